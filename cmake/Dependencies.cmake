@@ -1,0 +1,44 @@
+# Finds the system libraries, all at once, so that one message names everything that is missing.
+find_package(PkgConfig QUIET)
+find_package(Threads REQUIRED)
+set(FUELRAIL_MISSING "")
+
+# fuelrail_need(<name> <pkg-config module> <Debian package>): defines the imported target fuelrail_dep::<name>.
+function(fuelrail_need name module package)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(FUELRAIL_${name} QUIET IMPORTED_TARGET GLOBAL ${module})
+  endif()
+  if(FUELRAIL_${name}_FOUND)
+    add_library(fuelrail_dep::${name} ALIAS PkgConfig::FUELRAIL_${name})
+  else()
+    list(APPEND FUELRAIL_MISSING ${package})
+    set(FUELRAIL_MISSING "${FUELRAIL_MISSING}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+if(NOT PkgConfig_FOUND)
+  list(APPEND FUELRAIL_MISSING pkg-config)
+endif()
+fuelrail_need(jpeg libjpeg libjpeg62-turbo-dev)
+fuelrail_need(spng spng libspng-dev)
+fuelrail_need(deflate libdeflate libdeflate-dev)
+fuelrail_need(fmt fmt libfmt-dev)
+fuelrail_need(json nlohmann_json nlohmann-json3-dev)
+fuelrail_need(cli11 CLI11 libcli11-dev)
+fuelrail_need(hwy libhwy libhwy-dev)
+if(FUELRAIL_BUILD_TESTS)
+  fuelrail_need(gtest gtest_main libgtest-dev)
+  fuelrail_need(gmock gmock libgmock-dev)
+endif()
+if(FUELRAIL_BUILD_BENCHMARKS)
+  fuelrail_need(benchmark benchmark libbenchmark-dev)
+endif()
+
+if(FUELRAIL_MISSING)
+  list(REMOVE_DUPLICATES FUELRAIL_MISSING)
+  list(JOIN FUELRAIL_MISSING " " packages)
+  message(FATAL_ERROR
+    "fuelrail: system libraries are missing. Install them with\n"
+    "    sudo apt-get install -y ${packages}\n"
+    "and run the same command again.")
+endif()

@@ -1,0 +1,33 @@
+// Sizes and boxes of images, in whole pixels. Height comes before width everywhere inside fuelrail.
+#pragma once
+
+#include <cstdint>
+
+namespace fuelrail {
+
+struct Size {
+  int64_t height = 0;
+  int64_t width = 0;
+  friend bool operator==(const Size&, const Size&) = default;
+};
+
+// Rows [top, top + height) and columns [left, left + width).
+struct Box {
+  int64_t top = 0;
+  int64_t left = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t bottom() const { return top + height; }
+  int64_t right() const { return left + width; }
+  Size size() const { return {height, width}; }
+  bool inside(Size image) const {
+    return top >= 0 && left >= 0 && height >= 0 && width >= 0 && bottom() <= image.height &&
+           right() <= image.width;
+  }
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+// The box that covers an image of this size.
+inline Box whole(Size image) { return {0, 0, image.height, image.width}; }
+
+}  // namespace fuelrail

@@ -1,0 +1,30 @@
+// Element types of tensors: what a field holds and what a batch's column holds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fuelrail {
+
+enum class DType : uint8_t { kUint8, kInt64, kUint64, kFloat16, kFloat32, kBool };
+
+constexpr size_t size_in_bytes(DType dtype) {
+  switch (dtype) {
+    case DType::kUint8:
+    case DType::kBool:
+      return 1;
+    case DType::kFloat16:
+      return 2;
+    case DType::kFloat32:
+      return 4;
+    case DType::kInt64:
+    case DType::kUint64:
+      return 8;
+  }
+  return 0;
+}
+
+// "uint8", "int64", "uint64", "float16", "float32", "bool": NumPy's and torch's names.
+const char* name_of(DType dtype);
+
+}  // namespace fuelrail

@@ -1,0 +1,81 @@
+#include "fuelrail/base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace fuelrail {
+
+Error::Error(std::string failure, ErrorDetail detail)
+    : failure_(std::move(failure)), detail_(std::move(detail)) {
+  compose();
+}
+
+void Error::add(const ErrorDetail& detail) {
+  const auto fill = [](auto& mine, const auto& theirs, bool known) {
+    if (!known) mine = theirs;
+  };
+  fill(detail_.path, detail.path, !detail_.path.empty());
+  fill(detail_.record, detail.record, detail_.record.has_value());
+  fill(detail_.offset, detail.offset, detail_.offset.has_value());
+  fill(detail_.expected, detail.expected, !detail_.expected.empty());
+  fill(detail_.found, detail.found, !detail_.found.empty());
+  fill(detail_.remedy, detail.remedy, !detail_.remedy.empty());
+  compose();
+}
+
+void Error::compose() {
+  std::string place = detail_.path;
+  const auto join = [&place](const char* separator, const std::string& part) {
+    if (!place.empty()) place += separator;
+    place += part;
+  };
+  if (detail_.record) join(": ", fmt::format("record {}", *detail_.record));
+  if (detail_.offset) join(detail_.record ? ", " : ": ", fmt::format("offset {}", *detail_.offset));
+  message_ = place.empty() ? failure_ : place + ": " + failure_;
+  if (!detail_.expected.empty()) message_ += ": expected " + detail_.expected;
+  if (!detail_.found.empty())
+    message_ += (detail_.expected.empty() ? ": found " : ", found ") + detail_.found;
+  if (!detail_.remedy.empty()) {
+    message_ += ". " + detail_.remedy;
+    if (detail_.remedy.back() != '?') message_ += '.';
+  }
+}
+
+namespace {
+
+size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string suggest(const std::string& given, std::initializer_list<const char*> known) {
+  std::string nearest;
+  std::string all;
+  size_t best = std::max<size_t>(2, given.size() / 2) + 1;
+  for (const char* name : known) {
+    const size_t distance = edit_distance(given, name);
+    if (distance < best) {
+      best = distance;
+      nearest = name;
+    }
+    all += (all.empty() ? "" : ", ") + std::string(name);
+  }
+  return nearest.empty() ? "Known: " + all : "Did you mean '" + nearest + "'?";
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,86 @@
+// The one exception family. An error says what failed, where (path, record, byte offset), what was
+// expected, what was found, and what to do. It is thrown where it is found; each layer adds with
+// `add` what only it knows; it is caught in two places: the engine, which applies the error policy,
+// and the Python border (and the command's `main`).
+//
+//   throw CorruptError("the record's magic number is wrong",
+//                      {.path = uri, .offset = at, .expected = "0xced7230a", .found = hex(magic)});
+//
+//   catch (Error& error) { error.add({.path = uri, .record = i}); throw; }
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+
+namespace fuelrail {
+
+// Where and how. Every member is optional; an empty string and an empty optional mean "not known
+// here".
+struct ErrorDetail {
+  std::string path{};                // URI of the file, as the user gave it
+  std::optional<uint64_t> record{};  // index of the record in its container
+  std::optional<uint64_t> offset{};  // byte offset in the file
+  std::string expected{};
+  std::string found{};
+  std::string remedy{};  // what to do, one imperative sentence
+};
+
+class Error : public std::exception {
+ public:
+  // `failure` is one clause without a full stop: "the file ends inside a record".
+  Error(std::string failure, ErrorDetail detail = {});
+
+  // Fills in what is not known yet; never overwrites what a lower layer said.
+  void add(const ErrorDetail& detail);
+
+  const std::string& failure() const { return failure_; }
+  const ErrorDetail& detail() const { return detail_; }
+
+  // One line: "<path>: record <i>, offset <n>: <failure>: expected <e>, found <f>. <remedy>."
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  void compose();
+
+  std::string failure_;
+  ErrorDetail detail_;
+  std::string message_;
+};
+
+// One type a kind of failure; the comment names the Python built-in that its Python twin also
+// inherits.
+class InvalidArgumentError : public Error {
+  using Error::Error;
+};  // ValueError: a caller's value is wrong
+class OutOfRangeError : public Error {
+  using Error::Error;
+};  // IndexError: no such record, epoch, rank
+class NotFoundError : public Error {
+  using Error::Error;
+};  // FileNotFoundError
+class IoError : public Error {
+  using Error::Error;
+};  // OSError: the system refused or failed
+class TruncatedError : public Error {
+  using Error::Error;
+};  // EOFError: the data end too early
+class CorruptError : public Error {
+  using Error::Error;
+};  // ValueError: the data contradict their format
+class DecodeError : public Error {
+  using Error::Error;
+};  // ValueError: an image cannot become pixels
+class UnsupportedError : public Error {
+  using Error::Error;
+};  // NotImplementedError: valid, but not here
+class StateError : public Error {
+  using Error::Error;
+};  // RuntimeError: closed, forked, wrong moment
+
+// The nearest name of `known` to `given` by edit distance, as the remedy "Did you mean 'x'?", or,
+// when none is near, "Known: a, b, c".
+std::string suggest(const std::string& given, std::initializer_list<const char*> known);
+
+}  // namespace fuelrail

@@ -1,0 +1,43 @@
+// A batch: named columns in one slot of memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "fuelrail/batch/layout.h"
+#include "fuelrail/batch/slot_pool.h"
+
+namespace fuelrail {
+
+// Cheap to copy: copies share the memory. Lifetime: the memory lives, unchanged, as long as one
+// copy (or anything that holds `owner()`) lives.
+class Batch {
+ public:
+  // Requires: rows <= layout->rows(), slot->size_bytes() >= layout->total_bytes().
+  Batch(std::shared_ptr<const BatchLayout> layout, std::shared_ptr<Slot> slot, size_t rows)
+      : layout_(std::move(layout)), slot_(std::move(slot)), rows_(rows) {}
+
+  const BatchLayout& layout() const { return *layout_; }
+  size_t rows() const { return rows_; }
+
+  // The first byte of a column, and of one row of it.
+  std::byte* column(size_t index) const { return slot_->data() + layout_->offset(index); }
+  std::byte* row(size_t index, size_t row) const {
+    return column(index) + row * layout_->columns()[index].row_bytes();
+  }
+
+  // [rows, row_shape...].
+  std::vector<int64_t> shape(size_t index) const;
+
+  const std::shared_ptr<Slot>& owner() const { return slot_; }
+
+ private:
+  std::shared_ptr<const BatchLayout> layout_;
+  std::shared_ptr<Slot> slot_;
+  size_t rows_;
+};
+
+}  // namespace fuelrail

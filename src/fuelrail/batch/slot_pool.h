@@ -1,0 +1,37 @@
+// Memory of batches, reused. A slot belongs to whoever holds it; when the last holder lets go it
+// returns to the pool.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace fuelrail {
+
+// A block of memory, aligned to 4 KiB. Lifetime: outlives the pool if somebody holds it.
+class Slot {
+ public:
+  virtual ~Slot() = default;
+  virtual std::byte* data() = 0;
+  virtual size_t size_bytes() const = 0;
+};
+
+// Threads: any number at once. Slots may be let go on any thread, also after the pool is gone.
+class SlotPool {
+ public:
+  // `keep` slots at most wait in the pool for reuse; further ones are freed when let go.
+  SlotPool(size_t slot_bytes, size_t keep);
+  ~SlotPool();
+  SlotPool(const SlotPool&) = delete;
+  SlotPool& operator=(const SlotPool&) = delete;
+
+  // A slot that waits, else a new one. Its content is undefined. Errors: std::bad_alloc.
+  std::shared_ptr<Slot> take();
+
+  size_t idle() const;  // slots that wait for reuse
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,76 @@
+// A file format that holds N records, seen as an array: where each record's bytes lie, and what
+// they mean. The engine reads extents (many at once, out of order) and calls `parse` on its worker
+// threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/container/sample.h"
+#include "fuelrail/storage/source.h"
+
+namespace fuelrail {
+
+// Where a record's framed bytes lie. Known without reading the record.
+struct Extent {
+  std::shared_ptr<const Source> source;
+  uint64_t offset = 0;
+  uint64_t length = 0;
+};
+
+// A record's place, for people: error messages, `ls`, Sample.place in Python.
+struct Place {
+  std::string path;
+  uint64_t record = 0;  // index in that file, not in a Concat or Subset around it
+  uint64_t offset = 0;
+};
+
+// Says "the same content": equal for a copy of the file anywhere, different when records were
+// added, removed or reordered. Never made from a path or a time.
+struct Fingerprint {
+  uint64_t records = 0;
+  uint64_t bytes = 0;     // sum of the extents' lengths
+  uint32_t checksum = 0;  // CRC-32 of the lengths as u64 little-endian, in order
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+};
+std::string to_string(const Fingerprint& fingerprint);  // "1281167-140126340912-9bd366ae"
+
+// Immutable once opened. Threads: every method may be called from any thread at once.
+class Container {
+ public:
+  virtual ~Container() = default;
+  Container(const Container&) = delete;
+  Container& operator=(const Container&) = delete;
+
+  virtual uint64_t size() const = 0;
+  virtual const Schema& schema() const = 0;
+
+  // Requires: i < size(). Cheap: no read, no allocation of the record's size.
+  virtual Extent extent(uint64_t i) const = 0;
+
+  // Checks and unframes the bytes of extent(i) into `out`; views into `framed` where it can.
+  // Errors: CorruptError (framing, checksum), TruncatedError; both with this record's place.
+  virtual void parse(uint64_t i, Bytes framed, Sample& out) const = 0;
+
+  virtual Place place(uint64_t i) const = 0;
+  virtual Fingerprint fingerprint() const = 0;
+
+  // Names of the classes, by label. Empty when the format and its sidecar have none.
+  virtual const std::vector<std::string>& classes() const = 0;
+
+  // Whether `parse` verifies a checksum of every payload.
+  virtual bool verifies_checksums() const = 0;
+
+ protected:
+  Container() = default;
+};
+
+// Reads and parses one record, blocking. `framed` is the caller's memory, reused from call to call.
+// Errors: OutOfRangeError when i >= size(); those of read and parse.
+void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,
+                 Sample& out);
+
+}  // namespace fuelrail

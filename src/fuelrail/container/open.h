@@ -1,0 +1,24 @@
+// From a URI to a container. The table of formats is in open.cc.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "fuelrail/container/container.h"
+
+namespace fuelrail {
+
+struct OpenOptions {
+  // What is said to the user without failing: a sidecar set aside, a cache that cannot be written.
+  // Called from the opening thread. Default: said to nobody.
+  std::function<void(const std::string&)> warn{};
+};
+
+// A directory opens as files (one sub-folder a class), a `.rec` as RecordIO.
+// Errors: NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not read,
+// naming those that it does; CorruptError and TruncatedError for a damaged file.
+std::shared_ptr<const Container> open_container(const std::string& uri,
+                                                const OpenOptions& options = {});
+
+}  // namespace fuelrail

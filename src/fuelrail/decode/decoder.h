@@ -1,0 +1,46 @@
+// From encoded bytes to pixels, only those that are asked for.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+
+#include "fuelrail/base/box.h"
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/base/image_view.h"
+#include "fuelrail/decode/probe.h"
+
+namespace fuelrail {
+
+struct DecodeJob {
+  Bytes encoded;
+  ImageInfo info;              // what `probe` said of `encoded`
+  Box box;                     // in stored pixels, inside info.stored, not empty
+  ImageView output;            // box.height x box.width x 3, RGB; the caller's memory
+  Bytes hints{};               // what the sidecar knows to speed this image up; empty = nothing
+  std::exception_ptr error{};  // out: why there are no pixels; null on success
+  uint32_t tolerated = 0;      // out: oddities that were passed over (extraneous bytes, ...)
+};
+
+// The pixels of a box equal the same box of a full decode, bit for bit. Grey becomes RGB by
+// repetition; alpha is dropped; CMYK and YCCK become RGB as in Pillow's convert("RGB"); 16 bits are
+// cut to their upper 8. A group of jobs comes at once, so that a decoder may interleave images or
+// fill hardware queues. Threads: one decoder a thread; it keeps its working memory between calls.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  // Never throws for bad image data: each job gets its own error.
+  virtual void decode(std::span<DecodeJob> jobs) = 0;
+
+ protected:
+  Decoder() = default;
+};
+
+// Decodes every format that `probe` knows, by handing each job to its format's decoder.
+std::unique_ptr<Decoder> make_decoder();
+
+}  // namespace fuelrail

@@ -1,0 +1,32 @@
+// What an encoded image says of itself, from its header alone.
+#pragma once
+
+#include <cstdint>
+
+#include "fuelrail/base/box.h"
+#include "fuelrail/base/bytes.h"
+
+namespace fuelrail {
+
+enum class ImageFormat : uint8_t { kJpeg, kPng };
+const char* name_of(ImageFormat format);  // "jpeg", "png"
+
+struct ImageInfo {
+  ImageFormat format = ImageFormat::kJpeg;
+  Size stored;          // as the pixels are stored
+  int channels = 0;     // as stored: 1 grey, 2 grey + alpha, 3 colour, 4 CMYK or colour + alpha
+  int orientation = 1;  // EXIF tag 0x0112, 1 to 8; 1 where there is none or it is not valid
+  // The size as it is meant to be seen: stored, transposed for orientations 5 to 8.
+  Size oriented() const { return orientation >= 5 ? Size{stored.width, stored.height} : stored; }
+};
+
+// Pillow's own limit (Image.MAX_IMAGE_PIXELS times two).
+inline constexpr int64_t kDefaultMaxPixels = 178'956'970;
+
+// Reads the header. Allocates nothing that depends on what the header declares.
+// Errors: UnsupportedError for a format that fuelrail does not decode (named where it is known);
+// DecodeError for a damaged or empty header, a zero size, or more pixels than `max_pixels`;
+// TruncatedError.
+ImageInfo probe(Bytes encoded, int64_t max_pixels = kDefaultMaxPixels);
+
+}  // namespace fuelrail

@@ -1,0 +1,46 @@
+// What happens to fetched records on a worker thread. The engine calls it and knows nothing more:
+// no codec, no framework.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/batch/batch.h"
+#include "fuelrail/sampler/sampler.h"
+
+namespace fuelrail {
+
+// One record to become one row. Lifetime: everything lives until `process` returns.
+struct Task {
+  Entry entry;
+  Bytes framed;  // the bytes of container.extent(entry.record)
+  const Batch* batch = nullptr;
+  size_t row = 0;
+  std::exception_ptr error{};  // out: why the row was not written; null on success
+  uint32_t tolerated = 0;      // out: oddities that were passed over
+};
+
+// Threads: one worker a thread; it keeps its working memory between calls.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Writes the rows. Tasks may belong to different batches. Never throws for a bad record: each
+  // task gets its error.
+  virtual void process(std::span<Task> tasks) = 0;
+
+ protected:
+  Worker() = default;
+};
+
+// Called once for each worker thread, on that thread.
+using WorkerFactory = std::function<std::unique_ptr<Worker>()>;
+
+}  // namespace fuelrail

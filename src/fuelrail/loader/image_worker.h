@@ -1,0 +1,21 @@
+// The worker of image loaders: record -> sample -> pixels -> row of the batch.
+#pragma once
+
+#include <memory>
+
+#include "fuelrail/container/container.h"
+#include "fuelrail/engine/worker.h"
+#include "fuelrail/loader/options.h"
+
+namespace fuelrail {
+
+// The columns that `options.fields` asks for, with the container's schema for the label's type and
+// shape. Errors: InvalidArgumentError for an unknown field (the nearest is suggested), for
+// transforms whose output size depends on the image, and for labels of differing length.
+std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOptions& options);
+
+// A factory of workers that write those columns. The container outlives the workers.
+WorkerFactory image_worker_factory(std::shared_ptr<const Container> container,
+                                   const LoaderOptions& options);
+
+}  // namespace fuelrail

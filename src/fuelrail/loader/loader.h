@@ -1,0 +1,58 @@
+// The top: a container and options in, batches out. Wires sampler, engine and image workers
+// together.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fuelrail/batch/batch.h"
+#include "fuelrail/container/container.h"
+#include "fuelrail/engine/engine.h"
+#include "fuelrail/loader/options.h"
+#include "fuelrail/sampler/state.h"
+
+namespace fuelrail {
+
+//   Loader loader(open_container("train.rec"), {.batch_size = 256, .shuffle = Shuffle::kFull,
+//   .transforms = {...}}); for (int epoch = 0; epoch < 90; ++epoch)
+//     while (auto batch = loader.next()) train(*batch);
+//
+// Threads: as Engine's.
+class Loader {
+ public:
+  // Errors: InvalidArgumentError for any bad option or combination (among them: transforms whose
+  // output size depends on the image, an unknown field, labels of differing length).
+  Loader(std::shared_ptr<const Container> container, LoaderOptions options);
+  ~Loader();
+
+  // Empty at the end of an epoch; the call after that begins the next one. Errors: Engine::next's.
+  std::optional<Batch> next();
+  Engine::Next next_for(std::chrono::milliseconds timeout);
+
+  // Batches of a whole epoch, the same on every rank.
+  uint64_t size() const;
+
+  // Makes `epoch` the next one, from its beginning. What was prefetched of another is discarded; of
+  // this one, kept.
+  void set_epoch(uint32_t epoch);
+
+  // State to save, and going on from a saved one. Errors of restore: InvalidArgumentError that
+  // names the difference.
+  State state() const;
+  void restore(const State& state);
+
+  const LoaderOptions& options() const;
+  const Container& container() const;
+  const BatchLayout& layout() const;
+  Stats stats() const;
+  void stop();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fuelrail

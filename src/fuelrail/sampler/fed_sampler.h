@@ -1,0 +1,32 @@
+// An order fed by the caller, batch by batch: this rank's own. (Python's side of it comes with a
+// later issue.)
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "fuelrail/sampler/sampler.h"
+
+namespace fuelrail {
+
+class FedSampler final : public Sampler {
+ public:
+  // `feed` gives the records of the next batch, or empty at the end of the epoch; it is called from
+  // the thread that calls `next`. Positions count the records fed in the epoch. Errors of `next`:
+  // OutOfRangeError for a record that is not below `records`.
+  FedSampler(uint64_t records, std::function<std::optional<std::vector<uint64_t>>()> feed,
+             Progress start = {});
+
+  std::optional<BatchPlan> next() override;
+  Progress progress() const override { return at_; }
+
+ private:
+  uint64_t records_;
+  std::function<std::optional<std::vector<uint64_t>>()> feed_;
+  std::optional<std::vector<uint64_t>> ahead_;  // one batch, to know which is the last
+  Progress at_;
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,51 @@
+// Which records make up each batch, in which order, for this rank.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace fuelrail {
+
+// One row of a batch.
+struct Entry {
+  uint64_t record = 0;    // index in the container
+  uint64_t position = 0;  // in the epoch's global order; counts on past its end for filler rows
+  uint32_t epoch = 0;
+  bool valid = true;  // false for the filler rows of `pad`
+};
+
+// How far the whole job (all ranks) has come: the epoch, and the global position where its next
+// batch begins.
+struct Progress {
+  uint32_t epoch = 0;
+  uint64_t position = 0;
+  friend bool operator==(const Progress&, const Progress&) = default;
+};
+
+struct BatchPlan {
+  std::vector<Entry> entries;  // this rank's rows; may be empty under `short`
+  uint32_t epoch = 0;
+  bool ends_epoch = false;  // the last batch of its epoch
+  Progress after;           // once this batch has been handed to the user
+};
+
+// A sampler runs on from epoch to epoch. Threads: one at a time.
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+
+  // Empty when there is nothing more to come, ever (a fed order that has ended; an epoch without
+  // batches).
+  virtual std::optional<BatchPlan> next() = 0;
+
+  // Where `next` goes on.
+  virtual Progress progress() const = 0;
+
+ protected:
+  Sampler() = default;
+  Sampler(const Sampler&) = default;
+  Sampler& operator=(const Sampler&) = default;
+};
+
+}  // namespace fuelrail

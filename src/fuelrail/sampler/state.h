@@ -1,0 +1,30 @@
+// What `state_dict()` holds: a few plain values, the same on every rank (docs/design.md, rule 3).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fuelrail/sampler/sampler.h"
+
+namespace fuelrail {
+
+inline constexpr uint32_t kStateVersion = 1;
+
+struct State {
+  uint32_t version = kStateVersion;
+  std::string dataset;  // to_string(Fingerprint)
+  uint64_t seed = 0;
+  std::string shuffle;  // "none" or "full"
+  Progress progress;    // of batches handed to the user
+};
+
+// JSON, one object, under 1 KB; and back. Unknown members are ignored.
+// Errors of parse_state: InvalidArgumentError that names the member.
+std::string to_json(const State& state);
+State parse_state(const std::string& json);
+
+// Whether `restored` belongs to the run described by `own` (dataset, seed, shuffle, version).
+// Errors: InvalidArgumentError that names the first member that differs, with both values.
+void check_same_run(const State& restored, const State& own);
+
+}  // namespace fuelrail

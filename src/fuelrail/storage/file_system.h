@@ -1,0 +1,61 @@
+// Lists, opens, creates and removes files by URI. One backend a folder; `file_system_for` holds the
+// table.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuelrail/storage/sink.h"
+#include "fuelrail/storage/source.h"
+
+namespace fuelrail {
+
+struct FileInfo {
+  std::string uri;
+  uint64_t size_bytes = 0;  // 0 for a directory
+  bool is_directory = false;
+};
+
+// Threads: every method may be called from any thread at once.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  // Errors: NotFoundError, IoError; InvalidArgumentError for a directory.
+  virtual std::shared_ptr<const Source> open(const std::string& uri) = 0;
+
+  // A source whose file is opened at its first read and may be closed again between reads, for
+  // folders of many files. `info` comes from `list` or `stat`; a file whose size has changed since
+  // is an error at the read.
+  virtual std::shared_ptr<const Source> open_lazily(const FileInfo& info) = 0;
+
+  // Errors: IoError, NotFoundError when the directory is missing.
+  virtual std::unique_ptr<Sink> create(const std::string& uri) = 0;
+
+  // Empty when there is no such file or directory. Errors: IoError.
+  virtual std::optional<FileInfo> stat(const std::string& uri) = 0;
+
+  // The entries of one directory, sorted by name in code-point order. Follows links; a dangling
+  // link is left out. Errors: NotFoundError, IoError (also: permission denied).
+  virtual std::vector<FileInfo> list(const std::string& uri) = 0;
+
+  // Removes a file. Nothing happens when there is none. Errors: IoError.
+  virtual void remove(const std::string& uri) = 0;
+
+  // Makes a directory and its parents. Nothing happens when it is there.
+  virtual void make_directory(const std::string& uri) = 0;
+};
+
+// The file system of a URI: a plain path or file:// is the local one, memory:// is this process's
+// memory (for tests and small generated sets). Lifetime: the process. Errors: UnsupportedError for
+// http, https, s3, gs, azure and hdfs; InvalidArgumentError for any other scheme.
+FileSystem& file_system_for(const std::string& uri);
+
+// `directory` + "/" + `name`, and the last component of a URI.
+std::string join_uri(const std::string& directory, const std::string& name);
+std::string base_name(const std::string& uri);
+
+}  // namespace fuelrail

@@ -1,0 +1,44 @@
+// Bytes with a size and a name, read by ranges: a local file, a block of memory, later an HTTP or
+// S3 object.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fuelrail/base/bytes.h"
+
+namespace fuelrail {
+
+// All bytes of a source at one address. Lifetime: `bytes` live as long as `owner`.
+struct MappedBytes {
+  Bytes bytes;
+  std::shared_ptr<const void> owner;
+};
+
+// Threads: every method may be called from any thread at once. A source keeps no file position.
+class Source {
+ public:
+  virtual ~Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  virtual uint64_t size_bytes() const = 0;
+  virtual const std::string& uri() const = 0;
+
+  // Fills `into` from [offset, offset + into.size()), blocking. Retries interrupted and short
+  // reads. Errors: TruncatedError when the range passes the end; IoError; NotFoundError where the
+  // source opens lazily.
+  virtual void read(uint64_t offset, MutableBytes into) const = 0;
+
+  // The whole source at one address: a read-only memory map where there is one, else a copy.
+  virtual MappedBytes map() const = 0;
+
+  // A descriptor for asynchronous reads at explicit offsets, or -1. Owned by the source.
+  virtual int descriptor() const { return -1; }
+
+ protected:
+  Source() = default;
+};
+
+}  // namespace fuelrail
