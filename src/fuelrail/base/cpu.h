@@ -1,6 +1,7 @@
 // What this process may use of the machine.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace fuelrail {
@@ -13,5 +14,15 @@ int default_threads();
 // The processor's name, and the widest of its vector instruction sets, for benchmark reports: "AMD
 // EPYC, avx512".
 std::string describe_cpu();
+
+// The parts of default_threads.
+
+// `local_world_size` is the environment's text, or null; what is not a positive number counts as 1.
+int threads_for(int cpus, std::optional<double> quota_cpus, const char* local_world_size);
+
+// Processors' worth of time that this process's cgroup, or the narrowest above it, allows. `root`
+// is the folder that holds proc/self and the cgroup file systems. Returns: empty when there is no
+// quota, or none that can be read.
+std::optional<double> cgroup_quota_cpus(const std::string& root = "/");
 
 }  // namespace fuelrail

@@ -63,17 +63,17 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::string suggest(const std::string& given, std::initializer_list<const char*> known) {
+std::string suggest(const std::string& given, const std::vector<std::string>& known) {
   std::string nearest;
   std::string all;
   size_t best = std::max<size_t>(2, given.size() / 2) + 1;
-  for (const char* name : known) {
+  for (const std::string& name : known) {
     const size_t distance = edit_distance(given, name);
     if (distance < best) {
       best = distance;
       nearest = name;
     }
-    all += (all.empty() ? "" : ", ") + std::string(name);
+    all += (all.empty() ? "" : ", ") + name;
   }
   return nearest.empty() ? "Known: " + all : "Did you mean '" + nearest + "'?";
 }

@@ -13,6 +13,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fuelrail {
 
@@ -81,6 +82,6 @@ class StateError : public Error {
 
 // The nearest name of `known` to `given` by edit distance, as the remedy "Did you mean 'x'?", or,
 // when none is near, "Known: a, b, c".
-std::string suggest(const std::string& given, std::initializer_list<const char*> known);
+std::string suggest(const std::string& given, const std::vector<std::string>& known);
 
 }  // namespace fuelrail

@@ -1,0 +1,154 @@
+#include "fuelrail/base/cpu.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+namespace fuelrail {
+namespace {
+
+namespace fs = std::filesystem;
+
+int cpus_in_affinity_mask() {
+  // The kernel refuses a mask smaller than its own with EINVAL.
+  for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
+    std::vector<cpu_set_t> mask(CPU_ALLOC_SIZE(cpus) / sizeof(cpu_set_t));
+    const size_t mask_bytes = mask.size() * sizeof(cpu_set_t);
+    if (sched_getaffinity(0, mask_bytes, mask.data()) == 0) {
+      return CPU_COUNT_S(mask_bytes, mask.data());
+    }
+    if (errno != EINVAL) break;
+  }
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+bool lists(const std::string& comma_separated, const std::string& name) {
+  return ("," + comma_separated + ",").find("," + name + ",") != std::string::npos;
+}
+
+// The quota that one cgroup's own folder sets.
+std::optional<double> quota_of(const fs::path& group) {
+  double quota_us = 0;
+  double period_us = 0;
+  if (std::ifstream v2(group / "cpu.max"); v2) {
+    v2 >> quota_us >> period_us;  // "max 100000" fails to parse: no quota
+    if (!v2) return std::nullopt;
+  } else {
+    std::ifstream(group / "cpu.cfs_quota_us") >> quota_us;  // -1: no quota
+    std::ifstream(group / "cpu.cfs_period_us") >> period_us;
+  }
+  if (quota_us <= 0 || period_us <= 0) return std::nullopt;
+  return quota_us / period_us;
+}
+
+// A place where the hierarchy that limits CPU time is mounted, and which of its groups is there.
+struct CgroupMount {
+  bool v2 = false;
+  fs::path top;
+  fs::path mount_point;
+};
+
+std::vector<CgroupMount> cpu_cgroup_mounts(const fs::path& root) {
+  std::vector<CgroupMount> mounts;
+  std::ifstream in(root / "proc/self/mountinfo");
+  for (std::string line; std::getline(in, line);) {
+    // id parent major:minor top mount-point options [optional...] - type source super-options
+    const std::vector<std::string> words = words_of(line);
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (words.size() < 6 || words.end() - dash < 4) continue;
+    const bool v2 = dash[1] == "cgroup2";
+    const bool v1 = dash[1] == "cgroup" && lists(dash[3], "cpu");
+    if (!v1 && !v2) continue;
+    mounts.push_back({v2, words[3], root / fs::path(words[4]).relative_path()});
+  }
+  return mounts;
+}
+
+// This process's group in the hierarchy, as /proc/self/cgroup names it: "0::/a" or "4:cpu:/a".
+fs::path own_group(const fs::path& root, bool v2) {
+  std::ifstream in(root / "proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const size_t first = line.find(':');
+    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (v2 ? controllers.empty() : lists(controllers, "cpu")) return line.substr(second + 1);
+  }
+  return "/";
+}
+
+}  // namespace
+
+std::optional<double> cgroup_quota_cpus(const std::string& root) {
+  std::optional<double> narrowest;
+  const auto narrow_to = [&narrowest](std::optional<double> quota) {
+    if (quota && (!narrowest || *quota < *narrowest)) narrowest = quota;
+  };
+  for (const CgroupMount& mount : cpu_cgroup_mounts(root)) {
+    // Inside a container the mount may begin below the group's full path, or not contain it at all.
+    fs::path below = own_group(root, mount.v2).lexically_relative(mount.top);
+    if (below.empty() || *below.begin() == "..") below = ".";
+    for (; !below.empty() && below != "."; below = below.parent_path()) {
+      narrow_to(quota_of(mount.mount_point / below));
+    }
+    narrow_to(quota_of(mount.mount_point));
+  }
+  return narrowest;
+}
+
+int threads_for(int cpus, std::optional<double> quota_cpus, const char* local_world_size) {
+  if (quota_cpus) cpus = static_cast<int>(std::min<double>(cpus, std::ceil(*quota_cpus)));
+  int processes = 1;
+  if (local_world_size != nullptr) {
+    const char* end = local_world_size + std::strlen(local_world_size);
+    const auto [stop, error] = std::from_chars(local_world_size, end, processes);
+    if (error != std::errc() || stop != end || processes < 1) processes = 1;
+  }
+  return std::max(1, cpus / processes);
+}
+
+int default_threads() {
+  return threads_for(cpus_in_affinity_mask(), cgroup_quota_cpus(), std::getenv("LOCAL_WORLD_SIZE"));
+}
+
+std::string describe_cpu() {
+  std::string name = "unknown processor";
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    const size_t colon = line.find(": ");
+    if (!line.starts_with("model name") || colon == std::string::npos) continue;
+    name = line.substr(colon + 2);
+    break;
+  }
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
+    return name + ", avx512";
+  }
+  if (__builtin_cpu_supports("avx2")) return name + ", avx2";
+  if (__builtin_cpu_supports("sse4.2")) return name + ", sse4.2";
+  return name + ", sse2";
+#elif defined(__aarch64__)
+  return name + ", neon";
+#else
+  return name;
+#endif
+}
+
+}  // namespace fuelrail
