@@ -35,6 +35,10 @@ class Loader {
   // Batches of a whole epoch, the same on every rank.
   uint64_t size() const;
 
+  // Skips what is left of an epoch of which `next` has handed out a batch; does nothing where there
+  // is none such: at an epoch's beginning, and right after `restore`.
+  void next_epoch();
+
   // Makes `epoch` the next one, from its beginning. What was prefetched of another is discarded; of
   // this one, kept.
   void set_epoch(uint32_t epoch);

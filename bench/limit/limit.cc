@@ -1,0 +1,194 @@
+// The limit that the loader is held against: bare libjpeg-turbo region decoding, our resize, flip
+// and normalisation into one preallocated batch, on the boxes that the loader would draw, with all
+// records in memory and nothing else to do: no reads, no checksums, no queues, no order, no fresh
+// memory.
+//
+//   fuelrail_limit FILE.rec THREADS BATCH SIDE       then one line of standard input an epoch: its
+//   number
+//
+// Answers each line with one JSON object: images, seconds, cpu_seconds, and apart from them the
+// seconds spent in decoding, resizing and writing, summed over the threads.
+#include <fmt/format.h>
+#include <jpeglib.h>
+#include <stdio.h>  // jpeglib.h needs FILE
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fuelrail/base/philox.h"
+#include "fuelrail/container/container.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/decode/probe.h"
+#include "fuelrail/sampler/epoch_sampler.h"
+#include "fuelrail/transform/geometry.h"
+#include "fuelrail/transform/normalize.h"
+#include "fuelrail/transform/resize.h"
+
+namespace {
+
+using fuelrail::Box;
+using fuelrail::ImageView;
+using Clock = std::chrono::steady_clock;
+
+struct Seconds {
+  double decode = 0, resize = 0, write = 0;
+};
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// libjpeg-turbo's region decode with its own error handling: an error ends the program.
+class BareDecoder {
+ public:
+  BareDecoder() {
+    info_.err = jpeg_std_error(&errors_);
+    jpeg_create_decompress(&info_);
+  }
+  ~BareDecoder() { jpeg_destroy_decompress(&info_); }
+  BareDecoder(const BareDecoder&) = delete;
+  BareDecoder& operator=(const BareDecoder&) = delete;
+
+  // The pixels of `box`; the view lives until the next call.
+  ImageView decode(fuelrail::Bytes encoded, Box box) {
+    jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(encoded.data()), encoded.size());
+    jpeg_read_header(&info_, TRUE);
+    info_.out_color_space = info_.jpeg_color_space == JCS_YCCK || info_.jpeg_color_space == JCS_CMYK
+                                ? JCS_CMYK
+                                : JCS_RGB;
+    jpeg_start_decompress(&info_);
+    const auto imcu = static_cast<JDIMENSION>(info_.max_h_samp_factor * DCTSIZE);
+    const auto left = static_cast<JDIMENSION>(box.left),
+               right = static_cast<JDIMENSION>(box.right());
+    JDIMENSION begin = left < imcu ? 0 : left - imcu;
+    JDIMENSION width = std::min(info_.output_width, right + imcu) - begin;
+    if (width < info_.output_width) jpeg_crop_scanline(&info_, &begin, &width);
+    if (box.top > 0) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(box.top));
+    const int64_t stride = int64_t{width} * info_.output_components;
+    pixels_.resize(static_cast<size_t>(stride * box.height));
+    for (int64_t y = 0; y < box.height; ++y) {
+      JSAMPROW row = pixels_.data() + y * stride;
+      jpeg_read_scanlines(&info_, &row, 1);
+    }
+    jpeg_abort_decompress(&info_);
+    return {pixels_.data() + int64_t{left - begin} * 3, box.height, box.width, 3, stride};
+  }
+
+ private:
+  jpeg_decompress_struct info_{};
+  jpeg_error_mgr errors_{};
+  std::vector<uint8_t> pixels_;
+};
+
+struct Job {
+  fuelrail::Transforms transforms;
+  fuelrail::PixelFormat format;
+  size_t batch = 0;
+  int64_t side = 0;
+  std::vector<std::vector<std::byte>> images;  // encoded, by record
+  std::vector<std::byte> rows;                 // one batch
+};
+
+void work(Job& job, const std::vector<fuelrail::Entry>& entries, std::atomic<size_t>& next,
+          Seconds& spent) {
+  BareDecoder decoder;
+  fuelrail::Resampler resampler;
+  const fuelrail::PixelWriter writer(job.format);
+  const size_t row_bytes = job.rows.size() / job.batch;
+  std::vector<uint8_t> resized(static_cast<size_t>(job.side * job.side * 3));
+  const ImageView to{resized.data(), job.side, job.side, 3, job.side * 3};
+  for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < entries.size();) {
+    const fuelrail::Entry& entry = entries[i];
+    const fuelrail::Bytes encoded = job.images[entry.record];
+    const fuelrail::ImageInfo info = fuelrail::probe(encoded);
+    const auto geometry =
+        resolve(job.transforms, info.stored, fuelrail::Philox(1, entry.epoch, entry.position));
+    const Box box = needed_input(geometry.steps.front());
+    auto begin = Clock::now();
+    const ImageView decoded = decoder.decode(encoded, box);
+    spent.decode += since(begin);
+    begin = Clock::now();
+    resampler.resample(decoded, box, geometry.steps.front(), to);
+    spent.resize += since(begin);
+    begin = Clock::now();
+    writer.write(to, geometry.flip_horizontal, geometry.flip_vertical,
+                 job.rows.data() + (i % job.batch) * row_bytes);
+    spent.write += since(begin);
+  }
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::vector<fuelrail::Entry> epoch_order(uint64_t records, uint32_t epoch) {
+  fuelrail::EpochSampler sampler(
+      {.records = records, .seed = 1, .shuffle = fuelrail::Shuffle::kFull, .batch_size = records},
+      {epoch, 0});
+  return sampler.next()->entries;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::cerr << "usage: fuelrail_limit FILE.rec THREADS BATCH SIDE\n";
+    return 2;
+  }
+  const auto container = fuelrail::open_container(argv[1]);
+  const int threads = std::atoi(argv[2]);
+  Job job;
+  job.batch = static_cast<size_t>(std::atoi(argv[3]));
+  job.side = std::atoi(argv[4]);
+  const fuelrail::Normalize normalize{{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}};
+  job.transforms = {fuelrail::RandomResizedCrop{.size = {job.side, job.side}},
+                    fuelrail::HorizontalFlip{}, normalize};
+  job.format.normalize = normalize;
+  job.rows.resize(job.batch * static_cast<size_t>(job.side * job.side * 3) * sizeof(float));
+  std::vector<std::byte> framed;
+  fuelrail::Sample sample;
+  for (uint64_t i = 0; i < container->size(); ++i) {
+    read_sample(*container, i, framed, sample);
+    const fuelrail::Bytes image = sample.fields[container->schema().index_of("image")].bytes;
+    job.images.emplace_back(image.begin(), image.end());
+  }
+  std::cout << "{\"ready\": true}" << std::endl;
+
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto entries = epoch_order(container->size(), static_cast<uint32_t>(std::stoul(line)));
+    std::atomic<size_t> next{0};
+    std::vector<Seconds> spent(static_cast<size_t>(threads));
+    const double cpu = cpu_seconds();
+    const auto begin = Clock::now();
+    {
+      std::vector<std::jthread> pool;
+      for (auto& mine : spent) pool.emplace_back([&] { work(job, entries, next, mine); });
+    }
+    const double seconds = since(begin);
+    Seconds sum;
+    for (const Seconds& s : spent) {
+      sum.decode += s.decode;
+      sum.resize += s.resize;
+      sum.write += s.write;
+    }
+    std::cout
+        << fmt::format(
+               R"({{"images": {}, "seconds": {:.6f}, "cpu_seconds": {:.6f}, "decode": {:.6f}, "resize": {:.6f}, "write": {:.6f}}})",
+               entries.size(), seconds, cpu_seconds() - cpu, sum.decode, sum.resize, sum.write)
+        << std::endl;
+  }
+  return 0;
+}

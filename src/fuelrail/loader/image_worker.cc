@@ -1,0 +1,199 @@
+#include "fuelrail/loader/image_worker.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/decoder.h"
+#include "fuelrail/decode/orientation.h"
+#include "fuelrail/transform/geometry.h"
+#include "fuelrail/transform/resize.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr int64_t kChannels = 3;
+
+const char* const kFields[] = {"image", "label", "id", "position", "valid"};
+
+// Pixels that one worker reuses from image to image. Grows as needed.
+class PixelBuffer {
+ public:
+  ImageView resize(Size size) {
+    const auto needed = static_cast<size_t>(size.height * size.width * kChannels);
+    if (needed > capacity_) {
+      data_.reset(
+          new uint8_t[needed]);  // not value-initialised: every pixel is written before it is read
+      capacity_ = needed;
+    }
+    return {data_.get(), size.height, size.width, kChannels, size.width * kChannels};
+  }
+
+ private:
+  std::unique_ptr<uint8_t[]> data_;
+  size_t capacity_ = 0;
+};
+
+ColumnSpec label_column(const Schema& schema) {
+  const FieldSpec& label = schema.fields[schema.index_of("label")];
+  for (const int64_t extent : label.shape) {
+    if (extent < 0) {
+      throw InvalidArgumentError(
+          "the number of labels differs from record to record",
+          {.expected = "the same number in every record, to make a batch",
+           .remedy = "Leave 'label' out of `fields`, or pack the labels with one width"});
+    }
+  }
+  return {"label", label.dtype, label.shape};
+}
+
+ColumnSpec image_column(const Schema& schema, const LoaderOptions& options) {
+  if (schema.fields[schema.index_of("image")].kind != FieldKind::kImage) {
+    throw InvalidArgumentError("the field 'image' of this dataset does not hold encoded images");
+  }
+  const std::optional<Size> size = output_size(options.transforms);
+  if (!size) {
+    throw InvalidArgumentError(
+        "the transforms give images of different sizes, which cannot make a batch",
+        {.remedy =
+             "Add RandomResizedCrop, ResizedCenterCrop, CenterCrop or Resize((height, width))"});
+  }
+  if (options.layout == ImageLayout::kNchw) {
+    return {"image", options.dtype, {kChannels, size->height, size->width}};
+  }
+  return {"image", options.dtype, {size->height, size->width, kChannels}};
+}
+
+ColumnSpec column_of(const std::string& field, const Schema& schema, const LoaderOptions& options) {
+  if (field == "image") return image_column(schema, options);
+  if (field == "label") return label_column(schema);
+  if (field == "id" || field == "position") return {field, DType::kInt64, {}};
+  if (field == "valid") return {field, DType::kBool, {}};
+  throw InvalidArgumentError("a batch has no field of this name",
+                             {.found = "'" + field + "'", .remedy = suggest(field, kFields)});
+}
+
+// Writes one column of one row; the image's is the only one that costs anything.
+class ImageWorker final : public Worker {
+ public:
+  ImageWorker(std::shared_ptr<const Container> container, const LoaderOptions& options)
+      : container_(std::move(container)),
+        options_(options),
+        writer_({options.dtype, options.layout, normalization(options.transforms)}),
+        decoder_(make_decoder()) {
+    const Schema& schema = container_->schema();
+    for (const std::string& field : options_.fields) {
+      if (field == "image") image_field_ = schema.index_of(field);
+      if (field == "label") label_field_ = schema.index_of(field);
+    }
+  }
+
+  void process(std::span<Task> tasks) override {
+    for (Task& task : tasks) {
+      try {
+        write_row(task);
+      } catch (...) {
+        task.error = std::current_exception();
+      }
+    }
+  }
+
+ private:
+  void write_row(Task& task) {
+    container_->parse(task.entry.record, task.framed, sample_);
+    for (size_t i = 0; i < options_.fields.size(); ++i) {
+      const std::string& field = options_.fields[i];
+      std::byte* const to = task.batch->row(i, task.row);
+      if (field == "image") {
+        write_image(task, sample_.fields[image_field_].bytes, to);
+      } else if (field == "label") {
+        write_label(sample_.fields[label_field_].bytes, task.batch->layout().columns()[i], to);
+      } else if (field == "id") {
+        std::memcpy(to, &sample_.id, sizeof sample_.id);
+      } else if (field == "position") {
+        std::memcpy(to, &task.entry.position, sizeof task.entry.position);
+      } else {
+        *to = std::byte{task.entry.valid};
+      }
+    }
+  }
+
+  static void write_label(Bytes label, const ColumnSpec& column, std::byte* to) {
+    if (label.size() != column.row_bytes()) {
+      throw CorruptError("the record's labels do not have the dataset's width",
+                         {.expected = fmt::format("{} bytes", column.row_bytes()),
+                          .found = fmt::format("{} bytes", label.size())});
+    }
+    std::memcpy(to, label.data(), label.size());
+  }
+
+  // Encoded bytes -> geometry -> the pixels that it needs -> resampled -> the row.
+  void write_image(Task& task, Bytes encoded, std::byte* to) {
+    ImageInfo info = probe(encoded, options_.max_pixels);
+    if (options_.orientation == Orientation::kIgnore) info.orientation = 1;
+    const Philox random(options_.seed, task.entry.epoch, task.entry.position);
+    const Geometry geometry = resolve(options_.transforms, info.oriented(), random);
+
+    Box input_box = needed_input(geometry.steps.front());
+    ConstImageView input = decode_upright(task, encoded, info, input_box);
+    for (size_t i = 0; i < geometry.steps.size(); ++i) {
+      const ResampleStep& step = geometry.steps[i];
+      if (i > 0) input_box = whole(input.size());
+      const ImageView output = resampled_[i % 2].resize(step.window.size());
+      resampler_.resample(input, input_box, step, output);
+      input = output;
+    }
+    writer_.write(input, geometry.flip_horizontal, geometry.flip_vertical, to);
+  }
+
+  ConstImageView decode_upright(Task& task, Bytes encoded, const ImageInfo& info, Box box) {
+    const Box stored = to_stored(box, info.stored, info.orientation);
+    DecodeJob job{
+        .encoded = encoded, .info = info, .box = stored, .output = decoded_.resize(stored.size())};
+    decoder_->decode(
+        {&job, 1});  // one at a time: the pixels are still in the cache when they are resampled
+    task.tolerated += job.tolerated;
+    if (job.error) std::rethrow_exception(job.error);
+    if (info.orientation == 1) return job.output;
+    const ImageView upright = upright_.resize(box.size());
+    turn_upright(job.output, info.orientation, upright);
+    return upright;
+  }
+
+  const std::shared_ptr<const Container> container_;
+  const LoaderOptions options_;
+  const PixelWriter writer_;
+  const std::unique_ptr<Decoder> decoder_;
+  Resampler resampler_;
+  Sample sample_;
+  PixelBuffer decoded_;
+  PixelBuffer upright_;
+  PixelBuffer resampled_[2];
+  size_t image_field_ = 0;
+  size_t label_field_ = 0;
+};
+
+}  // namespace
+
+std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOptions& options) {
+  if (options.fields.empty()) {
+    throw InvalidArgumentError(
+        "`fields` is empty", {.remedy = "Name at least one of: image, label, id, position, valid"});
+  }
+  std::vector<ColumnSpec> columns;
+  for (const std::string& field : options.fields) {
+    columns.push_back(column_of(field, container.schema(), options));
+  }
+  return columns;
+}
+
+WorkerFactory image_worker_factory(std::shared_ptr<const Container> container,
+                                   const LoaderOptions& options) {
+  return [container = std::move(container), options] {
+    return std::make_unique<ImageWorker>(container, options);
+  };
+}
+
+}  // namespace fuelrail

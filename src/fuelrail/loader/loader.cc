@@ -1,0 +1,142 @@
+#include "fuelrail/loader/loader.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/loader/image_worker.h"
+#include "fuelrail/sampler/epoch_sampler.h"
+
+namespace fuelrail {
+namespace {
+
+void check(const LoaderOptions& options) {
+  fuelrail::check(options.transforms);
+  fuelrail::check(PixelFormat{options.dtype, options.layout, normalization(options.transforms)});
+  if (options.max_pixels < 1) {
+    throw InvalidArgumentError("`max_pixels` must be at least 1",
+                               {.found = fmt::format("{}", options.max_pixels)});
+  }
+}
+
+EpochSamplerOptions sampler_options(const Container& container, const LoaderOptions& options) {
+  return {.records = container.size(),
+          .seed = options.seed,
+          .shuffle = options.shuffle,
+          .batch_size = options.batch_size,
+          .shard = options.shard,
+          .last_batch = options.last_batch};
+}
+
+const char* name_of(Shuffle shuffle) { return shuffle == Shuffle::kFull ? "full" : "none"; }
+
+std::shared_ptr<const Container> not_empty(std::shared_ptr<const Container> container) {
+  if (container->size() == 0) throw InvalidArgumentError("the dataset has no records");
+  return container;
+}
+
+}  // namespace
+
+struct Loader::Impl {
+  Impl(std::shared_ptr<const Container> from, LoaderOptions with)
+      : container(not_empty(std::move(from))),
+        options((check(with), std::move(with))),
+        sampling(sampler_options(*container, options)),
+        layout(
+            std::make_shared<BatchLayout>(image_columns(*container, options), options.batch_size)),
+        engine(container, std::make_unique<EpochSampler>(sampling), layout,
+               image_worker_factory(container, options),
+               {.threads = options.threads,
+                .prefetch = options.prefetch,
+                .read_threads = options.read_threads}) {}
+
+  void restart(Progress at) {
+    engine.restart(std::make_unique<EpochSampler>(sampling, at));
+    phase = Phase::kBeforeBatch;
+  }
+
+  // Where the next call of Engine::next stands in its epoch.
+  enum class Phase : uint8_t {
+    kBeforeBatch,  // nothing of this epoch was handed out since it began or was restored
+    kInside,       // something was, more is to come
+    kBeforeEnd,    // the last batch was; kEndOfEpoch comes next
+  };
+
+  std::shared_ptr<const Container> container;
+  LoaderOptions options;
+  EpochSamplerOptions sampling;
+  std::shared_ptr<const BatchLayout> layout;
+  Engine engine;
+  Phase phase = Phase::kBeforeBatch;
+};
+
+Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options)
+    : impl_(std::make_unique<Impl>(std::move(container), std::move(options))) {}
+Loader::~Loader() = default;
+
+Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
+  const Progress before = impl_->engine.progress();
+  const auto note_progress = [&] {
+    const Progress after = impl_->engine.progress();
+    if (after == before) return;
+    impl_->phase = after.epoch == before.epoch ? Impl::Phase::kInside : Impl::Phase::kBeforeEnd;
+  };
+  try {
+    Engine::Next next = impl_->engine.next(timeout);
+    if (next.status == Engine::Status::kEndOfEpoch) impl_->phase = Impl::Phase::kBeforeBatch;
+    note_progress();
+    return next;
+  } catch (...) {
+    note_progress();
+    throw;
+  }
+}
+
+std::optional<Batch> Loader::next() { return next_for(std::chrono::hours(24 * 365)).batch; }
+
+uint64_t Loader::size() const { return EpochSampler(impl_->sampling).batches_from(0); }
+
+void Loader::next_epoch() {
+  switch (impl_->phase) {
+    case Impl::Phase::kBeforeBatch:
+      return;
+    case Impl::Phase::kBeforeEnd:
+      next();
+      return;
+    case Impl::Phase::kInside:
+      impl_->restart({impl_->engine.progress().epoch + 1, 0});
+      return;
+  }
+}
+
+void Loader::set_epoch(uint32_t epoch) {
+  if (impl_->phase == Impl::Phase::kBeforeEnd) next();
+  if (impl_->engine.progress() == Progress{epoch, 0}) return;
+  impl_->restart({epoch, 0});
+}
+
+State Loader::state() const {
+  return {.dataset = to_string(impl_->container->fingerprint()),
+          .seed = impl_->options.seed,
+          .shuffle = name_of(impl_->options.shuffle),
+          .progress = impl_->engine.progress()};
+}
+
+void Loader::restore(const State& state) {
+  check_same_run(state, this->state());
+  if (state.progress.position >= impl_->container->size()) {
+    throw InvalidArgumentError("the state's position is beyond the dataset",
+                               {.expected = fmt::format("below {}", impl_->container->size()),
+                                .found = fmt::format("{}", state.progress.position)});
+  }
+  impl_->restart(state.progress);
+}
+
+const LoaderOptions& Loader::options() const { return impl_->options; }
+const Container& Loader::container() const { return *impl_->container; }
+const BatchLayout& Loader::layout() const { return *impl_->layout; }
+Stats Loader::stats() const { return impl_->engine.stats(); }
+void Loader::stop() { impl_->engine.stop(); }
+
+}  // namespace fuelrail

@@ -1,0 +1,65 @@
+# Sourced by ./run: system packages and .venv, once for each state of the files that name them.
+
+say() { printf '\n== %s\n' "$*"; }
+
+# quietly LOG COMMAND...: the command's output goes to LOG, and to the terminal only if it fails.
+quietly() {
+  local log="$1" status=0
+  shift
+  mkdir -p "$(dirname "$log")"
+  "$@" >>"$log" 2>&1 || status=$?
+  if [ "$status" -ne 0 ]; then
+    tail -n 60 "$log" >&2
+    echo "./run: failed (exit $status): $*; the whole log is in $log" >&2
+    exit "$status"
+  fi
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# The compiler launcher, where ccache happens to be installed.
+launcher() {
+  if command -v ccache >/dev/null; then echo -DCMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+}
+
+find_python() {
+  local candidate
+  for candidate in python3.11 python3 /usr/bin/python3; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
+      "$candidate" -c 'import sys; print(sys.executable)'
+      return
+    fi
+  done
+  echo "./run: no Python 3.11 found. Install it with: sudo apt-get install -y python3" >&2
+  exit 1
+}
+
+install_system_packages() {
+  local wanted missing=() package
+  wanted="$(grep -v '^#' tools/apt-packages.txt)"
+  # Debian splits its own Python into pieces; any other build has them all.
+  case "$1" in /usr/bin/*) wanted="$wanted python3.11-venv python3.11-dev" ;; esac
+  for package in $wanted; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  say "installing system packages: ${missing[*]}"
+  quietly .cache/apt.log as_root apt-get update
+  quietly .cache/apt.log as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+setup() {
+  local python stamp
+  python="$(find_python)"
+  stamp=".cache/setup-$(cat tools/apt-packages.txt tools/setup.sh tests/requirements.txt <(echo "$python") | sha256sum | cut -c1-16)"
+  if [ -e "$stamp" ] && [ -x .venv/bin/python ]; then return; fi
+  mkdir -p .cache
+  install_system_packages "$python"
+  say "making .venv ($("$python" --version)) with the packages of tests/requirements.txt"
+  [ -x .venv/bin/python ] || quietly .cache/pip.log "$python" -m venv .venv
+  quietly .cache/pip.log .venv/bin/python -m pip install --disable-pip-version-check -r tests/requirements.txt
+  rm -f .cache/setup-*
+  touch "$stamp"
+}
