@@ -25,19 +25,30 @@ struct EpochSamplerOptions {
 
 class EpochSampler final : public Sampler {
  public:
-  // Errors: InvalidArgumentError for a batch size of 0 or a world size of 0; OutOfRangeError for a
-  // rank that is not below the world size, or a start beyond the records.
+  // A start from which its epoch has no further batch (its end, or within the tail that `drop`
+  // leaves out) is the beginning of the next epoch.
+  // Errors: InvalidArgumentError for a batch size or world size of 0, or more than 2^62 records or
+  // rows in a global batch; OutOfRangeError for a rank that is not below the world size, or a start
+  // beyond the records.
   explicit EpochSampler(const EpochSamplerOptions& options, Progress start = {});
 
+  // Returns: empty, for ever, when an epoch has no batch: no records, or fewer than a global batch
+  // under `drop`.
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
 
-  // Batches from `position` to the end of an epoch, the same on every rank.
+  // Batches from `position` to the end of an epoch, the same on every rank. Requires: position is
+  // not beyond the records.
   uint64_t batches_from(uint64_t position) const;
 
  private:
+  uint64_t global_batch() const { return options_.batch_size * options_.shard.world_size; }
+  void begin_epoch(uint32_t epoch);
+  Entry entry_at(uint64_t position) const;
+
   EpochSamplerOptions options_;
   Progress at_;
+  std::optional<Permutation> order_;  // of the epoch `at_`; empty when it is not shuffled
 };
 
 }  // namespace fuelrail

@@ -18,12 +18,16 @@ struct State {
   Progress progress;    // of batches handed to the user
 };
 
-// JSON, one object, under 1 KB; and back. Unknown members are ignored.
-// Errors of parse_state: InvalidArgumentError that names the member.
+// One JSON object: version, dataset, seed, shuffle, epoch, position; under 1 KB. Requires:
+// `dataset` and `shuffle` are short ASCII text.
 std::string to_json(const State& state);
+
+// The state that to_json wrote. Unknown members are ignored.
+// Errors: InvalidArgumentError that names the member that is missing, of the wrong type, or too
+// large, and for text that is not a JSON object, is over 64 KiB, or has a newer version.
 State parse_state(const std::string& json);
 
-// Whether `restored` belongs to the run described by `own` (dataset, seed, shuffle, version).
+// Whether `restored` belongs to the run described by `own` (version, dataset, shuffle, seed).
 // Errors: InvalidArgumentError that names the first member that differs, with both values.
 void check_same_run(const State& restored, const State& own);
 

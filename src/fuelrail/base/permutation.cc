@@ -1,0 +1,77 @@
+#include "fuelrail/base/permutation.h"
+
+#include <cmath>
+
+#include "fuelrail/base/philox.h"
+
+namespace fuelrail {
+namespace {
+
+__extension__ using Uint128 = unsigned __int128;
+
+// How fast a pair of positions forgets where it began depends on the grid: a 2 x 2 grid halves what
+// it remembers every round, so the orders of 4 records come within 2.4e-7 of equally likely after
+// 24 rounds (and within 1e-3 after 12); a grid of 256 x 256 does better than that in 6.
+constexpr uint64_t kSmallDomain = uint64_t{1} << 16;
+constexpr uint32_t kRoundsSmall = 24;
+constexpr uint32_t kRounds = 12;
+
+uint64_t ceil_of_sqrt(uint64_t n) {
+  auto root = static_cast<uint64_t>(std::sqrt(static_cast<double>(n)));
+  while (root * root >= n && root > 0) --root;  // the double may have been rounded up
+  while (root * root < n) ++root;
+  return root;
+}
+
+// The finalizer of SplitMix64 (Stafford's mix 13) at step `half` of the sequence that begins at
+// `key`, scaled to [0, bound).
+uint64_t hash_below(uint64_t half, uint64_t key, uint64_t bound) {
+  uint64_t z = key + half * 0x9E3779B97F4A7C15;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  z ^= z >> 31;
+  return static_cast<uint64_t>((Uint128{z} * bound) >> 64);
+}
+
+uint64_t add_modulo(uint64_t a, uint64_t b, uint64_t modulus) {
+  const uint64_t sum = a + b;
+  return sum < modulus ? sum : sum - modulus;
+}
+
+}  // namespace
+
+Permutation::Permutation(uint64_t n, uint64_t seed, uint64_t stream)
+    : n_(n), rounds_(n <= kSmallDomain ? kRoundsSmall : kRounds), keys_{} {
+  // With an odd number of rows and columns every round would be an even permutation, and half of
+  // all orders out of reach; an even number of rows reaches all.
+  rows_ = ceil_of_sqrt(n);
+  rows_ += rows_ & 1;
+  columns_ = (n + rows_ - 1) / rows_;
+  for (uint32_t round = 0; round < rounds_; round += 2) {
+    const PhiloxBlock block = philox4x32_10(
+        {static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32), round / 2, 0xFFFF0000},
+        {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+    keys_[round] = uint64_t{block[1]} << 32 | block[0];
+    keys_[round + 1] = uint64_t{block[3]} << 32 | block[2];
+  }
+}
+
+uint64_t Permutation::walk_once(uint64_t i) const {
+  uint64_t left = i / columns_;
+  uint64_t right = i % columns_;
+  for (uint32_t round = 0; round < rounds_; round += 2) {
+    left = add_modulo(left, hash_below(right, keys_[round], rows_), rows_);
+    right = add_modulo(right, hash_below(left, keys_[round + 1], columns_), columns_);
+  }
+  return left * columns_ + right;
+}
+
+uint64_t Permutation::operator()(uint64_t i) const {
+  // Fewer than one image in sqrt(n) falls outside, so this hardly ever runs twice.
+  do {
+    i = walk_once(i);
+  } while (i >= n_);
+  return i;
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,117 @@
+#include "fuelrail/sampler/epoch_sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+// Keeps every position, fillers included, far from the end of uint64_t; Permutation's limit too.
+constexpr uint64_t kMost = uint64_t{1} << 62;
+
+void check(const EpochSamplerOptions& options, Progress start) {
+  const Shard& shard = options.shard;
+  if (options.batch_size == 0) {
+    throw InvalidArgumentError("the batch size is 0", {.expected = "at least 1"});
+  }
+  if (shard.world_size == 0) {
+    throw InvalidArgumentError("the world size is 0", {.expected = "at least 1"});
+  }
+  if (options.batch_size > kMost / shard.world_size) {
+    throw InvalidArgumentError("the batch size is too large for the world size",
+                               {.expected = fmt::format("at most {}", kMost / shard.world_size),
+                                .found = fmt::format("batch_size {}, world_size {}",
+                                                     options.batch_size, shard.world_size)});
+  }
+  if (options.records > kMost) {
+    throw InvalidArgumentError(
+        "there are too many records",
+        {.expected = fmt::format("at most {}", kMost), .found = fmt::to_string(options.records)});
+  }
+  if (shard.rank >= shard.world_size) {
+    throw OutOfRangeError("there is no such rank",
+                          {.expected = fmt::format("a rank below {}", shard.world_size),
+                           .found = fmt::to_string(shard.rank)});
+  }
+  if (start.position > options.records) {
+    throw OutOfRangeError("the start lies beyond the records",
+                          {.expected = fmt::format("a position up to {}", options.records),
+                           .found = fmt::to_string(start.position),
+                           .remedy = "Restore the state that belongs to this dataset"});
+  }
+}
+
+// This rank's part of an incomplete batch of `rows`, split as evenly as it goes.
+struct Share {
+  uint64_t begin;
+  uint64_t size;
+};
+
+Share even_share(uint64_t rows, Shard shard) {
+  const uint64_t base = rows / shard.world_size;
+  const uint64_t larger = rows % shard.world_size;  // so many ranks, the first, have one more
+  return {shard.rank * base + std::min<uint64_t>(shard.rank, larger),
+          base + (shard.rank < larger ? 1 : 0)};
+}
+
+}  // namespace
+
+EpochSampler::EpochSampler(const EpochSamplerOptions& options, Progress start)
+    : options_(options), at_(start) {
+  check(options, start);
+  if (batches_from(at_.position) == 0 && batches_from(0) > 0) at_ = {at_.epoch + 1, 0};
+  begin_epoch(at_.epoch);
+}
+
+uint64_t EpochSampler::batches_from(uint64_t position) const {
+  const uint64_t left = options_.records - position;
+  const uint64_t whole = left / global_batch();
+  const bool tail = left % global_batch() != 0 && options_.last_batch != LastBatch::kDrop;
+  return whole + (tail ? 1 : 0);
+}
+
+void EpochSampler::begin_epoch(uint32_t epoch) {
+  order_.reset();
+  if (options_.shuffle == Shuffle::kFull && options_.records > 0) {
+    order_.emplace(options_.records, options_.seed, epoch);
+  }
+}
+
+Entry EpochSampler::entry_at(uint64_t position) const {
+  const bool filler = position >= options_.records;
+  const bool pad = filler && options_.last_batch == LastBatch::kPad;
+  uint64_t source = position;
+  if (filler) source = pad ? options_.records - 1 : position % options_.records;
+  const uint64_t record = order_ ? (*order_)(source) : source;
+  return {.record = record, .position = position, .epoch = at_.epoch, .valid = !pad};
+}
+
+std::optional<BatchPlan> EpochSampler::next() {
+  const uint64_t batches = batches_from(at_.position);
+  if (batches == 0) return std::nullopt;
+
+  const uint64_t left = options_.records - at_.position;
+  Share share{options_.shard.rank * options_.batch_size, options_.batch_size};
+  if (left < global_batch() && options_.last_batch == LastBatch::kShort) {
+    share = even_share(left, options_.shard);
+  }
+
+  BatchPlan plan{.entries = {},
+                 .epoch = at_.epoch,
+                 .ends_epoch = batches == 1,
+                 .after = {at_.epoch, at_.position + global_batch()}};
+  if (plan.ends_epoch) plan.after = {at_.epoch + 1, 0};
+  plan.entries.reserve(share.size);
+  for (uint64_t row = 0; row < share.size; ++row) {
+    plan.entries.push_back(entry_at(at_.position + share.begin + row));
+  }
+
+  at_ = plan.after;
+  if (plan.ends_epoch) begin_epoch(at_.epoch);
+  return plan;
+}
+
+}  // namespace fuelrail

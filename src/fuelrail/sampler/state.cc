@@ -1,0 +1,122 @@
+#include "fuelrail/sampler/state.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostBytes = size_t{64} << 10;
+
+// Short, and never recursive: what was found may be nested thousands deep.
+std::string describe(const Json& value) {
+  if (value.is_structured()) return std::string("an ") + value.type_name();
+  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+const Json& member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) {
+    throw InvalidArgumentError(fmt::format("the state has no member '{}'", name),
+                               {.remedy = "Pass what state_dict() returned"});
+  }
+  return *found;
+}
+
+uint64_t unsigned_member(const Json& object, const char* name, uint64_t most) {
+  const Json& value = member(object, name);
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) {
+    throw InvalidArgumentError(
+        fmt::format("the state's member '{}' is wrong", name),
+        {.expected = fmt::format("an integer from 0 to {}", most), .found = describe(value)});
+  }
+  return value.get<uint64_t>();
+}
+
+std::string text_member(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  if (!value.is_string()) {
+    throw InvalidArgumentError(fmt::format("the state's member '{}' is wrong", name),
+                               {.expected = "a string", .found = describe(value)});
+  }
+  return value.get<std::string>();
+}
+
+Json parse_object(const std::string& json) {
+  if (json.size() > kMostBytes) {
+    throw InvalidArgumentError("the state is too long",
+                               {.expected = fmt::format("at most {} bytes", kMostBytes),
+                                .found = fmt::format("{} bytes", json.size())});
+  }
+  Json object;
+  try {
+    object = Json::parse(json);
+  } catch (const Json::exception& error) {
+    throw InvalidArgumentError(
+        "the state is not JSON",
+        {.found = error.what(), .remedy = "Pass what state_dict() returned"});
+  }
+  if (!object.is_object()) {
+    throw InvalidArgumentError("the state is not a JSON object", {.found = describe(object)});
+  }
+  return object;
+}
+
+template <typename T>
+void check_same(const char* name, const T& restored, const T& own, const char* remedy) {
+  if (restored == own) return;
+  throw InvalidArgumentError(
+      fmt::format("the state belongs to another run: its '{}' differs", name),
+      {.expected = fmt::to_string(own), .found = fmt::to_string(restored), .remedy = remedy});
+}
+
+}  // namespace
+
+std::string to_json(const State& state) {
+  const Json object = {{"version", state.version},
+                       {"dataset", state.dataset},
+                       {"seed", state.seed},
+                       {"shuffle", state.shuffle},
+                       {"epoch", state.progress.epoch},
+                       {"position", state.progress.position}};
+  return object.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+State parse_state(const std::string& json) {
+  constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max();
+  constexpr uint64_t kMost64 = std::numeric_limits<uint64_t>::max();
+  const Json object = parse_object(json);
+  const uint64_t version = unsigned_member(object, "version", kMost32);
+  if (version == 0 || version > kStateVersion) {
+    throw InvalidArgumentError("the state's member 'version' is not known here",
+                               {.expected = fmt::format("from 1 to {}", kStateVersion),
+                                .found = fmt::to_string(version),
+                                .remedy = "Restore it with the fuelrail that wrote it, or newer"});
+  }
+  State state;
+  state.version = static_cast<uint32_t>(version);
+  state.dataset = text_member(object, "dataset");
+  state.seed = unsigned_member(object, "seed", kMost64);
+  state.shuffle = text_member(object, "shuffle");
+  state.progress.epoch = static_cast<uint32_t>(unsigned_member(object, "epoch", kMost32));
+  state.progress.position = unsigned_member(object, "position", kMost64);
+  return state;
+}
+
+void check_same_run(const State& restored, const State& own) {
+  check_same("version", restored.version, own.version, "");
+  check_same("dataset", restored.dataset, own.dataset,
+             "Open the dataset that the state was taken from");
+  check_same("shuffle", restored.shuffle, own.shuffle, "Build the loader with the same shuffle");
+  check_same("seed", restored.seed, own.seed, "Build the loader with the same seed");
+}
+
+}  // namespace fuelrail
