@@ -1,13 +1,12 @@
-# fuelrail_module(<name> SOURCES ... [DEPENDS <module>...] [LIBRARIES <dep>...] [TESTS ...] [TEST_DEPENDS <module>...]
+# fuelrail_module(<name> SOURCES ... [DEPENDS <module>...] [LIBRARIES <dep>...] [TESTS ...] [TEST_LIBRARIES <target>...]
 #                 [BENCHMARKS ...])
 #
 # One static library a module, `fuelrail_<name>`. DEPENDS names modules (the table of docs/design.md, section 3);
 # LIBRARIES names third-party targets, private to the module's sources. TESTS makes one program, `<name>_test`,
-# which also sees TEST_DEPENDS; BENCHMARKS one, `<name>_benchmark`. Without SOURCES the module is headers only.
+# which also links TEST_LIBRARIES; BENCHMARKS one, `<name>_benchmark`. Without SOURCES the module is headers only.
 function(fuelrail_module name)
-  cmake_parse_arguments(M "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS;TEST_DEPENDS;BENCHMARKS" ${ARGN})
+  cmake_parse_arguments(M "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
   list(TRANSFORM M_DEPENDS PREPEND fuelrail_)
-  list(TRANSFORM M_TEST_DEPENDS PREPEND fuelrail_)
   if(M_SOURCES)
     add_library(fuelrail_${name} STATIC ${M_SOURCES})
     target_link_libraries(fuelrail_${name} PUBLIC ${M_DEPENDS} Threads::Threads
@@ -20,7 +19,7 @@ function(fuelrail_module name)
 
   if(FUELRAIL_BUILD_TESTS AND M_TESTS)
     add_executable(${name}_test ${M_TESTS})
-    target_link_libraries(${name}_test PRIVATE fuelrail_${name} ${M_TEST_DEPENDS} fuelrail_options
+    target_link_libraries(${name}_test PRIVATE fuelrail_${name} ${M_TEST_LIBRARIES} fuelrail_options
                           ${M_LIBRARIES} fuelrail_dep::fmt fuelrail_dep::gtest fuelrail_dep::gmock)
     target_compile_definitions(${name}_test PRIVATE
       FUELRAIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FUELRAIL_BINARY_DIR="${PROJECT_BINARY_DIR}")

@@ -16,8 +16,6 @@ namespace {
 
 constexpr int64_t kChannels = 3;
 
-const char* const kFields[] = {"image", "label", "id", "position", "valid"};
-
 // Pixels that one worker reuses from image to image. Grows as needed.
 class PixelBuffer {
  public:
@@ -71,8 +69,10 @@ ColumnSpec column_of(const std::string& field, const Schema& schema, const Loade
   if (field == "label") return label_column(schema);
   if (field == "id" || field == "position") return {field, DType::kInt64, {}};
   if (field == "valid") return {field, DType::kBool, {}};
-  throw InvalidArgumentError("a batch has no field of this name",
-                             {.found = "'" + field + "'", .remedy = suggest(field, kFields)});
+  throw InvalidArgumentError(
+      "a batch has no field of this name",
+      {.found = "'" + field + "'",
+       .remedy = suggest(field, {"image", "label", "id", "position", "valid"})});
 }
 
 // Writes one column of one row; the image's is the only one that costs anything.

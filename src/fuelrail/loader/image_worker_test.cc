@@ -1,0 +1,199 @@
+#include "fuelrail/loader/image_worker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/decoder.h"
+#include "fuelrail/testing/image_set.h"
+#include "fuelrail/transform/geometry.h"
+#include "fuelrail/transform/resize.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr Size kOut{16, 16};
+
+LoaderOptions training_options() {
+  LoaderOptions options;
+  options.batch_size = 4;
+  options.transforms = {RandomResizedCrop{.size = kOut}, HorizontalFlip{}};
+  options.dtype = DType::kUint8;
+  options.layout = ImageLayout::kNhwc;
+  options.fields = {"image", "label", "id", "position", "valid"};
+  return options;
+}
+
+// One batch and the tasks that fill it with records [0, rows).
+class Rows {
+ public:
+  Rows(const Container& container, const LoaderOptions& options, size_t rows)
+      : layout_(std::make_shared<BatchLayout>(image_columns(container, options), rows)),
+        pool_(layout_->total_bytes(), 1),
+        batch_(layout_, pool_.take(), rows),
+        framed_(rows) {
+    for (size_t i = 0; i < rows; ++i) {
+      const Extent extent = container.extent(i);
+      framed_[i].resize(extent.length);
+      extent.source->read(extent.offset, framed_[i]);
+      tasks_.push_back({.entry = {.record = i, .position = 10 + i, .epoch = 3},
+                        .framed = framed_[i],
+                        .batch = &batch_,
+                        .row = i});
+    }
+  }
+
+  std::span<Task> tasks() { return tasks_; }
+
+  template <typename T>
+  T value(const std::string& column, size_t row) const {
+    T value;
+    std::memcpy(&value, batch_.row(layout_->index_of(column), row), sizeof value);
+    return value;
+  }
+  std::vector<uint8_t> image(size_t row) const {
+    const auto* pixels = reinterpret_cast<const uint8_t*>(batch_.row(0, row));
+    return {pixels, pixels + layout_->columns()[0].row_bytes()};
+  }
+
+ private:
+  std::shared_ptr<const BatchLayout> layout_;
+  SlotPool pool_;
+  Batch batch_;
+  std::vector<std::vector<std::byte>> framed_;
+  std::vector<Task> tasks_;
+};
+
+std::string message_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+// What the row should hold, from the whole decoded image.
+std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms,
+                                    const Philox& random) {
+  const ImageInfo info = probe(jpeg);
+  std::vector<uint8_t> pixels(static_cast<size_t>(info.stored.height * info.stored.width * 3));
+  const ImageView all{pixels.data(), info.stored.height, info.stored.width, 3,
+                      info.stored.width * 3};
+  DecodeJob job{.encoded = jpeg, .info = info, .box = whole(info.stored), .output = all};
+  make_decoder()->decode({&job, 1});
+  const Geometry geometry = resolve(transforms, info.stored, random);
+  std::vector<uint8_t> out(static_cast<size_t>(kOut.height * kOut.width * 3));
+  Resampler().resample(all, whole(info.stored), geometry.steps.front(),
+                       {out.data(), kOut.height, kOut.width, 3, kOut.width * 3});
+  std::vector<uint8_t> flipped(out.size());
+  PixelWriter({DType::kUint8, ImageLayout::kNhwc, {}})
+      .write({out.data(), kOut.height, kOut.width, 3, kOut.width * 3}, geometry.flip_horizontal,
+             geometry.flip_vertical, reinterpret_cast<std::byte*>(flipped.data()));
+  return flipped;
+}
+
+TEST(ImageWorker, rows_equal_the_transforms_on_the_whole_image) {
+  const auto set = testing::make_image_set("memory://worker/whole.rec", 12);
+  const LoaderOptions options = training_options();
+  Rows rows(*set.container, options, 12);
+  image_worker_factory(set.container, options)()->process(rows.tasks());
+  for (size_t i = 0; i < 12; ++i) {
+    ASSERT_EQ(rows.tasks()[i].error, nullptr) << message_of(rows.tasks()[i].error);
+    EXPECT_EQ(rows.image(i),
+              expected_image(set.jpegs[i], options.transforms, Philox(options.seed, 3, 10 + i)))
+        << i;
+  }
+}
+
+TEST(ImageWorker, every_field_is_written) {
+  const auto set = testing::make_image_set("memory://worker/fields.rec", 3);
+  const LoaderOptions options = training_options();
+  Rows rows(*set.container, options, 3);
+  rows.tasks()[2].entry.valid = false;
+  image_worker_factory(set.container, options)()->process(rows.tasks());
+  EXPECT_EQ(rows.value<int64_t>("label", 1), 1);
+  EXPECT_EQ(rows.value<int64_t>("id", 1), 1001);
+  EXPECT_EQ(rows.value<int64_t>("position", 1), 11);
+  EXPECT_EQ(rows.value<uint8_t>("valid", 1), 1);
+  EXPECT_EQ(rows.value<uint8_t>("valid", 2), 0);
+}
+
+TEST(ImageWorker, a_record_that_is_no_image_fails_alone) {
+  const auto set = testing::make_image_set("memory://worker/broken.rec", 4, /*broken=*/1);
+  Rows rows(*set.container, training_options(), 4);
+  image_worker_factory(set.container, training_options())()->process(rows.tasks());
+  EXPECT_EQ(rows.tasks()[0].error, nullptr);
+  EXPECT_NE(rows.tasks()[1].error, nullptr);
+  EXPECT_EQ(rows.tasks()[2].error, nullptr);
+  EXPECT_EQ(rows.tasks()[3].error, nullptr);
+}
+
+TEST(ImageWorker, an_image_above_the_pixel_limit_is_refused) {
+  const auto set = testing::make_image_set("memory://worker/limit.rec", 1);
+  LoaderOptions options = training_options();
+  options.max_pixels = 100;
+  Rows rows(*set.container, options, 1);
+  image_worker_factory(set.container, options)()->process(rows.tasks());
+  ASSERT_NE(rows.tasks()[0].error, nullptr);
+  EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("100"));
+}
+
+TEST(ImageWorker, images_are_not_decoded_when_nobody_asks_for_them) {
+  const auto set = testing::make_image_set("memory://worker/labels.rec", 2, /*broken=*/1);
+  LoaderOptions options = training_options();
+  options.fields = {"label"};
+  Rows rows(*set.container, options, 2);
+  image_worker_factory(set.container, options)()->process(rows.tasks());
+  EXPECT_EQ(rows.tasks()[1].error, nullptr);
+  EXPECT_EQ(rows.value<int64_t>("label", 1), 1);
+}
+
+TEST(ImageWorker, two_resamplings_follow_one_another) {
+  const auto set = testing::make_image_set("memory://worker/steps.rec", 5);
+  LoaderOptions options = training_options();
+  options.transforms = {Resize{.size = {20, 30}}, RandomResizedCrop{.size = kOut}};
+  Rows rows(*set.container, options, 5);
+  image_worker_factory(set.container, options)()->process(rows.tasks());
+  for (const Task& task : rows.tasks()) EXPECT_EQ(task.error, nullptr) << message_of(task.error);
+}
+
+TEST(ImageColumns, take_shape_and_type_from_options_and_schema) {
+  const auto set = testing::make_image_set("memory://worker/columns.rec", 1);
+  LoaderOptions options = training_options();
+  EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(16, 16, 3));
+  options.layout = ImageLayout::kNchw;
+  options.dtype = DType::kFloat16;
+  const auto columns = image_columns(*set.container, options);
+  EXPECT_THAT(columns[0].row_shape, ElementsAre(3, 16, 16));
+  EXPECT_EQ(columns[0].dtype, DType::kFloat16);
+  EXPECT_EQ(columns[1].dtype, DType::kInt64);
+}
+
+TEST(ImageColumns, an_unknown_field_is_refused_with_the_nearest_name) {
+  const auto set = testing::make_image_set("memory://worker/unknown.rec", 1);
+  LoaderOptions options = training_options();
+  options.fields = {"imagee"};
+  try {
+    image_columns(*set.container, options);
+    FAIL();
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Did you mean 'image'?"));
+  }
+  options.fields = {};
+  EXPECT_THROW(image_columns(*set.container, options), InvalidArgumentError);
+}
+
+TEST(ImageColumns, transforms_without_a_fixed_size_are_refused) {
+  const auto set = testing::make_image_set("memory://worker/ragged.rec", 1);
+  LoaderOptions options = training_options();
+  options.transforms = {Resize{.shorter_side = 20}};
+  EXPECT_THROW(image_columns(*set.container, options), InvalidArgumentError);
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,209 @@
+#include "fuelrail/loader/loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/testing/image_set.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr size_t kRecords = 23;
+
+LoaderOptions some_options() {
+  LoaderOptions options;
+  options.batch_size = 4;
+  options.shuffle = Shuffle::kFull;
+  options.seed = 5;
+  options.transforms = {RandomResizedCrop{.size = {8, 8}}, HorizontalFlip{},
+                        Normalize{{0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}}};
+  options.threads = 2;
+  options.fields = {"image", "id"};
+  return options;
+}
+
+std::vector<std::byte> bytes_of(const Batch& batch) {
+  std::vector<std::byte> bytes;
+  for (size_t c = 0; c < batch.layout().columns().size(); ++c) {
+    const std::byte* begin = batch.column(c);
+    bytes.insert(bytes.end(), begin,
+                 begin + batch.rows() * batch.layout().columns()[c].row_bytes());
+  }
+  return bytes;
+}
+
+std::vector<std::vector<std::byte>> rest_of_epoch(Loader& loader) {
+  std::vector<std::vector<std::byte>> batches;
+  while (auto batch = loader.next()) batches.push_back(bytes_of(*batch));
+  return batches;
+}
+
+class LoaderTest : public ::testing::Test {
+ protected:
+  testing::ImageSet set_ = testing::make_image_set("memory://loader/set.rec", kRecords);
+  Loader make(const LoaderOptions& options = some_options()) {
+    return Loader(set_.container, options);
+  }
+};
+
+TEST_F(LoaderTest, an_epoch_has_as_many_batches_as_size_says) {
+  Loader loader = make();
+  EXPECT_EQ(loader.size(), 6U);
+  EXPECT_THAT(rest_of_epoch(loader), SizeIs(6));
+}
+
+TEST_F(LoaderTest, epochs_follow_one_another_and_differ) {
+  Loader loader = make();
+  const auto first = rest_of_epoch(loader);
+  EXPECT_EQ(loader.state().progress, (Progress{1, 0}));
+  EXPECT_NE(rest_of_epoch(loader), first);
+}
+
+TEST_F(LoaderTest, batches_are_the_same_for_any_threads_and_prefetch) {
+  LoaderOptions options = some_options();
+  options.threads = 1;
+  Loader one = make(options);
+  const auto expected = rest_of_epoch(one);
+  for (const int threads : {2, 3, 8}) {
+    for (const size_t prefetch : {1U, 5U}) {
+      options.threads = threads;
+      options.prefetch = prefetch;
+      Loader loader = make(options);
+      EXPECT_EQ(rest_of_epoch(loader), expected) << threads << " threads, prefetch " << prefetch;
+    }
+  }
+}
+
+TEST_F(LoaderTest, restoring_goes_on_where_the_state_was_taken) {
+  Loader whole = make();
+  const auto expected = rest_of_epoch(whole);
+  for (size_t taken = 0; taken < expected.size(); ++taken) {
+    Loader before = make();
+    for (size_t i = 0; i < taken; ++i) before.next();
+    Loader after = make();
+    after.restore(before.state());
+    const auto rest = rest_of_epoch(after);
+    EXPECT_TRUE(std::equal(rest.begin(), rest.end(),
+                           expected.begin() + static_cast<ptrdiff_t>(taken), expected.end()))
+        << taken;
+  }
+}
+
+TEST_F(LoaderTest, a_state_of_another_seed_is_refused) {
+  LoaderOptions options = some_options();
+  Loader loader = make(options);
+  options.seed = 6;
+  Loader other = make(options);
+  try {
+    other.restore(loader.state());
+    FAIL();
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("seed"));
+  }
+}
+
+TEST_F(LoaderTest, a_state_beyond_the_dataset_is_refused) {
+  Loader loader = make();
+  State state = loader.state();
+  state.progress.position = kRecords;
+  EXPECT_THROW(loader.restore(state), InvalidArgumentError);
+}
+
+TEST_F(LoaderTest, set_epoch_gives_that_epoch) {
+  Loader plain = make();
+  rest_of_epoch(plain);
+  const auto second = rest_of_epoch(plain);
+  Loader loader = make();
+  loader.next();
+  loader.set_epoch(1);
+  EXPECT_EQ(rest_of_epoch(loader), second);
+  loader.set_epoch(1);
+  EXPECT_EQ(rest_of_epoch(loader), second);
+}
+
+TEST_F(LoaderTest, next_epoch_skips_what_is_left_and_nothing_else) {
+  Loader plain = make();
+  const auto first = rest_of_epoch(plain);
+  const auto second = rest_of_epoch(plain);
+  Loader loader = make();
+  loader.next_epoch();  // nothing has begun
+  EXPECT_EQ(rest_of_epoch(loader), first);
+  loader.next_epoch();  // the first epoch has ended
+  loader.next();
+  loader.next_epoch();
+  EXPECT_EQ(loader.state().progress, (Progress{2, 0}));
+
+  Loader all_but_the_end = make();
+  for (size_t i = 0; i < first.size(); ++i) all_but_the_end.next();
+  all_but_the_end.next_epoch();
+  EXPECT_EQ(rest_of_epoch(all_but_the_end), second);
+}
+
+TEST_F(LoaderTest, next_epoch_after_a_restore_keeps_the_restored_place) {
+  Loader loader = make();
+  loader.next();
+  const State state = loader.state();
+  Loader restored = make();
+  restored.restore(state);
+  restored.next_epoch();
+  EXPECT_EQ(restored.state().progress, state.progress);
+}
+
+TEST_F(LoaderTest, the_ranks_together_give_the_global_batches) {
+  LoaderOptions options = some_options();
+  options.batch_size = 4;
+  options.fields = {"position"};
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    options.shard = {rank, 2};
+    Loader loader = make(options);
+    const auto batch = loader.next();
+    int64_t first = 0;
+    std::memcpy(&first, batch->row(0, 0), sizeof first);
+    EXPECT_EQ(first, rank * 4);
+  }
+}
+
+TEST_F(LoaderTest, an_error_says_file_and_record_and_the_loader_goes_on) {
+  const auto broken = testing::make_image_set("memory://loader/broken.rec", 8, /*broken=*/5);
+  LoaderOptions options = some_options();
+  options.shuffle = Shuffle::kNone;
+  options.batch_size = 2;
+  Loader loader(broken.container, options);
+  EXPECT_TRUE(loader.next());
+  EXPECT_TRUE(loader.next());
+  try {
+    loader.next();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.detail().path, "memory://loader/broken.rec");
+    EXPECT_EQ(error.detail().record, 5U);
+    EXPECT_TRUE(error.detail().offset);
+  }
+  EXPECT_TRUE(loader.next());
+  EXPECT_FALSE(loader.next());
+}
+
+TEST_F(LoaderTest, bad_options_are_refused) {
+  const auto refused = [this](auto change) {
+    LoaderOptions options = some_options();
+    change(options);
+    EXPECT_THROW(make(options), Error);
+  };
+  refused([](LoaderOptions& o) { o.batch_size = 0; });
+  refused([](LoaderOptions& o) { o.threads = -1; });
+  refused([](LoaderOptions& o) { o.prefetch = 0; });
+  refused([](LoaderOptions& o) { o.shard = {2, 2}; });
+  refused([](LoaderOptions& o) { o.dtype = DType::kUint8; });  // with Normalize
+  refused([](LoaderOptions& o) { o.max_pixels = 0; });
+  refused([](LoaderOptions& o) { o.fields = {"image", "image"}; });
+  refused([](LoaderOptions& o) { o.transforms = {}; });
+}
+
+}  // namespace
+}  // namespace fuelrail
