@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuelrail/batch/layout.h"
@@ -23,7 +23,8 @@ class Batch {
   const BatchLayout& layout() const { return *layout_; }
   size_t rows() const { return rows_; }
 
-  // The first byte of a column, and of one row of it.
+  // The first byte of a column, and of one row of it. Column j of a batch with fewer rows than the
+  // layout begins where it does in a full one.
   std::byte* column(size_t index) const { return slot_->data() + layout_->offset(index); }
   std::byte* row(size_t index, size_t row) const {
     return column(index) + row * layout_->columns()[index].row_bytes();

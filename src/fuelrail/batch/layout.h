@@ -15,19 +15,21 @@ struct ColumnSpec {
   std::string name;
   DType dtype = DType::kUint8;
   std::vector<int64_t> row_shape{};  // without the batch dimension; empty = a scalar a row
+  // Requires: a column that a BatchLayout has taken.
   size_t row_bytes() const;
 };
 
 class BatchLayout {
  public:
-  // Each column begins at a multiple of 64 bytes. Errors: InvalidArgumentError for no rows, two
-  // columns of one name, or more bytes than size_t holds.
+  // Each column begins at a multiple of 64 bytes. Errors: InvalidArgumentError for no rows, no
+  // columns, two columns of one name, a negative dimension, or more bytes than size_t holds.
   BatchLayout(std::vector<ColumnSpec> columns, size_t rows);
 
   const std::vector<ColumnSpec>& columns() const { return columns_; }
   size_t rows() const { return rows_; }  // capacity: a batch may have fewer
   size_t offset(size_t column) const { return offsets_[column]; }
   size_t total_bytes() const { return total_bytes_; }
+  size_t row_bytes() const { return row_bytes_; }  // of all columns, without padding
   // Errors: InvalidArgumentError that suggests the nearest name.
   size_t index_of(std::string_view name) const;
 
@@ -36,6 +38,7 @@ class BatchLayout {
   std::vector<size_t> offsets_;
   size_t rows_;
   size_t total_bytes_ = 0;
+  size_t row_bytes_ = 0;
 };
 
 }  // namespace fuelrail

@@ -11,11 +11,17 @@ namespace fuelrail {
 class Slot {
  public:
   virtual ~Slot() = default;
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
   virtual std::byte* data() = 0;
   virtual size_t size_bytes() const = 0;
+
+ protected:
+  Slot() = default;
 };
 
-// Threads: any number at once. Slots may be let go on any thread, also after the pool is gone.
+// Threads: any number at once. Slots may be let go on any thread, also after the pool is gone, and
+// in a forked child, where they are freed and never returned.
 class SlotPool {
  public:
   // `keep` slots at most wait in the pool for reuse; further ones are freed when let go.
@@ -24,10 +30,12 @@ class SlotPool {
   SlotPool(const SlotPool&) = delete;
   SlotPool& operator=(const SlotPool&) = delete;
 
-  // A slot that waits, else a new one. Its content is undefined. Errors: std::bad_alloc.
+  // A slot that waits (the one let go last), else a new one. Its content is undefined.
+  // Errors: std::bad_alloc.
   std::shared_ptr<Slot> take();
 
   size_t idle() const;  // slots that wait for reuse
+  size_t lent() const;  // slots taken and not yet let go
 
  private:
   struct Shared;

@@ -1,0 +1,77 @@
+#include "fuelrail/batch/layout.h"
+
+#include <limits>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr size_t kColumnAlignment = 64;  // a cache line, and the widest vector register
+constexpr size_t kMaxBytes = std::numeric_limits<size_t>::max() - kColumnAlignment;
+
+[[noreturn]] void too_large(const ColumnSpec& column) {
+  throw InvalidArgumentError("the batch's column '" + column.name + "' is too large",
+                             {.remedy = "Use a smaller batch size or a smaller output size"});
+}
+
+size_t checked_product(size_t a, size_t b, const ColumnSpec& column) {
+  if (b != 0 && a > kMaxBytes / b) too_large(column);
+  return a * b;
+}
+
+size_t checked_row_bytes(const ColumnSpec& column) {
+  size_t bytes = size_in_bytes(column.dtype);
+  for (const int64_t extent : column.row_shape) {
+    if (extent < 0) {
+      throw InvalidArgumentError(
+          "a dimension of the batch's column '" + column.name + "' is negative",
+          {.expected = "0 or more", .found = std::to_string(extent)});
+    }
+    bytes = checked_product(bytes, static_cast<size_t>(extent), column);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+size_t ColumnSpec::row_bytes() const {
+  size_t bytes = size_in_bytes(dtype);
+  for (const int64_t extent : row_shape) bytes *= static_cast<size_t>(extent);
+  return bytes;
+}
+
+BatchLayout::BatchLayout(std::vector<ColumnSpec> columns, size_t rows)
+    : columns_(std::move(columns)), rows_(rows) {
+  if (rows_ == 0) throw InvalidArgumentError("a batch needs at least one row");
+  if (columns_.empty()) throw InvalidArgumentError("a batch needs at least one column");
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const ColumnSpec& column = columns_[i];
+    for (size_t j = 0; j < i; ++j) {
+      if (columns_[j].name == column.name) {
+        throw InvalidArgumentError("two columns of the batch are named '" + column.name + "'");
+      }
+    }
+    const size_t row = checked_row_bytes(column);
+    const size_t bytes = checked_product(row, rows_, column);
+    if (bytes > kMaxBytes - total_bytes_) too_large(column);
+    offsets_.push_back(total_bytes_);
+    total_bytes_ += bytes;
+    total_bytes_ += (kColumnAlignment - total_bytes_ % kColumnAlignment) % kColumnAlignment;
+    row_bytes_ += row;
+  }
+}
+
+size_t BatchLayout::index_of(std::string_view name) const {
+  std::vector<std::string> known;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].name == name) return i;
+    known.push_back(columns_[i].name);
+  }
+  const std::string given(name);
+  throw InvalidArgumentError("the batch has no column '" + given + "'",
+                             {.remedy = suggest(given, known)});
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,118 @@
+#include "fuelrail/batch/layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::HasSubstr;
+
+ColumnSpec image() { return {"image", DType::kFloat32, {3, 224, 224}}; }
+
+template <typename Function>
+std::string message_of(Function function) {
+  try {
+    function();
+  } catch (const InvalidArgumentError& error) {
+    return error.what();
+  }
+  return "no InvalidArgumentError";
+}
+
+TEST(BatchLayout, columns_begin_at_multiples_of_64_bytes) {
+  const BatchLayout layout({{"valid", DType::kBool, {}}, image(), {"label", DType::kInt64, {}}}, 3);
+  EXPECT_EQ(layout.offset(0), 0u);
+  EXPECT_EQ(layout.offset(1), 64u);
+  EXPECT_EQ(layout.offset(2), 64u + 3 * 3 * 224 * 224 * 4);
+  EXPECT_EQ(layout.total_bytes(), layout.offset(2) + 64);
+  EXPECT_EQ(layout.row_bytes(), 1u + 3 * 224 * 224 * 4 + 8);
+}
+
+TEST(BatchLayout, columns_never_overlap) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<ColumnSpec> columns;
+    const size_t count = 1 + random() % 5;
+    for (size_t i = 0; i < count; ++i) {
+      columns.push_back({std::to_string(i),
+                         static_cast<DType>(random() % 6),
+                         {static_cast<int64_t>(random() % 7), static_cast<int64_t>(random() % 9)}});
+    }
+    const size_t rows = 1 + random() % 33;
+    const BatchLayout layout(columns, rows);
+    size_t end = 0;
+    for (size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(layout.offset(i) % 64, 0u);
+      EXPECT_GE(layout.offset(i), end);
+      end = layout.offset(i) + rows * columns[i].row_bytes();
+    }
+    EXPECT_GE(layout.total_bytes(), end);
+  }
+}
+
+TEST(BatchLayout, scalar_column_has_the_size_of_its_type) {
+  EXPECT_EQ((ColumnSpec{"label", DType::kInt64, {}}).row_bytes(), 8u);
+}
+
+TEST(BatchLayout, empty_dimension_takes_no_bytes) {
+  const BatchLayout layout({{"nothing", DType::kFloat32, {0, 5}}}, 4);
+  EXPECT_EQ(layout.total_bytes(), 0u);
+}
+
+TEST(BatchLayout, no_rows_are_refused) {
+  EXPECT_THAT(message_of([] { BatchLayout({image()}, 0); }), HasSubstr("at least one row"));
+}
+
+TEST(BatchLayout, no_columns_are_refused) {
+  EXPECT_THAT(message_of([] { BatchLayout({}, 1); }), HasSubstr("at least one column"));
+}
+
+TEST(BatchLayout, two_columns_of_one_name_are_refused) {
+  EXPECT_THAT(message_of([] {
+                BatchLayout({image(), image()}, 1);
+              }),
+              HasSubstr("two columns of the batch are named 'image'"));
+}
+
+TEST(BatchLayout, negative_dimension_is_refused) {
+  EXPECT_THAT(message_of([] {
+                BatchLayout({{"x", DType::kUint8, {4, -1}}}, 1);
+              }),
+              HasSubstr("found -1"));
+}
+
+TEST(BatchLayout, more_bytes_than_size_t_holds_are_refused) {
+  const int64_t huge = std::numeric_limits<int64_t>::max();
+  EXPECT_THAT(message_of([&] {
+                BatchLayout({{"x", DType::kInt64, {huge}}}, 1);
+              }),
+              HasSubstr("too large"));
+  EXPECT_THAT(message_of([&] {
+                BatchLayout({{"x", DType::kUint8, {huge}}}, 3);
+              }),
+              HasSubstr("too large"));
+  EXPECT_THAT(message_of([&] {
+                BatchLayout({{"x", DType::kUint8, {huge}},
+                             {"y", DType::kUint8, {huge}},
+                             {"z", DType::kUint8, {64}}},
+                            1);
+              }),
+              HasSubstr("too large"));
+}
+
+TEST(BatchLayout, unknown_name_suggests_the_nearest) {
+  const BatchLayout layout({image(), {"label", DType::kInt64, {}}}, 1);
+  EXPECT_EQ(layout.index_of("label"), 1u);
+  EXPECT_THAT(message_of([&] { layout.index_of("lable"); }), HasSubstr("Did you mean 'label'?"));
+}
+
+}  // namespace
+}  // namespace fuelrail

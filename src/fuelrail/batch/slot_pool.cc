@@ -1,0 +1,141 @@
+#include "fuelrail/batch/slot_pool.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace fuelrail {
+namespace {
+
+constexpr std::align_val_t kAlignment{4096};
+
+// From this size on a slot is mapped in huge pages: the first touch of 154 MB in small ones costs
+// 57 ms, in huge ones 14 ms, and giving it back 8 ms against 0.4 (slot_pool_benchmark).
+constexpr size_t kMappedBytes = size_t{4} << 20;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+class HeapSlot final : public Slot {
+ public:
+  explicit HeapSlot(size_t bytes)
+      : data_(static_cast<std::byte*>(::operator new(std::max<size_t>(bytes, 1), kAlignment))),
+        bytes_(bytes) {}
+  ~HeapSlot() override { ::operator delete(data_, kAlignment); }
+  HeapSlot(const HeapSlot&) = delete;
+  HeapSlot& operator=(const HeapSlot&) = delete;
+
+  std::byte* data() override { return data_; }
+  size_t size_bytes() const override { return bytes_; }
+
+ private:
+  std::byte* data_;
+  size_t bytes_;
+};
+
+class MappedSlot final : public Slot {
+ public:
+  explicit MappedSlot(size_t bytes) : bytes_(bytes) {
+    if (bytes > std::numeric_limits<size_t>::max() - 2 * kHugePage) throw std::bad_alloc();
+    // One huge page more than asked for, so that the slot can begin at the start of one.
+    mapped_bytes_ = (bytes + 2 * kHugePage - 1) / kHugePage * kHugePage;
+    mapping_ =
+        ::mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping_ == MAP_FAILED) throw std::bad_alloc();
+    const auto begin = reinterpret_cast<uintptr_t>(mapping_);
+    const size_t skip = (kHugePage - begin % kHugePage) % kHugePage;
+    data_ = static_cast<std::byte*>(mapping_) + skip;
+    ::madvise(data_, mapped_bytes_ - kHugePage, MADV_HUGEPAGE);  // refused: small pages, slower
+  }
+  ~MappedSlot() override { ::munmap(mapping_, mapped_bytes_); }
+  MappedSlot(const MappedSlot&) = delete;
+  MappedSlot& operator=(const MappedSlot&) = delete;
+
+  std::byte* data() override { return data_; }
+  size_t size_bytes() const override { return bytes_; }
+
+ private:
+  void* mapping_ = nullptr;
+  size_t mapped_bytes_ = 0;
+  std::byte* data_ = nullptr;
+  size_t bytes_;
+};
+
+std::unique_ptr<Slot> make_slot(size_t bytes) {
+  if (bytes >= kMappedBytes) return std::make_unique<MappedSlot>(bytes);
+  return std::make_unique<HeapSlot>(bytes);
+}
+
+}  // namespace
+
+// Outlives the pool as long as a slot is lent out: the slots' deleters hold it.
+struct SlotPool::Shared {
+  Shared(size_t bytes, size_t keep_slots) : slot_bytes(bytes), keep(keep_slots) {
+    idle.reserve(keep);
+  }
+
+  void give_back(std::unique_ptr<Slot> slot) noexcept {
+    // In a forked child the mutex may be held by a thread that is not there.
+    if (::getpid() != owner) return;
+    std::lock_guard lock(mutex);
+    --lent;
+    if (!closed && idle.size() < keep) idle.push_back(std::move(slot));
+  }
+
+  const size_t slot_bytes;
+  const size_t keep;
+  const pid_t owner = ::getpid();
+  mutable std::mutex mutex;
+  std::vector<std::unique_ptr<Slot>> idle;
+  size_t lent = 0;
+  bool closed = false;
+};
+
+SlotPool::SlotPool(size_t slot_bytes, size_t keep)
+    : shared_(std::make_shared<Shared>(slot_bytes, keep)) {}
+
+SlotPool::~SlotPool() {
+  std::vector<std::unique_ptr<Slot>> freed;
+  std::lock_guard lock(shared_->mutex);
+  shared_->closed = true;
+  freed.swap(shared_->idle);
+}
+
+std::shared_ptr<Slot> SlotPool::take() {
+  std::unique_ptr<Slot> slot;
+  {
+    std::lock_guard lock(shared_->mutex);
+    if (!shared_->idle.empty()) {
+      slot = std::move(shared_->idle.back());
+      shared_->idle.pop_back();
+    }
+    ++shared_->lent;
+  }
+  try {
+    if (!slot) slot = make_slot(shared_->slot_bytes);
+  } catch (...) {
+    std::lock_guard lock(shared_->mutex);
+    --shared_->lent;
+    throw;
+  }
+  // When the control block cannot be allocated, shared_ptr calls the deleter.
+  return {slot.release(),
+          [shared = shared_](Slot* p) { shared->give_back(std::unique_ptr<Slot>(p)); }};
+}
+
+size_t SlotPool::idle() const {
+  std::lock_guard lock(shared_->mutex);
+  return shared_->idle.size();
+}
+
+size_t SlotPool::lent() const {
+  std::lock_guard lock(shared_->mutex);
+  return shared_->lent;
+}
+
+}  // namespace fuelrail
