@@ -1,0 +1,263 @@
+"""Loader throughput: fuelrail, a Pillow pipeline in torch's DataLoader, and the limit, interleaved in one run.
+
+    ./run bench                  the whole run, on ../shared/data/imagenet-sample
+    ./run bench --quick          fewer rounds, fewer records: a look, not a result
+
+The job: random-resized-crop 224, horizontal flip, normalise, float32 NCHW batches of 256, on the photographs as they are
+and packed with `--resize 256`. Every contender is a process of its own (bench/peers/) that answers "run epoch E"; rounds
+go through all contenders in turn, so that what disturbs the machine disturbs all alike. A ratio is the median over the
+rounds of the ratio within the round; its spread is half the distance between the quartiles. Results go to
+bench/results/loader-<cpu>-<date>.json and .md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import sysconfig
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SAMPLE = ROOT.parent / "shared" / "data" / "imagenet-sample"
+PEERS = ROOT / "bench" / "peers"
+WORK = ROOT / ".cache" / "bench"
+BATCH, SIDE, THREADS = 256, 224, 2
+
+
+class Contender:
+    """A process that loads one dataset, epoch by epoch."""
+
+    def __init__(self, name: str, command: list[str]) -> None:
+        self.name = name
+        self.epochs: list[dict[str, float]] = []
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.start = self._answer()  # first-batch latency and memory, where the contender knows them
+
+    def run(self, epoch: int, keep: bool = True) -> dict[str, float]:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{epoch}\n")
+        self._process.stdin.flush()
+        answer = self._answer()
+        if keep:
+            self.epochs.append(answer)
+        return answer
+
+    def stop(self) -> None:
+        self._process.communicate()
+
+    def _answer(self) -> dict[str, float]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            sys.exit(f"bench: {self.name} ended without an answer")
+        answer: dict[str, float] = json.loads(line)
+        return answer
+
+
+def prepare(records: int) -> dict[str, pathlib.Path]:
+    """Packs the photographs, repeated, as they are and with --resize 256; and the latter's images as files."""
+    if not SAMPLE.is_dir():
+        sys.exit(f"bench: {SAMPLE} is not here; the benchmark needs its photographs")
+    photographs = sorted(SAMPLE.glob("*.JPEG"))
+    fuelrail = str(pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail")
+    made = {}
+    for name, arguments in (("original", []), ("short256", ["--resize", "256"])):
+        folder = WORK / f"{name}-{records}"
+        made[name] = folder
+        if (folder / "done").exists():
+            continue
+        (folder / "files").mkdir(parents=True, exist_ok=True)
+        listing = folder / "all.lst"
+        listing.write_text(
+            "".join(f"{i}\t{i % len(photographs)}\t{photographs[i % len(photographs)].name}\n" for i in range(records))
+        )
+        print(f"packing {folder / 'all.rec'} ...", flush=True)
+        command = [fuelrail, "pack", str(listing), str(folder / "all.rec"), "--root", str(SAMPLE), *arguments]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        for i in range(len(photographs)):  # the same bytes as files, for the loaders that read files
+            image = subprocess.run([fuelrail, "cat", str(folder / "all.rec"), str(i)], check=True, capture_output=True)
+            (folder / "files" / f"{i:04}.jpg").write_bytes(image.stdout)
+        (folder / "done").touch()
+    return made
+
+
+def contenders(folder: pathlib.Path, records: int, pillow_workers: int) -> list[Contender]:
+    python = sys.executable
+    shape = [str(BATCH), str(SIDE)]
+    limit = [str(ROOT / "build" / "release" / "bench" / "limit" / "fuelrail_limit"), str(folder / "all.rec")]
+    return [
+        Contender("fuelrail", [python, str(PEERS / "fuelrail_loader.py"), str(folder / "all.rec"), str(THREADS), *shape]),
+        Contender(
+            "torch DataLoader + Pillow",
+            [python, str(PEERS / "pillow_loader.py"), str(folder / "files"), str(records), str(pillow_workers), *shape],
+        ),
+        Contender("limit", [*limit, str(THREADS), *shape]),
+    ]
+
+
+def best_pillow_workers(folder: pathlib.Path, records: int) -> int:
+    """One short epoch for each worker count; the fastest wins."""
+    speeds = {}
+    for workers in (1, 2, 3, 4):
+        command = [sys.executable, str(PEERS / "pillow_loader.py"), str(folder / "files"), str(min(records, 1600))]
+        contender = Contender("torch DataLoader + Pillow", [*command, str(workers), str(BATCH), str(SIDE)])
+        answer = contender.run(0)
+        contender.stop()
+        speeds[workers] = answer["images"] / answer["seconds"]
+    print("  Pillow by workers: " + ", ".join(f"{w}: {s:.0f} img/s" for w, s in speeds.items()), flush=True)
+    return max(speeds, key=lambda workers: speeds[workers])
+
+
+def measure(folder: pathlib.Path, records: int, rounds: int) -> dict[str, object]:
+    workers = best_pillow_workers(folder, records)
+    all_contenders = contenders(folder, records, workers)
+    for contender in all_contenders:
+        contender.run(0, keep=False)  # warms the page cache and the contender
+    for epoch in range(1, rounds + 1):
+        for contender in all_contenders:
+            answer = contender.run(epoch)
+            print(f"  round {epoch}/{rounds}  {contender.name}: {answer['images'] / answer['seconds']:.0f} img/s", flush=True)
+    for contender in all_contenders:
+        contender.stop()
+    return {"pillow_workers": workers, "contenders": {c.name: summary(c, all_contenders) for c in all_contenders}}
+
+
+def summary(contender: Contender, everybody: list[Contender]) -> dict[str, object]:
+    speeds = [e["images"] / e["seconds"] for e in contender.epochs]
+    ratios = {}
+    for other in everybody:
+        if other is not contender:
+            pairs = zip(contender.epochs, other.epochs, strict=True)
+            ratios[other.name] = median_and_spread(
+                [(a["images"] / a["seconds"]) / (b["images"] / b["seconds"]) for a, b in pairs]
+            )
+    result: dict[str, object] = {
+        "images_per_second": median_and_spread(speeds),
+        "cpu_seconds_per_1000_images": median_and_spread([1000 * e["cpu_seconds"] / e["images"] for e in contender.epochs]),
+        "ratio_to": ratios,
+        **contender.start,
+    }
+    last = contender.epochs[-1]
+    for stage in ("decode", "resize", "write"):
+        if stage in last:
+            result[f"{stage}_ms_per_image"] = median_and_spread([1000 * e[stage] / e["images"] for e in contender.epochs])
+    for key in ("memory_mib", "slots_mib", "growth_mib", "stats"):
+        if key in last:
+            result[key] = last[key]
+    return result
+
+
+def median_and_spread(values: list[float]) -> list[float]:
+    """The median, and half the distance between the quartiles."""
+    if len(values) < 2:
+        return [values[0], 0.0]
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return [middle, (high - low) / 2]
+
+
+def machine() -> dict[str, object]:
+    info = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    field = {line.split(":")[0].strip(): line.split(":")[1].strip() for line in info if ":" in line}
+    flags = set(field.get("flags", "").split())
+    vectors = sorted(f for f in flags if f.startswith(("avx", "sse4", "fma", "vaes", "gfni")))
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
+    import PIL
+    import torch
+
+    return {
+        "cpu": field.get("model name", platform.processor()),
+        "cores": os.cpu_count(),
+        "cpu_flags": vectors,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "pillow": PIL.__version__,
+        "system": platform.platform(),
+        "commit": commit.strip(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+
+
+def report(results: dict[str, object]) -> str:
+    about = results["machine"]
+    assert isinstance(about, dict)
+    lines = [
+        f"# Loader throughput, {about['date']}, commit {about['commit']}",
+        "",
+        f"{about['cpu']}, {about['cores']} cores, "
+        f"{'AVX-512' if 'avx512f' in about['cpu_flags'] else 'AVX2' if 'avx2' in about['cpu_flags'] else 'no AVX2'}; "
+        f"Python {about['python']}, torch {about['torch']}, Pillow {about['pillow']}.",
+        f"Command: `{results['command']}` ({results['records']} records, {results['rounds']} rounds, page cache warm).",
+        "Values are medians over the rounds, +- half the distance between the quartiles.",
+    ]
+    for name, part in results["sets"].items():  # type: ignore[attr-defined]
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            "| | img/s | CPU s / 1,000 img | ratio to Pillow | ratio to limit | first batch, s | memory, MiB |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for contender, c in part["contenders"].items():
+
+            def value(pair: list[float] | None, digits: int) -> str:
+                return "-" if pair is None else f"{pair[0]:.{digits}f} +- {pair[1]:.{digits}f}"
+
+            first = f"{c['first_batch_seconds']:.2f}" if "first_batch_seconds" in c else "-"
+            memory = f"{c['memory_mib']:.0f}" if "memory_mib" in c else "-"
+            lines.append(
+                f"| {contender} | {value(c['images_per_second'], 0)} | {value(c['cpu_seconds_per_1000_images'], 2)} | "
+                f"{value(c['ratio_to'].get('torch DataLoader + Pillow'), 2)} | {value(c['ratio_to'].get('limit'), 3)} | "
+                f"{first} | {memory} |"
+            )
+        limit, ours = part["contenders"]["limit"], part["contenders"]["fuelrail"]
+        lines += [
+            "",
+            f"Pillow at its best worker count, {part['pillow_workers']}. The limit's milliseconds an image: decode "
+            f"{value(limit['decode_ms_per_image'], 3)}, resize {value(limit['resize_ms_per_image'], 3)}, normalise and "
+            f"write {value(limit['write_ms_per_image'], 3)}.",
+            f"fuelrail's memory since before the loader was built grew by {ours['growth_mib']:.0f} MiB at its peak, of "
+            f"which batch slots {ours['slots_mib']:.0f} MiB.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=8000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--quick", action="store_true", help="1,600 records, 3 rounds, nothing written to bench/results")
+    options = parser.parse_args()
+    if options.quick:
+        options.records, options.rounds = 1600, 3
+    results: dict[str, object] = {
+        "command": "./run bench" + (" --quick" if options.quick else ""),
+        "records": options.records,
+        "rounds": options.rounds,
+        "machine": machine(),
+    }
+    sets: dict[str, object] = {}
+    results["sets"] = sets
+    for name, folder in prepare(options.records).items():
+        print(f"-- {name}", flush=True)
+        sets[name] = measure(folder, options.records, options.rounds)
+    text = report(results)
+    print("\n" + text)
+    if not options.quick:
+        about = results["machine"]
+        assert isinstance(about, dict)
+        cpu = "".join(c if c.isalnum() else "-" for c in str(about["cpu"])).strip("-").lower()
+        stem = ROOT / "bench" / "results" / f"loader-{cpu}-{about['date']}"
+        stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+        stem.with_suffix(".md").write_text(text)
+        print(f"written: {stem}.md and .json")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""What every contender of bench/loader.py does: answer each line of standard input, an epoch's number, with what it took."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import sys
+import time
+from collections.abc import Callable, Iterable
+
+
+def family(pid: int) -> list[int]:
+    """The process and all that descend from it."""
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid] + [p for child in children for p in family(int(child))]
+
+
+def cpu_seconds() -> float:
+    """User and system time of this process and its living descendants."""
+    ticks = 0
+    for pid in family(os.getpid()):
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def memory_mib() -> float:
+    """Proportional set size of this process and its descendants: shared pages are counted once."""
+    kib = 0
+    for pid in family(os.getpid()):
+        for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                kib += int(line.split()[1])
+    return kib / 1024
+
+
+def serve(
+    batches: Callable[[int], Iterable[int]], start: dict[str, float], after: Callable[[], dict[str, object]] | None = None
+) -> None:
+    """`batches(epoch)` yields the row counts of an epoch's batches; `start` is said once; `after()` with every answer."""
+    print(json.dumps(start), flush=True)
+    for line in sys.stdin:
+        cpu, begin = cpu_seconds(), time.perf_counter()
+        images = sum(batches(int(line)))
+        seconds = time.perf_counter() - begin
+        answer = {"images": images, "seconds": seconds, "cpu_seconds": cpu_seconds() - cpu, "memory_mib": memory_mib()}
+        print(json.dumps({**answer, **(after() if after else {})}), flush=True)

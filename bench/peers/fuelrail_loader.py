@@ -1,0 +1,57 @@
+"""fuelrail: FILE.rec THREADS BATCH SIDE."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import time
+from collections.abc import Iterator
+
+import torch  # imports are not part of what is measured
+from answer import serve
+
+import fuelrail as fr
+
+
+def peak_mib() -> float:
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def main() -> None:
+    path, threads, batch, side = sys.argv[1], *map(int, sys.argv[2:5])
+    make = fr.torch.DataLoader
+    torch.empty(1)
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+    before = peak_mib()
+    begin = time.perf_counter()
+    loader = make(
+        path,
+        batch_size=batch,
+        shuffle="full",
+        seed=1,
+        threads=threads,
+        transforms=[
+            fr.transforms.RandomResizedCrop(side),
+            fr.transforms.HorizontalFlip(0.5),
+            fr.transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+        ],
+    )
+    next(iter(loader))
+    first = time.perf_counter() - begin
+
+    def run(epoch: int) -> Iterator[int]:
+        loader.set_epoch(10_000 + 2 * epoch)  # never one that was prefetched: every epoch starts from nothing
+        for images, _ in loader:
+            yield len(images)
+
+    def after() -> dict[str, object]:
+        stats = loader.stats()
+        slot = batch * 3 * side * side * 4 / 2**20
+        return {"growth_mib": peak_mib() - before, "slots_mib": slot * (loader.prefetch + 2), "stats": str(stats)}
+
+    serve(run, {"first_batch_seconds": first}, after)
+
+
+if __name__ == "__main__":
+    main()
