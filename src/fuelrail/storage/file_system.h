@@ -24,37 +24,45 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // Errors: NotFoundError, IoError; InvalidArgumentError for a directory.
+  // Errors: NotFoundError, IoError; InvalidArgumentError for a directory and whatever else is no
+  // plain file.
   virtual std::shared_ptr<const Source> open(const std::string& uri) = 0;
 
   // A source whose file is opened at its first read and may be closed again between reads, for
-  // folders of many files. `info` comes from `list` or `stat`; a file whose size has changed since
-  // is an error at the read.
+  // folders of many files: descriptors are held only while a read runs. `info` comes from `list` or
+  // `stat`; a file whose size has changed since is an IoError at the read, one that is gone a
+  // NotFoundError.
   virtual std::shared_ptr<const Source> open_lazily(const FileInfo& info) = 0;
 
-  // Errors: IoError, NotFoundError when the directory is missing.
+  // Errors: IoError; NotFoundError when the directory is missing; InvalidArgumentError when the
+  // name is a directory's.
   virtual std::unique_ptr<Sink> create(const std::string& uri) = 0;
 
   // Empty when there is no such file or directory. Errors: IoError.
   virtual std::optional<FileInfo> stat(const std::string& uri) = 0;
 
-  // The entries of one directory, sorted by name in code-point order. Follows links; a dangling
-  // link is left out. Errors: NotFoundError, IoError (also: permission denied).
+  // The files and directories in one directory, sorted by name in code-point order (which is the
+  // byte order of UTF-8). Follows links; a dangling link, and what is neither file nor directory,
+  // is left out. Errors: NotFoundError; InvalidArgumentError for a file; IoError (also: permission
+  // denied).
   virtual std::vector<FileInfo> list(const std::string& uri) = 0;
 
-  // Removes a file. Nothing happens when there is none. Errors: IoError.
+  // Removes a file. Nothing happens when there is none. Errors: IoError (also: a directory).
   virtual void remove(const std::string& uri) = 0;
 
-  // Makes a directory and its parents. Nothing happens when it is there.
+  // Makes a directory and its parents. Nothing happens when it is there. Errors: IoError (also: a
+  // file is in the way).
   virtual void make_directory(const std::string& uri) = 0;
 };
 
-// The file system of a URI: a plain path or file:// is the local one, memory:// is this process's
-// memory (for tests and small generated sets). Lifetime: the process. Errors: UnsupportedError for
-// http, https, s3, gs, azure and hdfs; InvalidArgumentError for any other scheme.
+// The file system of a URI: a plain path or file:// (taken as it is, without percent-decoding) is
+// the local one, memory:// is this process's memory (for tests and small generated sets). Lifetime:
+// the process. Errors: UnsupportedError for http, https, s3, gs, azure and hdfs;
+// InvalidArgumentError for any other scheme.
 FileSystem& file_system_for(const std::string& uri);
 
-// `directory` + "/" + `name`, and the last component of a URI.
+// `directory` + "/" + `name`; and the last component of a URI, which a trailing slash does not
+// change: "train" of "data/train/", empty for a root.
 std::string join_uri(const std::string& directory, const std::string& name);
 std::string base_name(const std::string& uri);
 

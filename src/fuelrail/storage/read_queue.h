@@ -24,24 +24,27 @@ struct Completion {
   std::exception_ptr error;  // null when all bytes are there
 };
 
-// Threads: `submit` and `wait` may be called from two different threads; each from one at a time.
-// The destructor cancels and waits for what is in flight.
+// Threads: `submit` and `wait` may be called from two different threads, each from one at a time;
+// `cancel` and `in_flight` from any. The destructor cancels and waits for what is being read; in a
+// forked child it only lets go (threads are the parent's), and every method throws StateError.
 class ReadQueue {
  public:
   virtual ~ReadQueue() = default;
   ReadQueue(const ReadQueue&) = delete;
   ReadQueue& operator=(const ReadQueue&) = delete;
 
-  // Never blocks on a read. Every request gets exactly one completion.
+  // Never blocks on a read. Every request gets exactly one completion; errors of the read, whatever
+  // they are, arrive there. Errors: IoError when not one thread can be started; nothing is
+  // submitted then.
   virtual void submit(std::span<const ReadRequest> requests) = 0;
 
   // Waits until at least `at_least` completions are there (or all that are in flight, when those
-  // are fewer), moves as many as fit into `into`. Returns: how many. Requires: at_least <=
-  // into.size().
+  // are fewer: none in flight, no waiting), moves as many as fit into `into`. Returns: how many.
+  // Requires: at_least <= into.size().
   virtual size_t wait(std::span<Completion> into, size_t at_least) = 0;
 
   // Requests not yet started complete with a StateError "cancelled"; those in progress complete as
-  // they end.
+  // they end. The queue can be used on.
   virtual void cancel() = 0;
 
   // Submitted and not yet returned by `wait`.
@@ -51,11 +54,15 @@ class ReadQueue {
   ReadQueue() = default;
 };
 
+inline constexpr int kMaxReadThreads = 1024;
+
 struct ReadQueueOptions {
   int threads = 4;  // reads at once; 0 reads inside `wait`, in order, without any thread
 };
 
-// `threads` = 0 gives the inline queue, anything above the pread pool.
+// `threads` = 0 gives the inline queue, anything above the pread pool, whose threads start as they
+// are needed and receive no signals. Errors: InvalidArgumentError unless 0 <= threads <=
+// kMaxReadThreads.
 std::unique_ptr<ReadQueue> make_read_queue(const ReadQueueOptions& options);
 
 }  // namespace fuelrail

@@ -1,5 +1,9 @@
 // A file being written. It has its final name only after `commit`: until then the bytes are in
-// `<name>.partial` (docs/design.md, rule 8).
+// `<name>.partial` (docs/design.md, rule 8), or, while another writer holds that one, in
+// `<name>.1.partial` and so on: two writers of one name never mix their bytes, and the last to
+// commit wins. A killed writer leaves its `.partial`, which the next writer of the name takes over.
+// Where a file system has no files of its own to show (memory), nothing can be seen before
+// `commit`.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +13,8 @@
 
 namespace fuelrail {
 
-// Destroyed without commit = aborted: what was written is removed. Threads: one at a time.
+// Destroyed without commit = aborted: what was written is removed, except in a forked child, which
+// only lets go of what is its parent's. Threads: one at a time.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -18,14 +23,17 @@ class Sink {
 
   virtual const std::string& uri() const = 0;
 
-  // Appends. Errors: IoError (a full disk names itself and the bytes that were wanted).
+  // Appends. Errors: IoError (a full disk names itself and the bytes that were wanted), after which
+  // the sink can only be destroyed; StateError after `commit`, after an error, and in a forked
+  // child.
   virtual void write(Bytes bytes) = 0;
 
   // Bytes appended so far.
   virtual uint64_t position() const = 0;
 
   // Flushes to the device and gives the file its final name, replacing what had it. Called at most
-  // once; nothing may be written after it. Errors: IoError; the file then still has no final name.
+  // once; nothing may be written after it. Errors: as write; the file then still has no final name
+  // (or, when the directory's own flush was what failed, has it, but may lose it with the power).
   virtual void commit() = 0;
 
  protected:

@@ -27,11 +27,13 @@ class Source {
   virtual const std::string& uri() const = 0;
 
   // Fills `into` from [offset, offset + into.size()), blocking. Retries interrupted and short
-  // reads. Errors: TruncatedError when the range passes the end; IoError; NotFoundError where the
-  // source opens lazily.
+  // reads. Errors: TruncatedError when the range passes the end, or when the file has become
+  // shorter since it was opened; IoError; NotFoundError where the source opens lazily.
   virtual void read(uint64_t offset, MutableBytes into) const = 0;
 
-  // The whole source at one address: a read-only memory map where there is one, else a copy.
+  // The whole source at one address: a read-only memory map where there is one, else a copy. A map
+  // of a file that others make shorter ends the process when the missing part is touched, as maps
+  // do: map what nobody rewrites in place. Errors: as read.
   virtual MappedBytes map() const = 0;
 
   // A descriptor for asynchronous reads at explicit offsets, or -1. Owned by the source.
@@ -40,5 +42,9 @@ class Source {
  protected:
   Source() = default;
 };
+
+// For implementations of `read`. Errors: TruncatedError unless [offset, offset + length) lies in a
+// source of `size_bytes`; it says how many of the bytes are there.
+void check_range(const std::string& uri, uint64_t size_bytes, uint64_t offset, uint64_t length);
 
 }  // namespace fuelrail

@@ -1,0 +1,80 @@
+#include "fuelrail/storage/file_system.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
+
+namespace fuelrail {
+namespace {
+
+struct Scheme {
+  std::string_view name;
+  FileSystem& (*file_system)();  // null = known, and not read yet
+  const char* remedy;            // of those not read yet
+};
+
+constexpr const char* kDownload = "Download the file, or mount the store, and give its path";
+
+// The table of file systems.
+constexpr std::array kSchemes{
+    Scheme{"file", local_file_system, nullptr}, Scheme{"memory", memory_file_system, nullptr},
+    Scheme{"http", nullptr, kDownload},         Scheme{"https", nullptr, kDownload},
+    Scheme{"s3", nullptr, kDownload},           Scheme{"gs", nullptr, kDownload},
+    Scheme{"azure", nullptr, kDownload},        Scheme{"hdfs", nullptr, kDownload},
+};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+bool may_be_in_scheme(char c) {
+  return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+}
+
+// What stands before "://", in lower case; empty for a plain path.
+std::string scheme_of(const std::string& uri) {
+  const size_t end = uri.find("://");
+  if (end == std::string::npos || end == 0 || !is_letter(uri[0])) return {};
+  std::string scheme;
+  for (const char c : std::string_view(uri).substr(0, end)) {
+    if (!may_be_in_scheme(c)) return {};
+    scheme += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return scheme;
+}
+
+}  // namespace
+
+FileSystem& file_system_for(const std::string& uri) {
+  const std::string scheme = scheme_of(uri);
+  if (scheme.empty()) return local_file_system();
+  for (const Scheme& known : kSchemes) {
+    if (known.name != scheme) continue;
+    if (known.file_system != nullptr) return known.file_system();
+    throw UnsupportedError(fmt::format("fuelrail does not read {}:// yet", scheme),
+                           {.path = uri, .remedy = known.remedy});
+  }
+  std::vector<std::string> names;
+  for (const Scheme& known : kSchemes) names.emplace_back(known.name);
+  throw InvalidArgumentError(fmt::format("no file system is known by the name '{}'", scheme),
+                             {.path = uri, .remedy = suggest(scheme, names)});
+}
+
+std::string join_uri(const std::string& directory, const std::string& name) {
+  if (directory.empty() || directory.back() == '/') return directory + name;
+  return directory + "/" + name;
+}
+
+std::string base_name(const std::string& uri) {
+  const size_t scheme_end = uri.find("://");
+  std::string_view path(uri);
+  if (!scheme_of(uri).empty()) path.remove_prefix(scheme_end + 3);
+  while (!path.empty() && path.back() == '/') path.remove_suffix(1);
+  const size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,62 @@
+#include "fuelrail/storage/file_system.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
+
+namespace fuelrail {
+namespace {
+
+TEST(FileSystem, plain_paths_and_file_uris_are_local) {
+  for (const char* uri : {"a.rec", "/data/a.rec", "./a b", "file:///data/a.rec", "FILE:///a",
+                          "odd:name", "dir/with://inside", "://x", "9s://x"}) {
+    EXPECT_EQ(&file_system_for(uri), &local_file_system()) << uri;
+  }
+}
+
+TEST(FileSystem, memory_uris_are_memory) {
+  EXPECT_EQ(&file_system_for("memory://a/b"), &memory_file_system());
+}
+
+TEST(FileSystem, a_store_that_is_not_read_yet_is_unsupported_with_a_remedy) {
+  for (const char* scheme : {"http", "https", "s3", "gs", "azure", "hdfs", "S3"}) {
+    try {
+      file_system_for(std::string(scheme) + "://bucket/train.rec");
+      ADD_FAILURE() << scheme;
+    } catch (const UnsupportedError& error) {
+      EXPECT_FALSE(error.detail().remedy.empty());
+      EXPECT_THAT(error.what(), testing::HasSubstr("://bucket/train.rec"));
+    }
+  }
+}
+
+TEST(FileSystem, an_unknown_scheme_is_refused_with_the_nearest_one) {
+  try {
+    file_system_for("memry://x");
+    FAIL() << "nothing was thrown";
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_EQ(error.detail().remedy, "Did you mean 'memory'?");
+  }
+}
+
+TEST(FileSystem, join_uri_adds_one_slash) {
+  EXPECT_EQ(join_uri("data", "a"), "data/a");
+  EXPECT_EQ(join_uri("data/", "a"), "data/a");
+  EXPECT_EQ(join_uri("memory://", "a"), "memory://a");
+  EXPECT_EQ(join_uri("", "a"), "a");
+}
+
+TEST(FileSystem, base_name_is_the_last_component) {
+  EXPECT_EQ(base_name("data/train.rec"), "train.rec");
+  EXPECT_EQ(base_name("train.rec"), "train.rec");
+  EXPECT_EQ(base_name("data/train/"), "train");
+  EXPECT_EQ(base_name("memory://train.rec"), "train.rec");
+  EXPECT_EQ(base_name("memory://"), "");
+  EXPECT_EQ(base_name("/"), "");
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,113 @@
+#include "fuelrail/storage/local/local_file_system.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/local/local_sink.h"
+#include "fuelrail/storage/local/local_source.h"
+#include "fuelrail/storage/local/posix.h"
+
+namespace fuelrail {
+namespace {
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+FileInfo info_of(std::string uri, const struct stat& status) {
+  const bool is_file = S_ISREG(status.st_mode);
+  return {.uri = std::move(uri),
+          .size_bytes = is_file ? static_cast<uint64_t>(status.st_size) : 0,
+          .is_directory = S_ISDIR(status.st_mode)};
+}
+
+Directory open_directory(const std::string& uri) {
+  const std::string path = local::path_of(uri);
+  Directory directory(::opendir(path.c_str()));
+  if (directory != nullptr) return directory;
+  const int error = errno;
+  struct stat status {};
+  if (error == ENOTDIR && ::stat(path.c_str(), &status) == 0) {
+    throw InvalidArgumentError("this is a file, not a directory", {.path = uri});
+  }
+  local::throw_errno(error, "the directory cannot be read", uri);
+}
+
+class LocalFileSystem final : public FileSystem {
+ public:
+  std::shared_ptr<const Source> open(const std::string& uri) override {
+    return std::make_shared<local::LocalSource>(uri);
+  }
+
+  std::shared_ptr<const Source> open_lazily(const FileInfo& info) override {
+    return std::make_shared<local::LazyLocalSource>(info.uri, info.size_bytes);
+  }
+
+  std::unique_ptr<Sink> create(const std::string& uri) override {
+    return std::make_unique<local::LocalSink>(uri);
+  }
+
+  std::optional<FileInfo> stat(const std::string& uri) override {
+    struct stat status {};
+    if (::stat(local::path_of(uri).c_str(), &status) == 0) return info_of(uri, status);
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    local::throw_errno(errno, "the file cannot be looked at", uri);
+  }
+
+  std::vector<FileInfo> list(const std::string& uri) override {
+    const Directory directory = open_directory(uri);
+    std::vector<FileInfo> entries;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory.get())) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") add_entry(*directory, uri, entry->d_name, entries);
+      errno = 0;
+    }
+    if (errno != 0) local::throw_errno(errno, "the directory cannot be read", uri);
+    std::sort(entries.begin(), entries.end(),
+              [](const FileInfo& a, const FileInfo& b) { return a.uri < b.uri; });
+    return entries;
+  }
+
+  void remove(const std::string& uri) override {
+    if (::unlink(local::path_of(uri).c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
+    local::throw_errno(errno, "the file cannot be removed", uri);
+  }
+
+  void make_directory(const std::string& uri) override {
+    std::error_code error;
+    std::filesystem::create_directories(local::path_of(uri), error);
+    if (error) {
+      throw IoError("the directory cannot be made", {.path = uri, .found = error.message()});
+    }
+  }
+
+ private:
+  static void add_entry(DIR& directory, const std::string& uri, const char* name,
+                        std::vector<FileInfo>& entries) {
+    struct stat status {};
+    if (::fstatat(::dirfd(&directory), name, &status, 0) != 0) {
+      if (errno == ENOENT || errno == ELOOP) return;  // a dangling link, or one to itself
+      local::throw_errno(errno, "the directory's entry cannot be looked at", join_uri(uri, name));
+    }
+    if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return;
+    entries.push_back(info_of(join_uri(uri, name), status));
+  }
+};
+
+}  // namespace
+
+FileSystem& local_file_system() {
+  static FileSystem& instance = *new LocalFileSystem;  // lives as long as the process
+  return instance;
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,181 @@
+#include "fuelrail/storage/local/local_sink.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail::local {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 20;
+constexpr int kMaxWriters = 256;  // of one name at once
+
+// Whether the open file still is what `path` names: its owner may have renamed or removed it.
+bool still_named(int fd, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(fd, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+bool lock(int fd) {
+  int result = 0;
+  do {
+    result = ::flock(fd, LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+// Opens `partial`, new or left behind by a writer that died, and locks it. Returns: nothing while
+// somebody else writes it. The lock belongs to the open file, so the system drops it with the
+// process; where there are no locks, only a file that was not there is taken.
+std::optional<Descriptor> claim(const std::string& partial, const std::string& uri) {
+  for (;;) {
+    Descriptor file(open_retrying(partial, O_WRONLY | O_CREAT | O_EXCL, 0666));
+    const bool created = file.valid();
+    if (!created) {
+      if (errno != EEXIST) throw_errno(errno, "the file cannot be created", uri);
+      file = Descriptor(open_retrying(partial, O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
+      if (!file.valid() && errno == ENOENT) continue;  // its owner has just finished
+      if (!file.valid()) return std::nullopt;          // another user's, or no file at all
+    }
+    if (!lock(file.get()) && (errno == EWOULDBLOCK || !created)) return std::nullopt;
+    if (!still_named(file.get(), partial)) continue;
+    if (::ftruncate(file.get(), 0) != 0) throw_errno(errno, "the file cannot be created", uri);
+    return file;
+  }
+}
+
+std::string directory_of(const std::string& path) {
+  const std::string directory = std::filesystem::path(path).parent_path();
+  return directory.empty() ? "." : directory;
+}
+
+[[noreturn]] void throw_write_error(int error, const std::string& uri, uint64_t at, size_t wanted) {
+  std::string failure = "the file cannot be written";
+  std::string remedy;
+  if (error == ENOSPC || error == EDQUOT) {
+    failure = "the disk is full";
+    remedy = "Free some space, or write to another disk";
+  } else if (error == EFBIG) {
+    failure = "the file would pass the largest size allowed";
+    remedy = "Raise the limit (ulimit -f), or write to another file system";
+  }
+  throw IoError(failure, {.path = uri,
+                          .offset = at,
+                          .expected = fmt::format("room for {} bytes", wanted),
+                          .found = words_of(error),
+                          .remedy = remedy});
+}
+
+}  // namespace
+
+LocalSink::LocalSink(std::string uri)
+    : uri_(std::move(uri)), path_(path_of(uri_)), process_(::getpid()) {
+  struct stat status {};
+  if (path_.back() == '/' || (::stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode))) {
+    throw InvalidArgumentError("this is a directory, not a file", {.path = uri_});
+  }
+  if (const std::string directory = directory_of(path_); ::stat(directory.c_str(), &status) != 0) {
+    throw_errno(errno, "the file cannot be created", directory);
+  }
+  for (int writer = 0; writer < kMaxWriters; ++writer) {
+    partial_path_ = writer == 0 ? path_ + ".partial" : fmt::format("{}.{}.partial", path_, writer);
+    if (std::optional<Descriptor> file = claim(partial_path_, uri_)) {
+      file_ = std::move(*file);
+      return;
+    }
+  }
+  throw IoError("the file cannot be created",
+                {.path = uri_,
+                 .found = fmt::format("{} unfinished .partial files beside it", kMaxWriters),
+                 .remedy = "Remove them"});
+}
+
+LocalSink::~LocalSink() {
+  if (state_ != State::kCommitted && ::getpid() == process_) ::unlink(partial_path_.c_str());
+}
+
+void LocalSink::check_usable() const {
+  if (state_ == State::kCommitted) {
+    throw StateError("the file is committed; nothing more can be written", {.path = uri_});
+  }
+  if (state_ == State::kFailed) {
+    throw StateError("writing has failed before; the file is given up", {.path = uri_});
+  }
+  if (::getpid() != process_) {
+    throw StateError("the file is being written by the parent of this process", {.path = uri_});
+  }
+}
+
+void LocalSink::write(Bytes bytes) {
+  check_usable();
+  if (bytes.size() >= kBufferBytes - buffer_.size()) {
+    flush();
+    if (bytes.size() >= kBufferBytes) {
+      write_through(bytes);
+      position_ += bytes.size();
+      return;
+    }
+  }
+  if (buffer_.capacity() == 0) buffer_.reserve(kBufferBytes);
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  position_ += bytes.size();
+}
+
+void LocalSink::flush() {
+  write_through(buffer_);
+  buffer_.clear();
+}
+
+void LocalSink::write_through(Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(file_.get(), bytes.data(), bytes.size());
+    if (put >= 0) {
+      bytes = bytes.subspan(static_cast<size_t>(put));
+    } else if (errno != EINTR) {
+      const int error = errno;
+      state_ = State::kFailed;
+      const off_t at = ::lseek(file_.get(), 0, SEEK_CUR);
+      throw_write_error(error, uri_, static_cast<uint64_t>(at), bytes.size());
+    }
+  }
+}
+
+void LocalSink::flush_to_device() {
+  int result = 0;
+  do {
+    result = ::fsync(file_.get());
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) throw_write_error(errno, uri_, position_, 0);
+}
+
+void LocalSink::commit() {
+  check_usable();
+  flush();
+  state_ = State::kFailed;  // unless all of the following succeeds
+  flush_to_device();
+  const std::string directory = directory_of(path_);
+  const Descriptor opened(open_retrying(directory, O_RDONLY | O_DIRECTORY));
+  if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) {
+    throw_errno(errno, "the file cannot be given its final name", uri_);
+  }
+  state_ = State::kCommitted;
+  file_ = Descriptor();
+  // Some file systems cannot flush a directory (EINVAL), and a directory may be writable and not
+  // readable: then the name is as durable as that system makes it.
+  if (opened.valid() && ::fsync(opened.get()) != 0 && errno != EINVAL && errno != EROFS) {
+    throw_errno(errno, "the directory cannot be flushed to the device", directory);
+  }
+}
+
+}  // namespace fuelrail::local

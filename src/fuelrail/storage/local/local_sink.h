@@ -1,0 +1,41 @@
+// Writes a local file beside its final name, under a lock that dies with the writer.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "fuelrail/storage/local/posix.h"
+#include "fuelrail/storage/sink.h"
+
+namespace fuelrail::local {
+
+class LocalSink final : public Sink {
+ public:
+  // Errors: as FileSystem::create.
+  explicit LocalSink(std::string uri);
+  ~LocalSink() override;
+
+  const std::string& uri() const override { return uri_; }
+  void write(Bytes bytes) override;
+  uint64_t position() const override { return position_; }
+  void commit() override;
+
+ private:
+  void check_usable() const;  // StateError
+  void flush();
+  void write_through(Bytes bytes);
+  void flush_to_device();
+
+  std::string uri_;
+  std::string path_;
+  std::string partial_path_;
+  Descriptor file_;                // locked as long as it is open
+  std::vector<std::byte> buffer_;  // appended and not yet written; small writes are gathered
+  uint64_t position_ = 0;
+  pid_t process_;
+  enum class State { kOpen, kCommitted, kFailed } state_ = State::kOpen;
+};
+
+}  // namespace fuelrail::local

@@ -1,0 +1,168 @@
+#include "fuelrail/storage/local/local_sink.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+namespace {
+
+std::vector<std::string> names_in(const TemporaryDirectory& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(LocalSink, writes_beside_the_final_name) {
+  const TemporaryDirectory directory;
+  const auto sink = local_file_system().create(directory / "x");
+  EXPECT_THAT(names_in(directory), ElementsAre("x.partial"));
+  sink->commit();
+  EXPECT_THAT(names_in(directory), ElementsAre("x"));
+}
+
+TEST(LocalSink, a_second_writer_takes_the_next_partial_name) {
+  const TemporaryDirectory directory;
+  const auto first = local_file_system().create(directory / "x");
+  auto second = local_file_system().create(directory / "x");
+  EXPECT_THAT(names_in(directory), ElementsAre("x.1.partial", "x.partial"));
+  second.reset();
+  EXPECT_THAT(names_in(directory), ElementsAre("x.partial"));
+}
+
+TEST(LocalSink, a_killed_writer_leaves_a_partial_that_the_next_one_takes_over) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(in_forked_child([&]() -> std::string {
+              const auto sink = local_file_system().create(directory / "x");
+              sink->write(Bytes(std::vector<std::byte>(3'000'000, std::byte{'o'})));
+              ::raise(SIGKILL);
+              return "alive";
+            }),
+            "");
+  EXPECT_THAT(names_in(directory), ElementsAre("x.partial"));
+  EXPECT_EQ(std::filesystem::file_size(directory / "x.partial"), 3'000'000u);
+  const auto sink = local_file_system().create(directory / "x");
+  sink->write(as_bytes("new"));
+  EXPECT_THAT(names_in(directory), ElementsAre("x.partial"));
+  sink->commit();
+  EXPECT_THAT(names_in(directory), ElementsAre("x"));
+  EXPECT_EQ(file_contents(directory / "x"), "new");
+}
+
+TEST(LocalSink, a_link_in_the_place_of_a_partial_is_not_followed) {
+  const TemporaryDirectory directory;
+  write_file(directory / "precious", "kept");
+  std::filesystem::create_symlink("precious", directory / "x.partial");
+  const auto sink = local_file_system().create(directory / "x");
+  sink->write(as_bytes("new"));
+  sink->commit();
+  EXPECT_EQ(file_contents(directory / "precious"), "kept");
+  EXPECT_EQ(file_contents(directory / "x"), "new");
+}
+
+TEST(LocalSink, a_forked_child_neither_writes_nor_removes) {
+  const TemporaryDirectory directory;
+  auto sink = local_file_system().create(directory / "x");
+  sink->write(as_bytes("parent"));
+  EXPECT_EQ(in_forked_child([&]() -> std::string {
+              try {
+                sink->write(as_bytes("child"));
+              } catch (const StateError&) {
+                sink.reset();
+                return "refused";
+              }
+              return "written";
+            }),
+            "refused");
+  sink->commit();
+  EXPECT_EQ(file_contents(directory / "x"), "parent");
+}
+
+// The limit on file sizes stands for a full disk: the system takes a part of a write, then refuses.
+std::string write_past_the_limit(const std::string& path, size_t piece_bytes) {
+  return in_forked_child([&]() -> std::string {
+    const rlimit limit{100'000, 100'000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::signal(SIGXFSZ, SIG_IGN);
+    const auto sink = local_file_system().create(path);
+    const std::vector<std::byte> piece(piece_bytes);
+    try {
+      for (size_t written = 0; written < 4'000'000; written += piece_bytes) sink->write(piece);
+      sink->commit();
+    } catch (const IoError& error) {
+      try {
+        sink->commit();
+      } catch (const StateError&) {
+        return error.what();
+      }
+    }
+    return "no error";
+  });
+}
+
+TEST(LocalSink, a_full_disk_is_an_error_that_leaves_nothing) {
+  for (const size_t piece_bytes : {1'000u, 90'000u, 2'000'000u}) {
+    const TemporaryDirectory directory;
+    write_file(directory / "x", "old");
+    const std::string message = write_past_the_limit(directory / "x", piece_bytes);
+    EXPECT_THAT(message, HasSubstr(directory / "x"));
+    EXPECT_THAT(message, HasSubstr("offset 100000"));
+    EXPECT_THAT(message, HasSubstr("expected room for"));
+    EXPECT_THAT(message, HasSubstr("File too large"));
+    EXPECT_THAT(names_in(directory), ElementsAre("x"));
+    EXPECT_EQ(file_contents(directory / "x"), "old");
+  }
+}
+
+TEST(LocalSink, a_full_disk_at_commit_is_an_error_that_leaves_nothing) {
+  const TemporaryDirectory directory;
+  const std::string message = in_forked_child([&]() -> std::string {
+    const rlimit limit{100, 100};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::signal(SIGXFSZ, SIG_IGN);
+    const auto sink = local_file_system().create(directory / "x");
+    sink->write(std::vector<std::byte>(101));  // still in the sink's buffer
+    try {
+      sink->commit();
+    } catch (const IoError& error) {
+      return error.what();
+    }
+    return "no error";
+  });
+  EXPECT_THAT(message, HasSubstr("expected room for 1 bytes"));
+  EXPECT_THAT(names_in(directory), IsEmpty());
+}
+
+TEST(LocalSink, a_directory_without_permission_is_an_io_error) {
+  const TemporaryDirectory directory;
+  std::filesystem::permissions(directory.path(), std::filesystem::perms::owner_read);
+  const std::string message = in_unprivileged_child([&]() -> std::string {
+    try {
+      local_file_system().create(directory / "x");
+    } catch (const IoError& error) {
+      return error.what();
+    }
+    return "no error";
+  });
+  std::filesystem::permissions(directory.path(), std::filesystem::perms::owner_all);
+  EXPECT_THAT(message, HasSubstr("Permission denied"));
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,87 @@
+#include "fuelrail/storage/local/local_source.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail::local {
+namespace {
+
+// A pipe or device would block at opening, or has no size: only plain files go on.
+void check_plain_file(const struct stat& status, const std::string& uri) {
+  if (S_ISREG(status.st_mode)) return;
+  throw InvalidArgumentError(
+      S_ISDIR(status.st_mode) ? "this is a directory, not a file" : "this is not a plain file",
+      {.path = uri});
+}
+
+}  // namespace
+
+LocalSource::LocalSource(std::string uri) : uri_(std::move(uri)) {
+  const std::string path = path_of(uri_);
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw_errno(errno, "the file cannot be opened", uri_);
+  check_plain_file(status, uri_);
+  file_ = Descriptor(open_retrying(path, O_RDONLY));
+  if (!file_.valid() || ::fstat(file_.get(), &status) != 0) {
+    throw_errno(errno, "the file cannot be opened", uri_);
+  }
+  check_plain_file(status, uri_);
+  size_bytes_ = static_cast<uint64_t>(status.st_size);
+}
+
+void LocalSource::read(uint64_t offset, MutableBytes into) const {
+  check_range(uri_, size_bytes_, offset, into.size());
+  size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got = ::pread(file_.get(), into.data() + done, into.size() - done,
+                                static_cast<off_t>(offset + done));
+    if (got > 0) {
+      done += static_cast<size_t>(got);
+    } else if (got == 0) {  // shorter than it was when it was opened
+      check_range(uri_, offset + done, offset, into.size());
+    } else if (errno != EINTR) {
+      throw IoError("the file cannot be read",
+                    {.path = uri_, .offset = offset + done, .found = words_of(errno)});
+    }
+  }
+}
+
+MappedBytes LocalSource::map() const {
+  if (size_bytes_ == 0) return {};
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) throw_errno(errno, "the file cannot be mapped", uri_);
+  check_range(uri_, static_cast<uint64_t>(status.st_size), 0, size_bytes_);
+  const size_t length = size_bytes_;
+  void* address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, file_.get(), 0);
+  if (address == MAP_FAILED) throw_errno(errno, "the file cannot be mapped", uri_);
+  std::shared_ptr<const void> owner(address, [length](void* at) { ::munmap(at, length); });
+  return {Bytes(static_cast<const std::byte*>(address), length), std::move(owner)};
+}
+
+std::unique_ptr<const LocalSource> LazyLocalSource::open() const {
+  auto file = std::make_unique<const LocalSource>(uri_);
+  if (file->size_bytes() != size_bytes_) {
+    throw IoError("the file's size has changed since it was listed",
+                  {.path = uri_,
+                   .expected = fmt::format("{} bytes", size_bytes_),
+                   .found = fmt::format("{}", file->size_bytes()),
+                   .remedy = "Open the data set again"});
+  }
+  return file;
+}
+
+void LazyLocalSource::read(uint64_t offset, MutableBytes into) const {
+  check_range(uri_, size_bytes_, offset, into.size());
+  open()->read(offset, into);
+}
+
+MappedBytes LazyLocalSource::map() const { return open()->map(); }
+
+}  // namespace fuelrail::local

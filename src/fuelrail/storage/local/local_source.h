@@ -1,0 +1,51 @@
+// Local files as sources: held open, or opened for each read.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fuelrail/storage/local/posix.h"
+#include "fuelrail/storage/source.h"
+
+namespace fuelrail::local {
+
+// A descriptor that is read with pread only: it has no position that threads or forked processes
+// could share. The size is the one at opening.
+class LocalSource final : public Source {
+ public:
+  // Errors: as FileSystem::open.
+  explicit LocalSource(std::string uri);
+
+  uint64_t size_bytes() const override { return size_bytes_; }
+  const std::string& uri() const override { return uri_; }
+  void read(uint64_t offset, MutableBytes into) const override;
+  MappedBytes map() const override;
+  int descriptor() const override { return file_.get(); }
+
+ private:
+  std::string uri_;
+  Descriptor file_;
+  uint64_t size_bytes_ = 0;
+};
+
+// Opens the file for each read and closes it after: nothing is held between reads, so that millions
+// of these may exist, and what reads at once bounds the descriptors.
+class LazyLocalSource final : public Source {
+ public:
+  LazyLocalSource(std::string uri, uint64_t size_bytes)
+      : uri_(std::move(uri)), size_bytes_(size_bytes) {}
+
+  uint64_t size_bytes() const override { return size_bytes_; }
+  const std::string& uri() const override { return uri_; }
+  void read(uint64_t offset, MutableBytes into) const override;
+  MappedBytes map() const override;
+
+ private:
+  // Errors: those of opening; IoError when the size is another.
+  std::unique_ptr<const LocalSource> open() const;
+
+  std::string uri_;
+  uint64_t size_bytes_;
+};
+
+}  // namespace fuelrail::local

@@ -1,0 +1,91 @@
+#include "fuelrail/storage/local/local_source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/testing/source_conformance.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+namespace {
+
+struct Files {
+  std::string put(const std::vector<std::byte>& bytes) {
+    const std::string path = directory / std::to_string(made++);
+    write_file(path, as_text(bytes));
+    return path;
+  }
+  TemporaryDirectory directory;
+  int made = 0;
+};
+
+struct HeldOpen : Files {
+  std::shared_ptr<const Source> make(const std::vector<std::byte>& bytes) {
+    return local_file_system().open(put(bytes));
+  }
+};
+
+struct Lazy : Files {
+  std::shared_ptr<const Source> make(const std::vector<std::byte>& bytes) {
+    return local_file_system().open_lazily({put(bytes), bytes.size(), false});
+  }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Local, SourceConformance, HeldOpen);
+INSTANTIATE_TYPED_TEST_SUITE_P(LocalLazy, SourceConformance, Lazy);
+
+size_t open_descriptors() {
+  const std::filesystem::directory_iterator descriptors("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(descriptors), end(descriptors)));
+}
+
+TEST(LocalSource, a_file_that_has_shrunk_since_opening_is_truncated) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", std::string(1'000, 'x'));
+  const auto source = local_file_system().open(directory / "x");
+  std::filesystem::resize_file(directory / "x", 600);
+  EXPECT_EQ(read_range(*source, 500, 100).size(), 100u);
+  try {
+    read_range(*source, 500, 200);
+    FAIL() << "nothing was thrown";
+  } catch (const TruncatedError& error) {
+    EXPECT_EQ(error.detail().offset, 500u);
+    EXPECT_EQ(error.detail().expected, "200 bytes");
+    EXPECT_EQ(error.detail().found, "100");
+  }
+  EXPECT_THROW(source->map(), TruncatedError);
+}
+
+TEST(LocalSource, a_pipe_is_refused_and_not_waited_for) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(local_file_system().open(directory / "pipe"), InvalidArgumentError);
+  EXPECT_THROW(local_file_system().open("/dev/null"), InvalidArgumentError);
+}
+
+TEST(LocalSource, holds_a_descriptor_that_children_do_not_inherit) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", "x");
+  const auto source = local_file_system().open(directory / "x");
+  ASSERT_GE(source->descriptor(), 0);
+  EXPECT_TRUE(::fcntl(source->descriptor(), F_GETFD) & FD_CLOEXEC);
+}
+
+TEST(LocalSource, a_thousand_lazy_sources_hold_no_descriptor) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", "abc");
+  const size_t before = open_descriptors();
+  std::vector<std::shared_ptr<const Source>> sources;
+  for (int i = 0; i < 1'000; ++i) {
+    sources.push_back(local_file_system().open_lazily({directory / "x", 3, false}));
+    read_range(*sources.back(), 0, 3);
+  }
+  EXPECT_EQ(sources.back()->descriptor(), -1);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,45 @@
+// What the local backend needs of POSIX: an owned descriptor, the path of a URI, and errno as one
+// of fuelrail's errors.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "fuelrail/base/bytes.h"
+
+namespace fuelrail::local {
+
+// Closes what it holds. -1 = holds nothing.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor();
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+// The path behind a plain path or a file:// URI. Errors: InvalidArgumentError for another host's
+// file, an empty path, and a path with a zero byte.
+std::string path_of(const std::string& uri);
+
+// `open` of POSIX with O_CLOEXEC, again after a signal. Returns -1 with errno set, as that does.
+int open_retrying(const std::string& path, int flags, unsigned mode = 0);
+
+// `failure` is what could not be done. Errors: NotFoundError for ENOENT and ENOTDIR, else IoError
+// that holds the system's own words.
+[[noreturn]] void throw_errno(int error, const std::string& failure, const std::string& uri);
+
+// The system's words for an errno: "Permission denied".
+std::string words_of(int error);
+
+}  // namespace fuelrail::local

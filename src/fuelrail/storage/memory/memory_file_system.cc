@@ -1,0 +1,263 @@
+#include "fuelrail/storage/memory/memory_file_system.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string_view>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+using Contents = std::shared_ptr<const std::vector<std::byte>>;
+
+// The path under the root, without slashes at its ends or two in a row. The root's is empty.
+std::string path_of(const std::string& uri) {
+  std::string_view rest(uri);
+  const size_t scheme_end = rest.find("://");
+  if (scheme_end != std::string_view::npos) rest.remove_prefix(scheme_end + 3);
+  std::string path;
+  for (const char c : rest) {
+    if (c != '/' || (!path.empty() && path.back() != '/')) path += c;
+  }
+  if (!path.empty() && path.back() == '/') path.pop_back();
+  return path;
+}
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+// Every file and directory of the process, by path. Threads: any.
+class Tree {
+ public:
+  Contents find(const std::string& path) const {
+    std::lock_guard hold(mutex_);
+    const auto found = files_.find(path);
+    return found == files_.end() ? nullptr : found->second;
+  }
+
+  bool is_directory(const std::string& path) const {
+    std::lock_guard hold(mutex_);
+    return directories_.contains(path);
+  }
+
+  void put(const std::string& path, Contents contents) {
+    std::lock_guard hold(mutex_);
+    files_[path] = std::move(contents);
+  }
+
+  void remove(const std::string& path) {
+    std::lock_guard hold(mutex_);
+    files_.erase(path);
+  }
+
+  // Returns: false when a file is in the way.
+  bool make_directory(const std::string& path) {
+    std::lock_guard hold(mutex_);
+    for (std::string at = path; !at.empty(); at = parent_of(at)) {
+      if (files_.contains(at)) return false;
+    }
+    for (std::string at = path; !at.empty(); at = parent_of(at)) directories_.insert(at);
+    return true;
+  }
+
+  std::vector<FileInfo> list(const std::string& path, const std::string& uri) const {
+    std::lock_guard hold(mutex_);
+    const std::string prefix = path.empty() ? path : path + "/";
+    std::vector<FileInfo> entries;
+    const auto add = [&](const std::string& at, uint64_t size_bytes, bool is_directory) {
+      const std::string name = at.substr(prefix.size());
+      if (name.empty() || name.find('/') != std::string::npos) return;
+      entries.push_back({join_uri(uri, name), size_bytes, is_directory});
+    };
+    for (auto at = files_.lower_bound(prefix); at != files_.end() && at->first.starts_with(prefix);
+         ++at) {
+      add(at->first, at->second->size(), false);
+    }
+    for (auto at = directories_.lower_bound(prefix);
+         at != directories_.end() && at->starts_with(prefix); ++at) {
+      add(*at, 0, true);
+    }
+    std::sort(entries.begin(), entries.end(),
+              [](const FileInfo& a, const FileInfo& b) { return a.uri < b.uri; });
+    return entries;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, Contents> files_;
+  std::set<std::string> directories_{""};
+};
+
+class MemorySource final : public Source {
+ public:
+  MemorySource(std::string uri, Contents contents)
+      : uri_(std::move(uri)), contents_(std::move(contents)) {}
+
+  uint64_t size_bytes() const override { return contents_->size(); }
+  const std::string& uri() const override { return uri_; }
+
+  void read(uint64_t offset, MutableBytes into) const override {
+    check_range(uri_, contents_->size(), offset, into.size());
+    if (!into.empty()) std::memcpy(into.data(), contents_->data() + offset, into.size());
+  }
+
+  MappedBytes map() const override { return {Bytes(*contents_), contents_}; }
+
+ private:
+  std::string uri_;
+  Contents contents_;
+};
+
+// Looks its file up at each read.
+class LazyMemorySource final : public Source {
+ public:
+  LazyMemorySource(const Tree& tree, std::string uri, uint64_t size_bytes)
+      : tree_(tree), uri_(std::move(uri)), size_bytes_(size_bytes) {}
+
+  uint64_t size_bytes() const override { return size_bytes_; }
+  const std::string& uri() const override { return uri_; }
+
+  void read(uint64_t offset, MutableBytes into) const override {
+    check_range(uri_, size_bytes_, offset, into.size());
+    open().read(offset, into);
+  }
+
+  MappedBytes map() const override { return open().map(); }
+
+ private:
+  MemorySource open() const {
+    Contents contents = tree_.find(path_of(uri_));
+    if (contents == nullptr) throw NotFoundError("no such file or directory", {.path = uri_});
+    if (contents->size() != size_bytes_) {
+      throw IoError("the file's size has changed since it was listed",
+                    {.path = uri_,
+                     .expected = fmt::format("{} bytes", size_bytes_),
+                     .found = fmt::format("{}", contents->size()),
+                     .remedy = "Open the data set again"});
+    }
+    return {uri_, std::move(contents)};
+  }
+
+  const Tree& tree_;
+  std::string uri_;
+  uint64_t size_bytes_;
+};
+
+class MemorySink final : public Sink {
+ public:
+  MemorySink(Tree& tree, std::string uri) : tree_(tree), uri_(std::move(uri)) {}
+
+  const std::string& uri() const override { return uri_; }
+
+  void write(Bytes bytes) override {
+    check_usable();
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    position_ += bytes.size();
+  }
+
+  uint64_t position() const override { return position_; }
+
+  void commit() override {
+    check_usable();
+    committed_ = true;
+    tree_.put(path_of(uri_), std::make_shared<const std::vector<std::byte>>(std::move(bytes_)));
+  }
+
+ private:
+  void check_usable() const {
+    if (!committed_) return;
+    throw StateError("the file is committed; nothing more can be written", {.path = uri_});
+  }
+
+  Tree& tree_;
+  std::string uri_;
+  std::vector<std::byte> bytes_;
+  uint64_t position_ = 0;
+  bool committed_ = false;
+};
+
+class MemoryFileSystem final : public FileSystem {
+ public:
+  std::shared_ptr<const Source> open(const std::string& uri) override {
+    const std::string path = path_of(uri);
+    if (Contents contents = tree_.find(path)) {
+      return std::make_shared<MemorySource>(uri, std::move(contents));
+    }
+    refuse_directory(path, uri);
+    throw NotFoundError("no such file or directory", {.path = uri});
+  }
+
+  std::shared_ptr<const Source> open_lazily(const FileInfo& info) override {
+    return std::make_shared<LazyMemorySource>(tree_, info.uri, info.size_bytes);
+  }
+
+  std::unique_ptr<Sink> create(const std::string& uri) override {
+    const std::string path = path_of(uri);
+    refuse_directory(path, uri);
+    if (!tree_.is_directory(parent_of(path))) {
+      throw NotFoundError("no such file or directory", {.path = "memory://" + parent_of(path)});
+    }
+    return std::make_unique<MemorySink>(tree_, uri);
+  }
+
+  std::optional<FileInfo> stat(const std::string& uri) override {
+    const std::string path = path_of(uri);
+    if (const Contents contents = tree_.find(path)) return FileInfo{uri, contents->size(), false};
+    if (tree_.is_directory(path)) return FileInfo{uri, 0, true};
+    return std::nullopt;
+  }
+
+  std::vector<FileInfo> list(const std::string& uri) override {
+    const std::string path = path_of(uri);
+    if (tree_.find(path) != nullptr) {
+      throw InvalidArgumentError("this is a file, not a directory", {.path = uri});
+    }
+    if (!tree_.is_directory(path)) {
+      throw NotFoundError("no such file or directory", {.path = uri});
+    }
+    return tree_.list(path, uri);
+  }
+
+  void remove(const std::string& uri) override {
+    const std::string path = path_of(uri);
+    if (tree_.is_directory(path)) {
+      throw IoError("the file cannot be removed", {.path = uri, .found = "a directory"});
+    }
+    tree_.remove(path);
+  }
+
+  void make_directory(const std::string& uri) override {
+    if (tree_.make_directory(path_of(uri))) return;
+    throw IoError("the directory cannot be made", {.path = uri, .found = "a file in the way"});
+  }
+
+ private:
+  void refuse_directory(const std::string& path, const std::string& uri) const {
+    if (!tree_.is_directory(path)) return;
+    throw InvalidArgumentError("this is a directory, not a file", {.path = uri});
+  }
+
+  Tree tree_;
+};
+
+}  // namespace
+
+FileSystem& memory_file_system() {
+  static FileSystem& instance = *new MemoryFileSystem;  // lives as long as the process
+  return instance;
+}
+
+std::shared_ptr<const Source> memory_source(std::string uri, std::vector<std::byte> bytes) {
+  return std::make_shared<MemorySource>(
+      std::move(uri), std::make_shared<const std::vector<std::byte>>(std::move(bytes)));
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,19 @@
+#include "fuelrail/storage/source.h"
+
+#include <fmt/format.h>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+
+void check_range(const std::string& uri, uint64_t size_bytes, uint64_t offset, uint64_t length) {
+  if (offset <= size_bytes && length <= size_bytes - offset) return;
+  const uint64_t available = offset < size_bytes ? size_bytes - offset : 0;
+  throw TruncatedError("the file ends before the bytes that were asked for",
+                       {.path = uri,
+                        .offset = offset,
+                        .expected = fmt::format("{} bytes", length),
+                        .found = fmt::format("{}", available)});
+}
+
+}  // namespace fuelrail

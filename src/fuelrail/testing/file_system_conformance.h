@@ -1,0 +1,261 @@
+// What every FileSystem and its sinks must do. An implementation's test names a maker and
+// instantiates the suite:
+//
+//   struct MemoryFiles { FileSystem& file_system(); std::string directory(); };
+//   INSTANTIATE_TYPED_TEST_SUITE_P(Memory, FileSystemConformance, MemoryFiles);
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+
+// Requires of Maker: `FileSystem& file_system()`, and `std::string directory()`: the URI of an
+// empty directory of this maker's own.
+template <typename Maker>
+class FileSystemConformance : public testing::Test {
+ protected:
+  FileSystem& files() { return maker_.file_system(); }
+  std::string at(const std::string& name) { return join_uri(maker_.directory(), name); }
+
+  void put(const std::string& uri, std::string_view contents) {
+    const auto sink = files().create(uri);
+    sink->write(as_bytes(contents));
+    sink->commit();
+  }
+
+  static std::string contents_of(const Source& source) {
+    std::string contents(source.size_bytes(), '\0');
+    source.read(0, std::as_writable_bytes(std::span(contents)));
+    return contents;
+  }
+  std::string get(const std::string& uri) { return contents_of(*files().open(uri)); }
+
+  std::vector<std::string> names(const std::string& uri) {
+    std::vector<std::string> found;
+    for (const FileInfo& info : files().list(uri)) found.push_back(base_name(info.uri));
+    return found;
+  }
+
+ private:
+  Maker maker_;
+};
+
+TYPED_TEST_SUITE_P(FileSystemConformance);
+
+TYPED_TEST_P(FileSystemConformance, what_is_written_and_committed_is_read) {
+  std::string expected;
+  const auto sink = this->files().create(this->at("a.bin"));
+  EXPECT_EQ(sink->uri(), this->at("a.bin"));
+  for (size_t size : {size_t{0}, size_t{1}, size_t{70'000}, size_t{3'000'000}, size_t{1'048'576},
+                      size_t{1'000'000}, size_t{48'576}, size_t{5}}) {
+    const std::string piece(size, static_cast<char>('a' + expected.size() % 26));
+    sink->write(as_bytes(piece));
+    expected += piece;
+    EXPECT_EQ(sink->position(), expected.size());
+  }
+  sink->commit();
+  EXPECT_EQ(this->get(this->at("a.bin")), expected);
+}
+
+TYPED_TEST_P(FileSystemConformance, an_empty_file_can_be_written) {
+  this->files().create(this->at("empty"))->commit();
+  EXPECT_EQ(this->get(this->at("empty")), "");
+}
+
+TYPED_TEST_P(FileSystemConformance, nothing_has_the_final_name_before_commit) {
+  this->put(this->at("x"), "old");
+  const auto sink = this->files().create(this->at("x"));
+  sink->write(as_bytes("new"));
+  EXPECT_EQ(this->get(this->at("x")), "old");
+  sink->commit();
+  EXPECT_EQ(this->get(this->at("x")), "new");
+}
+
+TYPED_TEST_P(FileSystemConformance, a_sink_without_commit_leaves_nothing) {
+  {
+    const auto sink = this->files().create(this->at("x"));
+    sink->write(as_bytes("abc"));
+  }
+  EXPECT_TRUE(this->files().list(this->at("")).empty());
+  this->put(this->at("x"), "kept");
+  this->files().create(this->at("x"))->write(as_bytes("abc"));
+  EXPECT_EQ(this->get(this->at("x")), "kept");
+  EXPECT_EQ(this->names(this->at("")), std::vector<std::string>{"x"});
+}
+
+TYPED_TEST_P(FileSystemConformance, writing_after_commit_is_refused) {
+  const auto sink = this->files().create(this->at("x"));
+  sink->commit();
+  EXPECT_THROW(sink->write(as_bytes("a")), StateError);
+  EXPECT_THROW(sink->commit(), StateError);
+}
+
+TYPED_TEST_P(FileSystemConformance, two_writers_of_one_name_do_not_mix) {
+  const auto first = this->files().create(this->at("x"));
+  const auto second = this->files().create(this->at("x"));
+  first->write(as_bytes("first"));
+  second->write(as_bytes("second, longer"));
+  first->commit();
+  EXPECT_EQ(this->get(this->at("x")), "first");
+  second->commit();
+  EXPECT_EQ(this->get(this->at("x")), "second, longer");
+  EXPECT_EQ(this->names(this->at("")), std::vector<std::string>{"x"});
+}
+
+TYPED_TEST_P(FileSystemConformance, an_open_source_keeps_its_bytes) {
+  this->put(this->at("x"), "old bytes");
+  const auto source = this->files().open(this->at("x"));
+  this->put(this->at("x"), "new");
+  EXPECT_EQ(this->contents_of(*source), "old bytes");
+  this->files().remove(this->at("x"));
+  EXPECT_EQ(this->contents_of(*source), "old bytes");
+}
+
+TYPED_TEST_P(FileSystemConformance, opening_refuses_what_is_no_file) {
+  EXPECT_THROW(this->files().open(this->at("none")), NotFoundError);
+  EXPECT_THROW(this->files().open(this->at("none/none")), NotFoundError);
+  this->files().make_directory(this->at("directory"));
+  EXPECT_THROW(this->files().open(this->at("directory")), InvalidArgumentError);
+}
+
+TYPED_TEST_P(FileSystemConformance, creating_refuses_what_cannot_be_a_file) {
+  EXPECT_THROW(this->files().create(this->at("none/x")), NotFoundError);
+  this->files().make_directory(this->at("directory"));
+  EXPECT_THROW(this->files().create(this->at("directory")), InvalidArgumentError);
+}
+
+TYPED_TEST_P(FileSystemConformance, errors_name_the_uri) {
+  try {
+    this->files().open(this->at("none"));
+    FAIL() << "nothing was thrown";
+  } catch (const NotFoundError& error) {
+    EXPECT_EQ(error.detail().path, this->at("none"));
+  }
+}
+
+TYPED_TEST_P(FileSystemConformance, stat_tells_files_directories_and_nothing_apart) {
+  this->put(this->at("x"), "12345");
+  this->files().make_directory(this->at("directory"));
+  const auto file = this->files().stat(this->at("x"));
+  ASSERT_TRUE(file.has_value());
+  EXPECT_EQ(file->uri, this->at("x"));
+  EXPECT_EQ(file->size_bytes, 5u);
+  EXPECT_FALSE(file->is_directory);
+  const auto directory = this->files().stat(this->at("directory"));
+  ASSERT_TRUE(directory.has_value());
+  EXPECT_EQ(directory->size_bytes, 0u);
+  EXPECT_TRUE(directory->is_directory);
+  EXPECT_FALSE(this->files().stat(this->at("none")).has_value());
+  EXPECT_FALSE(this->files().stat(this->at("x/below-a-file")).has_value());
+}
+
+TYPED_TEST_P(FileSystemConformance, list_is_sorted_by_code_point_and_not_recursive) {
+  // Upper case before lower, "a-b" before "a" + anything above "-", UTF-8 last, in its own order.
+  const std::vector<std::string> sorted{
+      "B", "a", "a-b", "a.b", "a0", "b", "\xC3\xA9", "\xE6\x97\xA5", "\xF0\x9F\x98\x80"};
+  for (size_t i = 0; i < sorted.size(); ++i) {  // made in another order
+    const std::string& name = sorted[(i * 5 + 3) % sorted.size()];
+    if (name == "a-b") {
+      this->files().make_directory(this->at("a-b"));
+      this->put(this->at("a-b/inside"), "z");
+    } else {
+      this->put(this->at(name), name);
+    }
+  }
+  EXPECT_EQ(this->names(this->at("")), sorted);
+  EXPECT_EQ(this->names(this->at("a-b")), std::vector<std::string>{"inside"});
+  for (const FileInfo& info : this->files().list(this->at(""))) {
+    const std::string name = base_name(info.uri);
+    EXPECT_EQ(info.is_directory, name == "a-b");
+    EXPECT_EQ(info.size_bytes, info.is_directory ? 0 : name.size());
+    EXPECT_EQ(info.uri, this->at(name));
+  }
+}
+
+TYPED_TEST_P(FileSystemConformance, listing_refuses_what_is_no_directory) {
+  EXPECT_THROW(this->files().list(this->at("none")), NotFoundError);
+  this->put(this->at("x"), "1");
+  EXPECT_THROW(this->files().list(this->at("x")), InvalidArgumentError);
+  this->files().make_directory(this->at("empty"));
+  EXPECT_TRUE(this->files().list(this->at("empty")).empty());
+}
+
+TYPED_TEST_P(FileSystemConformance, removing_takes_files_only) {
+  this->put(this->at("x"), "1");
+  this->files().remove(this->at("x"));
+  EXPECT_FALSE(this->files().stat(this->at("x")).has_value());
+  EXPECT_NO_THROW(this->files().remove(this->at("x")));
+  this->files().make_directory(this->at("directory"));
+  EXPECT_THROW(this->files().remove(this->at("directory")), IoError);
+}
+
+TYPED_TEST_P(FileSystemConformance, make_directory_makes_parents_and_may_be_repeated) {
+  this->files().make_directory(this->at("a/b/c"));
+  this->files().make_directory(this->at("a/b/c"));
+  EXPECT_EQ(this->names(this->at("a/b")), std::vector<std::string>{"c"});
+  this->put(this->at("x"), "1");
+  EXPECT_THROW(this->files().make_directory(this->at("x")), IoError);
+  EXPECT_THROW(this->files().make_directory(this->at("x/y")), IoError);
+}
+
+TYPED_TEST_P(FileSystemConformance, a_lazy_source_reads_and_sees_changes_of_size) {
+  this->put(this->at("x"), "12345");
+  const auto source = this->files().open_lazily(*this->files().stat(this->at("x")));
+  EXPECT_EQ(source->uri(), this->at("x"));
+  EXPECT_EQ(source->size_bytes(), 5u);
+  EXPECT_EQ(this->contents_of(*source), "12345");
+  EXPECT_EQ(as_text(source->map().bytes), "12345");
+  this->put(this->at("x"), "123456");
+  EXPECT_THROW(this->contents_of(*source), IoError);
+  EXPECT_THROW(source->map(), IoError);
+  this->files().remove(this->at("x"));
+  EXPECT_THROW(this->contents_of(*source), NotFoundError);
+}
+
+TYPED_TEST_P(FileSystemConformance, a_lazy_source_needs_no_file_before_its_first_read) {
+  const auto source = this->files().open_lazily({this->at("later"), 3, false});
+  EXPECT_THROW(this->contents_of(*source), NotFoundError);
+  this->put(this->at("later"), "now");
+  EXPECT_EQ(this->contents_of(*source), "now");
+}
+
+TYPED_TEST_P(FileSystemConformance, threads_create_list_and_remove_at_once) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([this, t] {
+      const std::string mine = this->at("t" + std::to_string(t));
+      for (int i = 0; i < 20; ++i) {
+        this->put(mine, mine);
+        this->files().list(this->at(""));
+        EXPECT_EQ(this->get(mine), mine);
+        this->files().remove(mine);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_TRUE(this->files().list(this->at("")).empty());
+}
+
+REGISTER_TYPED_TEST_SUITE_P(FileSystemConformance, what_is_written_and_committed_is_read,
+                            an_empty_file_can_be_written, nothing_has_the_final_name_before_commit,
+                            a_sink_without_commit_leaves_nothing, writing_after_commit_is_refused,
+                            two_writers_of_one_name_do_not_mix, an_open_source_keeps_its_bytes,
+                            opening_refuses_what_is_no_file, creating_refuses_what_cannot_be_a_file,
+                            errors_name_the_uri, stat_tells_files_directories_and_nothing_apart,
+                            list_is_sorted_by_code_point_and_not_recursive,
+                            listing_refuses_what_is_no_directory, removing_takes_files_only,
+                            make_directory_makes_parents_and_may_be_repeated,
+                            a_lazy_source_reads_and_sees_changes_of_size,
+                            a_lazy_source_needs_no_file_before_its_first_read,
+                            threads_create_list_and_remove_at_once);
+
+}  // namespace fuelrail
