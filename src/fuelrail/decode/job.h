@@ -1,0 +1,37 @@
+// What every decoder does with the jobs that it is given.
+#pragma once
+
+#include <exception>
+#include <span>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/decoder.h"
+
+namespace fuelrail {
+
+// Errors: InvalidArgumentError for a job that breaks a promise of its caller's.
+inline void require_valid(const DecodeJob& job) {
+  if (job.box.height <= 0 || job.box.width <= 0 || !job.box.inside(job.info.stored)) {
+    throw InvalidArgumentError("the box to decode is empty or not inside the image");
+  }
+  if (job.output.size() != job.box.size() || job.output.channels != 3) {
+    throw InvalidArgumentError("the output does not have the size of the box and three channels");
+  }
+}
+
+// Calls decode_one(job) for each, and keeps what it throws in the job.
+template <typename DecodeOne>
+void decode_each(std::span<DecodeJob> jobs, DecodeOne decode_one) {
+  for (DecodeJob& job : jobs) {
+    job.error = nullptr;
+    job.tolerated = 0;
+    try {
+      require_valid(job);
+      decode_one(job);
+    } catch (...) {
+      job.error = std::current_exception();
+    }
+  }
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,367 @@
+#include "fuelrail/decode/jpeg/jpeg_decoder.h"
+
+#include <fmt/format.h>
+#include <jpeglib.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdio>  // jpeglib.h needs FILE
+#include <cstring>
+#include <vector>
+// After jpeglib.h.
+#include <jerror.h>
+
+#include "fuelrail/decode/job.h"
+
+namespace fuelrail {
+namespace {
+
+// More scans than any encoder writes; each costs a pass over all blocks, however few bytes it has.
+constexpr int kMaxScans = 500;
+constexpr int kMaxRowsAtOnce = MAX_SAMP_FACTOR;
+
+// The columns and rows that libjpeg is asked for, and the part of them that is wanted.
+struct Plan {
+  JDIMENSION left = 0, width = 0;  // of the decoded region
+  JDIMENSION top = 0, bottom = 0;  // rows wanted
+  bool cropped = false;            // the region is narrower than the image
+  bool cmyk = false;
+  bool direct = false;    // the region's rows are the output's rows
+  bool shortcuts = true;  // leave out what is not wanted
+};
+
+// One image in libjpeg's hands. libjpeg reports errors by longjmp, so everything that runs inside
+// `guarded` keeps its state here and has no destructors to be jumped over.
+struct Session {
+  jpeg_decompress_struct codec{};
+  jpeg_error_mgr errors{};
+  jpeg_source_mgr source{};
+  jpeg_progress_mgr progress{};
+  std::jmp_buf escape;
+
+  DecodeJob* job = nullptr;
+  Plan plan;
+  uint8_t* scratch = nullptr;  // kMaxRowsAtOnce rows of the region, unless plan.direct
+  size_t scratch_row_bytes = 0;
+  bool in_header = false;
+  bool ended = false;  // libjpeg has asked for bytes behind the last
+  uint32_t tolerated = 0;
+};
+
+Session& session_of(j_common_ptr codec) { return *static_cast<Session*>(codec->client_data); }
+Session& session_of(j_decompress_ptr codec) { return *static_cast<Session*>(codec->client_data); }
+
+// --- What libjpeg calls ---
+
+void fail(j_common_ptr codec) { std::longjmp(session_of(codec).escape, 1); }
+
+bool is_harmless(int warning) {
+  switch (warning) {
+    case JWRN_ADOBE_XFORM:      // unknown colour transform: libjpeg guesses YCbCr or YCCK
+    case JWRN_EXTRANEOUS_DATA:  // bytes between two markers
+    case JWRN_JFIF_MAJOR:       // a JFIF revision of the future
+    case JWRN_NOT_SEQUENTIAL:   // spectral selection in a baseline scan, which means nothing
+    case JWRN_BOGUS_ICC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void on_message(j_common_ptr codec, int level) {
+  if (level >= 0) return;  // a trace
+  if (!is_harmless(codec->err->msg_code)) fail(codec);
+  ++session_of(codec).tolerated;
+}
+
+void print_nothing(j_common_ptr) {}
+
+void start_source(j_decompress_ptr) {}
+void end_source(j_decompress_ptr) {}
+
+// All bytes were there from the start, so the data have ended. Behind the header that may still be
+// harmless: libjpeg reads ahead, and a missing end marker costs no pixel. So an end marker is made
+// up; if bits are really missing, the entropy decoder will say so.
+boolean refill(j_decompress_ptr codec) {
+  static constexpr JOCTET kEndMarker[] = {0xff, JPEG_EOI};
+  Session& session = session_of(codec);
+  session.ended = true;
+  if (session.in_header) ERREXIT(codec, JERR_INPUT_EOF);
+  codec->src->next_input_byte = kEndMarker;
+  codec->src->bytes_in_buffer = sizeof kEndMarker;
+  return TRUE;
+}
+
+void skip_input(j_decompress_ptr codec, long count) {
+  if (count <= 0) return;
+  jpeg_source_mgr& source = *codec->src;
+  if (static_cast<size_t>(count) > source.bytes_in_buffer) {
+    refill(codec);
+    return;
+  }
+  source.next_input_byte += count;
+  source.bytes_in_buffer -= static_cast<size_t>(count);
+}
+
+void limit_scans(j_common_ptr codec) {
+  const auto* decompress = reinterpret_cast<j_decompress_ptr>(codec);
+  if (decompress->input_scan_number > kMaxScans) ERREXIT(codec, JERR_BAD_PROGRESSION);
+}
+
+// --- Steps between the caller's code and libjpeg's ---
+
+// Runs `step`; false if libjpeg gave up. The only place that setjmp returns to.
+bool guarded(Session& session, void (*step)(Session&)) {
+  if (setjmp(session.escape) != 0) return false;
+  step(session);
+  return true;
+}
+
+void create(Session& session) {
+  jpeg_create_decompress(&session.codec);  // clears all but err and client_data
+  session.codec.src = &session.source;
+}
+
+void read_header(Session& session) {
+  const Bytes encoded = session.job->encoded;
+  session.source.next_input_byte = reinterpret_cast<const JOCTET*>(encoded.data());
+  session.source.bytes_in_buffer = encoded.size();
+  session.codec.progress = nullptr;
+  session.in_header = true;
+  jpeg_read_header(&session.codec, TRUE);
+  session.in_header = false;
+}
+
+// True once every coefficient that the scans can bring is there in full. libjpeg notes for each of
+// a progressive image how many of its bits are missing (-1: all), and for each component of a
+// sequential one, in its first scan, the quantisation table.
+bool is_complete(const jpeg_decompress_struct& codec) {
+  for (int i = 0; i < codec.num_components; ++i) {
+    if (codec.comp_info[i].quant_table == nullptr) return false;
+    if (!codec.progressive_mode) continue;
+    const int* missing_bits = codec.coef_bits[i];
+    if (std::any_of(missing_bits, missing_bits + DCTSIZE2, [](int bits) { return bits != 0; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool has_every_component(const jpeg_decompress_struct& codec) {
+  for (int i = 0; i < codec.num_components; ++i) {
+    if (codec.comp_info[i].quant_table == nullptr) return false;
+    if (codec.progressive_mode && codec.coef_bits[i][0] < 0) return false;
+  }
+  return true;
+}
+
+void start(Session& session) {
+  jpeg_decompress_struct& codec = session.codec;
+  codec.out_color_space = session.plan.cmyk ? JCS_CMYK : JCS_RGB;
+  const bool many_scans = jpeg_has_multiple_scans(&codec) != FALSE;
+  if (many_scans) codec.progress = &session.progress;
+  jpeg_start_decompress(&codec);  // reads all of a JPEG with many scans
+  if (!many_scans) return;
+
+  const bool complete = is_complete(codec);
+  if (session.ended ? !complete : !has_every_component(codec)) WARNMS(&codec, JWRN_HIT_MARKER);
+  // Scans that leave bits out make libjpeg smooth across blocks, in ways that crops do not repeat.
+  if (!complete) session.plan.shortcuts = false;
+}
+
+void crop(Session& session) {
+  Plan& plan = session.plan;
+  if (plan.shortcuts && plan.cropped) jpeg_crop_scanline(&session.codec, &plan.left, &plan.width);
+  if (plan.shortcuts && plan.top > 0) jpeg_skip_scanlines(&session.codec, plan.top);
+}
+
+// --- Rows ---
+
+// As Pillow's convert("RGB") of Adobe's inverted CMYK.
+void cmyk_to_rgb(const uint8_t* from, int64_t width, uint8_t* to) {
+  for (int64_t x = 0; x < width; ++x, from += 4, to += 3) {
+    const int light = from[3];
+    for (int c = 0; c < 3; ++c) {
+      const int product = (255 - from[c]) * light + 128;
+      const int ink = (product + (product >> 8)) >> 8;  // product / 255, rounded
+      to[c] = static_cast<uint8_t>(light - ink);
+    }
+  }
+}
+
+void take_row(const Session& session, const uint8_t* decoded, JDIMENSION y) {
+  const DecodeJob& job = *session.job;
+  const Plan& plan = session.plan;
+  if (y < plan.top) return;
+  const int64_t first = job.box.left - plan.left;
+  uint8_t* to = job.output.row(y - plan.top);
+  if (plan.cmyk) {
+    cmyk_to_rgb(decoded + first * 4, job.box.width, to);
+  } else {
+    std::memcpy(to, decoded + first * 3, static_cast<size_t>(job.box.width) * 3);
+  }
+}
+
+void read_rows(Session& session) {
+  jpeg_decompress_struct& codec = session.codec;
+  const Plan& plan = session.plan;
+  while (codec.output_scanline < plan.bottom) {
+    const JDIMENSION y = codec.output_scanline;
+    const JDIMENSION wanted = std::min<JDIMENSION>(kMaxRowsAtOnce, plan.bottom - y);
+    JSAMPROW rows[kMaxRowsAtOnce];
+    for (JDIMENSION i = 0; i < wanted; ++i) {
+      rows[i] = plan.direct ? session.job->output.row(y + i - plan.top)
+                            : session.scratch + i * session.scratch_row_bytes;
+    }
+    const JDIMENSION got = jpeg_read_scanlines(&codec, rows, wanted);
+    if (plan.direct) continue;
+    for (JDIMENSION i = 0; i < got; ++i) take_row(session, rows[i], y + i);
+  }
+}
+
+// --- The decoder ---
+
+// Throws what libjpeg reported last.
+[[noreturn]] void throw_failure(Session& session) {
+  const int code = session.errors.msg_code;
+  const size_t size = session.job->encoded.size();
+  const size_t at = session.ended ? size : size - session.source.bytes_in_buffer;
+  char reason[JMSG_LENGTH_MAX];
+  session.errors.format_message(reinterpret_cast<j_common_ptr>(&session.codec), reason);
+  switch (code) {
+    case JERR_OUT_OF_MEMORY:
+    case JERR_NO_BACKING_STORE:
+      throw DecodeError("there is not enough memory to decode the JPEG");
+    case JERR_ARITH_NOTIMPL:
+    case JERR_BAD_PRECISION:
+    case JERR_CCIR601_NOTIMPL:
+    case JERR_CONVERSION_NOTIMPL:
+    case JERR_FRACT_SAMPLE_NOTIMPL:
+    case JERR_NOT_COMPILED:
+    case JERR_SOF_UNSUPPORTED:
+      throw UnsupportedError("libjpeg does not decode this kind of JPEG", {.found = reason});
+    default:
+      break;
+  }
+  if (session.codec.input_scan_number > kMaxScans) {
+    throw DecodeError(fmt::format("the JPEG has more than {} scans", kMaxScans));
+  }
+  if (session.ended) {
+    throw TruncatedError(
+        fmt::format("the JPEG ends at byte {} of the image, before the rows that are needed", at),
+        {.found = reason});
+  }
+  throw DecodeError(fmt::format("the JPEG is damaged near byte {} of the image", at),
+                    {.found = reason});
+}
+
+class JpegDecoder final : public Decoder {
+ public:
+  JpegDecoder() : session_(std::make_unique<Session>()) {
+    Session& session = *session_;
+    session.codec.err = jpeg_std_error(&session.errors);
+    session.errors.error_exit = fail;
+    session.errors.emit_message = on_message;
+    session.errors.output_message = print_nothing;
+    session.source.init_source = start_source;
+    session.source.fill_input_buffer = refill;
+    session.source.skip_input_data = skip_input;
+    session.source.resync_to_restart = jpeg_resync_to_restart;
+    session.source.term_source = end_source;
+    session.progress.progress_monitor = limit_scans;
+    session.codec.client_data = session_.get();
+    if (!guarded(session, create)) throw std::bad_alloc();
+  }
+  ~JpegDecoder() override { jpeg_destroy_decompress(&session_->codec); }
+
+  void decode(std::span<DecodeJob> jobs) override {
+    decode_each(jobs, [this](DecodeJob& job) { decode_one(job); });
+  }
+
+ private:
+  void decode_one(DecodeJob& job) {
+    // Gives libjpeg's memory for this image back, whatever happens.
+    const auto abort = [](jpeg_decompress_struct* codec) { jpeg_abort_decompress(codec); };
+    const std::unique_ptr<jpeg_decompress_struct, decltype(abort)> cleanup(&session_->codec, abort);
+
+    Session& session = *session_;
+    session.job = &job;
+    session.ended = false;
+    session.tolerated = 0;
+    run(read_header);
+    make_plan();
+    limit_memory();
+    run(start);
+    run(crop);
+    prepare_rows();
+    run(read_rows);
+    job.tolerated = session.tolerated + (session.ended ? 1 : 0);
+  }
+
+  void run(void (*step)(Session&)) {
+    if (!guarded(*session_, step)) throw_failure(*session_);
+  }
+
+  void make_plan() {
+    const jpeg_decompress_struct& codec = session_->codec;
+    const DecodeJob& job = *session_->job;
+    if (Size{codec.image_height, codec.image_width} != job.info.stored) {
+      throw InvalidArgumentError("the job's image info is not that of its JPEG");
+    }
+    Plan& plan = session_->plan = {};
+    plan.top = static_cast<JDIMENSION>(job.box.top);
+    plan.bottom = static_cast<JDIMENSION>(job.box.bottom());
+    plan.cmyk = codec.jpeg_color_space == JCS_CMYK || codec.jpeg_color_space == JCS_YCCK;
+    // Smooth upsampling looks beyond the box, and treats the region's edges as the image's. One
+    // iMCU to each side, thrown away, makes the rest exact; without subsampling nothing looks.
+    const int64_t margin = is_subsampled(codec) ? codec.max_h_samp_factor * DCTSIZE : 0;
+    const int64_t left = std::max<int64_t>(0, job.box.left - margin);
+    const int64_t right = std::min(job.info.stored.width, job.box.right() + margin);
+    plan.left = static_cast<JDIMENSION>(left);
+    plan.width = static_cast<JDIMENSION>(right - left);
+    plan.cropped = right - left < job.info.stored.width;
+  }
+
+  static bool is_subsampled(const jpeg_decompress_struct& codec) {
+    const std::span components(codec.comp_info, static_cast<size_t>(codec.num_components));
+    return std::any_of(components.begin(), components.end(),
+                       [&](const jpeg_component_info& component) {
+                         return component.h_samp_factor != codec.max_h_samp_factor;
+                       });
+  }
+
+  // Coefficients of 2 bytes for up to four components, in whole iMCUs of up to 32 x 32 pixels, and
+  // rows of samples: what an honest image takes at most, whatever JPEGMEM says.
+  void limit_memory() {
+    const auto padded = [](JDIMENSION side) { return (static_cast<long>(side) + 31) / 32 * 32; };
+    const jpeg_decompress_struct& codec = session_->codec;
+    codec.mem->max_memory_to_use =
+        (64L << 20) + 8 * padded(codec.image_height) * padded(codec.image_width);
+  }
+
+  void prepare_rows() {
+    Session& session = *session_;
+    const DecodeJob& job = *session.job;
+    Plan& plan = session.plan;
+    if (!plan.shortcuts || !plan.cropped) {
+      plan.left = 0;
+      plan.width = session.codec.output_width;
+    }
+    plan.direct = !plan.cmyk && plan.left == job.box.left && plan.width == job.box.width &&
+                  session.codec.output_scanline == plan.top;
+    if (plan.direct) return;
+    session.scratch_row_bytes = size_t{plan.width} * (plan.cmyk ? 4 : 3);
+    const size_t needed = session.scratch_row_bytes * kMaxRowsAtOnce;
+    if (scratch_.size() < needed) scratch_.resize(needed);
+    session.scratch = scratch_.data();
+  }
+
+  std::unique_ptr<Session> session_;
+  std::vector<uint8_t> scratch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> make_jpeg_decoder() { return std::make_unique<JpegDecoder>(); }
+
+}  // namespace fuelrail

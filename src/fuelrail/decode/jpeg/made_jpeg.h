@@ -1,0 +1,41 @@
+// JPEGs made for tests by libjpeg-turbo, in every shape that the decoder has to read, and the full
+// decode of bare libjpeg-turbo that its crops are compared with.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/box.h"
+#include "fuelrail/base/bytes.h"
+
+namespace fuelrail {
+
+struct MadeJpeg {
+  enum class Colour { kGrey, kYcc, kRgb, kCmyk, kYcck };
+
+  Size size{64, 64};
+  Colour colour = Colour::kYcc;
+  // Horizontal and vertical sampling factors of each component; fewer than its components = 1 x 1.
+  std::vector<std::array<int, 2>> sampling{};
+  int quality = 90;
+  int restart_interval = 0;  // in MCUs; 0 = none
+  bool progressive = false;
+  bool interleaved = true;   // false: each component in a scan of its own
+  bool adobe_marker = true;  // of those colours that have one
+  uint64_t seed = 1;         // of the pixels: smooth shapes with edges and noise
+};
+
+std::vector<std::byte> make_jpeg(const MadeJpeg& wanted);
+std::string describe(const MadeJpeg& jpeg);
+
+// An image as a plain libjpeg program decodes it, row by row from the top.
+struct PlainImage {
+  Size size;
+  int channels = 0;  // 3 RGB, 4 CMYK as stored
+  std::vector<uint8_t> pixels;
+};
+PlainImage decode_plainly(Bytes jpeg);
+
+}  // namespace fuelrail
