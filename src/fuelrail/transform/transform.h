@@ -12,7 +12,10 @@
 
 namespace fuelrail {
 
-// Pillow's filters: bilinear = triangle, bicubic = Keys with a = -0.5.
+// With `antialias` (Pillow's filters): bilinear = triangle, bicubic = Keys with a = -0.5, both
+// widened by the scale when the image shrinks. Without it (torchvision's on tensors): two or four
+// neighbours whatever the scale, bicubic = Keys with a = -0.75 and repeated edges. Nearest is
+// Pillow's, with or without.
 enum class Interpolation : uint8_t { kNearest, kBilinear, kBicubic };
 
 // A crop of random area and aspect ratio, resized to `size`. Ten tries, then a central crop: as
@@ -68,6 +71,9 @@ using Transforms = std::vector<Transform>;
 // below 1 or above 2^15, probabilities outside [0, 1], empty or negative ranges, a std of 0 or not
 // finite, a Normalize that is not last.
 void check(const Transforms& transforms);
+
+// The size that `resize` gives an image. Requires: check has passed; image is not empty.
+Size resized(const Resize& resize, Size image);
 
 // The size that every image comes out with, or empty when it depends on the image (no crop, or
 // Resize to a shorter side only).

@@ -1,0 +1,18 @@
+// exp, log and Python's round() from additions, multiplications and divisions of doubles alone: the
+// same bits on every processor and with every C library, which libm does not promise. They decide
+// crop boxes, so changing a result changes augmented epochs of users.
+#pragma once
+
+namespace fuelrail {
+
+// Returns: e^x within 2 units in the last place. Requires: |x| <= 700.
+double portable_exp(double x);
+
+// Returns: the natural logarithm within 2 units in the last place. Requires: x > 0 and normal.
+double portable_log(double x);
+
+// Returns: the nearest whole number, the even one of two equally near (Python's round).
+// Requires: |x| < 2^52.
+double round_half_even(double x);
+
+}  // namespace fuelrail

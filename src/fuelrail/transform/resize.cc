@@ -1,0 +1,212 @@
+#include "fuelrail/transform/resize.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "fuelrail/transform/resize_kernels.h"
+#include "fuelrail/transform/taps.h"
+
+namespace fuelrail {
+namespace {
+
+// Bytes that begin at a cache line and keep their memory.
+class AlignedBuffer {
+ public:
+  uint8_t* reserve(int64_t bytes) {
+    if (bytes > size_) {
+      data_.reset(new (std::align_val_t{kAlignment}) uint8_t[static_cast<size_t>(bytes)]);
+      size_ = bytes;
+    }
+    return data_.get();
+  }
+  uint8_t* data() const { return data_.get(); }
+
+ private:
+  static constexpr size_t kAlignment = 64;
+  struct Delete {
+    void operator()(uint8_t* data) const {
+      ::operator delete[](data, std::align_val_t{kAlignment});
+    }
+  };
+  std::unique_ptr<uint8_t[], Delete> data_;
+  int64_t size_ = 0;
+};
+
+int64_t padded(int64_t bytes) {
+  return (bytes + 2 * kRowPaddingBytes - 1) / kRowPaddingBytes * kRowPaddingBytes;
+}
+
+size_t index(int64_t i) { return static_cast<size_t>(i); }
+
+// Where `length` outputs from `begin` lie in [0, scaled).
+Span visible_outputs(int64_t begin, int64_t length, int64_t scaled) {
+  return {std::max<int64_t>(begin, 0), std::min(begin + length, scaled)};
+}
+
+void blacken(ImageView image) {
+  for (int64_t y = 0; y < image.height; ++y) std::memset(image.row(y), 0, index(image.width * 3));
+}
+
+}  // namespace
+
+struct Resampler::Impl {
+  // The input as rows that begin at the first column needed; row 0 is the first row needed.
+  // `bytes_left` counts from the row's beginning to the end of the memory that may be read.
+  struct Input {
+    ConstImageView view;
+    const uint8_t* row(int64_t y) const { return view.row(y); }
+    int64_t bytes_left(int64_t y) const {
+      return (view.height - 1 - y) * view.row_stride_bytes + view.width * 3;
+    }
+  };
+
+  void copy(const Input& input, ImageView to);
+  void nearest(const Input& input, Span rows, Span columns, ImageView to);
+  void horizontal_only(const Input& input, ImageView to);
+  void vertical_only(const Input& input, Span rows, ImageView to);
+  void both(const Input& input, Span rows, ImageView to);
+
+  void resample_horizontally(const Input& input, int64_t y, size_t count, uint8_t* const* into);
+  void blend(size_t output, uint8_t* to, int64_t bytes);
+
+  Taps horizontal_taps;
+  Taps vertical_taps;
+  HorizontalTable table;
+  AlignedBuffer rows;  // ring of horizontally resampled rows
+  AlignedBuffer edge;  // copies of input rows that a vector would read beyond
+  std::vector<const uint8_t*> sources;
+  std::vector<VerticalPair> pairs;
+};
+
+// Makes `count` (1 or 2) rows from row y of the input.
+void Resampler::Impl::resample_horizontally(const Input& input, int64_t y, size_t count,
+                                            uint8_t* const* into) {
+  std::array<const uint8_t*, 2> from;
+  for (size_t r = 0; r < count; ++r) {
+    const int64_t row = y + static_cast<int64_t>(r);
+    from[r] = input.row(row);
+    if (input.bytes_left(row) >= table.bytes_read) continue;
+    const int64_t stride = padded(table.bytes_read);
+    uint8_t* copy = edge.reserve(2 * stride) + static_cast<int64_t>(r) * stride;
+    std::memcpy(copy, from[r], index(input.view.width * 3));
+    from[r] = copy;
+  }
+  resample_rows(table, {from.data(), count}, {into, count});
+}
+
+// Makes the output row of vertical_taps' `output` from `sources`.
+void Resampler::Impl::blend(size_t output, uint8_t* to, int64_t bytes) {
+  const int64_t count = vertical_taps.spans[output].size();
+  const int32_t* weights =
+      vertical_taps.weights.data() + static_cast<int64_t>(output) * vertical_taps.stride;
+  pairs.clear();
+  for (int64_t i = 0; i < count; i += 2) {
+    pairs.push_back(vertical_pair(weights[i], i + 1 < count ? weights[i + 1] : 0));
+  }
+  if (count % 2 != 0) sources.push_back(sources.back());
+  blend_rows(sources, pairs, bytes, to);
+}
+
+void Resampler::Impl::copy(const Input& input, ImageView to) {
+  for (int64_t y = 0; y < to.height; ++y) {
+    std::memcpy(to.row(y), input.row(y), index(to.width * 3));
+  }
+}
+
+void Resampler::Impl::nearest(const Input& input, Span rows_needed, Span columns, ImageView to) {
+  for (int64_t y = 0; y < to.height; ++y) {
+    const uint8_t* from = input.row(vertical_taps.spans[index(y)].begin - rows_needed.begin);
+    uint8_t* into = to.row(y);
+    for (int64_t x = 0; x < to.width; ++x, into += 3) {
+      const uint8_t* pixel = from + 3 * (horizontal_taps.spans[index(x)].begin - columns.begin);
+      into[0] = pixel[0];
+      into[1] = pixel[1];
+      into[2] = pixel[2];
+    }
+  }
+}
+
+void Resampler::Impl::horizontal_only(const Input& input, ImageView to) {
+  uint8_t* const row = rows.reserve(padded(table.groups * kGroup * 3));
+  for (int64_t y = 0; y < to.height; ++y) {
+    resample_horizontally(input, y, 1, &row);
+    std::memcpy(to.row(y), row, index(to.width * 3));
+  }
+}
+
+void Resampler::Impl::vertical_only(const Input& input, Span rows_needed, ImageView to) {
+  for (int64_t y = 0; y < to.height; ++y) {
+    const Span span = vertical_taps.spans[index(y)];
+    sources.clear();
+    for (int64_t row = span.begin; row < span.end; ++row) {
+      sources.push_back(input.row(row - rows_needed.begin));
+    }
+    blend(index(y), to.row(y), to.width * 3);
+  }
+}
+
+// Horizontally resampled rows go round in a ring that the cache holds: as many as an output row
+// needs, and one more, because they are made in twos.
+void Resampler::Impl::both(const Input& input, Span rows_needed, ImageView to) {
+  int64_t slots = 0;
+  for (const Span& span : vertical_taps.spans) slots = std::max(slots, span.size());
+  ++slots;
+  const int64_t stride = padded(table.groups * kGroup * 3);
+  uint8_t* const ring = rows.reserve(slots * stride);
+  const auto slot = [&](int64_t row) { return ring + row % slots * stride; };
+
+  int64_t made = rows_needed.begin;
+  for (int64_t y = 0; y < to.height; ++y) {
+    const Span span = vertical_taps.spans[index(y)];
+    made = std::max(made, span.begin);
+    while (made < span.end) {
+      const int64_t count = std::min<int64_t>(rows_needed.end - made, 2);
+      uint8_t* const into[2] = {slot(made), slot(made + 1)};
+      resample_horizontally(input, made - rows_needed.begin, index(count), into);
+      made += count;
+    }
+    sources.clear();
+    for (int64_t row = span.begin; row < span.end; ++row) sources.push_back(slot(row));
+    blend(index(y), to.row(y), to.width * 3);
+  }
+}
+
+Resampler::Resampler() : impl_(std::make_unique<Impl>()) {}
+Resampler::~Resampler() = default;
+Resampler::Resampler(Resampler&&) noexcept = default;
+Resampler& Resampler::operator=(Resampler&&) noexcept = default;
+
+void Resampler::resample(ConstImageView input, Box input_box, const ResampleStep& step,
+                         ImageView to) {
+  const Box& window = step.window;
+  const Span outputs_y = visible_outputs(window.top, window.height, step.scaled.height);
+  const Span outputs_x = visible_outputs(window.left, window.width, step.scaled.width);
+  if (outputs_y.size() < window.height || outputs_x.size() < window.width) blacken(to);
+  if (outputs_y.size() <= 0 || outputs_x.size() <= 0) return;
+
+  const ImageView inner = to.crop({outputs_y.begin - window.top, outputs_x.begin - window.left,
+                                   outputs_y.size(), outputs_x.size()});
+  const Axis vertical = vertical_axis(step);
+  const Axis horizontal = horizontal_axis(step);
+  const Span rows = footprint(vertical, outputs_y);
+  const Span columns = footprint(horizontal, outputs_x);
+  const Impl::Input needed{
+      input.crop({step.box.top + rows.begin - input_box.top,
+                  step.box.left + columns.begin - input_box.left, rows.size(), columns.size()})};
+  if (step.copies()) return impl_->copy(needed, inner);
+  const bool nearest = step.interpolation == Interpolation::kNearest;
+  if (nearest || !horizontal.copies()) {
+    compute_taps(horizontal, outputs_x, impl_->horizontal_taps);
+  }
+  if (nearest || !vertical.copies()) compute_taps(vertical, outputs_y, impl_->vertical_taps);
+  if (nearest) return impl_->nearest(needed, rows, columns, inner);
+  if (!horizontal.copies()) build(impl_->horizontal_taps, columns.begin, impl_->table);
+  if (vertical.copies()) return impl_->horizontal_only(needed, inner);
+  if (horizontal.copies()) return impl_->vertical_only(needed, rows, inner);
+  impl_->both(needed, rows, inner);
+}
+
+}  // namespace fuelrail

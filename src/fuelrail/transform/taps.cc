@@ -1,0 +1,176 @@
+#include "fuelrail/transform/taps.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fuelrail {
+namespace {
+
+double triangle(double x) {
+  x = std::fabs(x);
+  return x < 1.0 ? 1.0 - x : 0.0;
+}
+
+double keys(double x, double a) {
+  x = std::fabs(x);
+  if (x < 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1;
+  if (x < 2.0) return (((x - 5) * x + 8) * x - 4) * a;
+  return 0.0;
+}
+
+// The numbers of Pillow's precompute_coeffs for an axis that is not mirrored.
+class Filter {
+ public:
+  explicit Filter(const Axis& axis)
+      : axis_(axis),
+        scale_(static_cast<double>(axis.input) / static_cast<double>(axis.output)),
+        filter_scale_(axis.antialias ? std::max(scale_, 1.0) : 1.0),
+        support_((axis.interpolation == Interpolation::kBicubic ? 2.0 : 1.0) * filter_scale_) {}
+
+  // At least the number of taps of any output.
+  int64_t most_taps() const {
+    return std::min<int64_t>(axis_.input, static_cast<int64_t>(std::ceil(support_)) * 2 + 1);
+  }
+
+  Span span(int64_t output) const {
+    const double centre = this->centre(output);
+    return {std::max<int64_t>(static_cast<int64_t>(centre - support_ + 0.5), 0),
+            std::min<int64_t>(static_cast<int64_t>(centre + support_ + 0.5), axis_.input)};
+  }
+
+  // Writes the span's weights to `into`.
+  void weigh(int64_t output, Span span, double* into) const {
+    const double centre = this->centre(output);
+    if (axis_.interpolation == Interpolation::kBicubic) {
+      if (axis_.antialias) {
+        fill(span, centre, into, [](double x) { return keys(x, -0.5); });
+      } else {
+        fill_repeating_edges(span, centre, into);
+      }
+    } else {
+      fill(span, centre, into, triangle);
+    }
+  }
+
+ private:
+  double centre(int64_t output) const { return (static_cast<double>(output) + 0.5) * scale_; }
+
+  template <typename Function>
+  void fill(Span span, double centre, double* into, Function filter) const {
+    const double shrink = 1.0 / filter_scale_;
+    const int64_t count = span.size();
+    double sum = 0.0;
+    for (int64_t i = 0; i < count; ++i) {
+      into[i] = filter((static_cast<double>(i + span.begin) - centre + 0.5) * shrink);
+      sum += into[i];
+    }
+    if (sum == 0.0) return;
+    for (int64_t i = 0; i < count; ++i) into[i] /= sum;
+  }
+
+  void fill_repeating_edges(Span span, double centre, double* into) const {
+    std::fill_n(into, span.size(), 0.0);
+    const int64_t first = static_cast<int64_t>(std::floor(centre - 0.5)) - 1;
+    for (int64_t i = first; i < first + 4; ++i) {
+      const int64_t tap = std::clamp(i, span.begin, span.end - 1);
+      into[tap - span.begin] += keys(static_cast<double>(i) + 0.5 - centre, -0.75);
+    }
+  }
+
+  const Axis& axis_;
+  double scale_;
+  double filter_scale_;
+  double support_;
+};
+
+// Pillow adds up positions instead of multiplying; the sums, and so the pixels, differ at ties.
+void nearest_inputs(const Axis& axis, Span outputs, std::vector<Span>& into) {
+  const double scale = static_cast<double>(axis.input) / static_cast<double>(axis.output);
+  double position = scale * 0.5;
+  for (int64_t output = 0; output < outputs.end; ++output, position += scale) {
+    if (output < outputs.begin) continue;
+    const int64_t input = std::min(static_cast<int64_t>(position), axis.input - 1);
+    into.push_back({input, input + 1});
+  }
+}
+
+int32_t fixed_point(double weight) {
+  const double scaled = weight * (1 << kWeightBits);
+  return static_cast<int32_t>(weight < 0 ? scaled - 0.5 : scaled + 0.5);
+}
+
+Span mirror(Span span, int64_t length) { return {length - span.end, length - span.begin}; }
+
+void compute_upright(const Axis& axis, Span outputs, Taps& taps) {
+  taps.spans.clear();
+  if (axis.interpolation == Interpolation::kNearest) {
+    nearest_inputs(axis, outputs, taps.spans);
+    taps.stride = 1;
+    taps.weights.assign(taps.spans.size(), 1 << kWeightBits);
+    return;
+  }
+  const Filter filter(axis);
+  taps.stride = filter.most_taps();
+  taps.spans.reserve(static_cast<size_t>(outputs.size()));
+  taps.weights.resize(static_cast<size_t>(outputs.size() * taps.stride));
+  std::vector<double> exact(static_cast<size_t>(taps.stride));
+  int32_t* weights = taps.weights.data();
+  for (int64_t output = outputs.begin; output < outputs.end; ++output, weights += taps.stride) {
+    const Span span = filter.span(output);
+    taps.spans.push_back(span);
+    filter.weigh(output, span, exact.data());
+    for (int64_t i = 0; i < span.size(); ++i) {
+      weights[i] = fixed_point(exact[static_cast<size_t>(i)]);
+    }
+  }
+}
+
+void mirror(Taps& taps, int64_t length) {
+  const auto count = static_cast<int64_t>(taps.spans.size());
+  for (int64_t i = 0; i < count; ++i) {
+    Span& span = taps.spans[static_cast<size_t>(i)];
+    int32_t* weights = taps.weights.data() + i * taps.stride;
+    std::reverse(weights, weights + span.size());
+    span = mirror(span, length);
+  }
+  for (int64_t low = 0, high = count - 1; low < high; ++low, --high) {
+    std::swap(taps.spans[static_cast<size_t>(low)], taps.spans[static_cast<size_t>(high)]);
+    int32_t* weights = taps.weights.data();
+    std::swap_ranges(weights + low * taps.stride, weights + (low + 1) * taps.stride,
+                     weights + high * taps.stride);
+  }
+}
+
+}  // namespace
+
+Axis vertical_axis(const ResampleStep& step) {
+  return {step.box.height, step.scaled.height, step.interpolation, step.antialias,
+          step.mirror_vertical};
+}
+
+Axis horizontal_axis(const ResampleStep& step) {
+  return {step.box.width, step.scaled.width, step.interpolation, step.antialias,
+          step.mirror_horizontal};
+}
+
+Span footprint(const Axis& axis, Span outputs) {
+  if (axis.copies()) return outputs;
+  const Span upright = axis.mirrored ? mirror(outputs, axis.output) : outputs;
+  Span inputs;
+  if (axis.interpolation == Interpolation::kNearest) {
+    std::vector<Span> spans;
+    nearest_inputs(axis, upright, spans);
+    inputs = {spans.front().begin, spans.back().end};
+  } else {
+    const Filter filter(axis);
+    inputs = {filter.span(upright.begin).begin, filter.span(upright.end - 1).end};
+  }
+  return axis.mirrored ? mirror(inputs, axis.input) : inputs;
+}
+
+void compute_taps(const Axis& axis, Span outputs, Taps& taps) {
+  compute_upright(axis, axis.mirrored ? mirror(outputs, axis.output) : outputs, taps);
+  if (axis.mirrored) mirror(taps, axis.input);
+}
+
+}  // namespace fuelrail
