@@ -9,10 +9,10 @@ namespace {
 
 __extension__ using Uint128 = unsigned __int128;
 
-// How fast a pair of positions forgets where it began depends on the grid: a 2 x 2 grid halves what
-// it remembers every round, so the orders of 4 records come within 2.4e-7 of equally likely after
-// 24 rounds (and within 1e-3 after 12); a grid of 256 x 256 does better than that in 6.
-constexpr uint64_t kSmallDomain = uint64_t{1} << 16;
+// How fast a pair of positions forgets where it began depends on the grid: on 2 x 2 a round halves
+// what is remembered, so the orders of 4 records come within 2.4e-7 of equally likely after 24
+// rounds (within 1e-3 after 12). From 32 x 32 on, 12 rounds do far better than that.
+constexpr uint64_t kSmallDomain = 1024;
 constexpr uint32_t kRoundsSmall = 24;
 constexpr uint32_t kRounds = 12;
 
