@@ -31,6 +31,11 @@ class Sink {
   // Bytes appended so far.
   virtual uint64_t position() const = 0;
 
+  // Flushes what was appended to the device, which takes as long as the device takes; `commit` then
+  // has little left to do, and can hardly fail. For files that get their names together. Default:
+  // does nothing. Errors: as write.
+  virtual void sync() {}
+
   // Flushes to the device and gives the file its final name, replacing what had it. Called at most
   // once; nothing may be written after it. Errors: as write; the file then still has no final name
   // (or, when the directory's own flush was what failed, has it, but may lose it with the power).

@@ -159,11 +159,17 @@ void LocalSink::flush_to_device() {
   if (result != 0) throw_write_error(errno, uri_, position_, 0);
 }
 
-void LocalSink::commit() {
+void LocalSink::sync() {
   check_usable();
   flush();
-  state_ = State::kFailed;  // unless all of the following succeeds
+  state_ = State::kFailed;  // unless the flush succeeds
   flush_to_device();
+  state_ = State::kOpen;
+}
+
+void LocalSink::commit() {
+  sync();
+  state_ = State::kFailed;  // unless all of the following succeeds
   const std::string directory = directory_of(path_);
   const Descriptor opened(open_retrying(directory, O_RDONLY | O_DIRECTORY));
   if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) {

@@ -37,6 +37,18 @@ TEST(LocalSink, writes_beside_the_final_name) {
   EXPECT_THAT(names_in(directory), ElementsAre("x"));
 }
 
+TEST(LocalSink, syncing_writes_all_bytes_and_gives_no_name) {
+  const TemporaryDirectory directory;
+  const auto sink = local_file_system().create(directory / "x");
+  sink->write(as_bytes("abc"));
+  sink->sync();
+  EXPECT_EQ(file_contents(directory / "x.partial"), "abc");
+  sink->write(as_bytes("de"));
+  sink->commit();
+  EXPECT_THAT(names_in(directory), ElementsAre("x"));
+  EXPECT_EQ(file_contents(directory / "x"), "abcde");
+}
+
 TEST(LocalSink, a_second_writer_takes_the_next_partial_name) {
   const TemporaryDirectory directory;
   const auto first = local_file_system().create(directory / "x");
