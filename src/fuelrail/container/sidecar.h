@@ -1,6 +1,6 @@
 // The sidecar `X.frx` beside `X`: what fuelrail knows of a record file that its format cannot hold
 // (docs/formats/frx.md). A versioned, sectioned, checksummed little-endian file; unknown sections
-// are skipped. It is mapped, not loaded.
+// are skipped. It is mapped, not loaded. Where sidecars lie: sidecar_store.h.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,26 @@ struct RecordEntry {
 struct LabelSummary {
   int64_t width = 1;      // labels a record; -1 when it differs
   bool integral = false;  // every label is a whole number that int64 and float32 both hold
+  friend bool operator==(const LabelSummary&, const LabelSummary&) = default;
 };
 
-// Ties a sidecar to its file: size and CRC-32 of the first and the last 4 KiB.
+// Makes a LabelSummary, record by record.
+class LabelTally {
+ public:
+  void add(Bytes labels);  // of one record: float32, little-endian, at any alignment
+  // Without any record: width 1, integral.
+  LabelSummary summary() const;
+
+ private:
+  std::optional<int64_t> width_;
+  bool integral_ = true;
+};
+
+// Whether a label can be an int64: whole, and neither NaN nor beyond int64.
+bool is_integral_label(float label);
+
+// Ties a sidecar to its file: size and CRC-32 of the first and the last 4 KiB (of the whole file
+// where it is shorter).
 struct FileIdentity {
   uint64_t size_bytes = 0;
   uint32_t first_crc = 0;
@@ -37,43 +54,160 @@ struct FileIdentity {
 };
 FileIdentity identify(const Source& data);
 
-// Views into the mapped file. Immutable. Threads: any number at once.
+// Passes everything on to another sink and remembers what the identity is made of, so that a
+// writer can write the sidecar before its data file has a name. Lifetime: the inner sink's.
+class IdentifyingSink final : public Sink {
+ public:
+  explicit IdentifyingSink(Sink& inner) : inner_(inner) {}
+  const std::string& uri() const override { return inner_.uri(); }
+  void write(Bytes bytes) override;
+  uint64_t position() const override { return inner_.position(); }
+  void commit() override { inner_.commit(); }
+
+  // Of all that was written through this. Requires: the inner sink was empty before.
+  FileIdentity identity() const;
+
+ private:
+  Sink& inner_;
+  std::vector<std::byte> first_;
+  std::vector<std::byte> last_;  // ends with the last bytes; kept below twice what is needed
+};
+
+// The kinds of sections. Frozen values: four letters, the first in the lowest byte.
+constexpr uint32_t section_type(const char (&letters)[5]) {
+  uint32_t type = 0;
+  for (int i = 0; i < 4; ++i) type |= uint32_t{static_cast<uint8_t>(letters[i])} << (8 * i);
+  return type;
+}
+inline constexpr uint32_t kMetaSection = section_type("META");
+inline constexpr uint32_t kRecordsSection = section_type("RECS");
+inline constexpr uint32_t kChecksumsSection = section_type("CRCS");
+inline constexpr uint32_t kClassesSection = section_type("CLAS");
+inline constexpr uint32_t kLabelsSection = section_type("LABL");
+
+// One section of an opened sidecar. Lifetime: views into the sidecar's map.
+class SidecarSection {
+ public:
+  uint32_t type() const { return type_; }
+  bool kept() const { return kept_; }  // cannot be rebuilt from the data file
+  uint64_t size() const { return data_.size(); }
+
+  // A part of the data. Checks the checksums of the blocks that it touches; a section without
+  // blocks was checked when the sidecar was opened. Errors: CorruptError, naming the sidecar; also
+  // when the range passes the section's end.
+  Bytes range(uint64_t offset, uint64_t length) const;
+
+  // The whole of it. Errors: as range.
+  Bytes all() const { return range(0, size()); }
+
+  // Checks everything, also what `range` would.
+  void verify() const;
+
+ private:
+  friend class Sidecar;
+  void check_block(uint64_t block) const;
+
+  uint32_t type_ = 0;
+  bool kept_ = false;
+  uint32_t block_bytes_ = 0;  // 0 = one checksum for all of it
+  uint32_t crc_ = 0;          // of the data, or of the blocks' checksums
+  Bytes data_;
+  Bytes block_crcs_;
+  const std::string* uri_ = nullptr;
+};
+
+// An opened sidecar: views into the mapped file. Immutable. Threads: any number at once.
 class Sidecar {
  public:
-  // Checks the header, the sections' bounds and the header checksum, and the checksums of the small
-  // sections; the record table's entries are bounds-checked as they are used. Errors: CorruptError,
-  // TruncatedError, UnsupportedError (a newer major version).
+  // Checks the header and the directory, every section's bounds, and the checksums of sections
+  // without blocks (those up to 1 MiB); blocks of larger ones are checked as they are used.
+  // Errors: CorruptError, TruncatedError, UnsupportedError (a newer major version).
   static std::unique_ptr<Sidecar> open(MappedBytes file, const std::string& uri);
-  virtual ~Sidecar() = default;
+  Sidecar(const Sidecar&) = delete;
+  Sidecar& operator=(const Sidecar&) = delete;
 
-  virtual const FileIdentity& identity() const = 0;
-  virtual uint64_t records() const = 0;
-  virtual RecordEntry record(uint64_t i) const = 0;  // Requires: i < records()
-  virtual bool has_checksums() const = 0;
-  virtual uint32_t payload_crc(uint64_t i) const = 0;  // Requires: has_checksums()
-  virtual const std::vector<std::string>& classes() const = 0;
-  virtual bool has_classes() const = 0;
-  virtual LabelSummary labels() const = 0;
-  virtual Fingerprint fingerprint() const = 0;
+  const std::string& uri() const { return uri_; }
+  const FileIdentity& identity() const { return identity_; }
+  const Fingerprint& fingerprint() const { return fingerprint_; }
+  uint64_t records() const { return fingerprint_.records; }
+
+  // The record table. An entry is inside the data file. Requires: has_table(), i < records().
+  // Errors: CorruptError.
+  bool has_table() const { return table_ != nullptr; }
+  RecordEntry record(uint64_t i) const;
+
+  // CRC-32 of every payload. Requires: has_checksums(), i < records(). Errors: CorruptError.
+  bool has_checksums() const { return checksums_ != nullptr; }
+  uint32_t payload_crc(uint64_t i) const;
+
+  bool has_classes() const { return section(kClassesSection) != nullptr; }
+  const std::vector<std::string>& classes() const { return classes_; }  // empty without the section
+
+  // Empty when the records are not images with labels.
+  const std::optional<LabelSummary>& labels() const { return labels_; }
+
+  // Any section, also those that this version knows nothing of. Null when there is none.
+  const SidecarSection* section(uint32_t type) const;
+  const std::vector<SidecarSection>& sections() const { return sections_; }
+
+  // Checks every checksum and entry, and that the table gives the fingerprint. Reads all of it.
+  // Errors: CorruptError.
+  void verify() const;
+
+ private:
+  Sidecar(MappedBytes file, const std::string& uri);
+  void read_header();
+  void read_directory();
+  void read_meta();
+  void read_classes();
+  void read_labels();
+  const SidecarSection* entries_section(uint32_t type, uint64_t entry_bytes) const;
+
+  std::string uri_;
+  MappedBytes file_;
+  FileIdentity identity_;
+  Fingerprint fingerprint_;
+  std::vector<SidecarSection> sections_;
+  const SidecarSection* table_ = nullptr;
+  const SidecarSection* checksums_ = nullptr;
+  std::vector<std::string> classes_;
+  std::optional<LabelSummary> labels_;
 };
 
 // Collects what becomes a sidecar, record by record. Memory: 20 bytes a record.
 class SidecarWriter {
  public:
-  SidecarWriter();
-  ~SidecarWriter();
-
   void add_record(RecordEntry entry, uint32_t payload_crc);
   void add_record(RecordEntry entry);  // without a checksum: then the file has none at all
-  void set_classes(std::vector<std::string> classes);
-  void set_labels(LabelSummary labels);
+  void set_classes(const std::vector<std::string>& classes);
+  void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
 
-  // Writes the file's bytes and commits. The same calls give the same bytes.
-  void write(const FileIdentity& identity, Sink& sink);
+  // Another section. `kept`: it cannot be rebuilt, so whoever replaces the sidecar takes it along.
+  // Requires: no other section has this type.
+  void add_section(uint32_t type, Bytes data, bool kept);
+
+  // Takes along what cannot be rebuilt, known sections or not, and was not set here. Requires:
+  // `old` belongs to the same file. Errors: CorruptError.
+  void keep_sections_of(const Sidecar& old);
+
+  // Appends the file's bytes to `sink`; the caller commits. The same calls give the same bytes.
+  // A data file and its sidecar are published in this order: write both, commit the sidecar, commit
+  // the data file. Errors: the sink's.
+  void write_to(const FileIdentity& identity, Sink& sink) const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Section {
+    uint32_t type = 0;
+    bool kept = false;
+    std::vector<std::byte> data;
+  };
+
+  std::vector<std::byte> table_;
+  std::vector<std::byte> checksums_;
+  uint64_t records_ = 0;
+  uint64_t record_bytes_ = 0;
+  bool all_have_checksums_ = true;
+  std::vector<Section> sections_;  // all others
 };
 
 }  // namespace fuelrail

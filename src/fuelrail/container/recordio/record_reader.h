@@ -5,9 +5,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/container/recordio/block_reader.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail::recordio {
@@ -20,34 +22,55 @@ struct Record {
 
 struct Damage {
   std::string path;
-  uint64_t offset = 0;         // where reading stopped making sense
+  uint64_t offset = 0;         // of the first byte passed over
   uint64_t skipped_bytes = 0;  // up to the next record head, or the file's end
-  std::string reason;
+  std::string reason{};
 };
 
 struct RecordReaderOptions {
   // Given: damage is reported here and passed over, to the next aligned magic that begins a record.
-  // Absent: damage is an error.
+  // Such a magic inside a record is damage too (a writer escapes it), so a wrong length costs its
+  // own record and no other. Absent: damage is an error.
   std::function<void(const Damage&)> recover{};
 };
 
-// Threads: one at a time. Reads ahead in large blocks.
+// Where a record ends, from the heads of its parts.
+struct RecordShape {
+  uint64_t framed_bytes = 0;
+  uint64_t parts = 0;
+};
+
+// Reads the heads of the record at `offset`, nothing else. Requires: offset is below the source's
+// size. Errors: TruncatedError, CorruptError, with the offset; the source's.
+RecordShape measure_record(BlockReader& reader, uint64_t offset);
+
+// Threads: one at a time. Reads ahead in large blocks. Memory: a block, or the longest record.
 class RecordReader {
  public:
   explicit RecordReader(std::shared_ptr<const Source> source, RecordReaderOptions options = {});
-  ~RecordReader();
   RecordReader(const RecordReader&) = delete;
   RecordReader& operator=(const RecordReader&) = delete;
 
-  // Empty at a clean end. Errors: TruncatedError, CorruptError, with path and offset; IoError.
+  // Empty at a clean end, every time it is called there. Errors: TruncatedError, CorruptError, with
+  // path and offset, again at every call until `seek`; IoError.
   std::optional<Record> next();
 
-  // Goes on at the record whose head is at `offset`.
+  // Goes on at the record whose head is at `offset`. Errors: OutOfRangeError past the file's end.
   void seek(uint64_t offset);
 
+  // Of the record that `next` reads next, or the file's size.
+  uint64_t position() const { return offset_; }
+
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Record read_record();
+  void refuse_hidden_head(Bytes framed);
+  uint64_t find_head(uint64_t from);
+
+  std::shared_ptr<const Source> source_;
+  RecordReaderOptions options_;
+  BlockReader reader_;
+  std::vector<std::byte> assembled_;
+  uint64_t offset_ = 0;
 };
 
 }  // namespace fuelrail::recordio

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
@@ -11,17 +10,25 @@
 namespace fuelrail::recordio {
 
 // Threads: one at a time. Nothing has its final name before the sink is committed by its owner.
+// Memory: that of the longest payload below 1 MiB; longer ones are written without a copy.
 class RecordWriter {
  public:
+  // Requires: sink.position() is a multiple of 4. Lifetime: the sink outlives the writer.
   explicit RecordWriter(Sink& sink) : sink_(sink) {}
 
-  // Returns the byte offset of the record's head. Errors: InvalidArgumentError (too long), the
-  // sink's.
+  // Returns the byte offset of the record's head. Errors: InvalidArgumentError (too long; nothing
+  // has been written then), the sink's.
   uint64_t append(Bytes payload);
 
+  // Embedded magics that were escaped so far.
+  uint64_t escapes() const { return escapes_; }
+
  private:
+  void append_uncopied(Bytes payload);
+
   Sink& sink_;
   std::vector<std::byte> framed_;
+  uint64_t escapes_ = 0;
 };
 
 }  // namespace fuelrail::recordio

@@ -1,0 +1,155 @@
+#include "fuelrail/container/recordio/framing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+
+namespace fuelrail::recordio {
+namespace {
+
+constexpr size_t kWordBytes = 4;
+constexpr size_t kBlockBytes = 256;
+
+// No early exit, so that the compiler compares whole vectors.
+bool block_has_magic(const std::byte* block) {
+  uint32_t found = 0;
+  for (size_t i = 0; i < kBlockBytes; i += kWordBytes) {
+    found |= load_le<uint32_t>(block + i) == kMagic ? 1u : 0u;
+  }
+  return found != 0;
+}
+
+void append(Bytes bytes, std::vector<std::byte>& out) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+void append_part(const PartSplitter::Part& part, std::vector<std::byte>& out) {
+  std::array<std::byte, kHeadBytes> head;
+  part.head.store(head.data());
+  append(head, out);
+  append(part.data, out);
+  out.resize(out.size() + part.head.padded_length() - part.head.length());
+}
+
+}  // namespace
+
+PartHead::PartHead(const std::byte* at)
+    : magic_(load_le<uint32_t>(at)), lrec_(load_le<uint32_t>(at + kWordBytes)) {}
+
+PartHead::PartHead(PartKind kind, uint64_t length)
+    : magic_(kMagic), lrec_(uint32_t{static_cast<uint8_t>(kind)} << 29 | uint32_t(length)) {}
+
+void PartHead::store(std::byte* at) const {
+  store_le(at, magic_);
+  store_le(at + kWordBytes, lrec_);
+}
+
+bool PartHead::valid() const { return magic_ == kMagic && kind() <= PartKind::kLast; }
+
+std::optional<size_t> find_magic(Bytes bytes, size_t from) {
+  const size_t end = bytes.size() / kWordBytes * kWordBytes;
+  size_t at = from;
+  while (at + kBlockBytes <= end && !block_has_magic(bytes.data() + at)) at += kBlockBytes;
+  for (; at < end; at += kWordBytes) {
+    if (load_le<uint32_t>(bytes.data() + at) == kMagic) return at;
+  }
+  return std::nullopt;
+}
+
+PartSplitter::PartSplitter(Bytes payload) : payload_(payload) {
+  if (payload.size() <= kMaxPayloadBytes) return;
+  throw InvalidArgumentError("the record is too long for RecordIO",
+                             {.expected = fmt::format("at most {} bytes", kMaxPayloadBytes),
+                              .found = fmt::format("{}", payload.size())});
+}
+
+std::optional<PartSplitter::Part> PartSplitter::next() {
+  if (done_) return std::nullopt;
+  const bool first = begin_ == 0;  // later parts begin after a magic, so never at 0
+  const auto magic = find_magic(payload_, begin_);
+  const size_t end = magic.value_or(payload_.size());
+  const Bytes data = payload_.subspan(begin_, end - begin_);
+  done_ = !magic;
+  begin_ = end + kWordBytes;
+  const PartKind kind = done_ ? (first ? PartKind::kWhole : PartKind::kLast)
+                              : (first ? PartKind::kFirst : PartKind::kMiddle);
+  return Part{PartHead(kind, data.size()), data};
+}
+
+size_t append_framed(Bytes payload, std::vector<std::byte>& out) {
+  PartSplitter splitter(payload);
+  size_t parts = 0;
+  while (const auto part = splitter.next()) {
+    append_part(*part, out);
+    ++parts;
+  }
+  return parts;
+}
+
+uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
+  if (head.magic() != kMagic) {
+    throw CorruptError("no record begins here: the magic number is wrong",
+                       {.offset = offset,
+                        .expected = fmt::format("{:#010x}", kMagic),
+                        .found = fmt::format("{:#010x}", head.magic())});
+  }
+  if (!head.valid() || head.starts_record() != (parts_ == 0)) {
+    throw CorruptError("the parts of a record are out of order",
+                       {.offset = offset,
+                        .expected = parts_ == 0 ? "part kind 0 or 1" : "part kind 2 or 3",
+                        .found = fmt::format("{}", static_cast<int>(head.kind()))});
+  }
+  if (!head.ends_record() && head.length() % kWordBytes != 0) {
+    throw CorruptError("an inner part of a record has a length that is no multiple of 4",
+                       {.offset = offset, .found = fmt::format("{}", head.length())});
+  }
+  const uint64_t bytes = kHeadBytes + head.padded_length();
+  if (bytes > left) {
+    throw TruncatedError("the data end inside a record",
+                         {.offset = offset,
+                          .expected = fmt::format("{} bytes", bytes),
+                          .found = fmt::format("{}", left)});
+  }
+  payload_bytes_ += head.length() + (parts_ == 0 ? 0 : kWordBytes);
+  if (payload_bytes_ > kMaxPayloadBytes) {
+    throw CorruptError("a record is longer than RecordIO allows",
+                       {.offset = offset,
+                        .expected = fmt::format("at most {} bytes", kMaxPayloadBytes),
+                        .found = fmt::format("{}", payload_bytes_)});
+  }
+  ++parts_;
+  done_ = head.ends_record();
+  return bytes;
+}
+
+Unframed unframe(Bytes framed, std::vector<std::byte>& storage, uint64_t offset) {
+  PartChain chain;
+  uint64_t at = 0;
+  storage.clear();
+  while (!chain.done()) {
+    const Bytes rest = framed.subspan(at);
+    if (rest.size() < kHeadBytes) {
+      throw TruncatedError("the data end inside a record's head",
+                           {.offset = offset + at,
+                            .expected = fmt::format("{} bytes", kHeadBytes),
+                            .found = fmt::format("{}", rest.size())});
+    }
+    const PartHead head(rest.data());
+    at += chain.add(head, offset + at, rest.size());
+    const Bytes data = rest.subspan(kHeadBytes, head.length());
+    if (head.kind() == PartKind::kWhole) return {data, at};
+    if (chain.parts() > 1) {
+      std::array<std::byte, kWordBytes> magic;
+      store_le(magic.data(), kMagic);
+      append(magic, storage);
+    }
+    append(data, storage);
+  }
+  return {storage, at};
+}
+
+}  // namespace fuelrail::recordio

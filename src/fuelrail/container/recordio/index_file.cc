@@ -1,0 +1,117 @@
+#include "fuelrail/container/recordio/index_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail::recordio {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n\v\f";
+
+std::string_view strip(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+[[noreturn]] void throw_bad_line(const std::string& uri, uint64_t line, std::string_view expected,
+                                 std::string_view found) {
+  constexpr size_t kShownBytes = 60;
+  throw CorruptError(fmt::format("line {} of the index is not one", line),
+                     {.path = uri,
+                      .expected = std::string(expected),
+                      .found = fmt::format("{:?}", found.substr(0, kShownBytes))});
+}
+
+uint64_t parse_offset(std::string_view text, const std::string& uri, uint64_t line) {
+  uint64_t offset = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, offset);
+  if (result.ec == std::errc() && result.ptr == end) return offset;
+  throw_bad_line(uri, line, "a decimal offset below 2^64 after the TAB", text);
+}
+
+IndexEntry parse_line(std::string_view text, const std::string& uri, uint64_t line) {
+  const size_t tab = text.find('\t');
+  if (tab == std::string_view::npos) throw_bad_line(uri, line, "key TAB offset", text);
+  std::string_view offset = text.substr(tab + 1);
+  offset = strip(offset.substr(0, offset.find('\t')));
+  return {text.substr(0, tab), parse_offset(offset, uri, line), line};
+}
+
+// The record whose head is at `offset`, or size(): offsets of a container's records ascend.
+uint64_t record_at(const Container& container, uint64_t offset) {
+  uint64_t begin = 0;
+  uint64_t end = container.size();
+  while (begin < end) {
+    const uint64_t middle = begin + (end - begin) / 2;
+    const uint64_t found = container.extent(middle).offset;
+    if (found == offset) return middle;
+    if (found < offset) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return container.size();
+}
+
+}  // namespace
+
+std::vector<IndexEntry> parse_index(Bytes text, const std::string& uri) {
+  std::string_view rest = as_text(text);
+  std::vector<IndexEntry> entries;
+  for (uint64_t line = 1; !rest.empty(); ++line) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    if (end > kMaxIndexLineBytes) {
+      throw_bad_line(uri, line, fmt::format("at most {} bytes", kMaxIndexLineBytes), rest);
+    }
+    const std::string_view content = strip(rest.substr(0, end));
+    if (!content.empty()) entries.push_back(parse_line(content, uri, line));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return entries;
+}
+
+std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
+                                    const Container& container, const std::string& uri) {
+  std::vector<uint64_t> records;
+  records.reserve(entries.size());
+  for (const IndexEntry& entry : entries) {
+    // Nearly every index names the records in order, so try the next one before searching.
+    uint64_t record = records.empty() ? 0 : records.back() + 1;
+    if (record >= container.size() || container.extent(record).offset != entry.offset) {
+      record = record_at(container, entry.offset);
+    }
+    if (record == container.size()) {
+      throw CorruptError(
+          fmt::format("line {} of the index names a place where no record begins", entry.line),
+          {.path = uri,
+           .expected = "the offset of a record's head",
+           .found = fmt::format("{}", entry.offset),
+           .remedy = "Remove the index, or make it anew for this file"});
+    }
+    records.push_back(record);
+  }
+  return records;
+}
+
+void IndexWriter::add(std::string_view key, uint64_t offset) {
+  if (key.empty() || strip(key) != key || key.find_first_of("\t\r\n") != key.npos ||
+      key.size() > kMaxIndexLineBytes / 2) {
+    throw InvalidArgumentError("this key cannot stand in an index",
+                               {.path = sink_.uri(),
+                                .expected = "text without TAB or line end, no space around it",
+                                .found = fmt::format("{:?}", key.substr(0, 60))});
+  }
+  const std::string line = fmt::format("{}\t{}\n", key, offset);
+  sink_.write(as_bytes(line));
+}
+
+void IndexWriter::add(uint64_t key, uint64_t offset) { add(fmt::format("{}", key), offset); }
+
+}  // namespace fuelrail::recordio

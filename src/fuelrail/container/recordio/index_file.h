@@ -1,0 +1,50 @@
+// The standard `.idx` beside a RecordIO file: one line a record, `key TAB offset-of-its-head
+// NEWLINE`, in the order of writing (docs/formats/recordio.md). Upstream's tools want it; fuelrail
+// finds records without it, and reads it for their keys.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/container/container.h"
+#include "fuelrail/storage/sink.h"
+
+namespace fuelrail::recordio {
+
+struct IndexEntry {
+  std::string_view key;  // a view into the parsed text
+  uint64_t offset = 0;
+  uint64_t line = 0;  // counted from 1, for errors
+};
+
+// The entries of an index's text, in file order. White space around a line and columns after the
+// second are ignored, blank lines skipped, as upstream's Python does; nothing else is forgiven.
+// Errors: CorruptError with `uri` and the line number (no TAB, an empty key, an offset that is not
+// a decimal number below 2^64, a line longer than kMaxIndexLineBytes).
+std::vector<IndexEntry> parse_index(Bytes text, const std::string& uri);
+
+inline constexpr size_t kMaxIndexLineBytes = 64 * 1024;
+
+// The record that each entry names. Errors: CorruptError, with line and offset, when no record of
+// `container` begins there: the index belongs to another file or an older version.
+std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
+                                    const Container& container, const std::string& uri);
+
+// Threads: one at a time. Lifetime: the sink outlives the writer.
+class IndexWriter {
+ public:
+  explicit IndexWriter(Sink& sink) : sink_(sink) {}
+
+  // Errors: InvalidArgumentError for a key that is empty, begins or ends with white space, holds a
+  // TAB or a line end, or is too long for a line; the sink's.
+  void add(std::string_view key, uint64_t offset);
+  void add(uint64_t key, uint64_t offset);
+
+ private:
+  Sink& sink_;
+};
+
+}  // namespace fuelrail::recordio

@@ -1,0 +1,109 @@
+#include "fuelrail/container/recordio/record_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/recordio/framing.h"
+
+namespace fuelrail::recordio {
+namespace {
+
+constexpr uint64_t kBlockBytes = uint64_t{4} << 20;
+
+bool begins_record(Bytes at) {
+  if (at.size() < kHeadBytes) return false;
+  const PartHead head(at.data());
+  return head.valid() && head.starts_record();
+}
+
+}  // namespace
+
+RecordShape measure_record(BlockReader& reader, uint64_t offset) {
+  PartChain chain;
+  uint64_t at = offset;
+  while (!chain.done()) {
+    const uint64_t left = reader.source_bytes() - at;
+    if (left < kHeadBytes) {
+      throw TruncatedError("the file ends inside a record's head",
+                           {.offset = at,
+                            .expected = fmt::format("{} bytes", kHeadBytes),
+                            .found = fmt::format("{}", left)});
+    }
+    at += chain.add(PartHead(reader.at(at, kHeadBytes).data()), at, left);
+  }
+  return {at - offset, chain.parts()};
+}
+
+RecordReader::RecordReader(std::shared_ptr<const Source> source, RecordReaderOptions options)
+    : source_(std::move(source)), options_(std::move(options)), reader_(*source_, kBlockBytes) {}
+
+std::optional<Record> RecordReader::next() {
+  while (offset_ < reader_.source_bytes()) {
+    Damage damage{.path = source_->uri(), .offset = offset_};
+    try {
+      const Record record = read_record();
+      offset_ += record.framed_bytes;
+      return record;
+    } catch (CorruptError& error) {
+      error.add({.path = source_->uri()});
+      if (!options_.recover) throw;
+      damage.reason = error.failure();
+    } catch (TruncatedError& error) {
+      error.add({.path = source_->uri()});
+      if (!options_.recover) throw;
+      damage.reason = error.failure();
+    }
+    offset_ = find_head(damage.offset + 1);
+    damage.skipped_bytes = offset_ - damage.offset;
+    options_.recover(damage);
+  }
+  return std::nullopt;
+}
+
+void RecordReader::seek(uint64_t offset) {
+  if (offset > reader_.source_bytes()) {
+    throw OutOfRangeError("no record can begin behind the file's end",
+                          {.path = source_->uri(),
+                           .offset = offset,
+                           .expected = fmt::format("at most {}", reader_.source_bytes())});
+  }
+  offset_ = offset;
+}
+
+Record RecordReader::read_record() {
+  const RecordShape shape = measure_record(reader_, offset_);
+  const Bytes framed = reader_.at(offset_, shape.framed_bytes);
+  if (options_.recover) refuse_hidden_head(framed);
+  return {offset_, shape.framed_bytes, unframe(framed, assembled_, offset_).payload};
+}
+
+// A part never holds an aligned magic that begins a record: if one is there, the length before it
+// is wrong, and the record behind it would be lost.
+void RecordReader::refuse_hidden_head(Bytes framed) {
+  for (auto at = find_magic(framed, kHeadBytes); at; at = find_magic(framed, *at + 4)) {
+    if (!begins_record(framed.subspan(*at))) continue;
+    throw CorruptError("another record begins inside this one", {.offset = offset_ + *at});
+  }
+}
+
+// The next place that begins a record, or the file's end.
+uint64_t RecordReader::find_head(uint64_t from) {
+  const uint64_t size = reader_.source_bytes();
+  uint64_t at = std::min((from + 3) / 4 * 4, size);
+  while (size - at >= kHeadBytes) {
+    const Bytes block = reader_.at(at, std::min(kBlockBytes, size - at));
+    const auto magic = find_magic(block);
+    if (!magic) {
+      at += block.size() / 4 * 4;
+    } else if (begins_record(reader_.at(at + *magic, std::min(kHeadBytes, size - at - *magic)))) {
+      return at + *magic;
+    } else {
+      at += *magic + 4;
+    }
+  }
+  return size;
+}
+
+}  // namespace fuelrail::recordio

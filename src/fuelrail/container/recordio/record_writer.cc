@@ -1,0 +1,42 @@
+#include "fuelrail/container/recordio/record_writer.h"
+
+#include <array>
+
+#include "fuelrail/container/recordio/framing.h"
+
+namespace fuelrail::recordio {
+namespace {
+
+constexpr size_t kCopyBytes = size_t{1} << 20;
+
+}  // namespace
+
+uint64_t RecordWriter::append(Bytes payload) {
+  const uint64_t offset = sink_.position();
+  if (payload.size() > kCopyBytes) {
+    append_uncopied(payload);
+    return offset;
+  }
+  framed_.clear();
+  const size_t parts = append_framed(payload, framed_);
+  sink_.write(framed_);
+  escapes_ += parts - 1;
+  return offset;
+}
+
+void RecordWriter::append_uncopied(Bytes payload) {
+  static constexpr std::array<std::byte, 3> kZeros{};
+  PartSplitter splitter(payload);
+  uint64_t parts = 0;
+  while (const auto part = splitter.next()) {
+    std::array<std::byte, kHeadBytes> head;
+    part->head.store(head.data());
+    sink_.write(head);
+    sink_.write(part->data);
+    sink_.write(Bytes(kZeros).first(part->head.padded_length() - part->head.length()));
+    ++parts;
+  }
+  escapes_ += parts - 1;
+}
+
+}  // namespace fuelrail::recordio

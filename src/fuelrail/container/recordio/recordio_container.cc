@@ -1,0 +1,191 @@
+#include "fuelrail/container/recordio/recordio_container.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/recordio/record_table.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::recordio {
+namespace {
+
+// Names of the fields, and their order in the schema.
+constexpr const char* kImageField = "image";
+constexpr const char* kLabelField = "label";
+constexpr const char* kDataField = "data";
+constexpr size_t kImageAt = 0;
+constexpr size_t kLabelAt = 1;
+
+FieldSpec label_field(const LabelSummary& labels) {
+  FieldSpec field{.name = kLabelField, .kind = FieldKind::kTensor, .dtype = DType::kFloat32};
+  if (labels.width != 1) {
+    field.shape = {labels.width};
+  } else if (labels.integral) {
+    field.dtype = DType::kInt64;
+  }
+  return field;
+}
+
+Schema schema_of(const Sidecar& sidecar) {
+  if (!sidecar.labels()) return {{{.name = kDataField, .kind = FieldKind::kBytes}}};
+  return {{{.name = kImageField, .kind = FieldKind::kImage}, label_field(*sidecar.labels())}};
+}
+
+// A RecordIO file is its records and nothing else, so the table runs from its begin to its end.
+void accept_sidecar(const Sidecar& sidecar) {
+  if (!sidecar.has_table() || sidecar.records() == 0) {
+    throw CorruptError("the sidecar has no record table", {.path = sidecar.uri()});
+  }
+  const RecordEntry last = sidecar.record(sidecar.records() - 1);
+  if (sidecar.record(0).offset == 0 && last.offset + last.length == sidecar.identity().size_bytes) {
+    return;
+  }
+  throw CorruptError(
+      "the sidecar's record table does not span its file",
+      {.path = sidecar.uri(),
+       .expected = fmt::format("0 to {}", sidecar.identity().size_bytes),
+       .found = fmt::format("{} to {}", sidecar.record(0).offset, last.offset + last.length)});
+}
+
+class OpenedRecordIo final : public RecordIoContainer {
+ public:
+  OpenedRecordIo(std::shared_ptr<const Source> source, StoredSidecar sidecar)
+      : source_(std::move(source)),
+        sidecar_(std::move(sidecar)),
+        schema_(schema_of(*sidecar_.sidecar)) {}
+
+  uint64_t size() const override { return sidecar().records(); }
+  const Schema& schema() const override { return schema_; }
+
+  Extent extent(uint64_t i) const override {
+    const RecordEntry entry = sidecar().record(i);
+    return {source_, entry.offset, entry.length};
+  }
+
+  void parse(uint64_t i, Bytes framed, Sample& out) const override {
+    const RecordEntry entry = sidecar().record(i);
+    const bool checked = sidecar().has_checksums();
+    const uint32_t crc = checked ? sidecar().payload_crc(i) : 0;
+    try {
+      const Bytes payload = unframe_whole(entry, framed, out.storage);
+      if (checked) check_payload(payload, crc);
+      out.fields.resize(schema_.fields.size());
+      if (sidecar().labels()) {
+        parse_image(payload, out);
+      } else {
+        out.fields[0] = {.bytes = payload};
+        out.id = i;
+      }
+    } catch (Error& error) {
+      error.add({.path = source_->uri(), .record = i, .offset = entry.offset});
+      throw;
+    }
+  }
+
+  Place place(uint64_t i) const override {
+    try {
+      return {source_->uri(), i, sidecar().record(i).offset};
+    } catch (const CorruptError&) {
+      return {source_->uri(), i, 0};  // the table is damaged; whoever reads the record hears of it
+    }
+  }
+
+  Fingerprint fingerprint() const override { return sidecar().fingerprint(); }
+  const std::vector<std::string>& classes() const override { return sidecar().classes(); }
+  bool verifies_checksums() const override { return sidecar().has_checksums(); }
+  const Sidecar& sidecar() const override { return *sidecar_.sidecar; }
+  const SidecarLocation& sidecar_location() const override { return sidecar_.location; }
+
+ private:
+  static Bytes unframe_whole(const RecordEntry& entry, Bytes framed,
+                             std::vector<std::byte>& storage) {
+    const Unframed record = unframe(framed, storage, entry.offset);
+    if (record.framed_bytes == entry.length && framed.size() == entry.length) return record.payload;
+    throw CorruptError("the record's length is not what the record table says",
+                       {.expected = fmt::format("{} bytes", entry.length),
+                        .found = fmt::format("{}", record.framed_bytes)});
+  }
+
+  static void check_payload(Bytes payload, uint32_t expected) {
+    const uint32_t found = crc32(payload);
+    if (found == expected) return;
+    throw CorruptError("the record is damaged: its checksum is wrong",
+                       {.expected = fmt::format("{:#010x}", expected),
+                        .found = fmt::format("{:#010x}", found),
+                        .remedy = "Restore the file, or pack it anew"});
+  }
+
+  void parse_image(Bytes payload, Sample& out) const {
+    const ImageRecord record = parse_image_record(payload);
+    out.id = record.id;
+    out.fields[kImageAt].bytes = record.image;
+    out.fields[kImageAt].shape.clear();
+    FieldValue& label = out.fields[kLabelAt];
+    const FieldSpec& spec = schema_.fields[kLabelAt];
+    label.bytes = record.labels;
+    label.shape.clear();
+    const auto width = static_cast<int64_t>(record.label_count());
+    const int64_t expected = spec.shape.empty() ? 1 : spec.shape[0];
+    if (expected == -1) {
+      label.shape.push_back(width);
+    } else if (width != expected) {
+      throw CorruptError(
+          "the record has another number of labels than the others",
+          {.expected = fmt::format("{}", expected), .found = fmt::format("{}", width)});
+    }
+    if (spec.dtype == DType::kInt64) label.bytes = as_integer(record.label(0), out);
+  }
+
+  static Bytes as_integer(float label, Sample& out) {
+    if (!is_integral_label(label)) {
+      throw CorruptError("the record's label is no whole number, unlike the others'",
+                         {.found = fmt::format("{}", label)});
+    }
+    store_le(out.scalars.data(), static_cast<int64_t>(label));
+    return Bytes(out.scalars).first(sizeof(int64_t));
+  }
+
+  std::shared_ptr<const Source> source_;
+  StoredSidecar sidecar_;
+  Schema schema_;
+};
+
+}  // namespace
+
+std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
+                                                       const OpenOptions& options) {
+  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
+  SidecarStore store(*source, options.warn);
+  if (auto found = store.find(accept_sidecar)) {
+    return std::make_shared<OpenedRecordIo>(source, std::move(*found));
+  }
+  const SidecarWriter scanned = scan_heads(*source);
+  return std::make_shared<OpenedRecordIo>(source, store.publish(scanned));
+}
+
+std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
+    const std::string& uri, const std::function<void(const Damage&)>& report) {
+  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
+  return std::make_shared<OpenedRecordIo>(
+      source, sidecar_in_memory(read_table(source, {}, report), identify(*source)));
+}
+
+SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options) {
+  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
+  SidecarStore store(*source, options.warn);
+  const auto old = store.find(accept_sidecar);
+  store.check_replaceable();
+  SidecarWriter writer = options.checksums ? read_table(source, options.progress)
+                                           : scan_heads(*source, options.progress);
+  if (old) writer.keep_sections_of(*old->sidecar);
+  return store.replace(writer).location;
+}
+
+}  // namespace fuelrail::recordio

@@ -1,0 +1,199 @@
+#include "fuelrail/container/sidecar_store.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr size_t kMaxCacheStemBytes = 100;
+
+// The same for every way to name a local file; a URI of another store as it is.
+std::string absolute_path(const std::string& uri) {
+  constexpr std::string_view kFileScheme = "file://";
+  std::string path = uri;
+  if (path.starts_with(kFileScheme)) path.erase(0, kFileScheme.size());
+  if (path.find("://") != std::string::npos) return path;
+  std::error_code error;
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(path, error);
+  return error ? path : canonical.string();
+}
+
+// Path and identity both are in the name, so a file that changes, or another at its path, gets
+// another name.
+std::string cache_name(const std::string& data_uri, const FileIdentity& identity) {
+  return fmt::format("{}-{:08x}-{:x}-{:08x}{:08x}.frx",
+                     base_name(data_uri).substr(0, kMaxCacheStemBytes),
+                     crc32(as_bytes(absolute_path(data_uri))), identity.size_bytes,
+                     identity.first_crc, identity.last_crc);
+}
+
+// Keeps a new sidecar in memory.
+class MemorySink final : public Sink {
+ public:
+  const std::string& uri() const override { return uri_; }
+  void write(Bytes bytes) override { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  uint64_t position() const override { return bytes_.size(); }
+  void commit() override {}
+  MappedBytes take() {
+    auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes_));
+    return {.bytes = *owner, .owner = owner};
+  }
+
+ private:
+  std::string uri_ = "the sidecar in memory";
+  std::vector<std::byte> bytes_;
+};
+
+void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
+                    const std::string& data_uri) {
+  if (sidecar.identity() == identity) return;
+  const bool sizes_differ = sidecar.identity().size_bytes != identity.size_bytes;
+  throw CorruptError(
+      fmt::format("the sidecar does not belong to {}", data_uri),
+      {.path = sidecar.uri(),
+       .expected = sizes_differ ? fmt::format("a file of {} bytes", sidecar.identity().size_bytes)
+                                : "other first or last 4 KiB",
+       .found = sizes_differ ? fmt::format("{}", identity.size_bytes) : "",
+       .remedy = "Move it away, and make a new one with 'fuelrail index'"});
+}
+
+}  // namespace
+
+const char* name_of(SidecarPlace place) {
+  switch (place) {
+    case SidecarPlace::kBeside:
+      return "beside";
+    case SidecarPlace::kCache:
+      return "cache";
+    case SidecarPlace::kMemory:
+      return "memory";
+  }
+  return "";
+}
+
+StoredSidecar sidecar_in_memory(const SidecarWriter& writer, const FileIdentity& identity) {
+  MemorySink memory;
+  writer.write_to(identity, memory);
+  return {Sidecar::open(memory.take(), memory.uri()), {SidecarPlace::kMemory, ""}};
+}
+
+std::string sidecar_uri(const std::string& data_uri) { return data_uri + ".frx"; }
+
+std::optional<std::string> sidecar_cache_directory() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return join_uri(cache, "fuelrail");
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || home[0] != '/') return std::nullopt;
+  return join_uri(home, ".cache/fuelrail");
+}
+
+SidecarStore::SidecarStore(const Source& data, std::function<void(const std::string&)> warn)
+    : data_uri_(data.uri()), identity_(identify(data)), warn_(std::move(warn)) {
+  beside_.location = {SidecarPlace::kBeside, sidecar_uri(data_uri_)};
+  if (const auto directory = sidecar_cache_directory()) {
+    cache_ = Candidate{};
+    cache_->location = {SidecarPlace::kCache,
+                        join_uri(*directory, cache_name(data_uri_, identity_))};
+  }
+}
+
+std::optional<StoredSidecar> SidecarStore::find(const AcceptSidecar& accept) {
+  accept_ = accept;
+  for (Candidate* candidate : {&beside_, cache_ ? &*cache_ : nullptr}) {
+    if (candidate == nullptr || candidate->set_aside) continue;
+    if (auto sidecar = try_open(*candidate, accept)) {
+      found_ = candidate->location;
+      return StoredSidecar{std::move(sidecar), candidate->location};
+    }
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const Sidecar> SidecarStore::try_open(Candidate& candidate,
+                                                      const AcceptSidecar& accept) {
+  const std::string& uri = candidate.location.uri;
+  try {
+    FileSystem& files = file_system_for(uri);
+    if (!files.stat(uri)) return nullptr;
+    std::shared_ptr<const Sidecar> sidecar = Sidecar::open(files.open(uri)->map(), uri);
+    check_identity(*sidecar, identity_, data_uri_);
+    accept(*sidecar);
+    return sidecar;
+  } catch (const NotFoundError&) {
+    return nullptr;  // removed between the two calls
+  } catch (const Error& error) {
+    candidate.set_aside = true;
+    const bool beside = candidate.location.place == SidecarPlace::kBeside;
+    warn(fmt::format("a sidecar is set aside (not used{}): {}",
+                     beside ? ", and not overwritten" : "", error.what()));
+    return nullptr;
+  }
+}
+
+StoredSidecar SidecarStore::publish(const SidecarWriter& writer) {
+  // A packer, or another process that opened the file, may have been quicker; its sidecar may know
+  // more than this one.
+  if (auto sidecar = find(accept_)) return *sidecar;
+  std::string refused;
+  const auto try_write = [&](const SidecarLocation& location) -> std::optional<StoredSidecar> {
+    try {
+      return write(writer, location);
+    } catch (const Error& error) {
+      refused = error.what();
+      return std::nullopt;
+    }
+  };
+  if (!beside_.set_aside) {
+    if (auto stored = try_write(beside_.location)) return *stored;
+  }
+  if (cache_) {
+    if (auto stored = try_write(cache_->location)) return *stored;
+  }
+  warn(
+      fmt::format("{}: the file's sidecar can be written neither beside it nor into the cache, so "
+                  "every opening scans the file again. {}",
+                  data_uri_, refused));
+  return sidecar_in_memory(writer, identity_);
+}
+
+void SidecarStore::check_replaceable() const {
+  if (!beside_.set_aside) return;
+  throw CorruptError("this file is in the sidecar's place and is not overwritten",
+                     {.path = beside_.location.uri, .remedy = "Move it away"});
+}
+
+StoredSidecar SidecarStore::replace(const SidecarWriter& writer) {
+  check_replaceable();
+  const bool beside_must_go = found_ && found_->place == SidecarPlace::kBeside;
+  try {
+    return write(writer, beside_.location);
+  } catch (const Error&) {
+    if (beside_must_go || !cache_) throw;
+  }
+  return write(writer, cache_->location);
+}
+
+StoredSidecar SidecarStore::write(const SidecarWriter& writer, const SidecarLocation& location) {
+  FileSystem& files = file_system_for(location.uri);
+  if (location.place == SidecarPlace::kCache) {
+    files.make_directory(location.uri.substr(0, location.uri.rfind('/')));
+  }
+  const std::unique_ptr<Sink> sink = files.create(location.uri);
+  writer.write_to(identity_, *sink);
+  sink->commit();
+  return {Sidecar::open(files.open(location.uri)->map(), location.uri), location};
+}
+
+void SidecarStore::warn(const std::string& message) const {
+  if (warn_) warn_(message);
+}
+
+}  // namespace fuelrail

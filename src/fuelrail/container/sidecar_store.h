@@ -1,0 +1,87 @@
+// Where the sidecar of a data file lies, and how a new one gets there (docs/formats/frx.md): beside
+// the file as `X.frx`, else in the cache directory, else in memory. Knows no data format.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fuelrail/container/sidecar.h"
+#include "fuelrail/storage/source.h"
+
+namespace fuelrail {
+
+enum class SidecarPlace { kBeside, kCache, kMemory };
+const char* name_of(SidecarPlace place);  // "beside", "cache", "memory"
+
+struct SidecarLocation {
+  SidecarPlace place = SidecarPlace::kMemory;
+  std::string uri{};  // empty in memory
+};
+
+struct StoredSidecar {
+  std::shared_ptr<const Sidecar> sidecar;
+  SidecarLocation location;
+};
+
+// Opens what `writer` collected without writing it anywhere. Errors: none but a lack of memory.
+StoredSidecar sidecar_in_memory(const SidecarWriter& writer, const FileIdentity& identity);
+
+// `X.frx` for `X`.
+std::string sidecar_uri(const std::string& data_uri);
+
+// $XDG_CACHE_HOME/fuelrail, else $HOME/.cache/fuelrail; empty without either (a relative
+// $XDG_CACHE_HOME counts as none).
+std::optional<std::string> sidecar_cache_directory();
+
+// Throws an Error that says why a format cannot use a sidecar which belongs to the file.
+using AcceptSidecar = std::function<void(const Sidecar&)>;
+
+// Serves one opening of one data file. Several processes may open the same file at once: each
+// publishes whole files by rename, and all publish the same bytes.
+// Threads: one at a time.
+class SidecarStore {
+ public:
+  // `warn` hears of sidecars set aside and places that cannot be written. Reads 8 KiB of `data`.
+  SidecarStore(const Source& data, std::function<void(const std::string&)> warn);
+
+  const FileIdentity& identity() const { return identity_; }
+
+  // The file's sidecar, from beside it or else from the cache. One that is damaged, belongs to
+  // another file or is not accepted is set aside: a warning, not used, and (beside the file) not
+  // overwritten. Empty when there is none to use. Errors: none; what cannot be read is set aside.
+  std::optional<StoredSidecar> find(const AcceptSidecar& accept);
+
+  // After `find` gave none: writes the sidecar beside the file, else into the cache, else keeps it
+  // in memory with a warning. One that has appeared there meanwhile is used, not overwritten.
+  // Errors: none of these places'.
+  StoredSidecar publish(const SidecarWriter& writer);
+
+  // Replaces what `find` gave, or writes where it gave none: beside the file, else into the cache.
+  // Errors: those of check_replaceable; IoError.
+  StoredSidecar replace(const SidecarWriter& writer);
+
+  // Errors: CorruptError when `find` set a file aside that `replace` would overwrite.
+  void check_replaceable() const;
+
+ private:
+  struct Candidate {
+    SidecarLocation location;
+    bool set_aside = false;
+  };
+
+  std::shared_ptr<const Sidecar> try_open(Candidate& candidate, const AcceptSidecar& accept);
+  StoredSidecar write(const SidecarWriter& writer, const SidecarLocation& location);
+  void warn(const std::string& message) const;
+
+  std::string data_uri_;
+  FileIdentity identity_;
+  std::function<void(const std::string&)> warn_;
+  Candidate beside_;
+  std::optional<Candidate> cache_;
+  AcceptSidecar accept_ = [](const Sidecar&) {};
+  std::optional<SidecarLocation> found_;
+};
+
+}  // namespace fuelrail
