@@ -1,0 +1,29 @@
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <vector>
+
+#include "bindings.h"
+#include "fuelrail/cli/cli_main.h"
+
+namespace fuelrail::python {
+namespace {
+
+int run_command(const nb::list& arguments) {
+  std::vector<std::string> words;
+  for (const nb::handle word : arguments) words.push_back(fs_name(word));
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  nb::gil_scoped_release release;
+  return cli_main(static_cast<int>(argv.size()), argv.data());
+}
+
+}  // namespace
+
+void bind_cli(nb::module_& module) {
+  module.def("cli_main", run_command, nb::arg("argv"),
+             nb::sig("def cli_main(argv: list[str]) -> int"),
+             "Runs the `fuelrail` command; returns its exit code.");
+}
+
+}  // namespace fuelrail::python

@@ -1,0 +1,196 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "bindings.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/concat.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/container/subset.h"
+
+namespace fuelrail::python {
+namespace {
+
+// What is said while opening comes back with the container: Python issues the warnings, where an
+// exception may leave.
+nb::tuple open(nb::bytes uri) {
+  const std::string name(uri.c_str(), uri.size());
+  std::vector<std::string> said;
+  ContainerHandle opened;
+  {
+    nb::gil_scoped_release release;
+    const OpenOptions options{.warn = [&said](const std::string& text) { said.push_back(text); }};
+    opened.container = open_container(name, options);
+  }
+  nb::list warnings;
+  for (const std::string& text : said) warnings.append(fs_text(text));
+  return nb::make_tuple(opened, warnings);
+}
+
+ContainerHandle join(const std::vector<ContainerHandle*>& parts) {
+  std::vector<std::shared_ptr<const Container>> containers;
+  for (const ContainerHandle* part : parts) containers.push_back(part->container);
+  nb::gil_scoped_release release;
+  return {concat(std::move(containers))};
+}
+
+ContainerHandle take(const ContainerHandle& self, std::vector<uint64_t> indices) {
+  nb::gil_scoped_release release;
+  return {subset(self.container, std::move(indices))};
+}
+
+ContainerHandle cut(const ContainerHandle& self, uint64_t begin, uint64_t count, int64_t step) {
+  nb::gil_scoped_release release;
+  return {slice(self.container, begin, count, step)};
+}
+
+nb::dict split(const ContainerHandle& self,
+               const std::vector<std::pair<std::string, double>>& fractions, uint64_t seed) {
+  std::vector<std::pair<std::string, ContainerHandle>> parts;
+  {
+    nb::gil_scoped_release release;
+    for (auto& [name, indices] : split_indices(self.container->size(), fractions, seed)) {
+      parts.push_back({name, {subset(self.container, std::move(indices))}});
+    }
+  }
+  nb::dict result;
+  for (const auto& [name, part] : parts) result[name.c_str()] = nb::cast(part);
+  return result;
+}
+
+std::unique_ptr<Record> read(const ContainerHandle& self, uint64_t i) {
+  nb::gil_scoped_release release;
+  auto record = std::make_unique<Record>(self.container);
+  read_sample(*self.container, i, record->framed, record->sample);
+  record->place = self.container->place(i);
+  return record;
+}
+
+const char* name_of(FieldKind kind) {
+  switch (kind) {
+    case FieldKind::kImage:
+      return "image";
+    case FieldKind::kTensor:
+      return "tensor";
+    case FieldKind::kBytes:
+      return "bytes";
+  }
+  return "";
+}
+
+nb::list schema(const ContainerHandle& self) {
+  nb::list fields;
+  for (const FieldSpec& field : self.container->schema().fields) {
+    const bool tensor = field.kind == FieldKind::kTensor;
+    fields.append(nb::make_tuple(field.name, name_of(field.kind),
+                                 tensor ? nb::cast(fuelrail::name_of(field.dtype)) : nb::none(),
+                                 nb::tuple(nb::cast(field.shape))));
+  }
+  return fields;
+}
+
+nb::list classes(const ContainerHandle& self) {
+  nb::list names;
+  for (const std::string& name : self.container->classes()) names.append(fs_text(name));
+  return names;
+}
+
+nb::tuple place_tuple(const Place& place) {
+  return nb::make_tuple(fs_text(place.path), place.record, place.offset);
+}
+
+template <typename T>
+T load(Bytes bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+nb::object scalar(Bytes bytes, DType dtype) {
+  switch (dtype) {
+    case DType::kUint8:
+      return nb::int_(load<uint8_t>(bytes));
+    case DType::kInt64:
+      return nb::int_(load<int64_t>(bytes));
+    case DType::kUint64:
+      return nb::int_(load<uint64_t>(bytes));
+    case DType::kFloat32:
+      return nb::float_(load<float>(bytes));
+    case DType::kBool:
+      return nb::bool_(load<uint8_t>(bytes) != 0);
+    case DType::kFloat16:
+      break;  // no scalar field has it; as an array it is still exact
+  }
+  return nb::none();
+}
+
+// A copy: the bytes in the record need not be aligned, and the user may write to the array.
+Array array_of(Bytes bytes, DType dtype, const std::vector<int64_t>& shape) {
+  auto memory = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
+  std::byte* const data = memory->data();
+  return {std::move(memory), data, dtype, shape};
+}
+
+nb::object value(const Record& self, const std::string& name) {
+  const Schema& schema = self.container->schema();
+  const size_t index = schema.index_of(name);
+  const FieldSpec& spec = schema.fields[index];
+  const FieldValue& field = self.sample.fields[index];
+  if (spec.kind != FieldKind::kTensor) return nb::bytes(field.bytes.data(), field.bytes.size());
+  if (spec.shape.empty() && spec.dtype != DType::kFloat16) return scalar(field.bytes, spec.dtype);
+  const bool ragged = std::find(spec.shape.begin(), spec.shape.end(), -1) != spec.shape.end();
+  return nb::cast(array_of(field.bytes, spec.dtype, ragged ? field.shape : spec.shape));
+}
+
+}  // namespace
+
+void bind_container(nb::module_& module) {
+  nb::class_<Record>(module, "Record", "One record's bytes, read and checked.")
+      .def("value", value, nb::arg("field"), nb::sig("def value(self, field: str) -> typing.Any"),
+           "bytes of an image or of raw bytes, a number for a scalar, else an Array.")
+      .def_prop_ro("id", [](const Record& self) { return self.sample.id; })
+      .def_prop_ro(
+          "place", [](const Record& self) { return place_tuple(self.place); },
+          nb::sig("def place(self) -> tuple[str, int, int]"),
+          "(path, record in that file, byte offset).");
+
+  nb::class_<ContainerHandle>(module, "Container", "Records of one or more files.")
+      .def("__len__", [](const ContainerHandle& self) { return self.container->size(); })
+      .def("read", read, nb::arg("index"), "Reads and checks one record.")
+      .def(
+          "place",
+          [](const ContainerHandle& self, uint64_t i) {
+            return place_tuple(self.container->place(i));
+          },
+          nb::arg("index"), nb::sig("def place(self, index: int) -> tuple[str, int, int]"))
+      .def("slice", cut, nb::arg("begin"), nb::arg("count"), nb::arg("step"))
+      .def("subset", take, nb::arg("indices"))
+      .def("split", split, nb::arg("fractions"), nb::arg("seed"),
+           nb::sig("def split(self, fractions: collections.abc.Sequence[tuple[str, float]], "
+                   "seed: int) -> dict[str, Container]"))
+      .def_prop_ro("schema", schema,
+                   nb::sig("def schema(self) -> list[tuple[str, str, str | None, "
+                           "tuple[int, ...]]]"),
+                   "(name, kind, dtype of a tensor, shape of a tensor) of each field.")
+      .def_prop_ro("classes", classes, nb::sig("def classes(self) -> list[str]"))
+      .def_prop_ro("fingerprint",
+                   [](const ContainerHandle& self) {
+                     nb::gil_scoped_release release;
+                     return to_string(self.container->fingerprint());
+                   })
+      .def_prop_ro("verifies_checksums", [](const ContainerHandle& self) {
+        return self.container->verifies_checksums();
+      });
+
+  module.def("open_container", open, nb::arg("uri"),
+             nb::sig("def open_container(uri: bytes) -> tuple[Container, list[str]]"),
+             "The container, and what was said while opening it.");
+  module.def("concat", join, nb::arg("parts"), "Containers one after another.");
+}
+
+}  // namespace fuelrail::python

@@ -1,0 +1,191 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "bindings.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/loader/loader.h"
+
+namespace fuelrail::python {
+namespace {
+
+// How long a wait goes on before Python's signal handlers get their turn.
+constexpr std::chrono::milliseconds kPoll(50);
+
+// A loader that any Python thread may call: the core's wants one caller at a time.
+class LoaderHandle {
+ public:
+  LoaderHandle(const ContainerHandle& data, LoaderOptions options)
+      : loader_(data.container, std::move(options)) {}
+
+  // Runs `function` without the GIL, one caller at a time.
+  template <typename Function>
+  auto call(Function function) {
+    nb::gil_scoped_release release;
+    if (getpid() != process_) {  // before the mutex, which may have been held at the fork
+      throw StateError("the loader was made in another process, whose threads a fork does not copy",
+                       {.remedy = "Make the loader after the fork"});
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return function();
+  }
+
+  // The next batch's columns in the order of `fields`, or None at the end of the epoch.
+  nb::object next() {
+    for (;;) {
+      const Engine::Next result = call([this] { return loader_.next_for(kPoll); });
+      if (result.status == Engine::Status::kEndOfEpoch) return nb::none();
+      if (result.status == Engine::Status::kBatch) return columns(*result.batch);
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+  }
+
+  void next_epoch() {
+    call([this] { loader_.next_epoch(); });
+  }
+  void set_epoch(uint32_t epoch) {
+    call([this, epoch] { loader_.set_epoch(epoch); });
+  }
+  std::string state() {
+    return call([this] { return to_json(loader_.state()); });
+  }
+  void restore(const std::string& json) {
+    call([this, &json] { loader_.restore(parse_state(json)); });
+  }
+  uint64_t size() {
+    return call([this] { return loader_.size(); });
+  }
+  Stats stats() const {
+    nb::gil_scoped_release release;
+    return loader_.stats();
+  }
+
+  // Does not wait for a call in another thread: it ends that call. In a forked child there is
+  // nothing to stop: the threads are the parent's.
+  void stop() {
+    nb::gil_scoped_release release;
+    if (getpid() == process_) loader_.stop();
+  }
+
+ private:
+  nb::object columns(const Batch& batch) const {
+    const std::vector<std::string>& fields = loader_.options().fields;
+    nb::list arrays;
+    for (const std::string& field : fields) {
+      const size_t index = batch.layout().index_of(field);
+      arrays.append(Array{batch.owner(), batch.column(index), batch.layout().columns()[index].dtype,
+                          batch.shape(index)});
+    }
+    return nb::tuple(arrays);
+  }
+
+  Loader loader_;
+  std::mutex mutex_;
+  const pid_t process_ = getpid();
+};
+
+void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch_size,
+                 Shuffle shuffle, uint64_t seed, uint32_t rank, uint32_t world_size,
+                 LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
+                 Orientation orientation, int64_t max_pixels, std::vector<std::string> fields,
+                 int threads, size_t prefetch, int read_threads) {
+  nb::gil_scoped_release release;
+  new (self) LoaderHandle(data, {.batch_size = batch_size,
+                                 .shuffle = shuffle,
+                                 .seed = seed,
+                                 .shard = {.rank = rank, .world_size = world_size},
+                                 .last_batch = last_batch,
+                                 .transforms = std::move(transforms),
+                                 .dtype = dtype,
+                                 .layout = layout,
+                                 .orientation = orientation,
+                                 .max_pixels = max_pixels,
+                                 .fields = std::move(fields),
+                                 .threads = threads,
+                                 .prefetch = prefetch,
+                                 .read_threads = read_threads});
+}
+
+void bind_options(nb::module_& module) {
+  nb::enum_<Shuffle>(module, "Shuffle").value("none", Shuffle::kNone).value("full", Shuffle::kFull);
+  nb::enum_<LastBatch>(module, "LastBatch")
+      .value("short", LastBatch::kShort)
+      .value("drop", LastBatch::kDrop)
+      .value("pad", LastBatch::kPad)
+      .value("wrap", LastBatch::kWrap);
+  nb::enum_<DType>(module, "ImageDType", "Element types of the image column.")
+      .value("float32", DType::kFloat32)
+      .value("float16", DType::kFloat16)
+      .value("uint8", DType::kUint8);
+  nb::enum_<ImageLayout>(module, "ImageLayout")
+      .value("NCHW", ImageLayout::kNchw)
+      .value("NHWC", ImageLayout::kNhwc);
+  nb::enum_<Orientation>(module, "Orientation")
+      .value("apply", Orientation::kApply)
+      .value("ignore", Orientation::kIgnore);
+}
+
+void bind_stats(nb::module_& module) {
+  nb::class_<StageStats>(module, "StageStats", "What one stage of a loader did.")
+      .def_ro("busy_seconds", &StageStats::busy_seconds, "Summed over the stage's threads.")
+      .def_ro("waiting_seconds", &StageStats::waiting_seconds,
+              "Summed over the stage's threads: for input, for room, for the user.")
+      .def_ro("items", &StageStats::items, "Records; batches for `deliver`.")
+      .def_ro("bytes", &StageStats::bytes, "Read from storage, or written into batches.")
+      .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
+              "Items that waited in front of the stage, whenever it took one.")
+      .def("__repr__", [](const StageStats& self) {
+        return nb::str(
+                   "StageStats(busy_seconds={:.3f}, waiting_seconds={:.3f}, items={}, "
+                   "bytes={}, mean_queue_depth={:.2f})")
+            .format(self.busy_seconds, self.waiting_seconds, self.items, self.bytes,
+                    self.mean_queue_depth);
+      });
+  nb::class_<Stats>(module, "Stats", "What a loader's stages did since it started.")
+      .def_ro("seconds", &Stats::seconds, "Since the first batch was asked for.")
+      .def_ro("fetch", &Stats::fetch, "Reading records.")
+      .def_ro("process", &Stats::process, "Decoding and transforming.")
+      .def_ro("deliver", &Stats::deliver, "Handing batches to the user.")
+      .def_ro("tolerated", &Stats::tolerated, "Oddities in images that were passed over.")
+      .def_ro("slots_lent", &Stats::slots_lent, "Batches that the user holds.")
+      .def_ro("limit", &Stats::limit,
+              "'fetch', 'process' or 'consumer': the stage that the others wait for.")
+      .def("__repr__", [](const Stats& self) {
+        return nb::str(
+                   "Stats(seconds={:.3f}, limit='{}', tolerated={}, slots_lent={},\n"
+                   "      fetch={!r},\n      process={!r},\n      deliver={!r})")
+            .format(self.seconds, self.limit, self.tolerated, self.slots_lent, self.fetch,
+                    self.process, self.deliver);
+      });
+}
+
+}  // namespace
+
+void bind_loader(nb::module_& module) {
+  bind_options(module);
+  bind_stats(module);
+  nb::class_<LoaderHandle>(module, "Loader")
+      .def("__init__", make_loader, nb::arg("data"), nb::arg("batch_size"), nb::arg("shuffle"),
+           nb::arg("seed"), nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"),
+           nb::arg("transforms"), nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"),
+           nb::arg("max_pixels"), nb::arg("fields"), nb::arg("threads"), nb::arg("prefetch"),
+           nb::arg("read_threads"))
+      .def("next", &LoaderHandle::next, nb::sig("def next(self) -> tuple[Array, ...] | None"),
+           "The next batch, or None at the end of an epoch.")
+      .def("next_epoch", &LoaderHandle::next_epoch,
+           "Skips what is left of an epoch that has begun.")
+      .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
+      .def("state", &LoaderHandle::state, "JSON.")
+      .def("restore", &LoaderHandle::restore, nb::arg("json"))
+      .def("size", &LoaderHandle::size, "Batches of a whole epoch.")
+      .def("stats", &LoaderHandle::stats)
+      .def("stop", &LoaderHandle::stop, "Ends all threads.");
+}
+
+}  // namespace fuelrail::python

@@ -1,0 +1,64 @@
+// What the files of the extension module share: one `bind_*` function a module of the core, and the
+// conversions that more than one of them needs.
+//
+// Every call that reads, waits, decodes or checksums releases the GIL: look for
+// `gil_scoped_release` at the call.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/base/dtype.h"
+#include "fuelrail/container/container.h"
+
+namespace fuelrail::python {
+
+namespace nb = nanobind;
+
+void bind_errors(nb::module_& module);
+void bind_base(nb::module_& module);
+void bind_arrays(nb::module_& module);
+void bind_container(nb::module_& module);
+void bind_decode(nb::module_& module);
+void bind_transform(nb::module_& module);
+void bind_loader(nb::module_& module);
+void bind_pack(nb::module_& module);
+void bind_cli(nb::module_& module);
+
+// A path or a name from the file system, as os.fsdecode gives it: bytes that are not UTF-8 become
+// surrogates.
+nb::str fs_text(const std::string& name);
+// The other direction: the bytes that os.fsencode gives.
+std::string fs_name(nb::handle text);
+
+// A dense array in memory that somebody owns; Python's view of a batch's column or of pixels.
+// Lifetime: `data` lives as long as `owner`.
+struct Array {
+  std::shared_ptr<void> owner;
+  std::byte* data = nullptr;
+  DType dtype = DType::kUint8;
+  std::vector<int64_t> shape;
+};
+
+// A container as Python holds it. Not bound as a shared_ptr: the core's threads must never hold a
+// reference that only the GIL may let go.
+struct ContainerHandle {
+  std::shared_ptr<const Container> container;
+};
+
+// A record's bytes and what they mean. Lifetime: it owns all of it.
+struct Record {
+  explicit Record(std::shared_ptr<const Container> from) : container(std::move(from)) {}
+
+  std::shared_ptr<const Container> container;
+  std::vector<std::byte> framed;
+  Sample sample;
+  Place place;
+};
+
+}  // namespace fuelrail::python

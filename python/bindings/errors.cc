@@ -1,0 +1,98 @@
+// The border that errors cross: one C++ type -> one class of fuelrail/errors.py.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bindings.h"
+#include "fuelrail/base/error.h"
+
+namespace fuelrail::python {
+namespace {
+
+nb::object text_or_none(const std::string& text) {
+  return text.empty() ? nb::none() : nb::object(fs_text(text));
+}
+
+nb::object number_or_none(std::optional<uint64_t> number) {
+  return number ? nb::object(nb::int_(*number)) : nb::none();
+}
+
+// Sets the Python error. The classes are looked up when they are needed: fuelrail.errors imports
+// this module.
+void set_error(const char* class_name, const Error& error) {
+  try {
+    const ErrorDetail& detail = error.detail();
+    const nb::object type = nb::module_::import_("fuelrail.errors").attr(class_name);
+    const nb::object value =
+        type(fs_text(error.failure()), nb::arg("path") = text_or_none(detail.path),
+             nb::arg("record") = number_or_none(detail.record),
+             nb::arg("offset") = number_or_none(detail.offset),
+             nb::arg("expected") = text_or_none(detail.expected),
+             nb::arg("found") = text_or_none(detail.found),
+             nb::arg("remedy") = text_or_none(detail.remedy));
+    PyErr_SetObject(type.ptr(), value.ptr());
+  } catch (nb::python_error& failed) {
+    failed.restore();
+  }
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const InvalidArgumentError& error) {
+    set_error("InvalidArgumentError", error);
+  } catch (const OutOfRangeError& error) {
+    set_error("OutOfRangeError", error);
+  } catch (const NotFoundError& error) {
+    set_error("NotFoundError", error);
+  } catch (const IoError& error) {
+    set_error("IoError", error);
+  } catch (const TruncatedError& error) {
+    set_error("TruncatedError", error);
+  } catch (const CorruptError& error) {
+    set_error("CorruptError", error);
+  } catch (const DecodeError& error) {
+    set_error("DecodeError", error);
+  } catch (const UnsupportedError& error) {
+    set_error("UnsupportedError", error);
+  } catch (const StateError& error) {
+    set_error("StateError", error);
+  } catch (const Error& error) {
+    set_error("Error", error);
+  }
+}
+
+// Error's text, composed in one place for both languages. Paths come with surrogates; the text is
+// to be printed, so it has replacement marks instead.
+nb::object compose(nb::handle failure, nb::handle path, std::optional<uint64_t> record,
+                   std::optional<uint64_t> offset, nb::handle expected, nb::handle found,
+                   nb::handle remedy) {
+  const auto text = [](nb::handle part) { return part.is_none() ? std::string() : fs_name(part); };
+  const Error error(text(failure), {.path = text(path),
+                                    .record = record,
+                                    .offset = offset,
+                                    .expected = text(expected),
+                                    .found = text(found),
+                                    .remedy = text(remedy)});
+  const std::string message = error.what();
+  return nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
+                                        "backslashreplace"));
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& module) {
+  nb::register_exception_translator(translate);
+  module.def("compose_error", compose, nb::arg("failure"), nb::arg("path").none(),
+             nb::arg("record").none(), nb::arg("offset").none(), nb::arg("expected").none(),
+             nb::arg("found").none(), nb::arg("remedy").none(),
+             nb::sig("def compose_error(failure: str, path: str | None, record: int | None, "
+                     "offset: int | None, expected: str | None, found: str | None, "
+                     "remedy: str | None) -> str"));
+}
+
+}  // namespace fuelrail::python

@@ -1,0 +1,85 @@
+"""Data loading for training: packed datasets in, shuffled, decoded, augmented batches out.
+
+    import fuelrail as fr
+
+    data = fr.open("train.rec")
+    loader = fr.torch.DataLoader(data, batch_size=256, shuffle=True, seed=1, transforms=[
+        fr.transforms.RandomResizedCrop(224),
+        fr.transforms.HorizontalFlip(),
+        fr.transforms.Normalize(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225)),
+    ])
+    for epoch in range(90):
+        for images, labels in loader:
+            ...
+
+Importing it imports neither NumPy nor torch: `fuelrail.torch` is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from fuelrail import _core, transforms
+from fuelrail._core import Array, StageStats, Stats
+from fuelrail.dataset import Dataset, Field, Place, Sample, open
+from fuelrail.errors import (
+    ArgumentTypeError,
+    CorruptError,
+    DecodeError,
+    Error,
+    FuelrailWarning,
+    InvalidArgumentError,
+    IoError,
+    NotFoundError,
+    OutOfRangeError,
+    StateError,
+    TruncatedError,
+    UnsupportedError,
+)
+from fuelrail.loader import Loader
+from fuelrail.packer import PackedFile, PackFailure, PackProgress, PackReport, pack
+
+if TYPE_CHECKING:
+    from fuelrail import torch
+
+__all__ = [
+    "ArgumentTypeError",
+    "Array",
+    "CorruptError",
+    "Dataset",
+    "DecodeError",
+    "Error",
+    "Field",
+    "FuelrailWarning",
+    "InvalidArgumentError",
+    "IoError",
+    "Loader",
+    "NotFoundError",
+    "OutOfRangeError",
+    "PackFailure",
+    "PackProgress",
+    "PackReport",
+    "PackedFile",
+    "Place",
+    "Sample",
+    "StageStats",
+    "StateError",
+    "Stats",
+    "TruncatedError",
+    "UnsupportedError",
+    "__version__",
+    "open",
+    "pack",
+    "torch",
+    "transforms",
+]
+
+
+__version__ = _core.version()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "torch":
+        return importlib.import_module("fuelrail.torch")
+    raise AttributeError(f"module 'fuelrail' has no attribute '{name}'")

@@ -1,0 +1,16 @@
+"""The `fuelrail` command: `fuelrail ...` and `python -m fuelrail ...`."""
+
+from __future__ import annotations
+
+import sys
+
+from fuelrail import _core
+
+
+def main() -> int:
+    """Runs the command line; returns its exit code."""
+    return _core.cli_main(["fuelrail", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,264 @@
+"""
+The C++ core of fuelrail. Its interface may change at any time: use `fuelrail`.
+"""
+
+from collections.abc import Callable, Sequence
+import enum
+from typing import Any
+
+
+def version() -> str:
+    """The package's version."""
+
+def compose_error(failure: str, path: str | None, record: int | None, offset: int | None, expected: str | None, found: str | None, remedy: str | None) -> str: ...
+
+def suggest(given: str, known: Sequence[str]) -> str:
+    """The nearest of the known names, as a sentence."""
+
+def default_threads() -> int:
+    """Threads that a loader starts by default."""
+
+def describe_cpu() -> str:
+    """The processor and its widest vector instructions."""
+
+class Array:
+    """
+    A dense, row-major array in memory of the core.
+
+    Consumers share the memory and keep it alive: `numpy.asarray(array)`,
+    `torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer
+    protocol. It may be written to.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extent of each dimension."""
+
+    @property
+    def dtype(self) -> str:
+        """Element type by NumPy's name, such as 'float32'."""
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the elements in bytes."""
+
+    def __len__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def numpy(self) -> Any:
+        """The same memory as a numpy.ndarray."""
+
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+class Record:
+    """One record's bytes, read and checked."""
+
+    def value(self, field: str) -> Any:
+        """
+        bytes of an image or of raw bytes, a number for a scalar, else an Array.
+        """
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """(path, record in that file, byte offset)."""
+
+class Container:
+    """Records of one or more files."""
+
+    def __len__(self) -> int: ...
+
+    def read(self, index: int) -> Record:
+        """Reads and checks one record."""
+
+    def place(self, index: int) -> tuple[str, int, int]: ...
+
+    def slice(self, begin: int, count: int, step: int) -> Container: ...
+
+    def subset(self, indices: Sequence[int]) -> Container: ...
+
+    def split(self, fractions: Sequence[tuple[str, float]], seed: int) -> dict[str, Container]: ...
+
+    @property
+    def schema(self) -> list[tuple[str, str, str | None, tuple[int, ...]]]:
+        """(name, kind, dtype of a tensor, shape of a tensor) of each field."""
+
+    @property
+    def classes(self) -> list[str]: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def verifies_checksums(self) -> bool: ...
+
+def open_container(uri: bytes) -> tuple[Container, list[str]]:
+    """The container, and what was said while opening it."""
+
+def concat(parts: Sequence[Container]) -> Container:
+    """Containers one after another."""
+
+DEFAULT_MAX_PIXELS: int = 178956970
+
+def decode(record: Record, field: str, upright: bool, max_pixels: int) -> Array:
+    """uint8 pixels (height, width, 3), RGB."""
+
+class Interpolation(enum.Enum):
+    nearest = 0
+
+    bilinear = 1
+
+    bicubic = 2
+
+class RandomResizedCrop:
+    def __init__(self, height: int, width: int, scale: Sequence[float], ratio: Sequence[float], interpolation: Interpolation, antialias: bool) -> None: ...
+
+class CenterCrop:
+    def __init__(self, height: int, width: int) -> None: ...
+
+class Resize:
+    def __init__(self, height: int, width: int, shorter_side: int, interpolation: Interpolation, antialias: bool) -> None: ...
+
+class ResizedCenterCrop:
+    def __init__(self, height: int, width: int, resize: int, interpolation: Interpolation, antialias: bool) -> None: ...
+
+class HorizontalFlip:
+    def __init__(self, p: float) -> None: ...
+
+class VerticalFlip:
+    def __init__(self, p: float) -> None: ...
+
+class Normalize:
+    def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None: ...
+
+def check_transforms(transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | HorizontalFlip | VerticalFlip | Normalize]) -> None:
+    """Raises InvalidArgumentError for a bad value."""
+
+class Shuffle(enum.Enum):
+    none = 0
+
+    full = 1
+
+class LastBatch(enum.Enum):
+    short = 0
+
+    drop = 1
+
+    pad = 2
+
+    wrap = 3
+
+class ImageDType(enum.Enum):
+    """Element types of the image column."""
+
+    float32 = 4
+
+    float16 = 3
+
+    uint8 = 0
+
+class ImageLayout(enum.Enum):
+    NCHW = 0
+
+    NHWC = 1
+
+class Orientation(enum.Enum):
+    apply = 0
+
+    ignore = 1
+
+class StageStats:
+    """What one stage of a loader did."""
+
+    @property
+    def busy_seconds(self) -> float:
+        """Summed over the stage's threads."""
+
+    @property
+    def waiting_seconds(self) -> float:
+        """Summed over the stage's threads: for input, for room, for the user."""
+
+    @property
+    def items(self) -> int:
+        """Records; batches for `deliver`."""
+
+    @property
+    def bytes(self) -> int:
+        """Read from storage, or written into batches."""
+
+    @property
+    def mean_queue_depth(self) -> float:
+        """Items that waited in front of the stage, whenever it took one."""
+
+    def __repr__(self) -> str: ...
+
+class Stats:
+    """What a loader's stages did since it started."""
+
+    @property
+    def seconds(self) -> float:
+        """Since the first batch was asked for."""
+
+    @property
+    def fetch(self) -> StageStats:
+        """Reading records."""
+
+    @property
+    def process(self) -> StageStats:
+        """Decoding and transforming."""
+
+    @property
+    def deliver(self) -> StageStats:
+        """Handing batches to the user."""
+
+    @property
+    def tolerated(self) -> int:
+        """Oddities in images that were passed over."""
+
+    @property
+    def slots_lent(self) -> int:
+        """Batches that the user holds."""
+
+    @property
+    def limit(self) -> str:
+        """'fetch', 'process' or 'consumer': the stage that the others wait for."""
+
+    def __repr__(self) -> str: ...
+
+class Loader:
+    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | HorizontalFlip | VerticalFlip | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, max_pixels: int, fields: Sequence[str], threads: int, prefetch: int, read_threads: int) -> None: ...
+
+    def next(self) -> tuple[Array, ...] | None:
+        """The next batch, or None at the end of an epoch."""
+
+    def next_epoch(self) -> None:
+        """Skips what is left of an epoch that has begun."""
+
+    def set_epoch(self, epoch: int) -> None: ...
+
+    def state(self) -> str:
+        """JSON."""
+
+    def restore(self, json: str) -> None: ...
+
+    def size(self) -> int:
+        """Batches of a whole epoch."""
+
+    def stats(self) -> Stats: ...
+
+    def stop(self) -> None:
+        """Ends all threads."""
+
+def pack(source: str, output: str, resize: int, quality: int | None, verify_images: bool, split: Sequence[tuple[str, float]], seed: int, root: str | None, max_error_count: int, max_error_fraction: float, threads: int, progress: Callable[[int, int, int, float], object] | None) -> dict[str, Any]: ...
+
+def cli_main(argv: list[str]) -> int:
+    """Runs the `fuelrail` command; returns its exit code."""

@@ -1,0 +1,263 @@
+"""Where samples come from: record files, folders, lists of them, and parts of any of these."""
+
+from __future__ import annotations
+
+import operator
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union, overload
+
+from fuelrail import _core
+from fuelrail.errors import (
+    ArgumentTypeError,
+    FuelrailWarning,
+    InvalidArgumentError,
+    OutOfRangeError,
+)
+from fuelrail.options import choice, real, suggests_options, whole
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+
+__all__ = ["Dataset", "Field", "Place", "Sample", "open"]
+
+Openable: TypeAlias = Union[
+    str, "os.PathLike[str]", "os.PathLike[bytes]", bytes, "Dataset", "Iterable[Openable]"
+]
+
+
+class Field(NamedTuple):
+    """What a dataset's samples hold under one name."""
+
+    name: str
+    kind: str
+    """"image" (encoded), "tensor" or "bytes"."""
+    dtype: str | None
+    """Of a tensor's elements, by NumPy's name; None for the other kinds."""
+    shape: tuple[int, ...]
+    """Of a tensor: () for one number, -1 where the extent differs from sample to sample."""
+
+
+class Place(NamedTuple):
+    """Where a sample's record lies."""
+
+    path: str
+    record: int
+    """Index in that file, whatever list or part of it the sample was taken from."""
+    offset: int
+    """Byte offset in that file."""
+
+
+class Sample:
+    """One sample, read and checked; its fields are attributes: `sample.image`, `sample.label`.
+
+    An image or raw bytes are `bytes`, a number is an `int` or a `float`, a tensor is a
+    `numpy.ndarray`. A field whose name an attribute has already (`id`, `place`) is `sample[name]`.
+    It owns its memory and outlives the dataset.
+    """
+
+    __slots__ = ("_record", "_schema")
+
+    def __init__(self, record: _core.Record, schema: tuple[Field, ...]) -> None:
+        self._record = record
+        self._schema = schema
+
+    @property
+    def id(self) -> int:
+        """The format's number of the record, or its index where the format has none."""
+        return self._record.id
+
+    @property
+    def place(self) -> Place:
+        """File, index in the file, and byte offset."""
+        return Place(*self._record.place)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields."""
+        return tuple(field.name for field in self._schema)
+
+    def __getitem__(self, field: str) -> Any:
+        """The value of a field. Errors: InvalidArgumentError that suggests the nearest name."""
+        value = self._record.value(field)
+        return value.numpy() if isinstance(value, _core.Array) else value
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.fields:
+            known = ["decode", "fields", "id", "place", *self.fields]
+            raise AttributeError(f"the sample has no '{name}'. {_core.suggest(name, known)}")
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.fields]
+
+    @suggests_options
+    def decode(
+        self,
+        field: str = "image",
+        *,
+        orientation: str = "apply",
+        max_pixels: int = _core.DEFAULT_MAX_PIXELS,
+    ) -> numpy.typing.NDArray[numpy.uint8]:
+        """The image's pixels: uint8, (height, width, 3), RGB.
+
+        orientation: "apply" turns the image as its EXIF tag says; "ignore" leaves it as stored.
+        max_pixels: a larger image is refused before memory is taken for it. Errors: DecodeError,
+        TruncatedError, UnsupportedError; each with the sample's place.
+        """
+        upright = choice("orientation", orientation, _core.Orientation) is _core.Orientation.apply
+        limit = whole("max_pixels", max_pixels, least=1)
+        pixels: numpy.typing.NDArray[numpy.uint8] = _core.decode(
+            self._record, field, upright, limit
+        ).numpy()
+        return pixels
+
+    def __repr__(self) -> str:
+        path, record, _ = self.place
+        return f"<fuelrail.Sample: {', '.join(self.fields)}; record {record} of {path}>"
+
+
+class Dataset:
+    """Samples by index. Made by `fuelrail.open`, or as a part of another one.
+
+    Immutable; any thread may use it, and it works in forked children.
+    """
+
+    def __init__(self, container: _core.Container, name: str) -> None:
+        self._container = container
+        self._name = name
+        self._schema = tuple(Field(*field) for field in container.schema)
+
+    @property
+    def container(self) -> _core.Container:
+        """The core's side of the dataset."""
+        return self._container
+
+    @property
+    def schema(self) -> tuple[Field, ...]:
+        """The fields that every sample has."""
+        return self._schema
+
+    @property
+    def classes(self) -> list[str]:
+        """Names of the classes, by label; empty where nobody wrote them down."""
+        return self._container.classes
+
+    @property
+    def fingerprint(self) -> str:
+        """Says "the same content": number of records, bytes, checksum of the lengths."""
+        return self._container.fingerprint
+
+    @property
+    def verifies_checksums(self) -> bool:
+        """Whether every read compares the payload with a checksum."""
+        return self._container.verifies_checksums
+
+    def place(self, index: int) -> Place:
+        """Where a sample's record lies; reads nothing. Errors: OutOfRangeError."""
+        return Place(*self._container.place(self._index(index)))
+
+    def subset(self, indices: Iterable[int]) -> Dataset:
+        """The samples of these indices, in this order; an index may come more than once and may be
+        negative. Errors: OutOfRangeError, ArgumentTypeError.
+        """
+        listed = indices.tolist() if hasattr(indices, "tolist") else list(indices)
+        wrapped = [self._index(index) for index in listed]
+        return Dataset(self._container.subset(wrapped), f"part of {self._name}")
+
+    @suggests_options
+    def split(self, parts: Mapping[str, float], seed: int = 0) -> dict[str, Dataset]:
+        """Disjoint random parts by fraction: ``data.split({"train": 0.9, "val": 0.1}, seed=1)``.
+
+        The same seed gives the same parts. Fractions may sum to less than 1. Errors:
+        InvalidArgumentError.
+        """
+        if not isinstance(parts, Mapping):
+            raise ArgumentTypeError(
+                "`parts` is not a mapping from names to fractions", found=type(parts).__name__
+            )
+        fractions = [(name, real(f"parts[{name!r}]", part)) for name, part in parts.items()]
+        cut = self._container.split(fractions, whole("seed", seed, bits=64))
+        return {name: Dataset(part, f"{name} of {self._name}") for name, part in cut.items()}
+
+    def __len__(self) -> int:
+        return len(self._container)
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> Dataset: ...
+    def __getitem__(self, index: int | slice) -> Sample | Dataset:
+        """A sample, read now, or for a slice a Dataset. Errors: OutOfRangeError, those of reading."""
+        if isinstance(index, slice):
+            chosen = range(len(self))[index]
+            part = self._container.slice(chosen.start, len(chosen), chosen.step)
+            return Dataset(part, f"part of {self._name}")
+        return Sample(self._container.read(self._index(index)), self._schema)
+
+    def __iter__(self) -> Iterator[Sample]:
+        for index in range(len(self)):
+            yield Sample(self._container.read(index), self._schema)
+
+    def __repr__(self) -> str:
+        fields = ", ".join(field.name for field in self._schema)
+        classes = f"; {len(self.classes)} classes" if self.classes else ""
+        return f"<fuelrail.Dataset: {len(self):,} samples of {fields}{classes}; {self._name}>"
+
+    def _index(self, index: object) -> int:
+        if isinstance(index, bool):
+            raise ArgumentTypeError(
+                "an index is a bool",
+                remedy="Turn a mask into indices first: numpy.flatnonzero(mask)",
+            )
+        try:
+            number = operator.index(index)  # type: ignore[arg-type]
+        except TypeError:
+            raise ArgumentTypeError(
+                "an index is not an integer", found=f"{index!r} ({type(index).__name__})"
+            ) from None
+        size = len(self)
+        if not -size <= number < size:
+            raise OutOfRangeError(
+                "there is no such sample",
+                expected=f"an index in [-{size}, {size})" if size else "nothing: it is empty",
+                found=str(number),
+            )
+        return number + size if number < 0 else number
+
+
+def open(source: Openable) -> Dataset:
+    """Opens a dataset.
+
+    source: a RecordIO file (`.rec`); a folder with one sub-folder for each class (the label is the
+    sub-folder's rank in code-point order); a Dataset; or a list of any of these, which are put one
+    after another. What can go on but should be known is a FuelrailWarning.
+
+    Errors: NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not read;
+    CorruptError and TruncatedError for a damaged file; IoError; InvalidArgumentError for a list
+    whose parts differ in fields or classes.
+    """
+    return open_dataset(source, stacklevel=3)
+
+
+def open_dataset(source: Openable, stacklevel: int) -> Dataset:
+    """`open` for callers inside the package: warnings point `stacklevel` frames up."""
+    if isinstance(source, Dataset):
+        return source
+    if isinstance(source, (str, bytes, os.PathLike)):
+        name = os.fsdecode(source)
+        container, said = _core.open_container(os.fsencode(source))
+        for text in said:
+            warnings.warn(text, FuelrailWarning, stacklevel=stacklevel)
+        return Dataset(container, name)
+    if not isinstance(source, Iterable):
+        raise ArgumentTypeError(
+            "this cannot be opened", expected="a path, or a list of them", found=repr(source)
+        )
+    parts = [open_dataset(part, stacklevel + 2) for part in source]
+    if not parts:
+        raise InvalidArgumentError("the list of datasets to open is empty")
+    container = _core.concat([part.container for part in parts])
+    return Dataset(container, f"{len(parts)} datasets")

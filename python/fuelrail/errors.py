@@ -1,0 +1,111 @@
+"""The one family of errors. Each says what failed, where, and what to do.
+
+Every class also inherits the built-in exception that its kind of failure has in Python, so that
+``except FileNotFoundError`` works as well as ``except fuelrail.NotFoundError``.
+"""
+
+from __future__ import annotations
+
+from fuelrail import _core
+
+__all__ = [
+    "ArgumentTypeError",
+    "CorruptError",
+    "DecodeError",
+    "Error",
+    "FuelrailWarning",
+    "InvalidArgumentError",
+    "IoError",
+    "NotFoundError",
+    "OutOfRangeError",
+    "StateError",
+    "TruncatedError",
+    "UnsupportedError",
+]
+
+
+class Error(Exception):
+    """The base of all errors that fuelrail raises.
+
+    Its text is one line: ``<path>: record <i>, offset <n>: <failure>: expected <e>, found <f>.
+    <remedy>.`` Each part is an attribute as well; what is not known is None.
+    """
+
+    failure: str
+    """What failed, one clause."""
+    path: str | None
+    """URI of the file, as it was given."""
+    record: int | None
+    """Index of the record in its dataset."""
+    offset: int | None
+    """Byte offset in the file."""
+    expected: str | None
+    found: str | None
+    remedy: str | None
+    """What to do, one imperative sentence."""
+
+    def __init__(
+        self,
+        failure: str,
+        *,
+        path: str | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(
+            _core.compose_error(failure, path, record, offset, expected, found, remedy)
+        )
+        self.failure = failure
+        self.path = path
+        self.record = record
+        self.offset = offset
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+
+
+class InvalidArgumentError(Error, ValueError):
+    """A caller's value is wrong."""
+
+
+class ArgumentTypeError(InvalidArgumentError, TypeError):
+    """An argument of the wrong type, or an option that does not exist."""
+
+
+class OutOfRangeError(Error, IndexError):
+    """There is no such record, epoch or rank."""
+
+
+class NotFoundError(Error, FileNotFoundError):
+    """There is no such file or directory."""
+
+
+class IoError(Error, OSError):
+    """The operating system refused or failed."""
+
+
+class TruncatedError(Error, EOFError):
+    """The data end too early."""
+
+
+class CorruptError(Error, ValueError):
+    """The data contradict their format."""
+
+
+class DecodeError(Error, ValueError):
+    """An image cannot become pixels."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Valid, but not something that fuelrail does."""
+
+
+class StateError(Error, RuntimeError):
+    """The wrong moment: closed, in a forked child, in use elsewhere."""
+
+
+class FuelrailWarning(UserWarning):
+    """What fuelrail says without failing: an index set aside, a cache that cannot be written."""

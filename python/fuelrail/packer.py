@@ -1,0 +1,117 @@
+"""Images into one record file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fuelrail import _core
+from fuelrail.errors import InvalidArgumentError
+from fuelrail.options import real, suggests_options, whole
+
+__all__ = ["PackFailure", "PackProgress", "PackReport", "PackedFile", "pack"]
+
+
+@dataclass(frozen=True)
+class PackProgress:
+    """How far packing has come."""
+
+    done: int
+    """Images, also those left out."""
+    total: int
+    bytes: int
+    """Written so far."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class PackedFile:
+    """A file that was written."""
+
+    path: str
+    records: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class PackFailure:
+    """An image that was left out."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class PackReport:
+    """What packing did."""
+
+    files: tuple[PackedFile, ...]
+    failures: tuple[PackFailure, ...]
+    report: str | None
+    """Path of the file that lists the failures, one JSON object a line."""
+
+
+@suggests_options
+def pack(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    resize: int | None = None,
+    quality: int | None = None,
+    verify_images: bool = True,
+    split: Mapping[str, float] | None = None,
+    seed: int = 0,
+    root: str | os.PathLike[str] | None = None,
+    max_errors: int | float = 0,
+    threads: int | None = None,
+    progress: Callable[[PackProgress], object] | None = None,
+) -> PackReport:
+    """Packs images into a RecordIO file with its index (`.idx`) and sidecar (`.rec.frx`).
+
+    source: a folder with one sub-folder for each class, or a list (`.lst`: id, labels and path,
+        separated by tabs).
+    output: the `.rec` file. With `split` it becomes one file a part, OUT_<name>.rec.
+    resize: length of the shorter side, in pixels; smaller images stay. Default: as they are.
+    quality: of the JPEGs that are encoded anew, 1 to 100. Default: 95 where `resize` shrinks an
+        image; without `resize` and `quality`, bytes pass through untouched.
+    verify_images: looks into every image's header, so that what cannot be read is left out now.
+    split: fractions by name, as in `Dataset.split`. seed: of the split.
+    root: the folder that a list's paths are relative to. Default: the list's own.
+    max_errors: images that may be left out: a count, or, as a float below 1, a fraction.
+    threads: readers. Default: the processors that this process may use. The bytes written are the
+        same for any number.
+    progress: called with a PackProgress, at most ten times a second and at the end. What it raises
+        ends the packing, and no file is left.
+
+    Files get their final names only when all of them are complete. Errors: NotFoundError;
+    InvalidArgumentError for an empty source or a bad list; IoError; CorruptError when more images
+    fail than `max_errors` allows.
+    """
+    fraction = 0.0 if isinstance(max_errors, int) else real("max_errors", max_errors)
+    if not 0 <= fraction < 1:
+        raise InvalidArgumentError(
+            "`max_errors` is neither a count nor a fraction",
+            expected="an integer, or a float in [0, 1)",
+            found=repr(max_errors),
+        )
+    result: dict[str, Any] = _core.pack(
+        os.fsdecode(source),
+        os.fsdecode(output),
+        resize=0 if resize is None else whole("resize", resize, least=1, bits=31),
+        quality=None if quality is None else whole("quality", quality, least=1, bits=31),
+        verify_images=bool(verify_images),
+        split=[(name, real(f"split[{name!r}]", part)) for name, part in (split or {}).items()],
+        seed=whole("seed", seed, bits=64),
+        root=None if root is None else os.fsdecode(root),
+        max_error_count=whole("max_errors", max_errors) if isinstance(max_errors, int) else 0,
+        max_error_fraction=fraction,
+        threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
+        progress=None if progress is None else lambda *now: progress(PackProgress(*now)),
+    )
+    return PackReport(
+        files=tuple(PackedFile(*file) for file in result["files"]),
+        failures=tuple(PackFailure(*failure) for failure in result["failures"]),
+        report=result["report"],
+    )

@@ -1,0 +1,28 @@
+"""The loader for PyTorch."""
+
+from __future__ import annotations
+
+import torch
+from torch.utils.dlpack import from_dlpack
+
+from fuelrail import _core
+from fuelrail.loader import BaseLoader
+
+__all__ = ["DataLoader"]
+
+
+class DataLoader(BaseLoader[torch.Tensor]):
+    """Batches as tuples of tensors; the options are those of `fuelrail.Loader`.
+
+    for images, labels in fuelrail.torch.DataLoader("train.rec", 256, shuffle=True,
+                                                    transforms=[...]):
+        loss = criterion(model(images), labels)
+
+    Tensors share the loader's memory and keep it alive; nobody else writes to it. Labels are int64
+    where all of the dataset's are whole numbers, else float32. In a distributed job every process
+    makes the same loader: rank and world size come from torch.distributed.
+    """
+
+    @staticmethod
+    def _column(array: _core.Array) -> torch.Tensor:
+        return from_dlpack(array)
