@@ -2,6 +2,7 @@
 
     ./run bench                  the whole run, on ../shared/data/imagenet-sample
     ./run bench --quick          fewer rounds, fewer records: a look, not a result
+    ./run bench --dali           also NVIDIA DALI, in a virtual environment of its own (.cache/peers/dali, 1.1 GB)
 
 The job: random-resized-crop 224, horizontal flip, normalise, float32 NCHW batches of 256, on the photographs as they are
 and packed with `--resize 256`. Every contender is a process of its own (bench/peers/) that answers "run epoch E"; rounds
@@ -87,11 +88,22 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
     return made
 
 
-def contenders(folder: pathlib.Path, records: int, pillow_workers: int) -> list[Contender]:
+def dali_python() -> pathlib.Path:
+    """The interpreter of DALI's own environment, which is made when it is not there."""
+    environment = ROOT / ".cache" / "peers" / "dali"
+    python = environment / "bin" / "python"
+    if not python.exists():
+        print(f"making {environment} ...", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "-q", "-r", str(PEERS / "dali.txt")], check=True)
+    return python
+
+
+def contenders(folder: pathlib.Path, records: int, pillow_workers: int, dali: bool) -> list[Contender]:
     python = sys.executable
     shape = [str(BATCH), str(SIDE)]
     limit = [str(ROOT / "build" / "release" / "bench" / "limit" / "fuelrail_limit"), str(folder / "all.rec")]
-    return [
+    everybody = [
         Contender("fuelrail", [python, str(PEERS / "fuelrail_loader.py"), str(folder / "all.rec"), str(THREADS), *shape]),
         Contender(
             "torch DataLoader + Pillow",
@@ -99,6 +111,10 @@ def contenders(folder: pathlib.Path, records: int, pillow_workers: int) -> list[
         ),
         Contender("limit", [*limit, str(THREADS), *shape]),
     ]
+    if dali:
+        adapter = [str(dali_python()), str(PEERS / "dali_loader.py"), str(folder / "all.rec"), str(THREADS)]
+        everybody.insert(2, Contender("DALI", [*adapter, *shape]))
+    return everybody
 
 
 def best_pillow_workers(folder: pathlib.Path, records: int) -> int:
@@ -114,9 +130,9 @@ def best_pillow_workers(folder: pathlib.Path, records: int) -> int:
     return max(speeds, key=lambda workers: speeds[workers])
 
 
-def measure(folder: pathlib.Path, records: int, rounds: int) -> dict[str, object]:
+def measure(folder: pathlib.Path, records: int, rounds: int, dali: bool) -> dict[str, object]:
     workers = best_pillow_workers(folder, records)
-    all_contenders = contenders(folder, records, workers)
+    all_contenders = contenders(folder, records, workers, dali)
     for contender in all_contenders:
         contender.run(0, keep=False)  # warms the page cache and the contender
     for epoch in range(1, rounds + 1):
@@ -232,11 +248,12 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=8000)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="1,600 records, 3 rounds, nothing written to bench/results")
+    parser.add_argument("--dali", action="store_true", help="also NVIDIA DALI, in an environment of its own")
     options = parser.parse_args()
     if options.quick:
         options.records, options.rounds = 1600, 3
     results: dict[str, object] = {
-        "command": "./run bench" + (" --quick" if options.quick else ""),
+        "command": " ".join(["./run bench", *sys.argv[1:]]),
         "records": options.records,
         "rounds": options.rounds,
         "machine": machine(),
@@ -245,7 +262,7 @@ def main() -> int:
     results["sets"] = sets
     for name, folder in prepare(options.records).items():
         print(f"-- {name}", flush=True)
-        sets[name] = measure(folder, options.records, options.rounds)
+        sets[name] = measure(folder, options.records, options.rounds, options.dali)
     text = report(results)
     print("\n" + text)
     if not options.quick:
