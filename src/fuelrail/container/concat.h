@@ -8,8 +8,9 @@
 
 namespace fuelrail {
 
-// Errors: InvalidArgumentError when `parts` is empty, when schemas differ, or when two parts have
-// different class names.
+// A record is found in O(log parts). Ids and places are the parts' own. Class names are those of
+// the first part that has any. One part is returned as it is. Errors: InvalidArgumentError when
+// `parts` is empty, when schemas differ, or when two parts have different class names.
 std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts);
 
 }  // namespace fuelrail

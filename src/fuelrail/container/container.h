@@ -24,15 +24,16 @@ struct Extent {
 // A record's place, for people: error messages, `ls`, Sample.place in Python.
 struct Place {
   std::string path;
-  uint64_t record = 0;  // index in that file, not in a Concat or Subset around it
+  uint64_t record = 0;  // index in that file or folder, not in a Concat or Subset around it
   uint64_t offset = 0;
 };
 
 // Says "the same content": equal for a copy of the file anywhere, different when records were
-// added, removed or reordered. Never made from a path or a time.
+// added, removed or reordered. Never made from a path or a time. How it is computed, and how Concat
+// and Subset make theirs: fingerprint.h.
 struct Fingerprint {
   uint64_t records = 0;
-  uint64_t bytes = 0;     // sum of the extents' lengths
+  uint64_t bytes = 0;     // sum of the extents' lengths; of a Subset: its parent's
   uint32_t checksum = 0;  // CRC-32 of the lengths as u64 little-endian, in order
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };

@@ -15,9 +15,10 @@ struct OpenOptions {
   std::function<void(const std::string&)> warn{};
 };
 
-// A directory opens as files (one sub-folder a class), a `.rec` as RecordIO.
-// Errors: NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not read,
-// naming those that it does; CorruptError and TruncatedError for a damaged file.
+// A directory opens as files (one sub-folder a class: files/files_container.h), a `.rec` as
+// RecordIO. Errors: NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not
+// read, naming those that it does and what the file's first bytes say it is; CorruptError and
+// TruncatedError for a damaged file; those of the format's own opening.
 std::shared_ptr<const Container> open_container(const std::string& uri,
                                                 const OpenOptions& options = {});
 

@@ -26,7 +26,11 @@ struct FieldSpec {
   DType dtype = DType::kUint8;  // of a tensor's elements
   std::vector<int64_t>
       shape{};  // of a tensor; empty = a scalar; -1 = differs from record to record
+  friend bool operator==(const FieldSpec&, const FieldSpec&) = default;
 };
+
+// "image", "tensor int64 [2, -1]", "bytes": for messages.
+std::string describe(const FieldSpec& field);
 
 struct Schema {
   std::vector<FieldSpec> fields;
@@ -34,6 +38,8 @@ struct Schema {
   // Errors: InvalidArgumentError that suggests the nearest name.
   size_t index_of(std::string_view name) const;
   bool has(std::string_view name) const;
+
+  friend bool operator==(const Schema&, const Schema&) = default;
 };
 
 // The value of one field: `bytes` holds the encoded image, the tensor's elements or the raw bytes.

@@ -12,11 +12,14 @@
 
 namespace fuelrail {
 
-// Indices may repeat. Errors: OutOfRangeError for an index that is not below parent->size().
+// Ids and places are the parent's. Indices may repeat. Errors: OutOfRangeError for an index that is
+// not below parent->size().
 std::shared_ptr<const Container> subset(std::shared_ptr<const Container> parent,
                                         std::vector<uint64_t> indices);
 
-// Records [begin, end) with a step, in O(1) memory. Requires: step != 0 and every index inside.
+// `count` records from `begin`, each `step` (which may be negative) after the one before, in O(1)
+// memory. The same records chosen by `subset` have the same fingerprint. Errors:
+// InvalidArgumentError when step is 0; OutOfRangeError when an index is not below parent->size().
 std::shared_ptr<const Container> slice(std::shared_ptr<const Container> parent, uint64_t begin,
                                        uint64_t count, int64_t step);
 

@@ -1,0 +1,123 @@
+#include "fuelrail/container/concat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/fingerprint.h"
+
+namespace fuelrail {
+namespace {
+
+using Part = std::shared_ptr<const Container>;
+
+std::string path_of(const Container& part) {
+  return part.size() == 0 ? std::string() : part.place(0).path;
+}
+
+// "label: tensor int64 []" of each field.
+std::string describe(const Schema& schema) {
+  std::string text;
+  for (const FieldSpec& field : schema.fields) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name, describe(field));
+  }
+  return text.empty() ? "no fields" : text;
+}
+
+void check_schema(const Container& part, size_t number, const Schema& expected) {
+  if (part.schema() == expected) return;
+  throw InvalidArgumentError(
+      fmt::format("part {} cannot be joined to those before: its fields differ", number),
+      {.path = path_of(part),
+       .expected = describe(expected),
+       .found = describe(part.schema()),
+       .remedy =
+           "Join containers with the same fields, or pack them anew with labels of one kind"});
+}
+
+void check_classes(const Container& part, size_t number, const std::vector<std::string>& expected) {
+  const std::vector<std::string>& found = part.classes();
+  if (found == expected) return;
+  const auto [at, other] =
+      std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
+  const auto name = [](const auto& it, const auto& end) {
+    return it == end ? std::string("none") : fmt::format("'{}'", *it);
+  };
+  throw InvalidArgumentError(
+      fmt::format("part {} cannot be joined to those before: its class names differ, first that of "
+                  "label {}",
+                  number, at - expected.begin()),
+      {.path = path_of(part),
+       .expected = name(at, expected.end()),
+       .found = name(other, found.end())});
+}
+
+class Concat final : public Container {
+ public:
+  // Requires: `parts` is not empty. Errors: as `concat`.
+  explicit Concat(std::vector<Part> parts) : parts_(std::move(parts)) {
+    begins_.push_back(0);
+    for (size_t number = 0; number < parts_.size(); ++number) add(*parts_[number], number);
+  }
+
+  uint64_t size() const override { return begins_.back(); }
+  const Schema& schema() const override { return parts_[0]->schema(); }
+
+  Extent extent(uint64_t i) const override {
+    const auto [part, record] = locate(i);
+    return part->extent(record);
+  }
+  void parse(uint64_t i, Bytes framed, Sample& out) const override {
+    const auto [part, record] = locate(i);
+    part->parse(record, framed, out);
+  }
+  Place place(uint64_t i) const override {
+    const auto [part, record] = locate(i);
+    return part->place(record);
+  }
+
+  Fingerprint fingerprint() const override { return fingerprint_; }
+  const std::vector<std::string>& classes() const override { return classes_; }
+  bool verifies_checksums() const override {
+    return std::all_of(parts_.begin(), parts_.end(),
+                       [](const Part& part) { return part->verifies_checksums(); });
+  }
+
+ private:
+  struct Located {
+    const Container* part;
+    uint64_t record;
+  };
+
+  void add(const Container& part, size_t number) {
+    check_schema(part, number, schema());
+    if (classes_.empty()) classes_ = part.classes();
+    if (!part.classes().empty()) check_classes(part, number, classes_);
+    fingerprint_ = join(fingerprint_, part.fingerprint());
+    begins_.push_back(begins_.back() + part.size());
+  }
+
+  Located locate(uint64_t i) const {
+    const auto end = std::upper_bound(begins_.begin(), begins_.end(), i);
+    const auto part = static_cast<size_t>(end - begins_.begin()) - 1;
+    return {parts_[part].get(), i - begins_[part]};
+  }
+
+  std::vector<Part> parts_;
+  std::vector<uint64_t> begins_;  // of each part, then the end of the last
+  std::vector<std::string> classes_;
+  Fingerprint fingerprint_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts) {
+  if (parts.empty()) {
+    throw InvalidArgumentError("there is nothing to join", {.expected = "at least one container"});
+  }
+  if (parts.size() == 1) return std::move(parts[0]);
+  return std::make_shared<Concat>(std::move(parts));
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,31 @@
+#include "fuelrail/container/container.h"
+
+#include <fmt/format.h>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+
+void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,
+                 Sample& out) {
+  if (i >= container.size()) {
+    throw OutOfRangeError(
+        "there is no such record",
+        {.expected = container.size() == 0 ? "none: there are no records"
+                                           : fmt::format("0 to {}", container.size() - 1),
+         .found = fmt::format("{}", i)});
+  }
+  try {
+    const Extent extent = container.extent(i);
+    check_range(extent.source->uri(), extent.source->size_bytes(), extent.offset, extent.length);
+    framed.resize(extent.length);
+    extent.source->read(extent.offset, framed);
+    container.parse(i, framed, out);
+  } catch (Error& error) {
+    const Place place = container.place(i);
+    error.add({.path = place.path, .record = place.record});
+    throw;
+  }
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,33 @@
+// A folder of images with one sub-folder a class, as torchvision's ImageFolder reads it: every
+// image file is a record, and its label is the rank of its class folder's name in code-point order.
+//
+//   train/cat/1.jpg  train/cat/black/7.png  train/dog/2.JPEG
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "fuelrail/container/container.h"
+#include "fuelrail/container/open.h"
+
+namespace fuelrail::files {
+
+// Whether a file is an image, by the extension of its name in either case. The one list of
+// extensions is in the source.
+bool has_image_extension(std::string_view name);
+std::string image_extensions();  // ".jpg, .jpeg, ...": for messages
+
+// Schema: {image: image, label: tensor int64 []}. Ids are indices; a place is the image's file and
+// its index here. Order, as ImageFolder's: by class; in a class, by folder (all below the class,
+// links followed) and then by name, both in code-point order. Files that are no images are left out
+// and counted in one warning.
+//
+// Keeps a name and a size of each file, and opens a file only while it is read.
+// Errors: NotFoundError when there is no class folder, or one without any image;
+// InvalidArgumentError when images lie in the top folder alone, and when folders are nested deeper
+// than 32 (a link that leads back); IoError for a folder that cannot be read.
+std::shared_ptr<const Container> open_files(const std::string& uri,
+                                            const OpenOptions& options = {});
+
+}  // namespace fuelrail::files

@@ -1,0 +1,229 @@
+#include "fuelrail/container/files/files_container.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
+#include "fuelrail/testing/container_conformance.h"
+#include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/memory_container.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+namespace {
+
+using files::open_files;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<ExpectedSample> three_images() {
+  return {{{"jpeg of a cat", scalar_bytes(int64_t{0})}, 0},
+          {{"png of a cat", scalar_bytes(int64_t{0})}, 1},
+          {{"jpeg of a dog", scalar_bytes(int64_t{1})}, 2}};
+}
+
+struct LocalFolder {
+  static constexpr bool kDetectsTruncation = true;
+  std::shared_ptr<const Container> make() { return made_in("here"); }
+  std::shared_ptr<const Container> make_copy() { return made_in("there"); }
+  std::vector<ExpectedSample> expected() { return three_images(); }
+
+  std::shared_ptr<const Container> made_in(const std::string& name) {
+    const std::string folder = directory / name;
+    write_file(folder + "/cat/1.jpg", "jpeg of a cat");
+    write_file(folder + "/cat/2.png", "png of a cat");
+    write_file(folder + "/dog/0.JPEG", "jpeg of a dog");
+    return open_files(folder);
+  }
+  TemporaryDirectory directory;
+};
+
+struct MemoryFolder {
+  static constexpr bool kDetectsTruncation = true;
+  std::shared_ptr<const Container> make() { return made_in("memory://files-here"); }
+  std::shared_ptr<const Container> make_copy() { return made_in("memory://files-there"); }
+  std::vector<ExpectedSample> expected() { return three_images(); }
+
+  static void put(const std::string& uri, std::string_view contents) {
+    const auto sink = memory_file_system().create(uri);
+    sink->write(as_bytes(contents));
+    sink->commit();
+  }
+  static std::shared_ptr<const Container> made_in(const std::string& folder) {
+    memory_file_system().make_directory(folder + "/cat");
+    memory_file_system().make_directory(folder + "/dog");
+    put(folder + "/cat/1.jpg", "jpeg of a cat");
+    put(folder + "/cat/2.png", "png of a cat");
+    put(folder + "/dog/0.JPEG", "jpeg of a dog");
+    return open_files(folder);
+  }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Files, ContainerConformance, WithViews<LocalFolder>);
+INSTANTIATE_TYPED_TEST_SUITE_P(MemoryFiles, ContainerConformance, WithViews<MemoryFolder>);
+
+// The records' paths below `directory`.
+std::vector<std::string> paths_in(const Container& container, const std::string& directory) {
+  std::vector<std::string> paths;
+  for (uint64_t i = 0; i < container.size(); ++i) {
+    paths.push_back(container.place(i).path.substr(directory.size() + 1));
+  }
+  return paths;
+}
+
+template <typename Expected>
+std::string refusal(const std::string& uri) {
+  try {
+    open_files(uri);
+    return "nothing was thrown";
+  } catch (const Expected& error) {
+    return error.what();
+  }
+}
+
+TEST(FilesContainer, classes_are_ranked_by_code_point) {
+  const TemporaryDirectory directory;
+  for (const char* name : {"dog", "Zebra", "cat", "\xC3\xA9l\xC3\xA9phant", "10", "9"}) {
+    write_file(directory / name + "/a.jpg", name);
+  }
+  const auto container = open_files(directory.path());
+  EXPECT_THAT(container->classes(),
+              ElementsAre("10", "9", "Zebra", "cat", "dog", "\xC3\xA9l\xC3\xA9phant"));
+  Sample sample;
+  std::vector<std::byte> framed;
+  for (uint64_t i = 0; i < container->size(); ++i) {
+    read_sample(*container, i, framed, sample);
+    EXPECT_EQ(as_text(sample.fields[1].bytes), scalar_bytes(static_cast<int64_t>(i)));
+    EXPECT_EQ(as_text(sample.fields[0].bytes), container->classes()[i]);
+  }
+}
+
+// The order of torchvision 0.20's ImageFolder for this tree: os.walk's folders, sorted by path.
+TEST(FilesContainer, sub_folders_come_in_image_folders_order) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> expected{"c/b.jpg",     "c/z.jpg",     "c/a/2.jpg", "c/a-b/1.jpg",
+                                          "c/a/c/0.jpg", "c/a0/3.jpeg", "d/1.jpg"};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    write_file(directory / expected[(i * 3 + 1) % expected.size()], "x");
+  }
+  EXPECT_EQ(paths_in(*open_files(directory.path()), directory.path()), expected);
+}
+
+TEST(FilesContainer, links_to_folders_and_files_are_followed) {
+  const TemporaryDirectory directory;
+  write_file(directory / "elsewhere/1.jpg", "x");
+  write_file(directory / "elsewhere/below/2.jpg", "y");
+  write_file(directory / "data/cat/0.jpg", "z");
+  std::filesystem::create_directory_symlink("../elsewhere", directory / "data/dog");
+  std::filesystem::create_symlink("0.jpg", directory / "data/cat/link.jpg");
+  std::filesystem::create_symlink("nothing", directory / "data/cat/dangling.jpg");
+  EXPECT_THAT(paths_in(*open_files(directory / "data"), directory / "data"),
+              ElementsAre("cat/0.jpg", "cat/link.jpg", "dog/1.jpg", "dog/below/2.jpg"));
+}
+
+TEST(FilesContainer, a_link_that_leads_back_is_refused) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "z");
+  std::filesystem::create_directory_symlink("..", directory / "cat/loop");
+  EXPECT_THAT(refusal<InvalidArgumentError>(directory.path()), HasSubstr("nested too deep"));
+}
+
+TEST(FilesContainer, extensions_count_in_either_case) {
+  const TemporaryDirectory directory;
+  for (const char* name : {"a.jpg", "b.JPG", "c.jpeg", "d.Jpe", "e.PNG", ".jpg"}) {
+    write_file(directory / "cat/" + name, "x");
+  }
+  EXPECT_EQ(open_files(directory.path())->size(), 6u);
+}
+
+TEST(FilesContainer, files_that_are_no_images_are_counted_in_one_warning) {
+  const TemporaryDirectory directory;
+  write_file(directory / "README.md", "x");
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "cat/notes.txt", "x");
+  write_file(directory / "cat/jpg", "x");
+  write_file(directory / "cat/deep/old.bmp", "x");
+  std::vector<std::string> warnings;
+  const auto container =
+      open_files(directory.path(), {.warn = [&](const std::string& w) { warnings.push_back(w); }});
+  EXPECT_EQ(container->size(), 1u);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings[0], HasSubstr(directory.path() + ": 4 files"));
+  EXPECT_THAT(warnings[0], HasSubstr("README.md"));
+  EXPECT_THAT(warnings[0], HasSubstr(".jpg, .jpeg, .jpe, .png"));
+}
+
+TEST(FilesContainer, a_folder_of_images_alone_warns_of_nothing) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  open_files(directory.path(), {.warn = [](const std::string& w) { ADD_FAILURE() << w; }});
+}
+
+TEST(FilesContainer, a_class_without_images_is_named) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "dog/notes.txt", "x");
+  const std::string message = refusal<NotFoundError>(directory.path());
+  EXPECT_THAT(message, HasSubstr(directory / "dog"));
+  EXPECT_THAT(message, HasSubstr("'dog' has no images"));
+}
+
+TEST(FilesContainer, images_without_class_folders_are_refused_with_the_layout) {
+  const TemporaryDirectory directory;
+  write_file(directory / "0.jpg", "x");
+  write_file(directory / "1.jpg", "x");
+  const std::string message = refusal<InvalidArgumentError>(directory.path());
+  EXPECT_THAT(message, HasSubstr("expected one sub-folder a class"));
+  EXPECT_THAT(message, HasSubstr("found 2 images in the folder itself"));
+}
+
+TEST(FilesContainer, a_folder_without_class_folders_is_refused) {
+  const TemporaryDirectory directory;
+  EXPECT_THAT(refusal<NotFoundError>(directory.path()), HasSubstr("found an empty folder"));
+  write_file(directory / "train.rec", "x");
+  EXPECT_THAT(refusal<NotFoundError>(directory.path()), HasSubstr("1 file (first train.rec)"));
+}
+
+TEST(FilesContainer, a_missing_folder_and_a_file_are_refused) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", "x");
+  EXPECT_THROW(open_files(directory / "none"), NotFoundError);
+  EXPECT_THROW(open_files(directory / "x"), InvalidArgumentError);
+}
+
+TEST(FilesContainer, an_unreadable_folder_is_an_io_error_that_names_it) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0755), 0);
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "dog/inner/0.jpg", "x");
+  ASSERT_EQ(::chmod((directory / "dog/inner").c_str(), 0), 0);
+  const std::string message =
+      in_unprivileged_child([&]() -> std::string { return refusal<IoError>(directory.path()); });
+  EXPECT_THAT(message, HasSubstr(directory / "dog/inner"));
+  EXPECT_THAT(message, HasSubstr("Permission denied"));
+}
+
+TEST(FilesContainer, a_file_that_changes_or_goes_is_an_error_with_its_place) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "cat/1.jpg", "yy");
+  const auto container = open_files(directory.path());
+  Sample sample;
+  std::vector<std::byte> framed;
+  write_file(directory / "cat/1.jpg", "longer now");
+  try {
+    read_sample(*container, 1, framed, sample);
+    FAIL() << "nothing was thrown";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.detail().path, directory / "cat/1.jpg");
+    EXPECT_EQ(error.detail().record, 1u);
+  }
+  std::filesystem::remove(directory / "cat/0.jpg");
+  EXPECT_THROW(read_sample(*container, 0, framed, sample), NotFoundError);
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,36 @@
+// How fingerprints are made: of a container's records, of several containers one after the other,
+// of a selection. Frozen: saved training states hold fingerprints.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "fuelrail/container/container.h"
+
+namespace fuelrail {
+
+// Fed with the lengths of the extents, in order.
+class FingerprintBuilder {
+ public:
+  void add(uint64_t length);
+  const Fingerprint& result() const { return fingerprint_; }
+
+ private:
+  Fingerprint fingerprint_;
+};
+
+// The fingerprint of `first`'s records followed by `second`'s: the same as if they lay in one file.
+// In O(log second.records).
+Fingerprint join(const Fingerprint& first, const Fingerprint& second);
+
+// The fingerprint of a selection: records = how many; bytes = the parent's; checksum = CRC-32 of
+// the parent's records, bytes (u64) and checksum (u32), then of begin (u64), step (i64), count
+// (u64) of each run of indices in arithmetic progression, all little-endian. Runs are as long as
+// they can be, from the front; a run of one has step 0. A selection of all records in their order
+// has the parent's own fingerprint.
+Fingerprint select(const Fingerprint& parent, std::span<const uint64_t> indices);
+
+// The same for begin, begin + step, ..., in O(1). Requires: step != 0.
+Fingerprint select(const Fingerprint& parent, uint64_t begin, uint64_t count, int64_t step);
+
+}  // namespace fuelrail

@@ -1,0 +1,96 @@
+// A container whose records a test writes down: any schema, any bytes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/container.h"
+#include "fuelrail/container/fingerprint.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
+
+namespace fuelrail {
+
+// A record is framed as length (u64, little-endian) and bytes of each field, in the schema's order.
+class MemoryContainer final : public Container {
+ public:
+  struct Record {
+    std::vector<std::string> fields;
+    uint64_t id = 0;
+  };
+
+  MemoryContainer(std::string path, Schema schema, const std::vector<Record>& records,
+                  std::vector<std::string> classes = {})
+      : schema_(std::move(schema)), classes_(std::move(classes)) {
+    std::vector<std::byte> bytes;
+    for (const Record& record : records) {
+      begins_.push_back(bytes.size());
+      ids_.push_back(record.id);
+      for (const std::string& field : record.fields) append(field, bytes);
+      fingerprint_.add(bytes.size() - begins_.back());
+    }
+    begins_.push_back(bytes.size());
+    source_ = memory_source(std::move(path), std::move(bytes));
+  }
+
+  uint64_t size() const override { return ids_.size(); }
+  const Schema& schema() const override { return schema_; }
+  Extent extent(uint64_t i) const override {
+    return {source_, begins_[i], begins_[i + 1] - begins_[i]};
+  }
+
+  void parse(uint64_t i, Bytes framed, Sample& out) const override {
+    out.fields.resize(schema_.fields.size());
+    for (FieldValue& field : out.fields) {
+      const uint64_t length = framed.size() < 8 ? 1 : load_le<uint64_t>(framed.data());
+      if (framed.size() < 8 || length > framed.size() - 8) {
+        const Place at = place(i);
+        throw TruncatedError("the record is cut short",
+                             {.path = at.path, .record = i, .offset = at.offset});
+      }
+      field.bytes = framed.subspan(8, length);
+      field.shape.clear();
+      framed = framed.subspan(8 + length);
+    }
+    out.id = ids_[i];
+  }
+
+  Place place(uint64_t i) const override { return {source_->uri(), i, begins_[i]}; }
+  Fingerprint fingerprint() const override { return fingerprint_.result(); }
+  const std::vector<std::string>& classes() const override { return classes_; }
+  bool verifies_checksums() const override { return false; }
+
+ private:
+  static void append(const std::string& field, std::vector<std::byte>& bytes) {
+    bytes.resize(bytes.size() + 8);
+    store_le(bytes.data() + bytes.size() - 8, uint64_t{field.size()});
+    const Bytes value = as_bytes(field);
+    bytes.insert(bytes.end(), value.begin(), value.end());
+  }
+
+  Schema schema_;
+  std::vector<std::string> classes_;
+  std::vector<uint64_t> begins_;  // of each record, then the end of the last
+  std::vector<uint64_t> ids_;
+  FingerprintBuilder fingerprint_;
+  std::shared_ptr<const Source> source_;
+};
+
+// {image: image, label: tensor int64 []} and {image: image, label: tensor float32 []}.
+inline Schema image_and_label(DType label = DType::kInt64) {
+  return {{{.name = "image", .kind = FieldKind::kImage},
+           {.name = "label", .kind = FieldKind::kTensor, .dtype = label}}};
+}
+
+// The bytes of a number, as a tensor field holds them.
+template <typename T>
+std::string scalar_bytes(T value) {
+  std::string bytes(sizeof(T), '\0');
+  store_le(std::as_writable_bytes(std::span(bytes)).data(), value);
+  return bytes;
+}
+
+}  // namespace fuelrail
