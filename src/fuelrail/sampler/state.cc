@@ -4,25 +4,26 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "fuelrail/base/error.h"
 
 namespace fuelrail {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using nlohmann::json;
 
 constexpr size_t kMostBytes = size_t{64} << 10;
 
-// Short, and never recursive: what was found may be nested thousands deep.
-std::string describe(const Json& value) {
+// What was found, cut short.
+std::string describe(const json& value) {
   if (value.is_structured()) return std::string("an ") + value.type_name();
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   return text;
 }
 
-const Json& member(const Json& object, const char* name) {
+const json& member(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end()) {
     throw InvalidArgumentError(fmt::format("the state has no member '{}'", name),
@@ -31,8 +32,8 @@ const Json& member(const Json& object, const char* name) {
   return *found;
 }
 
-uint64_t unsigned_member(const Json& object, const char* name, uint64_t most) {
-  const Json& value = member(object, name);
+uint64_t unsigned_member(const json& object, const char* name, uint64_t most) {
+  const json& value = member(object, name);
   if (!value.is_number_unsigned() || value.get<uint64_t>() > most) {
     throw InvalidArgumentError(
         fmt::format("the state's member '{}' is wrong", name),
@@ -41,8 +42,8 @@ uint64_t unsigned_member(const Json& object, const char* name, uint64_t most) {
   return value.get<uint64_t>();
 }
 
-std::string text_member(const Json& object, const char* name) {
-  const Json& value = member(object, name);
+std::string text_member(const json& object, const char* name) {
+  const json& value = member(object, name);
   if (!value.is_string()) {
     throw InvalidArgumentError(fmt::format("the state's member '{}' is wrong", name),
                                {.expected = "a string", .found = describe(value)});
@@ -50,19 +51,23 @@ std::string text_member(const Json& object, const char* name) {
   return value.get<std::string>();
 }
 
-Json parse_object(const std::string& json) {
-  if (json.size() > kMostBytes) {
+json parse_object(const std::string& text) {
+  if (text.size() > kMostBytes) {
     throw InvalidArgumentError("the state is too long",
                                {.expected = fmt::format("at most {} bytes", kMostBytes),
-                                .found = fmt::format("{} bytes", json.size())});
+                                .found = fmt::format("{} bytes", text.size())});
   }
-  Json object;
+  // No member that is read is nested, so nothing nested is kept: no depth can hurt.
+  const auto keep = [](int depth, json::parse_event_t, const json&) { return depth <= 1; };
+  json object;
   try {
-    object = Json::parse(json);
-  } catch (const Json::exception& error) {
-    throw InvalidArgumentError(
-        "the state is not JSON",
-        {.found = error.what(), .remedy = "Pass what state_dict() returned"});
+    object = json::parse(text, keep);
+  } catch (const json::exception& error) {
+    // The library's own message can be as long as the text.
+    ErrorDetail detail{.remedy = "Pass what state_dict() returned"};
+    const auto* syntax = dynamic_cast<const json::parse_error*>(&error);
+    if (syntax != nullptr && syntax->byte > 0) detail.offset = syntax->byte - 1;
+    throw InvalidArgumentError("the state is not JSON", std::move(detail));
   }
   if (!object.is_object()) {
     throw InvalidArgumentError("the state is not a JSON object", {.found = describe(object)});
@@ -81,19 +86,19 @@ void check_same(const char* name, const T& restored, const T& own, const char* r
 }  // namespace
 
 std::string to_json(const State& state) {
-  const Json object = {{"version", state.version},
-                       {"dataset", state.dataset},
-                       {"seed", state.seed},
-                       {"shuffle", state.shuffle},
-                       {"epoch", state.progress.epoch},
-                       {"position", state.progress.position}};
-  return object.dump(-1, ' ', true, Json::error_handler_t::replace);
+  const nlohmann::ordered_json object = {{"version", state.version},
+                                         {"dataset", state.dataset},
+                                         {"seed", state.seed},
+                                         {"shuffle", state.shuffle},
+                                         {"epoch", state.progress.epoch},
+                                         {"position", state.progress.position}};
+  return object.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-State parse_state(const std::string& json) {
+State parse_state(const std::string& text) {
   constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max();
   constexpr uint64_t kMost64 = std::numeric_limits<uint64_t>::max();
-  const Json object = parse_object(json);
+  const json object = parse_object(text);
   const uint64_t version = unsigned_member(object, "version", kMost32);
   if (version == 0 || version > kStateVersion) {
     throw InvalidArgumentError("the state's member 'version' is not known here",

@@ -25,7 +25,7 @@ std::string to_json(const State& state);
 // The state that to_json wrote. Unknown members are ignored.
 // Errors: InvalidArgumentError that names the member that is missing, of the wrong type, or too
 // large, and for text that is not a JSON object, is over 64 KiB, or has a newer version.
-State parse_state(const std::string& json);
+State parse_state(const std::string& text);
 
 // Whether `restored` belongs to the run described by `own` (version, dataset, shuffle, seed).
 // Errors: InvalidArgumentError that names the first member that differs, with both values.

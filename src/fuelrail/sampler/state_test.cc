@@ -134,7 +134,12 @@ TEST(State, what_is_no_json_object_is_refused) {
   for (const std::string json : {"[]", "1", "null", "\"state\""}) {
     EXPECT_THAT(refusal(json), HasSubstr("the state is not a JSON object")) << json;
   }
-  EXPECT_THAT(refusal(to_json(example()).substr(0, 40)), HasSubstr("the state is not JSON"));
+  EXPECT_EQ(refusal("{\"version\":?}"),
+            "offset 11: the state is not JSON. Pass what state_dict() returned.");
+  const std::string whole = to_json(example());
+  for (size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_THAT(refusal(whole.substr(0, size)), HasSubstr("the state is not JSON")) << size;
+  }
 }
 
 TEST(State, deep_nesting_and_long_texts_do_no_harm) {
@@ -147,6 +152,8 @@ TEST(State, deep_nesting_and_long_texts_do_no_harm) {
   EXPECT_THAT(refusal(std::string(70000, ' ')), HasSubstr("the state is too long"));
   const std::string message = refusal(with("42", "\"" + std::string(10000, 'a') + "\""));
   EXPECT_LT(message.size(), 300u);
+  EXPECT_LT(refusal(with("42", "\"" + std::string(10000, 'a'))).size(), 300u);
+  EXPECT_LT(refusal(with("42", std::string(10000, '9') + "e9")).size(), 300u);
 }
 
 TEST(CheckSameRun, the_same_run_goes_on) {
