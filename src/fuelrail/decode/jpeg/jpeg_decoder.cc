@@ -1,15 +1,18 @@
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
 
 #include <fmt/format.h>
-#include <jpeglib.h>
 
 #include <algorithm>
 #include <csetjmp>
-#include <cstdio>  // jpeglib.h needs FILE
 #include <cstring>
 #include <vector>
-// After jpeglib.h.
+
+// Each of these needs the one before it.
+// clang-format off
+#include <cstdio>
+#include <jpeglib.h>
 #include <jerror.h>
+// clang-format on
 
 #include "fuelrail/decode/job.h"
 
@@ -117,16 +120,14 @@ bool guarded(Session& session, void (*step)(Session&)) {
   return true;
 }
 
-void create(Session& session) {
+// A new libjpeg object an image, which costs less than a microsecond: an old one would lend the
+// tables of its last image to one that lacks them.
+void read_header(Session& session) {
   jpeg_create_decompress(&session.codec);  // clears all but err and client_data
   session.codec.src = &session.source;
-}
-
-void read_header(Session& session) {
   const Bytes encoded = session.job->encoded;
   session.source.next_input_byte = reinterpret_cast<const JOCTET*>(encoded.data());
   session.source.bytes_in_buffer = encoded.size();
-  session.codec.progress = nullptr;
   session.in_header = true;
   jpeg_read_header(&session.codec, TRUE);
   session.in_header = false;
@@ -255,6 +256,10 @@ void read_rows(Session& session) {
                     {.found = reason});
 }
 
+struct Destroy {
+  void operator()(jpeg_decompress_struct* codec) const { jpeg_destroy_decompress(codec); }
+};
+
 class JpegDecoder final : public Decoder {
  public:
   JpegDecoder() : session_(std::make_unique<Session>()) {
@@ -270,9 +275,7 @@ class JpegDecoder final : public Decoder {
     session.source.term_source = end_source;
     session.progress.progress_monitor = limit_scans;
     session.codec.client_data = session_.get();
-    if (!guarded(session, create)) throw std::bad_alloc();
   }
-  ~JpegDecoder() override { jpeg_destroy_decompress(&session_->codec); }
 
   void decode(std::span<DecodeJob> jobs) override {
     decode_each(jobs, [this](DecodeJob& job) { decode_one(job); });
@@ -280,11 +283,9 @@ class JpegDecoder final : public Decoder {
 
  private:
   void decode_one(DecodeJob& job) {
-    // Gives libjpeg's memory for this image back, whatever happens.
-    const auto abort = [](jpeg_decompress_struct* codec) { jpeg_abort_decompress(codec); };
-    const std::unique_ptr<jpeg_decompress_struct, decltype(abort)> cleanup(&session_->codec, abort);
-
     Session& session = *session_;
+    session.codec.mem = nullptr;  // not created yet: nothing to destroy
+    const std::unique_ptr<jpeg_decompress_struct, Destroy> cleanup(&session.codec);
     session.job = &job;
     session.ended = false;
     session.tolerated = 0;

@@ -1,13 +1,17 @@
 #include "fuelrail/decode/jpeg/made_jpeg.h"
 
 #include <fmt/format.h>
-#include <jpeglib.h>
 
 #include <cmath>
-#include <cstdio>  // jpeglib.h needs FILE
 #include <cstdlib>
 #include <random>
 #include <stdexcept>
+
+// Each of these needs the one before it.
+// clang-format off
+#include <cstdio>
+#include <jpeglib.h>
+// clang-format on
 
 namespace fuelrail {
 namespace {

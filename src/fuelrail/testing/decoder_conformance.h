@@ -1,0 +1,285 @@
+// What every Decoder promises. Instantiate it with the ways to make one:
+//
+//   INSTANTIATE_TEST_SUITE_P(Some, DecoderConformance, ::testing::Values(
+//       DecoderCase{"name", make_some_decoder, {".jpg"}}), case_name);
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/decoder.h"
+#include "fuelrail/testing/golden_images.h"
+
+namespace fuelrail::testing {
+
+struct DecoderCase {
+  std::string name;
+  std::function<std::unique_ptr<Decoder>()> make;
+  std::vector<std::string> endings;  // of the golden images that it decodes
+};
+
+inline void PrintTo(const DecoderCase& decoder, std::ostream* out) { *out << decoder.name; }
+
+inline std::string case_name(const ::testing::TestParamInfo<DecoderCase>& info) {
+  return info.param.name;
+}
+
+// A job and the pixels it writes, in rows with a few bytes behind them that are nobody's.
+class CropJob {
+ public:
+  static constexpr int64_t kPadding = 7;
+
+  CropJob(Bytes encoded, const ImageInfo& info, Box box, uint8_t fill = 0x5a)
+      : fill_(fill), pixels_(static_cast<size_t>(box.height * (box.width * 3 + kPadding)), fill) {
+    job.encoded = encoded;
+    job.info = info;
+    job.box = box;
+    job.output = {pixels_.data(), box.height, box.width, 3, box.width * 3 + kPadding};
+  }
+  CropJob(const CropJob&) = delete;
+  CropJob& operator=(const CropJob&) = delete;
+
+  void decode_with(Decoder& decoder) { decoder.decode({&job, 1}); }
+
+  // The error's text; empty after success.
+  std::string error() const {
+    try {
+      if (job.error) std::rethrow_exception(job.error);
+    } catch (const std::exception& caught) {
+      return caught.what();
+    }
+    return {};
+  }
+  template <typename Expected>
+  bool failed_with() const {
+    try {
+      if (job.error) std::rethrow_exception(job.error);
+    } catch (const Expected&) {
+      return true;
+    } catch (...) {
+    }
+    return false;
+  }
+  bool padding_is_untouched() const {
+    for (int64_t y = 0; y < job.box.height; ++y) {
+      const uint8_t* end = job.output.row(y) + job.box.width * 3;
+      if (std::any_of(end, end + kPadding, [&](uint8_t byte) { return byte != fill_; }))
+        return false;
+    }
+    return true;
+  }
+  // The largest difference, in levels, from the same box of an image's RGB pixels.
+  int distance_to(const std::string& rgb) const {
+    int largest = 0;
+    for (int64_t y = 0; y < job.box.height; ++y) {
+      const size_t at =
+          static_cast<size_t>(((job.box.top + y) * job.info.stored.width + job.box.left) * 3);
+      for (size_t i = 0; i < static_cast<size_t>(job.box.width * 3); ++i) {
+        const int expected = static_cast<uint8_t>(rgb[at + i]);
+        largest = std::max(largest, std::abs(job.output.row(y)[i] - expected));
+      }
+    }
+    return largest;
+  }
+  const std::vector<uint8_t>& pixels() const { return pixels_; }
+
+  DecodeJob job;
+
+ private:
+  uint8_t fill_;
+  std::vector<uint8_t> pixels_;
+};
+
+class DecoderConformance : public ::testing::TestWithParam<DecoderCase> {
+ protected:
+  std::vector<GoldenImage> images() const {
+    std::vector<GoldenImage> mine;
+    for (const GoldenImage& image : golden_images()) {
+      for (const std::string& ending : GetParam().endings) {
+        if (image.name.ends_with(ending)) mine.push_back(image);
+      }
+    }
+    return mine;
+  }
+  // One of each kind that is read differently.
+  std::vector<GoldenImage> few_images() const {
+    std::vector<GoldenImage> few;
+    for (const GoldenImage& image : images()) {
+      for (const char* name : {"s420.jpg", "s444.jpg", "grey.jpg", "progressive.jpg", "restart.jpg",
+                               "cmyk.jpg", "rgb8.png", "palette4_interlaced.png", "rgba16.png"}) {
+        if (image.name == name) few.push_back(image);
+      }
+    }
+    return few;
+  }
+  const std::unique_ptr<Decoder> decoder_ = GetParam().make();
+};
+
+TEST_P(DecoderConformance, golden_images_have_pillows_pixels) {
+  ASSERT_FALSE(images().empty());
+  for (const GoldenImage& image : images()) {
+    SCOPED_TRACE(image.name);
+    CropJob job(image.bytes(), probe(image.bytes()), whole(image.stored));
+    job.decode_with(*decoder_);
+    ASSERT_EQ(job.error(), "");
+    EXPECT_LE(job.distance_to(image.rgb), image.tolerance);
+    EXPECT_TRUE(job.padding_is_untouched());
+  }
+}
+
+TEST_P(DecoderConformance, boxes_are_parts_of_the_whole) {
+  std::mt19937_64 random(3);
+  for (const GoldenImage& image : images()) {
+    SCOPED_TRACE(image.name);
+    for (int i = 0; i < 40; ++i) {
+      const auto below = [&](int64_t limit) {
+        return static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
+      };
+      Box box{below(image.stored.height), below(image.stored.width), 0, 0};
+      box.height = 1 + below(image.stored.height - box.top);
+      box.width = 1 + below(image.stored.width - box.left);
+      CropJob job(image.bytes(), probe(image.bytes()), box);
+      job.decode_with(*decoder_);
+      ASSERT_EQ(job.error(), "");
+      ASSERT_LE(job.distance_to(image.rgb), image.tolerance);
+      ASSERT_TRUE(job.padding_is_untouched());
+    }
+  }
+}
+
+TEST_P(DecoderConformance, a_bad_image_spoils_only_its_own_job) {
+  const std::vector<GoldenImage> few = few_images();  // outlives the jobs, which view its bytes
+  std::vector<std::unique_ptr<CropJob>> owned;
+  std::vector<DecodeJob> jobs;
+  for (const GoldenImage& image : few) {
+    const ImageInfo info = probe(image.bytes());
+    const Bytes half = image.bytes().first(image.encoded.size() / 2);
+    for (const Bytes encoded : {image.bytes(), half, image.bytes()}) {
+      owned.push_back(std::make_unique<CropJob>(encoded, info, whole(image.stored)));
+      jobs.push_back(owned.back()->job);
+    }
+  }
+  decoder_->decode(jobs);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    owned[i]->job = jobs[i];
+    const GoldenImage& image = few[i / 3];
+    SCOPED_TRACE(image.name);
+    if (i % 3 == 1) {
+      EXPECT_NE(owned[i]->error(), "");
+    } else {
+      EXPECT_EQ(owned[i]->error(), "");
+      EXPECT_LE(owned[i]->distance_to(image.rgb), image.tolerance);
+    }
+  }
+}
+
+TEST_P(DecoderConformance, an_old_error_is_forgotten) {
+  const GoldenImage image = few_images().front();
+  CropJob job(image.bytes(), probe(image.bytes()), whole(image.stored));
+  job.job.error = std::make_exception_ptr(DecodeError("of another image"));
+  job.job.tolerated = 7;
+  job.decode_with(*decoder_);
+  EXPECT_EQ(job.error(), "");
+  EXPECT_EQ(job.job.tolerated, 0u);
+}
+
+TEST_P(DecoderConformance, no_jobs_are_no_work) { decoder_->decode({}); }
+
+TEST_P(DecoderConformance, a_box_that_is_empty_or_outside_is_refused) {
+  const GoldenImage image = few_images().front();
+  const auto [height, width] = image.stored;
+  for (const Box& box : {Box{0, 0, height + 1, width}, Box{0, 0, height, width + 1},
+                         Box{height, 0, 1, 1}, Box{0, 0, 0, 5}, Box{0, 0, 5, 0}}) {
+    CropJob job(image.bytes(), probe(image.bytes()), box);
+    job.decode_with(*decoder_);
+    EXPECT_TRUE(job.failed_with<InvalidArgumentError>()) << job.error();
+  }
+  CropJob negative(image.bytes(), probe(image.bytes()), {0, 0, 4, 4});
+  negative.job.box.top = -1;
+  negative.decode_with(*decoder_);
+  EXPECT_TRUE(negative.failed_with<InvalidArgumentError>()) << negative.error();
+}
+
+TEST_P(DecoderConformance, an_output_of_another_size_is_refused) {
+  const GoldenImage image = few_images().front();
+  CropJob job(image.bytes(), probe(image.bytes()), {0, 0, 4, 4});
+  job.job.output.height = 3;
+  job.decode_with(*decoder_);
+  EXPECT_TRUE(job.failed_with<InvalidArgumentError>()) << job.error();
+}
+
+TEST_P(DecoderConformance, info_of_another_image_is_refused) {
+  for (const GoldenImage& image : few_images()) {
+    SCOPED_TRACE(image.name);
+    ImageInfo info = probe(image.bytes());
+    info.stored.height += 8;
+    CropJob job(image.bytes(), info, whole(info.stored));
+    job.decode_with(*decoder_);
+    EXPECT_NE(job.error(), "");
+  }
+}
+
+// Either the truth or an error, wherever the bytes end.
+TEST_P(DecoderConformance, every_truncation_is_reported_or_harmless) {
+  for (const GoldenImage& image : few_images()) {
+    SCOPED_TRACE(image.name);
+    const ImageInfo info = probe(image.bytes());
+    for (size_t size = 0; size < image.encoded.size(); ++size) {
+      // A copy of that size, so that a sanitizer sees every byte read behind it.
+      const std::vector<char> cut(image.encoded.begin(),
+                                  image.encoded.begin() + static_cast<std::ptrdiff_t>(size));
+      CropJob job(as_bytes({cut.data(), cut.size()}), info, whole(image.stored));
+      job.decode_with(*decoder_);
+      if (job.error().empty()) {
+        ASSERT_LE(job.distance_to(image.rgb), image.tolerance) << "cut to " << size;
+      }
+    }
+  }
+}
+
+// Damage may go unnoticed, but success means that every pixel was written.
+TEST_P(DecoderConformance, damaged_bytes_never_leave_pixels_untouched) {
+  std::mt19937_64 random(5);
+  for (const GoldenImage& image : few_images()) {
+    SCOPED_TRACE(image.name);
+    std::vector<char> bytes(image.encoded.begin(), image.encoded.end());
+    for (int i = 0; i < 3000; ++i) {
+      const size_t at = random() % bytes.size();
+      const char before = bytes[at];
+      bytes[at] = static_cast<char>(bytes[at] ^ static_cast<char>(1 + random() % 255));
+      const Bytes damaged = as_bytes({bytes.data(), bytes.size()});
+      ImageInfo info;
+      try {
+        info = probe(damaged, 100'000);
+      } catch (const Error&) {
+        bytes[at] = before;
+        continue;
+      }
+      CropJob first(damaged, info, whole(info.stored), 0x00);
+      CropJob second(damaged, info, whole(info.stored), 0xff);
+      first.decode_with(*decoder_);
+      second.decode_with(*decoder_);
+      ASSERT_EQ(first.error(), second.error()) << "byte " << at;
+      ASSERT_TRUE(first.padding_is_untouched() && second.padding_is_untouched()) << "byte " << at;
+      if (first.error().empty()) {
+        for (int64_t y = 0; y < info.stored.height; ++y) {
+          const uint8_t* row = first.job.output.row(y);
+          ASSERT_TRUE(std::equal(row, row + info.stored.width * 3, second.job.output.row(y)))
+              << "byte " << at << ", row " << y;
+        }
+      }
+      bytes[at] = before;
+    }
+  }
+}
+
+}  // namespace fuelrail::testing

@@ -1,0 +1,65 @@
+// The golden images of tests/golden/images, with what Pillow says their pixels are.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/box.h"
+#include "fuelrail/base/bytes.h"
+
+namespace fuelrail::testing {
+
+struct GoldenImage {
+  std::string name;
+  std::string encoded;
+  Size stored;
+  int channels = 0;
+  int orientation = 1;
+  int tolerance = 0;    // levels
+  std::string rgb;      // as stored
+  std::string upright;  // as ImageOps.exif_transpose turns it; empty for orientation 1
+  Bytes bytes() const { return as_bytes(encoded); }
+};
+
+inline std::string read_golden_image_file(const std::string& name) {
+  std::ifstream file(std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/images/" + name,
+                     std::ios::binary);
+  if (!file) throw std::runtime_error("no golden file " + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Lifetime: the program's.
+inline const std::vector<GoldenImage>& golden_images() {
+  static const std::vector<GoldenImage> kImages = [] {
+    std::vector<GoldenImage> images;
+    std::istringstream manifest(read_golden_image_file("manifest.tsv"));
+    GoldenImage image;
+    while (manifest >> image.name >> image.channels >> image.orientation >> image.stored.height >>
+           image.stored.width >> image.tolerance) {
+      image.encoded = read_golden_image_file(image.name);
+      image.rgb = read_golden_image_file(image.name + ".rgb");
+      image.upright.clear();
+      if (image.orientation != 1) {
+        image.upright = read_golden_image_file(image.name + ".upright.rgb");
+      }
+      images.push_back(image);
+    }
+    return images;
+  }();
+  return kImages;
+}
+
+inline const GoldenImage& golden_image(const std::string& name) {
+  for (const GoldenImage& image : golden_images()) {
+    if (image.name == name) return image;
+  }
+  throw std::runtime_error("no golden image " + name);
+}
+
+}  // namespace fuelrail::testing

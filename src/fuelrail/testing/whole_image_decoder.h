@@ -1,0 +1,47 @@
+// A decoder without shortcuts: it decodes the whole image and copies the box out of it. The measure
+// of decoders that read less.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/decoder.h"
+
+namespace fuelrail::testing {
+
+class WholeImageDecoder final : public Decoder {
+ public:
+  void decode(std::span<DecodeJob> jobs) override {
+    for (DecodeJob& job : jobs) decode_one(job);
+  }
+
+ private:
+  void decode_one(DecodeJob& job) {
+    const Size size = job.info.stored;
+    if (job.box.height <= 0 || job.box.width <= 0 || !job.box.inside(size) ||
+        job.output.size() != job.box.size()) {
+      job.error = std::make_exception_ptr(InvalidArgumentError("the job's box is wrong"));
+      return;
+    }
+    std::vector<uint8_t> pixels(static_cast<size_t>(size.height * size.width * 3));
+    const ImageView image{pixels.data(), size.height, size.width, 3, size.width * 3};
+    DecodeJob all = job;
+    all.box = whole(size);
+    all.output = image;
+    decoder_->decode({&all, 1});
+    job.error = all.error;
+    job.tolerated = all.tolerated;
+    if (job.error) return;
+    const ImageView box = image.crop(job.box);
+    for (int64_t y = 0; y < box.height; ++y) {
+      std::copy_n(box.row(y), box.width * 3, job.output.row(y));
+    }
+  }
+
+  std::unique_ptr<Decoder> decoder_ = make_decoder();
+};
+
+}  // namespace fuelrail::testing
