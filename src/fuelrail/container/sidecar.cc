@@ -88,21 +88,6 @@ void check_crc(Bytes data, uint32_t expected, const std::string& what, const std
       {.expected = fmt::format("{:#010x}", expected), .found = fmt::format("{:#010x}", found)});
 }
 
-// CRC-32 of the lengths of a piece of the record table, as u64.
-uint32_t crc_of_lengths(Bytes table, uint32_t crc) {
-  std::array<std::byte, 512 * sizeof(uint64_t)> lengths;
-  size_t filled = 0;
-  for (size_t at = 0; at < table.size(); at += kTableEntryBytes) {
-    std::memcpy(lengths.data() + filled, table.data() + at + 8, 8);
-    filled += 8;
-    if (filled == lengths.size()) {
-      crc = crc32(lengths, crc);
-      filled = 0;
-    }
-  }
-  return crc32(Bytes(lengths).first(filled), crc);
-}
-
 template <typename T>
 void append_le(std::vector<std::byte>& out, T value) {
   out.resize(out.size() + sizeof value);
@@ -373,14 +358,12 @@ uint32_t Sidecar::payload_crc(uint64_t i) const {
 void Sidecar::verify() const {
   for (const SidecarSection& section : sections_) section.verify();
   if (table_ == nullptr) return;
-  Fingerprint found{.records = records()};
-  for (uint64_t i = 0; i < records(); ++i) found.bytes += record(i).length;
-  found.checksum = crc_of_lengths(table_->all(), 0);
+  FingerprintBuilder builder;
+  for (uint64_t i = 0; i < records(); ++i) builder.add(record(i).length);
+  const Fingerprint& found = builder.result();
   if (found == fingerprint_) return;
-  throw_corrupt(
-      "the sidecar's fingerprint is not that of its record table", uri_,
-      {.expected = fmt::format("{} bytes, {:08x}", fingerprint_.bytes, fingerprint_.checksum),
-       .found = fmt::format("{} bytes, {:08x}", found.bytes, found.checksum)});
+  throw_corrupt("the sidecar's fingerprint is not that of its record table", uri_,
+                {.expected = to_string(fingerprint_), .found = to_string(found)});
 }
 
 // --- Writing ---
@@ -389,8 +372,7 @@ void SidecarWriter::add_record(RecordEntry entry, uint32_t payload_crc) {
   append_le(table_, entry.offset);
   append_le(table_, entry.length);
   if (all_have_checksums_) append_le(checksums_, payload_crc);
-  ++records_;
-  record_bytes_ += entry.length;
+  fingerprint_.add(entry.length);
 }
 
 void SidecarWriter::add_record(RecordEntry entry) {
@@ -481,9 +463,9 @@ std::vector<std::byte> header_of(const FileIdentity& identity,
 
 void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
   std::vector<std::byte> meta;
-  append_le(meta, records_);
-  append_le(meta, record_bytes_);
-  append_le(meta, crc_of_lengths(table_, 0));
+  append_le(meta, fingerprint_.result().records);
+  append_le(meta, fingerprint_.result().bytes);
+  append_le(meta, fingerprint_.result().checksum);
   append_le(meta, uint32_t{0});
 
   std::vector<StoredSection> stored;

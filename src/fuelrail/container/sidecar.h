@@ -11,6 +11,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/container/fingerprint.h"
 #include "fuelrail/storage/sink.h"
 #include "fuelrail/storage/source.h"
 
@@ -62,6 +63,7 @@ class IdentifyingSink final : public Sink {
   const std::string& uri() const override { return inner_.uri(); }
   void write(Bytes bytes) override;
   uint64_t position() const override { return inner_.position(); }
+  void sync() override { inner_.sync(); }
   void commit() override { inner_.commit(); }
 
   // Of all that was written through this. Requires: the inner sink was empty before.
@@ -204,8 +206,7 @@ class SidecarWriter {
 
   std::vector<std::byte> table_;
   std::vector<std::byte> checksums_;
-  uint64_t records_ = 0;
-  uint64_t record_bytes_ = 0;
+  FingerprintBuilder fingerprint_;
   bool all_have_checksums_ = true;
   std::vector<Section> sections_;  // all others
 };

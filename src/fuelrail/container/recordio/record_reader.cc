@@ -74,16 +74,20 @@ void RecordReader::seek(uint64_t offset) {
 
 Record RecordReader::read_record() {
   const RecordShape shape = measure_record(reader_, offset_);
+  if (options_.recover) refuse_hidden_head(shape.framed_bytes);
   const Bytes framed = reader_.at(offset_, shape.framed_bytes);
-  if (options_.recover) refuse_hidden_head(framed);
   return {offset_, shape.framed_bytes, unframe(framed, assembled_, offset_).payload};
 }
 
 // A part never holds an aligned magic that begins a record: if one is there, the length before it
-// is wrong, and the record behind it would be lost.
-void RecordReader::refuse_hidden_head(Bytes framed) {
+// is wrong, and the record behind it would be lost. The last word may be the magic of a head that
+// reaches past this record.
+void RecordReader::refuse_hidden_head(uint64_t framed_bytes) {
+  const uint64_t left = reader_.source_bytes() - offset_;
+  const Bytes seen = reader_.at(offset_, std::min(framed_bytes + kHeadBytes / 2, left));
+  const Bytes framed = seen.first(framed_bytes);
   for (auto at = find_magic(framed, kHeadBytes); at; at = find_magic(framed, *at + 4)) {
-    if (!begins_record(framed.subspan(*at))) continue;
+    if (!begins_record(seen.subspan(*at))) continue;
     throw CorruptError("another record begins inside this one", {.offset = offset_ + *at});
   }
 }

@@ -63,7 +63,7 @@ class RecordReader {
 
  private:
   Record read_record();
-  void refuse_hidden_head(Bytes framed);
+  void refuse_hidden_head(uint64_t framed_bytes);
   uint64_t find_head(uint64_t from);
 
   std::shared_ptr<const Source> source_;

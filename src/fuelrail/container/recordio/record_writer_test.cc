@@ -1,0 +1,80 @@
+#include "fuelrail/container/recordio/record_writer.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <string>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/testing/collecting_sink.h"
+
+namespace fuelrail::recordio {
+namespace {
+
+const std::string kMagicText = "\x0a\x23\xd7\xce";
+
+// Counts, and keeps nothing: for records of half a gigabyte.
+class CountingSink final : public Sink {
+ public:
+  const std::string& uri() const override { return uri_; }
+  void write(Bytes bytes) override { position_ += bytes.size(); }
+  uint64_t position() const override { return position_; }
+  void commit() override {}
+
+ private:
+  std::string uri_ = "counted";
+  uint64_t position_ = 0;
+};
+
+// Zeros that take no memory until they are written to.
+class SparseZeros {
+ public:
+  explicit SparseZeros(size_t size)
+      : size_(size),
+        at_(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~SparseZeros() { ::munmap(at_, size_); }
+  SparseZeros(const SparseZeros&) = delete;
+  SparseZeros& operator=(const SparseZeros&) = delete;
+  Bytes bytes() const { return {static_cast<const std::byte*>(at_), size_}; }
+
+ private:
+  size_t size_;
+  void* at_;
+};
+
+TEST(RecordWriter, five_records_begin_where_upstream_says) {
+  CollectingSink sink;
+  RecordWriter writer(sink);
+  for (uint64_t i = 0; i < 5; ++i) EXPECT_EQ(writer.append(as_bytes("12345678")), 16 * i);
+  EXPECT_EQ(sink.position(), 80u);
+  EXPECT_EQ(writer.escapes(), 0u);
+}
+
+TEST(RecordWriter, large_payloads_are_framed_as_small_ones_are) {
+  for (const size_t size : {size_t{1} << 20, (size_t{1} << 20) + 1, (size_t{3} << 20) + 2}) {
+    std::string payload(size, 'x');
+    payload.replace(400'000, 4, kMagicText);
+    payload.replace(size - 2, 2, "yz");
+    CollectingSink sink;
+    RecordWriter writer(sink);
+    writer.append(as_bytes(payload));
+    std::vector<std::byte> expected;
+    append_framed(as_bytes(payload), expected);
+    EXPECT_TRUE(sink.bytes() == expected);
+    EXPECT_EQ(writer.escapes(), 1u);
+  }
+}
+
+TEST(RecordWriter, longest_record_is_accepted_and_one_byte_more_refused) {
+  const SparseZeros zeros(kMaxPayloadBytes + 1);
+  CountingSink sink;
+  RecordWriter writer(sink);
+  EXPECT_EQ(writer.append(zeros.bytes().first(kMaxPayloadBytes)), 0u);
+  EXPECT_EQ(sink.position(), kHeadBytes + kMaxPayloadBytes + 1);
+  EXPECT_THROW(writer.append(zeros.bytes()), InvalidArgumentError);
+  EXPECT_EQ(sink.position(), kHeadBytes + kMaxPayloadBytes + 1);
+}
+
+}  // namespace
+}  // namespace fuelrail::recordio
