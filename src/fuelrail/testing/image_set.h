@@ -24,6 +24,7 @@ struct ImageSet {
 inline ImageSet make_image_set(const std::string& uri, size_t count, size_t broken = SIZE_MAX) {
   ImageSet set;
   {
+    file_system_for(uri).make_directory(uri.substr(0, uri.rfind('/')));
     const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
     recordio::RecordWriter writer(*sink);
     for (size_t i = 0; i < count; ++i) {
