@@ -10,10 +10,10 @@
 
 namespace fuelrail {
 
-// How many images may fail before the whole job does.
+// How many images may be left out because they cannot be read, before the whole job fails.
 struct MaxErrors {
   uint64_t count = 0;
-  double fraction = 0;  // of all images; the larger of both holds
+  double fraction = 0;  // of the images to be packed, rounded down; the larger of both holds
 };
 
 struct PackProgress {
@@ -30,23 +30,27 @@ struct PackFailure {
 
 struct PackOptions {
   // Results.
-  int64_t resize = 0;  // shorter side; never enlarges; 0 = leave
-  std::optional<int>
-      quality{};  // JPEG quality of what is encoded anew (default 95); given without resize, every
-                  // image is encoded anew; absent and no resize: bytes pass through untouched
-  bool verify_images = true;  // probe every image, so that what cannot be read is left out now
-  std::vector<std::pair<std::string, double>>
-      split{};         // empty = one file; else OUT becomes OUT_<name>.rec
+  int64_t resize = 0;            // shorter side; never enlarges; 0 = leave
+  std::optional<int> quality{};  // JPEG quality, 1 to 100, of what is encoded anew (default 95);
+                                 // given, every image is; image_preparer.h has the whole rule
+  bool verify_images = true;     // probe what passes through, so that what is no image is found now
+  // Random parts by name and fraction (container/subset.h); empty = one file. What the fractions
+  // leave is left out. With OUT = `X.rec`, part `train` becomes `X_train.rec`.
+  std::vector<std::pair<std::string, double>> split{};
   uint64_t seed = 0;   // of the split
   std::string root{};  // for a list: folder that its paths are relative to; default: the list's own
   MaxErrors max_errors{};
 
   // Speed.
-  int threads = 0;  // 0 = default_threads()
+  int threads = 0;  // that read, decode and encode; 0 = default_threads()
 
-  // Called from the packing thread, at most ten times a second and at the end. Returns false to
+  // Called from the calling thread, at most ten times a second and at the end. Returns false to
   // stop: the job then ends with a StateError "interrupted" and leaves no file.
   std::function<bool(const PackProgress&)> progress{};
+
+  // What is said to the user without failing: files in the folder that are no images. Called from
+  // the calling thread. Default: said to nobody.
+  std::function<void(const std::string&)> warn{};
 };
 
 struct PackResult {
@@ -55,16 +59,27 @@ struct PackResult {
     uint64_t records = 0;
     uint64_t bytes = 0;
   };
-  std::vector<File> files;
-  std::vector<PackFailure> failures;  // images left out
-  std::string report;  // path of the report file (one JSON object a line), empty without failures
+  std::vector<File> files;            // in the order of the split
+  std::vector<PackFailure> failures;  // images left out, in the source's order
+  std::string report;                 // path of the report file; empty without failures
 };
 
-// `source`: a folder (one sub-folder a class), or a list `.lst` (id TAB label [TAB label...] TAB
-// path). The output has its final names only when all of it is complete; for the same input the
-// bytes are the same for any number of threads. Errors: NotFoundError; InvalidArgumentError (empty
-// source, a list line that is not one, with its number); IoError; CorruptError when more images
-// fail than allowed (the report file is written all the same).
+// `source`: a folder (one sub-folder a class), or a list `.lst` (id TAB label [TAB label ...] TAB
+// path; image_list.h). Records keep the source's order; a record's id is the image's index in the
+// folder, or the list's id, so that ids stay the same in every part and whatever is left out.
+//
+// `output`: `X.rec`. Beside it come `X.idx` (keyed by the ids) and the sidecar `X.rec.frx`; part.h
+// says how an X.rec can never be there without being whole and theirs. For the same input the bytes
+// are the same for any number of threads. Images that cannot be read are listed in
+// `X.rec.errors.jsonl`, one {"path", "reason"} a line; a job without any removes an old such file.
+//
+// Memory: at most 64 MiB of images that wait for their turn, the pixels and bytes of one image a
+// thread, and 20 bytes a record.
+//
+// Errors: NotFoundError; InvalidArgumentError (an option, a name, an empty source, a part that
+// would be empty); IoError; CorruptError for a list line that is none, with its number, and when
+// more images fail than allowed or a part is left without any: then there is no output, and the
+// report.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail

@@ -1,0 +1,122 @@
+#include "fuelrail/pack/image_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \r") - begin + 1);
+}
+
+std::vector<std::string_view> columns_of(std::string_view line) {
+  std::vector<std::string_view> columns;
+  for (size_t begin = 0;;) {
+    const size_t end = line.find('\t', begin);
+    columns.push_back(trimmed(line.substr(begin, end - begin)));
+    if (end == std::string_view::npos) return columns;
+    begin = end + 1;
+  }
+}
+
+template <typename Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+struct LinePlace {
+  const std::string& uri;
+  uint64_t number;
+};
+
+[[noreturn]] void refuse(const LinePlace& at, const std::string& failure, ErrorDetail detail = {}) {
+  detail.path = at.uri;
+  throw CorruptError(fmt::format("line {}: {}", at.number, failure), std::move(detail));
+}
+
+float parse_label(std::string_view text, const LinePlace& at) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const std::optional<double> label = parse<double>(text);
+  if (!label || !std::isfinite(*label)) {
+    refuse(at, "the label is not a number",
+           {.expected = "a finite number", .found = fmt::format("'{}'", text)});
+  }
+  const float stored = static_cast<float>(*label);
+  if (!std::isfinite(stored) || (*label == std::trunc(*label) && double{stored} != *label)) {
+    refuse(at, "float32, which RecordIO stores, cannot hold the label",
+           {.found = std::string(text), .remedy = "Number the classes from 0"});
+  }
+  return stored;
+}
+
+bool is_absolute(std::string_view path) {
+  return path.starts_with('/') || path.find("://") != std::string_view::npos;
+}
+
+ListedImage parse_line(std::string_view line, const std::string& root, const LinePlace& at) {
+  const std::vector<std::string_view> columns = columns_of(line);
+  if (columns.size() < 3) {
+    refuse(at, "the line has too few columns",
+           {.expected = "id TAB label [TAB label ...] TAB path",
+            .found = fmt::format("{} column{}", columns.size(), columns.size() == 1 ? "" : "s")});
+  }
+  ListedImage image;
+  const std::optional<uint64_t> id = parse<uint64_t>(columns.front());
+  if (!id) {
+    refuse(at, "the id is not a number",
+           {.expected = "a whole number from 0", .found = fmt::format("'{}'", columns.front())});
+  }
+  image.id = *id;
+  for (size_t i = 1; i + 1 < columns.size(); ++i)
+    image.labels.push_back(parse_label(columns[i], at));
+  if (columns.back().empty()) refuse(at, "the path is empty");
+  image.path =
+      is_absolute(columns.back()) ? columns.back() : join_uri(root, std::string(columns.back()));
+  return image;
+}
+
+// The folder part of a URI; "." for a bare name.
+std::string folder_of(const std::string& uri) {
+  const size_t slash = uri.rfind('/');
+  return slash == std::string::npos ? "." : uri.substr(0, slash == 0 ? 1 : slash);
+}
+
+}  // namespace
+
+std::vector<ListedImage> parse_image_list(std::string_view text, const std::string& uri,
+                                          const std::string& root) {
+  std::vector<ListedImage> images;
+  for (size_t number = 1, begin = 0; begin < text.size(); ++number) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (trimmed(line).empty()) continue;
+    images.push_back(parse_line(line, root, {uri, number}));
+  }
+  return images;
+}
+
+std::vector<ListedImage> read_image_list(const std::string& uri, const std::string& root) {
+  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
+  std::string text(source->size_bytes(), '\0');
+  source->read(0, std::as_writable_bytes(std::span(text)));
+  return parse_image_list(text, uri, root.empty() ? folder_of(uri) : root);
+}
+
+}  // namespace fuelrail

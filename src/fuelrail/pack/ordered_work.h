@@ -1,0 +1,94 @@
+// Many threads work on the items 0, 1, 2, ...; one thread takes the results in that order, within
+// bounded memory.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fuelrail/pack/reorder.h"
+
+namespace fuelrail {
+
+struct OrderedWorkOptions {
+  uint64_t items = 0;
+  int threads = 1;
+  uint64_t capacity_bytes = uint64_t{64} << 20;  // of results that wait to be taken
+};
+
+// Threads: `take` from one. The destructor stops the threads after the items that they are at.
+template <typename Result>
+class OrderedWork {
+ public:
+  using Worker = std::function<Result(uint64_t item)>;
+
+  // `make_worker` is called once on each thread, so that a worker may keep memory of its own from
+  // item to item; `bytes_of` says what a result weighs.
+  OrderedWork(const OrderedWorkOptions& options, std::function<Worker()> make_worker,
+              std::function<uint64_t(const Result&)> bytes_of)
+      : items_(options.items),
+        make_worker_(std::move(make_worker)),
+        bytes_of_(std::move(bytes_of)),
+        finished_(options.capacity_bytes) {
+    const auto threads = std::min(static_cast<uint64_t>(std::max(options.threads, 1)), items_);
+    try {
+      for (uint64_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    } catch (...) {
+      finished_.close();  // or the threads that there are would never end
+      throw;
+    }
+  }
+  OrderedWork(const OrderedWork&) = delete;
+  OrderedWork& operator=(const OrderedWork&) = delete;
+  ~OrderedWork() { finished_.close(); }
+
+  // The next item's result; empty when it has not come within `patience`. Requires: fewer results
+  // than items were taken. Errors: what the worker threw for this item.
+  template <typename Rep, typename Period>
+  std::optional<Result> take(std::chrono::duration<Rep, Period> patience) {
+    std::optional<Outcome> outcome = finished_.take(patience);
+    if (!outcome) return std::nullopt;
+    if (auto* error = std::get_if<std::exception_ptr>(&*outcome)) std::rethrow_exception(*error);
+    return std::get<Result>(std::move(*outcome));
+  }
+
+ private:
+  using Outcome = std::variant<Result, std::exception_ptr>;
+  static constexpr uint64_t kOverheadBytes = 256;  // of an item beside its result
+
+  void work() {
+    Worker worker;
+    for (uint64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < items_;) {
+      Outcome outcome = outcome_of(worker, i);
+      const auto* result = std::get_if<Result>(&outcome);
+      const uint64_t bytes = kOverheadBytes + (result == nullptr ? 0 : bytes_of_(*result));
+      if (!finished_.put(i, std::move(outcome), bytes)) return;
+    }
+  }
+
+  Outcome outcome_of(Worker& worker, uint64_t i) {
+    try {
+      if (!worker) worker = make_worker_();
+      return worker(i);
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  const uint64_t items_;
+  const std::function<Worker()> make_worker_;
+  const std::function<uint64_t(const Result&)> bytes_of_;
+  Reorder<Outcome> finished_;
+  std::atomic<uint64_t> next_{0};
+  std::vector<std::jthread> threads_;  // last: they use all of the above
+};
+
+}  // namespace fuelrail

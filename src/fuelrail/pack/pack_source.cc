@@ -1,0 +1,92 @@
+#include "fuelrail/pack/pack_source.h"
+
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/pack/image_list.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+class FolderSource final : public PackSource {
+ public:
+  explicit FolderSource(std::shared_ptr<const Container> folder)
+      : folder_(std::move(folder)),
+        image_(folder_->schema().index_of("image")),
+        label_(folder_->schema().index_of("label")) {}
+
+  uint64_t size() const override { return folder_->size(); }
+  const std::vector<std::string>& classes() const override { return folder_->classes(); }
+  std::string path(uint64_t i) const override { return folder_->place(i).path; }
+
+  void read(uint64_t i, SourceImage& out) const override {
+    read_sample(*folder_, i, out.storage, out.sample);
+    out.id = i;
+    out.encoded = out.sample.fields[image_].bytes;
+    const int64_t label = load_le<int64_t>(out.sample.fields[label_].bytes.data());
+    out.labels.assign(1, static_cast<float>(label));
+  }
+
+ private:
+  std::shared_ptr<const Container> folder_;
+  size_t image_;
+  size_t label_;
+};
+
+class ListSource final : public PackSource {
+ public:
+  explicit ListSource(std::vector<ListedImage> images) : images_(std::move(images)) {}
+
+  uint64_t size() const override { return images_.size(); }
+  const std::vector<std::string>& classes() const override { return classes_; }
+  std::string path(uint64_t i) const override { return images_[i].path; }
+
+  void read(uint64_t i, SourceImage& out) const override {
+    const ListedImage& image = images_[i];
+    const std::shared_ptr<const Source> source = file_system_for(image.path).open(image.path);
+    out.storage.resize(source->size_bytes());
+    source->read(0, out.storage);
+    out.id = image.id;
+    out.encoded = out.storage;
+    out.labels = image.labels;
+  }
+
+ private:
+  std::vector<ListedImage> images_;
+  std::vector<std::string> classes_;
+};
+
+std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& root,
+                                     const std::function<void(const std::string&)>& warn) {
+  const std::optional<FileInfo> info = file_system_for(uri).stat(uri);
+  if (!info) throw NotFoundError("there is no such folder or list", {.path = uri});
+  if (info->is_directory) {
+    if (!root.empty()) {
+      throw InvalidArgumentError("a root is for a list; this is a folder", {.path = uri});
+    }
+    return std::make_unique<FolderSource>(open_container(uri, {.warn = warn}));
+  }
+  if (!uri.ends_with(".lst")) {
+    throw InvalidArgumentError("this cannot be packed",
+                               {.path = uri,
+                                .expected = "a folder with one sub-folder a class, or a list whose "
+                                            "name ends in .lst"});
+  }
+  return std::make_unique<ListSource>(read_image_list(uri, root));
+}
+
+}  // namespace
+
+std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
+                                             const std::function<void(const std::string&)>& warn) {
+  std::unique_ptr<PackSource> source = open_any(uri, root, warn);
+  if (source->size() == 0) throw InvalidArgumentError("there is no image in it", {.path = uri});
+  return source;
+}
+
+}  // namespace fuelrail

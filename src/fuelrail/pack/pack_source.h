@@ -1,0 +1,55 @@
+// What is packed: images in one order, each with an id and labels. A folder or a list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/container/sample.h"
+
+namespace fuelrail {
+
+// One image as it was found. Reused from image to image.
+struct SourceImage {
+  uint64_t id = 0;
+  std::vector<float> labels;
+  Bytes encoded;  // a view into what follows
+  std::vector<std::byte> storage;
+  Sample sample;
+};
+
+// Immutable. Threads: every method may be called from any thread at once.
+class PackSource {
+ public:
+  virtual ~PackSource() = default;
+  PackSource(const PackSource&) = delete;
+  PackSource& operator=(const PackSource&) = delete;
+
+  virtual uint64_t size() const = 0;
+
+  // Names of the classes, by label; empty for a list.
+  virtual const std::vector<std::string>& classes() const = 0;
+
+  // Of image i, for people. Requires: i < size().
+  virtual std::string path(uint64_t i) const = 0;
+
+  // Requires: i < size(). Errors: NotFoundError, IoError, TruncatedError for this one image.
+  virtual void read(uint64_t i, SourceImage& out) const = 0;
+
+ protected:
+  PackSource() = default;
+};
+
+// A directory: what open_container makes of it; an image's id is its index there. A `.lst`: what
+// read_image_list makes of it, relative to `root`. Errors: NotFoundError, IoError, CorruptError
+// (see image_list.h); InvalidArgumentError for anything else, for a root that is given with a
+// directory, and when there is no image. `warn` may be
+// empty.
+std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
+                                             const std::function<void(const std::string&)>& warn);
+
+}  // namespace fuelrail

@@ -1,0 +1,77 @@
+#include "fuelrail/pack/part.h"
+
+#include <string_view>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+std::unique_ptr<Sink> create(const std::string& uri) { return file_system_for(uri).create(uri); }
+
+}  // namespace
+
+std::string stem_of(const std::string& rec_uri) {
+  return rec_uri.substr(0, rec_uri.size() - std::string_view(".rec").size());
+}
+
+Part::Part(std::string uri)
+    : uri_(std::move(uri)),
+      index_uri_(stem_of(uri_) + ".idx"),
+      sidecar_uri_(fuelrail::sidecar_uri(uri_)),
+      data_(create(uri_)),
+      index_(create(index_uri_)),
+      sidecar_(create(sidecar_uri_)),
+      identifying_(*data_),
+      record_writer_(identifying_),
+      index_writer_(*index_) {}
+
+Part::~Part() {
+  if (state_ != State::kCommitting) return;
+  // Something failed between the first name and the last one. The companions go again; that they
+  // cannot be removed adds nothing to the error that is on its way.
+  for (const std::string& companion : {sidecar_uri_, index_uri_}) {
+    try {
+      file_system_for(companion).remove(companion);
+    } catch (const Error&) {
+    }
+  }
+}
+
+void Part::append(Bytes payload, uint32_t crc) {
+  const recordio::ImageRecord image = recordio::parse_image_record(payload);
+  const uint64_t offset = record_writer_.append(payload);
+  index_writer_.add(image.id, offset);
+  sidecar_writer_.add_record({.offset = offset, .length = data_->position() - offset}, crc);
+  labels_.add(image.labels);
+  ++records_;
+}
+
+void Part::finish(const std::vector<std::string>& classes) {
+  // In this order rebuilding the sidecar (build_sidecar) gives the same bytes.
+  sidecar_writer_.set_labels(labels_.summary());
+  if (!classes.empty()) sidecar_writer_.set_classes(classes);
+  sidecar_writer_.write_to(identifying_.identity(), *sidecar_);
+  for (Sink* sink : {data_.get(), index_.get(), sidecar_.get()}) sink->sync();
+}
+
+void Part::begin_commit() {
+  state_ = State::kCommitting;
+  file_system_for(uri_).remove(uri_);
+}
+
+void Part::commit_companions() {
+  sidecar_->commit();
+  index_->commit();
+}
+
+void Part::commit_data() {
+  data_->commit();
+  state_ = State::kCommitted;
+}
+
+}  // namespace fuelrail

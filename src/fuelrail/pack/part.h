@@ -1,0 +1,71 @@
+// One packed file with its companions: `X.rec`, the standard index `X.idx`, the sidecar
+// `X.rec.frx`.
+//
+// How they get their names. All bytes of all three are on the device under `.partial` names before
+// any name changes. Then, over all parts of a job:
+//   1. `begin_commit`: an old X.rec is removed, so that it never stands beside another file's
+//   index;
+//   2. `commit_companions`: X.rec.frx and X.idx get their names;
+//   3. `commit_data`: X.rec gets its name.
+// So whenever an X.rec is there, it is whole and what stands beside it is its own, at whatever
+// moment the process is killed. A kill between 1 and 3, which only rename, leaves no X.rec but the
+// whole X.rec.partial. Companions without their X.rec mean nothing to anybody, and the next pack
+// replaces them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/container/recordio/index_file.h"
+#include "fuelrail/container/recordio/record_writer.h"
+#include "fuelrail/container/sidecar.h"
+#include "fuelrail/storage/sink.h"
+
+namespace fuelrail {
+
+// `X` for `X.rec`. Requires: the URI ends so.
+std::string stem_of(const std::string& rec_uri);
+
+// Threads: one at a time. Destroyed before `commit_data`: nothing of it keeps a final name.
+class Part {
+ public:
+  // Begins the `.partial` files. Errors: those of FileSystem::create.
+  explicit Part(std::string uri);
+  ~Part();
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  // Requires: `payload` begins with an image header; `crc` is its CRC-32. Errors: IoError.
+  void append(Bytes payload, uint32_t crc);
+
+  // Writes index and sidecar and flushes all three to the device. Errors: IoError.
+  void finish(const std::vector<std::string>& classes);
+
+  void begin_commit();
+  void commit_companions();
+  void commit_data();
+
+  const std::string& uri() const { return uri_; }
+  uint64_t records() const { return records_; }
+  uint64_t bytes() const { return data_->position(); }
+
+ private:
+  std::string uri_;
+  std::string index_uri_;
+  std::string sidecar_uri_;
+  std::unique_ptr<Sink> data_;
+  std::unique_ptr<Sink> index_;
+  std::unique_ptr<Sink> sidecar_;
+  IdentifyingSink identifying_;  // passes on to data_
+  recordio::RecordWriter record_writer_;
+  recordio::IndexWriter index_writer_;
+  SidecarWriter sidecar_writer_;
+  LabelTally labels_;
+  uint64_t records_ = 0;
+  enum class State { kOpen, kCommitting, kCommitted } state_ = State::kOpen;
+};
+
+}  // namespace fuelrail
