@@ -8,68 +8,28 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/jpeg/made_jpeg.h"
+#include "fuelrail/testing/crop_job.h"
 
 namespace fuelrail {
 namespace {
 
 using Colour = MadeJpeg::Colour;
 using Sampling = std::vector<std::array<int, 2>>;
-constexpr uint8_t kUntouched = 0x5a;
+using testing::CropJob;
 
-// A job with its pixels, which lie in rows that are padded by a few bytes to be left alone.
-struct Crop {
-  Crop(Bytes encoded, Box box, const ImageInfo& info) : pixels(bytes_of(box), kUntouched) {
-    job = {.encoded = encoded, .info = info, .box = box, .output = {}};
-    job.output = {pixels.data(), box.height, box.width, 3, stride_of(box)};
-  }
-  Crop(Bytes encoded, Box box) : Crop(encoded, box, probe(encoded)) {}
-  static int64_t stride_of(Box box) { return box.width * 3 + 5; }
-  static size_t bytes_of(Box box) { return static_cast<size_t>(stride_of(box) * box.height); }
-
-  std::vector<uint8_t> pixels;
-  DecodeJob job;
-};
-
-std::vector<uint8_t> rgb_of(const PlainImage& image) {
-  if (image.channels == 3) return image.pixels;
-  std::vector<uint8_t> rgb;
-  rgb.reserve(image.pixels.size() / 4 * 3);
+// A plain decode's pixels; CMYK by definition, in exact arithmetic.
+std::string rgb_of(const PlainImage& image) {
+  std::string rgb;
+  rgb.reserve(image.pixels.size());
+  if (image.channels == 3) rgb.assign(image.pixels.begin(), image.pixels.end());
+  if (image.channels == 3) return rgb;
   for (size_t i = 0; i < image.pixels.size(); i += 4) {
     for (size_t c = 0; c < 3; ++c) {
       const int light = image.pixels[i + 3], ink = 255 - image.pixels[i + c];
-      rgb.push_back(static_cast<uint8_t>(light - (ink * light + 127) / 255));
+      rgb.push_back(static_cast<char>(light - (ink * light + 127) / 255));
     }
   }
   return rgb;
-}
-
-// Nothing, or the first pixel that differs from the full decode.
-std::string difference(const Crop& crop, const PlainImage& image, const std::vector<uint8_t>& rgb) {
-  const Box& box = crop.job.box;
-  const int64_t row_bytes = box.width * 3;
-  for (int64_t y = 0; y < box.height; ++y) {
-    const uint8_t* got = crop.job.output.row(y);
-    const uint8_t* expected = rgb.data() + ((box.top + y) * image.size.width + box.left) * 3;
-    const auto [at, other] = std::mismatch(got, got + row_bytes, expected);
-    if (at != got + row_bytes) {
-      return fmt::format("row {}, byte {} of the crop {} x {} at ({}, {}): {} instead of {}", y,
-                         at - got, box.height, box.width, box.top, box.left, *at, *other);
-    }
-    const uint8_t* pad_end = got + crop.job.output.row_stride_bytes;
-    if (std::any_of(got + row_bytes, pad_end, [](uint8_t b) { return b != kUntouched; })) {
-      return fmt::format("row {} writes past its end", y);
-    }
-  }
-  return "";
-}
-
-std::string message_of(const std::exception_ptr& error) {
-  try {
-    if (error) std::rethrow_exception(error);
-  } catch (const std::exception& caught) {
-    return caught.what();
-  }
-  return "";
 }
 
 // Random boxes, and those at the image's edges and corners.
@@ -112,13 +72,16 @@ void expect_exact_crops(const MadeJpeg& made, Decoder& decoder, std::mt19937_64&
   SCOPED_TRACE(describe(made));
   const std::vector<std::byte> encoded = make_jpeg(made);
   const PlainImage image = decode_plainly(encoded);
-  const std::vector<uint8_t> rgb = rgb_of(image);
+  const std::string rgb = rgb_of(image);
+  const ImageInfo info = probe(encoded);
   for (const Box& box : boxes_in(made.size, random, count)) {
-    Crop crop(encoded, box);
-    decoder.decode({&crop.job, 1});
-    ASSERT_EQ(message_of(crop.job.error), "");
+    CropJob crop(encoded, info, box);
+    crop.decode_with(decoder);
+    ASSERT_EQ(crop.error(), "");
     ASSERT_EQ(crop.job.tolerated, 0u);
-    ASSERT_EQ(difference(crop, image, rgb), "");
+    ASSERT_EQ(crop.distance_to(rgb), 0)
+        << fmt::format("{} x {} at ({}, {})", box.height, box.width, box.top, box.left);
+    ASSERT_TRUE(crop.padding_is_untouched());
   }
 }
 

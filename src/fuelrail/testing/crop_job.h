@@ -1,0 +1,81 @@
+// One decode job for tests, with memory of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/decoder.h"
+
+namespace fuelrail::testing {
+
+// A job and the pixels it writes, in rows with a few bytes behind them that are nobody's.
+class CropJob {
+ public:
+  static constexpr int64_t kPadding = 7;
+
+  CropJob(Bytes encoded, const ImageInfo& info, Box box, uint8_t fill = 0x5a)
+      : fill_(fill), pixels_(static_cast<size_t>(box.height * (box.width * 3 + kPadding)), fill) {
+    job.encoded = encoded;
+    job.info = info;
+    job.box = box;
+    job.output = {pixels_.data(), box.height, box.width, 3, box.width * 3 + kPadding};
+  }
+  CropJob(const CropJob&) = delete;
+  CropJob& operator=(const CropJob&) = delete;
+
+  void decode_with(Decoder& decoder) { decoder.decode({&job, 1}); }
+
+  // The error's text; empty after success.
+  std::string error() const {
+    try {
+      if (job.error) std::rethrow_exception(job.error);
+    } catch (const std::exception& caught) {
+      return caught.what();
+    }
+    return {};
+  }
+  template <typename Expected>
+  bool failed_with() const {
+    try {
+      if (job.error) std::rethrow_exception(job.error);
+    } catch (const Expected&) {
+      return true;
+    } catch (...) {
+    }
+    return false;
+  }
+  bool padding_is_untouched() const {
+    for (int64_t y = 0; y < job.box.height; ++y) {
+      const uint8_t* end = job.output.row(y) + job.box.width * 3;
+      if (std::any_of(end, end + kPadding, [&](uint8_t byte) { return byte != fill_; }))
+        return false;
+    }
+    return true;
+  }
+  // The largest difference, in levels, from the same box of an image's RGB pixels.
+  int distance_to(const std::string& rgb) const {
+    int largest = 0;
+    for (int64_t y = 0; y < job.box.height; ++y) {
+      const size_t at =
+          static_cast<size_t>(((job.box.top + y) * job.info.stored.width + job.box.left) * 3);
+      for (size_t i = 0; i < static_cast<size_t>(job.box.width * 3); ++i) {
+        const int expected = static_cast<uint8_t>(rgb[at + i]);
+        largest = std::max(largest, std::abs(job.output.row(y)[i] - expected));
+      }
+    }
+    return largest;
+  }
+  const std::vector<uint8_t>& pixels() const { return pixels_; }
+
+  DecodeJob job;
+
+ private:
+  uint8_t fill_;
+  std::vector<uint8_t> pixels_;
+};
+
+}  // namespace fuelrail::testing
