@@ -80,6 +80,17 @@ TYPED_TEST_P(FileSystemConformance, nothing_has_the_final_name_before_commit) {
   EXPECT_EQ(this->get(this->at("x")), "new");
 }
 
+TYPED_TEST_P(FileSystemConformance, sync_gives_no_name_and_writing_goes_on) {
+  const auto sink = this->files().create(this->at("x"));
+  sink->write(as_bytes("abc"));
+  sink->sync();
+  EXPECT_FALSE(this->files().stat(this->at("x")).has_value());
+  sink->write(as_bytes("de"));
+  EXPECT_EQ(sink->position(), 5u);
+  sink->commit();
+  EXPECT_EQ(this->get(this->at("x")), "abcde");
+}
+
 TYPED_TEST_P(FileSystemConformance, a_sink_without_commit_leaves_nothing) {
   {
     const auto sink = this->files().create(this->at("x"));
@@ -245,17 +256,15 @@ TYPED_TEST_P(FileSystemConformance, threads_create_list_and_remove_at_once) {
   EXPECT_TRUE(this->files().list(this->at("")).empty());
 }
 
-REGISTER_TYPED_TEST_SUITE_P(FileSystemConformance, what_is_written_and_committed_is_read,
-                            an_empty_file_can_be_written, nothing_has_the_final_name_before_commit,
-                            a_sink_without_commit_leaves_nothing, writing_after_commit_is_refused,
-                            two_writers_of_one_name_do_not_mix, an_open_source_keeps_its_bytes,
-                            opening_refuses_what_is_no_file, creating_refuses_what_cannot_be_a_file,
-                            errors_name_the_uri, stat_tells_files_directories_and_nothing_apart,
-                            list_is_sorted_by_code_point_and_not_recursive,
-                            listing_refuses_what_is_no_directory, removing_takes_files_only,
-                            make_directory_makes_parents_and_may_be_repeated,
-                            a_lazy_source_reads_and_sees_changes_of_size,
-                            a_lazy_source_needs_no_file_before_its_first_read,
-                            threads_create_list_and_remove_at_once);
+REGISTER_TYPED_TEST_SUITE_P(
+    FileSystemConformance, what_is_written_and_committed_is_read, an_empty_file_can_be_written,
+    nothing_has_the_final_name_before_commit, sync_gives_no_name_and_writing_goes_on,
+    a_sink_without_commit_leaves_nothing, writing_after_commit_is_refused,
+    two_writers_of_one_name_do_not_mix, an_open_source_keeps_its_bytes,
+    opening_refuses_what_is_no_file, creating_refuses_what_cannot_be_a_file, errors_name_the_uri,
+    stat_tells_files_directories_and_nothing_apart, list_is_sorted_by_code_point_and_not_recursive,
+    listing_refuses_what_is_no_directory, removing_takes_files_only,
+    make_directory_makes_parents_and_may_be_repeated, a_lazy_source_reads_and_sees_changes_of_size,
+    a_lazy_source_needs_no_file_before_its_first_read, threads_create_list_and_remove_at_once);
 
 }  // namespace fuelrail

@@ -101,7 +101,8 @@ TEST(FilesContainer, classes_are_ranked_by_code_point) {
   }
 }
 
-// The order of torchvision 0.20's ImageFolder for this tree: os.walk's folders, sorted by path.
+// What Python's sorted(os.walk(class, followlinks=True)), which is ImageFolder's order, gives for
+// this tree.
 TEST(FilesContainer, sub_folders_come_in_image_folders_order) {
   const TemporaryDirectory directory;
   const std::vector<std::string> expected{"c/b.jpg",     "c/z.jpg",     "c/a/2.jpg", "c/a-b/1.jpg",
