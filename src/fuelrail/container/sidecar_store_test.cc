@@ -1,0 +1,236 @@
+#include "fuelrail/container/sidecar_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/file_system.h"
+#include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+void accept_all(const Sidecar&) {}
+
+SidecarWriter sidecar_for(uint64_t size, uint32_t crc = 1) {
+  SidecarWriter writer;
+  writer.add_record({0, size}, crc);
+  return writer;
+}
+
+// A data file in a directory of its own, and a cache directory that nothing else uses.
+class SidecarStoreTest : public testing::Test {
+ protected:
+  SidecarStoreTest() {
+    write_file(data_, "some data of no format at all");
+    ::setenv("XDG_CACHE_HOME", (directory_ / "cache").c_str(), 1);
+  }
+  ~SidecarStoreTest() override {
+    ::unsetenv("XDG_CACHE_HOME");
+    ::chmod((directory_ / "data").c_str(), 0755);
+  }
+
+  std::shared_ptr<const Source> source() const { return file_system_for(data_).open(data_); }
+  SidecarStore store() {
+    return SidecarStore(*source(), [this](const std::string& w) { warnings_.push_back(w); });
+  }
+  uint64_t size() const { return source()->size_bytes(); }
+
+  TemporaryDirectory directory_;
+  std::string data_ = directory_ / "data/x.any";
+  std::string beside_ = data_ + ".frx";
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(SidecarStoreTest, there_is_none_at_first) {
+  EXPECT_FALSE(store().find(accept_all));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(SidecarStoreTest, published_sidecar_lies_beside_and_is_found) {
+  const StoredSidecar stored = store().publish(sidecar_for(size()));
+  EXPECT_EQ(stored.location.place, SidecarPlace::kBeside);
+  EXPECT_EQ(stored.location.uri, beside_);
+  const auto found = store().find(accept_all);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->location.place, SidecarPlace::kBeside);
+  EXPECT_EQ(found->sidecar->records(), 1u);
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(SidecarStoreTest, sidecar_of_another_file_is_set_aside_and_not_overwritten) {
+  store().publish(sidecar_for(size()));
+  const std::string old_sidecar = file_contents(beside_);
+  for (const std::string contents :
+       {"longer data than those of before, of another size", "same data of no format at all"}) {
+    warnings_.clear();
+    write_file(data_, contents);
+    SidecarStore changed = store();
+    EXPECT_FALSE(changed.find(accept_all));
+    ASSERT_THAT(warnings_, SizeIs(1));
+    EXPECT_THAT(warnings_[0], HasSubstr("not used, and not overwritten"));
+    EXPECT_THAT(warnings_[0], HasSubstr("does not belong to " + data_));
+
+    const StoredSidecar stored = changed.publish(sidecar_for(size()));
+    EXPECT_EQ(stored.location.place, SidecarPlace::kCache);
+    EXPECT_EQ(file_contents(beside_), old_sidecar);
+    EXPECT_EQ(store().find(accept_all)->location.place, SidecarPlace::kCache);
+  }
+}
+
+TEST_F(SidecarStoreTest, damaged_sidecar_is_set_aside_and_not_overwritten) {
+  store().publish(sidecar_for(size()));
+  std::string damaged = file_contents(beside_);
+  damaged[damaged.size() / 2] ^= 1;
+  write_file(beside_, damaged);
+  EXPECT_FALSE(store().find(accept_all));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr(beside_)));
+  SidecarStore with_damage = store();
+  EXPECT_FALSE(with_damage.find(accept_all));
+  EXPECT_THROW(with_damage.replace(sidecar_for(size())), CorruptError);
+  EXPECT_EQ(file_contents(beside_), damaged);
+}
+
+TEST_F(SidecarStoreTest, something_else_in_the_sidecars_place_is_set_aside) {
+  std::filesystem::create_directories(beside_);
+  SidecarStore blocked = store();
+  EXPECT_FALSE(blocked.find(accept_all));
+  EXPECT_THAT(warnings_, SizeIs(1));
+  EXPECT_EQ(blocked.publish(sidecar_for(size())).location.place, SidecarPlace::kCache);
+}
+
+TEST_F(SidecarStoreTest, sidecar_that_the_format_refuses_is_set_aside) {
+  store().publish(sidecar_for(size()));
+  EXPECT_FALSE(store().find([](const Sidecar&) { throw CorruptError("of no use"); }));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("of no use")));
+}
+
+TEST_F(SidecarStoreTest, sidecar_published_meanwhile_is_used_and_not_overwritten) {
+  SidecarStore slow = store();
+  EXPECT_FALSE(slow.find(accept_all));
+  SidecarWriter packer = sidecar_for(size());
+  packer.set_classes({"cat", "dog"});
+  store().publish(packer);
+  const StoredSidecar stored = slow.publish(sidecar_for(size()));
+  EXPECT_THAT(stored.sidecar->classes(), ElementsAre("cat", "dog"));
+}
+
+TEST_F(SidecarStoreTest, replace_writes_over_the_own_one) {
+  store().publish(sidecar_for(size(), 1));
+  SidecarStore again = store();
+  ASSERT_TRUE(again.find(accept_all));
+  EXPECT_EQ(again.replace(sidecar_for(size(), 2)).location.place, SidecarPlace::kBeside);
+  EXPECT_EQ(store().find(accept_all)->sidecar->payload_crc(0), 2u);
+}
+
+TEST_F(SidecarStoreTest, unwritable_directory_falls_back_to_the_cache) {
+  ::chmod((directory_ / "data").c_str(), 0555);
+  ::chmod(directory_.path().c_str(), 0755);
+  std::filesystem::create_directories(directory_ / "cache");
+  ::chmod((directory_ / "cache").c_str(), 0777);
+  const std::string said = in_unprivileged_child([&] {
+    const std::string first = name_of(store().publish(sidecar_for(size())).location.place);
+    const std::string second = name_of(store().find(accept_all)->location.place);
+    return first + " " + second + " " + std::to_string(warnings_.size());
+  });
+  EXPECT_EQ(said, "cache cache 0");
+}
+
+TEST_F(SidecarStoreTest, nowhere_to_write_keeps_it_in_memory_with_one_warning) {
+  ::chmod((directory_ / "data").c_str(), 0555);
+  ::chmod(directory_.path().c_str(), 0755);
+  const std::string said = in_unprivileged_child([&] {
+    const StoredSidecar stored = store().publish(sidecar_for(size()));
+    return std::string(name_of(stored.location.place)) + stored.location.uri + " " +
+           std::to_string(stored.sidecar->records()) + " " + std::to_string(warnings_.size()) +
+           " " + warnings_.at(0);
+  });
+  EXPECT_THAT(said, HasSubstr("memory 1 1 "));
+  EXPECT_THAT(said, HasSubstr("every opening scans the file again"));
+}
+
+TEST_F(SidecarStoreTest, own_sidecar_that_cannot_be_replaced_is_an_error) {
+  store().publish(sidecar_for(size()));
+  ::chmod((directory_ / "data").c_str(), 0555);
+  ::chmod(directory_.path().c_str(), 0755);
+  const std::string said = in_unprivileged_child([&]() -> std::string {
+    SidecarStore again = store();
+    again.find(accept_all);
+    try {
+      again.replace(sidecar_for(size()));
+    } catch (const IoError&) {
+      return "refused";
+    }
+    return "replaced";
+  });
+  EXPECT_EQ(said, "refused");
+}
+
+TEST_F(SidecarStoreTest, processes_that_publish_at_once_all_get_a_whole_one) {
+  const std::string said = in_forked_child([&] {
+    std::vector<pid_t> children;
+    for (int rank = 0; rank < 8; ++rank) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        bool right = true;
+        for (int round = 0; round < 20; ++round) {
+          SidecarStore mine = store();
+          const auto found = mine.find(accept_all);
+          const auto sidecar = found ? found->sidecar : mine.publish(sidecar_for(size())).sidecar;
+          right = right && sidecar->records() == 1 && warnings_.empty();
+          if (rank == round % 8) std::filesystem::remove(beside_);
+        }
+        ::_exit(right ? 0 : 1);
+      }
+      children.push_back(child);
+    }
+    int wrong = 0;
+    for (const pid_t child : children) {
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      wrong += status == 0 ? 0 : 1;
+    }
+    return std::to_string(wrong) + " wrong";
+  });
+  EXPECT_EQ(said, "0 wrong");
+}
+
+TEST_F(SidecarStoreTest, ways_to_name_a_file_share_its_cached_sidecar) {
+  std::filesystem::create_directories(beside_);  // so that the cache is used
+  store().publish(sidecar_for(size()));
+  const std::string other_name = "file://" + (directory_ / "data/../data/x.any");
+  SidecarStore other(*file_system_for(other_name).open(other_name), {});
+  EXPECT_TRUE(other.find(accept_all));
+}
+
+TEST(SidecarCache, is_where_the_environment_says) {
+  const std::string said = in_forked_child([] {
+    ::setenv("HOME", "/home/somebody", 1);
+    ::setenv("XDG_CACHE_HOME", "/var/cache", 1);
+    std::string places = *sidecar_cache_directory();
+    ::setenv("XDG_CACHE_HOME", "relative/is/ignored", 1);
+    places += " " + *sidecar_cache_directory();
+    ::unsetenv("XDG_CACHE_HOME");
+    places += " " + *sidecar_cache_directory();
+    ::unsetenv("HOME");
+    return places + (sidecar_cache_directory() ? " some" : " none");
+  });
+  EXPECT_EQ(said,
+            "/var/cache/fuelrail /home/somebody/.cache/fuelrail /home/somebody/.cache/fuelrail "
+            "none");
+}
+
+}  // namespace
+}  // namespace fuelrail
