@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "fuelrail/base/dtype.h"
 #include "fuelrail/base/image_view.h"
@@ -29,11 +30,17 @@ class PixelWriter {
 
   // Writes from.height * from.width * 3 elements at `to`. float32 values equal ((x / 255) - mean) /
   // std, each operation rounded to float32 (torchvision's ToTensor and Normalize, bit for bit);
-  // float16 is that, rounded to nearest even. Threads: any number at once.
+  // float16 is that, rounded to nearest even. The same bits on every processor.
+  // Requires: from.channels == 3; `to` is aligned for the element type; no overlap.
+  // Threads: any number at once.
   void write(ConstImageView from, bool flip_horizontal, bool flip_vertical, std::byte* to) const;
 
  private:
   PixelFormat format_;
+  Normalize normalize_;
+  // What each level of each channel becomes, as bits of the element type: channel * 256 + level.
+  std::vector<float> floats_;
+  std::vector<uint16_t> halves_;
 };
 
 }  // namespace fuelrail

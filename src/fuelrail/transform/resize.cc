@@ -46,6 +46,14 @@ Span visible_outputs(int64_t begin, int64_t length, int64_t scaled) {
   return {std::max<int64_t>(begin, 0), std::min(begin + length, scaled)};
 }
 
+// Pillow 13 does the cheaper pass first where the height shrinks by more pixels than twice the
+// width does, which shows: each pass rounds and clips. (Older ones, and torch, never do.)
+bool vertical_comes_first(const ResampleStep& step) {
+  const int64_t lost_rows = step.box.height - step.scaled.height;
+  const int64_t lost_columns = step.box.width - step.scaled.width;
+  return step.antialias && lost_rows > 0 && lost_rows > 2 * lost_columns;
+}
+
 void blacken(ImageView image) {
   for (int64_t y = 0; y < image.height; ++y) std::memset(image.row(y), 0, index(image.width * 3));
 }
@@ -67,9 +75,11 @@ struct Resampler::Impl {
   void nearest(const Input& input, Span rows, Span columns, ImageView to);
   void horizontal_only(const Input& input, ImageView to);
   void vertical_only(const Input& input, Span rows, ImageView to);
-  void both(const Input& input, Span rows, ImageView to);
+  void horizontal_first(const Input& input, Span rows, ImageView to);
+  void vertical_first(const Input& input, Span rows, ImageView to);
 
   void resample_horizontally(const Input& input, int64_t y, size_t count, uint8_t* const* into);
+  void blend_input(const Input& input, Span rows, int64_t output, uint8_t* to);
   void blend(size_t output, uint8_t* to, int64_t bytes);
 
   Taps horizontal_taps;
@@ -137,20 +147,43 @@ void Resampler::Impl::horizontal_only(const Input& input, ImageView to) {
   }
 }
 
+// Makes output row `output` of the vertical pass over the input, which begins at rows_needed.begin.
+void Resampler::Impl::blend_input(const Input& input, Span rows_needed, int64_t output,
+                                  uint8_t* to) {
+  const Span span = vertical_taps.spans[index(output)];
+  sources.clear();
+  for (int64_t row = span.begin; row < span.end; ++row) {
+    sources.push_back(input.row(row - rows_needed.begin));
+  }
+  blend(index(output), to, input.view.width * 3);
+}
+
 void Resampler::Impl::vertical_only(const Input& input, Span rows_needed, ImageView to) {
-  for (int64_t y = 0; y < to.height; ++y) {
-    const Span span = vertical_taps.spans[index(y)];
-    sources.clear();
-    for (int64_t row = span.begin; row < span.end; ++row) {
-      sources.push_back(input.row(row - rows_needed.begin));
+  for (int64_t y = 0; y < to.height; ++y) blend_input(input, rows_needed, y, to.row(y));
+}
+
+void Resampler::Impl::vertical_first(const Input& input, Span rows_needed, ImageView to) {
+  const int64_t tall_stride = padded(std::max(input.view.width * 3, table.bytes_read));
+  const int64_t stride = padded(table.groups * kGroup * 3);
+  uint8_t* const tall = edge.reserve(2 * tall_stride);
+  uint8_t* const made = rows.reserve(2 * stride);
+  const uint8_t* const from[2] = {tall, tall + tall_stride};
+  uint8_t* const into[2] = {made, made + stride};
+  for (int64_t y = 0; y < to.height; y += 2) {
+    const int64_t count = std::min<int64_t>(to.height - y, 2);
+    for (int64_t r = 0; r < count; ++r) {
+      blend_input(input, rows_needed, y + r, tall + r * tall_stride);
     }
-    blend(index(y), to.row(y), to.width * 3);
+    resample_rows(table, {from, index(count)}, {into, index(count)});
+    for (int64_t r = 0; r < count; ++r) {
+      std::memcpy(to.row(y + r), into[r], index(to.width * 3));
+    }
   }
 }
 
 // Horizontally resampled rows go round in a ring that the cache holds: as many as an output row
 // needs, and one more, because they are made in twos.
-void Resampler::Impl::both(const Input& input, Span rows_needed, ImageView to) {
+void Resampler::Impl::horizontal_first(const Input& input, Span rows_needed, ImageView to) {
   int64_t slots = 0;
   for (const Span& span : vertical_taps.spans) slots = std::max(slots, span.size());
   ++slots;
@@ -206,7 +239,8 @@ void Resampler::resample(ConstImageView input, Box input_box, const ResampleStep
   if (!horizontal.copies()) build(impl_->horizontal_taps, columns.begin, impl_->table);
   if (vertical.copies()) return impl_->horizontal_only(needed, inner);
   if (horizontal.copies()) return impl_->vertical_only(needed, rows, inner);
-  impl_->both(needed, rows, inner);
+  if (vertical_comes_first(step)) return impl_->vertical_first(needed, rows, inner);
+  impl_->horizontal_first(needed, rows, inner);
 }
 
 }  // namespace fuelrail

@@ -1,7 +1,9 @@
-// Resampling of 8-bit RGB images, as Pillow does it (Resample.c of Pillow 10 to 13): horizontal
-// pass to uint8, then vertical; weights in double, normalised, rounded to 22 bits of fixed point;
-// each pass rounded and clipped. Integer arithmetic: every SIMD target and the portable one give
-// the same bits.
+// Resampling of 8-bit RGB images, equal to Pillow 13's `img.crop(box).resize(size, filter)` to the
+// bit: weights in double, normalised, rounded to 22 bits of fixed point; a horizontal and a
+// vertical pass, each rounded and clipped to uint8. The vertical pass comes first where rows lost >
+// max(0, 2 * columns lost), as it does since Pillow 13; Pillow 10 to 12 always begin with the
+// horizontal one. Without antialias within 1 level of torch's interpolate on uint8 tensors. Integer
+// arithmetic: every SIMD target and the portable one give the same bits.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,32 @@
+// IEEE 754 binary16, as bits.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace fuelrail {
+
+// Returns: the nearest half, the even one of two equally near; infinity from 65520 up. Requires:
+// not NaN.
+constexpr uint16_t to_half(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = bits >> 16 & 0x8000;
+  const uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);  // 65520
+  uint32_t significand = magnitude;  // in units of 2^-13 of the last place of a half
+  uint32_t dropped_bits = 13;
+  if (magnitude < 0x38800000) {  // 2^-14: a subnormal half, or 0
+    dropped_bits = 126 - (magnitude >> 23);
+    if (dropped_bits > 24) return static_cast<uint16_t>(sign);
+    significand = (magnitude & 0x7fffff) | 0x800000;
+  } else {
+    significand -= 112u << 23;  // the exponent's bias is 15 instead of 127
+  }
+  const uint32_t half = significand >> dropped_bits;
+  const uint32_t dropped = significand & ((1u << dropped_bits) - 1);
+  const uint32_t middle = 1u << (dropped_bits - 1);
+  const uint32_t up = dropped > middle || (dropped == middle && (half & 1) != 0) ? 1 : 0;
+  return static_cast<uint16_t>(sign | (half + up));
+}
+
+}  // namespace fuelrail

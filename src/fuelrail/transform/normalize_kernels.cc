@@ -1,0 +1,197 @@
+// The kernels take 16 pixels at once, whatever the vector's length.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fuelrail/transform/normalize_kernels.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+#include "fuelrail/transform/normalize_kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuelrail {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Pixels [begin, row.width) by table; `convert` maps (channel, level) to an element.
+template <typename Element, typename Convert>
+void write_pixels(const PixelRow& row, int64_t begin, const ElementRow<Element>& to,
+                  Convert convert) {
+  for (int64_t x = begin; x < row.width; ++x) {
+    const int64_t at = (row.flip ? row.width - 1 - x : x) * to.step;
+    for (int64_t c = 0; c < 3; ++c) to.channel[c][at] = convert(c, row.from[3 * x + c]);
+  }
+}
+
+constexpr auto kSame = [](int64_t, uint8_t level) { return level; };
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+void WriteBytes(const PixelRow& row, const ElementRow<uint8_t>& to) {
+  write_pixels(row, 0, to, kSame);
+}
+
+void WriteFloats(const PixelRow& row, const Conversion& conversion, const ElementRow<float>& to) {
+  write_pixels(row, 0, to,
+               [&](int64_t c, uint8_t level) { return conversion.floats[c * 256 + level]; });
+}
+
+void WriteHalves(const PixelRow& row, const Conversion& conversion,
+                 const ElementRow<uint16_t>& to) {
+  write_pixels(row, 0, to,
+               [&](int64_t c, uint8_t level) { return conversion.halves[c * 256 + level]; });
+}
+
+#else
+
+constexpr int64_t kStep = 16;
+using D8 = hn::FixedTag<uint8_t, kStep>;
+using V8 = hn::Vec<D8>;
+using DF = hn::CappedTag<float, kStep>;
+
+HWY_INLINE V8 reversed(V8 v) {
+  alignas(16) static constexpr uint8_t kBackwards[16] = {15, 14, 13, 12, 11, 10, 9, 8,
+                                                         7,  6,  5,  4,  3,  2,  1, 0};
+  return hn::TableLookupBytes(v, hn::Load(D8(), kBackwards));
+}
+
+// Calls `store(first pixel at the output, red, green, blue)` for each 16 pixels of the row.
+// Returns: the first pixel left over.
+template <typename Store>
+HWY_INLINE int64_t for_each_step(const PixelRow& row, Store store) {
+  int64_t x = 0;
+  for (; x + kStep <= row.width; x += kStep) {
+    V8 red, green, blue;
+    hn::LoadInterleaved3(D8(), row.from + 3 * x, red, green, blue);
+    if (row.flip) {
+      store(row.width - kStep - x, reversed(red), reversed(green), reversed(blue));
+    } else {
+      store(x, red, green, blue);
+    }
+  }
+  return x;
+}
+
+void WriteBytes(const PixelRow& row, const ElementRow<uint8_t>& to) {
+  const int64_t rest = for_each_step(row, [&](int64_t at, V8 red, V8 green, V8 blue) HWY_ATTR {
+    if (to.step == 3) {
+      hn::StoreInterleaved3(red, green, blue, D8(), to.channel[0] + 3 * at);
+    } else {
+      hn::StoreU(red, D8(), to.channel[0] + at);
+      hn::StoreU(green, D8(), to.channel[1] + at);
+      hn::StoreU(blue, D8(), to.channel[2] + at);
+    }
+  });
+  write_pixels(row, rest, to, kSame);
+}
+
+// One channel's levels to floats. 1 / 255 is the sum of two floats of which the first has 9
+// significant bits: its product with a byte is exact, and the sum of both products is x / 255
+// rounded once, for all 256 levels.
+class Convert {
+ public:
+  HWY_INLINE Convert(float mean, float std)
+      : mean_(hn::Set(DF(), mean)), std_(hn::Set(DF(), std)) {}
+
+  HWY_INLINE hn::Vec<DF> operator()(hn::Vec<hn::Rebind<uint8_t, DF> > levels) const {
+    const DF d;
+    const auto x = hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<DF>(), levels));
+    const auto unit =
+        hn::Add(hn::Mul(x, hn::Set(d, 0x1.01p-8f)), hn::Mul(x, hn::Set(d, 0x1.010102p-24f)));
+    return hn::Div(hn::Sub(unit, mean_), std_);
+  }
+
+ private:
+  hn::Vec<DF> mean_;
+  hn::Vec<DF> std_;
+};
+
+// Calls `visit(offset, parts...)` with the parts of 16 levels that fill a vector of floats each.
+template <class D, class Visit, class... V>
+HWY_INLINE void for_each_part(D d, int64_t offset, Visit visit, V... levels) {
+  if constexpr (hn::MaxLanes(d) == hn::MaxLanes(DF())) {
+    visit(offset, levels...);
+  } else {
+    const hn::Half<D> half;
+    for_each_part(half, offset, visit, hn::LowerHalf(half, levels)...);
+    for_each_part(half, offset + static_cast<int64_t>(hn::MaxLanes(half)), visit,
+                  hn::UpperHalf(half, levels)...);
+  }
+}
+
+// Stores floats, or what `Narrow` makes of them.
+template <class D, class Narrow, typename Element>
+HWY_INLINE int64_t write_converted(const PixelRow& row, const Conversion& conversion,
+                                   const ElementRow<Element>& to, D d, Narrow narrow) {
+  const Convert red_of(conversion.mean[0], conversion.std[0]);
+  const Convert green_of(conversion.mean[1], conversion.std[1]);
+  const Convert blue_of(conversion.mean[2], conversion.std[2]);
+  const auto store_part = [&](int64_t at, auto red, auto green, auto blue) HWY_ATTR {
+    const auto r = narrow(red_of(red));
+    const auto g = narrow(green_of(green));
+    const auto b = narrow(blue_of(blue));
+    if (to.step == 3) {
+      hn::StoreInterleaved3(r, g, b, d, to.channel[0] + 3 * at);
+    } else {
+      hn::StoreU(r, d, to.channel[0] + at);
+      hn::StoreU(g, d, to.channel[1] + at);
+      hn::StoreU(b, d, to.channel[2] + at);
+    }
+  };
+  return for_each_step(row, [&](int64_t at, V8 red, V8 green, V8 blue) HWY_ATTR {
+    for_each_part(D8(), at, store_part, red, green, blue);
+  });
+}
+
+void WriteFloats(const PixelRow& row, const Conversion& conversion, const ElementRow<float>& to) {
+  const int64_t rest =
+      write_converted(row, conversion, to, DF(), [](hn::Vec<DF> v) HWY_ATTR { return v; });
+  write_pixels(row, rest, to,
+               [&](int64_t c, uint8_t level) { return conversion.floats[c * 256 + level]; });
+}
+
+void WriteHalves(const PixelRow& row, const Conversion& conversion,
+                 const ElementRow<uint16_t>& to) {
+  int64_t rest = 0;
+#if HWY_TARGET != HWY_SSSE3 && HWY_TARGET != HWY_SSE4  // Highway's conversion truncates there
+  const hn::Rebind<uint16_t, DF> d16;
+  rest = write_converted(row, conversion, to, d16, [d16](hn::Vec<DF> v) HWY_ATTR {
+    return hn::BitCast(d16, hn::DemoteTo(hn::Rebind<hwy::float16_t, DF>(), v));
+  });
+#endif
+  write_pixels(row, rest, to,
+               [&](int64_t c, uint8_t level) { return conversion.halves[c * 256 + level]; });
+}
+
+#endif
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fuelrail
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace fuelrail {
+
+HWY_EXPORT(WriteBytes);
+HWY_EXPORT(WriteFloats);
+HWY_EXPORT(WriteHalves);
+
+void write_row(const PixelRow& row, const ElementRow<uint8_t>& to) {
+  HWY_DYNAMIC_DISPATCH(WriteBytes)(row, to);
+}
+
+void write_row(const PixelRow& row, const Conversion& conversion, const ElementRow<float>& to) {
+  HWY_DYNAMIC_DISPATCH(WriteFloats)(row, conversion, to);
+}
+
+void write_row(const PixelRow& row, const Conversion& conversion, const ElementRow<uint16_t>& to) {
+  HWY_DYNAMIC_DISPATCH(WriteHalves)(row, conversion, to);
+}
+
+}  // namespace fuelrail
+#endif

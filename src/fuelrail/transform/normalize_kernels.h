@@ -1,0 +1,35 @@
+// The inner loops of PixelWriter: one row of pixels into one row of three planes, or of one
+// interleaved array. Private to the module.
+#pragma once
+
+#include <cstdint>
+
+namespace fuelrail {
+
+struct PixelRow {
+  const uint8_t* from = nullptr;
+  int64_t width = 0;
+  bool flip = false;
+};
+
+// Where the channels of a row go: elements `step` apart, 1 (planes) or 3 (interleaved: the pointers
+// are neighbours).
+template <typename Element>
+struct ElementRow {
+  Element* channel[3] = {};
+  int64_t step = 1;
+};
+
+// (x / 255 - mean) / std, and the same as a table: channel * 256 + level.
+struct Conversion {
+  const float* mean = nullptr;
+  const float* std = nullptr;
+  const float* floats = nullptr;
+  const uint16_t* halves = nullptr;
+};
+
+void write_row(const PixelRow& row, const ElementRow<uint8_t>& to);
+void write_row(const PixelRow& row, const Conversion& conversion, const ElementRow<float>& to);
+void write_row(const PixelRow& row, const Conversion& conversion, const ElementRow<uint16_t>& to);
+
+}  // namespace fuelrail
