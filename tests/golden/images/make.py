@@ -165,7 +165,8 @@ def png(
     rows = packed_rows(lambda x, y, c: level(x, y, c) >> (16 - bits), channels, bits, interlaced)
     header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, bits, colour, 0, 0, int(interlaced))
     data = zlib.compress(rows, 9)
-    pixels = chunk(b"IDAT", data[:100]) + chunk(b"IDAT", data[100:])
+    half = len(data) // 2
+    pixels = chunk(b"IDAT", data[:half]) + chunk(b"IDAT", data[half:])
     chunks = [chunk(b"IHDR", header), palette, before, pixels, after, chunk(b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 

@@ -17,56 +17,6 @@ using Colour = MadeJpeg::Colour;
 using Sampling = std::vector<std::array<int, 2>>;
 using testing::CropJob;
 
-// A plain decode's pixels; CMYK by definition, in exact arithmetic.
-std::string rgb_of(const PlainImage& image) {
-  std::string rgb;
-  rgb.reserve(image.pixels.size());
-  if (image.channels == 3) rgb.assign(image.pixels.begin(), image.pixels.end());
-  if (image.channels == 3) return rgb;
-  for (size_t i = 0; i < image.pixels.size(); i += 4) {
-    for (size_t c = 0; c < 3; ++c) {
-      const int light = image.pixels[i + 3], ink = 255 - image.pixels[i + c];
-      rgb.push_back(static_cast<char>(light - (ink * light + 127) / 255));
-    }
-  }
-  return rgb;
-}
-
-// Random boxes, and those at the image's edges and corners.
-std::vector<Box> boxes_in(Size size, std::mt19937_64& random, int count) {
-  const auto between = [&](int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
-  };
-  std::vector<Box> boxes{whole(size),
-                         {0, 0, 1, 1},
-                         {size.height - 1, size.width - 1, 1, 1},
-                         {0, size.width - 1, size.height, 1},
-                         {size.height - 1, 0, 1, size.width}};
-  for (int i = 0; i < count; ++i) {
-    Box box{between(0, size.height - 1), between(0, size.width - 1), 0, 0};
-    box.height = between(1, size.height - box.top);
-    box.width = between(1, size.width - box.left);
-    switch (i % 6) {
-      case 1:
-        box = {0, box.left, box.bottom(), box.width};
-        break;
-      case 2:
-        box.height = size.height - box.top;
-        break;
-      case 3:
-        box = {box.top, 0, box.height, box.right()};
-        break;
-      case 4:
-        box.width = size.width - box.left;
-        break;
-      default:
-        break;
-    }
-    boxes.push_back(box);
-  }
-  return boxes;
-}
-
 void expect_exact_crops(const MadeJpeg& made, Decoder& decoder, std::mt19937_64& random,
                         int count) {
   SCOPED_TRACE(describe(made));

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -37,5 +38,11 @@ struct PlainImage {
   std::vector<uint8_t> pixels;
 };
 PlainImage decode_plainly(Bytes jpeg);
+
+// Its pixels as RGB; those of CMYK by definition, in exact arithmetic.
+std::string rgb_of(const PlainImage& image);
+
+// Random boxes, and those at the image's edges and corners.
+std::vector<Box> boxes_in(Size size, std::mt19937_64& random, int count);
 
 }  // namespace fuelrail
