@@ -25,6 +25,8 @@ struct Task {
   uint32_t tolerated = 0;      // out: oddities that were passed over
 };
 
+// What a row becomes depends on its task alone, not on the other tasks of the span, nor on earlier
+// spans, nor on the worker. testing/worker_conformance.h checks it.
 // Threads: one worker a thread; it keeps its working memory between calls.
 class Worker {
  public:
@@ -33,7 +35,8 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   // Writes the rows. Tasks may belong to different batches. Never throws for a bad record: each
-  // task gets its error.
+  // task gets its error, an exception object of its own. Whatever it throws all the same becomes
+  // the error of every task of the span.
   virtual void process(std::span<Task> tasks) = 0;
 
  protected:

@@ -1,0 +1,69 @@
+// A container around another, with a say in where its records lie and how they are read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/container/container.h"
+
+namespace fuelrail {
+
+// Each is called before what it is named for, and may throw in its place. Threads: any.
+struct ContainerHooks {
+  std::function<void(uint64_t record)> extent{};
+  std::function<void(uint64_t offset, uint64_t length)> read{};
+  std::function<void(uint64_t record)> place{};
+};
+
+class HookedContainer final : public Container {
+ public:
+  HookedContainer(std::shared_ptr<const Container> inner, ContainerHooks hooks)
+      : inner_(std::move(inner)), hooks_(std::move(hooks)) {}
+
+  uint64_t size() const override { return inner_->size(); }
+  const Schema& schema() const override { return inner_->schema(); }
+  Extent extent(uint64_t i) const override {
+    if (hooks_.extent) hooks_.extent(i);
+    Extent extent = inner_->extent(i);
+    if (hooks_.read) extent.source = std::make_shared<HookedSource>(extent.source, hooks_.read);
+    return extent;
+  }
+  void parse(uint64_t i, Bytes framed, Sample& out) const override {
+    inner_->parse(i, framed, out);
+  }
+  Place place(uint64_t i) const override {
+    if (hooks_.place) hooks_.place(i);
+    return inner_->place(i);
+  }
+  Fingerprint fingerprint() const override { return inner_->fingerprint(); }
+  const std::vector<std::string>& classes() const override { return inner_->classes(); }
+  bool verifies_checksums() const override { return inner_->verifies_checksums(); }
+
+ private:
+  // One for each extent: the engine must keep it alive until it has been read.
+  class HookedSource final : public Source {
+   public:
+    HookedSource(std::shared_ptr<const Source> inner, std::function<void(uint64_t, uint64_t)> hook)
+        : inner_(std::move(inner)), hook_(std::move(hook)) {}
+    uint64_t size_bytes() const override { return inner_->size_bytes(); }
+    const std::string& uri() const override { return inner_->uri(); }
+    void read(uint64_t offset, MutableBytes into) const override {
+      hook_(offset, into.size());
+      inner_->read(offset, into);
+    }
+    MappedBytes map() const override { return inner_->map(); }
+
+   private:
+    std::shared_ptr<const Source> inner_;
+    std::function<void(uint64_t, uint64_t)> hook_;
+  };
+
+  std::shared_ptr<const Container> inner_;
+  ContainerHooks hooks_;
+};
+
+}  // namespace fuelrail
