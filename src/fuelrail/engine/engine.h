@@ -4,10 +4,13 @@
 //   sampler --plan--> fetch thread --records--> N worker threads --rows--> batches in order -->
 //   next()
 //
-// The fetch thread takes a plan, takes a slot for its batch, submits the batch's reads and passes
-// each record on as it arrives. Workers write rows. `next` hands out batch k only after batch k
-// - 1. The engine runs on over the end of an epoch: the next one is being fetched while the user
-// does what users do between epochs.
+// The fetch thread takes a plan, submits the batch's reads and passes each record on as it arrives.
+// Workers take records in the order of batches, a few at a time, and write rows; a batch takes its
+// slot of memory when its first row is written. `next` hands out batch k only after batch k - 1.
+// The engine runs on over the end of an epoch: the next one is being fetched while the user does
+// what users do between epochs.
+//
+// Memory: `prefetch` + 1 slots besides those that the user holds, and `read_ahead_bytes`.
 #pragma once
 
 #include <chrono>
@@ -29,20 +32,25 @@ struct EngineOptions {
   int threads = 0;       // workers; 0 = default_threads()
   size_t prefetch = 2;   // whole batches ahead of the one that the user works on; at least 1
   int read_threads = 4;  // reads at once
-  size_t group = 4;      // records that a worker takes at a time
+  size_t group = 4;      // records that a worker takes at a time, at most
+  // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case.
+  size_t read_ahead_bytes = size_t{32} << 20;
 };
 
 // Threads: `next`, `restart` and `progress` from one thread at a time; `stats` and `stop` from any.
+// The engine's own threads receive no signals. The sampler is called on one of them.
+// Fork: an engine whose threads run belongs to the process that started them. In a forked child
+// `stop` and the destructor do nothing, everything else throws StateError.
 class Engine {
  public:
   // Starts nothing yet: threads start at the first `next`. Errors: InvalidArgumentError for bad
-  // options.
+  // options. Requires: no argument is null.
   Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
          std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
          const EngineOptions& options);
 
   // Stops and joins every thread; what is in flight is dropped. In a forked child it only lets go:
-  // the threads are the parent's.
+  // the threads are the parent's, and the memory is not given back.
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -53,22 +61,29 @@ class Engine {
     std::optional<Batch> batch{};  // with kBatch
   };
 
-  // Waits at most `timeout`. After the last batch of an epoch comes kEndOfEpoch once, then the next
-  // epoch's batches. Errors: that of the batch's first bad row in row order, with record and place,
-  // in place of that batch; the engine goes on with the batch after it. StateError in a forked
-  // child, and after `stop`.
+  // Waits at most `timeout`; 0 and less do not wait. After the last batch of an epoch comes
+  // kEndOfEpoch once, then the next epoch's batches; when the sampler has nothing more, kEndOfEpoch
+  // each time. A batch without rows is a batch.
+  // Errors: that of the batch's first bad row in row order, with record and place, in place of that
+  // batch; the engine goes on with the batch after it. An error of the sampler comes in the place
+  // of the batch that it did not give, and the sampler is asked again after that. std::bad_alloc,
+  // for this batch, when there is no memory for it. An error of the worker factory or of a thread's
+  // start ends the engine: each `next` throws it. StateError after `stop`.
   Next next(std::chrono::milliseconds timeout = std::chrono::hours(24 * 365));
 
   // Discards everything in flight and goes on with another sampler. Batches already handed out stay
-  // valid.
+  // valid. Waits for reads in progress and for the groups that workers are at. Errors: StateError
+  // after `stop`; the error that has ended the engine.
   void restart(std::unique_ptr<Sampler> sampler);
 
-  // What the user has been handed: the `after` of the last batch (or error) that `next` returned.
+  // What the user has been handed: the `after` of the last batch that `next` returned, or threw the
+  // bad row of; before the first, where the sampler began.
   Progress progress() const;
 
   Stats stats() const;
 
-  // Ends all work now; a `next` that waits in another thread throws StateError. Safe to repeat.
+  // Ends all work and joins the threads; a `next` that waits in another thread throws StateError.
+  // Safe to repeat.
   void stop();
 
  private:

@@ -1,6 +1,7 @@
 // What the engine's stages did since it started, and which of them limits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -11,10 +12,14 @@ struct StageStats {
   double waiting_seconds = 0;  // likewise: for input, for room, for the user
   uint64_t items = 0;          // records, or batches for `deliver`
   uint64_t bytes = 0;          // read from storage, or written into batches
-  double mean_queue_depth =
-      0;  // items that waited in front of the stage, sampled whenever it took one
+  // Items that waited in front of the stage, sampled whenever it took some: reads in flight,
+  // records read, batches finished.
+  double mean_queue_depth = 0;
 };
 
+// Busy means: for `fetch`, that it plans or waits for storage (it waits when it has no room to read
+// into); for `process`, that it decodes and transforms; for `deliver`, that the user works on a
+// batch (it waits inside `next`).
 struct Stats {
   double seconds = 0;      // since the engine started
   StageStats fetch;        // reads records
@@ -22,7 +27,13 @@ struct Stats {
   StageStats deliver;      // hands batches to the user
   uint64_t tolerated = 0;  // oddities in images that were passed over
   size_t slots_lent = 0;   // batches that the user holds
-  std::string limit;       // "fetch", "process" or "consumer": the stage that the others wait for
+  // "fetch", "process" or "consumer": the stage that is busy for the largest share of its time, the
+  // one that the others wait for. Empty before the first batch.
+  std::string limit;
 };
+
+// What Stats::limit says of these stages.
+std::string limiting_stage(const StageStats& fetch, const StageStats& process,
+                           const StageStats& deliver);
 
 }  // namespace fuelrail

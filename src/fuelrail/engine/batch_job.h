@@ -1,0 +1,74 @@
+// A batch on its way through the engine, and the rows it is made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/batch/batch.h"
+#include "fuelrail/container/container.h"
+#include "fuelrail/engine/read_buffers.h"
+#include "fuelrail/sampler/sampler.h"
+
+namespace fuelrail {
+
+struct BatchJob;
+
+// One row: located (extent), then read (buffer), then taken by a worker, then done. A row knows all
+// that it takes to be fetched, so that one whose record was bad can be fetched again with another.
+struct Row {
+  BatchJob* job = nullptr;
+  size_t index = 0;
+  Extent extent{};
+  ReadBuffer buffer{};
+  std::exception_ptr error{};  // why the extent is not known
+
+  const Entry& entry() const;
+  Bytes framed() const { return {buffer.data.get(), static_cast<size_t>(extent.length)}; }
+};
+
+struct BatchJob {
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
+
+  BatchPlan plan;
+  std::vector<Row> rows;      // never resized once the job is on its way
+  std::vector<size_t> ready;  // rows that were read, in the order in which they came
+  size_t taken = 0;           // rows that workers have taken, or that failed before
+  size_t next_ready = 0;      // into `ready`
+  size_t done = 0;
+  std::optional<Batch> batch;  // since a worker took its first row
+  size_t bad_row = kNone;      // the first one that failed, in row order
+  std::exception_ptr error;    // of that row, or of the sampler
+  bool plan_failed = false;    // the sampler gave an error instead of a plan
+
+  void begin(BatchPlan new_plan) {
+    plan = std::move(new_plan);
+    rows.resize(plan.entries.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      rows[i].job = this;
+      rows[i].index = i;
+    }
+  }
+  // Makes the job as new; keeps its memory.
+  void clear() {
+    rows.clear();
+    ready.clear();
+    taken = next_ready = done = 0;
+    batch.reset();
+    bad_row = kNone;
+    error = nullptr;
+    plan_failed = false;
+  }
+
+  size_t waiting() const { return ready.size() - next_ready; }
+  bool open() const { return taken < rows.size(); }
+  bool complete() const { return done == rows.size(); }
+};
+
+inline const Entry& Row::entry() const { return job->plan.entries[index]; }
+
+}  // namespace fuelrail

@@ -1,0 +1,114 @@
+// What the engine's tests and benchmark stand on: an engine over made records, and the batches that
+// must come out of it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/engine/engine.h"
+#include "fuelrail/sampler/epoch_sampler.h"
+#include "fuelrail/testing/hooked_container.h"
+#include "fuelrail/testing/record_worker.h"
+
+namespace fuelrail {
+
+struct Rig {
+  std::shared_ptr<const Container> container = made_records(50);
+  EpochSamplerOptions order{.records = 50, .seed = 3, .shuffle = Shuffle::kFull, .batch_size = 8};
+  RecordWorkerOptions worker{};
+  EngineOptions engine{.threads = 2};
+
+  std::unique_ptr<Sampler> sampler(Progress start = {}) const {
+    return std::make_unique<EpochSampler>(order, start);
+  }
+  std::shared_ptr<const BatchLayout> layout() const { return record_layout(order.batch_size); }
+  std::unique_ptr<Engine> make(Progress start = {}) const {
+    return make(record_worker_factory(container, worker), start);
+  }
+  std::unique_ptr<Engine> make(WorkerFactory workers, Progress start = {}) const {
+    return std::make_unique<Engine>(container, sampler(start), layout(), std::move(workers),
+                                    engine);
+  }
+};
+
+// What `next` said: rows, the end of an epoch, or an error's message.
+struct Said {
+  std::optional<std::vector<RecordRow>> rows{};
+  std::string error{};
+  bool end = false;
+  friend bool operator==(const Said&, const Said&) = default;
+};
+
+inline Said said_by(Engine& engine) {
+  try {
+    const Engine::Next next = engine.next();
+    if (next.status == Engine::Status::kBatch) return {.rows = rows_of(*next.batch)};
+    return {.end = next.status == Engine::Status::kEndOfEpoch};
+  } catch (const std::exception& error) {
+    return {.error = error.what()};
+  }
+}
+
+inline std::vector<Said> all_said(Engine& engine, size_t count) {
+  std::vector<Said> said;
+  for (size_t i = 0; i < count; ++i) said.push_back(said_by(engine));
+  return said;
+}
+
+// What `next` must say, computed without an engine.
+inline std::vector<Said> expected(const Rig& rig, size_t count, Progress start = {}) {
+  std::vector<Said> said;
+  const auto sampler = rig.sampler(start);
+  while (said.size() < count) {
+    const std::optional<BatchPlan> plan = sampler->next();
+    if (!plan) {
+      said.push_back({.end = true});
+      continue;
+    }
+    Said batch{.rows = std::vector<RecordRow>{}};
+    for (const Entry& entry : plan->entries) {
+      if (batch.error.empty() && rig.worker.bad.contains(entry.record)) {
+        const Place place = rig.container->place(entry.record);
+        CorruptError error("this record is bad");
+        error.add({.path = place.path, .record = place.record, .offset = place.offset});
+        batch.error = error.what();
+      }
+      batch.rows->push_back(expected_row(*rig.container, entry));
+    }
+    if (!batch.error.empty()) batch.rows.reset();
+    said.push_back(std::move(batch));
+    if (plan->ends_epoch && said.size() < count) said.push_back({.end = true});
+  }
+  return said;
+}
+
+// Stops threads until it is opened, once and for all.
+class Gate {
+ public:
+  void open() {
+    {
+      std::lock_guard lock(mutex_);
+      open_ = true;
+    }
+    opened_.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock(mutex_);
+    opened_.wait(lock, [this] { return open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,39 @@
+// Threads of the engine: named, and deaf to signals, which belong to the program's own threads
+// (Python's main thread must get SIGINT).
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+
+// `name`: at most 15 characters. Errors: IoError when the system starts no thread.
+template <typename Function>
+std::thread start_engine_thread(const char* name, Function function) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread;
+  std::string failure;
+  try {
+    thread = std::thread(std::move(function));
+    ::pthread_setname_np(thread.native_handle(), name);
+  } catch (const std::system_error& error) {
+    failure = error.what();
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!failure.empty()) {
+    throw IoError("the system starts no further thread",
+                  {.found = failure, .remedy = "Use fewer threads or raise the process limit"});
+  }
+  return thread;
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,167 @@
+// The engine's inside: the state that its threads share, and what each of them does.
+//
+// One lock guards the state. A worker takes it once a group of records (it hands in the group done
+// and takes the next), the fetch thread once a chunk of reads. Whoever changes something notes
+// under the lock whom to wake, and wakes them after it has let the lock go, and only those who
+// wait.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "fuelrail/engine/batch_job.h"
+#include "fuelrail/engine/engine.h"
+#include "fuelrail/engine/stage_clock.h"
+#include "fuelrail/storage/read_queue.h"
+
+namespace fuelrail {
+
+class Pipeline {
+ public:
+  Pipeline(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
+           std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
+           const EngineOptions& options);
+  ~Pipeline() { stop(); }
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  Engine::Next next(std::chrono::milliseconds timeout);
+  void restart(std::unique_ptr<Sampler> sampler);
+  Progress progress() const;
+  Stats stats();
+  void stop();
+
+  // Whether the threads are those of the process that this one was forked from. Takes no lock: a
+  // thread that is not there may hold it.
+  bool orphaned() const;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  using JobPointer = std::unique_ptr<BatchJob>;
+
+  // What a worker works on at a time: tasks[i] makes rows[i].
+  struct Group {
+    std::vector<Task> tasks;
+    std::vector<Row*> rows;
+  };
+  // What `next` hands out, once it is off the shared state.
+  struct Handout {
+    std::optional<Batch> batch;
+    std::exception_ptr error;
+    std::optional<Entry> bad;
+  };
+
+  void start();
+  void check_usable() const;
+  bool halted() const { return stopped_ || failure_; }
+  void fail(std::exception_ptr failure);
+
+  void unlock_and_wake(Lock& lock);
+  bool wake_due(Lock& lock);
+
+  // The consumer's side.
+  bool next_is_ready() const;
+  bool wait_for_next(Lock& lock, std::chrono::milliseconds timeout);
+  Handout hand_out();
+  Engine::Next finish_handout(Handout handout) const;
+  [[noreturn]] void throw_placed(const Handout& handout) const;
+  void begin_again(std::unique_ptr<Sampler> sampler);
+  void recycle(JobPointer job);
+
+  // A worker's.
+  void work();
+  bool claim(Lock& lock, Group& group);
+  bool take_group(Group& group);
+  void take_from(BatchJob& job, size_t most, Group& group);
+  size_t group_size() const;
+  bool have_slot(BatchJob& job, std::exception_ptr& error);
+  void hand_in(Group& group);
+  void drop_row(Row& row, std::exception_ptr error);
+  void finish_row(Row& row, std::exception_ptr error);
+
+  // The fetch thread's (pipeline_fetch.cc).
+  void fetch();
+  void fetch_until_halted();
+  bool wait_for_room(Lock& lock);
+  void park(Lock& lock);
+  void discard_reads();
+  bool may_plan() const;
+  bool can_issue() const;
+  bool issue();
+  bool plan_batch();
+  void locate_rows();
+  void locate(Row& row) const;
+  bool admit_rows();
+  void admit(Row& row);
+  void mark_ready(Row& row);
+  void collect(size_t at_least);
+  size_t worth_waiting_for();
+
+  const std::shared_ptr<const Container> container_;
+  const std::shared_ptr<const BatchLayout> layout_;
+  const WorkerFactory make_worker_;
+  const EngineOptions options_;
+  const size_t workers_;
+
+  // Threads. `start_mutex_` is taken before `mutex_`.
+  std::mutex start_mutex_;
+  std::atomic<bool> started_ = false;
+  pid_t process_ = 0;  // written before `started_`
+  std::vector<std::thread> threads_;
+
+  // The shared state.
+  mutable std::mutex mutex_;
+  std::condition_variable work_;   // workers wait: for records
+  std::condition_variable room_;   // the fetch thread waits: for room, or for a batch to plan
+  std::condition_variable batch_;  // the consumer waits: for the next batch
+  std::condition_variable quiet_;  // `restart` waits: until nothing is in flight
+  bool stopped_ = false;
+  bool discarding_ = false;
+  bool parked_ = false;  // the fetch thread does nothing while discarding_
+  std::exception_ptr failure_;
+  size_t idle_workers_ = 0;
+  size_t running_ = 0;           // groups that workers work on
+  size_t newly_ready_ = 0;       // rows that became ready since workers were woken
+  bool fetch_waits_ = false;     // and has not been woken
+  bool consumer_waits_ = false;  // likewise
+
+  std::unique_ptr<SlotPool> slots_;
+  ReadBuffers buffers_;
+  std::deque<JobPointer> jobs_;  // planned and not handed out, in order
+  std::vector<JobPointer> recycled_;
+  size_t first_open_ = 0;  // into jobs_: those before it have no row that could be taken
+  size_t ready_ = 0;       // rows read and not taken, of all jobs
+  size_t untaken_ = 0;     // rows not taken, read or not, of all jobs
+  bool exhausted_ = false;
+  bool plan_failed_ = false;   // nothing more is planned until the error has been handed out
+  bool end_of_epoch_ = false;  // comes next
+  Progress progress_;
+
+  std::chrono::steady_clock::time_point started_at_;
+  StageClock fetch_clock_;
+  StageClock process_clock_;
+  StageClock deliver_clock_;
+  uint64_t tolerated_ = 0;
+
+  BatchJob* issuing_ = nullptr;  // the last planned job, while it has rows to issue
+
+  // The fetch thread's own; `restart` touches it while that thread is parked.
+  std::unique_ptr<Sampler> sampler_;
+  size_t next_row_ = 0;  // of issuing_: the next to issue
+  size_t located_ = 0;   // of issuing_: extents are known before this one
+  std::vector<ReadRequest> requests_;
+  std::vector<Completion> completions_;
+  std::unique_ptr<ReadQueue> queue_;  // destroyed first: it reads into rows' buffers
+};
+
+}  // namespace fuelrail

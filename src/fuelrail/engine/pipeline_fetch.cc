@@ -1,0 +1,222 @@
+// The fetch thread: plans batches, submits their reads, passes on what has been read.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/engine/pipeline.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr size_t kChunk = 32;  // rows located, and reads submitted, at a time
+
+uint64_t tag_of(Row& row) { return std::bit_cast<uint64_t>(&row); }
+Row& row_of(uint64_t tag) { return *std::bit_cast<Row*>(tag); }
+
+}  // namespace
+
+void Pipeline::fetch() {
+  try {
+    completions_.resize(2 * kChunk);
+    fetch_until_halted();
+    discard_reads();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void Pipeline::fetch_until_halted() {
+  Lock lock(mutex_);
+  fetch_clock_.enter();
+  while (wait_for_room(lock)) {
+    if (discarding_) {
+      park(lock);
+      continue;
+    }
+    const bool issues = can_issue();
+    unlock_and_wake(lock);
+    // Fills up to the bound, then waits until a quarter of it is free again: few, long bursts.
+    if (issues) {
+      while (issue()) collect(0);
+    }
+    collect(worth_waiting_for());
+    lock.lock();
+  }
+  fetch_clock_.leave();
+  unlock_and_wake(lock);
+}
+
+// Waits until there is something to do. Returns: false when the engine halts.
+bool Pipeline::wait_for_room(Lock& lock) {
+  while (!halted() && !discarding_ && !can_issue() && queue_->in_flight() == 0) {
+    if (wake_due(lock)) continue;
+    fetch_waits_ = true;
+    fetch_clock_.begin_waiting();
+    room_.wait(lock);
+    fetch_clock_.end_waiting();
+    fetch_waits_ = false;
+  }
+  return !halted();
+}
+
+// Lets everything in flight end, then does nothing until `restart` has replaced the sampler.
+void Pipeline::park(Lock& lock) {
+  unlock_and_wake(lock);
+  discard_reads();
+  lock.lock();
+  parked_ = true;
+  if (running_ == 0) quiet_.notify_one();
+  room_.wait(lock, [this] { return !discarding_ || halted(); });
+  parked_ = false;
+}
+
+void Pipeline::discard_reads() {
+  queue_->cancel();
+  while (queue_->wait(completions_, 1) > 0) {
+  }
+  for (Completion& completion : completions_) completion.error = nullptr;
+}
+
+// While the user waits, the batch that he waits for does not count as prefetched.
+bool Pipeline::may_plan() const {
+  return !exhausted_ && !plan_failed_ &&
+         jobs_.size() < options_.prefetch + (consumer_waits_ ? 1 : 0);
+}
+
+bool Pipeline::can_issue() const { return issuing_ ? buffers_.has_room() : may_plan(); }
+
+// Submits the next chunk of reads. Returns: whether there may be more to issue.
+bool Pipeline::issue() {
+  if (!issuing_ && !plan_batch()) return false;
+  requests_.clear();
+  bool more = true;
+  if (issuing_) {
+    locate_rows();
+    more = admit_rows();
+  }
+  queue_->submit(requests_);
+  return more;
+}
+
+// Asks the sampler for the next batch. Returns: whether there is one, or an error in its place.
+bool Pipeline::plan_batch() {
+  {
+    std::lock_guard lock(mutex_);
+    if (halted() || discarding_ || !may_plan()) return false;
+  }
+  std::optional<BatchPlan> plan;
+  std::exception_ptr error;
+  try {
+    plan = sampler_->next();
+  } catch (...) {
+    error = std::current_exception();
+  }
+
+  Lock lock(mutex_);
+  if (!plan && !error) {
+    exhausted_ = true;
+    unlock_and_wake(lock);
+    return false;
+  }
+  JobPointer job;
+  if (recycled_.empty()) {
+    job = std::make_unique<BatchJob>();
+  } else {
+    job = std::move(recycled_.back());
+    recycled_.pop_back();
+  }
+  plan_failed_ = job->plan_failed = error != nullptr;
+  job->error = std::move(error);
+  job->begin(plan ? std::move(*plan) : BatchPlan{});
+  untaken_ += job->rows.size();
+  issuing_ = job->rows.empty() ? nullptr : job.get();
+  next_row_ = located_ = 0;
+  jobs_.push_back(std::move(job));
+  unlock_and_wake(lock);
+  return true;
+}
+
+void Pipeline::locate_rows() {
+  const size_t end = std::min(issuing_->rows.size(), next_row_ + kChunk);
+  for (; located_ < end; ++located_) locate(issuing_->rows[located_]);
+}
+
+void Pipeline::locate(Row& row) const {
+  const uint64_t record = row.entry().record;
+  try {
+    if (record >= container_->size()) {
+      throw OutOfRangeError(
+          "there is no such record",
+          {.record = record, .expected = "below " + std::to_string(container_->size())});
+    }
+    row.extent = container_->extent(record);
+  } catch (...) {
+    row.error = std::current_exception();
+  }
+}
+
+// Takes buffers for located rows and notes their reads, as long as the bound admits them. Returns:
+// whether it admitted all.
+bool Pipeline::admit_rows() {
+  Lock lock(mutex_);
+  bool room = !halted() && !discarding_;
+  while (room && issuing_ && next_row_ < located_) {
+    Row& row = issuing_->rows[next_row_];
+    room = row.error || buffers_.admits(static_cast<size_t>(row.extent.length));
+    if (!room) break;
+    // Once its last row is done, the job belongs to the consumer.
+    if (++next_row_ == issuing_->rows.size()) issuing_ = nullptr;
+    admit(row);
+  }
+  unlock_and_wake(lock);
+  return room;
+}
+
+void Pipeline::admit(Row& row) {
+  if (row.error) return drop_row(row, std::exchange(row.error, nullptr));
+  const auto length = static_cast<size_t>(row.extent.length);
+  if (length == 0) return mark_ready(row);
+  try {
+    row.buffer = buffers_.take(length);
+    requests_.push_back({row.extent.source.get(), row.extent.offset,
+                         MutableBytes(row.buffer.data.get(), length), tag_of(row)});
+  } catch (...) {
+    drop_row(row, std::current_exception());
+  }
+}
+
+void Pipeline::mark_ready(Row& row) {
+  row.job->ready.push_back(row.index);
+  ++ready_;
+  ++newly_ready_;
+}
+
+// Few completions at a time while workers want them, more while they have enough to do.
+size_t Pipeline::worth_waiting_for() {
+  std::lock_guard lock(mutex_);
+  return idle_workers_ > 0 ? 1 : options_.group;
+}
+
+// Passes on what has been read, after waiting for `at_least` reads (or all that are in flight).
+void Pipeline::collect(size_t at_least) {
+  const size_t in_flight = queue_->in_flight();
+  if (in_flight == 0) return;
+  const size_t count = queue_->wait(completions_, std::min(at_least, completions_.size()));
+  if (count == 0) return;
+  Lock lock(mutex_);
+  if (halted() || discarding_) return;  // cancelled reads are not errors of their rows
+  for (Completion& completion : std::span(completions_).first(count)) {
+    Row& row = row_of(completion.tag);
+    if (completion.error) {
+      drop_row(row, std::exchange(completion.error, nullptr));
+    } else {
+      fetch_clock_.moved(row.extent.length);
+      mark_ready(row);
+    }
+  }
+  fetch_clock_.took(count, in_flight);
+  unlock_and_wake(lock);
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,67 @@
+// How long a stage's threads were busy and how long they waited, from a few clock reads: the clock
+// is read only when a thread begins or ends to wait, not once a record.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "fuelrail/engine/stats.h"
+
+namespace fuelrail {
+
+// Threads: one at a time; the engine calls it under its lock.
+class StageClock {
+ public:
+  // A thread joins the stage, or leaves it; it is busy then.
+  void enter() { change(+1, 0); }
+  void leave() { change(-1, 0); }
+
+  // A busy thread begins to wait, or ends to.
+  void begin_waiting() { change(-1, +1); }
+  void end_waiting() { change(+1, -1); }
+
+  // The stage took `items`; `queued` of them waited in front of it.
+  void took(size_t items, size_t queued) {
+    items_ += items;
+    queued_ += queued;
+    ++takes_;
+  }
+  void moved(size_t bytes) { bytes_ += bytes; }
+
+  // Until now, what still goes on included.
+  StageStats stats() {
+    change(0, 0);
+    return {.busy_seconds = busy_seconds_,
+            .waiting_seconds = waiting_seconds_,
+            .items = items_,
+            .bytes = bytes_,
+            .mean_queue_depth =
+                takes_ == 0 ? 0 : static_cast<double>(queued_) / static_cast<double>(takes_)};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void change(int busy, int waiting) {
+    const Clock::time_point now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - since_).count();
+    busy_seconds_ += seconds * busy_;
+    waiting_seconds_ += seconds * waiting_;
+    since_ = now;
+    busy_ += busy;
+    waiting_ += waiting;
+  }
+
+  Clock::time_point since_ = Clock::now();
+  int busy_ = 0;  // threads that are so now
+  int waiting_ = 0;
+  double busy_seconds_ = 0;
+  double waiting_seconds_ = 0;
+  uint64_t items_ = 0;
+  uint64_t bytes_ = 0;
+  uint64_t queued_ = 0;
+  uint64_t takes_ = 0;
+};
+
+}  // namespace fuelrail
