@@ -16,13 +16,13 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Pixels [begin, row.width) by table; `convert` maps (channel, level) to an element.
+// Output pixels [begin, row.width) by table; `convert` maps (channel, level) to an element.
 template <typename Element, typename Convert>
 void write_pixels(const PixelRow& row, int64_t begin, const ElementRow<Element>& to,
                   Convert convert) {
   for (int64_t x = begin; x < row.width; ++x) {
-    const int64_t at = (row.flip ? row.width - 1 - x : x) * to.step;
-    for (int64_t c = 0; c < 3; ++c) to.channel[c][at] = convert(c, row.from[3 * x + c]);
+    const uint8_t* pixel = row.from + 3 * (row.flip ? row.width - 1 - x : x);
+    for (int64_t c = 0; c < 3; ++c) to.channel[c][x * to.step] = convert(c, pixel[c]);
   }
 }
 
@@ -58,16 +58,18 @@ HWY_INLINE V8 reversed(V8 v) {
   return hn::TableLookupBytes(v, hn::Load(D8(), kBackwards));
 }
 
-// Calls `store(first pixel at the output, red, green, blue)` for each 16 pixels of the row.
-// Returns: the first pixel left over.
+// Calls `store(first output pixel, red, green, blue)` for each 16 pixels of the row, outputs
+// ascending: memory takes descending stores at a third of the speed.
+// Returns: the first output pixel left over.
 template <typename Store>
 HWY_INLINE int64_t for_each_step(const PixelRow& row, Store store) {
   int64_t x = 0;
   for (; x + kStep <= row.width; x += kStep) {
     V8 red, green, blue;
-    hn::LoadInterleaved3(D8(), row.from + 3 * x, red, green, blue);
+    const int64_t source = row.flip ? row.width - kStep - x : x;
+    hn::LoadInterleaved3(D8(), row.from + 3 * source, red, green, blue);
     if (row.flip) {
-      store(row.width - kStep - x, reversed(red), reversed(green), reversed(blue));
+      store(x, reversed(red), reversed(green), reversed(blue));
     } else {
       store(x, red, green, blue);
     }

@@ -1,0 +1,117 @@
+// ms an image of each part of the transform stage, one thread:
+//     ninja transform_benchmark && src/fuelrail/transform/transform_benchmark
+// Boxes: `average` is the middle random resized crop of ImageNet photographs, the others its
+// extremes. SetLabel names the Highway target.
+#include <benchmark/benchmark.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "fuelrail/base/philox.h"
+#include "fuelrail/transform/geometry.h"
+#include "fuelrail/transform/normalize.h"
+#include "fuelrail/transform/resize.h"
+
+namespace fuelrail {
+namespace {
+
+struct Pixels {
+  explicit Pixels(Size s) : size(s), bytes(static_cast<size_t>(s.height * s.width * 3)) {
+    uint32_t state = 1;
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>((state = state * 1664525 + 1) >> 24);
+  }
+  ImageView view() { return {bytes.data(), size.height, size.width, 3, size.width * 3}; }
+  Size size;
+  std::vector<uint8_t> bytes;
+};
+
+void label(benchmark::State& state) {
+  const int64_t best = hwy::SupportedTargets() & -hwy::SupportedTargets();
+  state.SetLabel(hwy::TargetName(best));
+}
+
+// To 224 x 224; arguments: height, width, filter.
+void resample(benchmark::State& state) {
+  Pixels from({state.range(0), state.range(1)});
+  Pixels to({224, 224});
+  const ResampleStep step{.box = whole(from.size),
+                          .scaled = to.size,
+                          .window = whole(to.size),
+                          .interpolation = static_cast<Interpolation>(state.range(2))};
+  Resampler resampler;
+  for (auto _ : state) {
+    resampler.resample(from.view(), whole(from.size), step, to.view());
+    benchmark::ClobberMemory();
+  }
+  label(state);
+}
+
+// As in an epoch: every image has another box, so tables are new and branches unknown.
+void resample_random_crops(benchmark::State& state) {
+  Pixels from({400, 500});
+  Pixels to({224, 224});
+  const Transforms transforms{RandomResizedCrop{.size = to.size}};
+  Resampler resampler;
+  uint64_t position = 0;
+  for (auto _ : state) {
+    const Geometry geometry = resolve(transforms, from.size, Philox(1, 0, position++));
+    resampler.resample(from.view(), whole(from.size), geometry.steps[0], to.view());
+    benchmark::ClobberMemory();
+  }
+  label(state);
+}
+
+void resolve_random_crop(benchmark::State& state) {
+  const Transforms transforms{RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{}};
+  uint64_t position = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(resolve(transforms, {400, 500}, Philox(1, 0, position++)));
+  }
+}
+
+// 256 images of 224 x 224 into a batch: beyond the caches. Arguments: dtype, layout, flip.
+void write_pixels(benchmark::State& state) {
+  PixelFormat format{static_cast<DType>(state.range(0)), static_cast<ImageLayout>(state.range(1))};
+  if (format.dtype != DType::kUint8) {
+    format.normalize = Normalize{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
+  }
+  const PixelWriter writer(format);
+  Pixels from({224, 224});
+  const size_t image_bytes = from.bytes.size() * size_in_bytes(format.dtype);
+  std::vector<std::byte> batch(256 * image_bytes, std::byte{1});
+  size_t row = 0;
+  for (auto _ : state) {
+    writer.write(from.view(), state.range(2) != 0, false, batch.data() + row * image_bytes);
+    row = (row + 1) % 256;
+    benchmark::ClobberMemory();
+  }
+  label(state);
+}
+
+constexpr auto kBilinear = static_cast<int64_t>(Interpolation::kBilinear);
+constexpr auto kBicubic = static_cast<int64_t>(Interpolation::kBicubic);
+
+BENCHMARK(resample)
+    ->Unit(benchmark::kMillisecond)
+    ->ArgNames({"height", "width", "filter"})
+    ->Args({300, 350, kBilinear})    // average
+    ->Args({350, 300, kBilinear})    // average, upright: vertical pass first
+    ->Args({100, 120, kBilinear})    // small crop, enlarged
+    ->Args({256, 341, kBilinear})    // of a dataset packed at short side 256
+    ->Args({375, 500, kBilinear})    // whole photograph
+    ->Args({1200, 1600, kBilinear})  // megapixels
+    ->Args({300, 350, kBicubic});
+BENCHMARK(resample_random_crops)->Unit(benchmark::kMillisecond);
+BENCHMARK(resolve_random_crop)->Unit(benchmark::kMicrosecond);
+BENCHMARK(write_pixels)
+    ->Unit(benchmark::kMillisecond)
+    ->ArgNames({"dtype", "nhwc", "flip"})
+    ->ArgsProduct({{static_cast<int64_t>(DType::kFloat32), static_cast<int64_t>(DType::kFloat16),
+                    static_cast<int64_t>(DType::kUint8)},
+                   {0, 1},
+                   {0, 1}});
+
+}  // namespace
+}  // namespace fuelrail
