@@ -58,9 +58,7 @@ class LoaderHandle {
   void restore(const std::string& json) {
     call([this, &json] { loader_.restore(parse_state(json)); });
   }
-  uint64_t size() {
-    return call([this] { return loader_.size(); });
-  }
+  uint64_t size() const { return loader_.size(); }
   Stats stats() const {
     nb::gil_scoped_release release;
     return loader_.stats();

@@ -193,7 +193,8 @@ class Dataset:
         """A sample, read now, or for a slice a Dataset. Errors: OutOfRangeError, those of reading."""
         if isinstance(index, slice):
             chosen = range(len(self))[index]
-            part = self._container.slice(chosen.start, len(chosen), chosen.step)
+            begin = chosen.start if chosen else 0
+            part = self._container.slice(begin, len(chosen), chosen.step)
             return Dataset(part, f"part of {self._name}")
         return Sample(self._container.read(self._index(index)), self._schema)
 

@@ -67,8 +67,9 @@ class BaseLoader(Generic[Column]):
             seed: of the order and of random transforms; 64 bits.
             transforms: a list of `fuelrail.transforms`.
             fields: the columns of a batch, in this order: image, label, id, position, valid.
-                label is int64 where all labels are whole numbers, else float32; position is the
-                place in the epoch (int64); valid is False for filler rows of last_batch="pad".
+                label is int64 where every sample has one and all are whole numbers, else float32;
+                position is the place in the epoch (int64); valid is False for the filler rows of
+                last_batch="pad".
             dtype: of the images: "float32", "float16" or "uint8". Without Normalize, floats are
                 in [0, 1].
             layout: "NCHW" or "NHWC".

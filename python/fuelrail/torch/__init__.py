@@ -19,8 +19,8 @@ class DataLoader(BaseLoader[torch.Tensor]):
         loss = criterion(model(images), labels)
 
     Tensors share the loader's memory and keep it alive; nobody else writes to it. Labels are int64
-    where all of the dataset's are whole numbers, else float32. In a distributed job every process
-    makes the same loader: rank and world size come from torch.distributed.
+    where every sample has one and all are whole numbers, else float32. In a distributed job every
+    process makes the same loader: rank and world size come from torch.distributed.
     """
 
     @staticmethod

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Callable
+
+import fuelrail as fr
+import numpy as np
+import pytest
+from conftest import encoded, photograph, pixels
+
+
+def test_bytes_pass_through_and_every_file_is_named(
+    folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    report = fr.pack(folder, tmp_path / "out.rec")
+    assert report == fr.PackReport(
+        files=(
+            fr.PackedFile(str(tmp_path / "out.rec"), 31, (tmp_path / "out.rec").stat().st_size),
+        ),
+        failures=(),
+        report=None,
+    )
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"out.rec", "out.idx", "out.rec.frx"}
+    originals = sorted(folder.glob("*/*.jpg"))
+    assert [s.image for s in fr.open(tmp_path / "out.rec")] == [p.read_bytes() for p in originals]
+
+
+def test_the_bytes_are_the_same_for_any_number_of_threads(
+    folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    contents = []
+    for threads in (1, 2, 5):
+        out = tmp_path / str(threads) / "out.rec"
+        out.parent.mkdir()
+        fr.pack(folder, out, resize=40, threads=threads)
+        contents.append({path.name: path.read_bytes() for path in out.parent.iterdir()})
+    assert contents[0] == contents[1] == contents[2]
+
+
+def test_resize_shortens_the_shorter_side_and_never_enlarges(
+    folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    fr.pack(folder, tmp_path / "out.rec", resize=100, quality=90)
+    for sample, path in zip(
+        fr.open(tmp_path / "out.rec"), sorted(folder.glob("*/*.jpg")), strict=True
+    ):
+        before, after = pixels(path.read_bytes()).shape, pixels(sample.image).shape
+        assert min(after[:2]) == min(100, *before[:2])
+
+
+def test_a_split_gives_a_file_a_part(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    report = fr.pack(folder, tmp_path / "out.rec", split={"train": 0.8, "val": 0.2}, seed=5)
+    train, val = (fr.open(tmp_path / f"out_{part}.rec") for part in ("train", "val"))
+    assert [file.records for file in report.files] == [len(train), len(val)]
+    assert sorted(s.id for s in fr.open([train, val])) == list(range(31))
+    assert train.classes == val.classes == ["ant", "bee", "cat"]
+
+
+def test_a_list_gives_ids_labels_and_paths(make_file: Callable[..., pathlib.Path]) -> None:
+    images = [encoded(photograph(i, 20, 20)) for i in range(3)]
+    data = fr.open(make_file(images, [2.5, -1, 7]))
+    assert [s.image for s in data] == images
+    assert [s.label for s in data] == [2.5, -1, 7]
+    assert [s.id for s in data] == [0, 1, 2]
+
+
+def test_progress_is_told_and_ends_complete(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    told: list[fr.PackProgress] = []
+    fr.pack(folder, tmp_path / "out.rec", progress=told.append)
+    assert told
+    assert (told[-1].done, told[-1].total) == (31, 31)
+    assert told[-1].bytes > 0
+    assert [step.done for step in told] == sorted(step.done for step in told)
+
+
+def test_an_error_in_the_progress_ends_packing_and_leaves_nothing(
+    folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    def fail(now: fr.PackProgress) -> None:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        fr.pack(folder, tmp_path / "out.rec", progress=fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def partly_bad(tmp_path: pathlib.Path) -> pathlib.Path:
+    source = tmp_path / "source" / "class"
+    source.mkdir(parents=True)
+    for i in range(10):
+        (source / f"{i}.jpg").write_bytes(encoded(photograph(i, 20, 20)))
+    (source / "4.jpg").write_bytes(b"\xff\xd8\xff but no image")
+    (source / "7.jpg").write_bytes(b"")
+    return source.parent
+
+
+@pytest.mark.parametrize("allowed", [2, 0.25])
+def test_bad_images_are_left_out_and_listed(
+    partly_bad: pathlib.Path, tmp_path: pathlib.Path, allowed: int | float
+) -> None:
+    report = fr.pack(partly_bad, tmp_path / "out.rec", max_errors=allowed)
+    assert [s.id for s in fr.open(tmp_path / "out.rec")] == [0, 1, 2, 3, 5, 6, 8, 9]
+    assert [pathlib.Path(failure.path).name for failure in report.failures] == ["4.jpg", "7.jpg"]
+    assert all(failure.reason for failure in report.failures)
+    assert report.report is not None
+    lines = pathlib.Path(report.report).read_text().splitlines()
+    assert [json.loads(line)["path"] for line in lines] == [f.path for f in report.failures]
+
+
+@pytest.mark.parametrize("allowed", [0, 1, 0.15])
+def test_more_bad_images_than_allowed_are_an_error_without_an_output(
+    partly_bad: pathlib.Path, tmp_path: pathlib.Path, allowed: int | float
+) -> None:
+    with pytest.raises(fr.CorruptError):
+        fr.pack(partly_bad, tmp_path / "out.rec", max_errors=allowed)
+    assert not list(tmp_path.glob("out.rec")) + list(tmp_path.glob("*.idx"))
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "match"),
+    [
+        ({"resise": 256}, fr.ArgumentTypeError, "'resize'"),
+        ({"resize": 0}, fr.InvalidArgumentError, "resize"),
+        ({"quality": 101}, fr.InvalidArgumentError, "quality"),
+        ({"quality": "high"}, fr.ArgumentTypeError, "quality"),
+        ({"max_errors": 1.5}, fr.InvalidArgumentError, "max_errors"),
+        ({"max_errors": -1}, fr.InvalidArgumentError, "max_errors"),
+        ({"split": {"a": 2}}, fr.InvalidArgumentError, "fraction"),
+        ({"split": {"a/b": 1}}, fr.InvalidArgumentError, "a/b"),
+        ({"threads": 0}, fr.InvalidArgumentError, "threads"),
+    ],
+)
+def test_bad_options_are_refused(
+    folder: pathlib.Path,
+    tmp_path: pathlib.Path,
+    options: dict[str, object],
+    kind: type[fr.Error],
+    match: str,
+) -> None:
+    with pytest.raises(kind, match=match):
+        fr.pack(folder, tmp_path / "out.rec", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_packed_png_decodes_to_itself(make_file: Callable[..., pathlib.Path]) -> None:
+    image = photograph(3, 31, 17)
+    data = fr.open(make_file([encoded(image, "PNG")]))
+    np.testing.assert_array_equal(data[0].decode(), np.asarray(image))

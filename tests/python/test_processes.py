@@ -1,0 +1,181 @@
+"""Interrupts, exits and forks: each in an interpreter of its own."""
+
+from __future__ import annotations
+
+import pathlib
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from conftest import encoded, photograph
+
+Python = Callable[..., "subprocess.CompletedProcess[str]"]
+
+PRELUDE = """
+import os, sys, threading
+import fuelrail as fr
+CROP = [fr.transforms.CenterCrop(4)]
+def make(**options):
+    return fr.Loader(sys.argv[1], 4, transforms=CROP, **options)
+"""
+
+
+def test_importing_is_light(python: Python) -> None:
+    done = python(
+        "import sys, fuelrail\n"
+        "heavy = {'numpy', 'torch', 'PIL', 'asyncio', 'multiprocessing'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_loading_needs_no_numpy(python: Python, tiny_file: pathlib.Path) -> None:
+    script = """
+images, labels = next(iter(make()))
+assert memoryview(images).shape == (4, 3, 4, 4)
+assert memoryview(labels).tolist() == [fr.open(sys.argv[1])[i].label for i in range(4)]
+assert "numpy" not in sys.modules
+"""
+    done = python(PRELUDE + script, tiny_file)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "loader = make()\n",
+        "iterator = iter(make())\nnext(iterator)\n",
+        "loader = make(prefetch=1)\nfor batch in loader: break\n",
+        "kept = list(make())\n",
+        "loader = make()\nnext(iter(loader))\nloader.me = loader\n",
+        "loader = make()\nnext(iter(loader))\nsys.exit(0)\n",
+    ],
+    ids=["unused", "iterator", "break", "kept", "cycle", "exit"],
+)
+def test_the_interpreter_exits_cleanly_beside_a_live_loader(
+    python: Python, tiny_file: pathlib.Path, script: str
+) -> None:
+    done = python(PRELUDE + script, tiny_file)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_interpreter_exits_while_another_thread_waits_for_a_batch(
+    python: Python, tiny_file: pathlib.Path
+) -> None:
+    script = """
+def forever():
+    try:
+        while True:
+            for batch in make(): started.set()
+    except fr.StateError:
+        pass
+started = threading.Event()
+threading.Thread(target=forever, daemon=True).start()
+started.wait()
+"""
+    done = python(PRELUDE + script, tiny_file)
+    assert done.returncode == 0
+    assert "Fatal" not in done.stderr
+
+
+def test_an_exception_in_the_loop_leaves_no_hang(python: Python, tiny_file: pathlib.Path) -> None:
+    done = python(PRELUDE + "for batch in make(): raise ValueError('mine')\n", tiny_file)
+    assert done.returncode == 1
+    assert "ValueError: mine" in done.stderr
+
+
+def test_a_forked_child_is_told_and_the_parent_goes_on(
+    python: Python, tiny_file: pathlib.Path
+) -> None:
+    script = """
+loader = make()
+iterator = iter(loader)
+next(iterator)
+child = os.fork()
+if child == 0:
+    code = 1
+    for use in (lambda: next(iterator), lambda: iter(loader), loader.state_dict):
+        try:
+            use()
+        except fr.StateError as error:
+            code = 0 if "fork" in str(error) else 2
+        else:
+            code = 3
+        if code: break
+    # The dataset is shared, and a loader made here works.
+    if code == 0 and len(list(make())) != len(loader): code = 4
+    sys.exit(code)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert len(list(iterator)) == len(loader) - 1
+"""
+    done = python(PRELUDE + script, tiny_file)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_loader_that_dies_in_a_forked_child_stops_nothing(
+    python: Python, tiny_file: pathlib.Path
+) -> None:
+    script = """
+loader = make()
+iterator = iter(loader)
+next(iterator)
+child = os.fork()
+if child == 0:
+    loader.close()
+    del loader, iterator
+    sys.exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert len(list(iterator)) == len(loader) - 1
+"""
+    done = python(PRELUDE + script, tiny_file)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+SLOW = """
+import signal, sys
+import fuelrail as fr
+loader = fr.Loader(fr.open(sys.argv[1]).subset([0] * 2000), 1000, threads=1, prefetch=1,
+                   transforms=[fr.transforms.CenterCrop(4)])
+iterator = iter(loader)
+print("waiting", flush=True)
+try:
+    next(iterator)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_ends_the_wait_for_a_batch(
+    make_file: Callable[..., pathlib.Path],
+) -> None:
+    # A thousand images of 9 million pixels in one thread: a batch that takes half a minute.
+    file = make_file([encoded(photograph(1, 3000, 3000), progressive=True)])
+    command = [sys.executable, "-c", SLOW, str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        try:
+            assert child.stdout.readline() == "waiting\n"
+            child.send_signal(signal.SIGINT)
+            output, _ = child.communicate(timeout=20)
+        finally:
+            child.kill()
+    assert output == "interrupted\n"
+    assert child.returncode == 0
+
+
+def test_ctrl_c_ends_packing_and_leaves_nothing(
+    python: Python, folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    script = """
+import os, signal, sys
+import fuelrail as fr
+try:
+    fr.pack(sys.argv[1], sys.argv[2], progress=lambda now: os.kill(os.getpid(), signal.SIGINT))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = python(script, folder, tmp_path / "out.rec")
+    assert (done.stdout, done.returncode) == ("interrupted\n", 0), done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,148 @@
+"""A restored run is the uninterrupted run from there on, bit for bit."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pathlib
+from collections.abc import Iterator
+
+import fuelrail as fr
+import pytest
+from conftest import TINY_COUNT
+from fuelrail import transforms as T
+from hypothesis import given
+from hypothesis import strategies as st
+
+FIELDS = ("id", "position", "valid", "label", "image")
+TRANSFORMS = [T.RandomResizedCrop(3), T.HorizontalFlip(), T.Normalize((0.5,) * 3, (0.25,) * 3)]
+
+
+def make(data: fr.Dataset, **options: object) -> fr.Loader:
+    return fr.Loader(data, transforms=TRANSFORMS, fields=FIELDS, **options)
+
+
+def stream(loader: fr.Loader, epochs: int) -> Iterator[tuple[bytes, ...]]:
+    for _ in range(epochs):
+        for batch in loader:
+            yield tuple(bytes(column) for column in batch)
+
+
+@given(
+    records=st.integers(1, TINY_COUNT),
+    batch_size=st.integers(1, 30),
+    shuffle=st.booleans(),
+    seed=st.integers(0, 2**64 - 1),
+    last_batch=st.sampled_from(["short", "drop", "pad", "wrap"]),
+    world_size=st.integers(1, 3),
+    speed=st.tuples(st.integers(1, 4), st.integers(1, 4)),
+    speed_after=st.tuples(st.integers(1, 4), st.integers(1, 4)),
+    share=st.floats(0, 1),
+)
+def test_a_restored_run_goes_on_as_the_uninterrupted_one(
+    tiny_file: pathlib.Path,
+    records: int,
+    batch_size: int,
+    shuffle: bool,
+    seed: int,
+    last_batch: str,
+    world_size: int,
+    speed: tuple[int, int],
+    speed_after: tuple[int, int],
+    share: float,
+) -> None:
+    data = fr.open(tiny_file)[:records]
+    options = {
+        "batch_size": batch_size,
+        "shuffle": shuffle,
+        "seed": seed,
+        "last_batch": last_batch,
+        "rank": world_size - 1,
+        "world_size": world_size,
+    }
+    expected = list(stream(make(data, **options), 3))
+    taken = round(share * len(expected))
+
+    first = make(data, **options, threads=speed[0], prefetch=speed[1])
+    rows = list(itertools.islice(stream(first, 3), taken))
+    state = json.loads(json.dumps(first.state_dict()))
+    first.close()
+
+    second = make(data, **options, threads=speed_after[0], prefetch=speed_after[1])
+    second.load_state_dict(state)
+    assert second.state_dict() == state
+    rows += itertools.islice(stream(second, 4), len(expected) - taken)
+    assert rows == expected
+
+
+def test_the_state_is_small_plain_and_the_same_on_every_rank(tiny_file: pathlib.Path) -> None:
+    states = []
+    for rank in range(2):
+        loader = make(fr.open(tiny_file), batch_size=10, rank=rank, world_size=2, seed=3)
+        next(iter(loader))
+        states.append(loader.state_dict())
+    assert states[0] == states[1]
+    assert len(json.dumps(states[0])) < 1024
+    assert states[0]["seed"] == 3
+    assert states[0]["position"] == 20
+    assert states[0]["epoch"] == 0
+
+
+def test_the_state_counts_what_was_handed_out_not_what_was_made_ahead(
+    tiny_file: pathlib.Path,
+) -> None:
+    loader = make(fr.open(tiny_file), batch_size=10, prefetch=8)
+    iterator = iter(loader)
+    assert loader.state_dict()["position"] == 0
+    for count in range(1, 10):
+        next(iterator)
+        assert loader.state_dict()["position"] == count * 10
+    next(iterator)
+    assert (loader.state_dict()["epoch"], loader.state_dict()["position"]) == (1, 0)
+
+
+def test_batch_size_and_ranks_may_change(tiny_file: pathlib.Path) -> None:
+    data = fr.open(tiny_file)
+    before = make(data, batch_size=4, rank=0, world_size=2, shuffle=True)
+    iterator = iter(before)
+    for _ in range(3):
+        next(iterator)
+    whole = make(data, batch_size=TINY_COUNT, shuffle=True)
+    ((ids, *_),) = list(whole)
+    after = make(data, batch_size=7, shuffle=True)
+    after.load_state_dict(before.state_dict())
+    rest = [i for batch in after for i in batch[0].numpy().tolist()]
+    assert rest == ids.numpy().tolist()[24:]
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"seed": 5}, "seed"),
+        ({"shuffle": "full"}, "shuffle"),
+        ({"dataset": "1-2-3"}, "dataset"),
+        ({"version": 99}, "version"),
+        ({"position": TINY_COUNT}, "position"),
+        ({"position": -1}, "position"),
+        ({"epoch": "two"}, "epoch"),
+        ({"seed": None}, "seed"),
+    ],
+)
+def test_a_state_of_another_run_is_refused(
+    tiny_file: pathlib.Path, changes: dict[str, object], match: str
+) -> None:
+    loader = make(fr.open(tiny_file), batch_size=10)
+    expected = [bytes(batch[0]) for batch in loader]
+    state = {**loader.state_dict(), **changes}
+    with pytest.raises(fr.InvalidArgumentError, match=match):
+        loader.load_state_dict(state)
+    assert [bytes(batch[0]) for batch in loader] == expected
+
+
+def test_a_state_without_a_member_is_refused(tiny_file: pathlib.Path) -> None:
+    loader = make(fr.open(tiny_file), batch_size=10)
+    for member in loader.state_dict():
+        state = loader.state_dict()
+        del state[member]
+        with pytest.raises(fr.InvalidArgumentError, match=member):
+            loader.load_state_dict(state)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import gc
+import pathlib
+import subprocess
+import sys
+from collections.abc import Callable
+
+import fuelrail as fr
+import numpy as np
+import pytest
+from conftest import TINY_COUNT, encoded, photograph
+from fuelrail import transforms as T
+
+torch = pytest.importorskip("torch")
+
+CROP = [T.CenterCrop(4)]
+
+
+def test_it_yields_tensors_that_equal_the_loaders_arrays(tiny_file: pathlib.Path) -> None:
+    options = {"shuffle": True, "seed": 4, "transforms": CROP}
+    ours = fr.Loader(tiny_file, 10, **options)
+    theirs = fr.torch.DataLoader(tiny_file, batch_size=10, **options)
+    assert len(theirs) == 10
+    for (image, label), (image_tensor, label_tensor) in zip(ours, theirs, strict=True):
+        assert isinstance(image_tensor, torch.Tensor)
+        assert image_tensor.dtype == torch.float32
+        assert label_tensor.dtype == torch.int64
+        np.testing.assert_array_equal(image_tensor.numpy(), image.numpy())
+        np.testing.assert_array_equal(label_tensor.numpy(), label.numpy())
+
+
+def test_every_column_becomes_a_tensor(tiny_file: pathlib.Path) -> None:
+    fields = ["image", "label", "id", "position", "valid"]
+    loader = fr.torch.DataLoader(
+        tiny_file, 48, transforms=CROP, fields=fields, dtype=torch.float16, rank=1, world_size=2
+    )
+    *_, full, empty = loader
+    for batch in (full, empty):
+        assert [tensor.dtype for tensor in batch] == [
+            torch.float16,
+            torch.int64,
+            torch.int64,
+            torch.int64,
+            torch.bool,
+        ]
+    assert empty[0].shape == (0, 3, 4, 4)
+
+
+def test_labels_that_are_not_whole_are_float32(make_file: Callable[..., pathlib.Path]) -> None:
+    file = make_file([encoded(photograph(1, 20, 20))] * 2, [(0.5, 1), (2, 3)])
+    _, labels = next(iter(fr.torch.DataLoader(file, 2, transforms=CROP)))
+    assert labels.tolist() == [[0.5, 1.0], [2.0, 3.0]]
+    assert labels.dtype == torch.float32
+
+
+def test_tensors_outlive_loader_and_dataset(tiny_file: pathlib.Path) -> None:
+    loader = fr.torch.DataLoader(fr.open(tiny_file), 10, transforms=CROP)
+    batches = list(loader)
+    copies = [image.clone() for image, _ in batches]
+    views = [image[2:, :, 1] for image, _ in batches]
+    loader.close()
+    del loader, batches
+    gc.collect()
+    for view, copy in zip(views, copies, strict=True):
+        assert torch.equal(view, copy[2:, :, 1])
+
+
+def test_a_tensor_can_be_trained_on(tiny_file: pathlib.Path) -> None:
+    loader = fr.torch.DataLoader(tiny_file, 16, shuffle=True, transforms=CROP)
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(48, 5))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    losses = []
+    for _ in range(3):
+        for images, labels in loader:
+            loss = torch.nn.functional.cross_entropy(model(images), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    assert np.isfinite(losses).all()
+
+
+def test_a_state_goes_through_torch_save(tiny_file: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    loader = fr.torch.DataLoader(tiny_file, 10, transforms=CROP, fields=["id"])
+    next(iter(loader))
+    torch.save(loader.state_dict(), tmp_path / "state.pt")
+    again = fr.torch.DataLoader(tiny_file, 10, transforms=CROP, fields=["id"])
+    again.load_state_dict(torch.load(tmp_path / "state.pt"))
+    assert next(iter(again))[0].tolist() == list(range(10, 20))
+
+
+def test_rank_and_world_size_come_from_torch_distributed(
+    tiny_file: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    script = """
+import sys
+import torch.distributed as dist
+import fuelrail as fr
+rank = int(sys.argv[3])
+dist.init_process_group("gloo", store=dist.FileStore(sys.argv[2], 2), rank=rank, world_size=2)
+loader = fr.torch.DataLoader(sys.argv[1], 10, fields=["id"])
+print([i for (ids,) in loader for i in ids.tolist()])
+dist.destroy_process_group()
+"""
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(tiny_file), str(tmp_path / "store"), str(rank)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    try:
+        outputs = [child.communicate(timeout=60)[0] for child in ranks]
+    finally:
+        for child in ranks:
+            child.kill()
+    ids = [eval(output) for output in outputs]
+    assert sorted(ids[0] + ids[1]) == list(range(TINY_COUNT))
+    assert ids[0][:10] == list(range(10))
+    assert ids[1][:10] == list(range(10, 20))

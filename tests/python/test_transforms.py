@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pickle
+
+import fuelrail as fr
+import numpy as np
+import pytest
+from fuelrail import transforms as T
+
+
+def test_names_and_defaults_are_torchvisions() -> None:
+    crop = T.RandomResizedCrop(224)
+    assert crop == T.RandomResizedCrop(
+        size=224,
+        scale=(0.08, 1.0),
+        ratio=(3 / 4, 4 / 3),
+        interpolation="bilinear",
+        antialias=True,
+    )
+    assert T.HorizontalFlip() == T.HorizontalFlip(p=0.5)
+
+
+ALL = [
+    T.RandomResizedCrop((4, 5), scale=[0.5, 1], ratio=[1, 1], interpolation="bicubic"),
+    T.CenterCrop([4, 5]),
+    T.Resize(7),
+    T.Resize((7, 9), "nearest", antialias=False),
+    T.ResizedCenterCrop(224, resize=256),
+    T.HorizontalFlip(0.25),
+    T.VerticalFlip(1),
+    T.Normalize([0.5, 0.5, 0.5], std=[1, 2, 3]),
+]
+
+
+@pytest.mark.parametrize("transform", ALL, ids=repr)
+def test_transforms_are_values(transform: T.Transform) -> None:
+    again = pickle.loads(pickle.dumps(transform))
+    assert again == transform
+    assert hash(again) == hash(transform)
+    with pytest.raises(AttributeError):
+        transform.size = 3  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: T.CenterCrop(0), "size"),
+        (lambda: T.CenterCrop((4, 2**20)), "CenterCrop"),
+        (lambda: T.CenterCrop((4, 4, 4)), "size"),
+        (lambda: T.Resize("224"), "size"),
+        (lambda: T.RandomResizedCrop(8, scale=(0.5,)), "scale"),
+        (lambda: T.RandomResizedCrop(8, scale=(1, 0.5)), "scale"),
+        (lambda: T.RandomResizedCrop(8, scale=(-1, 0.5)), "scale"),
+        (lambda: T.RandomResizedCrop(8, ratio=(0, 1)), "ratio"),
+        (lambda: T.RandomResizedCrop(8, interpolation="bilinaer"), "'bilinear'"),
+        (lambda: T.ResizedCenterCrop(8, resize=0), "resize"),
+        (lambda: T.HorizontalFlip(1.5), "HorizontalFlip"),
+        (lambda: T.VerticalFlip(float("nan")), "VerticalFlip"),
+        (lambda: T.Normalize((0, 0), (1, 1)), "mean"),
+        (lambda: T.Normalize((0, 0, 0), (1, 0, 1)), "std"),
+        (lambda: T.Normalize((0, 0, 0), (1, float("inf"), 1)), "std"),
+    ],
+)
+def test_a_bad_value_is_refused_at_once(make: object, match: str) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match=match):
+        make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: T.CenterCrop(2.5), "integer"),
+        (lambda: T.HorizontalFlip("often"), "number"),
+        (lambda: T.Normalize(("a", 0, 0), (1, 1, 1)), "mean"),
+        (lambda: T.HorizontalFlip(prob=0.5), "Known: p"),
+        (lambda: T.RandomResizedCrop(8, interploation="bicubic"), "'interpolation'"),
+    ],
+)
+def test_a_wrong_type_or_name_is_refused_at_once(make: object, match: str) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match=match):
+        make()  # type: ignore[operator]
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert T.CenterCrop(np.int64(8)) == T.CenterCrop(8)
+    assert T.HorizontalFlip(np.float32(0.5)) == T.HorizontalFlip(0.5)
+
+
+def test_torchvisions_own_enumeration_is_understood() -> None:
+    class InterpolationMode:  # what torchvision.transforms.InterpolationMode looks like
+        value = "bicubic"
+
+    T.Resize(8, interpolation=InterpolationMode())  # type: ignore[arg-type]
