@@ -1,7 +1,9 @@
 // How an engine ends, what outlives it, and how much memory it holds meanwhile.
 #include <dirent.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 #include <thread>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/engine/engine_rig.h"
+#include "fuelrail/testing/engine_rig.h"
 #include "fuelrail/testing/forked.h"
 
 namespace fuelrail {
@@ -162,7 +164,7 @@ TEST(EngineLifetime, batch_is_let_go_on_another_thread_after_the_engine) {
 }
 
 TEST(EngineLifetime, consumer_that_stands_still_bounds_slots_and_reads) {
-  for (const size_t prefetch : {1, 2, 4}) {
+  for (const size_t prefetch : {1u, 2u, 4u}) {
     std::mutex mutex;
     std::set<const Slot*> slots;
     std::atomic<int> reads = 0;
@@ -235,6 +237,19 @@ TEST(EngineLifetime, engine_threads_are_named_and_receive_no_signals) {
   sigset_t own;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &own);
   EXPECT_FALSE(::sigismember(&own, SIGINT));
+}
+
+TEST(EngineLifetime, system_that_starts_no_thread_is_every_nexts_error) {
+  Rig rig;
+  const auto engine = rig.make();
+  const std::string said = in_unprivileged_child([&]() -> std::string {
+    ::alarm(20);
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    ::setrlimit(RLIMIT_NPROC, &none);
+    const std::string first = said_by(*engine).error;
+    return said_by(*engine).error == first ? first : "not the same again";
+  });
+  EXPECT_THAT(said, ::testing::HasSubstr("the system starts no further thread"));
 }
 
 // --- fork ---------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@
 #include <stdexcept>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/engine/engine_rig.h"
 #include "fuelrail/sampler/fed_sampler.h"
+#include "fuelrail/testing/engine_rig.h"
 #include "fuelrail/testing/worker_conformance.h"
 
 namespace fuelrail {
@@ -28,8 +28,8 @@ TEST(Engine, batches_come_in_the_samplers_order_for_any_threads_prefetch_and_gro
   rig.worker.jitter = 3000;
   const std::vector<Said> want = expected(rig, 20);  // two epochs and a half
   for (const int threads : {1, 2, 3, 8}) {
-    for (const size_t prefetch : {1, 2, 7}) {
-      for (const size_t group : {1, 4, 100}) {
+    for (const size_t prefetch : {1u, 2u, 7u}) {
+      for (const size_t group : {1u, 4u, 100u}) {
         for (const int read_threads : {0, 1, 4}) {
           rig.engine = {.threads = threads,
                         .prefetch = prefetch,
@@ -59,7 +59,7 @@ TEST(Engine, last_batch_of_every_policy_and_rank_is_the_samplers) {
 }
 
 TEST(Engine, batch_size_of_one_and_of_everything) {
-  for (const uint64_t batch_size : {1, 50, 64}) {
+  for (const uint64_t batch_size : {1u, 50u, 64u}) {
     Rig rig;
     rig.order.batch_size = batch_size;
     EXPECT_EQ(all_said(*rig.make(), 60), expected(rig, 60));
@@ -67,7 +67,7 @@ TEST(Engine, batch_size_of_one_and_of_everything) {
 }
 
 TEST(Engine, read_ahead_of_a_few_bytes_changes_nothing) {
-  for (const size_t bytes : {0, 1, 5000}) {
+  for (const size_t bytes : {0u, 1u, 5000u}) {
     Rig rig;
     rig.engine.read_ahead_bytes = bytes;
     EXPECT_EQ(all_said(*rig.make(), 20), expected(rig, 20));
@@ -203,7 +203,7 @@ TEST(Engine, read_error_has_the_records_place) {
 }
 
 TEST(Engine, extent_that_throws_is_the_rows_error) {
-  for (const uint64_t record : {0, 8, 15, 49}) {
+  for (const uint64_t record : {0u, 8u, 15u, 49u}) {
     Rig rig;
     rig.order.shuffle = Shuffle::kNone;
     rig.container = std::make_shared<HookedContainer>(

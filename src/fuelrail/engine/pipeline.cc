@@ -54,7 +54,7 @@ bool Pipeline::orphaned() const {
 
 void Pipeline::start() {
   if (started_.load(std::memory_order_acquire)) return;
-  std::unique_lock starting(start_mutex_);
+  std::lock_guard starting(start_mutex_);
   {
     std::lock_guard lock(mutex_);
     check_usable();
@@ -74,9 +74,7 @@ void Pipeline::start() {
       threads_.push_back(start_engine_thread("fuelrail-work", [this] { work(); }));
     }
   } catch (...) {
-    starting.unlock();
-    stop();
-    throw;
+    fail(std::current_exception());
   }
 }
 

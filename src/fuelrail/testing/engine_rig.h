@@ -1,8 +1,6 @@
-// What the engine's tests and benchmark stand on: an engine over made records, and the batches that
-// must come out of it.
+// What tests of the engine stand on: an engine over made records, and the batches that must come
+// out of it.
 #pragma once
-
-#include <gtest/gtest.h>
 
 #include <condition_variable>
 #include <cstdint>
