@@ -33,7 +33,13 @@ class Decoder {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  // Never throws for bad image data: each job gets its own error.
+  // Never throws for bad image data: each job gets its own error. What a job's `error` and
+  // `tolerated` held before is forgotten.
+  // Errors, in the job: TruncatedError where the data end before the box is complete; DecodeError
+  // for damage in what the box needs (damage elsewhere may go unnoticed); UnsupportedError;
+  // InvalidArgumentError where box, output or info do not fit. Places are bytes of the image and
+  // stand in the error's text; `offset` is left to who knows where in its file the image lies.
+  // After an error the output holds anything.
   virtual void decode(std::span<DecodeJob> jobs) = 0;
 
  protected:

@@ -13,9 +13,11 @@ const char* name_of(ImageFormat format);  // "jpeg", "png"
 
 struct ImageInfo {
   ImageFormat format = ImageFormat::kJpeg;
-  Size stored;          // as the pixels are stored
-  int channels = 0;     // as stored: 1 grey, 2 grey + alpha, 3 colour, 4 CMYK or colour + alpha
-  int orientation = 1;  // EXIF tag 0x0112, 1 to 8; 1 where there is none or it is not valid
+  Size stored;       // as the pixels are stored
+  int channels = 0;  // as stored: 1 grey, 2 grey + alpha, 3 colour, 4 CMYK or colour + alpha
+  // EXIF tag 0x0112, 1 to 8; 1 where there is none or it is not valid. As in Pillow, an XMP
+  // packet's `tiff:Orientation` stands in for a missing tag.
+  int orientation = 1;
   // The size as it is meant to be seen: stored, transposed for orientations 5 to 8.
   Size oriented() const { return orientation >= 5 ? Size{stored.width, stored.height} : stored; }
 };

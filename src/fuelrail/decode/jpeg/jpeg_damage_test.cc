@@ -127,7 +127,7 @@ TEST(JpegDamage, an_end_between_scans_is_truncation) {
     const std::vector<size_t> scans = places_of(encoded, kSos);
     ASSERT_GE(scans.size(), 3u);
     for (size_t i = 1; i < scans.size(); ++i) {
-      for (const size_t back : {0, 1, 5}) {
+      for (const size_t back : {size_t{0}, size_t{1}, size_t{5}}) {
         Attempt attempt(encoded.substr(0, scans[i] - back), {0, 0, 1, 1});
         EXPECT_TRUE(attempt->failed_with<TruncatedError>()) << attempt->error();
       }
@@ -139,7 +139,7 @@ TEST(JpegDamage, an_end_marker_before_a_component_is_damage) {
   MadeJpeg wanted = halved();
   wanted.interleaved = false;
   const std::string encoded = made(wanted);
-  for (const size_t scan : {1, 2}) {
+  for (const size_t scan : {size_t{1}, size_t{2}}) {
     Attempt attempt(encoded.substr(0, places_of(encoded, kSos)[scan]) + kEnd);
     EXPECT_TRUE(attempt->failed_with<DecodeError>()) << attempt->error();
   }
