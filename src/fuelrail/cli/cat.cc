@@ -1,0 +1,136 @@
+// fuelrail cat: the bytes of records.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/cli/command.h"
+#include "fuelrail/cli/opening.h"
+#include "fuelrail/cli/record_info.h"
+#include "fuelrail/cli/signals.h"
+#include "fuelrail/cli/text.h"
+#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::cli {
+namespace {
+
+struct Arguments {
+  std::string uri;
+  std::vector<std::string> ranges;
+  std::string output;
+  bool raw = false;
+};
+
+// What is written of one record, and what it is.
+struct Content {
+  Bytes bytes;  // valid until the next
+  const char* extension = "bin";
+};
+
+class ContentReader {
+ public:
+  ContentReader(const Container& container, bool raw)
+      : container_(container), inspector_(container), raw_(raw) {}
+
+  Content read(uint64_t i) {
+    const RecordInfo info = inspector_.inspect(i);  // also checks what the payload is
+    if (raw_) return {.bytes = payload(i)};
+    Content content{.bytes = info.content};
+    if (info.image) content.extension = info.image->format == ImageFormat::kJpeg ? "jpg" : "png";
+    return content;
+  }
+
+ private:
+  // The payload as it was written, header and labels with it. A folder's records have no frame.
+  Bytes payload(uint64_t i) {
+    const Extent extent = container_.extent(i);
+    framed_.resize(extent.length);
+    extent.source->read(extent.offset, framed_);
+    if (as_recordio(container_) == nullptr) return framed_;
+    return recordio::unframe(framed_, storage_, extent.offset).payload;
+  }
+
+  const Container& container_;
+  RecordInspector inspector_;
+  bool raw_;
+  std::vector<std::byte> framed_;
+  std::vector<std::byte> storage_;
+};
+
+void write_file(const std::string& uri, Bytes bytes) {
+  const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
+  sink->write(bytes);
+  sink->commit();
+}
+
+bool is_directory(const std::string& uri) {
+  const auto info = file_system_for(uri).stat(uri);
+  return info && info->is_directory;
+}
+
+std::vector<uint64_t> records_of(const std::vector<std::string>& ranges, uint64_t size) {
+  std::vector<uint64_t> records;
+  for (const std::string& text : ranges) {
+    const RecordRange range = parse_range(text, size);
+    for (uint64_t i = range.begin; i < range.end; ++i) records.push_back(i);
+  }
+  return records;
+}
+
+void write_to_folder(ContentReader& reader, const std::vector<uint64_t>& records,
+                     const std::string& folder) {
+  file_system_for(folder).make_directory(folder);
+  for (const uint64_t i : records) {
+    throw_if_interrupted();
+    const Content content = reader.read(i);
+    write_file(join_uri(folder, fmt::format("{}.{}", i, content.extension)), content.bytes);
+  }
+}
+
+int run(const Arguments& arguments, Console& console) {
+  const auto container = open_warning(arguments.uri, console);
+  const std::vector<uint64_t> records = records_of(arguments.ranges, container->size());
+  ContentReader reader(*container, arguments.raw);
+  const bool to_folder =
+      !arguments.output.empty() &&
+      (records.size() != 1 || arguments.output.ends_with('/') || is_directory(arguments.output));
+  if (to_folder) {
+    write_to_folder(reader, records, arguments.output);
+  } else if (records.size() != 1) {
+    throw InvalidArgumentError(
+        "only one record can go to standard output",
+        {.found = fmt::to_string(records.size()), .remedy = "Name a folder with -o"});
+  } else if (arguments.output.empty()) {
+    console.print(reader.read(records[0]).bytes);
+  } else {
+    write_file(arguments.output, reader.read(records[0]).bytes);
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_cat(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("cat", "Write the bytes of records");
+  command->add_option("FILE", arguments->uri, "A .rec file, or a folder of images")->required();
+  command->add_option("RECORDS", arguments->ranges, "Which: 7, -1, 5:10, as Python's slices")
+      ->required();
+  command->add_option(
+      "-o,--output", arguments->output,
+      "File, or for several records folder, to write to (default: standard output)");
+  command->add_flag("--raw", arguments->raw, "The whole payload, not the image in it");
+  command->footer(R"(
+Examples:
+  fuelrail cat train.rec 7 > 7.jpg
+  fuelrail cat train.rec :20 -o first-images)");
+  command->callback([&action, arguments] {
+    action = [arguments](Console& console) { return run(*arguments, console); };
+  });
+}
+
+}  // namespace fuelrail::cli

@@ -1,0 +1,152 @@
+#include "fuelrail/cli/cli_main.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/cli/command.h"
+#include "fuelrail/cli/signals.h"
+
+namespace fuelrail {
+namespace cli {
+namespace {
+
+constexpr const char* kVersion = "fuelrail " FUELRAIL_VERSION;
+
+// The table of commands, in the order of the help.
+constexpr std::array kAddCommand{add_pack, add_info, add_ls, add_cat, add_verify, add_index};
+
+constexpr const char* kFooter = R"(
+Examples:
+  fuelrail pack photos train.rec --resize 256
+  fuelrail info train.rec
+  fuelrail ls train.rec :10
+  fuelrail verify train.rec --decode
+
+'fuelrail COMMAND --help' says more. Exit codes: 0 ok, 1 data problem, 2 usage, 3 input/output,
+130 interrupted.)";
+
+void set_up(CLI::App& app, Action& action) {
+  app.name("fuelrail");
+  app.set_version_flag("--version", kVersion, "Print the version and exit");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(28);
+  for (const auto& add : kAddCommand) add(app, action);
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+// The parser stops at the first thing that is missing; a name that it does not know is more often
+// what went wrong, so that is looked for first.
+[[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  const CLI::App& command = named.empty() ? app : *named.front();
+  const std::string prefix = named.empty() ? "" : command.get_name() + ": ";
+  const std::vector<std::string> unknown = app.remaining(true);
+  for (const std::string& argument : unknown) {
+    if (!argument.starts_with('-') || argument == "--") continue;
+    const std::string name = argument.substr(0, argument.find('='));
+    throw InvalidArgumentError(prefix + "there is no option '" + name + "'",
+                               {.remedy = suggest(name, option_names(command))});
+  }
+  if (!unknown.empty()) {
+    throw InvalidArgumentError(prefix + "'" + unknown.front() + "' is one argument too many");
+  }
+  if (named.empty()) {
+    throw InvalidArgumentError("a command is missing", {.remedy = "See 'fuelrail --help'"});
+  }
+  throw InvalidArgumentError(prefix + error.what(),
+                             {.remedy = "See 'fuelrail " + command.get_name() + " --help'"});
+}
+
+void check_command(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  const std::vector<std::string> names = command_names(app);
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
+  throw InvalidArgumentError("there is no command '" + std::string(argv[1]) + "'",
+                             {.remedy = suggest(argv[1], names)});
+}
+
+int run(int argc, const char* const* argv, Console& console) {
+  CLI::App app("Packs image datasets for training, and looks at them.");
+  Action action;
+  set_up(app, action);
+  check_command(app, argc, argv);
+  int code = kOk;
+  try {
+    app.parse(argc, argv);
+    code = action(console);
+  } catch (const CLI::CallForHelp&) {
+    console.print(app.help());
+  } catch (const CLI::CallForVersion&) {
+    console.print(std::string(kVersion) + "\n");
+  } catch (const CLI::ParseError& error) {
+    explain(app, error);
+  }
+  console.flush();
+  return code;
+}
+
+ExitCode code_of(const Error& error) {
+  if (dynamic_cast<const InvalidArgumentError*>(&error) != nullptr ||
+      dynamic_cast<const OutOfRangeError*>(&error) != nullptr) {
+    return kUsage;
+  }
+  if (dynamic_cast<const IoError*>(&error) != nullptr ||
+      dynamic_cast<const NotFoundError*>(&error) != nullptr) {
+    return kInputOutput;
+  }
+  return kDataProblem;
+}
+
+// What was printed before the error stays printed.
+int fail(Console& console, const std::string& message, ExitCode code) {
+  try {
+    console.flush();
+  } catch (const std::exception&) {  // the first error is the one to tell
+  }
+  console.say(message);
+  return code;
+}
+
+}  // namespace
+}  // namespace cli
+
+int cli_main(int argc, const char* const* argv) {
+  const cli::SignalScope signals;
+  cli::Console console;
+  try {
+    return cli::run(argc, argv, console);
+  } catch (const cli::ReaderHasGone&) {
+    return cli::kOk;
+  } catch (const cli::Interrupted&) {
+    return cli::fail(console, "interrupted", cli::kInterruptedByUser);
+  } catch (const Error& error) {
+    if (cli::interrupted()) return cli::fail(console, "interrupted", cli::kInterruptedByUser);
+    return cli::fail(console, error.what(), cli::code_of(error));
+  } catch (const std::bad_alloc&) {
+    return cli::fail(console, "there is not enough memory", cli::kInputOutput);
+  } catch (const std::exception& error) {
+    return cli::fail(console, error.what(), cli::kInputOutput);
+  }
+}
+
+}  // namespace fuelrail

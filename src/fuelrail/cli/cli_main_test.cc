@@ -1,0 +1,116 @@
+#include "fuelrail/cli/cli_main.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/photographs.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Said {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+// In this process, as Python's entry point calls it.
+Said call(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "fuelrail");
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  Said said;
+  said.code = cli_main(static_cast<int>(arguments.size()), arguments.data());
+  said.out = ::testing::internal::GetCapturedStdout();
+  said.err = ::testing::internal::GetCapturedStderr();
+  return said;
+}
+
+void do_nothing(int) {}
+
+TEST(CliMain, may_be_called_again_and_again) {
+  const TemporaryDirectory directory;
+  write_file(directory / "photos/ant/0.jpg", as_text(testing::make_jpeg(20, 30, 1)));
+  const std::string photos = directory / "photos";
+  const std::string rec = directory / "x.rec";
+  EXPECT_EQ(call({"pack", photos.c_str(), rec.c_str(), "--resize", "10"}).code, 0);
+  EXPECT_THAT(call({"ls", rec.c_str()}).out, HasSubstr("10 x 15"));
+  EXPECT_EQ(call({"ls", "--nonsense"}).code, 2);
+  // Options of an earlier call are forgotten.
+  EXPECT_EQ(call({"pack", photos.c_str(), rec.c_str()}).code, 0);
+  EXPECT_THAT(call({"ls", rec.c_str()}).out, HasSubstr("20 x 30"));
+  EXPECT_EQ(call({"verify", rec.c_str(), "--decode"}).code, 0);
+}
+
+TEST(CliMain, puts_signal_handlers_back) {
+  for (const int signal : {SIGINT, SIGPIPE, SIGXFSZ}) {
+    struct sigaction mine {};
+    mine.sa_handler = do_nothing;
+    struct sigaction before {};
+    ASSERT_EQ(::sigaction(signal, &mine, &before), 0);
+    call({"--version"});
+    call({"info", "/no/such/file.rec"});
+    struct sigaction now {};
+    ASSERT_EQ(::sigaction(signal, &before, &now), 0);
+    EXPECT_EQ(now.sa_handler, do_nothing) << signal;
+  }
+}
+
+TEST(CliMain, errors_are_one_line_on_standard_error) {
+  const Said said = call({"info", "/no/such/file.rec"});
+  EXPECT_EQ(said.code, 3);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, StartsWith("fuelrail: /no/such/file.rec: "));
+}
+
+// Here and not with the binary, which may lie where others may not look.
+TEST(CliMain, an_unreadable_folder_is_an_input_output_error) {
+  const TemporaryDirectory directory;
+  write_file(directory / "photos/ant/0.jpg", as_text(testing::make_jpeg(20, 30, 1)));
+  std::filesystem::permissions(directory.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(directory / "photos/ant", std::filesystem::perms::none);
+  const std::string photos = directory / "photos";
+  const std::string rec = directory / "x.rec";
+  const std::string said = in_unprivileged_child([&] {
+    const Said result = call({"pack", photos.c_str(), rec.c_str()});
+    return std::to_string(result.code) + " " + result.err;
+  });
+  std::filesystem::permissions(directory / "photos/ant", std::filesystem::perms::owner_all);
+  EXPECT_THAT(said, StartsWith("3 fuelrail: " + photos + "/ant"));
+  EXPECT_THAT(said, HasSubstr("ermission denied"));
+  EXPECT_FALSE(std::filesystem::exists(rec));
+  EXPECT_FALSE(std::filesystem::exists(rec + ".partial"));
+}
+
+TEST(CliMain, line_ends_in_names_do_not_break_the_line) {
+  const Said said = call({"info", "/no/such\nfile.rec"});
+  EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1);
+}
+
+TEST(CliMain, a_missing_command_is_a_usage_error) { EXPECT_EQ(call({}).code, 2); }
+
+TEST(CliMain, an_interrupt_before_the_call_does_not_count) {
+  struct sigaction mine {};
+  mine.sa_handler = do_nothing;
+  struct sigaction before {};
+  ASSERT_EQ(::sigaction(SIGINT, &mine, &before), 0);
+  ::raise(SIGINT);
+  EXPECT_EQ(call({"--version"}).code, 0);
+  ::sigaction(SIGINT, &before, nullptr);
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,113 @@
+#include "fuelrail/cli/console.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/cli/text.h"
+
+namespace fuelrail::cli {
+namespace {
+
+constexpr size_t kGatherBytes = 64 * 1024;
+constexpr std::chrono::milliseconds kStatusInterval{100};
+constexpr std::chrono::seconds kLongestSilence{10};
+constexpr std::chrono::seconds kShortestSilence{1};  // save before the last line
+
+// Returns 0, or why not all of it could be written.
+int write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put >= 0) {
+      text.remove_prefix(static_cast<size_t>(put));
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Console::Console()
+    : out_is_terminal_(::isatty(STDOUT_FILENO) == 1),
+      error_is_terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+void Console::print(std::string_view text) {
+  gathered_ += text;
+  if (out_is_terminal_ || gathered_.size() >= kGatherBytes) flush();
+}
+
+void Console::flush() {
+  if (out_is_terminal_) clear_status();
+  const std::string text = std::exchange(gathered_, {});
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error == EPIPE) throw ReaderHasGone();
+  if (error != 0) {
+    throw IoError("standard output cannot be written", {.found = std::strerror(error)});
+  }
+}
+
+void Console::say(std::string_view text) {
+  clear_status();
+  std::string line = fmt::format("fuelrail: {}", text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  line += '\n';
+  write_all(STDERR_FILENO, line);  // nobody is left to tell when this fails
+}
+
+void Console::show_status(std::string_view text) {
+  if (!error_is_terminal_) return;
+  write_all(STDERR_FILENO, fmt::format("\r{}\x1b[K", text));
+  status_shown_ = true;
+}
+
+void Console::clear_status() {
+  if (std::exchange(status_shown_, false)) write_all(STDERR_FILENO, "\r\x1b[K");
+}
+
+ProgressDisplay::ProgressDisplay(Console& console, std::string verb, std::string things, bool quiet)
+    : console_(console), verb_(std::move(verb)), things_(std::move(things)), quiet_(quiet) {}
+
+ProgressDisplay::~ProgressDisplay() { console_.clear_status(); }
+
+void ProgressDisplay::update(uint64_t done, uint64_t total) {
+  if (quiet_ || total == 0) return;
+  const Clock::time_point now = Clock::now();
+  if (console_.has_status_line()) {
+    if (now - last_ < kStatusInterval && done < total) return;
+    console_.show_status(line(done, total, now));
+  } else {
+    const uint64_t tenth = done / std::max<uint64_t>(total / 10, 1);
+    const auto silence = now - last_;
+    if (done < total && silence < kShortestSilence) return;
+    if (tenth == last_tenth_ && silence < kLongestSilence) return;
+    last_tenth_ = tenth;
+    console_.say(line(done, total, now));
+  }
+  last_ = now;
+}
+
+std::string ProgressDisplay::line(uint64_t done, uint64_t total, Clock::time_point now) const {
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const double rate = static_cast<double>(done) / std::max(seconds, 1e-3);
+  const auto amount = [this](uint64_t n) {
+    return things_ == "bytes" ? human_bytes(n) : grouped(n);
+  };
+  const std::string things = things_ == "bytes" ? "" : " " + things_;
+  std::string text =
+      fmt::format("{} {} of {}{} ({:.0f} %), {}/s", verb_, amount(done), amount(total), things,
+                  100 * static_cast<double>(done) / static_cast<double>(total),
+                  amount(static_cast<uint64_t>(rate)));
+  if (done > 0 && done < total) {
+    text += fmt::format(", {} left", clock_time(static_cast<double>(total - done) / rate));
+  }
+  return text;
+}
+
+}  // namespace fuelrail::cli

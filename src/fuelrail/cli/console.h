@@ -1,0 +1,83 @@
+// What the command says: results on standard output, everything else, a line at a time, on standard
+// error. The only place of fuelrail that prints.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "fuelrail/base/bytes.h"
+
+namespace fuelrail::cli {
+
+enum ExitCode : int {
+  kOk = 0,
+  kDataProblem = 1,
+  kUsage = 2,
+  kInputOutput = 3,
+  kInterruptedByUser = 130,
+};
+
+// Thrown when the reader of standard output has gone (`fuelrail ls x.rec | head`): the command ends
+// at once, and well.
+class ReaderHasGone : public std::exception {};
+
+// Writes to descriptors 1 and 2 and keeps nothing in stdio, so that it may be used in a process
+// that has its own idea of the streams. Threads: one at a time.
+class Console {
+ public:
+  Console();
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  // To standard output, gathered. Errors: IoError, ReaderHasGone.
+  void print(std::string_view text);
+  void print(Bytes bytes) { print(as_text(bytes)); }
+
+  // Writes what was gathered. Errors: as print.
+  void flush();
+
+  // "fuelrail: <text>" on standard error; line ends in `text` become spaces.
+  void say(std::string_view text);
+
+  // One line on standard error that the next one replaces, on a terminal only.
+  void show_status(std::string_view text);
+  void clear_status();
+  bool has_status_line() const { return error_is_terminal_; }
+
+ private:
+  std::string gathered_;
+  bool out_is_terminal_;
+  bool error_is_terminal_;
+  bool status_shown_ = false;
+};
+
+// How far a long job is: on a terminal one line that is kept up to date, otherwise a plain line
+// every tenth of the job or every ten seconds, whichever comes first.
+class ProgressDisplay {
+ public:
+  // `verb` and `things`: "packed" and "images"; "bytes" are shown as such. Quiet: shows nothing.
+  ProgressDisplay(Console& console, std::string verb, std::string things, bool quiet);
+  ~ProgressDisplay();
+  ProgressDisplay(const ProgressDisplay&) = delete;
+  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
+
+  void update(uint64_t done, uint64_t total);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string line(uint64_t done, uint64_t total, Clock::time_point now) const;
+
+  Console& console_;
+  std::string verb_;
+  std::string things_;
+  bool quiet_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+  uint64_t last_tenth_ = 0;
+};
+
+}  // namespace fuelrail::cli

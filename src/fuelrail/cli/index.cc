@@ -1,0 +1,53 @@
+// fuelrail index: makes a sidecar anew.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "fuelrail/cli/command.h"
+#include "fuelrail/cli/opening.h"
+#include "fuelrail/cli/signals.h"
+
+namespace fuelrail::cli {
+namespace {
+
+struct Arguments {
+  std::string uri;
+  bool quiet = false;
+};
+
+int run(const Arguments& arguments, Console& console) {
+  SidecarLocation location;
+  {
+    ProgressDisplay progress(console, "read", "bytes", arguments.quiet);
+    recordio::BuildSidecarOptions options;
+    options.progress = [&progress](uint64_t done, uint64_t total) {
+      progress.update(done, total);
+      return !interrupted();
+    };
+    options.warn = [&console](const std::string& text) { console.say("warning: " + text); };
+    location = recordio::build_sidecar(arguments.uri, options);
+  }
+  console.print(location.uri + "\n");
+  return kOk;
+}
+
+}  // namespace
+
+void add_index(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("index", "Make the sidecar of a .rec file anew, with checksums");
+  command->add_option("FILE", arguments->uri, "A .rec file")->required();
+  command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
+  command->footer(R"(
+Reads the whole file. Class names, which the file itself does not hold, are kept from the sidecar that
+it replaces. Prints where the sidecar is.
+
+Example:
+  fuelrail index train.rec)");
+  command->callback([&action, arguments] {
+    action = [arguments](Console& console) { return run(*arguments, console); };
+  });
+}
+
+}  // namespace fuelrail::cli

@@ -1,0 +1,222 @@
+// fuelrail info: what a file of records is.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/cli/command.h"
+#include "fuelrail/cli/opening.h"
+#include "fuelrail/cli/record_info.h"
+#include "fuelrail/cli/signals.h"
+#include "fuelrail/cli/text.h"
+
+namespace fuelrail::cli {
+namespace {
+
+constexpr uint64_t kSampleRecords = 256;
+// Shorter sides below each of these, and the rest.
+constexpr std::array<int64_t, 6> kSideBounds{64, 128, 256, 512, 1024, 2048};
+
+using Json = nlohmann::ordered_json;
+
+// On one line. Names of files and classes need not be UTF-8, JSON must: what is not becomes U+FFFD.
+std::string to_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+struct Arguments {
+  std::string uri;
+  bool json = false;
+};
+
+// What records that lie evenly over the whole show.
+struct SampledImages {
+  uint64_t records = 0;
+  uint64_t unreadable = 0;  // damaged, or no image
+  std::map<std::string, uint64_t> formats;
+  std::array<uint64_t, kSideBounds.size() + 1> shorter_sides{};
+};
+
+SampledImages look_at_some(const Container& container) {
+  SampledImages sampled;
+  RecordInspector inspector(container);
+  sampled.records = std::min(container.size(), kSampleRecords);
+  for (uint64_t k = 0; k < sampled.records; ++k) {
+    throw_if_interrupted();
+    const auto i =
+        static_cast<uint64_t>(static_cast<double>(k) / static_cast<double>(sampled.records) *
+                              static_cast<double>(container.size()));
+    std::optional<ImageInfo> image;
+    try {
+      image = inspector.inspect(i).image;
+    } catch (const Error&) {  // `verify` says what is wrong with it
+    }
+    if (!image) {
+      ++sampled.unreadable;
+      continue;
+    }
+    ++sampled.formats[name_of(image->format)];
+    const int64_t side = std::min(image->stored.height, image->stored.width);
+    const auto* bound = std::upper_bound(kSideBounds.begin(), kSideBounds.end(), side);
+    ++sampled.shorter_sides[static_cast<size_t>(bound - kSideBounds.begin())];
+  }
+  return sampled;
+}
+
+std::string label_kind(const Schema& schema) {
+  if (!schema.has("label")) return "none";
+  const FieldSpec& label = schema.fields[schema.index_of("label")];
+  if (label.shape.empty()) return fmt::format("one {} a record", name_of(label.dtype));
+  if (label.shape[0] < 0) return fmt::format("{}, as many as the record has", name_of(label.dtype));
+  return fmt::format("{} {} a record", label.shape[0], name_of(label.dtype));
+}
+
+std::string side_range(size_t bucket) {
+  if (bucket == 0) return fmt::format("below {}", kSideBounds.front());
+  if (bucket == kSideBounds.size()) return fmt::format("{} and more", kSideBounds.back());
+  return fmt::format("{} to {}", kSideBounds[bucket - 1], kSideBounds[bucket] - 1);
+}
+
+Json sampled_json(const SampledImages& sampled) {
+  Json sides = Json::array();
+  for (size_t b = 0; b < sampled.shorter_sides.size(); ++b) {
+    sides.push_back({{"from", b == 0 ? 0 : kSideBounds[b - 1]},
+                     {"below", b == kSideBounds.size() ? Json(nullptr) : Json(kSideBounds[b])},
+                     {"images", sampled.shorter_sides[b]}});
+  }
+  return {{"records", sampled.records},
+          {"unreadable", sampled.unreadable},
+          {"formats", sampled.formats},
+          {"shorter_sides", sides}};
+}
+
+Json label_json(const Schema& schema) {
+  if (!schema.has("label")) return nullptr;
+  const FieldSpec& label = schema.fields[schema.index_of("label")];
+  return {{"dtype", name_of(label.dtype)}, {"shape", label.shape}};
+}
+
+Json sidecar_json(const Container& container) {
+  const recordio::RecordIoContainer* file = as_recordio(container);
+  if (file == nullptr) return nullptr;
+  const SidecarLocation& location = file->sidecar_location();
+  return {{"place", name_of(location.place)},
+          {"path", location.uri.empty() ? Json(nullptr) : Json(location.uri)}};
+}
+
+void print_json(const std::string& uri, const Container& container, const SampledImages& sampled,
+                Console& console) {
+  const Fingerprint fingerprint = container.fingerprint();
+  const auto& classes = container.classes();
+  console.print(to_text({{"path", uri},
+                         {"format", format_of(container)},
+                         {"records", container.size()},
+                         {"bytes", fingerprint.bytes},
+                         {"label", label_json(container.schema())},
+                         {"classes", classes.empty() ? Json(nullptr) : Json(classes)},
+                         {"sample", sampled_json(sampled)},
+                         {"checksums", container.verifies_checksums()},
+                         {"sidecar", sidecar_json(container)},
+                         {"fingerprint", to_string(fingerprint)}}) +
+                "\n");
+}
+
+std::string classes_text(const Container& container) {
+  const auto& classes = container.classes();
+  if (classes.empty()) {
+    return "names unknown: the file has none, and they cannot be rebuilt from it";
+  }
+  constexpr size_t kShown = 5;
+  std::string text = grouped(classes.size()) + ": ";
+  for (size_t i = 0; i < std::min(classes.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + classes[i];
+  }
+  return classes.size() > kShown ? text + ", ..." : text;
+}
+
+std::string checksums_text(const Container& container) {
+  if (container.verifies_checksums()) return "known, and verified on every read";
+  if (as_recordio(container) == nullptr) return "none: a folder has none";
+  return "unknown ('fuelrail index' adds them)";
+}
+
+std::string sidecar_text(const Container& container) {
+  const recordio::RecordIoContainer* file = as_recordio(container);
+  if (file == nullptr) return "none: a folder needs none";
+  const SidecarLocation& location = file->sidecar_location();
+  switch (location.place) {
+    case SidecarPlace::kBeside:
+      return location.uri;
+    case SidecarPlace::kCache:
+      return location.uri + " (in the cache)";
+    case SidecarPlace::kMemory:
+      return "in memory only: it is made anew each time the file is opened";
+  }
+  return "";
+}
+
+void print_text(const std::string& uri, const Container& container, const SampledImages& sampled,
+                Console& console) {
+  const auto line = [&console](std::string_view name, const std::string& value) {
+    console.print(fmt::format("  {:<12} {}\n", name, value));
+  };
+  console.print(fmt::format("{}: {}\n", uri, format_of(container)));
+  line("records", grouped(container.size()));
+  line("bytes", fmt::format("{} ({})", grouped(container.fingerprint().bytes),
+                            human_bytes(container.fingerprint().bytes)));
+  line("labels", label_kind(container.schema()));
+  line("classes", classes_text(container));
+  std::string formats;
+  for (const auto& [name, count] : sampled.formats) {
+    formats += fmt::format("{}{} {}", formats.empty() ? "" : ", ", grouped(count), name);
+  }
+  if (sampled.unreadable > 0) {
+    formats += fmt::format("{}{} that cannot be read", formats.empty() ? "" : ", ",
+                           grouped(sampled.unreadable));
+  }
+  line("images", fmt::format("{} of {} looked at", formats.empty() ? "0" : formats,
+                             counted(sampled.records, "record")));
+  for (size_t b = 0; b < sampled.shorter_sides.size(); ++b) {
+    const uint64_t count = sampled.shorter_sides[b];
+    if (count == 0) continue;
+    line("", fmt::format("shorter side {:<13} {:>5.1f} %", side_range(b),
+                         100 * static_cast<double>(count) / static_cast<double>(sampled.records)));
+  }
+  line("checksums", checksums_text(container));
+  line("sidecar", sidecar_text(container));
+}
+
+int run(const Arguments& arguments, Console& console) {
+  const auto container = open_warning(arguments.uri, console);
+  const SampledImages sampled = look_at_some(*container);
+  if (arguments.json) {
+    print_json(arguments.uri, *container, sampled, console);
+  } else {
+    print_text(arguments.uri, *container, sampled, console);
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("info", "Say what a file of records is");
+  command->add_option("FILE", arguments->uri, "A .rec file, or a folder of images")->required();
+  command->add_flag("--json", arguments->json, "One JSON document");
+  command->footer(R"(
+Examples:
+  fuelrail info train.rec
+  fuelrail info train.rec --json | jq .records)");
+  command->callback([&action, arguments] {
+    action = [arguments](Console& console) { return run(*arguments, console); };
+  });
+}
+
+}  // namespace fuelrail::cli

@@ -1,0 +1,153 @@
+// fuelrail ls: the records of a file, a line each.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/cli/command.h"
+#include "fuelrail/cli/opening.h"
+#include "fuelrail/cli/record_info.h"
+#include "fuelrail/cli/signals.h"
+#include "fuelrail/cli/text.h"
+
+namespace fuelrail::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// On one line. Names of files and classes need not be UTF-8, JSON must: what is not becomes U+FFFD.
+std::string to_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+struct Arguments {
+  std::string uri;
+  std::vector<std::string> ranges;
+  bool json = false;
+};
+
+std::string labels_text(const std::vector<double>& labels) {
+  if (labels.empty()) return "-";
+  return fmt::format("{}", fmt::join(labels, ","));
+}
+
+std::string text_line(uint64_t i, const RecordInfo& info) {
+  const std::string size =
+      info.image ? fmt::format("{} x {}", info.image->stored.height, info.image->stored.width)
+                 : "-";
+  return fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}\n", i, info.id,
+                     labels_text(info.labels), info.image ? name_of(info.image->format) : "-", size,
+                     info.content.size(), info.class_name);
+}
+
+// Whole labels as whole numbers: JSON knows no types, its readers do.
+Json labels_json(const std::vector<double>& labels) {
+  Json json = Json::array();
+  for (const double label : labels) {
+    if (std::trunc(label) == label && std::abs(label) < 0x1p53) {
+      json.push_back(static_cast<int64_t>(label));
+    } else {
+      json.push_back(label);
+    }
+  }
+  return json;
+}
+
+Json json_line(uint64_t i, const RecordInfo& info) {
+  Json line{{"record", i},
+            {"id", info.id},
+            {"labels", labels_json(info.labels)},
+            {"class", info.class_name.empty() ? Json(nullptr) : Json(info.class_name)},
+            {"bytes", info.content.size()}};
+  if (info.image) {
+    line["format"] = name_of(info.image->format);
+    line["height"] = info.image->stored.height;
+    line["width"] = info.image->stored.width;
+    line["orientation"] = info.image->orientation;
+  }
+  return line;
+}
+
+// Prints one record after the other. A damaged one is said, and passed over.
+class Listing {
+ public:
+  Listing(const Container& container, bool json, Console& console)
+      : container_(container), inspector_(container), json_(json), console_(console) {}
+
+  // Returns: whether every record could be read.
+  bool print(const std::vector<RecordRange>& ranges) {
+    console_.print(json_
+                       ? "["
+                       : fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}\n", "record", "id",
+                                     "label", "format", "height x width", "bytes", "class"));
+    for (const RecordRange& range : ranges) {
+      for (uint64_t i = range.begin; i < range.end; ++i) {
+        throw_if_interrupted();
+        print_one(i);
+      }
+    }
+    if (json_) console_.print("]\n");
+    return all_read_;
+  }
+
+ private:
+  void print_one(uint64_t i) {
+    try {
+      const RecordInfo info = inspector_.inspect(i);
+      print_line(json_ ? to_text(json_line(i, info)) : text_line(i, info));
+    } catch (Error& error) {
+      error.add({.path = container_.place(i).path, .record = i});
+      all_read_ = false;
+      console_.say(error.what());
+      if (json_) print_line(to_text({{"record", i}, {"error", error.what()}}));
+    }
+  }
+
+  void print_line(const std::string& line) {
+    console_.print(json_ ? (std::exchange(first_, false) ? "" : ",\n") + line : line);
+  }
+
+  const Container& container_;
+  RecordInspector inspector_;
+  bool json_;
+  Console& console_;
+  bool first_ = true;
+  bool all_read_ = true;
+};
+
+int run(const Arguments& arguments, Console& console) {
+  const auto container = open_warning(arguments.uri, console);
+  std::vector<RecordRange> ranges;
+  for (const std::string& text : arguments.ranges) {
+    ranges.push_back(parse_range(text, container->size()));
+  }
+  if (ranges.empty()) ranges.push_back({0, container->size()});
+  return Listing(*container, arguments.json, console).print(ranges) ? kOk : kDataProblem;
+}
+
+}  // namespace
+
+void add_ls(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("ls", "List records");
+  command->add_option("FILE", arguments->uri, "A .rec file, or a folder of images")->required();
+  command->add_option("RECORDS", arguments->ranges,
+                      "Which: 7, -1, 5:10, :10, -3: (default: all), as Python's slices");
+  command->add_flag("--json", arguments->json, "One JSON document: an array of records");
+  command->footer(R"(
+Examples:
+  fuelrail ls train.rec | head
+  fuelrail ls train.rec 5:10 -3:
+  fuelrail ls train.rec :1000 --json | jq '.[].bytes')");
+  command->callback([&action, arguments] {
+    action = [arguments](Console& console) { return run(*arguments, console); };
+  });
+}
+
+}  // namespace fuelrail::cli

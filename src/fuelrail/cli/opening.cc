@@ -1,0 +1,20 @@
+#include "fuelrail/cli/opening.h"
+
+#include "fuelrail/container/open.h"
+
+namespace fuelrail::cli {
+
+std::shared_ptr<const Container> open_warning(const std::string& uri, Console& console) {
+  return open_container(
+      uri, {.warn = [&console](const std::string& text) { console.say("warning: " + text); }});
+}
+
+const recordio::RecordIoContainer* as_recordio(const Container& container) {
+  return dynamic_cast<const recordio::RecordIoContainer*>(&container);
+}
+
+const char* format_of(const Container& container) {
+  return as_recordio(container) == nullptr ? "folder" : "RecordIO";
+}
+
+}  // namespace fuelrail::cli

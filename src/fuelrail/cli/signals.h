@@ -1,0 +1,34 @@
+// Signals while a command runs.
+#pragma once
+
+#include <csignal>
+#include <exception>
+
+namespace fuelrail::cli {
+
+// Thrown where a command finds that the user wants it to end.
+class Interrupted : public std::exception {};
+
+// While it lives, an interrupt (Ctrl-C) is noted instead of ending the process (a second one does
+// end it), and writing to a closed pipe or past a file size limit is an error that `write` returns.
+// Then everything is as it was: Python calls commands, too. An interrupt that was ignored stays so.
+// At most one at a time in a process.
+class SignalScope {
+ public:
+  SignalScope();
+  ~SignalScope();
+  SignalScope(const SignalScope&) = delete;
+  SignalScope& operator=(const SignalScope&) = delete;
+
+ private:
+  struct sigaction interrupt_;
+  struct sigaction pipe_;
+  struct sigaction file_size_;
+};
+
+// Whether an interrupt came since the scope began. Threads: any.
+bool interrupted();
+
+void throw_if_interrupted();
+
+}  // namespace fuelrail::cli

@@ -1,0 +1,121 @@
+#include "fuelrail/cli/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <system_error>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail::cli {
+namespace {
+
+template <typename Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+[[noreturn]] void refuse(const std::string& failure, const std::string& expected,
+                         std::string_view found) {
+  throw InvalidArgumentError(failure, {.expected = expected, .found = fmt::format("'{}'", found)});
+}
+
+// Where an index of a slice points, cut to [0, records].
+uint64_t bound(std::string_view text, uint64_t records, uint64_t otherwise,
+               std::string_view whole) {
+  if (text.empty()) return otherwise;
+  const std::optional<int64_t> index = parse<int64_t>(text);
+  if (!index) refuse("this is no range of records", "7, -1, 5:10, :10 or -3:", whole);
+  const auto size = static_cast<int64_t>(records);
+  return static_cast<uint64_t>(std::clamp(*index < 0 ? *index + size : *index, int64_t{0}, size));
+}
+
+RecordRange one_record(std::string_view text, uint64_t records) {
+  const std::optional<int64_t> index = parse<int64_t>(text);
+  if (!index) refuse("this is no record", "7, -1, 5:10, :10 or -3:", text);
+  const auto size = static_cast<int64_t>(records);
+  if (*index >= size || *index < -size) {
+    throw OutOfRangeError("there is no such record",
+                          {.expected = records == 0 ? "no number: there is no record"
+                                                    : fmt::format("0 to {}", records - 1),
+                           .found = std::string(text)});
+  }
+  const auto begin = static_cast<uint64_t>(*index < 0 ? *index + size : *index);
+  return {begin, begin + 1};
+}
+
+}  // namespace
+
+std::string grouped(uint64_t number) {
+  std::string digits = fmt::to_string(number);
+  for (size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+std::string human_bytes(uint64_t bytes) {
+  constexpr std::array kUnits{"kB", "MB", "GB", "TB", "PB", "EB"};
+  if (bytes < 1000) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+  auto value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (value /= 1000; value >= 999.95 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string clock_time(double seconds) {
+  const auto whole = static_cast<uint64_t>(std::llround(std::clamp(seconds, 0.0, 3.6e8)));
+  const uint64_t minutes = whole / 60 % 60;
+  if (whole < 3600) return fmt::format("{}:{:02}", minutes, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, minutes, whole % 60);
+}
+
+std::string counted(uint64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", grouped(number), thing, number == 1 ? "" : "s");
+}
+
+std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {
+  std::vector<std::pair<std::string, double>> split;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    const size_t equals = part.find('=');
+    const std::optional<double> fraction =
+        equals == std::string_view::npos ? std::nullopt : parse<double>(part.substr(equals + 1));
+    if (!fraction || equals == 0) {
+      refuse("the split is not one", "NAME=FRACTION[,NAME=FRACTION...], as train=.9,val=.1", text);
+    }
+    split.emplace_back(part.substr(0, equals), *fraction);
+    begin = end + 1;
+  }
+  return split;
+}
+
+Allowance parse_allowance(std::string_view text) {
+  if (text.ends_with('%')) {
+    const std::optional<double> percent = parse<double>(text.substr(0, text.size() - 1));
+    if (percent && *percent >= 0 && *percent <= 100)
+      return {.count = 0, .fraction = *percent / 100};
+  } else if (const std::optional<uint64_t> count = parse<uint64_t>(text)) {
+    return {.count = *count, .fraction = 0};
+  }
+  refuse("the number of errors allowed is not one", "a count (12) or a percentage (1.5%)", text);
+}
+
+RecordRange parse_range(std::string_view text, uint64_t records) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return one_record(text, records);
+  const uint64_t begin = bound(text.substr(0, colon), records, 0, text);
+  const uint64_t end = bound(text.substr(colon + 1), records, records, text);
+  return {begin, std::max(begin, end)};
+}
+
+}  // namespace fuelrail::cli

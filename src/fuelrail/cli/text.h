@@ -1,0 +1,37 @@
+// Numbers as people read them, and the small texts that options are made of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fuelrail::cli {
+
+std::string grouped(uint64_t number);     // 1,234,567
+std::string human_bytes(uint64_t bytes);  // "812 bytes", "1.4 MB" (powers of 1,000)
+std::string clock_time(double seconds);   // "0:07", "12:34", "1:02:03"
+std::string counted(uint64_t number, std::string_view thing);  // "1 record", "1,234 records"
+
+// "train=.9,val=.1". Errors: InvalidArgumentError.
+std::vector<std::pair<std::string, double>> parse_split(std::string_view text);
+
+// "12" images, or "1.5%" of them.
+struct Allowance {
+  uint64_t count = 0;
+  double fraction = 0;
+};
+Allowance parse_allowance(std::string_view text);  // Errors: InvalidArgumentError.
+
+// Records [begin, end).
+struct RecordRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+// "7", "-1", "5:10", ":10", "-3:", as Python's indices and slices: a negative number counts from
+// the end, a range is cut to what there is. Errors: InvalidArgumentError; OutOfRangeError for one
+// record that is not there.
+RecordRange parse_range(std::string_view text, uint64_t records);
+
+}  // namespace fuelrail::cli

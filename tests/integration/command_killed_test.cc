@@ -1,0 +1,212 @@
+// `fuelrail pack` ended at many moments, by Ctrl-C and by a kill. The moments are the changes of
+// the output folder (the k-th of them, for every k) and points in time; what is asserted is only
+// what must hold at any moment.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/inotify.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "command.h"
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/testing/photographs.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+namespace {
+
+using testing::Command;
+using testing::CommandResult;
+using testing::run_command;
+
+// Tells of changes in a folder, in their order.
+class FolderWatch {
+ public:
+  explicit FolderWatch(const std::string& folder) : queue_(::inotify_init1(IN_CLOEXEC)) {
+    ::inotify_add_watch(queue_, folder.c_str(),
+                        IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVE | IN_DELETE);
+  }
+  ~FolderWatch() { ::close(queue_); }
+  FolderWatch(const FolderWatch&) = delete;
+  FolderWatch& operator=(const FolderWatch&) = delete;
+
+  // Waits until `count` changes were seen since the beginning. Returns: false when the command
+  // ended before that.
+  bool wait_for(int count, const Command& command) {
+    while (seen_ < count) {
+      pollfd poll{.fd = queue_, .events = POLLIN, .revents = 0};
+      if (::poll(&poll, 1, 5) > 0) {
+        read_changes();
+      } else if (command.has_ended()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  void read_changes() {
+    alignas(inotify_event) std::array<char, 4096> buffer;
+    const ssize_t got = ::read(queue_, buffer.data(), buffer.size());
+    for (ssize_t at = 0; at < got; ++seen_) {
+      const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+      at += static_cast<ssize_t>(sizeof *event + event->len);
+    }
+  }
+
+  int queue_;
+  int seen_ = 0;
+};
+
+class CommandKilled : public ::testing::Test {
+ protected:
+  using Files = std::map<std::string, std::string>;
+
+  CommandKilled() {
+    for (uint64_t i = 0; i < 60; ++i) {
+      const auto jpeg = testing::make_jpeg(90, 120, i);
+      write_file(photos() + "/c" + std::to_string(i % 3) + "/" + std::to_string(i) + ".jpg",
+                 as_text(jpeg));
+    }
+    std::filesystem::create_directory(out());
+    old_arguments_ = {"pack", photos(), out() + "/x.rec", "-q"};
+    arguments_ = {"pack", photos(), out() + "/x.rec", "-q", "--resize", "64", "-j", "2"};
+    EXPECT_EQ(run_command(old_arguments_).code, 0);
+    old_ = contents();
+    EXPECT_EQ(run_command(arguments_).code, 0);
+    expected_ = contents();
+    EXPECT_EQ(expected_.size(), 3u);
+    EXPECT_NE(expected_, old_);
+  }
+
+  std::string photos() const { return directory_ / "photos"; }
+  std::string out() const { return directory_ / "out"; }
+
+  Files contents() const {
+    Files files;
+    for (const auto& entry : std::filesystem::directory_iterator(out())) {
+      files[entry.path().filename()] = file_contents(entry.path());
+    }
+    return files;
+  }
+
+  void reset(const Files& files) const {
+    std::filesystem::remove_all(out());
+    std::filesystem::create_directory(out());
+    for (const auto& [name, bytes] : files) write_file(out() + "/" + name, bytes);
+  }
+
+  // What must hold whenever the process was killed over `before`.
+  void expect_nothing_looks_whole_that_is_not(const Files& before, const std::string& when) const {
+    Files after = contents();
+    std::erase_if(after, [](const auto& file) { return file.first.ends_with(".partial"); });
+    if (after.contains("x.rec")) {
+      EXPECT_TRUE(after == expected_ || (!before.empty() && after == before)) << when;
+      return;
+    }
+    for (const auto& [name, bytes] : after) {  // companions, each whole
+      const auto old = before.find(name);
+      EXPECT_TRUE((expected_.contains(name) && bytes == expected_.at(name)) ||
+                  (old != before.end() && bytes == old->second))
+          << when << ": " << name;
+    }
+  }
+
+  // The next run does not mind what was left behind.
+  void expect_the_next_run_succeeds(const std::string& when) const {
+    EXPECT_EQ(run_command(arguments_).code, 0) << when;
+    EXPECT_EQ(contents(), expected_) << when;
+  }
+
+  void kill_at_every_change(const Files& before) const {
+    bool killed = true;
+    int k = 1;
+    for (; killed; ++k) {
+      const std::string when = "change " + std::to_string(k);
+      reset(before);
+      FolderWatch watch(out());
+      Command command(arguments_);
+      killed = watch.wait_for(k, command);
+      command.send(SIGKILL);
+      command.wait();
+      expect_nothing_looks_whole_that_is_not(before, when);
+      if (k % 4 == 1) expect_the_next_run_succeeds(when);
+      ASSERT_LT(k, 1000);
+    }
+    EXPECT_GT(k, 10);
+  }
+
+  TemporaryDirectory directory_;
+  std::vector<std::string> old_arguments_;
+  std::vector<std::string> arguments_;
+  Files old_;
+  Files expected_;
+};
+
+TEST_F(CommandKilled, a_kill_at_any_change_leaves_nothing_that_looks_whole) {
+  kill_at_every_change({});
+}
+
+TEST_F(CommandKilled, a_kill_at_any_change_leaves_the_old_output_or_none_or_the_new_one) {
+  kill_at_every_change(old_);
+}
+
+TEST_F(CommandKilled, a_kill_at_any_time_leaves_nothing_that_looks_whole) {
+  const auto begin = std::chrono::steady_clock::now();
+  run_command(arguments_);
+  const auto whole = std::chrono::steady_clock::now() - begin;
+  constexpr int kMoments = 30;
+  for (int i = 0; i < kMoments; ++i) {
+    const std::string when = "moment " + std::to_string(i);
+    reset(i % 2 == 0 ? Files{} : old_);
+    Command command(arguments_);
+    std::this_thread::sleep_for(whole * i / kMoments);
+    command.send(SIGKILL);
+    command.wait();
+    expect_nothing_looks_whole_that_is_not(i % 2 == 0 ? Files{} : old_, when);
+  }
+  expect_the_next_run_succeeds("at the end");
+}
+
+TEST_F(CommandKilled, an_interrupt_at_any_change_leaves_all_or_what_was_there) {
+  int interrupted = 0;
+  for (int k = 1; k < 1000; ++k) {
+    reset(old_);
+    FolderWatch watch(out());
+    Command command(arguments_);
+    const bool in_time = watch.wait_for(k, command);
+    command.send(SIGINT);
+    const CommandResult result = command.wait();
+    EXPECT_EQ(result.signal, 0);
+    if (result.code == 130) {
+      ++interrupted;
+      EXPECT_EQ(result.err, "fuelrail: interrupted\n");
+      EXPECT_EQ(contents(), old_) << k;
+    } else {
+      EXPECT_EQ(result.code, 0) << k << result.err;
+      EXPECT_EQ(contents(), expected_) << k;
+    }
+    if (!in_time) break;
+  }
+  EXPECT_GT(interrupted, 0);
+}
+
+TEST_F(CommandKilled, an_interrupt_that_is_ignored_stays_ignored) {
+  reset({});
+  FolderWatch watch(out());
+  Command command(arguments_, [] { ::signal(SIGINT, SIG_IGN); });
+  watch.wait_for(1, command);
+  command.send(SIGINT);
+  EXPECT_EQ(command.wait().code, 0);
+  EXPECT_EQ(contents(), expected_);
+}
+
+}  // namespace
+}  // namespace fuelrail

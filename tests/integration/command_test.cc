@@ -1,0 +1,416 @@
+// The command as people run it: a process with an exit code, streams, limits and pipes.
+#include "command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/testing/photographs.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using testing::CommandResult;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::run_command;
+using ::testing::StartsWith;
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Two classes, "ant" with 4 and "bee" with 3 photographs, and an empty folder for outputs.
+class CommandTest : public ::testing::Test {
+ protected:
+  CommandTest() {
+    for (uint64_t i = 0; i < 7; ++i) {
+      const std::string name =
+          std::string(i < 4 ? "ant" : "bee") + "/" + std::to_string(i) + ".jpg";
+      const auto jpeg = testing::make_jpeg(40 + static_cast<int64_t>(i), 60, i);
+      write_file(photos() + "/" + name, as_text(jpeg));
+    }
+    std::filesystem::create_directory(out());
+  }
+
+  std::string photos() const { return directory_ / "photos"; }
+  std::string out() const { return directory_ / "out"; }
+  std::string out(const std::string& name) const { return out() + "/" + name; }
+  std::string rec() const { return out("x.rec"); }
+
+  void pack_photos() const { ASSERT_EQ(run_command({"pack", photos(), rec(), "-q"}).code, 0); }
+
+  // Overwrites bytes of a file.
+  static void damage(const std::string& path, size_t offset, const std::string& bytes) {
+    std::string contents = file_contents(path);
+    ASSERT_LE(offset + bytes.size(), contents.size());
+    contents.replace(offset, bytes.size(), bytes);
+    write_file(path, contents);
+  }
+
+  TemporaryDirectory directory_;
+};
+
+// One line that begins with "fuelrail: ".
+void expect_one_line(const std::string& err) {
+  EXPECT_THAT(err, StartsWith("fuelrail: "));
+  EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
+  EXPECT_THAT(err, EndsWith("\n"));
+}
+
+TEST_F(CommandTest, packing_says_what_was_made) {
+  const CommandResult result = run_command({"pack", photos(), rec(), "-j", "2"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, StartsWith(rec() + ": 7 records, "));
+  EXPECT_THAT(result.err, HasSubstr("packed 7 of 7 images (100 %)"));
+  EXPECT_THAT(names_in(out()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
+}
+
+TEST_F(CommandTest, quiet_says_nothing_on_standard_error) {
+  EXPECT_EQ(run_command({"pack", photos(), rec(), "-q"}).err, "");
+}
+
+TEST_F(CommandTest, the_bytes_are_the_same_for_any_number_of_threads) {
+  std::string first;
+  for (const char* threads : {"1", "2", "5"}) {
+    ASSERT_EQ(run_command({"pack", photos(), rec(), "-j", threads, "--resize", "32"}).code, 0);
+    const std::string bytes =
+        file_contents(rec()) + file_contents(out("x.idx")) + file_contents(out("x.rec.frx"));
+    if (first.empty()) first = bytes;
+    EXPECT_EQ(bytes, first) << threads;
+  }
+}
+
+TEST_F(CommandTest, a_split_makes_one_file_a_part) {
+  const CommandResult result =
+      run_command({"pack", photos(), rec(), "--split", "train=.7,val=.3", "--seed", "3", "-q"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("x_train.rec: 5 records"), HasSubstr("x_val.rec: 2")));
+  EXPECT_EQ(run_command({"verify", out("x_train.rec"), "--decode"}).code, 0);
+}
+
+TEST_F(CommandTest, images_left_out_are_warned_of_and_beyond_the_allowance_fail) {
+  write_file(photos() + "/ant/broken.jpg", "no image");
+  const CommandResult within = run_command({"pack", photos(), rec(), "--max-errors", "20%", "-q"});
+  EXPECT_EQ(within.code, 0);
+  EXPECT_THAT(within.err, HasSubstr("1 image could not be read and is left out"));
+  const json line = json::parse(file_contents(out("x.rec.errors.jsonl")));
+  EXPECT_EQ(line.at("path"), photos() + "/ant/broken.jpg");
+
+  const CommandResult beyond = run_command({"pack", photos(), out("y.rec"), "-q"});
+  EXPECT_EQ(beyond.code, 1);
+  expect_one_line(beyond.err);
+  EXPECT_THAT(beyond.err, HasSubstr("broken.jpg"));
+  EXPECT_TRUE(std::filesystem::exists(out("y.rec.errors.jsonl")));
+  EXPECT_FALSE(std::filesystem::exists(out("y.rec")));
+}
+
+TEST_F(CommandTest, files_that_are_no_images_are_left_out_with_a_warning) {
+  write_file(photos() + "/ant/readme.txt", "about ants");
+  const CommandResult result = run_command({"pack", photos(), rec(), "-q"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, StartsWith("fuelrail: warning: "));
+  EXPECT_THAT(result.out, HasSubstr("7 records"));
+}
+
+TEST_F(CommandTest, a_label_that_is_no_number_is_a_data_problem_with_its_line) {
+  write_file(directory_ / "x.lst", "0\t1\tphotos/ant/0.jpg\n1\tbee\tphotos/bee/4.jpg\n");
+  const CommandResult result = run_command({"pack", directory_ / "x.lst", rec()});
+  EXPECT_EQ(result.code, 1);
+  expect_one_line(result.err);
+  EXPECT_THAT(result.err, HasSubstr("x.lst: line 2: the label is not a number"));
+}
+
+TEST_F(CommandTest, a_full_disk_is_an_input_output_error_and_leaves_nothing) {
+  for (const rlim_t limit : {rlim_t{0}, rlim_t{1000}, rlim_t{6000}}) {
+    const CommandResult result = run_command({"pack", photos(), rec(), "-q"}, [limit] {
+      const rlimit bytes{limit, limit};
+      ::setrlimit(RLIMIT_FSIZE, &bytes);
+    });
+    EXPECT_EQ(result.code, 3) << limit;
+    EXPECT_THAT(names_in(out()), IsEmpty()) << limit;
+  }
+}
+
+TEST_F(CommandTest, info_says_what_the_file_is) {
+  pack_photos();
+  const CommandResult text = run_command({"info", rec()});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.out, AllOf(HasSubstr("records      7"), HasSubstr("2: ant, bee"),
+                              HasSubstr("7 jpeg of 7 records"), HasSubstr("known, and verified"),
+                              HasSubstr(out("x.rec.frx"))));
+  const json info = json::parse(run_command({"info", rec(), "--json"}).out);
+  EXPECT_EQ(info.at("records"), 7);
+  EXPECT_EQ(info.at("classes"), (std::vector<std::string>{"ant", "bee"}));
+  EXPECT_EQ(info.at("label").at("dtype"), "int64");
+  EXPECT_EQ(info.at("sample").at("formats").at("jpeg"), 7);
+  EXPECT_EQ(info.at("checksums"), true);
+  EXPECT_EQ(info.at("sidecar").at("place"), "beside");
+}
+
+TEST_F(CommandTest, info_says_that_class_names_cannot_be_rebuilt) {
+  pack_photos();
+  std::filesystem::remove(out("x.rec.frx"));
+  const CommandResult text = run_command({"info", rec()});
+  EXPECT_THAT(text.out, HasSubstr("names unknown: the file has none, and they cannot be rebuilt"));
+  EXPECT_EQ(json::parse(run_command({"info", rec(), "--json"}).out).at("classes"), nullptr);
+}
+
+TEST_F(CommandTest, ls_lists_what_is_asked_for) {
+  pack_photos();
+  const json all = json::parse(run_command({"ls", rec(), "--json"}).out);
+  ASSERT_EQ(all.size(), 7u);
+  EXPECT_EQ(all[4].at("record"), 4);
+  EXPECT_EQ(all[4].at("id"), 4);
+  EXPECT_EQ(all[4].at("labels"), (std::vector<int>{1}));
+  EXPECT_EQ(all[4].at("class"), "bee");
+  EXPECT_EQ(all[4].at("format"), "jpeg");
+  EXPECT_EQ(all[4].at("height"), 44);
+  EXPECT_EQ(all[4].at("width"), 60);
+  EXPECT_EQ(all[4].at("bytes"), std::filesystem::file_size(photos() + "/bee/4.jpg"));
+  const json some = json::parse(run_command({"ls", rec(), "1:3", "-1", "-2:", "--json"}).out);
+  std::vector<int> records;
+  for (const json& record : some) records.push_back(record.at("record"));
+  EXPECT_THAT(records, ElementsAre(1, 2, 6, 5, 6));
+  EXPECT_EQ(json::parse(run_command({"ls", rec(), "3:3", "--json"}).out), json::array());
+  EXPECT_THAT(run_command({"ls", rec(), "4"}).out, HasSubstr("44 x 60"));
+}
+
+TEST_F(CommandTest, ls_ends_quietly_when_its_reader_has_gone) {
+  pack_photos();
+  const CommandResult result = run_command({"ls", rec()}, [] {
+    int ends[2];
+    if (::pipe(ends) != 0) ::_exit(126);
+    ::close(ends[0]);
+    ::dup2(ends[1], STDOUT_FILENO);
+  });
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(CommandTest, a_full_standard_output_is_an_input_output_error) {
+  pack_photos();
+  const CommandResult result =
+      run_command({"ls", rec()}, [] { ::dup2(::open("/dev/full", O_WRONLY), STDOUT_FILENO); });
+  EXPECT_EQ(result.code, 3);
+  expect_one_line(result.err);
+}
+
+TEST_F(CommandTest, cat_writes_the_images_bytes) {
+  pack_photos();
+  const std::string image = file_contents(photos() + "/bee/5.jpg");
+  EXPECT_EQ(run_command({"cat", rec(), "5"}).out, image);
+  EXPECT_EQ(run_command({"cat", rec(), "-2", "-o", out("5.jpg")}).code, 0);
+  EXPECT_EQ(file_contents(out("5.jpg")), image);
+  EXPECT_EQ(run_command({"cat", rec(), "5", "--raw"}).out.substr(24), image);
+  EXPECT_EQ(run_command({"cat", rec(), "4:6", "-o", out("some")}).code, 0);
+  EXPECT_THAT(names_in(out("some")), ElementsAre("4.jpg", "5.jpg"));
+  EXPECT_EQ(file_contents(out("some/5.jpg")), image);
+  const CommandResult many = run_command({"cat", rec(), ":"});
+  EXPECT_EQ(many.code, 2);
+  EXPECT_EQ(many.out, "");
+}
+
+TEST_F(CommandTest, verify_is_content_with_a_whole_file) {
+  pack_photos();
+  const CommandResult text = run_command({"verify", rec(), "--decode", "-j", "3", "-q"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.out, rec() + ": 7 records, all well\n");
+  const json report = json::parse(run_command({"verify", rec(), "--json", "-q"}).out);
+  EXPECT_EQ(report.at("ok"), true);
+  EXPECT_EQ(report.at("records"), 7);
+  EXPECT_THAT(report.at("damage"), IsEmpty());
+  EXPECT_EQ(run_command({"verify", photos(), "--decode", "-q"}).code, 0);
+}
+
+TEST_F(CommandTest, verify_finds_a_changed_byte_by_its_checksum) {
+  pack_photos();
+  // In the middle: the first and last 4 KiB are what ties the sidecar to the file.
+  const size_t middle = std::filesystem::file_size(rec()) / 2;
+  if (middle < 4096) GTEST_SKIP() << "the file is too small";
+  damage(rec(), middle, "\x01\x02\x03");
+  const CommandResult result = run_command({"verify", rec(), "-q"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr("checksum"));
+  EXPECT_THAT(result.out, HasSubstr(rec() + ": record "));
+  const json report = json::parse(run_command({"verify", rec(), "-q", "--json"}).out);
+  EXPECT_EQ(report.at("ok"), false);
+  EXPECT_EQ(report.at("damage").size(), 1u);
+}
+
+TEST_F(CommandTest, damage_inside_an_image_is_found_by_decoding) {
+  const std::string image = file_contents(photos() + "/ant/2.jpg");
+  write_file(photos() + "/ant/2.jpg", image.substr(0, image.size() / 2));
+  pack_photos();
+  EXPECT_EQ(run_command({"verify", rec(), "-q"}).code, 0);
+  const CommandResult result = run_command({"verify", rec(), "-q", "--decode"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr("record 2, offset "));
+}
+
+TEST_F(CommandTest, recovery_reports_what_it_skips_and_verifies_the_rest) {
+  pack_photos();
+  const json records = json::parse(run_command({"ls", rec(), "--json"}).out);
+  const std::string index = file_contents(out("x.idx"));
+  const size_t offset = std::stoul(index.substr(index.find("\n3\t") + 3));
+  std::filesystem::remove(out("x.rec.frx"));
+  damage(rec(), offset, "XXXX");
+  const CommandResult plain = run_command({"verify", rec(), "-q"});
+  EXPECT_EQ(plain.code, 1);
+  EXPECT_THAT(plain.out, HasSubstr("offset " + std::to_string(offset)));
+  EXPECT_THAT(plain.err, HasSubstr("--recover"));
+  const json report = json::parse(run_command({"verify", rec(), "-q", "--recover", "--json"}).out);
+  EXPECT_EQ(report.at("records"), 6);
+  ASSERT_EQ(report.at("damage").size(), 1u);
+  EXPECT_EQ(report.at("damage")[0].at("path"), rec());
+  EXPECT_EQ(report.at("damage")[0].at("offset"), offset);
+  EXPECT_GT(report.at("damage")[0].at("skipped_bytes"), 1000);
+}
+
+TEST_F(CommandTest, an_index_that_disagrees_with_its_file_is_found) {
+  pack_photos();
+  std::string index = file_contents(out("x.idx"));
+  index[index.find("1\t") + 2] = '9';
+  write_file(out("x.idx"), index);
+  const CommandResult result = run_command({"verify", rec(), "-q"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr("x.idx"));
+}
+
+TEST_F(CommandTest, a_sidecar_of_another_file_is_set_aside_and_never_overwritten) {
+  pack_photos();
+  std::filesystem::remove(photos() + "/ant/0.jpg");
+  ASSERT_EQ(run_command({"pack", photos(), out("y.rec"), "-q"}).code, 0);
+  const std::string foreign = file_contents(out("y.rec.frx"));
+  write_file(out("x.rec.frx"), foreign);
+  const CommandResult result = run_command(
+      {"info", rec(), "--json"}, [this] { ::setenv("XDG_CACHE_HOME", out("cache").c_str(), 1); });
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, StartsWith("fuelrail: warning: "));
+  EXPECT_EQ(json::parse(result.out).at("records"), 7);
+  EXPECT_EQ(json::parse(result.out).at("sidecar").at("place"), "cache");
+  const CommandResult rebuilt = run_command({"index", rec(), "-q"});
+  EXPECT_EQ(rebuilt.code, 1);
+  EXPECT_EQ(file_contents(out("x.rec.frx")), foreign);
+}
+
+TEST_F(CommandTest, index_makes_the_sidecar_anew_and_keeps_class_names) {
+  pack_photos();
+  const std::string packed = file_contents(out("x.rec.frx"));
+  const CommandResult result = run_command({"index", rec()});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out, out("x.rec.frx") + "\n");
+  EXPECT_EQ(file_contents(out("x.rec.frx")), packed);
+  std::filesystem::remove(out("x.rec.frx"));
+  EXPECT_EQ(run_command({"index", rec()}).code, 0);
+  const json info = json::parse(run_command({"info", rec(), "--json"}).out);
+  EXPECT_EQ(info.at("checksums"), true);
+  EXPECT_EQ(info.at("classes"), nullptr);
+}
+
+TEST_F(CommandTest, every_command_says_in_one_line_what_is_wrong_with_its_file) {
+  pack_photos();
+  const std::string whole = file_contents(rec());
+  write_file(out("empty.rec"), "");
+  write_file(out("cut.rec"), whole.substr(0, whole.size() - 5));
+  write_file(out("other.rec"), "this is something else altogether");
+  std::filesystem::create_directory(out("hollow"));
+  struct Case {
+    const char* file;
+    int code;
+  };
+  for (const Case& bad : {Case{"missing.rec", 3}, Case{"empty.rec", 1}, Case{"cut.rec", 1},
+                          Case{"other.rec", 1}, Case{"hollow", 3}}) {
+    for (const char* command : {"info", "ls", "cat", "index"}) {
+      if (std::string(bad.file) == "hollow" && std::string(command) == "index") continue;
+      std::vector<std::string> arguments{command, out(bad.file)};
+      if (std::string(command) == "cat") arguments.push_back("0");
+      const CommandResult result = run_command(arguments);
+      EXPECT_EQ(result.code, bad.code) << command << " " << bad.file;
+      expect_one_line(result.err);
+      EXPECT_THAT(result.err, HasSubstr(bad.file));
+      EXPECT_EQ(result.out, "") << command << " " << bad.file;
+    }
+    const CommandResult verified = run_command({"verify", out(bad.file), "-q"});
+    EXPECT_EQ(verified.code, bad.code) << bad.file;
+    EXPECT_THAT(verified.out + verified.err, HasSubstr(bad.file));
+  }
+}
+
+TEST_F(CommandTest, ls_goes_on_past_a_damaged_record) {
+  pack_photos();
+  const size_t middle = std::filesystem::file_size(rec()) / 2;
+  damage(rec(), middle, "\x01\x02\x03");
+  const CommandResult result = run_command({"ls", rec(), "--json"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(json::parse(result.out).size(), 7u);
+  expect_one_line(result.err);
+}
+
+TEST_F(CommandTest, usage_errors_suggest_the_nearest_name) {
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  const std::vector<Case> cases{
+      {{"pakc", "a", "b"}, "there is no command 'pakc'. Did you mean 'pack'?"},
+      {{"pack", "--resise", "2", "a", "b.rec"},
+       "pack: there is no option '--resise'. Did you mean '--resize'?"},
+      {{"verify", "--deocde", "a"}, "there is no option '--deocde'. Did you mean '--decode'?"},
+      {{"info"}, "info: FILE is required"},
+      {{"info", "a.rec", "b.rec"}, "info: 'b.rec' is one argument too many"},
+      {{}, "a command is missing"},
+      {{"pack", photos(), rec(), "--quality", "0"}, "quality is out of range"},
+      {{"pack", photos(), rec(), "--quality", "high"}, "--quality"},
+      {{"pack", photos(), rec(), "--split", "train"}, "the split is not one"},
+      {{"pack", photos(), rec(), "--split", "a=.9,b=.2"}, "split"},
+      {{"pack", photos(), rec(), "--max-errors", "few"}, "the number of errors allowed"},
+      {{"pack", photos(), rec(), "--root", "/tmp"}, "a root is for a list"},
+      {{"pack", photos(), out("x.data")}, "ends in .rec"},
+      {{"pack", photos(), rec(), "-j", "-2"}, "threads"},
+  };
+  for (const Case& wrong : cases) {
+    const CommandResult result = run_command(wrong.arguments);
+    EXPECT_EQ(result.code, 2) << wrong.message;
+    expect_one_line(result.err);
+    EXPECT_THAT(result.err, HasSubstr(wrong.message));
+    EXPECT_EQ(result.out, "");
+  }
+  pack_photos();
+  EXPECT_EQ(run_command({"ls", rec(), "7"}).code, 2);
+  EXPECT_EQ(run_command({"ls", rec(), "1:x"}).code, 2);
+}
+
+TEST_F(CommandTest, help_and_version_go_to_standard_output) {
+  EXPECT_THAT(run_command({"--version"}).out, StartsWith("fuelrail "));
+  EXPECT_EQ(run_command({"--version"}).code, 0);
+  for (const char* command : {"pack", "info", "ls", "cat", "verify", "index"}) {
+    const CommandResult result = run_command({command, "--help"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.out, HasSubstr(std::string("fuelrail ") + command));
+    EXPECT_THAT(result.out, HasSubstr("Example"));
+    EXPECT_EQ(result.err, "");
+    EXPECT_THAT(run_command({"--help"}).out, HasSubstr(command));
+  }
+}
+
+}  // namespace
+}  // namespace fuelrail
