@@ -1,7 +1,7 @@
 // ms an image of each part of the transform stage, one thread:
 //     ninja transform_benchmark && src/fuelrail/transform/transform_benchmark
 // Boxes: `average` is the middle random resized crop of ImageNet photographs, the others its
-// extremes. SetLabel names the Highway target.
+// extremes. The label names the instruction set.
 #include <benchmark/benchmark.h>
 #include <hwy/highway.h>
 #include <hwy/targets.h>
@@ -28,8 +28,7 @@ struct Pixels {
 };
 
 void label(benchmark::State& state) {
-  const int64_t best = hwy::SupportedTargets() & -hwy::SupportedTargets();
-  state.SetLabel(hwy::TargetName(best));
+  state.SetLabel(hwy::TargetName(hwy::SupportedAndGeneratedTargets().front()));
 }
 
 // To 224 x 224; arguments: height, width, filter.

@@ -15,7 +15,11 @@ from PIL import Image
 
 FOLDER = pathlib.Path(__file__).parent
 HEIGHT, WIDTH = 97, 131
-PILLOW = {"nearest": Image.Resampling.NEAREST, "bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}
+PILLOW = {
+    "nearest": Image.Resampling.NEAREST,
+    "bilinear": Image.Resampling.BILINEAR,
+    "bicubic": Image.Resampling.BICUBIC,
+}
 WHOLE = (0, 0, HEIGHT, WIDTH)
 SHAPES = [  # box, scaled, window (None: all of scaled)
     (WHOLE, (32, 32), None),
@@ -36,7 +40,9 @@ SHAPES = [  # box, scaled, window (None: all of scaled)
 def picture() -> np.ndarray:
     """Smooth waves, hard edges and noise."""
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
-    waves = np.stack([127 + 127 * np.sin(x / 9 + c) * np.cos(y / (7 + c)) for c in range(3)], axis=-1)
+    waves = np.stack(
+        [127 + 127 * np.sin(x / 9 + c) * np.cos(y / (7 + c)) for c in range(3)], axis=-1
+    )
     waves[((x // 8 + y // 8) % 5) == 0] = (255, 0, 255)
     noise = np.random.default_rng(1).normal(0, 12, waves.shape)
     return np.clip(waves + noise, 0, 255).astype(np.uint8)
@@ -55,14 +61,17 @@ def main() -> None:
     for box, scaled, window in SHAPES:
         top, left, height, width = box
         part = image[top : top + height, left : left + width]
-        results = {n: (np.asarray(Image.fromarray(part).resize(scaled[::-1], f)), 0) for n, f in PILLOW.items()}
+        results = {
+            n: (np.asarray(Image.fromarray(part).resize(scaled[::-1], f)), 0)
+            for n, f in PILLOW.items()
+        }
         results["bilinear_plain"] = (torch_resize(part, scaled, "bilinear"), 1)
         results["bicubic_plain"] = (torch_resize(part, scaled, "bicubic"), 1)
-        t, l, h, w = window or (0, 0, *scaled)
+        top, left, height, width = window or (0, 0, *scaled)
         for name, (result, tolerance) in results.items():
-            numbers = (*box, *scaled, t, l, h, w, tolerance, len(pixels))
+            numbers = (*box, *scaled, top, left, height, width, tolerance, len(pixels))
             lines.append(f"{name} {' '.join(map(str, numbers))}\n")
-            pixels += result[t : t + h, l : l + w].tobytes()
+            pixels += result[top : top + height, left : left + width].tobytes()
     (FOLDER / "cases.txt").write_text("".join(lines))
     (FOLDER / "expected.rgb").write_bytes(pixels)
 
