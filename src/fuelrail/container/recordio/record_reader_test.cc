@@ -175,7 +175,7 @@ TEST(RecordReader, file_cut_anywhere_inside_a_record_is_truncated) {
 
 TEST(RecordReader, truncated_last_record_is_reported_with_path_and_offset) {
   File file = file_of({"first", "second"});
-  file.bytes.resize(file.bytes.size() - 4);
+  file.bytes.erase(file.bytes.end() - 4, file.bytes.end());
   RecordReader reader(source_of(file.bytes));
   EXPECT_TRUE(reader.next());
   for (int again = 0; again < 2; ++again) {
@@ -257,7 +257,7 @@ TEST(Recovery, first_part_without_its_last_costs_only_its_own) {
 
 TEST(Recovery, truncated_end_is_skipped_to_the_end) {
   File file = file_of({"first", "second"});
-  file.bytes.resize(file.bytes.size() - 3);
+  file.bytes.erase(file.bytes.end() - 3, file.bytes.end());
   const Recovered result = recover(file.bytes);
   EXPECT_THAT(result.payloads, ElementsAre("first"));
   ASSERT_EQ(result.damage.size(), 1u);
