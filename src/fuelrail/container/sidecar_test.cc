@@ -337,7 +337,7 @@ TEST(LabelTally, tells_width_and_whole_numbers) {
 // --- Identity ---
 
 TEST(Identity, is_size_and_checksums_of_both_ends) {
-  for (const size_t size : {0, 1, 4095, 4096, 4097, 8191, 8192, 20000}) {
+  for (const size_t size : std::vector<size_t>{0, 1, 4095, 4096, 4097, 8191, 8192, 20000}) {
     std::vector<std::byte> bytes(size);
     for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 / 3);
     const FileIdentity found = identify(*memory_source("x", bytes));
@@ -348,8 +348,8 @@ TEST(Identity, is_size_and_checksums_of_both_ends) {
 }
 
 TEST(Identity, identifying_sink_knows_it_without_reading) {
-  for (const size_t size : {0, 1, 4095, 4096, 4097, 8192, 50000}) {
-    for (const size_t piece : {1, 8, 4096, 5000, 60000}) {
+  for (const size_t size : std::vector<size_t>{0, 1, 4095, 4096, 4097, 8192, 50000}) {
+    for (const size_t piece : std::vector<size_t>{1, 8, 4096, 5000, 60000}) {
       std::vector<std::byte> bytes(size);
       for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 / 3);
       CollectingSink inner;

@@ -93,7 +93,7 @@ TEST(IndexFile, subset_in_any_order_is_resolved) {
   const GoldenCopy golden("part1.rec");
   const Container& container = golden.container();
   std::string text;
-  for (const uint64_t record : {5, 3, 3, 20, 0}) {
+  for (const uint64_t record : std::vector<uint64_t>{5, 3, 3, 20, 0}) {
     text += "k\t" + std::to_string(container.extent(record).offset) + "\n";
   }
   const auto records = resolve_index(parse_index(as_bytes(text), "x.idx"), container, "x.idx");

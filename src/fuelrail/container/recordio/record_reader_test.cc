@@ -136,7 +136,7 @@ TEST(RecordReader, empty_file_is_a_clean_end) {
 TEST(RecordReader, seek_goes_to_any_record_and_not_past_the_end) {
   const File file = file_of({"first", "second" + kMagicText, "third"});
   RecordReader reader(source_of(file.bytes));
-  for (const size_t i : {2, 0, 1, 1}) {
+  for (const size_t i : std::vector<size_t>{2, 0, 1, 1}) {
     reader.seek(file.offsets[i]);
     const auto record = reader.next();
     ASSERT_TRUE(record);
@@ -150,7 +150,8 @@ TEST(RecordReader, seek_goes_to_any_record_and_not_past_the_end) {
 TEST(RecordReader, records_across_blocks_come_back) {
   std::mt19937 random(11);
   std::vector<std::string> payloads;
-  for (const size_t size : {100, 5 << 20, 3, 4 << 20, (4 << 20) - 8, 0, 9 << 20, 17, 3 << 20}) {
+  for (const size_t size :
+       std::vector<size_t>{100, 5 << 20, 3, 4 << 20, (4 << 20) - 8, 0, 9 << 20, 17, 3 << 20}) {
     std::string payload(size, '\0');
     for (size_t at = 0; at < size; at += 97) payload[at] = static_cast<char>(random());
     for (size_t at = 1 << 20; at + 4 <= size; at += 1 << 20) payload.replace(at, 4, kMagicText);
