@@ -206,6 +206,49 @@ TEST_F(CommandTest, ls_ends_quietly_when_its_reader_has_gone) {
   EXPECT_EQ(result.err, "");
 }
 
+TEST_F(CommandTest, an_interrupt_ends_a_command_that_waits_for_its_reader) {
+  pack_photos();
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  // More than the pipe holds: the command has to wait when it has begun to write.
+  const std::vector<std::string> arguments = [&] {
+    std::vector<std::string> all{"ls", rec()};
+    all.insert(all.end(), 2000, ":");
+    return all;
+  }();
+  testing::Command command(arguments, [&] { ::dup2(ends[1], STDOUT_FILENO); });
+  char byte = 0;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  command.send(SIGINT);
+  const CommandResult result = command.wait();
+  EXPECT_EQ(result.code, 130);
+  EXPECT_EQ(result.err, "fuelrail: interrupted\n");
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_F(CommandTest, progress_on_a_terminal_is_one_line_that_is_replaced) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(::grantpt(terminal), 0);
+  ASSERT_EQ(::unlockpt(terminal), 0);
+  const std::string name = ::ptsname(terminal);
+  const int other_end = ::open(name.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(other_end, 0);
+  const CommandResult result =
+      run_command({"pack", photos(), rec()}, [other_end] { ::dup2(other_end, STDERR_FILENO); });
+  EXPECT_EQ(result.code, 0);
+  std::string shown(4096, '\0');
+  shown.resize(
+      static_cast<size_t>(std::max<ssize_t>(::read(terminal, shown.data(), shown.size()), 0)));
+  EXPECT_THAT(shown, StartsWith("\r"));
+  EXPECT_THAT(shown, HasSubstr("packed 7 of 7 images (100 %), "));
+  EXPECT_THAT(shown, EndsWith("\r\x1b[K"));
+  EXPECT_THAT(shown, ::testing::Not(HasSubstr("\n")));
+  ::close(other_end);
+  ::close(terminal);
+}
+
 TEST_F(CommandTest, a_full_standard_output_is_an_input_output_error) {
   pack_photos();
   const CommandResult result =

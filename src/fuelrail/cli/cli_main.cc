@@ -117,6 +117,12 @@ ExitCode code_of(const Error& error) {
   return kDataProblem;
 }
 
+// What is still to be printed is dropped: its reader may be why the user has had enough.
+int stop(Console& console) {
+  console.say("interrupted");
+  return kInterruptedByUser;
+}
+
 // What was printed before the error stays printed.
 int fail(Console& console, const std::string& message, ExitCode code) {
   try {
@@ -138,9 +144,9 @@ int cli_main(int argc, const char* const* argv) {
   } catch (const cli::ReaderHasGone&) {
     return cli::kOk;
   } catch (const cli::Interrupted&) {
-    return cli::fail(console, "interrupted", cli::kInterruptedByUser);
+    return cli::stop(console);
   } catch (const Error& error) {
-    if (cli::interrupted()) return cli::fail(console, "interrupted", cli::kInterruptedByUser);
+    if (cli::interrupted()) return cli::stop(console);
     return cli::fail(console, error.what(), cli::code_of(error));
   } catch (const std::bad_alloc&) {
     return cli::fail(console, "there is not enough memory", cli::kInputOutput);

@@ -1,31 +1,47 @@
 #include "fuelrail/cli/console.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 
 namespace fuelrail::cli {
 namespace {
 
 constexpr size_t kGatherBytes = 64 * 1024;
+constexpr int kPatienceMs = 100;
 constexpr std::chrono::milliseconds kStatusInterval{100};
 constexpr std::chrono::seconds kLongestSilence{10};
 constexpr std::chrono::seconds kShortestSilence{1};  // save before the last line
 
-// Returns 0, or why not all of it could be written.
+// Waits until PIPE_BUF bytes can be written without waiting. Returns: false when the user has had
+// enough of waiting.
+bool wait_for_room(int fd) {
+  pollfd poll{.fd = fd, .events = POLLOUT, .revents = 0};
+  while (::poll(&poll, 1, kPatienceMs) <= 0) {
+    if (interrupted()) return false;
+  }
+  return true;
+}
+
+// Returns 0, or why not all of it could be written; EINTR when its reader did not read, and the
+// user interrupted.
 int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (!wait_for_room(fd)) return EINTR;
+    const ssize_t put = ::write(fd, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
     if (put >= 0) {
       text.remove_prefix(static_cast<size_t>(put));
-    } else if (errno != EINTR) {
+    } else if (errno != EINTR && errno != EAGAIN) {
       return errno;
     }
   }
@@ -47,6 +63,7 @@ void Console::flush() {
   if (out_is_terminal_) clear_status();
   const std::string text = std::exchange(gathered_, {});
   const int error = write_all(STDOUT_FILENO, text);
+  if (error == EINTR) throw Interrupted();
   if (error == EPIPE) throw ReaderHasGone();
   if (error != 0) {
     throw IoError("standard output cannot be written", {.found = std::strerror(error)});

@@ -32,7 +32,7 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  // To standard output, gathered. Errors: IoError, ReaderHasGone.
+  // To standard output, gathered. Errors: IoError, ReaderHasGone, Interrupted.
   void print(std::string_view text);
   void print(Bytes bytes) { print(as_text(bytes)); }
 
