@@ -1,12 +1,32 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 #include "bindings.h"
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
 
 namespace fuelrail::python {
+
+// Calls `take`, which takes the GIL. Called by a thread that pthread_exit is ending, it never comes
+// back: to leave the handler would end the process.
+template <typename Take>
+static auto take_or_sleep(Take take) noexcept {
+  try {
+    return take();
+  } catch (...) {
+    for (;;) pause();
+  }
+}
+
+GilReleased::GilReleased() : state_(PyEval_SaveThread()) {}
+GilReleased::~GilReleased() {
+  take_or_sleep([this] { PyEval_RestoreThread(state_); });
+}
+
+GilTaken::GilTaken() : state_(take_or_sleep(PyGILState_Ensure)) {}
+GilTaken::~GilTaken() { PyGILState_Release(state_); }
 
 nb::str fs_text(const std::string& name) {
   PyObject* text =

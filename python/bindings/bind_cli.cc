@@ -14,7 +14,7 @@ int run_command(const nb::list& arguments) {
   for (const nb::handle word : arguments) words.push_back(fs_name(word));
   std::vector<const char*> argv;
   for (const std::string& word : words) argv.push_back(word.c_str());
-  nb::gil_scoped_release release;
+  const GilReleased released;
   return cli_main(static_cast<int>(argv.size()), argv.data());
 }
 

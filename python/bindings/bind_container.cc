@@ -23,7 +23,7 @@ nb::tuple open(nb::bytes uri) {
   std::vector<std::string> said;
   ContainerHandle opened;
   {
-    nb::gil_scoped_release release;
+    const GilReleased released;
     const OpenOptions options{.warn = [&said](const std::string& text) { said.push_back(text); }};
     opened.container = open_container(name, options);
   }
@@ -35,17 +35,17 @@ nb::tuple open(nb::bytes uri) {
 ContainerHandle join(const std::vector<ContainerHandle*>& parts) {
   std::vector<std::shared_ptr<const Container>> containers;
   for (const ContainerHandle* part : parts) containers.push_back(part->container);
-  nb::gil_scoped_release release;
+  const GilReleased released;
   return {concat(std::move(containers))};
 }
 
 ContainerHandle take(const ContainerHandle& self, std::vector<uint64_t> indices) {
-  nb::gil_scoped_release release;
+  const GilReleased released;
   return {subset(self.container, std::move(indices))};
 }
 
 ContainerHandle cut(const ContainerHandle& self, uint64_t begin, uint64_t count, int64_t step) {
-  nb::gil_scoped_release release;
+  const GilReleased released;
   return {slice(self.container, begin, count, step)};
 }
 
@@ -53,7 +53,7 @@ nb::dict split(const ContainerHandle& self,
                const std::vector<std::pair<std::string, double>>& fractions, uint64_t seed) {
   std::vector<std::pair<std::string, ContainerHandle>> parts;
   {
-    nb::gil_scoped_release release;
+    const GilReleased released;
     for (auto& [name, indices] : split_indices(self.container->size(), fractions, seed)) {
       parts.push_back({name, {subset(self.container, std::move(indices))}});
     }
@@ -64,7 +64,7 @@ nb::dict split(const ContainerHandle& self,
 }
 
 std::unique_ptr<Record> read(const ContainerHandle& self, uint64_t i) {
-  nb::gil_scoped_release release;
+  const GilReleased released;
   auto record = std::make_unique<Record>(self.container);
   read_sample(*self.container, i, record->framed, record->sample);
   record->place = self.container->place(i);
@@ -180,7 +180,7 @@ void bind_container(nb::module_& module) {
       .def_prop_ro("classes", classes, nb::sig("def classes(self) -> list[str]"))
       .def_prop_ro("fingerprint",
                    [](const ContainerHandle& self) {
-                     nb::gil_scoped_release release;
+                     const GilReleased released;
                      return to_string(self.container->fingerprint());
                    })
       .def_prop_ro("verifies_checksums", [](const ContainerHandle& self) {

@@ -38,7 +38,7 @@ Array decode(Bytes encoded, bool upright, int64_t max_pixels) {
 
 Array decode_record(const Record& record, const std::string& field, bool upright,
                     int64_t max_pixels) {
-  nb::gil_scoped_release release;
+  const GilReleased released;
   const Schema& schema = record.container->schema();
   const size_t index = schema.index_of(field);
   if (schema.fields[index].kind != FieldKind::kImage) {

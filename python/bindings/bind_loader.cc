@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include "bindings.h"
@@ -18,16 +19,69 @@ namespace {
 // How long a wait goes on before Python's signal handlers get their turn.
 constexpr std::chrono::milliseconds kPoll(50);
 
-// A loader that any Python thread may call: the core's wants one caller at a time.
+// A loader that any Python thread may call: the core's wants one caller at a time. Its batches are
+// taken in turns: an iterator holds the number of its turn, and whatever else sets the loader's
+// place ends that turn.
 class LoaderHandle {
  public:
   LoaderHandle(const ContainerHandle& data, LoaderOptions options)
       : loader_(data.container, std::move(options)) {}
+  // Ends the threads without the GIL: that may take as long as an image.
+  ~LoaderHandle() { stop(); }
+  LoaderHandle(const LoaderHandle&) = delete;
+  LoaderHandle& operator=(const LoaderHandle&) = delete;
 
+  // Begins the next epoch and a turn; returns the turn's number.
+  uint64_t begin() {
+    return call([this] {
+      loader_.next_epoch();
+      return begin_turn();
+    });
+  }
+
+  // The next batch's columns in the order of `fields`, or None at the end of the epoch.
+  nb::object next(uint64_t turn) {
+    for (;;) {
+      const Engine::Next result = call([this, turn] { return take(turn); });
+      if (result.status == Engine::Status::kEndOfEpoch) return nb::none();
+      if (result.status == Engine::Status::kBatch) return columns(*result.batch);
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+  }
+
+  void set_epoch(uint32_t epoch) {
+    call([this, epoch] {
+      loader_.set_epoch(epoch);
+      begin_turn();
+    });
+  }
+  std::string state() {
+    return call([this] { return to_json(loader_.state()); });
+  }
+  void restore(const std::string& json) {
+    call([this, &json] {
+      loader_.restore(parse_state(json));
+      begin_turn();
+    });
+  }
+  uint64_t size() const { return loader_.size(); }
+  Stats stats() const {
+    const GilReleased released;
+    return loader_.stats();
+  }
+
+  // Does not wait for a call in another thread: it ends that call. In a forked child there is
+  // nothing to stop: the threads are the parent's.
+  void stop() {
+    const GilReleased released;
+    if (getpid() == process_) loader_.stop();
+  }
+
+ private:
   // Runs `function` without the GIL, one caller at a time.
   template <typename Function>
-  auto call(Function function) {
-    nb::gil_scoped_release release;
+  std::invoke_result_t<Function> call(Function function) {
+    const GilReleased released;
     if (getpid() != process_) {  // before the mutex, which may have been held at the fork
       throw StateError("the loader was made in another process, whose threads a fork does not copy",
                        {.remedy = "Make the loader after the fork"});
@@ -36,42 +90,23 @@ class LoaderHandle {
     return function();
   }
 
-  // The next batch's columns in the order of `fields`, or None at the end of the epoch.
-  nb::object next() {
-    for (;;) {
-      const Engine::Next result = call([this] { return loader_.next_for(kPoll); });
-      if (result.status == Engine::Status::kEndOfEpoch) return nb::none();
-      if (result.status == Engine::Status::kBatch) return columns(*result.batch);
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  uint64_t begin_turn() {
+    at_end_ = false;
+    return ++turn_;
+  }
+
+  Engine::Next take(uint64_t turn) {
+    if (turn != turn_) {
+      throw StateError(
+          "this iterator is over: another one was made, or the loader's place was set, since",
+          {.remedy = "Use one iterator of a loader at a time"});
     }
+    if (at_end_) return {.status = Engine::Status::kEndOfEpoch};
+    Engine::Next result = loader_.next_for(kPoll);
+    at_end_ = result.status == Engine::Status::kEndOfEpoch;
+    return result;
   }
 
-  void next_epoch() {
-    call([this] { loader_.next_epoch(); });
-  }
-  void set_epoch(uint32_t epoch) {
-    call([this, epoch] { loader_.set_epoch(epoch); });
-  }
-  std::string state() {
-    return call([this] { return to_json(loader_.state()); });
-  }
-  void restore(const std::string& json) {
-    call([this, &json] { loader_.restore(parse_state(json)); });
-  }
-  uint64_t size() const { return loader_.size(); }
-  Stats stats() const {
-    nb::gil_scoped_release release;
-    return loader_.stats();
-  }
-
-  // Does not wait for a call in another thread: it ends that call. In a forked child there is
-  // nothing to stop: the threads are the parent's.
-  void stop() {
-    nb::gil_scoped_release release;
-    if (getpid() == process_) loader_.stop();
-  }
-
- private:
   nb::object columns(const Batch& batch) const {
     const std::vector<std::string>& fields = loader_.options().fields;
     nb::list arrays;
@@ -85,6 +120,8 @@ class LoaderHandle {
 
   Loader loader_;
   std::mutex mutex_;
+  uint64_t turn_ = 0;
+  bool at_end_ = false;  // of the turn's epoch
   const pid_t process_ = getpid();
 };
 
@@ -93,7 +130,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                  LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
                  Orientation orientation, int64_t max_pixels, std::vector<std::string> fields,
                  int threads, size_t prefetch, int read_threads) {
-  nb::gil_scoped_release release;
+  const GilReleased released;
   new (self) LoaderHandle(data, {.batch_size = batch_size,
                                  .shuffle = shuffle,
                                  .seed = seed,
@@ -174,10 +211,11 @@ void bind_loader(nb::module_& module) {
            nb::arg("transforms"), nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"),
            nb::arg("max_pixels"), nb::arg("fields"), nb::arg("threads"), nb::arg("prefetch"),
            nb::arg("read_threads"))
-      .def("next", &LoaderHandle::next, nb::sig("def next(self) -> tuple[Array, ...] | None"),
-           "The next batch, or None at the end of an epoch.")
-      .def("next_epoch", &LoaderHandle::next_epoch,
-           "Skips what is left of an epoch that has begun.")
+      .def("begin", &LoaderHandle::begin,
+           "Begins the next epoch; returns what `next` wants to hear.")
+      .def("next", &LoaderHandle::next, nb::arg("turn"),
+           nb::sig("def next(self, turn: int) -> tuple[Array, ...] | None"),
+           "The next batch, or None at the end of the epoch.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
       .def("state", &LoaderHandle::state, "JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))

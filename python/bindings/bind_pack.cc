@@ -19,7 +19,7 @@ class Reporter {
   explicit Reporter(nb::handle callback) : callback_(callback) {}
 
   bool operator()(const PackProgress& progress) {
-    nb::gil_scoped_acquire acquire;
+    const GilTaken taken;
     try {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (!callback_.is_none()) {
@@ -76,7 +76,7 @@ nb::dict run_pack(nb::handle source, nb::handle output, int64_t resize, std::opt
       .progress = [&reporter](const PackProgress& now) { return reporter(now); }};
   PackResult result;
   try {
-    nb::gil_scoped_release release;
+    const GilReleased released;
     result = pack(from, to, options);
   } catch (...) {
     reporter.rethrow();

@@ -1,8 +1,8 @@
 // What the files of the extension module share: one `bind_*` function a module of the core, and the
 // conversions that more than one of them needs.
 //
-// Every call that reads, waits, decodes or checksums releases the GIL: look for
-// `gil_scoped_release` at the call.
+// Every call that reads, waits, decodes or checksums lets go of the GIL: look for `GilReleased` at
+// the call.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -29,6 +29,31 @@ void bind_transform(nb::module_& module);
 void bind_loader(nb::module_& module);
 void bind_pack(nb::module_& module);
 void bind_cli(nb::module_& module);
+
+// While a GilReleased lives, this thread does not hold the GIL; while a GilTaken lives inside it,
+// it does again. Unlike nanobind's own, they survive a daemon thread that wants the GIL when the
+// interpreter is already going: CPython (before 3.14) ends such a thread by unwinding its stack,
+// which no C++ destructor may let pass; here it sleeps until the process is gone.
+class GilReleased {
+ public:
+  GilReleased();
+  ~GilReleased();
+  GilReleased(const GilReleased&) = delete;
+  GilReleased& operator=(const GilReleased&) = delete;
+
+ private:
+  PyThreadState* const state_;
+};
+class GilTaken {
+ public:
+  GilTaken();
+  ~GilTaken();
+  GilTaken(const GilTaken&) = delete;
+  GilTaken& operator=(const GilTaken&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
 
 // A path or a name from the file system, as os.fsdecode gives it: bytes that are not UTF-8 become
 // surrogates.

@@ -237,11 +237,11 @@ class Stats:
 class Loader:
     def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | HorizontalFlip | VerticalFlip | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, max_pixels: int, fields: Sequence[str], threads: int, prefetch: int, read_threads: int) -> None: ...
 
-    def next(self) -> tuple[Array, ...] | None:
-        """The next batch, or None at the end of an epoch."""
+    def begin(self) -> int:
+        """Begins the next epoch; returns what `next` wants to hear."""
 
-    def next_epoch(self) -> None:
-        """Skips what is left of an epoch that has begun."""
+    def next(self, turn: int) -> tuple[Array, ...] | None:
+        """The next batch, or None at the end of the epoch."""
 
     def set_epoch(self, epoch: int) -> None: ...
 

@@ -113,9 +113,7 @@ class BaseLoader(Generic[Column]):
             read_threads=whole("read_threads", read_threads, least=1, bits=16),
         )
         self._dataset = dataset
-        self._turn = 0  # counts what makes iterators stale
         self._closed = False
-        self._process = os.getpid()
         _live.add(self)
 
     @property
@@ -136,15 +134,12 @@ class BaseLoader(Generic[Column]):
         cannot be read) comes in place of its batch, and the iterator can go on after it.
         """
         self._check_open()
-        self._core.next_epoch()
-        self._turn += 1
-        return _Epoch(self, self._turn)
+        return _Epoch(self, self._core.begin())
 
     def set_epoch(self, epoch: int) -> None:
         """Makes `epoch` the next one, from its beginning."""
         self._check_open()
         self._core.set_epoch(whole("epoch", epoch, bits=32))
-        self._turn += 1
 
     def state_dict(self) -> dict[str, Any]:
         """Where the run stands: a few plain values, the same on every rank, under 1 KB as JSON.
@@ -163,7 +158,6 @@ class BaseLoader(Generic[Column]):
         """
         self._check_open()
         self._core.restore(json.dumps(state))
-        self._turn += 1
 
     def stats(self) -> _core.Stats:
         """Time, queue depth, bytes and images of every stage, and which stage limits."""
@@ -191,12 +185,7 @@ class BaseLoader(Generic[Column]):
 
     def _take(self, turn: int) -> tuple[Column, ...] | None:
         self._check_open()
-        if turn != self._turn:
-            raise StateError(
-                "this iterator is over: another one was made, or the loader's place was set, since",
-                remedy="Use one iterator of a loader at a time",
-            )
-        batch = self._core.next()
+        batch = self._core.next(turn)
         return None if batch is None else tuple([self._column(column) for column in batch])
 
 
@@ -208,8 +197,9 @@ class _Epoch(Iterator[tuple[Column, ...]]):
         self._turn = turn
 
     def __next__(self) -> tuple[Column, ...]:
-        if self._loader is not None:
-            batch = self._loader._take(self._turn)
+        loader = self._loader
+        if loader is not None:
+            batch = loader._take(self._turn)
             if batch is not None:
                 return batch
             self._loader = None

@@ -9,11 +9,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-import fuelrail as fr
 import hypothesis
 import numpy as np
 import pytest
 from PIL import Image
+
+import fuelrail as fr
 
 hypothesis.settings.register_profile(
     "fuelrail",

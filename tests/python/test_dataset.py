@@ -4,13 +4,14 @@ import io
 import pathlib
 from collections.abc import Callable
 
-import fuelrail as fr
 import numpy as np
 import pytest
-from conftest import encoded, photograph, pixels
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
+
+import fuelrail as fr
+from conftest import encoded, photograph, pixels
 
 
 def ids(data: fr.Dataset) -> list[int]:
@@ -168,7 +169,7 @@ def test_the_schema_names_the_fields(data: fr.Dataset) -> None:
 
 def test_a_misspelt_field_suggests_the_right_one(data: fr.Dataset) -> None:
     with pytest.raises(AttributeError, match="'image'"):
-        data[0].imgae
+        _ = data[0].imgae
     with pytest.raises(fr.InvalidArgumentError, match="'label'"):
         data[0]["lable"]
     assert not hasattr(data[0], "caption")

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pickle
 
-import fuelrail as fr
 import pytest
+
+import fuelrail as fr
 
 TWINS = [
     (fr.InvalidArgumentError, ValueError),

@@ -8,14 +8,15 @@ import pathlib
 import threading
 from collections.abc import Callable, Sequence
 
-import fuelrail as fr
 import numpy as np
 import pytest
-from conftest import TINY_COUNT, encoded, photograph, pixels
-from fuelrail import transforms as T
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
+
+import fuelrail as fr
+from conftest import TINY_COUNT, encoded, photograph, pixels
+from fuelrail import transforms as T
 from reference import Random, random_resized_crop_box
 
 FIELDS = ("id", "position", "valid", "label", "image")

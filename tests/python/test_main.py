@@ -8,8 +8,9 @@ import subprocess
 import sys
 import sysconfig
 
-import fuelrail as fr
 import pytest
+
+import fuelrail as fr
 from fuelrail.__main__ import main
 
 

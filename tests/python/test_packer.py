@@ -4,9 +4,10 @@ import json
 import pathlib
 from collections.abc import Callable
 
-import fuelrail as fr
 import numpy as np
 import pytest
+
+import fuelrail as fr
 from conftest import encoded, photograph, pixels
 
 

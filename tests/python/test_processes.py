@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
+
 from conftest import encoded, photograph
 
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -61,7 +62,7 @@ def test_the_interpreter_exits_cleanly_beside_a_live_loader(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_interpreter_exits_while_another_thread_waits_for_a_batch(
+def test_the_interpreter_exits_while_daemon_threads_use_loaders(
     python: Python, tiny_file: pathlib.Path
 ) -> None:
     script = """
@@ -72,12 +73,11 @@ def forever():
     except fr.StateError:
         pass
 started = threading.Event()
-threading.Thread(target=forever, daemon=True).start()
+for _ in range(4): threading.Thread(target=forever, daemon=True).start()
 started.wait()
 """
-    done = python(PRELUDE + script, tiny_file)
-    assert done.returncode == 0
-    assert "Fatal" not in done.stderr
+    for _ in range(3):  # what goes wrong here goes wrong every second time
+        assert python(PRELUDE + script, tiny_file).returncode == 0
 
 
 def test_an_exception_in_the_loop_leaves_no_hang(python: Python, tiny_file: pathlib.Path) -> None:
@@ -139,8 +139,8 @@ import fuelrail as fr
 loader = fr.Loader(fr.open(sys.argv[1]).subset([0] * 2000), 1000, threads=1, prefetch=1,
                    transforms=[fr.transforms.CenterCrop(4)])
 iterator = iter(loader)
-print("waiting", flush=True)
 try:
+    print("waiting", flush=True)
     next(iterator)
 except KeyboardInterrupt:
     print("interrupted", flush=True)

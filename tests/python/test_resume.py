@@ -7,12 +7,13 @@ import json
 import pathlib
 from collections.abc import Iterator
 
-import fuelrail as fr
 import pytest
-from conftest import TINY_COUNT
-from fuelrail import transforms as T
 from hypothesis import given
 from hypothesis import strategies as st
+
+import fuelrail as fr
+from conftest import TINY_COUNT
+from fuelrail import transforms as T
 
 FIELDS = ("id", "position", "valid", "label", "image")
 TRANSFORMS = [T.RandomResizedCrop(3), T.HorizontalFlip(), T.Normalize((0.5,) * 3, (0.25,) * 3)]

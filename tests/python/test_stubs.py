@@ -7,8 +7,9 @@ import pathlib
 import subprocess
 import sys
 
-import fuelrail
 import pytest
+
+import fuelrail
 
 PACKAGE = pathlib.Path(__file__).parents[2] / "python" / "fuelrail"
 

@@ -6,9 +6,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-import fuelrail as fr
 import numpy as np
 import pytest
+
+import fuelrail as fr
 from conftest import TINY_COUNT, encoded, photograph
 from fuelrail import transforms as T
 

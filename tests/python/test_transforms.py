@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pickle
 
-import fuelrail as fr
 import numpy as np
 import pytest
+
+import fuelrail as fr
 from fuelrail import transforms as T
 
 
