@@ -139,7 +139,7 @@ TEST_F(CommandTest, a_label_that_is_no_number_is_a_data_problem_with_its_line) {
 }
 
 TEST_F(CommandTest, a_full_disk_is_an_input_output_error_and_leaves_nothing) {
-  for (const rlim_t limit : {rlim_t{0}, rlim_t{1000}, rlim_t{6000}}) {
+  for (const rlim_t limit : {rlim_t{1}, rlim_t{1000}, rlim_t{6000}}) {
     const CommandResult result = run_command({"pack", photos(), rec(), "-q"}, [limit] {
       const rlimit bytes{limit, limit};
       ::setrlimit(RLIMIT_FSIZE, &bytes);
