@@ -45,10 +45,9 @@ class PackSource {
 };
 
 // A directory: what open_container makes of it; an image's id is its index there. A `.lst`: what
-// read_image_list makes of it, relative to `root`. Errors: NotFoundError, IoError, CorruptError
-// (see image_list.h); InvalidArgumentError for anything else, for a root that is given with a
-// directory, and when there is no image. `warn` may be
-// empty.
+// read_image_list makes of it, relative to `root`. `warn` may be empty. Errors: NotFoundError,
+// IoError, CorruptError (see image_list.h); InvalidArgumentError for anything else, for a root that
+// is given with a directory, and when there is no image.
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
                                              const std::function<void(const std::string&)>& warn);
 
