@@ -37,8 +37,12 @@ class Contender:
     def __init__(self, name: str, command: list[str]) -> None:
         self.name = name
         self.epochs: list[dict[str, float]] = []
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.start = self._answer()  # first-batch latency and memory, where the contender knows them
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.start = (
+            self._answer()
+        )  # first-batch latency and memory, where the contender knows them
 
     def run(self, epoch: int, keep: bool = True) -> dict[str, float]:
         assert self._process.stdin is not None
@@ -76,13 +80,28 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
         (folder / "files").mkdir(parents=True, exist_ok=True)
         listing = folder / "all.lst"
         listing.write_text(
-            "".join(f"{i}\t{i % len(photographs)}\t{photographs[i % len(photographs)].name}\n" for i in range(records))
+            "".join(
+                f"{i}\t{i % len(photographs)}\t{photographs[i % len(photographs)].name}\n"
+                for i in range(records)
+            )
         )
         print(f"packing {folder / 'all.rec'} ...", flush=True)
-        command = [fuelrail, "pack", str(listing), str(folder / "all.rec"), "--root", str(SAMPLE), *arguments]
+        command = [
+            fuelrail,
+            "pack",
+            str(listing),
+            str(folder / "all.rec"),
+            "--root",
+            str(SAMPLE),
+            *arguments,
+        ]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-        for i in range(len(photographs)):  # the same bytes as files, for the loaders that read files
-            image = subprocess.run([fuelrail, "cat", str(folder / "all.rec"), str(i)], check=True, capture_output=True)
+        for i in range(
+            len(photographs)
+        ):  # the same bytes as files, for the loaders that read files
+            image = subprocess.run(
+                [fuelrail, "cat", str(folder / "all.rec"), str(i)], check=True, capture_output=True
+            )
             (folder / "files" / f"{i:04}.jpg").write_bytes(image.stdout)
         (folder / "done").touch()
     return made
@@ -95,24 +114,52 @@ def dali_python() -> pathlib.Path:
     if not python.exists():
         print(f"making {environment} ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", "-r", str(PEERS / "dali.txt")], check=True)
+        subprocess.run(
+            [str(python), "-m", "pip", "install", "-q", "-r", str(PEERS / "dali.txt")], check=True
+        )
     return python
 
 
-def contenders(folder: pathlib.Path, records: int, pillow_workers: int, dali: bool) -> list[Contender]:
+def contenders(
+    folder: pathlib.Path, records: int, pillow_workers: int, dali: bool
+) -> list[Contender]:
     python = sys.executable
     shape = [str(BATCH), str(SIDE)]
-    limit = [str(ROOT / "build" / "release" / "bench" / "limit" / "fuelrail_limit"), str(folder / "all.rec")]
+    limit = [
+        str(ROOT / "build" / "release" / "bench" / "limit" / "fuelrail_limit"),
+        str(folder / "all.rec"),
+    ]
     everybody = [
-        Contender("fuelrail", [python, str(PEERS / "fuelrail_loader.py"), str(folder / "all.rec"), str(THREADS), *shape]),
+        Contender(
+            "fuelrail",
+            [
+                python,
+                str(PEERS / "fuelrail_loader.py"),
+                str(folder / "all.rec"),
+                str(THREADS),
+                *shape,
+            ],
+        ),
         Contender(
             "torch DataLoader + Pillow",
-            [python, str(PEERS / "pillow_loader.py"), str(folder / "files"), str(records), str(pillow_workers), *shape],
+            [
+                python,
+                str(PEERS / "pillow_loader.py"),
+                str(folder / "files"),
+                str(records),
+                str(pillow_workers),
+                *shape,
+            ],
         ),
         Contender("limit", [*limit, str(THREADS), *shape]),
     ]
     if dali:
-        adapter = [str(dali_python()), str(PEERS / "dali_loader.py"), str(folder / "all.rec"), str(THREADS)]
+        adapter = [
+            str(dali_python()),
+            str(PEERS / "dali_loader.py"),
+            str(folder / "all.rec"),
+            str(THREADS),
+        ]
         everybody.insert(2, Contender("DALI", [*adapter, *shape]))
     return everybody
 
@@ -121,12 +168,22 @@ def best_pillow_workers(folder: pathlib.Path, records: int) -> int:
     """One short epoch for each worker count; the fastest wins."""
     speeds = {}
     for workers in (1, 2, 3, 4):
-        command = [sys.executable, str(PEERS / "pillow_loader.py"), str(folder / "files"), str(min(records, 1600))]
-        contender = Contender("torch DataLoader + Pillow", [*command, str(workers), str(BATCH), str(SIDE)])
+        command = [
+            sys.executable,
+            str(PEERS / "pillow_loader.py"),
+            str(folder / "files"),
+            str(min(records, 1600)),
+        ]
+        contender = Contender(
+            "torch DataLoader + Pillow", [*command, str(workers), str(BATCH), str(SIDE)]
+        )
         answer = contender.run(0)
         contender.stop()
         speeds[workers] = answer["images"] / answer["seconds"]
-    print("  Pillow by workers: " + ", ".join(f"{w}: {s:.0f} img/s" for w, s in speeds.items()), flush=True)
+    print(
+        "  Pillow by workers: " + ", ".join(f"{w}: {s:.0f} img/s" for w, s in speeds.items()),
+        flush=True,
+    )
     return max(speeds, key=lambda workers: speeds[workers])
 
 
@@ -138,10 +195,16 @@ def measure(folder: pathlib.Path, records: int, rounds: int, dali: bool) -> dict
     for epoch in range(1, rounds + 1):
         for contender in all_contenders:
             answer = contender.run(epoch)
-            print(f"  round {epoch}/{rounds}  {contender.name}: {answer['images'] / answer['seconds']:.0f} img/s", flush=True)
+            print(
+                f"  round {epoch}/{rounds}  {contender.name}: {answer['images'] / answer['seconds']:.0f} img/s",
+                flush=True,
+            )
     for contender in all_contenders:
         contender.stop()
-    return {"pillow_workers": workers, "contenders": {c.name: summary(c, all_contenders) for c in all_contenders}}
+    return {
+        "pillow_workers": workers,
+        "contenders": {c.name: summary(c, all_contenders) for c in all_contenders},
+    }
 
 
 def summary(contender: Contender, everybody: list[Contender]) -> dict[str, object]:
@@ -155,14 +218,18 @@ def summary(contender: Contender, everybody: list[Contender]) -> dict[str, objec
             )
     result: dict[str, object] = {
         "images_per_second": median_and_spread(speeds),
-        "cpu_seconds_per_1000_images": median_and_spread([1000 * e["cpu_seconds"] / e["images"] for e in contender.epochs]),
+        "cpu_seconds_per_1000_images": median_and_spread(
+            [1000 * e["cpu_seconds"] / e["images"] for e in contender.epochs]
+        ),
         "ratio_to": ratios,
         **contender.start,
     }
     last = contender.epochs[-1]
     for stage in ("decode", "resize", "write"):
         if stage in last:
-            result[f"{stage}_ms_per_image"] = median_and_spread([1000 * e[stage] / e["images"] for e in contender.epochs])
+            result[f"{stage}_ms_per_image"] = median_and_spread(
+                [1000 * e[stage] / e["images"] for e in contender.epochs]
+            )
     for key in ("memory_mib", "slots_mib", "growth_mib", "stats"):
         if key in last:
             result[key] = last[key]
@@ -182,7 +249,9 @@ def machine() -> dict[str, object]:
     field = {line.split(":")[0].strip(): line.split(":")[1].strip() for line in info if ":" in line}
     flags = set(field.get("flags", "").split())
     vectors = sorted(f for f in flags if f.startswith(("avx", "sse4", "fma", "vaes", "gfni")))
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
+    ).stdout
     import PIL
     import torch
 
@@ -244,11 +313,19 @@ def report(results: dict[str, object]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--records", type=int, default=8000)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--quick", action="store_true", help="1,600 records, 3 rounds, nothing written to bench/results")
-    parser.add_argument("--dali", action="store_true", help="also NVIDIA DALI, in an environment of its own")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="1,600 records, 3 rounds, nothing written to bench/results",
+    )
+    parser.add_argument(
+        "--dali", action="store_true", help="also NVIDIA DALI, in an environment of its own"
+    )
     options = parser.parse_args()
     if options.quick:
         options.records, options.rounds = 1600, 3

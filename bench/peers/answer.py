@@ -36,7 +36,9 @@ def memory_mib() -> float:
 
 
 def serve(
-    batches: Callable[[int], Iterable[int]], start: dict[str, float], after: Callable[[], dict[str, object]] | None = None
+    batches: Callable[[int], Iterable[int]],
+    start: dict[str, float],
+    after: Callable[[], dict[str, object]] | None = None,
 ) -> None:
     """`batches(epoch)` yields the row counts of an epoch's batches; `start` is said once; `after()` with every answer."""
     print(json.dumps(start), flush=True)
@@ -44,5 +46,10 @@ def serve(
         cpu, begin = cpu_seconds(), time.perf_counter()
         images = sum(batches(int(line)))
         seconds = time.perf_counter() - begin
-        answer = {"images": images, "seconds": seconds, "cpu_seconds": cpu_seconds() - cpu, "memory_mib": memory_mib()}
+        answer = {
+            "images": images,
+            "seconds": seconds,
+            "cpu_seconds": cpu_seconds() - cpu,
+            "memory_mib": memory_mib(),
+        }
         print(json.dumps({**answer, **(after() if after else {})}), flush=True)

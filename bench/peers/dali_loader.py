@@ -17,9 +17,14 @@ from nvidia.dali import fn, pipeline_def, types
 @pipeline_def
 def photographs(path: pathlib.Path, side: int):  # type: ignore[no-untyped-def]
     encoded, labels = fn.readers.mxnet(
-        path=[str(path)], index_path=[str(path.with_suffix(".idx"))], random_shuffle=True, name="reader"
+        path=[str(path)],
+        index_path=[str(path.with_suffix(".idx"))],
+        random_shuffle=True,
+        name="reader",
     )
-    images = fn.decoders.image_random_crop(encoded, device="cpu", random_area=[0.08, 1.0], random_aspect_ratio=[3 / 4, 4 / 3])
+    images = fn.decoders.image_random_crop(
+        encoded, device="cpu", random_area=[0.08, 1.0], random_aspect_ratio=[3 / 4, 4 / 3]
+    )
     images = fn.resize(images, size=[side, side], interp_type=types.INTERP_LINEAR, antialias=True)
     images = fn.crop_mirror_normalize(
         images,
@@ -35,7 +40,15 @@ def photographs(path: pathlib.Path, side: int):  # type: ignore[no-untyped-def]
 def main() -> None:
     path, threads, batch, side = pathlib.Path(sys.argv[1]), *map(int, sys.argv[2:5])
     begin = time.perf_counter()
-    pipe = photographs(path, side, batch_size=batch, num_threads=threads, device_id=None, prefetch_queue_depth=2, seed=1)
+    pipe = photographs(
+        path,
+        side,
+        batch_size=batch,
+        num_threads=threads,
+        device_id=None,
+        prefetch_queue_depth=2,
+        seed=1,
+    )
     pipe.build()
     pipe.run()
     first = time.perf_counter() - begin

@@ -41,14 +41,20 @@ def main() -> None:
     first = time.perf_counter() - begin
 
     def run(epoch: int) -> Iterator[int]:
-        loader.set_epoch(10_000 + 2 * epoch)  # never one that was prefetched: every epoch starts from nothing
+        loader.set_epoch(
+            10_000 + 2 * epoch
+        )  # never one that was prefetched: every epoch starts from nothing
         for images, _ in loader:
             yield len(images)
 
     def after() -> dict[str, object]:
         stats = loader.stats()
         slot = batch * 3 * side * side * 4 / 2**20
-        return {"growth_mib": peak_mib() - before, "slots_mib": slot * (loader.prefetch + 2), "stats": str(stats)}
+        return {
+            "growth_mib": peak_mib() - before,
+            "slots_mib": slot * (loader.prefetch + 2),
+            "stats": str(stats),
+        }
 
     serve(run, {"first_batch_seconds": first}, after)
 

@@ -22,7 +22,10 @@ import fuelrail as fr
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIDE = 96  # pixels of the network's input
 
-AUGMENT = [fr.transforms.RandomResizedCrop(SIDE, scale=(0.25, 1.0)), fr.transforms.HorizontalFlip(0.5)]
+AUGMENT = [
+    fr.transforms.RandomResizedCrop(SIDE, scale=(0.25, 1.0)),
+    fr.transforms.HorizontalFlip(0.5),
+]
 NORMALIZE = fr.transforms.Normalize(MEAN, STD)
 
 
@@ -32,7 +35,12 @@ def say(text: str) -> None:
 
 def pack(folder: pathlib.Path, record_file: pathlib.Path) -> None:
     """Runs the `fuelrail` command as a user would."""
-    command = [str(pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail"), "pack", str(folder), str(record_file)]
+    command = [
+        str(pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail"),
+        "pack",
+        str(folder),
+        str(record_file),
+    ]
     print("  $ fuelrail pack", folder, record_file, flush=True)
     subprocess.run(command, check=True)
 
@@ -40,7 +48,13 @@ def pack(folder: pathlib.Path, record_file: pathlib.Path) -> None:
 def contact_sheet(data: fr.Dataset, path: pathlib.Path, columns: int = 8, rows: int = 4) -> None:
     """One augmented batch as a picture."""
     loader = fr.torch.DataLoader(
-        data, batch_size=columns * rows, shuffle="full", seed=7, transforms=AUGMENT, dtype="uint8", layout="NHWC"
+        data,
+        batch_size=columns * rows,
+        shuffle="full",
+        seed=7,
+        transforms=AUGMENT,
+        dtype="uint8",
+        layout="NHWC",
     )
     with loader:
         images, _ = next(iter(loader))
@@ -63,7 +77,10 @@ def network(classes: int) -> torch.nn.Module:
         ]
         channels = width
     return torch.nn.Sequential(
-        *layers, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(channels, classes)
+        *layers,
+        torch.nn.AdaptiveAvgPool2d(1),
+        torch.nn.Flatten(),
+        torch.nn.Linear(channels, classes),
     )
 
 
@@ -106,7 +123,9 @@ def loader_speed(loader: fr.torch.DataLoader) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("demo-out"), help="folder for all files")
+    parser.add_argument(
+        "--out", type=pathlib.Path, default=pathlib.Path("demo-out"), help="folder for all files"
+    )
     parser.add_argument("--train", type=int, default=3000, help="training images")
     parser.add_argument("--val", type=int, default=600, help="validation images")
     parser.add_argument("--epochs", type=int, default=6)
@@ -123,20 +142,28 @@ def main() -> int:
     for part in ("train", "val"):
         pack(out / "photographs" / part, out / f"{part}.rec")
     data = fr.open(out / "train.rec")
-    print(f"  {len(data)} training images of {len(data.classes)} classes: {', '.join(data.classes)}")
+    print(
+        f"  {len(data)} training images of {len(data.classes)} classes: {', '.join(data.classes)}"
+    )
 
     say(f"an augmented batch as a picture: {out / 'contact-sheet.png'}")
     contact_sheet(data, out / "contact-sheet.png")
 
-    train_loader = fr.torch.DataLoader(data, batch_size=64, shuffle="full", seed=1, transforms=[*AUGMENT, NORMALIZE])
+    train_loader = fr.torch.DataLoader(
+        data, batch_size=64, shuffle="full", seed=1, transforms=[*AUGMENT, NORMALIZE]
+    )
     val_loader = fr.torch.DataLoader(
-        out / "val.rec", batch_size=64, transforms=[fr.transforms.ResizedCenterCrop(SIDE), NORMALIZE]
+        out / "val.rec",
+        batch_size=64,
+        transforms=[fr.transforms.ResizedCenterCrop(SIDE), NORMALIZE],
     )
     with train_loader, val_loader:
         say(f"the loader alone: {loader_speed(train_loader):.0f} images/s")
         say("training a small convolutional network")
         model = network(len(data.classes))
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4, nesterov=True)
+        optimizer = torch.optim.SGD(
+            model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4, nesterov=True
+        )
         schedule = torch.optim.lr_scheduler.OneCycleLR(
             optimizer, max_lr=0.1, total_steps=options.epochs * len(train_loader)
         )

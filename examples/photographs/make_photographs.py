@@ -57,7 +57,9 @@ def make_photographs(folder: pathlib.Path, train: int, val: int, seed: int = 0) 
     with concurrent.futures.ProcessPoolExecutor() as pool:
         for written in pool.map(_write_part, parts):
             done += written
-            print(f"\r  {done} photographs, {time.perf_counter() - begin:.0f} s", end="", flush=True)
+            print(
+                f"\r  {done} photographs, {time.perf_counter() - begin:.0f} s", end="", flush=True
+            )
     print()
 
 
@@ -74,7 +76,9 @@ def _write_part(part: Part) -> int:
     folder = part.folder / part.part / part.name
     folder.mkdir(parents=True, exist_ok=True)
     for i in range(part.count):
-        _random_crop(region, generator).save(folder / f"{i:05}.jpg", quality=generator.randint(80, 95))
+        _random_crop(region, generator).save(
+            folder / f"{i:05}.jpg", quality=generator.randint(80, 95)
+        )
     return part.count
 
 
@@ -88,4 +92,6 @@ def _random_crop(region: Image.Image, generator: random.Random) -> Image.Image:
     shorter = generator.randint(240, 375)
     scale = shorter / min(width, height)
     size = (round(width * scale), round(height * scale))
-    return region.crop((left, top, left + width, top + height)).resize(size, Image.Resampling.BILINEAR)
+    return region.crop((left, top, left + width, top + height)).resize(
+        size, Image.Resampling.BILINEAR
+    )
