@@ -12,6 +12,8 @@ from answer import serve
 
 import fuelrail as fr
 
+PREFETCH = 2  # batches, the default
+
 
 def peak_mib() -> float:
     status = pathlib.Path("/proc/self/status").read_text()
@@ -31,6 +33,7 @@ def main() -> None:
         shuffle="full",
         seed=1,
         threads=threads,
+        prefetch=PREFETCH,
         transforms=[
             fr.transforms.RandomResizedCrop(side),
             fr.transforms.HorizontalFlip(0.5),
@@ -52,7 +55,7 @@ def main() -> None:
         slot = batch * 3 * side * side * 4 / 2**20
         return {
             "growth_mib": peak_mib() - before,
-            "slots_mib": slot * (loader.prefetch + 2),
+            "slots_mib": slot * (PREFETCH + 2),
             "stats": str(stats),
         }
 

@@ -12,6 +12,7 @@ import pathlib
 import random
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -61,6 +62,9 @@ class Photographs(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
 def main() -> None:
     folder, records, workers, batch, side = pathlib.Path(sys.argv[1]), *map(int, sys.argv[2:6])
     torch.set_num_threads(1)
+    warnings.filterwarnings(
+        "ignore", message="This DataLoader will create"
+    )  # more workers than cores are tried too
     begin = time.perf_counter()
     loader = torch.utils.data.DataLoader(
         Photographs(folder, records, side),
