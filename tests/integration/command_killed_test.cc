@@ -71,7 +71,7 @@ class CommandKilled : public ::testing::Test {
 
   CommandKilled() {
     for (uint64_t i = 0; i < 60; ++i) {
-      const auto jpeg = testing::make_jpeg(90, 120, i);
+      const auto jpeg = make_jpeg(90, 120, i);
       write_file(photos() + "/c" + std::to_string(i % 3) + "/" + std::to_string(i) + ".jpg",
                  as_text(jpeg));
     }

@@ -44,7 +44,7 @@ class CommandTest : public ::testing::Test {
     for (uint64_t i = 0; i < 7; ++i) {
       const std::string name =
           std::string(i < 4 ? "ant" : "bee") + "/" + std::to_string(i) + ".jpg";
-      const auto jpeg = testing::make_jpeg(40 + static_cast<int64_t>(i), 60, i);
+      const auto jpeg = make_jpeg(40 + static_cast<int64_t>(i), 60, i);
       write_file(photos() + "/" + name, as_text(jpeg));
     }
     std::filesystem::create_directory(out());

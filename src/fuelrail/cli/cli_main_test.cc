@@ -43,7 +43,7 @@ void do_nothing(int) {}
 
 TEST(CliMain, may_be_called_again_and_again) {
   const TemporaryDirectory directory;
-  write_file(directory / "photos/ant/0.jpg", as_text(testing::make_jpeg(20, 30, 1)));
+  write_file(directory / "photos/ant/0.jpg", as_text(make_jpeg(20, 30, 1)));
   const std::string photos = directory / "photos";
   const std::string rec = directory / "x.rec";
   EXPECT_EQ(call({"pack", photos.c_str(), rec.c_str(), "--resize", "10"}).code, 0);
@@ -79,7 +79,7 @@ TEST(CliMain, errors_are_one_line_on_standard_error) {
 // Here and not with the binary, which may lie where others may not look.
 TEST(CliMain, an_unreadable_folder_is_an_input_output_error) {
   const TemporaryDirectory directory;
-  write_file(directory / "photos/ant/0.jpg", as_text(testing::make_jpeg(20, 30, 1)));
+  write_file(directory / "photos/ant/0.jpg", as_text(make_jpeg(20, 30, 1)));
   std::filesystem::permissions(directory.path(), std::filesystem::perms::all);
   std::filesystem::permissions(directory / "photos/ant", std::filesystem::perms::none);
   const std::string photos = directory / "photos";

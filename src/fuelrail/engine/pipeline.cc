@@ -7,7 +7,7 @@
 
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/engine/engine_thread.h"
+#include "fuelrail/base/native_thread.h"
 
 namespace fuelrail {
 namespace {
@@ -69,9 +69,9 @@ void Pipeline::start() {
     started_.store(true, std::memory_order_release);
   }
   try {
-    threads_.push_back(start_engine_thread("fuelrail-fetch", [this] { fetch(); }));
+    threads_.push_back(start_native_thread("fuelrail-fetch", [this] { fetch(); }));
     for (size_t i = 0; i < workers_; ++i) {
-      threads_.push_back(start_engine_thread("fuelrail-work", [this] { work(); }));
+      threads_.push_back(start_native_thread("fuelrail-work", [this] { work(); }));
     }
   } catch (...) {
     fail(std::current_exception());

@@ -8,6 +8,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/testing/image_set.h"
+#include "fuelrail/testing/worker_conformance.h"
 #include "fuelrail/transform/geometry.h"
 #include "fuelrail/transform/resize.h"
 
@@ -98,7 +99,7 @@ std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms,
 }
 
 TEST(ImageWorker, rows_equal_the_transforms_on_the_whole_image) {
-  const auto set = testing::make_image_set("memory://worker/whole.rec", 12);
+  const auto set = make_image_set("memory://worker/whole.rec", 12);
   const LoaderOptions options = training_options();
   Rows rows(*set.container, options, 12);
   image_worker_factory(set.container, options)()->process(rows.tasks());
@@ -111,7 +112,7 @@ TEST(ImageWorker, rows_equal_the_transforms_on_the_whole_image) {
 }
 
 TEST(ImageWorker, every_field_is_written) {
-  const auto set = testing::make_image_set("memory://worker/fields.rec", 3);
+  const auto set = make_image_set("memory://worker/fields.rec", 3);
   const LoaderOptions options = training_options();
   Rows rows(*set.container, options, 3);
   rows.tasks()[2].entry.valid = false;
@@ -124,7 +125,7 @@ TEST(ImageWorker, every_field_is_written) {
 }
 
 TEST(ImageWorker, a_record_that_is_no_image_fails_alone) {
-  const auto set = testing::make_image_set("memory://worker/broken.rec", 4, /*broken=*/1);
+  const auto set = make_image_set("memory://worker/broken.rec", 4, /*broken=*/1);
   Rows rows(*set.container, training_options(), 4);
   image_worker_factory(set.container, training_options())()->process(rows.tasks());
   EXPECT_EQ(rows.tasks()[0].error, nullptr);
@@ -134,7 +135,7 @@ TEST(ImageWorker, a_record_that_is_no_image_fails_alone) {
 }
 
 TEST(ImageWorker, an_image_above_the_pixel_limit_is_refused) {
-  const auto set = testing::make_image_set("memory://worker/limit.rec", 1);
+  const auto set = make_image_set("memory://worker/limit.rec", 1);
   LoaderOptions options = training_options();
   options.max_pixels = 100;
   Rows rows(*set.container, options, 1);
@@ -144,7 +145,7 @@ TEST(ImageWorker, an_image_above_the_pixel_limit_is_refused) {
 }
 
 TEST(ImageWorker, images_are_not_decoded_when_nobody_asks_for_them) {
-  const auto set = testing::make_image_set("memory://worker/labels.rec", 2, /*broken=*/1);
+  const auto set = make_image_set("memory://worker/labels.rec", 2, /*broken=*/1);
   LoaderOptions options = training_options();
   options.fields = {"label"};
   Rows rows(*set.container, options, 2);
@@ -154,7 +155,7 @@ TEST(ImageWorker, images_are_not_decoded_when_nobody_asks_for_them) {
 }
 
 TEST(ImageWorker, two_resamplings_follow_one_another) {
-  const auto set = testing::make_image_set("memory://worker/steps.rec", 5);
+  const auto set = make_image_set("memory://worker/steps.rec", 5);
   LoaderOptions options = training_options();
   options.transforms = {Resize{.size = {20, 30}}, RandomResizedCrop{.size = kOut}};
   Rows rows(*set.container, options, 5);
@@ -163,7 +164,7 @@ TEST(ImageWorker, two_resamplings_follow_one_another) {
 }
 
 TEST(ImageColumns, take_shape_and_type_from_options_and_schema) {
-  const auto set = testing::make_image_set("memory://worker/columns.rec", 1);
+  const auto set = make_image_set("memory://worker/columns.rec", 1);
   LoaderOptions options = training_options();
   EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(16, 16, 3));
   options.layout = ImageLayout::kNchw;
@@ -175,7 +176,7 @@ TEST(ImageColumns, take_shape_and_type_from_options_and_schema) {
 }
 
 TEST(ImageColumns, an_unknown_field_is_refused_with_the_nearest_name) {
-  const auto set = testing::make_image_set("memory://worker/unknown.rec", 1);
+  const auto set = make_image_set("memory://worker/unknown.rec", 1);
   LoaderOptions options = training_options();
   options.fields = {"imagee"};
   try {
@@ -189,11 +190,26 @@ TEST(ImageColumns, an_unknown_field_is_refused_with_the_nearest_name) {
 }
 
 TEST(ImageColumns, transforms_without_a_fixed_size_are_refused) {
-  const auto set = testing::make_image_set("memory://worker/ragged.rec", 1);
+  const auto set = make_image_set("memory://worker/ragged.rec", 1);
   LoaderOptions options = training_options();
   options.transforms = {Resize{.shorter_side = 20}};
   EXPECT_THROW(image_columns(*set.container, options), InvalidArgumentError);
 }
+
+// What every worker promises.
+struct ImageWorkers {
+  static std::vector<WorkerCase> cases() {
+    const auto set = make_image_set("memory://worker/conformance.rec", 6, /*broken=*/4);
+    const LoaderOptions options = training_options();
+    return {{.name = "uint8, every field",
+             .container = set.container,
+             .columns = image_columns(*set.container, options),
+             .make = image_worker_factory(set.container, options),
+             .good = {0, 1, 2, 3, 5},
+             .bad = {4}}};
+  }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(ImageWorker, WorkerConformance, ImageWorkers);
 
 }  // namespace
 }  // namespace fuelrail

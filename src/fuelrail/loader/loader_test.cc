@@ -46,7 +46,7 @@ std::vector<std::vector<std::byte>> rest_of_epoch(Loader& loader) {
 
 class LoaderTest : public ::testing::Test {
  protected:
-  testing::ImageSet set_ = testing::make_image_set("memory://loader/set.rec", kRecords);
+  ImageSet set_ = make_image_set("memory://loader/set.rec", kRecords);
   Loader make(const LoaderOptions& options = some_options()) {
     return Loader(set_.container, options);
   }
@@ -170,7 +170,7 @@ TEST_F(LoaderTest, the_ranks_together_give_the_global_batches) {
 }
 
 TEST_F(LoaderTest, an_error_says_file_and_record_and_the_loader_goes_on) {
-  const auto broken = testing::make_image_set("memory://loader/broken.rec", 8, /*broken=*/5);
+  const auto broken = make_image_set("memory://loader/broken.rec", 8, /*broken=*/5);
   LoaderOptions options = some_options();
   options.shuffle = Shuffle::kNone;
   options.batch_size = 2;

@@ -55,7 +55,7 @@ std::vector<uint8_t> decoded(Bytes encoded) {
 }
 
 TEST(ImagePreparer, bytes_pass_through_untouched_by_default) {
-  const std::vector<std::byte> jpeg = testing::make_jpeg(30, 40, 1);
+  const std::vector<std::byte> jpeg = make_jpeg(30, 40, 1);
   ImagePreparer preparer({});
   const Bytes out = preparer.prepare(jpeg);
   EXPECT_EQ(out.data(), jpeg.data());
@@ -64,19 +64,19 @@ TEST(ImagePreparer, bytes_pass_through_untouched_by_default) {
 
 TEST(ImagePreparer, the_shorter_side_is_made_as_long_as_asked) {
   ImagePreparer preparer({.resize = 32});
-  EXPECT_EQ(probe(preparer.prepare(testing::make_jpeg(100, 64, 1))).stored, (Size{50, 32}));
-  EXPECT_EQ(probe(preparer.prepare(testing::make_jpeg(64, 100, 1))).stored, (Size{32, 50}));
-  EXPECT_EQ(probe(preparer.prepare(testing::make_jpeg(33, 33, 1))).stored, (Size{32, 32}));
+  EXPECT_EQ(probe(preparer.prepare(make_jpeg(100, 64, 1))).stored, (Size{50, 32}));
+  EXPECT_EQ(probe(preparer.prepare(make_jpeg(64, 100, 1))).stored, (Size{32, 50}));
+  EXPECT_EQ(probe(preparer.prepare(make_jpeg(33, 33, 1))).stored, (Size{32, 32}));
 }
 
 TEST(ImagePreparer, a_jpeg_is_never_enlarged_and_then_keeps_its_bytes) {
   ImagePreparer preparer({.resize = 32});
-  const std::vector<std::byte> jpeg = testing::make_jpeg(32, 200, 1);
+  const std::vector<std::byte> jpeg = make_jpeg(32, 200, 1);
   EXPECT_EQ(copied(preparer.prepare(jpeg)), jpeg);
 }
 
 TEST(ImagePreparer, a_given_quality_encodes_every_image_anew) {
-  const std::vector<std::byte> jpeg = testing::make_jpeg(40, 30, 1, 95);
+  const std::vector<std::byte> jpeg = make_jpeg(40, 30, 1, 95);
   ImagePreparer preparer({.quality = 20});
   const Bytes out = preparer.prepare(jpeg);
   EXPECT_EQ(probe(out).stored, (Size{40, 30}));
@@ -86,7 +86,7 @@ TEST(ImagePreparer, a_given_quality_encodes_every_image_anew) {
 }
 
 TEST(ImagePreparer, resized_pixels_are_those_of_decode_resample_encode) {
-  const std::vector<std::byte> jpeg = testing::make_jpeg(90, 120, 5);
+  const std::vector<std::byte> jpeg = make_jpeg(90, 120, 5);
   ImagePreparer preparer({.resize = 40, .quality = 90});
   const std::vector<std::byte> out = copied(preparer.prepare(jpeg));
 
@@ -101,7 +101,7 @@ TEST(ImagePreparer, resized_pixels_are_those_of_decode_resample_encode) {
 }
 
 TEST(ImagePreparer, an_oriented_image_is_turned_upright_before_it_is_encoded) {
-  const std::vector<std::byte> jpeg = testing::make_jpeg(60, 90, 6);
+  const std::vector<std::byte> jpeg = make_jpeg(60, 90, 6);
   const std::vector<uint8_t> stored = decoded(jpeg);
   for (int orientation = 1; orientation <= 8; ++orientation) {
     const std::vector<std::byte> turned = oriented(jpeg, orientation);
@@ -141,7 +141,7 @@ TEST(ImagePreparer, what_is_no_image_is_refused_unless_it_need_not_be_one) {
 }
 
 TEST(ImagePreparer, damage_behind_the_header_is_found_when_images_are_decoded) {
-  std::vector<std::byte> jpeg = testing::make_jpeg(64, 64, 1);
+  std::vector<std::byte> jpeg = make_jpeg(64, 64, 1);
   jpeg.resize(jpeg.size() / 2);
   EXPECT_EQ(ImagePreparer({}).prepare(jpeg).size(), jpeg.size());
   EXPECT_THROW(ImagePreparer({.resize = 32}).prepare(jpeg), Error);
@@ -151,7 +151,7 @@ TEST(ImagePreparer, damage_behind_the_header_is_found_when_images_are_decoded) {
 
 TEST(ImagePreparer, a_bad_image_leaves_the_preparer_usable) {
   ImagePreparer preparer({.resize = 16});
-  const std::vector<std::byte> jpeg = testing::make_jpeg(64, 64, 1);
+  const std::vector<std::byte> jpeg = make_jpeg(64, 64, 1);
   const std::vector<std::byte> before = copied(preparer.prepare(jpeg));
   EXPECT_THROW(preparer.prepare(Bytes(jpeg).first(jpeg.size() / 2)), Error);
   EXPECT_EQ(copied(preparer.prepare(jpeg)), before);

@@ -62,7 +62,7 @@ TEST(JpegEncoder, chroma_is_sampled_at_half_of_each_side) {
 }
 
 TEST(JpegEncoder, the_same_pixels_give_the_same_bytes) {
-  const std::vector<uint8_t> pixels = testing::make_pixels(40, 30, 1);
+  const std::vector<uint8_t> pixels = make_pixels(40, 30, 1);
   std::vector<std::byte> once;
   std::vector<std::byte> again(7);
   encode_jpeg(view(pixels, 40, 30), 80, once);
@@ -71,7 +71,7 @@ TEST(JpegEncoder, the_same_pixels_give_the_same_bytes) {
 }
 
 TEST(JpegEncoder, higher_quality_takes_more_bytes) {
-  const std::vector<uint8_t> pixels = testing::make_pixels(64, 64, 2);
+  const std::vector<uint8_t> pixels = make_pixels(64, 64, 2);
   size_t last = 0;
   for (int quality : {1, 50, 75, 95, 100}) {
     std::vector<std::byte> jpeg;
@@ -95,7 +95,7 @@ TEST(JpegEncoder, noise_at_full_quality_fits_the_buffer) {
 }
 
 TEST(JpegEncoder, rows_may_be_padded) {
-  const std::vector<uint8_t> pixels = testing::make_pixels(20, 40, 4);
+  const std::vector<uint8_t> pixels = make_pixels(20, 40, 4);
   std::vector<uint8_t> left;
   for (int64_t y = 0; y < 20; ++y) {
     const auto row = pixels.begin() + y * 120;

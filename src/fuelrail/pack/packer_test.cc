@@ -75,7 +75,7 @@ class Packer : public ::testing::Test {
   }
 
   void put_photograph(const std::string& name, int64_t height, int64_t width, uint64_t seed) {
-    const std::vector<std::byte> jpeg = testing::make_jpeg(height, width, seed);
+    const std::vector<std::byte> jpeg = make_jpeg(height, width, seed);
     write_file(photo(name), as_text(jpeg));
     images_.push_back(name);
   }

@@ -1,19 +1,17 @@
 #include "fuelrail/storage/read_queue.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/native_thread.h"
 
 namespace fuelrail {
 namespace {
@@ -86,22 +84,6 @@ class InlineReadQueue final : public ReadQueue {
   size_t in_flight_ = 0;
 };
 
-// Signals go to the program's own threads, never to one that this guard was alive for the start of.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 // Threads that call Source::read. One lock guards everything and is taken once a request: a thread
 // hands in what it has read and takes its next request under it. Nobody is woken who has nothing to
 // do: a submission wakes as many idle threads as it has requests, and the waiter is woken once,
@@ -167,18 +149,16 @@ class PreadPool {
   void start_threads(size_t requests) {
     const size_t target = std::min(max_threads_, requests + threads_.size() - idle_);
     while (threads_.size() < target) {
-      const SignalsBlocked in_the_new_thread_too;
       try {
-        threads_.emplace_back([this] { run(); });
-      } catch (const std::system_error& error) {
-        if (!threads_.empty()) return;  // fewer have to do
-        throw IoError("no thread for reading can be started", {.found = error.what()});
+        threads_.push_back(start_native_thread("fuelrail-read", [this] { run(); }));
+      } catch (const IoError&) {
+        if (threads_.empty()) throw;
+        return;  // fewer have to do
       }
     }
   }
 
   void run() {
-    ::pthread_setname_np(::pthread_self(), "fuelrail-read");
     std::unique_lock hold(mutex_);
     while (next_request(hold)) {
       const ReadRequest request = pending_.front();

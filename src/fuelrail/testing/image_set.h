@@ -11,7 +11,7 @@
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/photographs.h"
 
-namespace fuelrail::testing {
+namespace fuelrail {
 
 struct ImageSet {
   std::vector<std::vector<std::byte>> jpegs;
@@ -45,4 +45,4 @@ inline ImageSet make_image_set(const std::string& uri, size_t count, size_t brok
   return set;
 }
 
-}  // namespace fuelrail::testing
+}  // namespace fuelrail

@@ -12,7 +12,7 @@
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/philox.h"
 
-namespace fuelrail::testing {
+namespace fuelrail {
 
 // height x width x 3, row-major RGB.
 inline std::vector<uint8_t> make_pixels(int64_t height, int64_t width, uint64_t seed) {
@@ -61,4 +61,4 @@ inline std::vector<std::byte> make_jpeg(int64_t height, int64_t width, uint64_t 
   return bytes;
 }
 
-}  // namespace fuelrail::testing
+}  // namespace fuelrail

@@ -1,10 +1,11 @@
-// Threads of the engine: named, and deaf to signals, which belong to the program's own threads
+// fuelrail's own threads: named, and deaf to signals, which belong to the program's threads
 // (Python's main thread must get SIGINT).
 #pragma once
 
 #include <pthread.h>
 #include <signal.h>
 
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -15,7 +16,7 @@ namespace fuelrail {
 
 // `name`: at most 15 characters. Errors: IoError when the system starts no thread.
 template <typename Function>
-std::thread start_engine_thread(const char* name, Function function) {
+std::thread start_native_thread(const char* name, Function function) {
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
