@@ -52,7 +52,7 @@ install_system_packages() {
 
 setup() {
   local python stamp
-  python="$(find_python)"
+  python="$(find_python)" || exit 1
   stamp=".cache/setup-$(cat tools/apt-packages.txt tools/setup.sh tests/requirements.txt <(echo "$python") | sha256sum | cut -c1-16)"
   if [ -e "$stamp" ] && [ -x .venv/bin/python ]; then return; fi
   mkdir -p .cache

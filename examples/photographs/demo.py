@@ -132,7 +132,7 @@ def main() -> int:
     options = parser.parse_args()
     begin = time.perf_counter()
     out: pathlib.Path = options.out
-    shutil.rmtree(out, ignore_errors=True)
+    shutil.rmtree(out / "photographs", ignore_errors=True)  # what an earlier run made
     torch.manual_seed(0)
 
     say(f"making photographs under {out / 'photographs'}")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -31,6 +32,15 @@ EpochSamplerOptions sampler_options(const Container& container, const LoaderOpti
 
 const char* name_of(Shuffle shuffle) { return shuffle == Shuffle::kFull ? "full" : "none"; }
 
+// The most rows that one of this rank's batches has.
+size_t slot_rows(const EpochSamplerOptions& options) {
+  if (options.last_batch != LastBatch::kShort || options.shard.world_size == 0)
+    return options.batch_size;
+  const uint64_t share =
+      (options.records + options.shard.world_size - 1) / options.shard.world_size;
+  return std::min(options.batch_size, share);
+}
+
 std::shared_ptr<const Container> not_empty(std::shared_ptr<const Container> container) {
   if (container->size() == 0) throw InvalidArgumentError("the dataset has no records");
   return container;
@@ -44,7 +54,7 @@ struct Loader::Impl {
         options((check(with), std::move(with))),
         sampling(sampler_options(*container, options)),
         layout(
-            std::make_shared<BatchLayout>(image_columns(*container, options), options.batch_size)),
+            std::make_shared<BatchLayout>(image_columns(*container, options), slot_rows(sampling))),
         engine(container, std::make_unique<EpochSampler>(sampling), layout,
                image_worker_factory(container, options),
                {.threads = options.threads,
@@ -112,7 +122,7 @@ void Loader::next_epoch() {
 
 void Loader::set_epoch(uint32_t epoch) {
   if (impl_->phase == Impl::Phase::kBeforeEnd) next();
-  if (impl_->engine.progress() == Progress{epoch, 0}) return;
+  if (impl_->phase == Impl::Phase::kBeforeBatch && impl_->engine.progress().epoch == epoch) return;
   impl_->restart({epoch, 0});
 }
 

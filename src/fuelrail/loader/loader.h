@@ -40,7 +40,8 @@ class Loader {
   void next_epoch();
 
   // Makes `epoch` the next one, from its beginning. What was prefetched of another is discarded; of
-  // this one, kept.
+  // this one, kept. Right after `restore` into this very epoch there is nothing to change: the
+  // restored position stays, so that a script may restore and then name the epoch, as many do.
   void set_epoch(uint32_t epoch);
 
   // State to save, and going on from a saved one. Errors of restore: InvalidArgumentError that

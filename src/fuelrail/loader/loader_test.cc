@@ -155,6 +155,27 @@ TEST_F(LoaderTest, next_epoch_after_a_restore_keeps_the_restored_place) {
   EXPECT_EQ(restored.state().progress, state.progress);
 }
 
+TEST_F(LoaderTest, naming_the_restored_epoch_keeps_the_restored_place) {
+  Loader loader = make();
+  loader.next();
+  const State state = loader.state();
+  Loader restored = make();
+  restored.restore(state);
+  restored.set_epoch(state.progress.epoch);
+  EXPECT_EQ(restored.state().progress, state.progress);
+  restored.next();
+  restored.set_epoch(state.progress.epoch);  // now it has begun: from its beginning
+  EXPECT_EQ(restored.state().progress, (Progress{state.progress.epoch, 0}));
+}
+
+TEST_F(LoaderTest, memory_is_for_the_rows_that_there_are) {
+  LoaderOptions options = some_options();
+  options.batch_size = 1'000'000'000;
+  Loader loader = make(options);
+  EXPECT_EQ(loader.layout().rows(), kRecords);
+  EXPECT_EQ(loader.next()->rows(), kRecords);
+}
+
 TEST_F(LoaderTest, the_ranks_together_give_the_global_batches) {
   LoaderOptions options = some_options();
   options.batch_size = 4;
