@@ -26,6 +26,7 @@
 #include "fuelrail/base/philox.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/open.h"
+#include "fuelrail/decode/orientation.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 #include "fuelrail/transform/geometry.h"
@@ -65,24 +66,35 @@ class BareDecoder {
                                 ? JCS_CMYK
                                 : JCS_RGB;
     jpeg_start_decompress(&info_);
-    const auto imcu = static_cast<JDIMENSION>(info_.max_h_samp_factor * DCTSIZE);
     const auto left = static_cast<JDIMENSION>(box.left),
                right = static_cast<JDIMENSION>(box.right());
-    JDIMENSION begin = left < imcu ? 0 : left - imcu;
-    JDIMENSION width = std::min(info_.output_width, right + imcu) - begin;
+    const JDIMENSION margin =
+        horizontally_subsampled() ? static_cast<JDIMENSION>(info_.max_h_samp_factor * DCTSIZE) : 0;
+    JDIMENSION begin = left < margin ? 0 : left - margin;
+    JDIMENSION width = std::min(info_.output_width, right + margin) - begin;
     if (width < info_.output_width) jpeg_crop_scanline(&info_, &begin, &width);
     if (box.top > 0) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(box.top));
     const int64_t stride = int64_t{width} * info_.output_components;
     pixels_.resize(static_cast<size_t>(stride * box.height));
-    for (int64_t y = 0; y < box.height; ++y) {
-      JSAMPROW row = pixels_.data() + y * stride;
-      jpeg_read_scanlines(&info_, &row, 1);
+    for (int64_t y = 0; y < box.height;) {
+      JSAMPROW rows[4];
+      for (int64_t i = 0; i < 4; ++i)
+        rows[i] = pixels_.data() + std::min(y + i, box.height - 1) * stride;
+      y += jpeg_read_scanlines(&info_, rows,
+                               static_cast<JDIMENSION>(std::min<int64_t>(4, box.height - y)));
     }
     jpeg_abort_decompress(&info_);
     return {pixels_.data() + int64_t{left - begin} * 3, box.height, box.width, 3, stride};
   }
 
  private:
+  bool horizontally_subsampled() const {
+    for (int c = 0; c < info_.num_components; ++c) {
+      if (info_.comp_info[c].h_samp_factor < info_.max_h_samp_factor) return true;
+    }
+    return false;
+  }
+
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   std::vector<uint8_t> pixels_;
@@ -97,12 +109,21 @@ struct Job {
   std::vector<std::byte> rows;                 // one batch
 };
 
+ImageView upright(ImageView from, int orientation, fuelrail::Size size,
+                  std::vector<uint8_t>& pixels) {
+  pixels.resize(static_cast<size_t>(size.height * size.width * 3));
+  const ImageView to{pixels.data(), size.height, size.width, 3, size.width * 3};
+  turn_upright(from, orientation, to);
+  return to;
+}
+
 void work(Job& job, const std::vector<fuelrail::Entry>& entries, std::atomic<size_t>& next,
           Seconds& spent) {
   BareDecoder decoder;
   fuelrail::Resampler resampler;
   const fuelrail::PixelWriter writer(job.format);
   const size_t row_bytes = job.rows.size() / job.batch;
+  std::vector<uint8_t> turned;
   std::vector<uint8_t> resized(static_cast<size_t>(job.side * job.side * 3));
   const ImageView to{resized.data(), job.side, job.side, 3, job.side * 3};
   for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < entries.size();) {
@@ -110,13 +131,16 @@ void work(Job& job, const std::vector<fuelrail::Entry>& entries, std::atomic<siz
     const fuelrail::Bytes encoded = job.images[entry.record];
     const fuelrail::ImageInfo info = fuelrail::probe(encoded);
     const auto geometry =
-        resolve(job.transforms, info.stored, fuelrail::Philox(1, entry.epoch, entry.position));
-    const Box box = needed_input(geometry.steps.front());
+        resolve(job.transforms, info.oriented(), fuelrail::Philox(1, entry.epoch, entry.position));
+    const Box upright_box = needed_input(geometry.steps.front());
+    const Box box = fuelrail::to_stored(upright_box, info.stored, info.orientation);
     auto begin = Clock::now();
-    const ImageView decoded = decoder.decode(encoded, box);
+    ImageView decoded = decoder.decode(encoded, box);
+    if (info.orientation != 1)
+      decoded = upright(decoded, info.orientation, upright_box.size(), turned);
     spent.decode += since(begin);
     begin = Clock::now();
-    resampler.resample(decoded, box, geometry.steps.front(), to);
+    resampler.resample(decoded, upright_box, geometry.steps.front(), to);
     spent.resize += since(begin);
     begin = Clock::now();
     writer.write(to, geometry.flip_horizontal, geometry.flip_vertical,
