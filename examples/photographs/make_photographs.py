@@ -10,6 +10,7 @@ import concurrent.futures
 import dataclasses
 import pathlib
 import random
+import sys
 import time
 
 import skimage
@@ -57,10 +58,9 @@ def make_photographs(folder: pathlib.Path, train: int, val: int, seed: int = 0) 
     with concurrent.futures.ProcessPoolExecutor() as pool:
         for written in pool.map(_write_part, parts):
             done += written
-            print(
-                f"\r  {done} photographs, {time.perf_counter() - begin:.0f} s", end="", flush=True
-            )
-    print()
+            if sys.stdout.isatty():
+                print(f"\r  {done} photographs", end="", flush=True)
+    print(f"\r  {done} photographs in {time.perf_counter() - begin:.0f} s", flush=True)
 
 
 def _write_part(part: Part) -> int:
