@@ -20,7 +20,7 @@ struct DecodeJob {
   ImageView output;            // box.height x box.width x 3, RGB; the caller's memory
   Bytes hints{};               // what the sidecar knows to speed this image up; empty = nothing
   std::exception_ptr error{};  // out: why there are no pixels; null on success
-  uint32_t tolerated = 0;      // out: oddities that were passed over (extraneous bytes, ...)
+  uint32_t tolerated = 0;      // out: oddities that were passed over, as said below
 };
 
 // The pixels of a box equal the same box of a full decode, bit for bit. Grey becomes RGB by
@@ -40,6 +40,9 @@ class Decoder {
   // InvalidArgumentError where box, output or info do not fit. Places are bytes of the image and
   // stand in the error's text; `offset` is left to who knows where in its file the image lies.
   // After an error the output holds anything.
+  // `tolerated` counts what an error would be too much for: extraneous bytes between markers, a
+  // missing end marker, a progressive JPEG whose scans leave out bits of its coefficients although
+  // it ends properly (its last scans may be missing: the pixels are coarser, none is made up).
   virtual void decode(std::span<DecodeJob> jobs) = 0;
 
  protected:

@@ -164,6 +164,22 @@ TEST(JpegDamage, a_progressive_image_that_leaves_bits_out_is_decoded_exactly) {
   }
 }
 
+TEST(JpegDamage, a_progressive_image_without_its_last_scans_is_counted) {
+  MadeJpeg wanted = halved();
+  wanted.progressive = true;
+  const std::string encoded = made(wanted);
+  const std::vector<size_t> scans = places_of(encoded, kSos);
+  ASSERT_GE(scans.size(), 3u);
+  for (size_t i = 1; i < scans.size(); ++i) {
+    for (const Box& box : {kAll, Box{0, 0, 1, 1}}) {
+      Attempt early(encoded.substr(0, scans[i]) + kEnd, box);
+      EXPECT_EQ(early->error(), "");
+      EXPECT_EQ(early->job.tolerated, 1u) << "without scan " << i;
+    }
+  }
+  EXPECT_EQ(Attempt(encoded)->job.tolerated, 0u);
+}
+
 TEST(JpegDamage, harmless_oddities_are_tolerated_and_counted) {
   const std::string encoded = made(halved());
   const size_t jfif = encoded.find("JFIF");

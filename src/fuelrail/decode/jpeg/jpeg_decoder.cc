@@ -166,8 +166,10 @@ void start(Session& session) {
 
   const bool complete = is_complete(codec);
   if (session.ended ? !complete : !has_every_component(codec)) WARNMS(&codec, JWRN_HIT_MARKER);
+  if (complete) return;
+  ++session.tolerated;  // an end marker that came too early, or an encoder that saved bits
   // Scans that leave bits out make libjpeg smooth across blocks, in ways that crops do not repeat.
-  if (!complete) session.plan.shortcuts = false;
+  session.plan.shortcuts = false;
 }
 
 void crop(Session& session) {
