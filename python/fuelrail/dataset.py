@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import array
 import operator
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, Union, overload
 
 from fuelrail import _core
 from fuelrail.errors import (
     ArgumentTypeError,
+    CorruptError,
     FuelrailWarning,
     InvalidArgumentError,
     OutOfRangeError,
 )
-from fuelrail.options import choice, real, suggests_options, whole
+from fuelrail.options import choice, real, suggests_options, text, whole
 
 if TYPE_CHECKING:
     import numpy
@@ -26,6 +28,8 @@ __all__ = ["Dataset", "Field", "Place", "Sample", "open"]
 Openable: TypeAlias = Union[
     str, "os.PathLike[str]", "os.PathLike[bytes]", bytes, "Dataset", "Iterable[Openable]"
 ]
+# A function and its arguments that make the dataset again, as `__reduce__` returns them.
+Origin: TypeAlias = "tuple[Callable[..., Dataset], tuple[Any, ...]]"
 
 
 class Field(NamedTuple):
@@ -55,7 +59,8 @@ class Sample:
 
     An image or raw bytes are `bytes`, a number is an `int` or a `float`, a tensor is a
     `numpy.ndarray`. A field whose name an attribute has already (`id`, `place`) is `sample[name]`.
-    It owns its memory and outlives the dataset.
+    It owns its memory, outlives the dataset and cannot change, so its copies are itself. It does
+    not pickle: its values do, and so do the dataset and the index.
     """
 
     __slots__ = ("_record", "_schema")
@@ -85,10 +90,25 @@ class Sample:
         return value.numpy() if isinstance(value, _core.Array) else value
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # asked by `copy` and others, maybe before __init__
+            raise AttributeError(f"the sample has no attribute '{name}'")
         if name not in self.fields:
             known = ["decode", "fields", "id", "place", *self.fields]
             raise AttributeError(f"the sample has no '{name}'. {_core.suggest(name, known)}")
         return self[name]
+
+    def __copy__(self) -> Sample:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Sample:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise ArgumentTypeError(
+            "a sample cannot be pickled",
+            remedy="Pickle its values, as with {name: sample[name] for name in sample.fields}, or "
+            "the dataset and the index",
+        )
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.fields]
@@ -122,12 +142,15 @@ class Sample:
 class Dataset:
     """Samples by index. Made by `fuelrail.open`, or as a part of another one.
 
-    Immutable; any thread may use it, and it works in forked children.
+    Immutable; any thread may use it, and it works in forked children. Pickled, it is how it was
+    made: its files are opened again where it is unpickled (a relative path from there), and it is
+    a CorruptError if their content is another one by then.
     """
 
-    def __init__(self, container: _core.Container, name: str) -> None:
+    def __init__(self, container: _core.Container, name: str, origin: Origin) -> None:
         self._container = container
         self._name = name
+        self._origin = origin
         self._schema = tuple(Field(*field) for field in container.schema)
 
     @property
@@ -165,22 +188,30 @@ class Dataset:
         """
         listed = indices.tolist() if hasattr(indices, "tolist") else list(indices)
         wrapped = [self._index(index) for index in listed]
-        return Dataset(self._container.subset(wrapped), f"part of {self._name}")
+        origin = (Dataset.subset, (self, array.array("q", wrapped)))
+        return Dataset(self._container.subset(wrapped), f"part of {self._name}", origin)
 
     @suggests_options
     def split(self, parts: Mapping[str, float], seed: int = 0) -> dict[str, Dataset]:
         """Disjoint random parts by fraction: ``data.split({"train": 0.9, "val": 0.1}, seed=1)``.
 
         The same seed gives the same parts. Fractions may sum to less than 1. Errors:
-        InvalidArgumentError.
+        InvalidArgumentError, ArgumentTypeError.
         """
         if not isinstance(parts, Mapping):
             raise ArgumentTypeError(
                 "`parts` is not a mapping from names to fractions", found=type(parts).__name__
             )
-        fractions = [(name, real(f"parts[{name!r}]", part)) for name, part in parts.items()]
-        cut = self._container.split(fractions, whole("seed", seed, bits=64))
-        return {name: Dataset(part, f"{name} of {self._name}") for name, part in cut.items()}
+        fractions = {
+            text("a name in `parts`", name): real(f"parts[{name!r}]", part)
+            for name, part in parts.items()
+        }
+        seed = whole("seed", seed, bits=64)
+        cut = self._container.split(list(fractions.items()), seed)
+        return {
+            name: Dataset(part, f"{name} of {self._name}", (_part, (self, fractions, seed, name)))
+            for name, part in cut.items()
+        }
 
     def __len__(self) -> int:
         return len(self._container)
@@ -195,12 +226,21 @@ class Dataset:
             chosen = range(len(self))[index]
             begin = chosen.start if chosen else 0
             part = self._container.slice(begin, len(chosen), chosen.step)
-            return Dataset(part, f"part of {self._name}")
+            return Dataset(part, f"part of {self._name}", (operator.getitem, (self, index)))
         return Sample(self._container.read(self._index(index)), self._schema)
 
     def __iter__(self) -> Iterator[Sample]:
         for index in range(len(self)):
             yield Sample(self._container.read(index), self._schema)
+
+    def __copy__(self) -> Dataset:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Dataset:
+        return self
+
+    def __reduce__(self) -> Origin:
+        return self._origin
 
     def __repr__(self) -> str:
         fields = ", ".join(field.name for field in self._schema)
@@ -248,11 +288,10 @@ def open_dataset(source: Openable, stacklevel: int) -> Dataset:
     if isinstance(source, Dataset):
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
-        name = os.fsdecode(source)
-        container, said = _core.open_container(os.fsencode(source))
-        for text in said:
-            warnings.warn(text, FuelrailWarning, stacklevel=stacklevel)
-        return Dataset(container, name)
+        data, said = _open_path(os.fsdecode(source))
+        for message in said:
+            warnings.warn(message, FuelrailWarning, stacklevel=stacklevel)
+        return data
     if not isinstance(source, Iterable):
         raise ArgumentTypeError(
             "this cannot be opened", expected="a path, or a list of them", found=repr(source)
@@ -261,4 +300,28 @@ def open_dataset(source: Openable, stacklevel: int) -> Dataset:
     if not parts:
         raise InvalidArgumentError("the list of datasets to open is empty")
     container = _core.concat([part.container for part in parts])
-    return Dataset(container, f"{len(parts)} datasets")
+    return Dataset(container, f"{len(parts)} datasets", (open, (parts,)))
+
+
+def _reopen(path: str, fingerprint: str) -> Dataset:
+    """What was opened when it was pickled; whoever pickled it has heard the warnings."""
+    data, _ = _open_path(path)
+    if data.fingerprint != fingerprint:
+        raise CorruptError(
+            "the dataset has changed since it was pickled",
+            path=path,
+            expected=f"fingerprint {fingerprint}",
+            found=data.fingerprint,
+            remedy="Open it again and pickle that",
+        )
+    return data
+
+
+def _part(data: Dataset, fractions: Mapping[str, float], seed: int, name: str) -> Dataset:
+    return data.split(fractions, seed)[name]
+
+
+def _open_path(path: str) -> tuple[Dataset, list[str]]:
+    """The dataset, and what was said while opening it."""
+    container, said = _core.open_container(os.fsencode(path))
+    return Dataset(container, path, (_reopen, (path, container.fingerprint))), said

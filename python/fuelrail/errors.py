@@ -36,7 +36,7 @@ class Error(Exception):
     path: str | None
     """URI of the file, as it was given."""
     record: int | None
-    """Index of the record in its dataset."""
+    """Index of the record in its file, as in `Place.record`; a dataset may number it otherwise."""
     offset: int | None
     """Byte offset in the file."""
     expected: str | None

@@ -44,7 +44,9 @@ def choice(option: str, value: object, kind: type[E]) -> E:
     name = getattr(value, "__name__", str(value)).removeprefix("torch.")
     member = kind.__members__.get(name)
     if member is None:
-        raise InvalidArgumentError(
+        wrong_type = value is None or isinstance(value, (int, float, bytes, list, tuple))
+        kind_of_error = ArgumentTypeError if wrong_type else InvalidArgumentError
+        raise kind_of_error(
             f"`{option}` has no such value",
             found=repr(value),
             remedy=_core.suggest(name, list(kind.__members__)),
@@ -72,8 +74,36 @@ def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
 def real(option: str, value: object) -> float:
     """`value` as a float."""
     try:
+        if isinstance(value, (str, bytes)):  # which `float` would read
+            raise TypeError
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise ArgumentTypeError(
             f"`{option}` is not a number", found=f"{value!r} ({type(value).__name__})"
         ) from None
+    except OverflowError:
+        raise InvalidArgumentError(
+            f"`{option}` is out of range", expected="a number that a float holds"
+        ) from None
+
+
+def truth(option: str, value: object) -> bool:
+    """`value`, which is True or False."""
+    if not isinstance(value, bool):
+        raise ArgumentTypeError(
+            f"`{option}` is neither True nor False", found=f"{value!r} ({type(value).__name__})"
+        )
+    return value
+
+
+def text(option: str, value: object) -> str:
+    """`value` as text that the core takes: a str without lone surrogates."""
+    if not isinstance(value, str):
+        raise ArgumentTypeError(
+            f"{option} is not a string", found=f"{value!r} ({type(value).__name__})"
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgumentError(f"{option} is not valid Unicode", found=ascii(value)) from None
+    return value

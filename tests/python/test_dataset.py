@@ -149,6 +149,21 @@ def test_a_split_that_is_no_mapping_is_refused(data: fr.Dataset) -> None:
         data.split([0.5, 0.5])
     with pytest.raises(fr.ArgumentTypeError, match="not a number"):
         data.split({"train": "most"})
+    with pytest.raises(fr.ArgumentTypeError, match="not a number"):
+        data.split({"train": None})
+    with pytest.raises(fr.InvalidArgumentError, match="out of range"):
+        data.split({"train": 10**400})
+
+
+@pytest.mark.parametrize("name", [1, b"train", None, ("train", "val")])
+def test_a_part_whose_name_is_no_string_is_refused(data: fr.Dataset, name: object) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match="name in `parts` is not a string"):
+        data.split({name: 0.5})
+
+
+def test_a_part_whose_name_is_no_unicode_is_refused(data: fr.Dataset) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match="Unicode"):
+        data.split({"\udcff": 0.5})
 
 
 def test_the_fingerprint_is_of_the_content(
