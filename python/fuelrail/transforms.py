@@ -2,7 +2,8 @@
 
 Crops, resizes and flips are resolved from the image's header, before it is decoded; only the pixels
 that they need are decoded. Random numbers are a function of (seed, epoch, position in the epoch,
-place in the list), whatever thread does the work. Sizes are ``int`` or ``(height, width)``.
+place in the list), whatever thread does the work. Sizes are ``int`` or ``(height, width)``; where
+a class takes numbers, an array or a tensor of them will do.
 
 Every class raises InvalidArgumentError, at once, for a value out of range, and ArgumentTypeError
 for one of the wrong type.
@@ -12,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
-from fuelrail.options import choice, real, suggests_options, whole
+from fuelrail.options import choice, real, suggests_options, truth, whole
 
 __all__ = [
     "CenterCrop",
@@ -29,6 +30,7 @@ __all__ = [
     "VerticalFlip",
 ]
 
+_KNOWN = [name for name in __all__ if name != "Transform"]
 T = TypeVar("T", bound="Transform")
 Native = (
     _core.RandomResizedCrop
@@ -42,18 +44,19 @@ Native = (
 
 
 class Transform:
-    """The base of all transforms: immutable values that compare, hash and pickle."""
+    """The base of all transforms: immutable values that compare, hash and pickle.
+
+    The set is closed, for the core knows only these: a class of one's own is refused.
+    """
 
     def __post_init__(self) -> None:
         for name in (field.name for field in fields(self)):  # type: ignore[arg-type]
-            value = getattr(self, name)
-            if isinstance(value, Sequence) and not isinstance(value, str):
-                object.__setattr__(self, name, tuple(value))
+            object.__setattr__(self, name, _plain(getattr(self, name)))
         _core.check_transforms([self.native()])
 
     def native(self) -> Native:
-        """The same value in the core."""
-        raise NotImplementedError
+        """The same value in the core. Errors: ArgumentTypeError where it has none."""
+        raise _unknown("the transform", self)
 
 
 def _checked(cls: type[T]) -> type[T]:
@@ -83,7 +86,7 @@ class RandomResizedCrop(Transform):
             _numbers("scale", self.scale, 2),
             _numbers("ratio", self.ratio, 2),
             choice("interpolation", self.interpolation, _core.Interpolation),
-            bool(self.antialias),
+            truth("antialias", self.antialias),
         )
 
 
@@ -112,9 +115,9 @@ class Resize(Transform):
     def native(self) -> Native:
         filtering = (
             choice("interpolation", self.interpolation, _core.Interpolation),
-            bool(self.antialias),
+            truth("antialias", self.antialias),
         )
-        if not isinstance(self.size, Sequence):
+        if not isinstance(self.size, tuple):
             return _core.Resize(0, 0, whole("size", self.size, least=1), *filtering)
         if len(self.size) == 1:
             return _core.Resize(0, 0, whole("size", self.size[0], least=1), *filtering)
@@ -140,7 +143,7 @@ class ResizedCenterCrop(Transform):
             *_height_width(self.size),
             0 if self.resize is None else whole("resize", self.resize, least=1),
             choice("interpolation", self.interpolation, _core.Interpolation),
-            bool(self.antialias),
+            truth("antialias", self.antialias),
         )
 
 
@@ -192,22 +195,47 @@ def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
             remedy="Write [transform]",
         )
     for place, transform in enumerate(transforms):
-        if not isinstance(transform, Transform):
-            name = getattr(transform, "__name__", type(transform).__name__)
-            known = [name for name in __all__ if name != "Transform"]
-            raise ArgumentTypeError(
-                f"`transforms[{place}]` is none of fuelrail.transforms",
-                found=repr(transform),
-                remedy=_core.suggest(name, known),
-            )
+        if not isinstance(transform, Transform) or type(transform).native is Transform.native:
+            raise _unknown(f"`transforms[{place}]`", transform)
     return [transform.native() for transform in transforms]
 
 
+def __getattr__(name: str) -> Any:
+    where = f"module 'fuelrail.transforms' has no attribute '{name}'"
+    raise AttributeError(where if name.startswith("_") else f"{where}. {_nearest(name)}")
+
+
+def _nearest(name: str) -> str:
+    name = {  # torchvision's names, where they differ
+        "RandomHorizontalFlip": "HorizontalFlip",
+        "RandomVerticalFlip": "VerticalFlip",
+    }.get(name, name)
+    return _core.suggest(name, _KNOWN)
+
+
+def _unknown(what: str, transform: object) -> ArgumentTypeError:
+    name = getattr(transform, "__name__", type(transform).__name__)
+    is_class = isinstance(transform, type) and issubclass(transform, Transform)
+    remedy = f"Make one: {name}(...)" if is_class and name in _KNOWN else _nearest(name)
+    return ArgumentTypeError(
+        f"{what} is none of fuelrail.transforms", found=repr(transform), remedy=remedy
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Arrays and tensors as numbers and lists, and every list as a tuple."""
+    if hasattr(value, "tolist") and not isinstance(value, type):
+        value = value.tolist()
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return tuple(value)
+    return value
+
+
 def _height_width(size: int | Sequence[int]) -> tuple[int, int]:
-    if not isinstance(size, Sequence):
+    if not isinstance(size, tuple):
         side = whole("size", size, least=1)
         return side, side
-    if isinstance(size, str) or len(size) not in (1, 2):
+    if len(size) not in (1, 2):
         raise InvalidArgumentError(
             "`size` is not a size", expected="an integer or (height, width)", found=repr(size)
         )
@@ -215,8 +243,7 @@ def _height_width(size: int | Sequence[int]) -> tuple[int, int]:
 
 
 def _numbers(option: str, values: Sequence[float], count: int) -> list[float]:
-    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != count:
-        raise InvalidArgumentError(
-            f"`{option}` is not a list of {count} numbers", found=repr(values)
-        )
+    if not isinstance(values, tuple) or len(values) != count:
+        kind = InvalidArgumentError if isinstance(values, tuple) else ArgumentTypeError
+        raise kind(f"`{option}` is not a list of {count} numbers", found=repr(values))
     return [real(option, value) for value in values]

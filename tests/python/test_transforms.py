@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import pathlib
 import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import torch
 
 import fuelrail as fr
 from fuelrail import transforms as T
@@ -71,6 +75,17 @@ def test_a_bad_value_is_refused_at_once(make: object, match: str) -> None:
     ("make", "match"),
     [
         (lambda: T.CenterCrop(2.5), "integer"),
+        (lambda: T.CenterCrop("224"), "size"),
+        (lambda: T.CenterCrop(b"22"), "size"),
+        (lambda: T.CenterCrop({4, 5}), "size"),
+        (lambda: T.CenterCrop(np.array([4.5, 5])), "size"),
+        (lambda: T.Resize(8, antialias="no"), "antialias"),
+        (lambda: T.Resize(8, interpolation=3), "interpolation"),
+        (lambda: T.RandomResizedCrop(8, scale=0.5), "scale"),
+        (lambda: T.HorizontalFlip("0.5"), "number"),
+        (lambda: T.Normalize(0.5, 0.5), "mean"),
+        (lambda: T.Normalize("abc", (1, 1, 1)), "mean"),
+        (lambda: T.Normalize(np.zeros((3, 2)), (1, 1, 1)), "mean"),
         (lambda: T.HorizontalFlip("often"), "number"),
         (lambda: T.Normalize(("a", 0, 0), (1, 1, 1)), "mean"),
         (lambda: T.HorizontalFlip(prob=0.5), "Known: p"),
@@ -85,6 +100,58 @@ def test_a_wrong_type_or_name_is_refused_at_once(make: object, match: str) -> No
 def test_numbers_of_numpy_are_numbers() -> None:
     assert T.CenterCrop(np.int64(8)) == T.CenterCrop(8)
     assert T.HorizontalFlip(np.float32(0.5)) == T.HorizontalFlip(0.5)
+
+
+@pytest.mark.parametrize("array", [np.array, torch.tensor, list], ids=lambda array: array.__name__)
+def test_arrays_and_tensors_of_numbers_are_lists_of_numbers(array: Callable[..., object]) -> None:
+    assert T.Normalize(array([0.5, 0.25, 0.0]), array([1.0, 2.0, 4.0])) == T.Normalize(
+        (0.5, 0.25, 0), (1, 2, 4)
+    )
+    assert T.CenterCrop(array([4, 5])) == T.CenterCrop((4, 5))
+    assert T.Resize(array([7])) == T.Resize([7])
+    crop = T.RandomResizedCrop(torch.Size([4, 5]), scale=array([0.25, 1.0]))
+    assert pickle.loads(pickle.dumps(crop)) == T.RandomResizedCrop((4, 5), scale=(0.25, 1))
+    assert hash(crop) == hash(T.RandomResizedCrop((4, 5), scale=(0.25, 1)))
+
+
+def test_a_number_that_no_float_holds_is_refused() -> None:
+    with pytest.raises(fr.InvalidArgumentError, match="out of range"):
+        T.HorizontalFlip(10**400)
+
+
+class HorizontalFlop(T.Transform):
+    """A user's own idea of a transform."""
+
+
+@pytest.mark.parametrize("transform", [HorizontalFlop(), T.Transform(), T.CenterCrop, len])
+def test_a_transform_that_is_not_ours_is_refused_with_what_is_accepted(
+    transform: object, tiny_file: pathlib.Path
+) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match=r"transforms\[1\].*(HorizontalFlip|CenterCrop)"):
+        fr.Loader(tiny_file, transforms=[T.CenterCrop(4), transform])
+
+
+def test_a_dataclass_that_is_not_ours_is_refused_when_it_is_made() -> None:
+    @dataclass(frozen=True)
+    class ColorJitter(T.Transform):
+        threshold: int = 128
+
+    with pytest.raises(fr.ArgumentTypeError, match="Known: CenterCrop"):
+        ColorJitter()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("RandomHorizontalFlip", "'HorizontalFlip'"),
+        ("RandomVerticalFlip", "'VerticalFlip'"),
+        ("CentreCrop", "'CenterCrop'"),
+        ("ColorJitter", "Known: CenterCrop"),
+    ],
+)
+def test_a_mistyped_name_suggests_the_nearest(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError, match=f"'{name}'.*{hint}"):
+        getattr(T, name)
 
 
 def test_torchvisions_own_enumeration_is_understood() -> None:
