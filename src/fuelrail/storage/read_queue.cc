@@ -43,15 +43,15 @@ size_t take(std::deque<Completion>& done, std::span<Completion> into) {
 }
 
 // Reads in the thread that waits.
-class InlineReadQueue final : public ReadQueue {
+class InlineReads {
  public:
-  void submit(std::span<const ReadRequest> requests) override {
+  void submit(std::span<const ReadRequest> requests) {
     std::lock_guard hold(mutex_);
     pending_.insert(pending_.end(), requests.begin(), requests.end());
     in_flight_ += requests.size();
   }
 
-  size_t wait(std::span<Completion> into, size_t at_least) override {
+  size_t wait(std::span<Completion> into, size_t at_least) {
     std::unique_lock hold(mutex_);
     size_t count = take(done_, into);
     while (count < at_least && !pending_.empty()) {
@@ -66,13 +66,13 @@ class InlineReadQueue final : public ReadQueue {
     return count;
   }
 
-  void cancel() override {
+  void cancel() {
     std::lock_guard hold(mutex_);
     for (const ReadRequest& request : pending_) done_.push_back(cancelled(request));
     pending_.clear();
   }
 
-  size_t in_flight() const override {
+  size_t in_flight() const {
     std::lock_guard hold(mutex_);
     return in_flight_;
   }
@@ -194,15 +194,16 @@ class PreadPool {
   std::vector<std::thread> threads_;
 };
 
-// The pool, and the process whose threads it has.
-class PreadReadQueue final : public ReadQueue {
+// What reads, and the process that it belongs to.
+template <typename Reads>
+class OneProcessReadQueue final : public ReadQueue {
  public:
-  explicit PreadReadQueue(size_t threads)
-      : process_(::getpid()), pool_(std::make_unique<PreadPool>(threads)) {}
+  explicit OneProcessReadQueue(std::unique_ptr<Reads> reads)
+      : process_(::getpid()), reads_(std::move(reads)) {}
 
-  ~PreadReadQueue() override {
+  ~OneProcessReadQueue() override {
     // In a forked child there is no thread to join, and the lock may be held for ever.
-    if (::getpid() != process_) static_cast<void>(pool_.release());
+    if (::getpid() != process_) static_cast<void>(reads_.release());
   }
 
   void submit(std::span<const ReadRequest> requests) override { mine().submit(requests); }
@@ -213,15 +214,20 @@ class PreadReadQueue final : public ReadQueue {
   size_t in_flight() const override { return mine().in_flight(); }
 
  private:
-  PreadPool& mine() const {
-    if (::getpid() == process_) return *pool_;
+  Reads& mine() const {
+    if (::getpid() == process_) return *reads_;
     throw StateError("the read queue belongs to the parent of this process",
                      {.remedy = "Make a new one after the fork"});
   }
 
   const pid_t process_;
-  std::unique_ptr<PreadPool> pool_;
+  std::unique_ptr<Reads> reads_;
 };
+
+template <typename Reads>
+std::unique_ptr<ReadQueue> in_this_process(std::unique_ptr<Reads> reads) {
+  return std::make_unique<OneProcessReadQueue<Reads>>(std::move(reads));
+}
 
 }  // namespace
 
@@ -231,8 +237,8 @@ std::unique_ptr<ReadQueue> make_read_queue(const ReadQueueOptions& options) {
                                {.expected = fmt::format("0 to {}", kMaxReadThreads),
                                 .found = fmt::format("{}", options.threads)});
   }
-  if (options.threads == 0) return std::make_unique<InlineReadQueue>();
-  return std::make_unique<PreadReadQueue>(static_cast<size_t>(options.threads));
+  if (options.threads == 0) return in_this_process(std::make_unique<InlineReads>());
+  return in_this_process(std::make_unique<PreadPool>(static_cast<size_t>(options.threads)));
 }
 
 }  // namespace fuelrail

@@ -25,8 +25,9 @@ struct Completion {
 };
 
 // Threads: `submit` and `wait` may be called from two different threads, each from one at a time;
-// `cancel` and `in_flight` from any. The destructor cancels and waits for what is being read; in a
-// forked child it only lets go (threads are the parent's), and every method throws StateError.
+// `cancel` and `in_flight` from any. The destructor cancels and waits for what is being read. In a
+// forked child, where locks and threads are the parent's, it only lets go, and every method throws
+// StateError: of every queue, with threads or without.
 class ReadQueue {
  public:
   virtual ~ReadQueue() = default;

@@ -108,5 +108,18 @@ TEST(ReadQueue, a_forked_child_is_refused_and_can_let_go) {
   EXPECT_EQ(queue->wait(completions, 1), 1u);
 }
 
+TEST(ReadQueue, a_forked_child_is_refused_by_a_queue_without_threads_too) {
+  const auto queue = make_read_queue({.threads = 0});
+  EXPECT_EQ(in_forked_child([&]() -> std::string {
+              try {
+                queue->in_flight();
+              } catch (const StateError&) {
+                return "refused";
+              }
+              return "accepted";
+            }),
+            "refused");
+}
+
 }  // namespace
 }  // namespace fuelrail
