@@ -47,6 +47,7 @@ constexpr uint32_t kBlockBytes = 4096;
 constexpr size_t kMetaBytes = 24;
 constexpr size_t kLabelsBytes = 16;
 constexpr uint32_t kIntegralFlag = 1;
+constexpr int64_t kMaxLabels = (int64_t{1} << 27) - 1;  // float32 in a payload below 2^29 bytes
 constexpr size_t kTableEntryBytes = 16;
 constexpr size_t kChecksumBytes = 4;
 
@@ -290,6 +291,12 @@ void Sidecar::read_meta() {
                   .checksum = load_le<uint32_t>(bytes.data() + 16)};
 }
 
+bool Sidecar::same_contents(const Sidecar& other) const {
+  const Bytes mine = file_.bytes.first(kHeaderBytes);
+  const Bytes others = other.file_.bytes.first(kHeaderBytes);
+  return std::equal(mine.begin(), mine.end(), others.begin(), others.end());
+}
+
 void Sidecar::read_labels() {
   const SidecarSection* labels = section(kLabelsSection);
   if (labels == nullptr) return;
@@ -298,6 +305,11 @@ void Sidecar::read_labels() {
   if (width < -1) {
     throw_corrupt("the sidecar's label width is negative", uri_,
                   {.found = fmt::format("{}", width)});
+  }
+  if (width > kMaxLabels) {
+    throw_corrupt(
+        "the sidecar's label width is more than a record can hold", uri_,
+        {.expected = fmt::format("at most {}", kMaxLabels), .found = fmt::format("{}", width)});
   }
   const auto flags = load_le<uint32_t>(bytes.data() + 8);
   labels_ = {.width = width, .integral = (flags & kIntegralFlag) != 0};

@@ -65,6 +65,7 @@ class IdentifyingSink final : public Sink {
   uint64_t position() const override { return inner_.position(); }
   void sync() override { inner_.sync(); }
   void commit() override { inner_.commit(); }
+  [[nodiscard]] bool commit_new() override { return inner_.commit_new(); }
 
   // Of all that was written through this. Requires: the inner sink was empty before.
   FileIdentity identity() const;
@@ -151,6 +152,10 @@ class Sidecar {
   // Any section, also those that this version knows nothing of. Null when there is none.
   const SidecarSection* section(uint32_t type) const;
   const std::vector<SidecarSection>& sections() const { return sections_; }
+
+  // Whether both are the same file, byte for byte: the header's checksum covers the directory, and
+  // that holds the checksum of every section.
+  bool same_contents(const Sidecar& other) const;
 
   // Checks every checksum and entry, and that the table gives the fingerprint. Reads all of it.
   // Errors: CorruptError.

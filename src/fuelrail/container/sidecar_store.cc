@@ -14,6 +14,7 @@ namespace fuelrail {
 namespace {
 
 constexpr size_t kMaxCacheStemBytes = 100;
+constexpr int kMaxAttempts = 8;  // to publish in one place, others coming and going
 
 // The same for every way to name a local file; a URI of another store as it is.
 std::string absolute_path(const std::string& uri) {
@@ -42,6 +43,7 @@ class MemorySink final : public Sink {
   void write(Bytes bytes) override { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   uint64_t position() const override { return bytes_.size(); }
   void commit() override {}
+  [[nodiscard]] bool commit_new() override { return true; }
   MappedBytes take() {
     auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes_));
     return {.bytes = *owner, .owner = owner};
@@ -110,8 +112,8 @@ std::optional<StoredSidecar> SidecarStore::find(const AcceptSidecar& accept) {
   for (Candidate* candidate : {&beside_, cache_ ? &*cache_ : nullptr}) {
     if (candidate == nullptr || candidate->set_aside) continue;
     if (auto sidecar = try_open(*candidate, accept)) {
-      found_ = candidate->location;
-      return StoredSidecar{std::move(sidecar), candidate->location};
+      found_ = StoredSidecar{std::move(sidecar), candidate->location};
+      return found_;
     }
   }
   return std::nullopt;
@@ -139,29 +141,40 @@ std::shared_ptr<const Sidecar> SidecarStore::try_open(Candidate& candidate,
 }
 
 StoredSidecar SidecarStore::publish(const SidecarWriter& writer) {
-  // A packer, or another process that opened the file, may have been quicker; its sidecar may know
-  // more than this one.
-  if (auto sidecar = find(accept_)) return *sidecar;
   std::string refused;
-  const auto try_write = [&](const SidecarLocation& location) -> std::optional<StoredSidecar> {
+  for (Candidate* candidate : {&beside_, cache_ ? &*cache_ : nullptr}) {
+    if (candidate == nullptr) continue;
     try {
-      return write(writer, location);
+      if (auto stored = publish_at(writer, *candidate)) return *stored;
     } catch (const Error& error) {
       refused = error.what();
-      return std::nullopt;
     }
-  };
-  if (!beside_.set_aside) {
-    if (auto stored = try_write(beside_.location)) return *stored;
-  }
-  if (cache_) {
-    if (auto stored = try_write(cache_->location)) return *stored;
   }
   warn(
       fmt::format("{}: the file's sidecar can be written neither beside it nor into the cache, so "
                   "every opening scans the file again. {}",
                   data_uri_, refused));
   return sidecar_in_memory(writer, identity_);
+}
+
+// Returns: nothing where this place is not to be used. A packer, or another process that opened the
+// file, may have been quicker; its sidecar may know more than this one. One that goes as often as
+// it comes, and a dangling link, are given up.
+std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& writer,
+                                                      Candidate& candidate) {
+  const bool beside = candidate.location.place == SidecarPlace::kBeside;
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    if (auto sidecar = find(accept_)) return sidecar;
+    if (beside && candidate.set_aside) return std::nullopt;
+    const std::unique_ptr<Sink> sink = write(writer, candidate.location);
+    if (beside && data_has_changed()) return std::nullopt;
+    if (candidate.set_aside) {  // in the cache, where nobody else's file lies
+      sink->commit();
+      return open_written(candidate.location);
+    }
+    if (sink->commit_new()) return open_written(candidate.location);
+  }
+  return std::nullopt;
 }
 
 void SidecarStore::check_replaceable() const {
@@ -172,24 +185,72 @@ void SidecarStore::check_replaceable() const {
 
 StoredSidecar SidecarStore::replace(const SidecarWriter& writer) {
   check_replaceable();
-  const bool beside_must_go = found_ && found_->place == SidecarPlace::kBeside;
+  const bool beside_must_go = found_ && found_->location.place == SidecarPlace::kBeside;
   try {
-    return write(writer, beside_.location);
+    return replace_at(writer, beside_.location);
+  } catch (const StateError&) {
+    throw;
   } catch (const Error&) {
     if (beside_must_go || !cache_) throw;
   }
-  return write(writer, cache_->location);
+  return replace_at(writer, cache_->location);
 }
 
-StoredSidecar SidecarStore::write(const SidecarWriter& writer, const SidecarLocation& location) {
+StoredSidecar SidecarStore::replace_at(const SidecarWriter& writer,
+                                       const SidecarLocation& location) const {
+  const std::unique_ptr<Sink> sink = write(writer, location);
+  check_unchanged(location);
+  if (location.place == SidecarPlace::kCache || (found_ && found_->location.uri == location.uri)) {
+    sink->commit();
+  } else if (!sink->commit_new()) {
+    throw StateError("another sidecar has appeared while this one was made",
+                     {.path = location.uri, .remedy = "Run it again"});
+  }
+  return open_written(location);
+}
+
+// Errors: StateError unless the data file is the one that was read, and the sidecar to be replaced
+// the one that was found. A packer commits the sidecar and then its file, so both are looked at.
+void SidecarStore::check_unchanged(const SidecarLocation& location) const {
+  if (data_has_changed()) {
+    throw StateError("the file has changed while its sidecar was made",
+                     {.path = data_uri_, .remedy = "Run it again"});
+  }
+  if (!found_ || found_->location.uri != location.uri) return;
+  FileSystem& files = file_system_for(location.uri);
+  try {
+    const auto now = Sidecar::open(files.open(location.uri)->map(), location.uri);
+    if (now->same_contents(*found_->sidecar)) return;
+  } catch (const Error&) {  // gone, or no sidecar: another in any case
+  }
+  throw StateError("the sidecar has changed while a new one was made",
+                   {.path = location.uri, .remedy = "Run it again"});
+}
+
+bool SidecarStore::data_has_changed() const {
+  return identify(*file_system_for(data_uri_).open(data_uri_)) != identity_;
+}
+
+// All but the name.
+std::unique_ptr<Sink> SidecarStore::write(const SidecarWriter& writer,
+                                          const SidecarLocation& location) const {
   FileSystem& files = file_system_for(location.uri);
   if (location.place == SidecarPlace::kCache) {
     files.make_directory(location.uri.substr(0, location.uri.rfind('/')));
   }
-  const std::unique_ptr<Sink> sink = files.create(location.uri);
+  std::unique_ptr<Sink> sink = files.create(location.uri);
   writer.write_to(identity_, *sink);
-  sink->commit();
-  return {Sidecar::open(files.open(location.uri)->map(), location.uri), location};
+  sink->sync();
+  return sink;
+}
+
+// The name may be another's by now.
+StoredSidecar SidecarStore::open_written(const SidecarLocation& location) const {
+  std::shared_ptr<const Sidecar> sidecar =
+      Sidecar::open(file_system_for(location.uri).open(location.uri)->map(), location.uri);
+  check_identity(*sidecar, identity_, data_uri_);
+  accept_(*sidecar);
+  return {std::move(sidecar), location};
 }
 
 void SidecarStore::warn(const std::string& message) const {

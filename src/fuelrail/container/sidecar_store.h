@@ -38,8 +38,9 @@ std::optional<std::string> sidecar_cache_directory();
 // Throws an Error that says why a format cannot use a sidecar which belongs to the file.
 using AcceptSidecar = std::function<void(const Sidecar&)>;
 
-// Serves one opening of one data file. Several processes may open the same file at once: each
-// publishes whole files by rename, and all publish the same bytes.
+// Serves one opening of one data file. Several processes may open, index and pack the same file at
+// once: each publishes whole files by rename. What was scanned replaces nothing, and an index only
+// what it was made from.
 // Threads: one at a time.
 class SidecarStore {
  public:
@@ -54,12 +55,14 @@ class SidecarStore {
   std::optional<StoredSidecar> find(const AcceptSidecar& accept);
 
   // After `find` gave none: writes the sidecar beside the file, else into the cache, else keeps it
-  // in memory with a warning. One that has appeared there meanwhile is used, not overwritten.
-  // Errors: none of these places'.
+  // in memory with a warning. One that has appeared there meanwhile is used, not overwritten, up to
+  // the moment of the rename. Where the data file has another identity by then, its sidecar's place
+  // is left alone. Errors: none of these places'.
   StoredSidecar publish(const SidecarWriter& writer);
 
   // Replaces what `find` gave, or writes where it gave none: beside the file, else into the cache.
-  // Errors: those of check_replaceable; IoError.
+  // Errors: those of check_replaceable; IoError; StateError, with nothing written, when the data
+  // file has another identity by then, or what stands in the place is not what `find` gave.
   StoredSidecar replace(const SidecarWriter& writer);
 
   // Errors: CorruptError when `find` set a file aside that `replace` would overwrite.
@@ -72,7 +75,12 @@ class SidecarStore {
   };
 
   std::shared_ptr<const Sidecar> try_open(Candidate& candidate, const AcceptSidecar& accept);
-  StoredSidecar write(const SidecarWriter& writer, const SidecarLocation& location);
+  bool data_has_changed() const;
+  std::unique_ptr<Sink> write(const SidecarWriter& writer, const SidecarLocation& location) const;
+  std::optional<StoredSidecar> publish_at(const SidecarWriter& writer, Candidate& candidate);
+  StoredSidecar replace_at(const SidecarWriter& writer, const SidecarLocation& location) const;
+  void check_unchanged(const SidecarLocation& location) const;
+  StoredSidecar open_written(const SidecarLocation& location) const;
   void warn(const std::string& message) const;
 
   std::string data_uri_;
@@ -81,7 +89,7 @@ class SidecarStore {
   Candidate beside_;
   std::optional<Candidate> cache_;
   AcceptSidecar accept_ = [](const Sidecar&) {};
-  std::optional<SidecarLocation> found_;
+  std::optional<StoredSidecar> found_;
 };
 
 }  // namespace fuelrail

@@ -127,6 +127,72 @@ TEST_F(SidecarStoreTest, sidecar_published_meanwhile_is_used_and_not_overwritten
   EXPECT_THAT(stored.sidecar->classes(), ElementsAre("cat", "dog"));
 }
 
+// The store looks beside the file and then into the cache, so what `accept` does to the cached
+// sidecar happens after the place beside was seen empty and before anything is written there.
+TEST_F(SidecarStoreTest, sidecar_that_appears_while_another_is_published_is_not_overwritten) {
+  std::filesystem::create_directories(beside_);
+  const std::string cached = store().publish(sidecar_for(size())).location.uri;
+  const std::string refused = file_contents(cached);
+  std::filesystem::remove(beside_);
+  std::filesystem::remove(cached);
+  warnings_.clear();
+
+  SidecarStore slow = store();
+  EXPECT_FALSE(slow.find([&](const Sidecar& sidecar) {
+    if (sidecar.uri() == cached) {
+      SidecarWriter packer = sidecar_for(size());
+      packer.set_classes({"cat", "dog"});
+      store().replace(packer);
+      throw CorruptError("of no use");
+    }
+  }));
+  write_file(cached, refused);
+  const StoredSidecar stored = slow.publish(sidecar_for(size()));
+  EXPECT_EQ(stored.location.place, SidecarPlace::kBeside);
+  EXPECT_THAT(stored.sidecar->classes(), ElementsAre("cat", "dog"));
+  EXPECT_THAT(store().find(accept_all)->sidecar->classes(), ElementsAre("cat", "dog"));
+}
+
+TEST_F(SidecarStoreTest, dangling_link_in_the_sidecars_place_is_left_alone) {
+  std::filesystem::create_symlink("nothing", beside_);
+  EXPECT_EQ(store().publish(sidecar_for(size())).location.place, SidecarPlace::kCache);
+  EXPECT_TRUE(std::filesystem::is_symlink(beside_));
+}
+
+TEST_F(SidecarStoreTest, data_file_that_changes_meanwhile_keeps_its_sidecars_place) {
+  SidecarStore slow = store();
+  EXPECT_FALSE(slow.find(accept_all));
+  const uint64_t old_size = size();
+  write_file(data_, "other data, packed while the old ones were scanned");
+  EXPECT_EQ(slow.publish(sidecar_for(old_size)).location.place, SidecarPlace::kCache);
+  EXPECT_FALSE(std::filesystem::exists(beside_));
+  EXPECT_THROW(slow.replace(sidecar_for(old_size)), StateError);
+  EXPECT_FALSE(std::filesystem::exists(beside_));
+}
+
+TEST_F(SidecarStoreTest, sidecar_that_changed_since_it_was_found_is_not_replaced) {
+  store().publish(sidecar_for(size(), 1));
+  SidecarStore slow = store();
+  ASSERT_TRUE(slow.find(accept_all));
+  SidecarStore quick = store();
+  ASSERT_TRUE(quick.find(accept_all));
+  quick.replace(sidecar_for(size(), 2));
+  const std::string newer = file_contents(beside_);
+  EXPECT_THROW(slow.replace(sidecar_for(size(), 3)), StateError);
+  EXPECT_EQ(file_contents(beside_), newer);
+  std::filesystem::remove(beside_);
+  EXPECT_THROW(slow.replace(sidecar_for(size(), 3)), StateError);
+  EXPECT_FALSE(std::filesystem::exists(beside_));
+}
+
+TEST_F(SidecarStoreTest, sidecar_that_appeared_where_none_was_found_is_not_replaced) {
+  SidecarStore slow = store();
+  EXPECT_FALSE(slow.find(accept_all));
+  store().publish(sidecar_for(size(), 1));
+  EXPECT_THROW(slow.replace(sidecar_for(size(), 2)), StateError);
+  EXPECT_EQ(store().find(accept_all)->sidecar->payload_crc(0), 1u);
+}
+
 TEST_F(SidecarStoreTest, replace_writes_over_the_own_one) {
   store().publish(sidecar_for(size(), 1));
   SidecarStore again = store();

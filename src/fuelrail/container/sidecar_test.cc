@@ -224,6 +224,20 @@ TEST(Sidecar, record_outside_its_file_is_refused_when_used) {
   EXPECT_THROW(sidecar->verify(), CorruptError);
 }
 
+TEST(Sidecar, label_width_that_no_record_can_hold_is_refused) {
+  const auto with_width = [](int64_t width) {
+    SidecarWriter writer;
+    writer.add_record({0, 100});
+    writer.set_labels({.width = width, .integral = false});
+    return bytes_of(writer);
+  };
+  constexpr int64_t kMost = (int64_t{1} << 27) - 1;
+  EXPECT_EQ(opened(with_width(kMost))->labels()->width, kMost);
+  EXPECT_THAT(refusal<CorruptError>(with_width(kMost + 1)),
+              HasSubstr("label width is more than a record can hold: expected at most 134217727"));
+  EXPECT_THAT(refusal<CorruptError>(with_width(-2)), HasSubstr("label width is negative"));
+}
+
 TEST(Sidecar, section_counts_and_sizes_that_contradict_are_refused) {
   const auto bytes = bytes_of(small_sidecar());
   struct Change {

@@ -41,6 +41,12 @@ class Sink {
   // (or, when the directory's own flush was what failed, has it, but may lose it with the power).
   virtual void commit() = 0;
 
+  // As commit, but replaces nothing: of several that give one name, one succeeds. Returns: whether
+  // the file has its name; false when that was taken (by a file, a directory or a link, dangling
+  // or not), after which the sink can only be destroyed. Errors: as commit; IoError where the file
+  // system can give no name without replacing.
+  [[nodiscard]] virtual bool commit_new() = 0;
+
  protected:
   Sink() = default;
 };

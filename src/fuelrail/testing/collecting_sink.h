@@ -14,6 +14,7 @@ class CollectingSink final : public Sink {
   void write(Bytes bytes) override { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   uint64_t position() const override { return bytes_.size(); }
   void commit() override { committed_ = true; }
+  [[nodiscard]] bool commit_new() override { return committed_ = true; }
 
   const std::vector<std::byte>& bytes() const { return bytes_; }
   bool committed() const { return committed_; }

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <thread>
@@ -120,6 +121,45 @@ TYPED_TEST_P(FileSystemConformance, two_writers_of_one_name_do_not_mix) {
   second->commit();
   EXPECT_EQ(this->get(this->at("x")), "second, longer");
   EXPECT_EQ(this->names(this->at("")), std::vector<std::string>{"x"});
+}
+
+TYPED_TEST_P(FileSystemConformance, a_new_file_gets_a_name_that_is_free) {
+  const auto sink = this->files().create(this->at("x"));
+  sink->write(as_bytes("abc"));
+  EXPECT_TRUE(sink->commit_new());
+  EXPECT_EQ(this->get(this->at("x")), "abc");
+  EXPECT_EQ(this->names(this->at("")), std::vector<std::string>{"x"});
+  EXPECT_THROW(sink->write(as_bytes("a")), StateError);
+}
+
+TYPED_TEST_P(FileSystemConformance, a_new_file_replaces_nothing) {
+  {
+    const auto late = this->files().create(this->at("x"));
+    late->write(as_bytes("late"));
+    this->put(this->at("x"), "early");
+    EXPECT_FALSE(late->commit_new());
+    EXPECT_EQ(this->get(this->at("x")), "early");
+    EXPECT_THROW(late->write(as_bytes("a")), StateError);
+    EXPECT_THROW(late->commit(), StateError);
+  }
+  EXPECT_EQ(this->get(this->at("x")), "early");
+  EXPECT_EQ(this->names(this->at("")), std::vector<std::string>{"x"});
+}
+
+TYPED_TEST_P(FileSystemConformance, of_many_new_files_of_one_name_one_wins) {
+  std::vector<char> won(4);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < won.size(); ++t) {
+    threads.emplace_back([&, t] {
+      const auto sink = this->files().create(this->at("x"));
+      sink->write(as_bytes("by " + std::to_string(t)));
+      won[t] = sink->commit_new();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(std::count(won.begin(), won.end(), 1), 1);
+  const auto winner = std::find(won.begin(), won.end(), 1) - won.begin();
+  EXPECT_EQ(this->get(this->at("x")), "by " + std::to_string(winner));
 }
 
 TYPED_TEST_P(FileSystemConformance, an_open_source_keeps_its_bytes) {
@@ -260,8 +300,10 @@ REGISTER_TYPED_TEST_SUITE_P(
     FileSystemConformance, what_is_written_and_committed_is_read, an_empty_file_can_be_written,
     nothing_has_the_final_name_before_commit, sync_gives_no_name_and_writing_goes_on,
     a_sink_without_commit_leaves_nothing, writing_after_commit_is_refused,
-    two_writers_of_one_name_do_not_mix, an_open_source_keeps_its_bytes,
-    opening_refuses_what_is_no_file, creating_refuses_what_cannot_be_a_file, errors_name_the_uri,
+    two_writers_of_one_name_do_not_mix, a_new_file_gets_a_name_that_is_free,
+    a_new_file_replaces_nothing, of_many_new_files_of_one_name_one_wins,
+    an_open_source_keeps_its_bytes, opening_refuses_what_is_no_file,
+    creating_refuses_what_cannot_be_a_file, errors_name_the_uri,
     stat_tells_files_directories_and_nothing_apart, list_is_sorted_by_code_point_and_not_recursive,
     listing_refuses_what_is_no_directory, removing_takes_files_only,
     make_directory_makes_parents_and_may_be_repeated, a_lazy_source_reads_and_sees_changes_of_size,

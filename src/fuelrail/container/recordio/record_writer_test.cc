@@ -21,6 +21,7 @@ class CountingSink final : public Sink {
   void write(Bytes bytes) override { position_ += bytes.size(); }
   uint64_t position() const override { return position_; }
   void commit() override {}
+  [[nodiscard]] bool commit_new() override { return true; }
 
  private:
   std::string uri_ = "counted";

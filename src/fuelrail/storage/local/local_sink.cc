@@ -35,6 +35,13 @@ bool lock(int fd) {
   return result == 0;
 }
 
+// Whether the file has a second name: that of a writer which died between giving it its final name
+// and taking this one away.
+bool has_other_name(int fd) {
+  struct stat opened {};
+  return ::fstat(fd, &opened) == 0 && opened.st_nlink > 1;
+}
+
 // Opens `partial`, new or left behind by a writer that died, and locks it. Returns: nothing while
 // somebody else writes it. The lock belongs to the open file, so the system drops it with the
 // process; where there are no locks, only a file that was not there is taken.
@@ -50,9 +57,24 @@ std::optional<Descriptor> claim(const std::string& partial, const std::string& u
     }
     if (!lock(file.get()) && (errno == EWOULDBLOCK || !created)) return std::nullopt;
     if (!still_named(file.get(), partial)) continue;
+    if (has_other_name(file.get())) {
+      if (::unlink(partial.c_str()) != 0) throw_errno(errno, "the file cannot be created", uri);
+      continue;
+    }
     if (::ftruncate(file.get(), 0) != 0) throw_errno(errno, "the file cannot be created", uri);
     return file;
   }
+}
+
+// Gives a file another name unless that is taken. Returns: 0 or the errno; EEXIST when it is taken.
+// Not every file system can rename so; a second name, of which the first is then removed, is what
+// the others have.
+int rename_unless_taken(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  if (::link(from.c_str(), to.c_str()) != 0) return errno;
+  ::unlink(from.c_str());  // fails: the next writer removes it
+  return 0;
 }
 
 std::string directory_of(const std::string& path) {
@@ -175,6 +197,23 @@ void LocalSink::commit() {
   if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) {
     throw_errno(errno, "the file cannot be given its final name", uri_);
   }
+  finish(directory, opened);
+}
+
+bool LocalSink::commit_new() {
+  sync();
+  state_ = State::kFailed;  // unless all of the following succeeds
+  const std::string directory = directory_of(path_);
+  const Descriptor opened(open_retrying(directory, O_RDONLY | O_DIRECTORY));
+  const int error = rename_unless_taken(partial_path_, path_);
+  if (error == EEXIST) return false;
+  if (error != 0) throw_errno(error, "the file cannot be given its final name", uri_);
+  finish(directory, opened);
+  return true;
+}
+
+// The file has its name.
+void LocalSink::finish(const std::string& directory, const Descriptor& opened) {
   state_ = State::kCommitted;
   file_ = Descriptor();
   // Some file systems cannot flush a directory (EINVAL), and a directory may be writable and not

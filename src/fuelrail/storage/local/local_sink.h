@@ -22,12 +22,14 @@ class LocalSink final : public Sink {
   uint64_t position() const override { return position_; }
   void sync() override;
   void commit() override;
+  [[nodiscard]] bool commit_new() override;
 
  private:
   void check_usable() const;  // StateError
   void flush();
   void write_through(Bytes bytes);
   void flush_to_device();
+  void finish(const std::string& directory, const Descriptor& opened);
 
   std::string uri_;
   std::string path_;

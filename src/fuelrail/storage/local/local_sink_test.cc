@@ -77,6 +77,23 @@ TEST(LocalSink, a_killed_writer_leaves_a_partial_that_the_next_one_takes_over) {
   EXPECT_EQ(file_contents(directory / "x"), "new");
 }
 
+TEST(LocalSink, a_partial_that_is_a_finished_file_too_is_not_written_over) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", "finished");
+  std::filesystem::create_hard_link(directory / "x", directory / "x.partial");
+  const auto sink = local_file_system().create(directory / "x");
+  sink->write(as_bytes("new"));
+  EXPECT_FALSE(sink->commit_new());
+  EXPECT_EQ(file_contents(directory / "x"), "finished");
+}
+
+TEST(LocalSink, a_dangling_link_takes_the_name_of_a_new_file) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_symlink("nothing", directory / "x");
+  EXPECT_FALSE(local_file_system().create(directory / "x")->commit_new());
+  EXPECT_THAT(names_in(directory), ElementsAre("x"));
+}
+
 TEST(LocalSink, a_link_in_the_place_of_a_partial_is_not_followed) {
   const TemporaryDirectory directory;
   write_file(directory / "precious", "kept");

@@ -53,6 +53,12 @@ class Tree {
     files_[path] = std::move(contents);
   }
 
+  // Returns: false when the name is taken.
+  bool put_new(const std::string& path, Contents contents) {
+    std::lock_guard hold(mutex_);
+    return !directories_.contains(path) && files_.try_emplace(path, std::move(contents)).second;
+  }
+
   void remove(const std::string& path) {
     std::lock_guard hold(mutex_);
     files_.erase(path);
@@ -165,16 +171,21 @@ class MemorySink final : public Sink {
 
   uint64_t position() const override { return position_; }
 
-  void commit() override {
-    check_usable();
-    committed_ = true;
-    tree_.put(path_of(uri_), std::make_shared<const std::vector<std::byte>>(std::move(bytes_)));
-  }
+  void commit() override { tree_.put(path_of(uri_), take_bytes()); }
+
+  [[nodiscard]] bool commit_new() override { return tree_.put_new(path_of(uri_), take_bytes()); }
 
  private:
+  Contents take_bytes() {
+    check_usable();
+    committed_ = true;
+    return std::make_shared<const std::vector<std::byte>>(std::move(bytes_));
+  }
+
   void check_usable() const {
     if (!committed_) return;
-    throw StateError("the file is committed; nothing more can be written", {.path = uri_});
+    throw StateError("the file is committed or given up; nothing more can be written",
+                     {.path = uri_});
   }
 
   Tree& tree_;
