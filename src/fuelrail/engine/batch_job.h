@@ -42,7 +42,7 @@ struct BatchJob {
   size_t done = 0;
   std::optional<Batch> batch;  // since a worker took its first row
   size_t bad_row = kNone;      // the first one that failed, in row order
-  std::exception_ptr error;    // of that row, or of the sampler
+  std::exception_ptr error;    // of that row; else of the sampler, or of `batch`
   bool plan_failed = false;    // the sampler gave an error instead of a plan
 
   void begin(BatchPlan new_plan) {

@@ -66,14 +66,17 @@ class Engine {
   // each time. A batch without rows is a batch.
   // Errors: that of the batch's first bad row in row order, with record and place, in place of that
   // batch; the engine goes on with the batch after it. An error of the sampler comes in the place
-  // of the batch that it did not give, and the sampler is asked again after that. std::bad_alloc,
-  // for this batch, when there is no memory for it. An error of the worker factory or of a thread's
-  // start ends the engine: each `next` throws it. StateError after `stop`.
+  // of the batch that it did not give, and the sampler is asked again after that. What is no Error
+  // (a lack of memory for a record, an exception of the worker's libraries) becomes one, with its
+  // text and the record's place; std::bad_alloc remains where there is no memory for a whole batch.
+  // An error of the worker factory, of a thread's start or within one ends the engine: each `next`
+  // throws it. StateError after `stop`.
   Next next(std::chrono::milliseconds timeout = std::chrono::hours(24 * 365));
 
   // Discards everything in flight and goes on with another sampler. Batches already handed out stay
-  // valid. Waits for reads in progress and for the groups that workers are at. Errors: StateError
-  // after `stop`; the error that has ended the engine.
+  // valid. Does not wait for the reads and the groups in progress, `next` does; until they have
+  // ended, the sampler before this one may still be at work. Errors: StateError after `stop`; the
+  // error that has ended the engine.
   void restart(std::unique_ptr<Sampler> sampler);
 
   // What the user has been handed: the `after` of the last batch that `next` returned, or threw the

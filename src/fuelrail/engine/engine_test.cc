@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <random>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/sampler/fed_sampler.h"
@@ -271,8 +273,68 @@ TEST(Engine, record_larger_than_any_memory_is_the_rows_error) {
   Engine engine(std::make_shared<HugeContainer>(),
                 std::make_unique<EpochSampler>(EpochSamplerOptions{.records = 3}), record_layout(1),
                 [] { return std::make_unique<HugeRecord>(); }, {});
-  for (int i = 0; i < 3; ++i) EXPECT_THROW(engine.next(), std::bad_alloc);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(said_by(engine).error, "memory://huge: record " + std::to_string(i) +
+                                         ", offset 0: there is no memory for this record");
+  }
   EXPECT_EQ(engine.next().status, Engine::Status::kEndOfEpoch);
+}
+
+// A worker that throws, for a span that has a bad record, what `thrower` throws.
+class GivesUp final : public Worker {
+ public:
+  GivesUp(std::shared_ptr<const Container> container, std::set<uint64_t> bad,
+          std::function<void()> thrower)
+      : inner_(container, {}), bad_(std::move(bad)), thrower_(std::move(thrower)) {}
+  void process(std::span<Task> tasks) override {
+    for (Task& task : tasks) {
+      task.error = std::make_exception_ptr(StateError("left by the worker that gave up"));
+      if (bad_.contains(task.entry.record)) thrower_();
+      task.error = nullptr;
+    }
+    inner_.process(tasks);
+  }
+
+ private:
+  RecordWorker inner_;
+  std::set<uint64_t> bad_;
+  std::function<void()> thrower_;
+};
+
+TEST(Engine, worker_that_throws_spoils_the_bad_records_alone_and_each_has_its_place) {
+  Rig rig;
+  rig.order.shuffle = Shuffle::kNone;
+  rig.order.batch_size = 5;
+  rig.engine = {.threads = 1, .group = 100};  // spans over many batches
+  rig.worker.bad = {7, 12, 13, 21};
+  const std::vector<Said> want = expected(rig, 11);
+  const auto thrower = [] { throw CorruptError("this record is bad"); };
+  const auto engine =
+      rig.make([&] { return std::make_unique<GivesUp>(rig.container, rig.worker.bad, thrower); });
+  EXPECT_EQ(all_said(*engine, 11), want);
+}
+
+TEST(Engine, exception_that_is_no_error_becomes_one_with_text_and_place) {
+  const std::vector<std::pair<std::function<void()>, std::string>> cases{
+      {[] { throw std::bad_alloc(); }, "there is no memory for this record"},
+      {[] { throw std::length_error("too long"); }, "too long"}};
+  for (const auto& [thrower, text] : cases) {
+    Rig rig;
+    rig.order.shuffle = Shuffle::kNone;
+    const auto engine = rig.make([&rig, &thrower = thrower] {
+      return std::make_unique<GivesUp>(rig.container, std::set<uint64_t>{10}, thrower);
+    });
+    EXPECT_TRUE(said_by(*engine).rows);
+    try {
+      engine->next();
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.failure(), text);
+      EXPECT_EQ(error.detail().path, "memory://records");
+      EXPECT_EQ(error.detail().record, 10u);
+    }
+    EXPECT_TRUE(said_by(*engine).rows);
+  }
 }
 
 // --- errors of no row ---------------------------------------------------------------------------
@@ -374,7 +436,8 @@ TEST(Engine, worker_that_throws_gives_its_error_to_the_whole_group) {
   };
   Rig rig;
   const auto engine = rig.make([] { return std::make_unique<Throws>(); });
-  for (int i = 0; i < 7; ++i) EXPECT_EQ(said_by(*engine).error, "the worker gave up");
+  for (int i = 0; i < 7; ++i)
+    EXPECT_THAT(said_by(*engine).error, HasSubstr(": the worker gave up"));
   EXPECT_EQ(engine->next().status, Engine::Status::kEndOfEpoch);
 }
 
@@ -485,6 +548,45 @@ TEST(Engine, restart_drops_errors_that_were_not_handed_out) {
   engine->next();
   engine->restart(rig.sampler({0, 16}));
   EXPECT_EQ(all_said(*engine, 3), expected(rig, 3, {0, 16}));
+}
+
+TEST(Engine, restart_waits_for_nobody_and_next_does) {
+  Rig rig;
+  Gate gate;
+  std::atomic<int> entered = 0;
+  rig.worker.before = [&](auto) {
+    ++entered;
+    gate.pass();
+  };
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(milliseconds(0)).status, Engine::Status::kTimeout);
+  while (entered == 0) std::this_thread::yield();
+  engine->restart(rig.sampler({3, 0}));  // would hang here
+  engine->restart(rig.sampler({4, 8}));
+  EXPECT_EQ(engine->progress(), (Progress{4, 8}));
+  EXPECT_EQ(engine->next(milliseconds(1)).status, Engine::Status::kTimeout);
+  gate.open();
+  EXPECT_EQ(all_said(*engine, 8), expected(rig, 8, {4, 8}));
+}
+
+TEST(Engine, restart_drops_batches_that_are_complete_while_work_is_in_progress) {
+  Rig rig;
+  rig.order.shuffle = Shuffle::kNone;
+  Gate gate;
+  std::atomic<bool> entered = false;
+  rig.worker.before = [&](std::span<const Task> tasks) {
+    if (tasks.front().entry.record < 8) return;
+    entered = true;
+    gate.pass();
+  };
+  rig.engine = {.threads = 1, .group = 1};
+  const auto engine = rig.make();
+  engine->next(milliseconds(0));
+  while (!entered) std::this_thread::yield();  // the first batch is complete, the second begun
+  engine->restart(rig.sampler({1, 0}));
+  EXPECT_EQ(engine->next(milliseconds(1)).status, Engine::Status::kTimeout);
+  gate.open();
+  EXPECT_EQ(all_said(*engine, 3), expected(rig, 3, {1, 0}));
 }
 
 TEST(Engine, restart_leaves_handed_batches_as_they_are) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "fuelrail/base/cpu.h"
@@ -17,6 +18,24 @@ constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
 
 size_t worker_count(const EngineOptions& options) {
   return static_cast<size_t>(options.threads > 0 ? options.threads : default_threads());
+}
+
+// Each task gets an error of its own, to which its place is added: a span that the worker gives up
+// as a whole is tried again, task by task.
+void process(Worker& worker, std::span<Task> tasks) {
+  try {
+    return worker.process(tasks);
+  } catch (...) {
+    if (tasks.size() == 1) {
+      tasks[0].error = std::current_exception();
+      return;
+    }
+  }
+  for (Task& task : tasks) {
+    task.error = nullptr;
+    task.tolerated = 0;
+    process(worker, {&task, 1});
+  }
 }
 
 // Where an entry's record lies, for an error. Says what it can.
@@ -94,7 +113,6 @@ void Pipeline::stop() {
   work_.notify_all();
   room_.notify_all();
   batch_.notify_all();
-  quiet_.notify_all();
   std::lock_guard starting(start_mutex_);
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -113,7 +131,6 @@ void Pipeline::fail(std::exception_ptr failure) {
   work_.notify_all();
   room_.notify_all();
   batch_.notify_all();
-  quiet_.notify_all();
 }
 
 // --- waking -------------------------------------------------------------------------------------
@@ -145,7 +162,9 @@ bool Pipeline::wake_due(Lock& lock) {
 // --- the consumer -------------------------------------------------------------------------------
 
 bool Pipeline::next_is_ready() const {
-  if (halted() || end_of_epoch_) return true;
+  if (halted()) return true;
+  if (discarding_) return false;
+  if (end_of_epoch_) return true;
   return jobs_.empty() ? exhausted_ : jobs_.front()->complete();
 }
 
@@ -153,7 +172,7 @@ Engine::Next Pipeline::next(std::chrono::milliseconds timeout) {
   start();
   Lock lock(mutex_);
   if (!wait_for_next(lock, timeout)) return {Engine::Status::kTimeout, std::nullopt};
-  if (stopped_) check_usable();
+  if (stopped_ || discarding_) check_usable();
   if (std::exchange(end_of_epoch_, false)) return {Engine::Status::kEndOfEpoch, std::nullopt};
   if (!jobs_.empty() && jobs_.front()->complete()) {
     Handout handout = hand_out();
@@ -198,7 +217,8 @@ Pipeline::Handout Pipeline::hand_out() {
     progress_ = job->plan.after;
     end_of_epoch_ = job->plan.ends_epoch;
   }
-  if (handout.error && !job->plan_failed) handout.bad = job->rows[job->bad_row].entry();
+  if (handout.error && job->bad_row != BatchJob::kNone)
+    handout.bad = job->rows[job->bad_row].entry();
   recycle(std::move(job));
   return handout;
 }
@@ -210,11 +230,17 @@ Engine::Next Pipeline::finish_handout(Handout handout) const {
 }
 
 void Pipeline::throw_placed(const Handout& handout) const {
+  if (!handout.bad) std::rethrow_exception(handout.error);
+  const ErrorDetail place = place_of(*container_, *handout.bad);
   try {
     std::rethrow_exception(handout.error);
   } catch (Error& error) {
-    if (handout.bad) error.add(place_of(*container_, *handout.bad));
+    error.add(place);
     throw;
+  } catch (const std::bad_alloc&) {
+    throw Error("there is no memory for this record", place);
+  } catch (const std::exception& error) {
+    throw Error(error.what(), place);
   }
 }
 
@@ -224,33 +250,14 @@ void Pipeline::recycle(JobPointer job) {
 }
 
 void Pipeline::restart(std::unique_ptr<Sampler> sampler) {
-  Lock lock(mutex_);
+  std::lock_guard lock(mutex_);
   check_usable();
-  if (started_.load(std::memory_order_relaxed)) {
-    discarding_ = true;
-    queue_->cancel();
-    room_.notify_one();
-    quiet_.wait(lock, [this] { return halted() || (parked_ && running_ == 0); });
-    discarding_ = false;
-    check_usable();
-  }
-  begin_again(std::move(sampler));
-  unlock_and_wake(lock);
+  progress_ = sampler->progress();
+  if (!started_.load(std::memory_order_relaxed)) return sampler_.swap(sampler);
+  next_sampler_.swap(sampler);
+  discarding_ = true;
+  queue_->cancel();
   room_.notify_one();
-}
-
-// Requires: nothing is in flight, the fetch thread does nothing.
-void Pipeline::begin_again(std::unique_ptr<Sampler> sampler) {
-  sampler_.swap(sampler);
-  progress_ = sampler_->progress();
-  for (JobPointer& job : jobs_) {
-    for (Row& row : job->rows) buffers_.give_back(std::move(row.buffer));
-    recycle(std::move(job));
-  }
-  jobs_.clear();
-  issuing_ = nullptr;
-  first_open_ = ready_ = untaken_ = newly_ready_ = 0;
-  exhausted_ = plan_failed_ = end_of_epoch_ = false;
 }
 
 Progress Pipeline::progress() const {
@@ -278,23 +285,22 @@ Stats Pipeline::stats() {
 // --- a worker -----------------------------------------------------------------------------------
 
 void Pipeline::work() {
-  std::unique_ptr<Worker> worker;
   try {
-    worker = make_worker_();
+    const std::unique_ptr<Worker> worker = make_worker_();
     if (!worker) throw StateError("the worker factory made no worker");
+    work_until_halted(*worker);
   } catch (...) {
-    return fail(std::current_exception());
+    fail(std::current_exception());
   }
+}
+
+void Pipeline::work_until_halted(Worker& worker) {
   Group group;
   Lock lock(mutex_);
   process_clock_.enter();
   while (claim(lock, group)) {
     unlock_and_wake(lock);
-    try {
-      worker->process(group.tasks);
-    } catch (...) {
-      for (Task& task : group.tasks) task.error = std::current_exception();
-    }
+    process(worker, group.tasks);
     lock.lock();
     hand_in(group);
   }
@@ -310,7 +316,7 @@ bool Pipeline::claim(Lock& lock, Group& group) {
       return true;
     }
     if (wake_due(lock)) continue;
-    if (discarding_ && running_ == 0) quiet_.notify_one();
+    if (discarding_ && running_ == 0) room_.notify_one();
     ++idle_workers_;
     process_clock_.begin_waiting();
     work_.wait(lock);
@@ -349,8 +355,7 @@ size_t Pipeline::group_size() const {
 void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
   const size_t count = std::min(most, job.ready.size() - job.next_ready);
   if (count == 0) return;
-  std::exception_ptr error;
-  const bool writable = have_slot(job, error);
+  const bool writable = have_slot(job);
   ready_ -= count;
   untaken_ -= count;
   job.taken += count;
@@ -361,19 +366,19 @@ void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
       group.tasks.push_back(
           {.entry = row.entry(), .framed = row.framed(), .batch = &*job.batch, .row = row.index});
     } else {
-      finish_row(row, error);
+      finish_row(row, nullptr);
     }
   }
 }
 
 // A batch gets its memory when its first row is about to be written: what is only being read needs
 // none.
-bool Pipeline::have_slot(BatchJob& job, std::exception_ptr& error) {
+bool Pipeline::have_slot(BatchJob& job) {
   if (job.batch) return true;
   try {
     job.batch.emplace(layout_, slots_->take(), job.rows.size());
   } catch (...) {
-    error = std::current_exception();
+    if (!job.error) job.error = std::current_exception();
   }
   return job.batch.has_value();
 }

@@ -75,16 +75,16 @@ class Pipeline {
   Handout hand_out();
   Engine::Next finish_handout(Handout handout) const;
   [[noreturn]] void throw_placed(const Handout& handout) const;
-  void begin_again(std::unique_ptr<Sampler> sampler);
   void recycle(JobPointer job);
 
   // A worker's.
   void work();
+  void work_until_halted(Worker& worker);
   bool claim(Lock& lock, Group& group);
   bool take_group(Group& group);
   void take_from(BatchJob& job, size_t most, Group& group);
   size_t group_size() const;
-  bool have_slot(BatchJob& job, std::exception_ptr& error);
+  bool have_slot(BatchJob& job);
   void hand_in(Group& group);
   void drop_row(Row& row, std::exception_ptr error);
   void finish_row(Row& row, std::exception_ptr error);
@@ -93,7 +93,7 @@ class Pipeline {
   void fetch();
   void fetch_until_halted();
   bool wait_for_room(Lock& lock);
-  void park(Lock& lock);
+  void start_over(Lock& lock);
   void discard_reads();
   bool may_plan() const;
   bool can_issue() const;
@@ -122,12 +122,11 @@ class Pipeline {
   // The shared state.
   mutable std::mutex mutex_;
   std::condition_variable work_;   // workers wait: for records
-  std::condition_variable room_;   // the fetch thread waits: for room, or for a batch to plan
+  std::condition_variable room_;   // the fetch thread waits: for room, or until workers are idle
   std::condition_variable batch_;  // the consumer waits: for the next batch
-  std::condition_variable quiet_;  // `restart` waits: until nothing is in flight
   bool stopped_ = false;
-  bool discarding_ = false;
-  bool parked_ = false;  // the fetch thread does nothing while discarding_
+  bool discarding_ = false;                // since `restart`, until nothing is in flight
+  std::unique_ptr<Sampler> next_sampler_;  // while discarding_
   std::exception_ptr failure_;
   size_t idle_workers_ = 0;
   size_t running_ = 0;           // groups that workers work on
@@ -155,7 +154,7 @@ class Pipeline {
 
   BatchJob* issuing_ = nullptr;  // the last planned job, while it has rows to issue
 
-  // The fetch thread's own; `restart` touches it while that thread is parked.
+  // The fetch thread's own.
   std::unique_ptr<Sampler> sampler_;
   size_t next_row_ = 0;  // of issuing_: the next to issue
   size_t located_ = 0;   // of issuing_: extents are known before this one

@@ -31,7 +31,7 @@ void Pipeline::fetch_until_halted() {
   fetch_clock_.enter();
   while (wait_for_room(lock)) {
     if (discarding_) {
-      park(lock);
+      start_over(lock);
       continue;
     }
     const bool issues = can_issue();
@@ -60,15 +60,22 @@ bool Pipeline::wait_for_room(Lock& lock) {
   return !halted();
 }
 
-// Lets everything in flight end, then does nothing until `restart` has replaced the sampler.
-void Pipeline::park(Lock& lock) {
+// Lets everything in flight end, then goes on with the sampler that `restart` left.
+void Pipeline::start_over(Lock& lock) {
   unlock_and_wake(lock);
   discard_reads();
   lock.lock();
-  parked_ = true;
-  if (running_ == 0) quiet_.notify_one();
-  room_.wait(lock, [this] { return !discarding_ || halted(); });
-  parked_ = false;
+  room_.wait(lock, [this] { return running_ == 0 || halted(); });
+  if (halted()) return;
+  for (JobPointer& job : jobs_) {
+    for (Row& row : job->rows) buffers_.give_back(std::move(row.buffer));
+    recycle(std::move(job));
+  }
+  jobs_.clear();
+  sampler_ = std::move(next_sampler_);
+  issuing_ = nullptr;
+  first_open_ = ready_ = untaken_ = newly_ready_ = 0;
+  discarding_ = exhausted_ = plan_failed_ = end_of_epoch_ = false;
 }
 
 void Pipeline::discard_reads() {

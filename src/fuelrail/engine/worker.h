@@ -35,8 +35,8 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   // Writes the rows. Tasks may belong to different batches. Never throws for a bad record: each
-  // task gets its error, an exception object of its own. Whatever it throws all the same becomes
-  // the error of every task of the span.
+  // task gets its error, an exception object of its own. After whatever it throws all the same, it
+  // gets the span's tasks again, one at a time, and what it throws then is that task's error.
   virtual void process(std::span<Task> tasks) = 0;
 
  protected:
