@@ -8,31 +8,14 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/orientation.h"
+#include "fuelrail/loader/pixel_buffer.h"
 #include "fuelrail/transform/geometry.h"
 #include "fuelrail/transform/resize.h"
 
 namespace fuelrail {
 namespace {
 
-constexpr int64_t kChannels = 3;
-
-// Pixels that one worker reuses from image to image. Grows as needed.
-class PixelBuffer {
- public:
-  ImageView resize(Size size) {
-    const auto needed = static_cast<size_t>(size.height * size.width * kChannels);
-    if (needed > capacity_) {
-      data_.reset(
-          new uint8_t[needed]);  // not value-initialised: every pixel is written before it is read
-      capacity_ = needed;
-    }
-    return {data_.get(), size.height, size.width, kChannels, size.width * kChannels};
-  }
-
- private:
-  std::unique_ptr<uint8_t[]> data_;
-  size_t capacity_ = 0;
-};
+constexpr int64_t kChannels = PixelBuffer::kChannels;
 
 ColumnSpec label_column(const Schema& schema) {
   const FieldSpec& label = schema.fields[schema.index_of("label")];
