@@ -216,7 +216,11 @@ def _nearest(name: str) -> str:
 def _unknown(what: str, transform: object) -> ArgumentTypeError:
     name = getattr(transform, "__name__", type(transform).__name__)
     is_class = isinstance(transform, type) and issubclass(transform, Transform)
-    remedy = f"Make one: {name}(...)" if is_class and name in _KNOWN else _nearest(name)
+    remedy = (
+        f"Give an object of '{name}', not the class"
+        if is_class and name in _KNOWN
+        else _nearest(name)
+    )
     return ArgumentTypeError(
         f"{what} is none of fuelrail.transforms", found=repr(transform), remedy=remedy
     )
