@@ -83,6 +83,7 @@ ListedImage parse_line(std::string_view line, const std::string& root, const Lin
            {.expected = "a whole number from 0", .found = fmt::format("'{}'", columns.front())});
   }
   image.id = *id;
+  image.line = at.number;
   for (size_t i = 1; i + 1 < columns.size(); ++i)
     image.labels.push_back(parse_label(columns[i], at));
   if (columns.back().empty()) refuse(at, "the path is empty");
@@ -110,6 +111,22 @@ std::vector<ListedImage> parse_image_list(std::string_view text, const std::stri
     images.push_back(parse_line(line, root, {uri, number}));
   }
   return images;
+}
+
+std::string repeated_ids(const std::vector<ListedImage>& images) {
+  std::vector<std::pair<uint64_t, uint64_t>> ids_and_lines;
+  ids_and_lines.reserve(images.size());
+  for (const ListedImage& image : images) ids_and_lines.emplace_back(image.id, image.line);
+  std::sort(ids_and_lines.begin(), ids_and_lines.end());
+  uint64_t count = 0;
+  std::pair<uint64_t, uint64_t> first;
+  for (size_t i = 1; i < ids_and_lines.size(); ++i) {
+    if (ids_and_lines[i].first != ids_and_lines[i - 1].first) continue;
+    if (count++ == 0 || ids_and_lines[i].second < first.second) first = ids_and_lines[i];
+  }
+  if (count == 0) return {};
+  return fmt::format("{} line{} an id that an earlier line has: first line {}, id {}", count,
+                     count == 1 ? " has" : "s have", first.second, first.first);
 }
 
 std::vector<ListedImage> read_image_list(const std::string& uri, const std::string& root) {

@@ -14,6 +14,7 @@ namespace fuelrail {
 
 struct ListedImage {
   uint64_t id = 0;
+  uint64_t line = 0;          // of the list, counted from 1
   std::vector<float> labels;  // at least one
   std::string path;           // with the root in front
 };
@@ -23,6 +24,11 @@ struct ListedImage {
 // label that float32, which RecordIO stores, would change.
 std::vector<ListedImage> parse_image_list(std::string_view text, const std::string& uri,
                                           const std::string& root);
+
+// What to tell the user when ids are there more than once: how many, and the first line. An id is
+// the key of its record in the `.idx`, where the last record of a key is the one that readers find.
+// Returns: empty when every id is there once.
+std::string repeated_ids(const std::vector<ListedImage>& images);
 
 // Reads and parses a whole list. Its root is `root`, or, when that is empty, the list's own folder.
 // Errors: NotFoundError, IoError; those of parse_image_list.

@@ -89,6 +89,13 @@ TEST(ImageList, a_line_of_too_few_columns_is_refused_with_its_line) {
   EXPECT_THAT(complaint_about("0\ta.jpg\n"), HasSubstr("found 2 columns"));
 }
 
+TEST(ImageList, ids_that_are_there_more_than_once_are_counted) {
+  EXPECT_EQ(repeated_ids(parse_image_list("2\t1\ta\n1\t1\ta\n0\t1\ta\n", "x.lst", "r")), "");
+  EXPECT_EQ(repeated_ids({}), "");
+  EXPECT_EQ(repeated_ids(parse_image_list("2\t1\ta\n1\t1\tb\n2\t1\tc\n", "x.lst", "r")),
+            "1 line has an id that an earlier line has: first line 3, id 2");
+}
+
 TEST(ImageList, an_empty_path_is_refused) {
   EXPECT_THAT(complaint_about("0\t1\t \n"), HasSubstr("line 1: the path is empty"));
 }

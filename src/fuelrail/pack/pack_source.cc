@@ -1,17 +1,27 @@
 #include "fuelrail/pack/pack_source.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/open.h"
+#include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/pack/image_list.h"
+#include "fuelrail/pack/open_input.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace {
+
+void check_length(uint64_t bytes) {
+  if (bytes <= recordio::kMaxPayloadBytes) return;
+  throw UnsupportedError("the image is too long for a record",
+                         {.expected = fmt::format("at most {} bytes", recordio::kMaxPayloadBytes),
+                          .found = fmt::to_string(bytes)});
+}
 
 class FolderSource final : public PackSource {
  public:
@@ -25,6 +35,7 @@ class FolderSource final : public PackSource {
   std::string path(uint64_t i) const override { return folder_->place(i).path; }
 
   void read(uint64_t i, SourceImage& out) const override {
+    check_length(folder_->extent(i).length);
     read_sample(*folder_, i, out.storage, out.sample);
     out.id = i;
     out.encoded = out.sample.fields[image_].bytes;
@@ -49,6 +60,7 @@ class ListSource final : public PackSource {
   void read(uint64_t i, SourceImage& out) const override {
     const ListedImage& image = images_[i];
     const std::shared_ptr<const Source> source = file_system_for(image.path).open(image.path);
+    check_length(source->size_bytes());
     out.storage.resize(source->size_bytes());
     source->read(0, out.storage);
     out.id = image.id;
@@ -69,7 +81,7 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
     if (!root.empty()) {
       throw InvalidArgumentError("a root is for a list; this is a folder", {.path = uri});
     }
-    return std::make_unique<FolderSource>(open_container(uri, {.warn = warn}));
+    return std::make_unique<FolderSource>(open_input(uri, {.warn = warn}));
   }
   if (!uri.ends_with(".lst")) {
     throw InvalidArgumentError("this cannot be packed",
@@ -77,7 +89,11 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
                                 .expected = "a folder with one sub-folder a class, or a list whose "
                                             "name ends in .lst"});
   }
-  return std::make_unique<ListSource>(read_image_list(uri, root));
+  std::vector<ListedImage> images = read_image_list(uri, root);
+  if (const std::string found = repeated_ids(images); !found.empty() && warn) {
+    warn(uri + ": " + found);
+  }
+  return std::make_unique<ListSource>(std::move(images));
 }
 
 }  // namespace
@@ -85,7 +101,7 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
                                              const std::function<void(const std::string&)>& warn) {
   std::unique_ptr<PackSource> source = open_any(uri, root, warn);
-  if (source->size() == 0) throw InvalidArgumentError("there is no image in it", {.path = uri});
+  if (source->size() == 0) throw CorruptError("there is no image in it", {.path = uri});
   return source;
 }
 

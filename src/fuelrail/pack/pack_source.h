@@ -37,7 +37,8 @@ class PackSource {
   // Of image i, for people. Requires: i < size().
   virtual std::string path(uint64_t i) const = 0;
 
-  // Requires: i < size(). Errors: NotFoundError, IoError, TruncatedError for this one image.
+  // Requires: i < size(). Errors: NotFoundError, IoError, TruncatedError for this one image;
+  // UnsupportedError, before any memory is taken, for one that is too long for a record.
   virtual void read(uint64_t i, SourceImage& out) const = 0;
 
  protected:
@@ -45,9 +46,10 @@ class PackSource {
 };
 
 // A directory: what open_container makes of it; an image's id is its index there. A `.lst`: what
-// read_image_list makes of it, relative to `root`. `warn` may be empty. Errors: NotFoundError,
-// IoError, CorruptError (see image_list.h); InvalidArgumentError for anything else, for a root that
-// is given with a directory, and when there is no image.
+// read_image_list makes of it, relative to `root`. `warn` may be empty; it hears of files that are
+// no images and of ids that a list has more than once. Errors: NotFoundError, IoError, CorruptError
+// (see image_list.h and open_input.h; also when there is no image); InvalidArgumentError for
+// anything else, and for a root that is given with a directory.
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
                                              const std::function<void(const std::string&)>& warn);
 

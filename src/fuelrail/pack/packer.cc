@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -136,10 +138,16 @@ class ImageReader {
     try {
       source_.read(i, image_);
       fill_payload(image_, preparer_.prepare(image_.encoded), packed);
+      return packed;
     } catch (const Error& error) {
-      packed.payload.clear();
       packed.failure = reason_of(error);
+    } catch (const std::bad_alloc&) {
+      image_.storage = {};
+      packed.failure = "there is not enough memory for the image";
+    } catch (const std::exception& error) {
+      packed.failure = error.what();
     }
+    packed.payload = {};
     return packed;
   }
 
@@ -199,9 +207,7 @@ class Job {
         plan_(plan(source.size(), output, options)),
         report_uri_(output + ".errors.jsonl") {
     for (const PlannedPart& part : plan_) total_ += part.images.size();
-    const auto share =
-        static_cast<uint64_t>(options.max_errors.fraction * static_cast<double>(total_));
-    allowed_ = std::max(options.max_errors.count, share);
+    allowed_ = options.max_errors.of(total_);
     for (const PlannedPart& part : plan_) parts_.push_back(std::make_unique<Part>(part.uri));
   }
 
@@ -312,6 +318,18 @@ class Job {
 };
 
 }  // namespace
+
+uint64_t MaxErrors::of(uint64_t images) const {
+  // Both sides of the comparison are the doubles nearest to their decimal numbers, so equal numbers
+  // are equal; the product is not, and only says where to look.
+  const auto fits = [&](uint64_t share) {
+    return static_cast<double>(share) / static_cast<double>(images) <= fraction;
+  };
+  auto share = static_cast<uint64_t>(fraction * static_cast<double>(images));
+  while (share > 0 && !fits(share)) --share;
+  while (share < images && fits(share + 1)) ++share;
+  return std::max(count, share);
+}
 
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options) {
   check(output, options);

@@ -14,6 +14,10 @@ namespace fuelrail {
 struct MaxErrors {
   uint64_t count = 0;
   double fraction = 0;  // of the images to be packed, rounded down; the larger of both holds
+
+  // How many of `images` that is. The fraction counts as the decimal number that it was written as:
+  // 0.29 of 100 images is 29, though the double is a little less.
+  uint64_t of(uint64_t images) const;
 };
 
 struct PackProgress {
@@ -48,8 +52,8 @@ struct PackOptions {
   // stop: the job then ends with a StateError "interrupted" and leaves no file.
   std::function<bool(const PackProgress&)> progress{};
 
-  // What is said to the user without failing: files in the folder that are no images. Called from
-  // the calling thread. Default: said to nobody.
+  // What is said to the user without failing: files in the folder that are no images, ids that are
+  // in a list more than once. Called from the calling thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};
 };
 
@@ -76,10 +80,10 @@ struct PackResult {
 // Memory: at most 64 MiB of images that wait for their turn, the pixels and bytes of one image a
 // thread, and 20 bytes a record.
 //
-// Errors: NotFoundError; InvalidArgumentError (an option, a name, an empty source, a part that
-// would be empty); IoError; CorruptError for a list line that is none, with its number, and when
-// more images fail than allowed or a part is left without any: then there is no output, and the
-// report.
+// Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);
+// IoError; CorruptError for a source that has no images where they should be, for a list line that
+// is none, with its number, and when more images fail than allowed or a part is left without any:
+// then there is no output, and the report.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail

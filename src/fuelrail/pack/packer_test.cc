@@ -267,6 +267,62 @@ TEST_F(Packer, the_allowance_may_be_a_fraction_of_all_images) {
   EXPECT_EQ(pack_photos({.max_errors = {.fraction = 0.09}}).failures.size(), 1u);
 }
 
+TEST_F(Packer, a_percentage_of_the_images_is_exact) {
+  for (uint64_t percent = 0; percent <= 100; ++percent) {
+    const MaxErrors allowed{.fraction = static_cast<double>(percent) / 100};
+    for (const uint64_t images : {1u, 7u, 12u, 99u, 100u, 101u, 1000u, 1281167u}) {
+      EXPECT_EQ(allowed.of(images), percent * images / 100) << percent << " % of " << images;
+    }
+    for (uint64_t images = 0; images < 300; ++images) {
+      EXPECT_EQ(allowed.of(images), percent * images / 100) << percent << " % of " << images;
+    }
+  }
+  EXPECT_EQ((MaxErrors{.count = 5, .fraction = .01}.of(100)), 5u);
+}
+
+TEST_F(Packer, a_file_too_long_for_a_record_is_one_image_that_cannot_be_packed) {
+  constexpr uint64_t kGiantBytes = 900'000'000'000;
+  write_file(photo("ant/000.jpg"), "");
+  std::filesystem::resize_file(photo("ant/000.jpg"), kGiantBytes);
+  write_file(directory_ / "x.lst", "0\t1\tphotos/ant/000.jpg\n1\t1\tphotos/ant/0.jpg\n");
+  for (const std::string& source : {photos(), directory_ / "x.lst"}) {
+    const PackResult result = pack(source, out("x.rec"), {.max_errors = {.count = 1}});
+    ASSERT_EQ(result.failures.size(), 1u) << source;
+    EXPECT_EQ(result.failures[0].path, photo("ant/000.jpg"));
+    EXPECT_THAT(result.failures[0].reason, HasSubstr("too long for a record"));
+    EXPECT_THAT(result.failures[0].reason, HasSubstr(std::to_string(kGiantBytes)));
+    EXPECT_THAT(refusal<CorruptError>(source, out("y.rec")), StartsWith(photo("ant/000.jpg")));
+  }
+}
+
+// A sanitizer's own memory passes such a limit, and it ends the process where `new` would throw.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(Packer, memory_that_one_image_cannot_have_leaves_out_that_image) {
+  write_file(photo("ant/000.jpg"), "");
+  std::filesystem::resize_file(photo("ant/000.jpg"), 500'000'000);
+  const std::string said = in_forked_child([&]() -> std::string {
+    const rlimit bytes{400'000'000, 400'000'000};
+    if (::setrlimit(RLIMIT_DATA, &bytes) != 0) return "setrlimit failed";
+    const PackResult result = pack_photos({.max_errors = {.count = 1}, .threads = 1});
+    return result.failures.at(0).path + ": " + result.failures.at(0).reason;
+  });
+  EXPECT_EQ(said, photo("ant/000.jpg") + ": there is not enough memory for the image");
+}
+#endif
+
+TEST_F(Packer, ids_that_a_list_has_more_than_once_are_warned_of_once) {
+  write_file(directory_ / "x.lst",
+             "7\t1\tphotos/ant/0.jpg\n\n8\t1\tphotos/ant/1.jpg\n8\t1\tphotos/ant/2.jpg\n"
+             "7\t1\tphotos/ant/3.jpg\n7\t1\tphotos/ant/4.jpg\n");
+  std::vector<std::string> warnings;
+  PackOptions options;
+  options.warn = [&](const std::string& text) { warnings.push_back(text); };
+  EXPECT_EQ(pack(directory_ / "x.lst", out("x.rec"), options).files.at(0).records, 5u);
+  EXPECT_THAT(warnings, ElementsAre(directory_ / "x.lst" +
+                                    ": 3 lines have an id that an earlier line has: first line 4, "
+                                    "id 8"));
+}
+
 TEST_F(Packer, a_job_without_failures_removes_an_old_report) {
   write_file(out("x.rec.errors.jsonl"), "{}\n");
   pack_photos();
@@ -473,16 +529,18 @@ TEST_F(Packer, what_cannot_be_packed_is_refused) {
   EXPECT_THAT(refusal<InvalidArgumentError>(directory_ / "x.txt", out("x.rec")),
               HasSubstr("ends in .lst"));
   write_file(directory_ / "x.lst", "\n");
-  EXPECT_THAT(refusal<InvalidArgumentError>(directory_ / "x.lst", out("x.rec")),
+  EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
               HasSubstr("there is no image in it"));
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.root = "/tmp"}),
               HasSubstr("a root is for a list"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
-TEST_F(Packer, a_folder_without_images_is_refused) {
+TEST_F(Packer, a_folder_without_images_where_they_should_be_is_refused) {
   write_file(directory_ / "texts/a/readme.txt", "no image");
-  EXPECT_THROW(pack(directory_ / "texts", out("x.rec"), {}), Error);
+  EXPECT_THAT(refusal<CorruptError>(directory_ / "texts", out("x.rec")),
+              HasSubstr("has no images"));
+  EXPECT_THAT(refusal<CorruptError>(photo("ant"), out("x.rec")), HasSubstr("no class folders"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
