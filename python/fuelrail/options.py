@@ -97,7 +97,7 @@ def truth(option: str, value: object) -> bool:
 
 
 def text(option: str, value: object) -> str:
-    """`value` as text that the core takes: a str without lone surrogates."""
+    """`value` as text that the core takes: a str without lone surrogates and NUL characters."""
     if not isinstance(value, str):
         raise ArgumentTypeError(
             f"{option} is not a string", found=f"{value!r} ({type(value).__name__})"
@@ -106,4 +106,6 @@ def text(option: str, value: object) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise InvalidArgumentError(f"{option} is not valid Unicode", found=ascii(value)) from None
+    if "\0" in value:
+        raise InvalidArgumentError(f"{option} has a NUL character", found=ascii(value))
     return value

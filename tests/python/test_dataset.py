@@ -161,9 +161,14 @@ def test_a_part_whose_name_is_no_string_is_refused(data: fr.Dataset, name: objec
         data.split({name: 0.5})
 
 
-def test_a_part_whose_name_is_no_unicode_is_refused(data: fr.Dataset) -> None:
-    with pytest.raises(fr.InvalidArgumentError, match="Unicode"):
-        data.split({"\udcff": 0.5})
+@pytest.mark.parametrize(
+    ("name", "match"), [("\udcff", "Unicode"), ("a\0b", "NUL"), ("", "no name")]
+)
+def test_a_part_whose_name_is_no_proper_text_is_refused(
+    data: fr.Dataset, name: str, match: str
+) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match=match):
+        data.split({name: 0.5})
 
 
 def test_the_fingerprint_is_of_the_content(
