@@ -49,7 +49,9 @@ class Container {
   virtual uint64_t size() const = 0;
   virtual const Schema& schema() const = 0;
 
-  // Requires: i < size(). Cheap: no read, no allocation of the record's size.
+  // Requires: i < size(). Cheap: no read, no allocation of the record's size. Errors: CorruptError
+  // for a record that is longer than its format's records can be, so that nobody allocates for what
+  // a damaged table or a sparse file claims; those of the record table.
   virtual Extent extent(uint64_t i) const = 0;
 
   // Checks and unframes the bytes of extent(i) into `out`; views into `framed` where it can.

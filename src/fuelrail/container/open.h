@@ -13,12 +13,18 @@ struct OpenOptions {
   // What is said to the user without failing: a sidecar set aside, a cache that cannot be written.
   // Called from the opening thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};
+
+  // Asked by the opening thread as a scan begins, and again every 1024 records or 50 ms (of a
+  // folder: at every folder in it), so cheap if it can be; false stops the opening with a
+  // StateError "interrupted". What it throws passes through. Default: never asked.
+  std::function<bool()> keep_going{};
 };
 
 // A directory opens as files (one sub-folder a class: files/files_container.h), a `.rec` as
 // RecordIO. Errors: NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not
 // read, naming those that it does and what the file's first bytes say it is; CorruptError and
-// TruncatedError for a damaged file; those of the format's own opening.
+// TruncatedError for a damaged file; those of the format's own opening; StateError when
+// told to stop.
 std::shared_ptr<const Container> open_container(const std::string& uri,
                                                 const OpenOptions& options = {});
 

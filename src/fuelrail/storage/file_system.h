@@ -32,7 +32,18 @@ class FileSystem {
   // folders of many files: descriptors are held only while a read runs. `info` comes from `list` or
   // `stat`; a file whose size has changed since is an IoError at the read, one that is gone a
   // NotFoundError.
-  virtual std::shared_ptr<const Source> open_lazily(const FileInfo& info) = 0;
+  std::shared_ptr<const Source> open_lazily(const FileInfo& info) {
+    return open_lazily(info, info.uri);
+  }
+
+  // The same; the source's `uri`, and so its errors, say `shown_as`.
+  virtual std::shared_ptr<const Source> open_lazily(const FileInfo& info,
+                                                    const std::string& shown_as) = 0;
+
+  // The URI by which the file is found after the process has changed its working directory, too.
+  // Nothing is looked up: the file need not be there, and links are left as they are. Errors:
+  // IoError when there is no working directory.
+  virtual std::string absolute(const std::string& uri) = 0;
 
   // Errors: IoError; NotFoundError when the directory is missing; InvalidArgumentError when the
   // name is a directory's.

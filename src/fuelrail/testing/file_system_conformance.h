@@ -279,6 +279,28 @@ TYPED_TEST_P(FileSystemConformance, a_lazy_source_needs_no_file_before_its_first
   EXPECT_EQ(this->contents_of(*source), "now");
 }
 
+TYPED_TEST_P(FileSystemConformance, a_lazy_source_says_what_it_is_to_be_shown_as) {
+  this->put(this->at("x"), "12345");
+  const auto source = this->files().open_lazily(*this->files().stat(this->at("x")), "shown");
+  EXPECT_EQ(source->uri(), "shown");
+  EXPECT_EQ(this->contents_of(*source), "12345");
+  EXPECT_EQ(as_text(source->map().bytes), "12345");
+  this->files().remove(this->at("x"));
+  try {
+    this->contents_of(*source);
+    FAIL() << "nothing was thrown";
+  } catch (const NotFoundError& error) {
+    EXPECT_EQ(error.detail().path, "shown");
+  }
+}
+
+TYPED_TEST_P(FileSystemConformance, an_absolute_name_is_its_own_and_names_the_same_file) {
+  this->put(this->at("x"), "12345");
+  const std::string absolute = this->files().absolute(this->at("x"));
+  EXPECT_EQ(this->get(absolute), "12345");
+  EXPECT_EQ(this->files().absolute(absolute), absolute);
+}
+
 TYPED_TEST_P(FileSystemConformance, threads_create_list_and_remove_at_once) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -307,6 +329,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     stat_tells_files_directories_and_nothing_apart, list_is_sorted_by_code_point_and_not_recursive,
     listing_refuses_what_is_no_directory, removing_takes_files_only,
     make_directory_makes_parents_and_may_be_repeated, a_lazy_source_reads_and_sees_changes_of_size,
-    a_lazy_source_needs_no_file_before_its_first_read, threads_create_list_and_remove_at_once);
+    a_lazy_source_needs_no_file_before_its_first_read, a_lazy_source_says_what_it_is_to_be_shown_as,
+    an_absolute_name_is_its_own_and_names_the_same_file, threads_create_list_and_remove_at_once);
 
 }  // namespace fuelrail

@@ -62,7 +62,8 @@ struct Listing {
 // Lists a folder and all below it.
 class Scan {
  public:
-  Scan(FileSystem& file_system, const std::string& root) : files_(file_system), root_(root) {}
+  Scan(FileSystem& file_system, const std::string& root, const OpenOptions& options)
+      : files_(file_system), root_(root), options_(options) {}
 
   Listing run() {
     scan_root();
@@ -86,6 +87,7 @@ class Scan {
   // Finds the class folders. Errors: as open_files.
   void scan_root() {
     uint64_t images = 0;
+    check_keep_going();
     for (const FileInfo& info : files_.list(root_)) {
       if (info.is_directory) {
         listing_.classes.push_back(base_name(info.uri));
@@ -145,6 +147,7 @@ class Scan {
            .found = path,
            .remedy = "Look for a link that leads back into its own folder, and remove it"});
     }
+    check_keep_going();
     std::vector<FileInfo> entries = files_.list(join_uri(class_uri, path));
     const auto folders_begin = std::stable_partition(
         entries.begin(), entries.end(), [](const FileInfo& entry) { return !entry.is_directory; });
@@ -168,12 +171,19 @@ class Scan {
     }
   }
 
+  void check_keep_going() const {
+    if (options_.keep_going && !options_.keep_going()) {
+      throw StateError("interrupted", {.path = root_});
+    }
+  }
+
   void ignore(const std::string& uri) {
     if (ignored_++ == 0) first_ignored_ = uri;
   }
 
   FileSystem& files_;
   const std::string& root_;
+  const OpenOptions& options_;
   Listing listing_;
   FingerprintBuilder fingerprint_;
   uint64_t ignored_ = 0;
@@ -182,8 +192,12 @@ class Scan {
 
 class FilesContainer final : public Container {
  public:
-  FilesContainer(FileSystem& file_system, std::string root, Listing listing)
-      : file_system_(file_system), root_(std::move(root)), listing_(std::move(listing)) {
+  FilesContainer(FileSystem& file_system, std::string root, std::string absolute_root,
+                 Listing listing)
+      : file_system_(file_system),
+        root_(std::move(root)),
+        absolute_root_(std::move(absolute_root)),
+        listing_(std::move(listing)) {
     schema_.fields = {{.name = "image", .kind = FieldKind::kImage},
                       {.name = "label", .kind = FieldKind::kTensor, .dtype = DType::kInt64}};
   }
@@ -193,7 +207,15 @@ class FilesContainer final : public Container {
 
   Extent extent(uint64_t i) const override {
     const uint64_t length = listing_.sizes_bytes[i];
-    return {file_system_.open_lazily({.uri = uri_of(i), .size_bytes = length}), 0, length};
+    if (length > kMaxImageFileBytes) {
+      throw CorruptError("the file is too long to be an image",
+                         {.path = uri_of(i),
+                          .record = i,
+                          .expected = fmt::format("at most {} bytes", kMaxImageFileBytes),
+                          .found = fmt::format("{}", length)});
+    }
+    const FileInfo info{.uri = uri_below(absolute_root_, i), .size_bytes = length};
+    return {file_system_.open_lazily(info, uri_of(i)), 0, length};
   }
 
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
@@ -218,9 +240,10 @@ class FilesContainer final : public Container {
            1;
   }
 
-  std::string uri_of(uint64_t i) const {
-    return join_uri(join_uri(root_, listing_.classes[class_of(i)]), std::string(listing_.names[i]));
+  std::string uri_below(const std::string& root, uint64_t i) const {
+    return join_uri(join_uri(root, listing_.classes[class_of(i)]), std::string(listing_.names[i]));
   }
+  std::string uri_of(uint64_t i) const { return uri_below(root_, i); }
 
   [[noreturn]] void throw_wrong_length(uint64_t i, size_t found) const {
     const ErrorDetail detail{.path = uri_of(i),
@@ -234,7 +257,8 @@ class FilesContainer final : public Container {
   }
 
   FileSystem& file_system_;
-  std::string root_;
+  std::string root_;           // as it was given: for people
+  std::string absolute_root_;  // for opening files
   Listing listing_;
   Schema schema_;
 };
@@ -251,8 +275,10 @@ std::string image_extensions() { return fmt::format("{}", fmt::join(kExtensions,
 
 std::shared_ptr<const Container> open_files(const std::string& uri, const OpenOptions& options) {
   FileSystem& file_system = file_system_for(uri);
-  Scan scan(file_system, uri);
-  auto container = std::make_shared<FilesContainer>(file_system, uri, scan.run());
+  std::string absolute = file_system.absolute(uri);
+  Scan scan(file_system, uri, options);
+  auto container =
+      std::make_shared<FilesContainer>(file_system, uri, std::move(absolute), scan.run());
   if (const std::string warning = scan.warning(); !warning.empty() && options.warn) {
     options.warn(warning);
   }

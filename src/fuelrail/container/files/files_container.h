@@ -4,6 +4,7 @@
 //   train/cat/1.jpg  train/cat/black/7.png  train/dog/2.JPEG
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,15 +19,22 @@ namespace fuelrail::files {
 bool has_image_extension(std::string_view name);
 std::string image_extensions();  // ".jpg, .jpeg, ...": for messages
 
+// The longest file that is read as an image, which is RecordIO's longest payload too.
+// `Container::extent` refuses a longer one, before anybody allocates for it.
+inline constexpr uint64_t kMaxImageFileBytes = (uint64_t{1} << 29) - 1;
+
 // Schema: {image: image, label: tensor int64 []}. Ids are indices; a place is the image's file and
 // its index here. Order, as ImageFolder's: by class; in a class, by folder (all below the class,
 // links followed) and then by name, both in code-point order. Files that are no images are left out
 // and counted in one warning.
 //
-// Keeps a name and a size of each file, and opens a file only while it is read.
+// Keeps a name and a size of each file, and opens a file only while it is read. A relative `uri`
+// stays the folder that it was at opening when the process changes its directory; errors and places
+// spell it as it was given.
 // Errors: NotFoundError when there is no class folder, or one without any image;
 // InvalidArgumentError when images lie in the top folder alone, and when folders are nested deeper
-// than 32 (a link that leads back); IoError for a folder that cannot be read.
+// than 32 (a link that leads back); IoError for a folder that cannot be read;
+// StateError when `keep_going` says so.
 std::shared_ptr<const Container> open_files(const std::string& uri,
                                             const OpenOptions& options = {});
 

@@ -207,6 +207,63 @@ TEST(FilesContainer, an_unreadable_folder_is_an_io_error_that_names_it) {
   EXPECT_THAT(message, HasSubstr("Permission denied"));
 }
 
+TEST(FilesContainer, a_relative_folder_survives_a_change_of_directory_and_keeps_its_spelling) {
+  const TemporaryDirectory directory;
+  write_file(directory / "data/cat/0.jpg", "x");
+  const std::string said = in_forked_child([&]() -> std::string {
+    std::filesystem::current_path(directory.path());
+    const auto container = open_files("data");
+    std::filesystem::current_path("/");
+    Sample sample;
+    std::vector<std::byte> framed;
+    read_sample(*container, 0, framed, sample);
+    std::string text(as_text(sample.fields[0].bytes));
+    text += " of " + container->place(0).path;
+    std::filesystem::remove(directory / "data/cat/0.jpg");
+    try {
+      read_sample(*container, 0, framed, sample);
+    } catch (const NotFoundError& error) {
+      text += ", then none at " + error.detail().path;
+    }
+    return text;
+  });
+  EXPECT_EQ(said, "x of data/cat/0.jpg, then none at data/cat/0.jpg");
+}
+
+TEST(FilesContainer, a_file_too_long_to_be_an_image_is_refused_before_any_allocation) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "cat/1.jpg", "x");
+  write_file(directory / "cat/2.jpg", "x");
+  std::filesystem::resize_file(directory / "cat/0.jpg", files::kMaxImageFileBytes);
+  std::filesystem::resize_file(directory / "cat/1.jpg", uint64_t{900} << 30);
+  const auto container = open_files(directory.path());
+  EXPECT_EQ(container->extent(0).length, files::kMaxImageFileBytes);
+  Sample sample;
+  std::vector<std::byte> framed;
+  try {
+    read_sample(*container, 1, framed, sample);
+    FAIL() << "nothing was thrown";
+  } catch (const CorruptError& error) {
+    EXPECT_EQ(error.detail().path, directory / "cat/1.jpg");
+    EXPECT_EQ(error.detail().record, 1u);
+    EXPECT_THAT(error.what(), HasSubstr("expected at most 536870911 bytes, found 966367641600"));
+  }
+  EXPECT_EQ(framed.capacity(), 0u);
+  EXPECT_NO_THROW(read_sample(*container, 2, framed, sample));
+}
+
+TEST(FilesContainer, opening_stops_when_told) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "dog/0.jpg", "x");
+  int asked = 0;
+  EXPECT_THROW(open_files(directory.path(), {.keep_going = [&] { return ++asked < 3; }}),
+               StateError);
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(open_files(directory.path(), {.keep_going = [] { return true; }})->size(), 2u);
+}
+
 TEST(FilesContainer, a_file_that_changes_or_goes_is_an_error_with_its_place) {
   const TemporaryDirectory directory;
   write_file(directory / "cat/0.jpg", "x");

@@ -47,8 +47,20 @@ class LocalFileSystem final : public FileSystem {
     return std::make_shared<local::LocalSource>(uri);
   }
 
-  std::shared_ptr<const Source> open_lazily(const FileInfo& info) override {
-    return std::make_shared<local::LazyLocalSource>(info.uri, info.size_bytes);
+  std::shared_ptr<const Source> open_lazily(const FileInfo& info,
+                                            const std::string& shown_as) override {
+    return std::make_shared<local::LazyLocalSource>(info.uri, shown_as, info.size_bytes);
+  }
+
+  std::string absolute(const std::string& uri) override {
+    const std::string path = local::path_of(uri);
+    if (path.starts_with('/')) return uri;
+    std::error_code error;
+    const std::filesystem::path directory = std::filesystem::current_path(error);
+    if (error) {
+      throw IoError("there is no working directory", {.path = uri, .found = error.message()});
+    }
+    return directory / path;
   }
 
   std::unique_ptr<Sink> create(const std::string& uri) override {

@@ -23,8 +23,8 @@ void check_plain_file(const struct stat& status, const std::string& uri) {
 
 }  // namespace
 
-LocalSource::LocalSource(std::string uri) : uri_(std::move(uri)) {
-  const std::string path = path_of(uri_);
+LocalSource::LocalSource(const std::string& uri, std::string shown_as) : uri_(std::move(shown_as)) {
+  const std::string path = path_of(uri);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw_errno(errno, "the file cannot be opened", uri_);
   check_plain_file(status, uri_);
@@ -66,7 +66,7 @@ MappedBytes LocalSource::map() const {
 }
 
 std::unique_ptr<const LocalSource> LazyLocalSource::open() const {
-  auto file = std::make_unique<const LocalSource>(uri_);
+  auto file = std::make_unique<const LocalSource>(opened_uri_, uri_);
   if (file->size_bytes() != size_bytes_) {
     throw IoError("the file's size has changed since it was listed",
                   {.path = uri_,

@@ -13,8 +13,9 @@ namespace fuelrail::local {
 // could share. The size is the one at opening.
 class LocalSource final : public Source {
  public:
-  // Errors: as FileSystem::open.
-  explicit LocalSource(std::string uri);
+  // `shown_as` is what `uri` and errors say. Errors: as FileSystem::open.
+  LocalSource(const std::string& uri, std::string shown_as);
+  explicit LocalSource(const std::string& uri) : LocalSource(uri, uri) {}
 
   uint64_t size_bytes() const override { return size_bytes_; }
   const std::string& uri() const override { return uri_; }
@@ -32,8 +33,8 @@ class LocalSource final : public Source {
 // of these may exist, and what reads at once bounds the descriptors.
 class LazyLocalSource final : public Source {
  public:
-  LazyLocalSource(std::string uri, uint64_t size_bytes)
-      : uri_(std::move(uri)), size_bytes_(size_bytes) {}
+  LazyLocalSource(std::string opened_uri, std::string shown_as, uint64_t size_bytes)
+      : opened_uri_(std::move(opened_uri)), uri_(std::move(shown_as)), size_bytes_(size_bytes) {}
 
   uint64_t size_bytes() const override { return size_bytes_; }
   const std::string& uri() const override { return uri_; }
@@ -44,6 +45,7 @@ class LazyLocalSource final : public Source {
   // Errors: those of opening; IoError when the size is another.
   std::unique_ptr<const LocalSource> open() const;
 
+  std::string opened_uri_;
   std::string uri_;
   uint64_t size_bytes_;
 };

@@ -125,8 +125,8 @@ class MemorySource final : public Source {
 // Looks its file up at each read.
 class LazyMemorySource final : public Source {
  public:
-  LazyMemorySource(const Tree& tree, std::string uri, uint64_t size_bytes)
-      : tree_(tree), uri_(std::move(uri)), size_bytes_(size_bytes) {}
+  LazyMemorySource(const Tree& tree, std::string path, std::string uri, uint64_t size_bytes)
+      : tree_(tree), path_(std::move(path)), uri_(std::move(uri)), size_bytes_(size_bytes) {}
 
   uint64_t size_bytes() const override { return size_bytes_; }
   const std::string& uri() const override { return uri_; }
@@ -140,7 +140,7 @@ class LazyMemorySource final : public Source {
 
  private:
   MemorySource open() const {
-    Contents contents = tree_.find(path_of(uri_));
+    Contents contents = tree_.find(path_);
     if (contents == nullptr) throw NotFoundError("no such file or directory", {.path = uri_});
     if (contents->size() != size_bytes_) {
       throw IoError("the file's size has changed since it was listed",
@@ -153,6 +153,7 @@ class LazyMemorySource final : public Source {
   }
 
   const Tree& tree_;
+  std::string path_;
   std::string uri_;
   uint64_t size_bytes_;
 };
@@ -206,9 +207,12 @@ class MemoryFileSystem final : public FileSystem {
     throw NotFoundError("no such file or directory", {.path = uri});
   }
 
-  std::shared_ptr<const Source> open_lazily(const FileInfo& info) override {
-    return std::make_shared<LazyMemorySource>(tree_, info.uri, info.size_bytes);
+  std::shared_ptr<const Source> open_lazily(const FileInfo& info,
+                                            const std::string& shown_as) override {
+    return std::make_shared<LazyMemorySource>(tree_, path_of(info.uri), shown_as, info.size_bytes);
   }
+
+  std::string absolute(const std::string& uri) override { return uri; }
 
   std::unique_ptr<Sink> create(const std::string& uri) override {
     const std::string path = path_of(uri);
