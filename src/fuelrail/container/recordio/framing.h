@@ -16,6 +16,9 @@ inline constexpr uint32_t kMagic = 0xCED7230A;
 inline constexpr size_t kHeadBytes = 8;
 inline constexpr uint64_t kMaxPayloadBytes = (uint64_t{1} << 29) - 1;
 
+// A framed record is not longer: four bytes of magic become a head of eight, and there is one more.
+inline constexpr uint64_t kMaxFramedBytes = 2 * (kMaxPayloadBytes + 1) + 8;
+
 enum class PartKind : uint8_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 
 // The eight bytes before a part's data.

@@ -1,6 +1,10 @@
 #include "fuelrail/container/recordio/record_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
@@ -16,14 +20,21 @@ namespace {
 constexpr uint64_t kSmallRecordBytes = 16 * 1024;
 constexpr uint64_t kHopBytes = 512;
 constexpr uint64_t kBlockBytes = 512 * 1024;
+
+// Progress is told after so many records; the clock is looked at after so many bytes.
 constexpr uint64_t kProgressRecords = 1024;
+constexpr uint64_t kClockBytes = kSmallRecordBytes;
+constexpr std::chrono::milliseconds kProgressInterval{50};
 
 // Collects the records and decides what their payloads are.
 class TableBuilder {
  public:
   TableBuilder(const Source& source, const TableProgress& progress)
       : source_(source), progress_(progress) {
-    if (source.size_bytes() != 0) return;
+    if (source.size_bytes() != 0) {
+      tell_progress(0);
+      return;
+    }
     throw TruncatedError("the file is empty: it holds no record",
                          {.path = source.uri(), .remedy = "Pack it anew"});
   }
@@ -39,9 +50,9 @@ class TableBuilder {
       ++image_records_;
       labels_.add(parse_image_record(prefix).labels);
     }
-    if (progress_ && (records_ % kProgressRecords == 0 || end_offset == source_.size_bytes()) &&
-        !progress_(end_offset, source_.size_bytes())) {
-      throw StateError("interrupted", {.path = source_.uri()});
+    if (progress_ && (records_ % kProgressRecords == 0 || end_offset == source_.size_bytes() ||
+                      interval_is_over(end_offset))) {
+      tell_progress(end_offset);
     }
   }
 
@@ -53,8 +64,27 @@ class TableBuilder {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  bool interval_is_over(uint64_t offset) {
+    if (offset - clock_offset_ < kClockBytes) return false;
+    clock_offset_ = offset;
+    return Clock::now() - told_ >= kProgressInterval;
+  }
+
+  void tell_progress(uint64_t offset) {
+    if (!progress_) return;
+    if (!progress_(offset, source_.size_bytes())) {
+      throw StateError("interrupted", {.path = source_.uri()});
+    }
+    clock_offset_ = offset;
+    told_ = Clock::now();
+  }
+
   const Source& source_;
   const TableProgress& progress_;
+  uint64_t clock_offset_ = 0;  // where the clock was looked at
+  Clock::time_point told_;     // when progress was
   SidecarWriter table_;
   LabelTally labels_;
   uint64_t records_ = 0;
@@ -75,6 +105,25 @@ Bytes read_prefix(BlockReader& reader, uint64_t offset, const RecordShape& shape
   const uint64_t prefix = image_prefix_bytes(header);
   return prefix <= length ? reader.at(at, prefix) : header;
 }
+
+// The checksums of the records that a sidecar's table holds, asked for from front to back.
+class KnownChecksums {
+ public:
+  explicit KnownChecksums(const Sidecar& sidecar) : sidecar_(sidecar) {}
+
+  // Empty when the table has no such record.
+  std::optional<uint32_t> of(const Record& record) {
+    while (next_ < sidecar_.records() && sidecar_.record(next_).offset < record.offset) ++next_;
+    if (next_ == sidecar_.records()) return std::nullopt;
+    const RecordEntry entry = sidecar_.record(next_);
+    if (entry.offset != record.offset || entry.length != record.framed_bytes) return std::nullopt;
+    return sidecar_.payload_crc(next_);
+  }
+
+ private:
+  const Sidecar& sidecar_;
+  uint64_t next_ = 0;
+};
 
 }  // namespace
 
@@ -99,10 +148,9 @@ SidecarWriter scan_heads(const Source& source, const TableProgress& progress) {
   return builder.take();
 }
 
-SidecarWriter read_table(std::shared_ptr<const Source> source, const TableProgress& progress,
-                         const std::function<void(const Damage&)>& recover) {
+SidecarWriter read_table(std::shared_ptr<const Source> source, const TableProgress& progress) {
   TableBuilder builder(*source, progress);
-  RecordReader reader(source, {.recover = recover});
+  RecordReader reader(source);
   try {
     while (const auto record = reader.next()) {
       builder.table().add_record({record->offset, record->framed_bytes}, crc32(record->payload));
@@ -111,6 +159,32 @@ SidecarWriter read_table(std::shared_ptr<const Source> source, const TableProgre
   } catch (Error& error) {
     error.add({.record = builder.records(), .offset = reader.position()});
     throw;
+  }
+  return builder.take();
+}
+
+SidecarWriter recover_table(std::shared_ptr<const Source> source,
+                            const std::function<void(const Damage&)>& report, const Sidecar* own,
+                            const TableProgress& progress) {
+  TableBuilder builder(*source, progress);
+  RecordReader reader(source, {.recover = report});
+  std::optional<KnownChecksums> known;
+  if (own != nullptr && own->has_checksums()) known.emplace(*own);
+  while (const auto record = reader.next()) {
+    const RecordEntry entry{record->offset, record->framed_bytes};
+    if (!known) {
+      builder.table().add_record(entry);
+    } else if (const auto crc = known->of(*record)) {
+      builder.table().add_record(entry, *crc);
+    } else {
+      report({.path = source->uri(),
+              .offset = entry.offset,
+              .skipped_bytes = entry.length,
+              .reason =
+                  fmt::format("the file's sidecar has no record of {} bytes here", entry.length)});
+      continue;
+    }
+    builder.finish_record(record->payload, reader.position());
   }
   return builder.take();
 }

@@ -12,16 +12,23 @@
 
 namespace fuelrail::recordio {
 
-// Told the bytes that are done; returns false to stop with a StateError.
+// Told the bytes that are done: at the begin, at every 1024th record and at the end, and after 50
+// ms without that. Returns false to stop with a StateError.
 using TableProgress = std::function<bool(uint64_t done_bytes, uint64_t total_bytes)>;
 
 // From the heads, image headers and labels alone: no checksums. Errors: TruncatedError for an empty
 // file; CorruptError and TruncatedError with path, record and offset; the source's.
 SidecarWriter scan_heads(const Source& source, const TableProgress& progress = {});
 
-// From the whole file, with the checksum of every payload. With `recover`, damage is reported to it
-// and passed over. Errors: as scan_heads.
-SidecarWriter read_table(std::shared_ptr<const Source> source, const TableProgress& progress = {},
-                         const std::function<void(const Damage&)>& recover = {});
+// From the whole file, with the checksum of every payload. Errors: as scan_heads.
+SidecarWriter read_table(std::shared_ptr<const Source> source, const TableProgress& progress = {});
+
+// Of a file that may be damaged: damage is reported and passed over. A damaged file cannot tell its
+// own checksums. They come from `own`, the file's sidecar, where it is given and has any; a record
+// that is not in its table is damage too. Else the table has none. Errors: CorruptError when no
+// record is left; the source's; those of `own`.
+SidecarWriter recover_table(std::shared_ptr<const Source> source,
+                            const std::function<void(const Damage&)>& report, const Sidecar* own,
+                            const TableProgress& progress = {});
 
 }  // namespace fuelrail::recordio

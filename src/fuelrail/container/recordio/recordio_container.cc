@@ -66,6 +66,7 @@ class OpenedRecordIo final : public RecordIoContainer {
 
   Extent extent(uint64_t i) const override {
     const RecordEntry entry = sidecar().record(i);
+    if (entry.length > kMaxFramedBytes) throw_too_long(i, entry);
     return {source_, entry.offset, entry.length};
   }
 
@@ -104,6 +105,16 @@ class OpenedRecordIo final : public RecordIoContainer {
   const SidecarLocation& sidecar_location() const override { return sidecar_.location; }
 
  private:
+  [[noreturn]] void throw_too_long(uint64_t i, const RecordEntry& entry) const {
+    throw CorruptError("the record table has a record longer than any can be",
+                       {.path = source_->uri(),
+                        .record = i,
+                        .offset = entry.offset,
+                        .expected = fmt::format("at most {} bytes", kMaxFramedBytes),
+                        .found = fmt::format("{}", entry.length),
+                        .remedy = "Make a new sidecar with 'fuelrail index'"});
+  }
+
   static Bytes unframe_whole(const RecordEntry& entry, Bytes framed,
                              std::vector<std::byte>& storage) {
     const Unframed record = unframe(framed, storage, entry.offset);
@@ -157,6 +168,11 @@ class OpenedRecordIo final : public RecordIoContainer {
   Schema schema_;
 };
 
+TableProgress progress_of(const OpenOptions& options) {
+  if (!options.keep_going) return {};
+  return [&options](uint64_t, uint64_t) { return options.keep_going(); };
+}
+
 }  // namespace
 
 std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
@@ -166,15 +182,22 @@ std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
   if (auto found = store.find(accept_sidecar)) {
     return std::make_shared<OpenedRecordIo>(source, std::move(*found));
   }
-  const SidecarWriter scanned = scan_heads(*source);
+  const SidecarWriter scanned = scan_heads(*source, progress_of(options));
   return std::make_shared<OpenedRecordIo>(source, store.publish(scanned));
 }
 
 std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
-    const std::string& uri, const std::function<void(const Damage&)>& report) {
+    const std::string& uri, const std::function<void(const Damage&)>& report,
+    const OpenOptions& options) {
   const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  return std::make_shared<OpenedRecordIo>(
-      source, sidecar_in_memory(read_table(source, {}, report), identify(*source)));
+  SidecarStore store(*source, options.warn);
+  const auto own = store.find([](const Sidecar& sidecar) {
+    accept_sidecar(sidecar);
+    sidecar.verify();
+  });
+  const SidecarWriter table =
+      recover_table(source, report, own ? own->sidecar.get() : nullptr, progress_of(options));
+  return std::make_shared<OpenedRecordIo>(source, sidecar_in_memory(table, store.identity()));
 }
 
 SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options) {

@@ -27,19 +27,24 @@ class RecordIoContainer : public Container {
 // Uses the sidecar of `uri`; without one, scans the file and leaves one behind (beside the file,
 // else in the cache directory, else in memory with a warning). Two processes may do so at once.
 // Errors: NotFoundError, IoError; TruncatedError for an empty file; CorruptError and TruncatedError
-// where the scan meets damage.
+// where the scan meets damage; StateError when `keep_going` says so, with nothing written.
 std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
                                                        const OpenOptions& options = {});
 
 // Opens what is readable of a damaged file: reads all of it, reports what it passes over, and keeps
-// the table of the readable records in memory. No sidecar is used or written.
+// the table of the readable records in memory. No sidecar is written. Where the file has one with
+// checksums (its size and both its ends being as they were), records that are not in that one's
+// table are passed over too, and the payloads of all others are verified when they are read;
+// without it nothing verifies them. Errors: NotFoundError, IoError; TruncatedError for an empty
+// file; CorruptError when no record is readable; StateError.
 std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
-    const std::string& uri, const std::function<void(const Damage&)>& report);
+    const std::string& uri, const std::function<void(const Damage&)>& report,
+    const OpenOptions& options = {});
 
 struct BuildSidecarOptions {
   bool checksums = true;  // CRC-32 of every payload: reads the whole file
-  // Called now and then with the bytes of the file that are done; returns false to stop with a
-  // StateError. Default: never called.
+  // Called at the begin, now and then, and at the end with the bytes of the file that are done;
+  // returns false to stop with a StateError. Default: never called.
   std::function<bool(uint64_t done_bytes, uint64_t total_bytes)> progress{};
   std::function<void(const std::string&)> warn{};  // Default: said to nobody.
 };
@@ -47,7 +52,8 @@ struct BuildSidecarOptions {
 // Makes the sidecar of `uri` anew, and replaces the one it has; class names, and sections that
 // cannot be rebuilt, are kept from that. Returns: where it was written. Errors: those of
 // open_recordio; CorruptError when the file beside is not a sidecar of this file (it is never
-// overwritten); IoError when it can be written nowhere.
+// overwritten); StateError when the file or its sidecar has changed meanwhile; IoError when it can
+// be written nowhere.
 SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options = {});
 
 }  // namespace fuelrail::recordio

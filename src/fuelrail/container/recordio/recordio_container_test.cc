@@ -328,6 +328,80 @@ TEST(RecordIo, recovery_opens_the_rest_and_leaves_no_sidecar) {
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
 
+// Six records of 4 KiB each; the sidecar has checksums.
+struct DamagedFile : RecordFile {
+  DamagedFile() : RecordFile(payloads()) { build_sidecar(path); }
+  static std::vector<std::string> payloads() {
+    std::vector<std::string> made;
+    for (uint64_t i = 0; i < 6; ++i) {
+      made.push_back(image_payload(i, {float(i)}, std::string(4096, char('a' + i))));
+    }
+    return made;
+  }
+  static constexpr size_t kRecordBytes = 8 + 24 + 4096;
+  void flip(size_t at) {
+    std::string bytes = file_contents(path);
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    write_file(path, bytes);
+  }
+  std::shared_ptr<const RecordIoContainer> recover() {
+    return open_recordio_recovering(path, [this](const Damage& d) { damage.push_back(d); });
+  }
+  std::vector<Damage> damage;
+};
+
+TEST(RecordIo, recovery_verifies_payloads_by_the_files_sidecar) {
+  DamagedFile file;
+  file.flip(2 * DamagedFile::kRecordBytes + 1000);  // a payload
+  file.flip(4 * DamagedFile::kRecordBytes);         // a magic
+  const auto container = file.recover();
+  ASSERT_EQ(container->size(), 5u);
+  EXPECT_TRUE(container->verifies_checksums());
+  Reader read(*container);
+  for (const uint64_t i : {0, 1, 3, 4}) EXPECT_NO_THROW(read(i)) << i;
+  EXPECT_EQ(read(4).id, 5u);
+  EXPECT_THAT(refusal<CorruptError>([&] { read(2); }), HasSubstr("record 2, offset 8256: "));
+  EXPECT_THAT(file.damage, SizeIs(1));
+}
+
+TEST(RecordIo, recovery_reports_a_record_that_the_files_sidecar_does_not_have) {
+  DamagedFile file;
+  file.flip(2 * DamagedFile::kRecordBytes + 5);  // a length that comes out too short
+  const auto container = file.recover();
+  EXPECT_EQ(container->size(), 5u);
+  EXPECT_TRUE(container->verifies_checksums());
+  ASSERT_THAT(file.damage, testing::Not(IsEmpty()));
+  EXPECT_EQ(file.damage[0].offset, 2 * DamagedFile::kRecordBytes);
+  Reader read(*container);
+  EXPECT_EQ(read(2).id, 3u);
+}
+
+TEST(RecordIo, recovery_without_known_checksums_claims_to_verify_nothing) {
+  DamagedFile file;
+  std::filesystem::remove(file.sidecar);
+  file.flip(2 * DamagedFile::kRecordBytes + 1000);
+  const auto container = file.recover();
+  EXPECT_EQ(container->size(), 6u);
+  EXPECT_FALSE(container->verifies_checksums());
+  Reader read(*container);
+  EXPECT_NO_THROW(read(2));
+}
+
+TEST(RecordIo, opening_stops_when_told) {
+  RecordFile file(std::vector<std::string>(5000, "x"));
+  int asked = 0;
+  const OpenOptions stop_at_third{.keep_going = [&] { return ++asked < 3; }};
+  EXPECT_THAT(refusal<StateError>([&] { open_recordio(file.path, stop_at_third); }),
+              HasSubstr("interrupted"));
+  EXPECT_EQ(asked, 3);
+  EXPECT_FALSE(std::filesystem::exists(file.sidecar));
+  asked = 0;
+  EXPECT_THROW(open_recordio_recovering(
+                   file.path, [](const Damage&) {}, stop_at_third),
+               StateError);
+  EXPECT_EQ(open_recordio(file.path, {.keep_going = [] { return true; }})->size(), 5000u);
+}
+
 TEST(RecordIo, recovery_of_garbage_is_an_error) {
   RecordFile file(std::vector<std::string>{"x"});
   write_file(file.path, "This is no RecordIO file.");
