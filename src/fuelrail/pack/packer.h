@@ -73,7 +73,8 @@ struct PackResult {
 // folder, or the list's id, so that ids stay the same in every part and whatever is left out.
 //
 // `output`: `X.rec`. Beside it come `X.idx` (keyed by the ids) and the sidecar `X.rec.frx`; part.h
-// says how an X.rec can never be there without being whole and theirs. For the same input the bytes
+// says how an X.rec can never be there without being whole and theirs, and how of two packers of
+// one output the second gives up at once. For the same input the bytes
 // are the same for any number of threads. Images that cannot be read are listed in
 // `X.rec.errors.jsonl`, one {"path", "reason"} a line; a job without any removes an old such file.
 //
@@ -81,9 +82,9 @@ struct PackResult {
 // thread, and 20 bytes a record.
 //
 // Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);
-// IoError; CorruptError for a source that has no images where they should be, for a list line that
-// is none, with its number, and when more images fail than allowed or a part is left without any:
-// then there is no output, and the report.
+// IoError (also: another pack is writing the output); CorruptError for a source that has no images
+// where they should be, for a list line that is none, with its number, and when more images fail
+// than allowed or a part is left without any: then there is no output, and the report.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail

@@ -289,7 +289,7 @@ TEST_F(Packer, a_file_too_long_for_a_record_is_one_image_that_cannot_be_packed) 
     const PackResult result = pack(source, out("x.rec"), {.max_errors = {.count = 1}});
     ASSERT_EQ(result.failures.size(), 1u) << source;
     EXPECT_EQ(result.failures[0].path, photo("ant/000.jpg"));
-    EXPECT_THAT(result.failures[0].reason, HasSubstr("too long for a record"));
+    EXPECT_THAT(result.failures[0].reason, HasSubstr("too long"));
     EXPECT_THAT(result.failures[0].reason, HasSubstr(std::to_string(kGiantBytes)));
     EXPECT_THAT(refusal<CorruptError>(source, out("y.rec")), StartsWith(photo("ant/000.jpg")));
   }
@@ -446,6 +446,35 @@ TEST_F(Packer, stopping_by_the_progress_callback_leaves_nothing) {
   options.progress = [](const PackProgress&) { return false; };
   EXPECT_EQ(refusal<StateError>(photos(), out("x.rec"), options), "interrupted");
   EXPECT_THAT(names_in(out()), IsEmpty());
+}
+
+TEST_F(Packer, a_second_packer_of_the_same_output_is_refused_and_harms_nothing) {
+  pack_photos();
+  const auto expected = outputs();
+  std::filesystem::remove(out("x.rec"));
+  PackOptions options{.threads = 2};
+  int refused = 0;
+  options.progress = [&](const PackProgress&) {
+    const std::string here = refusal<IoError>(photos(), out("x.rec"));
+    EXPECT_EQ(here.find(out("x.rec") + ": another pack is writing it"), 0u) << here;
+    EXPECT_EQ(in_forked_child([&] { return refusal<IoError>(photos(), out("x.rec")); }), here);
+    ++refused;
+    return true;
+  };
+  pack_photos(options);
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(outputs(), expected);
+  pack_photos();  // nothing is left locked
+}
+
+TEST_F(Packer, packers_of_different_outputs_do_not_mind_each_other) {
+  PackOptions options{.threads = 2};
+  options.progress = [&](const PackProgress&) {
+    pack(photos(), out("y.rec"), {.threads = 1});
+    return true;
+  };
+  pack_photos(options);
+  EXPECT_EQ(file_contents(out("y.rec")), file_contents(out("x.rec")));
 }
 
 TEST_F(Packer, progress_ends_with_everything_done) {

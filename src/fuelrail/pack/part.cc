@@ -13,6 +13,15 @@ namespace {
 
 std::unique_ptr<Sink> create(const std::string& uri) { return file_system_for(uri).create(uri); }
 
+std::unique_ptr<Sink> create_alone(const std::string& uri) {
+  std::unique_ptr<Sink> sink = create(uri);
+  if (sink->is_first_writer()) return sink;
+  throw IoError("another pack is writing it",
+                {.path = uri,
+                 .remedy = "Wait until that has ended; where none runs, remove " + uri +
+                           ".partial, which others must have made"});
+}
+
 }  // namespace
 
 std::string stem_of(const std::string& rec_uri) {
@@ -23,7 +32,7 @@ Part::Part(std::string uri)
     : uri_(std::move(uri)),
       index_uri_(stem_of(uri_) + ".idx"),
       sidecar_uri_(fuelrail::sidecar_uri(uri_)),
-      data_(create(uri_)),
+      data_(create_alone(uri_)),
       index_(create(index_uri_)),
       sidecar_(create(sidecar_uri_)),
       identifying_(*data_),

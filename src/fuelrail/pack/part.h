@@ -11,6 +11,9 @@
 // moment the process is killed. A kill between 1 and 3, which only rename, leaves no X.rec but the
 // whole X.rec.partial. Companions without their X.rec mean nothing to anybody, and the next pack
 // replaces them.
+//
+// X.rec.partial is also the lock of all three: it is the first that is taken and the last that gets
+// its name, and whoever finds it taken gives up at once.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +35,8 @@ std::string stem_of(const std::string& rec_uri);
 // Threads: one at a time. Destroyed before `commit_data`: nothing of it keeps a final name.
 class Part {
  public:
-  // Begins the `.partial` files. Errors: those of FileSystem::create.
+  // Begins the `.partial` files. Errors: those of FileSystem::create; IoError while another part is
+  // writing the same file.
   explicit Part(std::string uri);
   ~Part();
   Part(const Part&) = delete;
@@ -56,7 +60,7 @@ class Part {
   std::string uri_;
   std::string index_uri_;
   std::string sidecar_uri_;
-  std::unique_ptr<Sink> data_;
+  std::unique_ptr<Sink> data_;  // before the others: it is their lock
   std::unique_ptr<Sink> index_;
   std::unique_ptr<Sink> sidecar_;
   IdentifyingSink identifying_;  // passes on to data_

@@ -31,6 +31,11 @@ class Sink {
   // Bytes appended so far.
   virtual uint64_t position() const = 0;
 
+  // Whether nobody else was writing the name when this writer began. It holds `<name>.partial`
+  // then, so that of several writers at once one is the first: for files that belong together, of
+  // which the others must not make some. Default: true.
+  virtual bool is_first_writer() const { return true; }
+
   // Flushes what was appended to the device, which takes as long as the device takes; `commit` then
   // has little left to do, and can hardly fail. For files that get their names together. Default:
   // does nothing. Errors: as write.

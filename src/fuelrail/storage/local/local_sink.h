@@ -20,6 +20,7 @@ class LocalSink final : public Sink {
   const std::string& uri() const override { return uri_; }
   void write(Bytes bytes) override;
   uint64_t position() const override { return position_; }
+  bool is_first_writer() const override { return partial_path_ == path_ + ".partial"; }
   void sync() override;
   void commit() override;
   [[nodiscard]] bool commit_new() override;

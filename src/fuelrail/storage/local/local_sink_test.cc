@@ -54,6 +54,8 @@ TEST(LocalSink, a_second_writer_takes_the_next_partial_name) {
   const auto first = local_file_system().create(directory / "x");
   auto second = local_file_system().create(directory / "x");
   EXPECT_THAT(names_in(directory), ElementsAre("x.1.partial", "x.partial"));
+  EXPECT_TRUE(first->is_first_writer());
+  EXPECT_FALSE(second->is_first_writer());
   second.reset();
   EXPECT_THAT(names_in(directory), ElementsAre("x.partial"));
 }
