@@ -95,6 +95,22 @@ TEST(CliMain, an_unreadable_folder_is_an_input_output_error) {
   EXPECT_FALSE(std::filesystem::exists(rec + ".partial"));
 }
 
+TEST(CliMain, what_verify_cannot_read_is_an_input_output_error) {
+  const TemporaryDirectory directory;
+  write_file(directory / "photos/ant/0.jpg", as_text(make_jpeg(20, 30, 1)));
+  write_file(directory / "photos/ant/1.jpg", as_text(make_jpeg(20, 30, 2)));
+  std::filesystem::permissions(directory.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(directory / "photos/ant/0.jpg", std::filesystem::perms::none);
+  const std::string photos = directory / "photos";
+  const std::string said = in_unprivileged_child([&] {
+    const Said result = call({"verify", photos.c_str(), "-q"});
+    return std::to_string(result.code) + " " + result.out;
+  });
+  EXPECT_THAT(said, StartsWith("3 " + photos + "/ant/0.jpg: "));
+  EXPECT_THAT(said, HasSubstr("ermission denied"));
+  EXPECT_THAT(said, HasSubstr("2 records, 1 problem"));
+}
+
 TEST(CliMain, line_ends_in_names_do_not_break_the_line) {
   const Said said = call({"info", "/no/such\nfile.rec"});
   EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1);

@@ -1,12 +1,14 @@
 #include "fuelrail/cli/opening.h"
 
-#include "fuelrail/container/open.h"
+#include "fuelrail/cli/signals.h"
+#include "fuelrail/pack/open_input.h"
 
 namespace fuelrail::cli {
 
 std::shared_ptr<const Container> open_warning(const std::string& uri, Console& console) {
-  return open_container(
-      uri, {.warn = [&console](const std::string& text) { console.say("warning: " + text); }});
+  return open_input(
+      uri, {.warn = [&console](const std::string& text) { console.say("warning: " + text); },
+            .keep_going = [] { return !interrupted(); }});
 }
 
 const recordio::RecordIoContainer* as_recordio(const Container& container) {

@@ -10,7 +10,7 @@
 
 namespace fuelrail::cli {
 
-// Errors: those of open_container.
+// Errors: those of open_input.
 std::shared_ptr<const Container> open_warning(const std::string& uri, Console& console);
 
 // The same container as RecordIO, or null.

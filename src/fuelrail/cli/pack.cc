@@ -33,8 +33,8 @@ Without --resize and --quality the files' bytes are packed as they are. With eit
 decoded (so that damage is found), turned upright and encoded as JPEG; only with --resize alone do
 JPEGs that are small enough already keep their bytes.
 
-Images that cannot be read are listed in OUT.errors.jsonl. Within --max-errors they are left out and
-the exit code is 0; beyond it nothing is written and the exit code is 1.)";
+Images that cannot be read are listed in OUT.errors.jsonl, and the exit code is 1. Within --max-errors
+they are left out of what is written; beyond it nothing is written.)";
 
 void report(const PackResult& result, Console& console) {
   for (const PackResult::File& file : result.files) {
@@ -65,7 +65,7 @@ int run(Arguments arguments, Console& console) {
     result = pack(arguments.source, arguments.output, options);
   }
   report(result, console);
-  return kOk;
+  return result.failures.empty() ? kOk : kDataProblem;
 }
 
 }  // namespace

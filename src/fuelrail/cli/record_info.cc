@@ -1,5 +1,8 @@
 #include "fuelrail/cli/record_info.h"
 
+#include <exception>
+#include <new>
+
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 
@@ -15,10 +18,46 @@ std::vector<double> numbers(Bytes bytes) {
   return values;
 }
 
+// No RecordIO record is as long; a file among images may be.
+constexpr uint64_t kTooManyBytes = uint64_t{1} << 31;
+
+void check_length(const Container& container, uint64_t i) {
+  const uint64_t length = container.extent(i).length;
+  if (length < kTooManyBytes) return;
+  const Place place = container.place(i);
+  throw UnsupportedError("the record is too long to be one",
+                         {.path = place.path,
+                          .record = place.record,
+                          .offset = place.offset,
+                          .expected = "less than 2 GiB",
+                          .found = std::to_string(length) + " bytes"});
+}
+
 }  // namespace
 
+void read_record(const Container& container, uint64_t i, std::vector<std::byte>& framed,
+                 Sample& out) {
+  std::string failure;
+  try {
+    check_length(container, i);
+    read_sample(container, i, framed, out);
+    return;
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    failure = "there is not enough memory for the record";
+  } catch (const std::exception& error) {
+    failure = std::string("the record cannot be read: ") + error.what();
+  }
+  const Place place = container.place(i);
+  throw IoError(failure, {.path = place.path,
+                          .record = place.record,
+                          .offset = place.offset,
+                          .found = std::to_string(container.extent(i).length) + " bytes"});
+}
+
 RecordInfo RecordInspector::inspect(uint64_t i) {
-  read_sample(container_, i, framed_, sample_);
+  read_record(container_, i, framed_, sample_);
   RecordInfo info;
   info.id = sample_.id;
   info.labels = labels();

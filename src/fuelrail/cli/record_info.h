@@ -21,12 +21,18 @@ struct RecordInfo {
   Bytes content;                   // the encoded image, or the whole payload; valid until the next
 };
 
+// read_sample, for a command that goes on with the next record. Errors: those of read_sample; with
+// the place, UnsupportedError for a record of 2 GiB or more, and IoError where the system refuses
+// the memory for this one record.
+void read_record(const Container& container, uint64_t i, std::vector<std::byte>& framed,
+                 Sample& out);
+
 // Reads records one after the other, reusing its memory.
 class RecordInspector {
  public:
   explicit RecordInspector(const Container& container) : container_(container) {}
 
-  // Errors: those of read_sample.
+  // Errors: those of read_record.
   RecordInfo inspect(uint64_t i);
 
   // Where in a sample the image is: "image", or the first field.

@@ -102,8 +102,12 @@ std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {
 Allowance parse_allowance(std::string_view text) {
   if (text.ends_with('%')) {
     const std::optional<double> percent = parse<double>(text.substr(0, text.size() - 1));
-    if (percent && *percent >= 0 && *percent <= 100)
-      return {.count = 0, .fraction = *percent / 100};
+    if (percent && *percent >= 0 && *percent <= 100) {
+      // Read again with the point moved, where it can be: a quotient is not always the double that
+      // is nearest to the number.
+      const std::string moved = std::string(text.substr(0, text.size() - 1)) + "e-2";
+      return {.count = 0, .fraction = parse<double>(moved).value_or(*percent / 100)};
+    }
   } else if (const std::optional<uint64_t> count = parse<uint64_t>(text)) {
     return {.count = *count, .fraction = 0};
   }
