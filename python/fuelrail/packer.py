@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fuelrail import _core
-from fuelrail.errors import InvalidArgumentError
+from fuelrail.errors import FuelrailWarning, InvalidArgumentError
 from fuelrail.options import real, suggests_options, whole
 
 __all__ = ["PackFailure", "PackProgress", "PackReport", "PackedFile", "pack"]
@@ -85,9 +86,11 @@ def pack(
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises
         ends the packing, and no file is left.
 
-    Files get their final names only when all of them are complete. Errors: NotFoundError;
-    InvalidArgumentError for an empty source or a bad list; IoError; CorruptError when more images
-    fail than `max_errors` allows.
+    Files get their final names only when all of them are complete. What can go on but should be
+    known (files that are no images, ids that repeat) is a FuelrailWarning. Errors: NotFoundError;
+    InvalidArgumentError; IoError, also while another pack is writing the same output; CorruptError
+    for a source without images where they should be or a bad list, and when more images fail than
+    `max_errors` allows.
     """
     fraction = 0.0 if isinstance(max_errors, int) else real("max_errors", max_errors)
     if not 0 <= fraction < 1:
@@ -110,6 +113,8 @@ def pack(
         threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
         progress=None if progress is None else lambda *now: progress(PackProgress(*now)),
     )
+    for text in result["warnings"]:
+        warnings.warn(text, FuelrailWarning, stacklevel=3)
     return PackReport(
         files=tuple(PackedFile(*file) for file in result["files"]),
         failures=tuple(PackFailure(*failure) for failure in result["failures"]),

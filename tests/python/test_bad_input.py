@@ -300,7 +300,7 @@ def test_a_line_of_a_list_that_is_none_is_named(
 @pytest.mark.parametrize("source", ["missing", "empty"])
 def test_a_source_without_images_is_refused(tmp_path: pathlib.Path, source: str) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises((fr.NotFoundError, fr.InvalidArgumentError), match=source):
+    with pytest.raises((fr.NotFoundError, fr.CorruptError), match=source):
         fr.pack(tmp_path / source, tmp_path / "out.rec")
     assert not list(tmp_path.glob("out.*"))
 
