@@ -21,12 +21,11 @@ namespace {
 nb::tuple open(nb::bytes uri) {
   const std::string name(uri.c_str(), uri.size());
   std::vector<std::string> said;
+  PythonTurns turns;
+  const OpenOptions options{.warn = [&said](const std::string& text) { said.push_back(text); },
+                            .keep_going = [&turns] { return turns.take([] {}); }};
   ContainerHandle opened;
-  {
-    const GilReleased released;
-    const OpenOptions options{.warn = [&said](const std::string& text) { said.push_back(text); }};
-    opened.container = open_container(name, options);
-  }
+  turns.run([&] { opened.container = open_container(name, options); });
   nb::list warnings;
   for (const std::string& text : said) warnings.append(fs_text(text));
   return nb::make_tuple(opened, warnings);

@@ -4,44 +4,19 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <exception>
-
 #include "bindings.h"
 #include "fuelrail/pack/packer.h"
 
 namespace fuelrail::python {
 namespace {
 
-// Asks Python whether to go on, at every report of the packer. What Python raises (the callback's
-// own error, KeyboardInterrupt) is kept until the packer has cleaned up.
-class Reporter {
- public:
-  explicit Reporter(nb::handle callback) : callback_(callback) {}
+nb::list texts(const std::vector<std::string>& said) {
+  nb::list all;
+  for (const std::string& text : said) all.append(fs_text(text));
+  return all;
+}
 
-  bool operator()(const PackProgress& progress) {
-    const GilTaken taken;
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      if (!callback_.is_none()) {
-        callback_(progress.done, progress.total, progress.bytes, progress.seconds);
-      }
-      return true;
-    } catch (nb::python_error&) {
-      raised_ = std::current_exception();
-      return false;
-    }
-  }
-
-  void rethrow() const {
-    if (raised_) std::rethrow_exception(raised_);
-  }
-
- private:
-  nb::handle callback_;
-  std::exception_ptr raised_;
-};
-
-nb::dict summary(const PackResult& result) {
+nb::dict summary(const PackResult& result, const std::vector<std::string>& said) {
   nb::list files;
   for (const PackResult::File& file : result.files) {
     files.append(nb::make_tuple(fs_text(file.path), file.records, file.bytes));
@@ -53,6 +28,7 @@ nb::dict summary(const PackResult& result) {
   nb::dict all;
   all["files"] = files;
   all["failures"] = failures;
+  all["warnings"] = texts(said);
   all["report"] = result.report.empty() ? nb::none() : nb::object(fs_text(result.report));
   return all;
 }
@@ -63,7 +39,8 @@ nb::dict run_pack(nb::handle source, nb::handle output, int64_t resize, std::opt
                   double max_error_fraction, int threads, nb::handle progress) {
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
-  Reporter reporter(progress);
+  PythonTurns turns;
+  std::vector<std::string> said;  // Python issues the warnings, where an exception may leave
   const PackOptions options{
       .resize = resize,
       .quality = quality,
@@ -73,16 +50,16 @@ nb::dict run_pack(nb::handle source, nb::handle output, int64_t resize, std::opt
       .root = root.is_none() ? std::string() : fs_name(root),
       .max_errors = {.count = max_error_count, .fraction = max_error_fraction},
       .threads = threads,
-      .progress = [&reporter](const PackProgress& now) { return reporter(now); }};
+      .progress =
+          [&turns, progress](const PackProgress& now) {
+            return turns.take([&] {
+              if (!progress.is_none()) progress(now.done, now.total, now.bytes, now.seconds);
+            });
+          },
+      .warn = [&said](const std::string& text) { said.push_back(text); }};
   PackResult result;
-  try {
-    const GilReleased released;
-    result = pack(from, to, options);
-  } catch (...) {
-    reporter.rethrow();
-    throw;
-  }
-  return summary(result);
+  turns.run([&] { result = pack(from, to, options); });
+  return summary(result, said);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -53,6 +54,40 @@ class GilTaken {
 
  private:
   PyGILState_STATE state_;
+};
+
+// Python's turns in the middle of a long call of the core that runs without the GIL. What Python
+// raises in one (KeyboardInterrupt, an error of a callback) is kept until the core has cleaned up.
+class PythonTurns {
+ public:
+  // Runs signal handlers, then `function`. Returns: whether to go on.
+  template <typename Function>
+  bool take(Function function) {
+    const GilTaken taken;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      function();
+      return true;
+    } catch (nb::python_error&) {
+      raised_ = std::current_exception();
+      return false;
+    }
+  }
+
+  // Calls `work` without the GIL; in place of its error comes what Python has raised.
+  template <typename Work>
+  void run(Work work) {
+    try {
+      const GilReleased released;
+      work();
+    } catch (...) {
+      if (raised_) std::rethrow_exception(raised_);
+      throw;
+    }
+  }
+
+ private:
+  std::exception_ptr raised_;
 };
 
 // A path or a name from the file system, as os.fsdecode gives it: bytes that are not UTF-8 become

@@ -247,14 +247,17 @@ def _shard(rank: int | None, world_size: int | None) -> tuple[int, int]:
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
     if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
-        return _environment("RANK"), _environment("WORLD_SIZE")
+        return _environment("RANK", least=0), _environment("WORLD_SIZE", least=1)
     return 0, 1
 
 
-def _environment(name: str) -> int:
+def _environment(name: str, least: int) -> int:
     try:
-        return int(os.environ[name])
-    except ValueError:
+        return whole(name, int(os.environ[name]), least=least, bits=32)
+    except ValueError:  # InvalidArgumentError is one
         raise InvalidArgumentError(
-            f"the environment variable {name} is not an integer", found=repr(os.environ[name])
+            f"the environment variable {name} is not usable",
+            expected=f"an integer, at least {least}",
+            found=repr(os.environ[name]),
+            remedy="Set it right, or give `rank` and `world_size`",
         ) from None

@@ -600,6 +600,26 @@ def test_rank_and_world_size_come_from_the_environment(
     monkeypatch.setenv("WORLD_SIZE", "4")
     assert next(iter(tiny(tiny_file, 5)))[1].numpy().tolist() == [5, 6, 7, 8, 9]
     assert next(iter(tiny(tiny_file, 5, rank=0, world_size=1)))[1].numpy()[0] == 0
-    monkeypatch.setenv("RANK", "one")
-    with pytest.raises(fr.InvalidArgumentError, match="RANK"):
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RANK", "one"),
+        ("RANK", ""),
+        ("RANK", "-1"),
+        ("RANK", str(2**32)),
+        ("WORLD_SIZE", "0"),
+        ("WORLD_SIZE", "-4"),
+        ("WORLD_SIZE", "4.0"),
+        ("WORLD_SIZE", str(2**70)),
+    ],
+)
+def test_junk_in_the_environment_is_refused_by_the_variables_name(
+    tiny_file: pathlib.Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(fr.InvalidArgumentError, match=f"variable {name} .*found '{value}'"):
         tiny(tiny_file)

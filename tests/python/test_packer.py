@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shutil
 from collections.abc import Callable
 
 import numpy as np
@@ -85,6 +86,18 @@ def test_an_error_in_the_progress_ends_packing_and_leaves_nothing(
     with pytest.raises(ZeroDivisionError, match="mine"):
         fr.pack(folder, tmp_path / "out.rec", progress=fail)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_are_no_images_are_a_warning(
+    folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(folder, source)
+    (source / "ant" / "notes.txt").write_text("mine")
+    with pytest.warns(fr.FuelrailWarning, match="no image") as caught:
+        report = fr.pack(source, tmp_path / "out.rec")
+    assert report.files[0].records == 31
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.fixture
