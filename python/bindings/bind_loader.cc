@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <type_traits>
@@ -41,6 +42,7 @@ class LoaderHandle {
 
   // The next batch's columns in the order of `fields`, or None at the end of the epoch.
   nb::object next(uint64_t turn) {
+    if (process_.load() == 0) process_.store(getpid());
     for (;;) {
       const Engine::Next result = call([this, turn] { return take(turn); });
       if (result.status == Engine::Status::kEndOfEpoch) return nb::none();
@@ -74,16 +76,22 @@ class LoaderHandle {
   // nothing to stop: the threads are the parent's.
   void stop() {
     const GilReleased released;
-    if (getpid() == process_) loader_.stop();
+    if (!foreign()) loader_.stop();
   }
 
  private:
+  // Whether the threads are those of the process that this one was forked from.
+  bool foreign() const {
+    const pid_t process = process_.load();
+    return process != 0 && process != getpid();
+  }
+
   // Runs `function` without the GIL, one caller at a time.
   template <typename Function>
   std::invoke_result_t<Function> call(Function function) {
     const GilReleased released;
-    if (getpid() != process_) {  // before the mutex, which may have been held at the fork
-      throw StateError("the loader was made in another process, whose threads a fork does not copy",
+    if (foreign()) {  // before the mutex, which may have been held at the fork
+      throw StateError("the loader runs in another process, whose threads a fork does not copy",
                        {.remedy = "Make the loader after the fork"});
     }
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -121,8 +129,8 @@ class LoaderHandle {
   Loader loader_;
   std::mutex mutex_;
   uint64_t turn_ = 0;
-  bool at_end_ = false;  // of the turn's epoch
-  const pid_t process_ = getpid();
+  bool at_end_ = false;             // of the turn's epoch
+  std::atomic<pid_t> process_ = 0;  // that takes the batches; 0 before the first
 };
 
 void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch_size,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
+import fuelrail as fr
 from conftest import encoded, photograph
 
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -114,6 +115,25 @@ assert len(list(iterator)) == len(loader) - 1
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_loader_that_had_not_started_runs_in_a_forked_child(
+    python: Python, tiny_file: pathlib.Path
+) -> None:
+    script = """
+loader = make()
+iterator = iter(loader)
+child = os.fork()
+if child == 0:
+    first = len(list(iterator))
+    loader.set_epoch(3)
+    assert first == len(list(loader)) == len(loader)
+    sys.exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert len(list(iterator)) == len(loader)
+"""
+    done = python(PRELUDE + script, tiny_file)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_loader_that_dies_in_a_forked_child_stops_nothing(
     python: Python, tiny_file: pathlib.Path
 ) -> None:
@@ -163,6 +183,32 @@ def test_ctrl_c_ends_the_wait_for_a_batch(
             child.kill()
     assert output == "interrupted\n"
     assert child.returncode == 0
+
+
+def test_ctrl_c_ends_opening_and_leaves_no_sidecar(
+    python: Python, folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    file = tmp_path / "out.rec"
+    fr.pack(folder, file)
+    sidecar = file.with_name("out.rec.frx")
+    sidecar.unlink()
+    # The signal comes outside of bytecode, so that nobody but the opening can act on it.
+    script = """
+import ctypes, functools, operator, os, signal, sys
+from fuelrail import _core
+signal.signal(signal.SIGINT, signal.default_int_handler)
+interrupt = functools.partial(getattr(ctypes.CDLL(None), "raise"), signal.SIGINT)
+opening = functools.partial(_core.open_container, os.fsencode(sys.argv[1]))
+try:
+    list(map(operator.methodcaller("__call__"), [interrupt, opening]))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = python(script, file)
+    assert (done.stdout, done.returncode) == ("interrupted\n", 0), done.stderr
+    assert not sidecar.exists()
+    fr.open(file)
+    assert sidecar.exists()
 
 
 def test_ctrl_c_ends_packing_and_leaves_nothing(
