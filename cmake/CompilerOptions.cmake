@@ -1,6 +1,9 @@
 # Flags that every target of the project is built with. `fuelrail_options` carries them.
 add_library(fuelrail_options INTERFACE)
 target_compile_options(fuelrail_options INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # part of clang's -Wconversion, not of g++'s; one rule for both
+  target_compile_options(fuelrail_options INTERFACE -Wno-sign-conversion)
+endif()
 # Results must not depend on the compiler fusing a multiply and an add (docs/design.md, rule 2).
 target_compile_options(fuelrail_options INTERFACE -ffp-contract=off)
 target_compile_options(fuelrail_options INTERFACE -fvisibility=hidden -fvisibility-inlines-hidden)

@@ -358,7 +358,7 @@ TEST(RecordIo, recovery_verifies_payloads_by_the_files_sidecar) {
   ASSERT_EQ(container->size(), 5u);
   EXPECT_TRUE(container->verifies_checksums());
   Reader read(*container);
-  for (const uint64_t i : {0, 1, 3, 4}) EXPECT_NO_THROW(read(i)) << i;
+  for (const uint64_t i : {0U, 1U, 3U, 4U}) EXPECT_NO_THROW(read(i)) << i;
   EXPECT_EQ(read(4).id, 5u);
   EXPECT_THAT(refusal<CorruptError>([&] { read(2); }), HasSubstr("record 2, offset 8256: "));
   EXPECT_THAT(file.damage, SizeIs(1));
