@@ -1,10 +1,16 @@
 // Asynchronous reads: many requests in flight, completed in any order.
+//
+// Who reads: the kernel's io_uring where it lets us and the source has a descriptor; else threads
+// that call Source::read. Requests of one file that follow each other closely become one read that
+// fills all their buffers (read_run.h says how closely).
 #pragma once
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/storage/source.h"
@@ -17,6 +23,9 @@ struct ReadRequest {
   uint64_t offset = 0;
   MutableBytes into;
   uint64_t tag = 0;  // the caller's; comes back in the completion
+  // `into` and the memory around it that the read may overwrite too; empty = none. A direct read
+  // (ReadQueueOptions::direct) needs it.
+  MutableBytes room{};
 };
 
 struct Completion {
@@ -25,7 +34,7 @@ struct Completion {
 };
 
 // Threads: `submit` and `wait` may be called from two different threads, each from one at a time;
-// `cancel` and `in_flight` from any. The destructor cancels and waits for what is being read. In a
+// everything else from any. The destructor cancels and waits for what is being read. In a
 // forked child, where locks and threads are the parent's, it only lets go, and every method throws
 // StateError: of every queue, with threads or without.
 class ReadQueue {
@@ -51,19 +60,46 @@ class ReadQueue {
   // Submitted and not yet returned by `wait`.
   virtual size_t in_flight() const = 0;
 
+  // From now on as many reads at once by threads, at least 1. It does nothing for reads inside
+  // `wait`, nor for those of io_uring, of which kRingDepth are in the kernel at once. Errors: none;
+  // where the system starts no further thread, fewer have to do.
+  virtual void set_threads(int threads) = 0;
+
+  // Who reads: "inline", "pread" or "io_uring".
+  virtual const char* backend_name() const = 0;
+
  protected:
   ReadQueue() = default;
 };
 
 inline constexpr int kMaxReadThreads = 1024;
+inline constexpr int kRingDepth = 127;
 
-struct ReadQueueOptions {
-  int threads = 4;  // reads at once; 0 reads inside `wait`, in order, without any thread
+enum class ReadBackend : uint8_t {
+  kAuto,     // io_uring, or pread where the kernel refuses it
+  kPread,    // threads alone
+  kIoUring,  // an error where the kernel refuses it
 };
 
-// `threads` = 0 gives the inline queue, anything above the pread pool, whose threads start as they
-// are needed and receive no signals. Errors: InvalidArgumentError unless 0 <= threads <=
-// kMaxReadThreads.
+// Direct reads pass by the page cache: for a data set far larger than memory, whose pages would
+// only push out others. One is made where the request's offsets, rounded outwards to multiples of
+// kDirectAlignment, fit into its `room` and lie there at such an address; all others are ordinary.
+inline constexpr size_t kDirectAlignment = 4096;
+
+struct ReadQueueOptions {
+  int threads = 4;  // reads at once by threads; 0 reads inside `wait`, in order, without any
+  ReadBackend backend = ReadBackend::kAuto;  // with threads = 0: not asked
+  bool direct = false;
+  // Called at most once, when a file system refuses direct reads, which become ordinary ones then;
+  // on a thread that calls `submit` or on one of the queue's own.
+  std::function<void(const std::string&)> warn{};
+};
+
+// Threads start as they are needed and receive no signals. Errors: InvalidArgumentError unless 0 <=
+// threads <= kMaxReadThreads; UnsupportedError with kIoUring where the kernel refuses it.
 std::unique_ptr<ReadQueue> make_read_queue(const ReadQueueOptions& options);
+
+// Why the kernel gives this process no io_uring; empty when it does.
+std::string io_uring_refusal();
 
 }  // namespace fuelrail

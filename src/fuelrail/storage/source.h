@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "fuelrail/base/bytes.h"
@@ -31,6 +32,10 @@ class Source {
   // shorter since it was opened; IoError; NotFoundError where the source opens lazily.
   virtual void read(uint64_t offset, MutableBytes into) const = 0;
 
+  // Fills the pieces, one after the other, from the bytes at `offset` on. Default: a read a piece;
+  // a source with a descriptor does it in one. Errors: as read; some pieces may be filled then.
+  virtual void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const;
+
   // The whole source at one address: a read-only memory map where there is one, else a copy. A map
   // of a file that others make shorter ends the process when the missing part is touched, as maps
   // do: map what nobody rewrites in place. Errors: as read.
@@ -38,6 +43,9 @@ class Source {
 
   // A descriptor for asynchronous reads at explicit offsets, or -1. Owned by the source.
   virtual int descriptor() const { return -1; }
+
+  // The same for reads that pass by the page cache, or -1, also where the file system has no such.
+  virtual int direct_descriptor() const { return -1; }
 
  protected:
   Source() = default;

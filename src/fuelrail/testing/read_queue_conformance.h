@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <filesystem>
 #include <latch>
 #include <map>
 #include <memory>
@@ -19,9 +20,11 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/storage/read_queue.h"
 #include "fuelrail/testing/source_conformance.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
 
@@ -46,7 +49,12 @@ class GatedSource final : public Source {
     open_ = true;
     opened_.notify_all();
   }
-  // Waits until `reads` reads have arrived at the gate.
+  void close() {
+    std::lock_guard hold(mutex_);
+    open_ = false;
+    waiting_ = 0;
+  }
+  // Waits until `reads` reads have arrived at the gate since it was closed.
   void await_reads(int reads) const {
     std::unique_lock hold(mutex_);
     arrived_.wait(hold, [&] { return waiting_ >= reads; });
@@ -255,14 +263,147 @@ TYPED_TEST_P(ReadQueueConformance, empty_reads_complete) {
   EXPECT_EQ(this->drain(), (std::map<uint64_t, std::string>{{3, ""}}));
 }
 
-REGISTER_TYPED_TEST_SUITE_P(ReadQueueConformance, every_request_completes_once_with_its_bytes,
-                            a_failed_read_is_its_own_completion,
-                            waiting_with_nothing_in_flight_returns_at_once,
-                            wait_returns_at_least_what_was_asked_and_no_more_than_fits,
-                            submit_does_not_wait_for_reads,
-                            cancelled_requests_complete_with_an_error_and_the_queue_lives,
-                            cancel_wakes_who_waits,
-                            the_destructor_waits_for_reads_and_drops_the_rest,
-                            one_thread_submits_while_another_waits, empty_reads_complete);
+// A source with a descriptor, which a backend may read in ways of its own.
+class ReadFile {
+ public:
+  explicit ReadFile(size_t bytes) : bytes_(numbered_bytes(bytes)) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
+    write_file(directory_ / "data", std::string(text));
+    source_ = local_file_system().open(directory_ / "data");
+  }
+  const Source& source() const { return *source_; }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+  std::string path() const { return directory_ / "data"; }
+
+ private:
+  TemporaryDirectory directory_;
+  std::vector<std::byte> bytes_;
+  std::shared_ptr<const Source> source_;
+};
+
+TYPED_TEST_P(ReadQueueConformance, requests_of_a_file_complete_once_with_their_bytes) {
+  const ReadFile file(2'000'000);
+  const auto requests = this->pieces(file.source(), 3'000);
+  for (size_t at = 0; at < requests.size(); at += 500) {
+    this->queue().submit(std::span(requests).subspan(at, 500));
+  }
+  const auto messages = this->drain();
+  ASSERT_EQ(messages.size(), requests.size());
+  for (const ReadRequest& request : requests) {
+    EXPECT_EQ(messages.at(request.tag), "");
+    EXPECT_TRUE(this->holds(request, file.bytes())) << request.tag;
+  }
+}
+
+// Neighbours, near neighbours, far ones, overlapping ones, the same twice, in no order.
+TYPED_TEST_P(ReadQueueConformance, neighbours_of_any_distance_get_their_own_bytes) {
+  const ReadFile file(3'000'000);
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<ReadRequest> requests;
+    uint64_t at = random() % 1000;
+    while (at + 40'000 < file.bytes().size() && requests.size() < 150) {
+      const size_t length = 1 + random() % 40'000;
+      requests.push_back({&file.source(), at, {}, requests.size()});
+      requests.back().into = MutableBytes(static_cast<std::byte*>(nullptr), length);
+      constexpr uint64_t kGaps[] = {0, 0, 0, 1, 4095, 4096, 4097, 9'000};
+      at += length + kGaps[random() % 8];
+      if (random() % 5 == 0) at -= std::min<uint64_t>(at, length / 2);
+    }
+    std::vector<std::vector<std::byte>> memory;
+    for (ReadRequest& request : requests) {
+      memory.emplace_back(request.into.size());
+      request.into = memory.back();
+    }
+    std::shuffle(requests.begin(), requests.end(), random);
+    this->queue().submit(requests);
+    for (const auto& [tag, message] : this->drain()) EXPECT_EQ(message, "") << tag;
+    for (const ReadRequest& request : requests) {
+      EXPECT_TRUE(this->holds(request, file.bytes())) << request.offset;
+    }
+  }
+}
+
+TYPED_TEST_P(ReadQueueConformance, a_neighbour_beyond_the_end_spoils_nobody_else) {
+  const ReadFile file(1'000);
+  std::vector<std::byte> memory(1'200);
+  std::vector<ReadRequest> requests;
+  for (uint64_t i = 0; i < 12; ++i) {
+    requests.push_back({&file.source(), i * 100, MutableBytes(memory).subspan(i * 100, 100), i});
+  }
+  this->queue().submit(requests);
+  for (const auto& [tag, message] : this->drain()) {
+    EXPECT_EQ(message.empty(), tag < 10) << tag << ": " << message;
+    if (tag < 10) {
+      EXPECT_TRUE(this->holds(requests[tag], file.bytes()));
+    }
+  }
+}
+
+TYPED_TEST_P(ReadQueueConformance, a_file_that_has_shrunk_is_truncated_from_there_on) {
+  const ReadFile file(10'000);
+  std::filesystem::resize_file(file.path(), 5'050);
+  std::vector<std::byte> memory(10'000);
+  std::vector<ReadRequest> requests;
+  for (uint64_t i = 0; i < 100; ++i) {
+    requests.push_back({&file.source(), i * 100, MutableBytes(memory).subspan(i * 100, 100), i});
+  }
+  this->queue().submit(requests);
+  for (const auto& [tag, message] : this->drain()) {
+    EXPECT_EQ(message.empty(), tag < 50) << tag << ": " << message;
+    if (tag == 50) {
+      EXPECT_NE(message.find("offset 5000"), std::string::npos) << message;
+    }
+  }
+}
+
+TYPED_TEST_P(ReadQueueConformance, a_file_and_a_source_without_descriptor_read_side_by_side) {
+  const ReadFile file(100'000);
+  const auto bytes = numbered_bytes(10'000);
+  const auto source = memory_source("memory", bytes);
+  auto requests = this->pieces(*source, 400);
+  for (size_t i = 0; i < requests.size(); i += 2) requests[i].source = &file.source();
+  for (size_t at = 0; at < requests.size(); at += 20) {
+    this->queue().submit(std::span(requests).subspan(at, 20));
+  }
+  const auto messages = this->drain(16);
+  ASSERT_EQ(messages.size(), requests.size());
+  for (const ReadRequest& request : requests) {
+    EXPECT_EQ(messages.at(request.tag), "");
+    EXPECT_TRUE(this->holds(request, request.source == &file.source() ? file.bytes() : bytes));
+  }
+}
+
+TYPED_TEST_P(ReadQueueConformance, the_thread_that_submitted_may_end_before_its_reads) {
+  const ReadFile file(1'000'000);
+  const auto requests = this->pieces(file.source(), 1'000);
+  std::thread([&] { this->queue().submit(requests); }).join();
+  for (const auto& [tag, message] : this->drain()) EXPECT_EQ(message, "") << tag;
+  for (const ReadRequest& request : requests) EXPECT_TRUE(this->holds(request, file.bytes()));
+}
+
+TYPED_TEST_P(ReadQueueConformance, threads_may_change_at_any_time) {
+  const auto bytes = numbered_bytes(10'000);
+  const auto source = memory_source("memory", bytes);
+  const auto requests = this->pieces(*source, 1'000);
+  for (size_t at = 0; at < requests.size(); at += 10) {
+    this->queue().set_threads(1 + static_cast<int>(at / 10 * 7 % 20));
+    this->queue().submit(std::span(requests).subspan(at, 10));
+  }
+  for (const auto& [tag, message] : this->drain()) EXPECT_EQ(message, "") << tag;
+  for (const ReadRequest& request : requests) EXPECT_TRUE(this->holds(request, bytes));
+}
+
+REGISTER_TYPED_TEST_SUITE_P(
+    ReadQueueConformance, every_request_completes_once_with_its_bytes,
+    a_failed_read_is_its_own_completion, waiting_with_nothing_in_flight_returns_at_once,
+    wait_returns_at_least_what_was_asked_and_no_more_than_fits, submit_does_not_wait_for_reads,
+    cancelled_requests_complete_with_an_error_and_the_queue_lives, cancel_wakes_who_waits,
+    the_destructor_waits_for_reads_and_drops_the_rest, one_thread_submits_while_another_waits,
+    empty_reads_complete, requests_of_a_file_complete_once_with_their_bytes,
+    neighbours_of_any_distance_get_their_own_bytes, a_neighbour_beyond_the_end_spoils_nobody_else,
+    a_file_that_has_shrunk_is_truncated_from_there_on,
+    a_file_and_a_source_without_descriptor_read_side_by_side,
+    the_thread_that_submitted_may_end_before_its_reads, threads_may_change_at_any_time);
 
 }  // namespace fuelrail

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <vector>
 
 #include "fuelrail/base/error.h"
 
@@ -19,6 +23,14 @@ void check_plain_file(const struct stat& status, const std::string& uri) {
   throw InvalidArgumentError(
       S_ISDIR(status.st_mode) ? "this is a directory, not a file" : "this is not a plain file",
       {.path = uri});
+}
+
+// Passes `bytes` that have been read. Returns: the first piece that still wants some.
+std::vector<iovec>::iterator after(std::vector<iovec>::iterator at,
+                                   std::vector<iovec>::iterator end, size_t bytes) {
+  for (; at != end && bytes >= at->iov_len; ++at) bytes -= at->iov_len;
+  if (bytes > 0) *at = {static_cast<std::byte*>(at->iov_base) + bytes, at->iov_len - bytes};
+  return at;
 }
 
 }  // namespace
@@ -37,20 +49,42 @@ LocalSource::LocalSource(const std::string& uri, std::string shown_as) : uri_(st
 }
 
 void LocalSource::read(uint64_t offset, MutableBytes into) const {
-  check_range(uri_, size_bytes_, offset, into.size());
+  read_scattered(offset, {&into, 1});
+}
+
+void LocalSource::read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const {
+  std::vector<iovec> left;
+  left.reserve(pieces.size());
+  size_t length = 0;
+  for (const MutableBytes piece : pieces) {
+    left.push_back({piece.data(), piece.size()});
+    length += piece.size();
+  }
+  check_range(uri_, size_bytes_, offset, length);
   size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t got = ::pread(file_.get(), into.data() + done, into.size() - done,
-                                static_cast<off_t>(offset + done));
+  for (auto at = left.begin(); done < length;) {
+    const auto count = std::min<ptrdiff_t>(left.end() - at, IOV_MAX);
+    const ssize_t got =
+        ::preadv(file_.get(), &*at, static_cast<int>(count), static_cast<off_t>(offset + done));
     if (got > 0) {
       done += static_cast<size_t>(got);
+      at = after(at, left.end(), static_cast<size_t>(got));
     } else if (got == 0) {  // shorter than it was when it was opened
-      check_range(uri_, offset + done, offset, into.size());
+      check_range(uri_, offset + done, offset, length);
     } else if (errno != EINTR) {
       throw IoError("the file cannot be read",
                     {.path = uri_, .offset = offset + done, .found = words_of(errno)});
     }
   }
+}
+
+int LocalSource::direct_descriptor() const {
+  std::call_once(direct_opened_, [this] {
+    // The very file that is open, whatever its name means by now.
+    direct_ = Descriptor(
+        open_retrying(fmt::format("/proc/self/fd/{}", file_.get()), O_RDONLY | O_DIRECT));
+  });
+  return direct_.get();
 }
 
 MappedBytes LocalSource::map() const {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
 
 #include "fuelrail/storage/local/posix.h"
@@ -20,13 +22,17 @@ class LocalSource final : public Source {
   uint64_t size_bytes() const override { return size_bytes_; }
   const std::string& uri() const override { return uri_; }
   void read(uint64_t offset, MutableBytes into) const override;
+  void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const override;
   MappedBytes map() const override;
   int descriptor() const override { return file_.get(); }
+  int direct_descriptor() const override;
 
  private:
   std::string uri_;
   Descriptor file_;
   uint64_t size_bytes_ = 0;
+  mutable std::once_flag direct_opened_;
+  mutable Descriptor direct_;  // the same file; invalid where the file system refuses
 };
 
 // Opens the file for each read and closes it after: nothing is held between reads, so that millions

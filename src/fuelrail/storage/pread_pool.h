@@ -1,0 +1,41 @@
+// The read queue that needs nothing of the kernel but pread: threads, and who waits for them.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <span>
+
+#include "fuelrail/storage/read_queue.h"
+#include "fuelrail/storage/read_threads.h"
+
+namespace fuelrail {
+
+// Methods: ReadQueue's. The waiter is woken once, when what it waits for is complete.
+class PreadPool {
+ public:
+  static constexpr const char* kName = "pread";
+
+  explicit PreadPool(const ReadQueueOptions& options);
+
+  void submit(std::span<const ReadRequest> requests);
+  size_t wait(std::span<Completion> into, size_t at_least);
+  void cancel();
+  size_t in_flight() const;
+  void set_threads(int threads) { threads_.set_at_once(static_cast<size_t>(threads)); }
+
+ private:
+  void deliver(std::span<Completion> completions);
+  bool waiter_is_served() const { return done_.size() >= std::min(wanted_, in_flight_); }
+
+  DirectReads direct_;
+  mutable std::mutex mutex_;
+  std::condition_variable complete_;
+  std::deque<Completion> done_;
+  size_t in_flight_ = 0;
+  size_t wanted_ = 0;    // what `wait` is waiting for; 0 = nobody waits
+  ReadThreads threads_;  // destroyed first: they deliver into the rest
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,151 @@
+#include "fuelrail/storage/read_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+bool is_before(const ReadRequest& a, const ReadRequest& b) {
+  if (a.source != b.source) return std::less<>()(a.source, b.source);
+  return a.offset < b.offset;
+}
+
+// Whether `next` can join a run of `bytes` bytes that ends with `last`.
+bool joins(const ReadRequest& last, const ReadRequest& next, size_t bytes) {
+  const uint64_t end = last.offset + last.into.size();
+  return next.source == last.source && !next.into.empty() && next.offset >= end &&
+         next.offset - end <= kMaxGapBytes && next.into.size() <= kMaxRunBytes &&
+         bytes + (next.offset - end) + next.into.size() <= kMaxRunBytes;
+}
+
+// Returns: whether the whole request was read past the page cache.
+bool read_direct(const ReadRequest& request, DirectReads& direct) {
+  const auto span = direct.span_of(request);
+  if (!span) return false;
+  ssize_t got = 0;
+  do {
+    got = ::pread(span->descriptor, span->into.data(), span->into.size(),
+                  static_cast<off_t>(span->offset));
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EINVAL) direct.refused(*request.source);
+  return got >= 0 && static_cast<size_t>(got) >= span->needed;
+}
+
+bool read_together(const ReadRun& run) {
+  try {
+    run.requests.front().source->read_scattered(run.offset(), run.pieces);
+    return true;
+  } catch (...) {
+    return false;  // which of them failed, and why, their own reads say
+  }
+}
+
+}  // namespace
+
+bool lies_within(const ReadRequest& request) {
+  const uint64_t size = request.source->size_bytes();
+  return request.offset <= size && request.into.size() <= size - request.offset;
+}
+
+void sort_by_place(std::deque<ReadRequest>& requests, std::deque<ReadRequest>::iterator begin) {
+  if (std::is_sorted(begin, requests.end(), is_before)) return;
+  std::stable_sort(begin, requests.end(), is_before);
+}
+
+void ReadRun::take_from(std::deque<ReadRequest>& pending, bool alone) {
+  const auto take = [&] {
+    requests.push_back(pending.front());
+    pieces.push_back(pending.front().into);
+    pending.pop_front();
+  };
+  requests.clear();
+  pieces.clear();
+  take();
+  size_t bytes = requests.front().into.size();
+  if (alone || bytes == 0 || requests.front().source->descriptor() < 0) return;
+  while (!pending.empty() && requests.size() < kMaxRunRequests &&
+         joins(requests.back(), pending.front(), bytes)) {
+    const ReadRequest& last = requests.back();
+    const auto between =
+        static_cast<size_t>(pending.front().offset - last.offset - last.into.size());
+    if (between > 0) {
+      if (!gap) gap = std::make_unique_for_overwrite<std::byte[]>(kMaxGapBytes);
+      pieces.emplace_back(gap.get(), between);
+    }
+    bytes += between + pending.front().into.size();
+    take();
+  }
+}
+
+std::optional<DirectReads::Span> DirectReads::span_of(const ReadRequest& request) {
+  if (!wanted_ || request.room.empty() || request.into.empty()) return std::nullopt;
+  if (request.source->descriptor() < 0 || !lies_within(request)) return std::nullopt;
+  const int descriptor = request.source->direct_descriptor();
+  if (descriptor < 0) {
+    refused(*request.source);
+    return std::nullopt;
+  }
+  const auto before = static_cast<size_t>(request.offset % kDirectAlignment);
+  const size_t needed = before + request.into.size();
+  const size_t length = (needed + kDirectAlignment - 1) / kDirectAlignment * kDirectAlignment;
+  const auto room_before = static_cast<size_t>(request.into.data() - request.room.data());
+  if (room_before < before || room_before - before + length > request.room.size()) {
+    return std::nullopt;
+  }
+  const MutableBytes into = request.room.subspan(room_before - before, length);
+  if (reinterpret_cast<uintptr_t>(into.data()) % kDirectAlignment != 0) return std::nullopt;
+  return Span{descriptor, request.offset - before, into, needed};
+}
+
+void DirectReads::refused(const Source& source) {
+  std::call_once(warned_, [&] {
+    if (!warn_) return;
+    warn_(fmt::format("the file system of {} refuses direct reads; they go through the page cache",
+                      source.uri()));
+  });
+}
+
+Completion perform(const ReadRequest& request, DirectReads& direct) {
+  Completion done{request.tag, nullptr};
+  if (read_direct(request, direct)) return done;
+  try {
+    request.source->read(request.offset, request.into);
+  } catch (...) {
+    done.error = std::current_exception();
+  }
+  return done;
+}
+
+void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& done) {
+  if (run.requests.size() > 1 && read_together(run)) {
+    for (const ReadRequest& request : run.requests) done.push_back({request.tag, nullptr});
+    return;
+  }
+  for (const ReadRequest& request : run.requests) {
+    done.push_back(perform(request, direct));
+  }
+}
+
+Completion cancelled(const ReadRequest& request) {
+  return {request.tag, std::make_exception_ptr(StateError("cancelled"))};
+}
+
+size_t take_completions(std::deque<Completion>& done, std::span<Completion> into) {
+  const size_t count = std::min(done.size(), into.size());
+  for (size_t i = 0; i < count; ++i) {
+    into[i] = std::move(done.front());
+    done.pop_front();
+  }
+  return count;
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,81 @@
+// Requests that become one read: neighbours in one file, each with a buffer of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fuelrail/storage/read_queue.h"
+
+namespace fuelrail {
+
+// Bytes between two requests that are read and thrown away, at most. Out of the page cache a system
+// call costs what copying about this much does (bench/reads); a device reads whole pages anyway.
+inline constexpr size_t kMaxGapBytes = 4096;
+// A longer read would keep from other threads what they could read meanwhile, and from the caller
+// what has come already.
+inline constexpr size_t kMaxRunBytes = size_t{1} << 20;
+inline constexpr size_t kMaxRunRequests = 64;
+
+// Whether the source had the bytes when it was opened; Source::read says what is missing.
+bool lies_within(const ReadRequest& request);
+
+// Puts the requests from `begin` on in the order of their offsets, source by source, so that
+// neighbours stand together.
+void sort_by_place(std::deque<ReadRequest>& requests, std::deque<ReadRequest>::iterator begin);
+
+struct ReadRun {
+  std::vector<ReadRequest> requests;  // never empty once taken
+  std::vector<MutableBytes> pieces;   // their buffers, and what takes the bytes between them
+  std::unique_ptr<std::byte[]> gap;   // that; kMaxGapBytes once it is needed
+
+  uint64_t offset() const { return requests.front().offset; }
+
+  // Takes the first request, and those after it that join it. Only sources with a descriptor read
+  // many pieces in one call, so only theirs are joined. `alone` = take no other.
+  void take_from(std::deque<ReadRequest>& pending, bool alone);
+};
+
+// Which requests are read past the page cache. Threads: any.
+class DirectReads {
+ public:
+  DirectReads(bool wanted, std::function<void(const std::string&)> warn)
+      : wanted_(wanted), warn_(std::move(warn)) {}
+
+  bool wanted() const { return wanted_; }
+  // The aligned memory and offset of a request's direct read; empty where there can be none.
+  struct Span {
+    int descriptor;
+    uint64_t offset;
+    MutableBytes into;
+    size_t needed;  // bytes from `offset` on, up to the end of the request
+  };
+  std::optional<Span> span_of(const ReadRequest& request);
+  void refused(const Source& source);
+
+ private:
+  const bool wanted_;
+  const std::function<void(const std::string&)> warn_;
+  std::once_flag warned_;
+};
+
+// Reads. Returns: the completion; the error has left its handler, so that no thread but the one
+// that takes the completion holds it.
+Completion perform(const ReadRequest& request, DirectReads& direct);
+
+// Reads a whole run; where that fails, each request by itself, so that each gets its own error.
+void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& done);
+
+Completion cancelled(const ReadRequest& request);
+
+// Moves as many completions as fit from the front of `done` to `into`. Returns: how many.
+size_t take_completions(std::deque<Completion>& done, std::span<Completion> into);
+
+}  // namespace fuelrail

@@ -1,0 +1,80 @@
+#include "fuelrail/storage/read_threads.h"
+
+#include <algorithm>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/native_thread.h"
+
+namespace fuelrail {
+
+ReadThreads::~ReadThreads() {
+  {
+    std::lock_guard hold(mutex_);
+    pending_.clear();
+    stopping_ = true;
+  }
+  work_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ReadThreads::start(std::span<const ReadRequest> requests) {
+  if (requests.empty()) return;
+  size_t to_wake = 0;
+  {
+    std::lock_guard hold(mutex_);
+    start_threads(pending_.size() + requests.size());
+    const auto at = pending_.insert(pending_.end(), requests.begin(), requests.end());
+    sort_by_place(pending_, at);
+    to_wake = std::min(
+        {threads_.size() - running_, at_once_ - std::min(at_once_, running_), requests.size()});
+  }
+  for (size_t i = 0; i < to_wake; ++i) work_.notify_one();
+}
+
+std::deque<ReadRequest> ReadThreads::take_pending() {
+  std::lock_guard hold(mutex_);
+  return std::exchange(pending_, {});
+}
+
+void ReadThreads::set_at_once(size_t reads) {
+  {
+    std::lock_guard hold(mutex_);
+    const size_t before = std::exchange(at_once_, reads);
+    if (reads <= before || pending_.empty()) return;
+    start_threads(pending_.size());
+  }
+  work_.notify_all();
+}
+
+// Grows to one thread a waiting request, up to the maximum.
+void ReadThreads::start_threads(size_t requests) {
+  const size_t target = std::min(at_once_, requests + running_);
+  while (threads_.size() < target) {
+    try {
+      threads_.push_back(start_native_thread("fuelrail-read", [this] { run(); }));
+    } catch (const IoError&) {
+      if (threads_.empty()) throw;
+      return;  // fewer have to do
+    }
+  }
+}
+
+void ReadThreads::run() {
+  ReadRun reads;
+  std::vector<Completion> done;
+  std::unique_lock hold(mutex_);
+  while (true) {
+    work_.wait(hold, [this] { return may_read() || stopping_; });
+    if (stopping_) return;
+    reads.take_from(pending_, direct_.wanted());
+    ++running_;
+    hold.unlock();
+    perform(reads, direct_, done);
+    deliver_(done);
+    done.clear();
+    hold.lock();
+    --running_;
+  }
+}
+
+}  // namespace fuelrail

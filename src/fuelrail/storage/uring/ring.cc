@@ -1,0 +1,136 @@
+#include "fuelrail/storage/uring/ring.h"
+
+#include <linux/io_uring.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+namespace fuelrail::uring {
+namespace {
+
+// Both queues in one mapping (Linux 5.4), no lost results (5.5), reads that wait for pages without
+// a thread of the kernel's (5.7).
+constexpr unsigned kNeeded = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP |
+                             IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_FAST_POLL;
+
+std::string why(int error) {
+  switch (error) {
+    case ENOSYS:
+      return "the kernel has no io_uring";
+    case EPERM:
+    case EACCES:
+      return "the kernel's settings or a container's seccomp profile forbid io_uring";
+    case ENOMEM:
+      return "the limit of locked memory (ulimit -l) leaves no room for io_uring";
+    default:
+      return "io_uring cannot be set up: " + local::words_of(error);
+  }
+}
+
+}  // namespace
+
+Mapping::Mapping(int fd, uint64_t offset, size_t bytes) : bytes_(bytes) {
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
+                          static_cast<off_t>(offset));
+  if (at == MAP_FAILED) return;
+  data_ = static_cast<std::byte*>(at);
+  ::madvise(at, bytes, MADV_DONTFORK);
+}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) ::munmap(data_, bytes_);
+}
+
+unsigned& Ring::at(const Mapping& mapping, unsigned offset) {
+  return *reinterpret_cast<unsigned*>(mapping.data() + offset);
+}
+
+std::unique_ptr<Ring> Ring::open(unsigned reads, std::string& refusal) {
+  io_uring_params params{};
+  const auto fd = static_cast<int>(::syscall(__NR_io_uring_setup, reads, &params));
+  if (fd < 0) {
+    refusal = why(errno);
+    return nullptr;
+  }
+  std::unique_ptr<Ring> ring(new Ring);
+  ring->file_ = local::Descriptor(fd);
+  if ((params.features & kNeeded) != kNeeded) {
+    refusal = "the kernel's io_uring is older than Linux 5.7";
+    return nullptr;
+  }
+  const size_t submission_bytes = params.sq_off.array + params.sq_entries * sizeof(unsigned);
+  const size_t completion_bytes = params.cq_off.cqes + params.cq_entries * sizeof(io_uring_cqe);
+  ring->rings_ = Mapping(fd, IORING_OFF_SQ_RING, std::max(submission_bytes, completion_bytes));
+  ring->entries_ = Mapping(fd, IORING_OFF_SQES, params.sq_entries * sizeof(io_uring_sqe));
+  if (ring->rings_.data() == nullptr || ring->entries_.data() == nullptr) {
+    refusal = why(errno);
+    return nullptr;
+  }
+  const Mapping& rings = ring->rings_;
+  ring->submission_tail_ = &at(rings, params.sq_off.tail);
+  ring->submission_mask_ = at(rings, params.sq_off.ring_mask);
+  ring->completion_head_ = &at(rings, params.cq_off.head);
+  ring->completion_tail_ = &at(rings, params.cq_off.tail);
+  ring->completion_mask_ = at(rings, params.cq_off.ring_mask);
+  ring->completions_ = rings.data() + params.cq_off.cqes;
+  unsigned* const order = &at(rings, params.sq_off.array);  // entry i is at place i, for good
+  for (unsigned i = 0; i < params.sq_entries; ++i) order[i] = i;
+  return ring;
+}
+
+void Ring::prepare(int descriptor, uint64_t offset, std::span<const iovec> pieces, uint64_t tag) {
+  const unsigned tail = *submission_tail_;  // written by this thread alone
+  std::byte* const place = entries_.data() + (tail & submission_mask_) * sizeof(io_uring_sqe);
+  auto* const entry = new (place) io_uring_sqe{};
+  entry->opcode = IORING_OP_READV;
+  entry->fd = descriptor;
+  entry->off = offset;
+  entry->addr = reinterpret_cast<uintptr_t>(pieces.data());
+  entry->len = static_cast<unsigned>(pieces.size());
+  entry->user_data = tag;
+  std::atomic_ref(*submission_tail_).store(tail + 1, std::memory_order_release);
+  ++prepared_;
+}
+
+bool Ring::submit() {
+  while (prepared_ > 0) {
+    const int taken = enter(prepared_, 0, 0);
+    if (taken < 0 && errno == EINTR) continue;
+    if (taken <= 0) return false;
+    prepared_ -= static_cast<unsigned>(taken);
+  }
+  return true;
+}
+
+std::optional<Ring::Result> Ring::result() {
+  const unsigned head = *completion_head_;  // written by this thread alone
+  const unsigned tail = std::atomic_ref(*completion_tail_).load(std::memory_order_acquire);
+  if (head == tail) return std::nullopt;
+  const auto* const entry = std::launder(reinterpret_cast<const io_uring_cqe*>(
+      completions_ + (head & completion_mask_) * sizeof(io_uring_cqe)));
+  const Result result{entry->user_data, entry->res};
+  std::atomic_ref(*completion_head_).store(head + 1, std::memory_order_release);
+  return result;
+}
+
+// After a signal, and whatever else it says, the caller looks again.
+void Ring::await() const { enter(0, 1, IORING_ENTER_GETEVENTS); }
+
+int Ring::enter(unsigned to_submit, unsigned at_least, unsigned flags) const {
+  return static_cast<int>(
+      ::syscall(__NR_io_uring_enter, file_.get(), to_submit, at_least, flags, nullptr, size_t{0}));
+}
+
+}  // namespace fuelrail::uring

@@ -1,0 +1,206 @@
+#include "fuelrail/storage/uring/uring_reads.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail::uring {
+namespace {
+
+constexpr uint64_t kBellTag = std::numeric_limits<uint64_t>::max();
+
+}  // namespace
+
+std::unique_ptr<UringReads> UringReads::make(const ReadQueueOptions& options, std::string& refusal,
+                                             AlterResult alter_result) {
+  std::unique_ptr<Ring> ring = Ring::open(kRingDepth + 1, refusal);
+  if (!ring) return nullptr;
+  local::Descriptor bell(::eventfd(0, EFD_CLOEXEC));
+  if (!bell.valid()) {
+    refusal = "no eventfd: " + local::words_of(errno);
+    return nullptr;
+  }
+  return std::unique_ptr<UringReads>(
+      new UringReads(options, std::move(ring), std::move(bell), std::move(alter_result)));
+}
+
+UringReads::UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ring,
+                       local::Descriptor bell, AlterResult alter_result)
+    : alter_result_(std::move(alter_result)),
+      direct_(options.direct, options.warn),
+      ring_(std::move(ring)),
+      reads_(kRingDepth),
+      bell_(std::move(bell)),
+      bell_piece_{&bell_count_, sizeof bell_count_},
+      threads_(static_cast<size_t>(options.threads), direct_,
+               [this](std::span<Completion> completions) { deliver(completions); }) {
+  for (size_t slot = reads_.size(); slot-- > 0;) free_.push_back(slot);
+}
+
+// The kernel writes into the callers' memory until it says that it has done so.
+UringReads::~UringReads() {
+  cancel();
+  std::unique_lock hold(mutex_);
+  if (bell_armed_) ring_bell();
+  while (free_.size() < reads_.size() || bell_armed_) {
+    all_started_ = ring_->submit();
+    reap();
+    if (free_.size() == reads_.size() && !bell_armed_) break;
+    if (all_started_) {
+      ring_->await();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+void UringReads::submit(std::span<const ReadRequest> requests) {
+  std::lock_guard hold(mutex_);
+  handed_over_.clear();
+  const size_t before = pending_.size();
+  for (const ReadRequest& request : requests) {
+    const bool by_kernel =
+        request.source->descriptor() >= 0 && !request.into.empty() && lies_within(request);
+    if (by_kernel) {
+      pending_.push_back(request);
+    } else {
+      handed_over_.push_back(request);
+    }
+  }
+  try {
+    threads_.start(handed_over_);
+  } catch (...) {
+    pending_.resize(before);
+    throw;
+  }
+  in_flight_ += requests.size();
+  sort_by_place(pending_, pending_.begin() + static_cast<ptrdiff_t>(before));
+  issue();
+}
+
+size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
+  std::unique_lock hold(mutex_);
+  while (true) {
+    reap();
+    issue();
+    if (served(at_least)) break;
+    if (!all_started_) {
+      hold.unlock();
+      std::this_thread::yield();  // until the kernel has the means again
+      hold.lock();
+      continue;
+    }
+    arm_bell();
+    if (!all_started_) continue;
+    wanted_ = at_least;
+    hold.unlock();
+    ring_->await();
+    hold.lock();
+    wanted_ = 0;
+  }
+  const size_t count = take_completions(done_, into);
+  in_flight_ -= count;
+  return count;
+}
+
+void UringReads::cancel() {
+  std::lock_guard hold(mutex_);
+  for (const ReadRequest& request : threads_.take_pending()) done_.push_back(cancelled(request));
+  for (const ReadRequest& request : pending_) done_.push_back(cancelled(request));
+  pending_.clear();
+  if (wanted_ > 0 && served(wanted_)) ring_bell();
+}
+
+size_t UringReads::in_flight() const {
+  std::lock_guard hold(mutex_);
+  return in_flight_;
+}
+
+// Starts as many reads as there are slots for.
+void UringReads::issue() {
+  while (!pending_.empty() && !free_.empty()) {
+    const size_t slot = free_.back();
+    free_.pop_back();
+    reads_[slot].run.take_from(pending_, direct_.wanted());
+    prepare(slot);
+  }
+  all_started_ = ring_->submit();
+}
+
+void UringReads::prepare(size_t slot) {
+  Read& read = reads_[slot];
+  const ReadRequest& first = read.run.requests.front();
+  read.pieces.clear();
+  read.bytes = 0;
+  const auto direct = direct_.span_of(first);
+  read.direct = direct.has_value();
+  if (direct) {
+    read.pieces.push_back({direct->into.data(), direct->into.size()});
+    read.bytes = direct->needed;
+    ring_->prepare(direct->descriptor, direct->offset, read.pieces, slot);
+    return;
+  }
+  for (const MutableBytes piece : read.run.pieces) {
+    read.pieces.push_back({piece.data(), piece.size()});
+    read.bytes += piece.size();
+  }
+  ring_->prepare(first.source->descriptor(), read.run.offset(), read.pieces, slot);
+}
+
+void UringReads::reap() {
+  while (const auto result = ring_->result()) {
+    if (result->tag == kBellTag) {
+      bell_armed_ = false;
+    } else {
+      finish(result->tag, alter_result_ ? alter_result_(result->value) : result->value);
+    }
+  }
+}
+
+void UringReads::finish(size_t slot, int32_t value) {
+  Read& read = reads_[slot];
+  free_.push_back(slot);
+  if (value >= 0 && static_cast<size_t>(value) >= read.bytes) {
+    for (const ReadRequest& request : read.run.requests) done_.push_back({request.tag, nullptr});
+    return;
+  }
+  if (read.direct && value == -EINVAL) direct_.refused(*read.run.requests.front().source);
+  read_by_threads(read.run.requests);
+}
+
+// An error, a short read, one that a signal or the end of the submitting thread has ended: read
+// again.
+void UringReads::read_by_threads(std::span<const ReadRequest> requests) {
+  try {
+    threads_.start(requests);
+  } catch (const Error&) {  // no thread: then here
+    for (const ReadRequest& request : requests) done_.push_back(perform(request, direct_));
+  }
+}
+
+void UringReads::deliver(std::span<Completion> completions) {
+  std::lock_guard hold(mutex_);
+  std::move(completions.begin(), completions.end(), std::back_inserter(done_));
+  if (wanted_ > 0 && served(wanted_)) ring_bell();
+}
+
+void UringReads::arm_bell() {
+  if (bell_armed_) return;
+  bell_armed_ = true;
+  ring_->prepare(bell_.get(), 0, {&bell_piece_, 1}, kBellTag);
+  all_started_ = ring_->submit();
+}
+
+void UringReads::ring_bell() const {
+  const uint64_t one = 1;
+  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+}
+
+}  // namespace fuelrail::uring

@@ -1,0 +1,87 @@
+// The read queue on io_uring. Sources without a descriptor, and reads that the kernel did not
+// finish, go to threads: what those say is the answer, so that an error is the same by either way.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fuelrail/storage/local/posix.h"
+#include "fuelrail/storage/read_queue.h"
+#include "fuelrail/storage/read_threads.h"
+#include "fuelrail/storage/uring/ring.h"
+
+namespace fuelrail::uring {
+
+// Methods: ReadQueue's.
+class UringReads {
+ public:
+  static constexpr const char* kName = "io_uring";
+
+  // For tests: stands between the kernel's result and what is made of it. Default: changes nothing.
+  using AlterResult = std::function<int32_t(int32_t value)>;
+
+  // Returns: null where the kernel refuses; `refusal` says why.
+  static std::unique_ptr<UringReads> make(const ReadQueueOptions& options, std::string& refusal,
+                                          AlterResult alter_result = {});
+  ~UringReads();
+  UringReads(const UringReads&) = delete;
+  UringReads& operator=(const UringReads&) = delete;
+
+  void submit(std::span<const ReadRequest> requests);
+  size_t wait(std::span<Completion> into, size_t at_least);
+  void cancel();
+  size_t in_flight() const;
+  void set_threads(int threads) { threads_.set_at_once(static_cast<size_t>(threads)); }
+
+ private:
+  // One read in the kernel, of one request or of neighbours.
+  struct Read {
+    ReadRun run;
+    std::vector<iovec> pieces;
+    size_t bytes = 0;  // that must come
+    bool direct = false;
+  };
+
+  UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ring, local::Descriptor bell,
+             AlterResult alter_result);
+  void issue();
+  void prepare(size_t slot);
+  void reap();
+  void finish(size_t slot, int32_t value);
+  void read_by_threads(std::span<const ReadRequest> requests);
+  void deliver(std::span<Completion> completions);
+  void arm_bell();
+  void ring_bell() const;
+  bool served(size_t wanted) const { return done_.size() >= std::min(wanted, in_flight_); }
+
+  const AlterResult alter_result_;
+  DirectReads direct_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<Ring> ring_;
+  std::vector<Read> reads_;          // by slot; never resized
+  std::vector<size_t> free_;         // slots
+  std::deque<ReadRequest> pending_;  // for the kernel
+  std::vector<ReadRequest> handed_over_;
+  std::deque<Completion> done_;
+  size_t in_flight_ = 0;
+  bool all_started_ = true;
+  size_t wanted_ = 0;  // what `wait` sleeps for; 0 = it does not sleep
+
+  // Threads end the sleep of `wait`, which sleeps in the kernel, by a number that the ring reads.
+  local::Descriptor bell_;
+  uint64_t bell_count_ = 0;
+  iovec bell_piece_{};
+  bool bell_armed_ = false;
+
+  ReadThreads threads_;  // destroyed first: they deliver into the rest
+};
+
+}  // namespace fuelrail::uring
