@@ -25,10 +25,11 @@ struct Row {
   size_t index = 0;
   Extent extent{};
   ReadBuffer buffer{};
+  size_t begin = 0;            // of the record in `buffer`
   std::exception_ptr error{};  // why the extent is not known
 
   const Entry& entry() const;
-  Bytes framed() const { return {buffer.data.get(), static_cast<size_t>(extent.length)}; }
+  Bytes framed() const { return {buffer.data.get() + begin, static_cast<size_t>(extent.length)}; }
 };
 
 struct BatchJob {
@@ -40,6 +41,7 @@ struct BatchJob {
   size_t taken = 0;           // rows that workers have taken, or that failed before
   size_t next_ready = 0;      // into `ready`
   size_t done = 0;
+  bool near = false;           // workers may take its rows: it is within what is prefetched
   std::optional<Batch> batch;  // since a worker took its first row
   size_t bad_row = kNone;      // the first one that failed, in row order
   std::exception_ptr error;    // of that row; else of the sampler, or of `batch`
@@ -58,6 +60,7 @@ struct BatchJob {
     rows.clear();
     ready.clear();
     taken = next_ready = done = 0;
+    near = false;
     batch.reset();
     bad_row = kNone;
     error = nullptr;

@@ -25,6 +25,8 @@ const EngineOptions& checked(const EngineOptions& options) {
   check(in_range(options.threads), "threads", range, std::to_string(options.threads));
   check(in_range(options.read_threads), "read_threads", range,
         std::to_string(options.read_threads));
+  check(in_range(options.max_read_threads), "max_read_threads", range,
+        std::to_string(options.max_read_threads));
   check(options.prefetch > 0, "prefetch", "1 or more", "0");
   check(options.group > 0, "group", "1 or more", "0");
   check(options.read_ahead_bytes <= kMaxReadAhead, "read_ahead_bytes",

@@ -10,31 +10,44 @@
 // The engine runs on over the end of an epoch: the next one is being fetched while the user does
 // what users do between epochs.
 //
+// Slow storage: while workers wait for records, more and more reads are in flight at once
+// (read_depth.h), of further batches than `prefetch` where that takes it; workers begin none of
+// those before its turn.
+//
 // Memory: `prefetch` + 1 slots besides those that the user holds, and `read_ahead_bytes`.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "fuelrail/batch/batch.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/engine/stats.h"
 #include "fuelrail/engine/worker.h"
 #include "fuelrail/sampler/sampler.h"
+#include "fuelrail/storage/read_queue.h"
 
 namespace fuelrail {
 
 // None of these changes results.
 struct EngineOptions {
-  int threads = 0;       // workers; 0 = default_threads()
-  size_t prefetch = 2;   // whole batches ahead of the one that the user works on; at least 1
-  int read_threads = 4;  // reads at once
-  size_t group = 4;      // records that a worker takes at a time, at most
+  int threads = 0;             // workers; 0 = default_threads()
+  size_t prefetch = 2;         // whole batches ahead of the one that the user works on; at least 1
+  int read_threads = 4;        // reads at once to begin with; more while workers wait for them,
+  int max_read_threads = 256;  // up to this, where it is more
+  size_t group = 4;            // records that a worker takes at a time, at most
   // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case.
   size_t read_ahead_bytes = size_t{32} << 20;
+  ReadBackend read_backend = ReadBackend::kAuto;
+  // Reads past the page cache, where a file system permits it: for data far larger than memory.
+  bool direct_reads = false;
+  // Called at most once, when a file system refuses direct reads, on one of the engine's threads.
+  std::function<void(const std::string&)> warn{};
 };
 
 // Threads: `next`, `restart` and `progress` from one thread at a time; `stats` and `stop` from any.

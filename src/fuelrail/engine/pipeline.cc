@@ -62,6 +62,8 @@ Pipeline::Pipeline(std::shared_ptr<const Container> container, std::unique_ptr<S
       workers_(worker_count(options)),
       buffers_(options.read_ahead_bytes, std::max(kReadAheadRecords, 4 * workers_ * options.group),
                2 * workers_),
+      depth_(static_cast<size_t>(options.read_threads),
+             static_cast<size_t>(options.max_read_threads)),
       progress_(sampler->progress()),
       sampler_(std::move(sampler)) {}
 
@@ -78,7 +80,10 @@ void Pipeline::start() {
     std::lock_guard lock(mutex_);
     check_usable();
     if (started_.load(std::memory_order_relaxed)) return;
-    queue_ = make_read_queue({.threads = options_.read_threads});
+    queue_ = make_read_queue({.threads = options_.read_threads,
+                              .backend = options_.read_backend,
+                              .direct = options_.direct_reads,
+                              .warn = options_.warn});
     // Slots that the engine fills, the one that the user works on, and one that he is about to let
     // go.
     slots_ = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);
@@ -191,7 +196,8 @@ bool Pipeline::wait_for_next(Lock& lock, std::chrono::milliseconds timeout) {
   deliver_clock_.begin_waiting();
   bool in_time = true;
   while (!next_is_ready() && in_time) {
-    consumer_waits_ = true;  // a further batch may be planned now
+    consumer_waits_ = true;  // a further batch may be planned now, and worked on
+    let_near();
     if (wake_due(lock)) continue;
     in_time = batch_.wait_until(lock, until) == std::cv_status::no_timeout;
   }
@@ -207,6 +213,7 @@ Pipeline::Handout Pipeline::hand_out() {
   JobPointer job = std::move(jobs_.front());
   jobs_.pop_front();
   if (first_open_ > 0) --first_open_;
+  let_near();
   deliver_clock_.took(1, finished);
   deliver_clock_.moved(job->rows.size() * layout_->row_bytes());
 
@@ -275,6 +282,8 @@ Stats Pipeline::stats() {
   stats.process = process_clock_.stats();
   stats.deliver = deliver_clock_.stats();
   stats.tolerated = tolerated_;
+  stats.read_backend = queue_ ? queue_->backend_name() : "";
+  stats.reads_at_once = depth_.reads();
   const auto own = std::count_if(jobs_.begin(), jobs_.end(),
                                  [](const JobPointer& job) { return job->batch.has_value(); });
   stats.slots_lent = slots_->lent() - static_cast<size_t>(own);
@@ -333,7 +342,8 @@ bool Pipeline::take_group(Group& group) {
     while (!jobs_[first_open_]->open()) ++first_open_;
     const size_t size = group_size();
     const size_t queued = ready_;
-    for (size_t i = first_open_; i < jobs_.size() && group.rows.size() < size; ++i) {
+    for (size_t i = first_open_; i < jobs_.size() && jobs_[i]->near && group.rows.size() < size;
+         ++i) {
       take_from(*jobs_[i], size - group.rows.size(), group);
     }
     process_clock_.took(queued - ready_, queued);

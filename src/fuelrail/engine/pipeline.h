@@ -21,6 +21,7 @@
 
 #include "fuelrail/engine/batch_job.h"
 #include "fuelrail/engine/engine.h"
+#include "fuelrail/engine/read_depth.h"
 #include "fuelrail/engine/stage_clock.h"
 #include "fuelrail/storage/read_queue.h"
 
@@ -96,6 +97,8 @@ class Pipeline {
   void start_over(Lock& lock);
   void discard_reads();
   bool may_plan() const;
+  size_t wanted_batches() const;
+  void let_near();
   bool can_issue() const;
   bool issue();
   bool plan_batch();
@@ -103,6 +106,7 @@ class Pipeline {
   void locate(Row& row) const;
   bool admit_rows();
   void admit(Row& row);
+  ReadRequest request_for(Row& row) const;
   void mark_ready(Row& row);
   void collect(size_t at_least);
   size_t worth_waiting_for();
@@ -136,10 +140,12 @@ class Pipeline {
 
   std::unique_ptr<SlotPool> slots_;
   ReadBuffers buffers_;
+  ReadDepth depth_;
   std::deque<JobPointer> jobs_;  // planned and not handed out, in order
   std::vector<JobPointer> recycled_;
   size_t first_open_ = 0;  // into jobs_: those before it have no row that could be taken
-  size_t ready_ = 0;       // rows read and not taken, of all jobs
+  size_t ready_ = 0;       // rows read and not taken, of the jobs near
+  size_t held_back_ = 0;   // likewise, of those after them
   size_t untaken_ = 0;     // rows not taken, read or not, of all jobs
   bool exhausted_ = false;
   bool plan_failed_ = false;   // nothing more is planned until the error has been handed out

@@ -11,6 +11,9 @@ namespace {
 
 constexpr size_t kChunk = 32;  // rows located, and reads submitted, at a time
 
+// What an aligned read may need before and after a record.
+constexpr size_t kRoomForDirect = 3 * kDirectAlignment;
+
 uint64_t tag_of(Row& row) { return std::bit_cast<uint64_t>(&row); }
 Row& row_of(uint64_t tag) { return *std::bit_cast<Row*>(tag); }
 
@@ -74,7 +77,7 @@ void Pipeline::start_over(Lock& lock) {
   jobs_.clear();
   sampler_ = std::move(next_sampler_);
   issuing_ = nullptr;
-  first_open_ = ready_ = untaken_ = newly_ready_ = 0;
+  first_open_ = ready_ = held_back_ = untaken_ = newly_ready_ = 0;
   discarding_ = exhausted_ = plan_failed_ = end_of_epoch_ = false;
 }
 
@@ -86,9 +89,25 @@ void Pipeline::discard_reads() {
 }
 
 // While the user waits, the batch that he waits for does not count as prefetched.
+size_t Pipeline::wanted_batches() const { return options_.prefetch + (consumer_waits_ ? 1 : 0); }
+
+// Where storage is slow, further batches are planned, so that enough of their reads are in flight.
 bool Pipeline::may_plan() const {
-  return !exhausted_ && !plan_failed_ &&
-         jobs_.size() < options_.prefetch + (consumer_waits_ ? 1 : 0);
+  if (exhausted_ || plan_failed_) return false;
+  return jobs_.size() < wanted_batches() ||
+         (untaken_ < depth_.ahead() && jobs_.size() < options_.prefetch + depth_.ahead());
+}
+
+// Lets workers take the rows of every batch that is wanted by now.
+void Pipeline::let_near() {
+  const size_t end = std::min(jobs_.size(), wanted_batches());
+  for (size_t i = end; i-- > 0 && !jobs_[i]->near;) {
+    BatchJob& job = *jobs_[i];
+    job.near = true;
+    held_back_ -= job.waiting();
+    ready_ += job.waiting();
+    newly_ready_ += job.waiting();
+  }
 }
 
 bool Pipeline::can_issue() const { return issuing_ ? buffers_.has_room() : may_plan(); }
@@ -140,6 +159,7 @@ bool Pipeline::plan_batch() {
   issuing_ = job->rows.empty() ? nullptr : job.get();
   next_row_ = located_ = 0;
   jobs_.push_back(std::move(job));
+  let_near();
   unlock_and_wake(lock);
   return true;
 }
@@ -185,16 +205,36 @@ void Pipeline::admit(Row& row) {
   const auto length = static_cast<size_t>(row.extent.length);
   if (length == 0) return mark_ready(row);
   try {
-    row.buffer = buffers_.take(length);
-    requests_.push_back({row.extent.source.get(), row.extent.offset,
-                         MutableBytes(row.buffer.data.get(), length), tag_of(row)});
+    row.buffer = buffers_.take(options_.direct_reads ? length + kRoomForDirect : length);
+    requests_.push_back(request_for(row));
   } catch (...) {
     drop_row(row, std::current_exception());
   }
 }
 
+// A direct read wants the record as far behind an aligned address as it is behind an aligned
+// offset.
+ReadRequest Pipeline::request_for(Row& row) const {
+  const MutableBytes room(row.buffer.data.get(), row.buffer.capacity);
+  row.begin = 0;
+  if (options_.direct_reads) {
+    const auto address = std::bit_cast<uintptr_t>(room.data());
+    row.begin = static_cast<size_t>(-address % kDirectAlignment) +
+                static_cast<size_t>(row.extent.offset % kDirectAlignment);
+  }
+  return {.source = row.extent.source.get(),
+          .offset = row.extent.offset,
+          .into = room.subspan(row.begin, static_cast<size_t>(row.extent.length)),
+          .tag = tag_of(row),
+          .room = room};
+}
+
 void Pipeline::mark_ready(Row& row) {
   row.job->ready.push_back(row.index);
+  if (!row.job->near) {
+    ++held_back_;
+    return;
+  }
   ++ready_;
   ++newly_ready_;
 }
@@ -213,6 +253,7 @@ void Pipeline::collect(size_t at_least) {
   if (count == 0) return;
   Lock lock(mutex_);
   if (halted() || discarding_) return;  // cancelled reads are not errors of their rows
+  const bool starving = ready_ + held_back_ == 0 && !jobs_.front()->complete();
   for (Completion& completion : std::span(completions_).first(count)) {
     Row& row = row_of(completion.tag);
     if (completion.error) {
@@ -223,7 +264,10 @@ void Pipeline::collect(size_t at_least) {
     }
   }
   fetch_clock_.took(count, in_flight);
+  const bool deeper = depth_.arrived(count, starving);
+  const auto reads = static_cast<int>(depth_.reads());
   unlock_and_wake(lock);
+  if (deeper) queue_->set_threads(reads);
 }
 
 }  // namespace fuelrail

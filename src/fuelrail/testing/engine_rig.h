@@ -22,7 +22,8 @@ struct Rig {
   std::shared_ptr<const Container> container = made_records(50);
   EpochSamplerOptions order{.records = 50, .seed = 3, .shuffle = Shuffle::kFull, .batch_size = 8};
   RecordWorkerOptions worker{};
-  EngineOptions engine{.threads = 2};
+  // Reads as deep as it begins: how many there are is known.
+  EngineOptions engine{.threads = 2, .max_read_threads = 0};
 
   std::unique_ptr<Sampler> sampler(Progress start = {}) const {
     return std::make_unique<EpochSampler>(order, start);

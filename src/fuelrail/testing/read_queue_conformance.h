@@ -306,7 +306,7 @@ TYPED_TEST_P(ReadQueueConformance, neighbours_of_any_distance_get_their_own_byte
       const size_t length = 1 + random() % 40'000;
       requests.push_back({&file.source(), at, {}, requests.size()});
       requests.back().into = MutableBytes(static_cast<std::byte*>(nullptr), length);
-      constexpr uint64_t kGaps[] = {0, 0, 0, 1, 4095, 4096, 4097, 9'000};
+      constexpr uint64_t kGaps[] = {0, 0, 0, 1, 4'096, 8'191, 8'192, 8'193};
       at += length + kGaps[random() % 8];
       if (random() % 5 == 0) at -= std::min<uint64_t>(at, length / 2);
     }

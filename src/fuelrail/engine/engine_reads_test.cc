@@ -1,0 +1,203 @@
+// How the engine reads: how much at once, how far ahead, by whom.
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "fuelrail/storage/file_system.h"
+#include "fuelrail/testing/engine_rig.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+namespace {
+
+// Storage that answers only when it is told to, in the order in which it was asked.
+class Turnstile {
+ public:
+  void pass() {
+    std::unique_lock lock(mutex_);
+    const size_t number = arrived_++;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return number < released_; });
+  }
+  // Returns: whether `reads` reads come to be in flight, within a time that no right engine needs.
+  bool await(size_t reads) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60),
+                             [&] { return arrived_ >= released_ + reads; });
+  }
+  // Lets the next `reads` reads end. Returns: how many ever did.
+  size_t release(size_t reads) {
+    std::lock_guard lock(mutex_);
+    released_ += reads;
+    changed_.notify_all();
+    return released_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t arrived_ = 0;
+  size_t released_ = 0;
+};
+
+constexpr size_t kAll = size_t{1} << 40;
+
+// An engine over slow storage, and workers that are quicker than that.
+struct SlowStorage {
+  SlowStorage(uint64_t batch_size, size_t prefetch) {
+    rig.container = std::make_shared<HookedContainer>(
+        made_records(4'000),
+        ContainerHooks{.read = [this](uint64_t, uint64_t) { storage.pass(); }});
+    rig.order = {.records = 4'000, .batch_size = batch_size};
+    rig.engine = {.threads = 2, .prefetch = prefetch};
+    rig.worker.before = [this](std::span<const Task> tasks) {
+      std::lock_guard lock(mutex);
+      for (const Task& task : tasks) slots.insert(task.batch->owner().get());
+      processed += tasks.size();
+      done.notify_all();
+    };
+  }
+  // Lets `reads` reads end, and waits until workers have taken their records.
+  void answer(size_t reads) {
+    const size_t passed = storage.release(reads);
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(done.wait_for(lock, std::chrono::seconds(60), [&] { return processed >= passed; }));
+  }
+
+  Turnstile storage;
+  Rig rig;
+  std::mutex mutex;
+  std::condition_variable done;
+  size_t processed = 0;
+  std::set<const void*> slots;
+};
+
+TEST(EngineReads, in_flight_double_while_workers_wait_for_storage) {
+  SlowStorage slow(2'000, 2);
+  const auto engine = slow.rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  for (const size_t reads : {4u, 8u, 16u, 32u, 64u, 128u}) {
+    ASSERT_TRUE(slow.storage.await(reads)) << reads;
+    slow.answer(reads);
+  }
+  EXPECT_TRUE(slow.storage.await(256u));
+  EXPECT_EQ(engine->stats().reads_at_once, 256u);
+  slow.storage.release(kAll);
+  EXPECT_EQ(said_by(*engine), expected(slow.rig, 1)[0]);
+}
+
+// Batches of 4 rows, of which two are prefetched: 8 rows, whose reads would not fill the time.
+TEST(EngineReads, in_flight_are_more_than_what_is_prefetched_holds_and_slots_are_not) {
+  constexpr size_t kPrefetch = 2;
+  SlowStorage slow(4, kPrefetch);
+  const auto engine = slow.rig.make();
+  std::vector<Said> said;
+  std::thread consumer([&] {
+    while (said.size() < 600) said.push_back(said_by(*engine));
+  });
+  for (const size_t reads : {4u, 8u, 16u, 32u}) {
+    EXPECT_TRUE(slow.storage.await(reads)) << reads;
+    slow.answer(reads);
+  }
+  slow.storage.release(kAll);
+  consumer.join();
+  EXPECT_EQ(said, expected(slow.rig, 600));
+  EXPECT_LE(slow.slots.size(), kPrefetch + 2);  // one more is with the user
+}
+
+TEST(EngineReads, storage_that_keeps_up_is_read_no_deeper) {
+  Rig rig;
+  rig.container = made_records(2'000);
+  rig.order = {.records = 2'000, .batch_size = 500};
+  rig.engine = {.threads = 2};
+  Gate gate;
+  rig.worker.before = [&](auto) { gate.pass(); };
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  while (engine->stats().fetch.items < 500) std::this_thread::yield();
+  EXPECT_LE(engine->stats().reads_at_once, 16u);  // the first records found nobody waiting
+  gate.open();
+  EXPECT_EQ(said_by(*engine), expected(rig, 1)[0]);
+}
+
+TEST(EngineReads, depth_changes_no_batch) {
+  for (const uint64_t batch_size : {1u, 3u, 16u}) {
+    for (const size_t prefetch : {1u, 2u}) {
+      Rig rig;
+      rig.container = made_records(500);
+      rig.order.records = 500;
+      rig.order.batch_size = batch_size;
+      rig.engine = {.threads = 4, .prefetch = prefetch, .read_threads = 1};
+      rig.worker.jitter = 2'000;
+      EXPECT_EQ(all_said(*rig.make(), 1'200), expected(rig, 1'200));
+    }
+  }
+}
+
+// The records of made_records in a file, which a backend may read in its own way.
+class FileRecords final : public Container {
+ public:
+  explicit FileRecords(uint64_t records) : made_(made_records(records)) {
+    std::string bytes;
+    for (uint64_t i = 0; i < records; ++i) {
+      const Extent from = made_->extent(i);
+      std::vector<std::byte> record(static_cast<size_t>(from.length));
+      from.source->read(from.offset, record);
+      offsets_.push_back(bytes.size());
+      bytes.append(reinterpret_cast<const char*>(record.data()), record.size());
+    }
+    write_file(directory_ / "records", bytes);
+    source_ = file_system_for(directory_.path()).open(directory_ / "records");
+  }
+  uint64_t size() const override { return made_->size(); }
+  const Schema& schema() const override { return made_->schema(); }
+  Extent extent(uint64_t i) const override {
+    return {source_, offsets_[i], made_->extent(i).length};
+  }
+  void parse(uint64_t i, Bytes framed, Sample& out) const override { made_->parse(i, framed, out); }
+  Place place(uint64_t i) const override { return made_->place(i); }
+  Fingerprint fingerprint() const override { return made_->fingerprint(); }
+  const std::vector<std::string>& classes() const override { return made_->classes(); }
+  bool verifies_checksums() const override { return made_->verifies_checksums(); }
+
+ private:
+  TemporaryDirectory directory_;
+  std::shared_ptr<const Container> made_;
+  std::shared_ptr<const Source> source_;
+  std::vector<uint64_t> offsets_;
+};
+
+TEST(EngineReads, every_backend_gives_the_same_batches_direct_or_not) {
+  Rig rig;
+  rig.container = std::make_shared<FileRecords>(300);
+  rig.order.records = 300;
+  for (const Shuffle shuffle : {Shuffle::kNone, Shuffle::kFull}) {
+    rig.order.shuffle = shuffle;
+    const std::vector<Said> want = expected(rig, 80);
+    for (const int threads : {0, 3}) {
+      for (const ReadBackend backend : {ReadBackend::kPread, ReadBackend::kAuto}) {
+        for (const bool direct : {false, true}) {
+          rig.engine.read_threads = threads;
+          rig.engine.read_backend = backend;
+          rig.engine.direct_reads = direct;
+          EXPECT_EQ(all_said(*rig.make(), 80), want);
+        }
+      }
+    }
+  }
+}
+
+TEST(EngineReads, stats_name_the_backend) {
+  Rig rig;
+  rig.engine.read_backend = ReadBackend::kPread;
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->stats().read_backend, "");
+  engine->next();
+  EXPECT_EQ(engine->stats().read_backend, "pread");
+}
+
+}  // namespace
+}  // namespace fuelrail
