@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <string_view>
 
 #include "fuelrail/base/error.h"
@@ -18,15 +19,33 @@ struct Scheme {
   const char* remedy;            // of those not read yet
 };
 
-constexpr const char* kDownload = "Download the file, or mount the store, and give its path";
+constexpr const char* kHttp = "Download it (curl -O) and give the file's path";
+constexpr const char* kBucket =
+    "Copy it to a disk, or mount the bucket (rclone mount, or the store's own client), and give "
+    "the path";
+constexpr const char* kHdfs = "Copy it (hdfs dfs -get) or mount it by NFS, and give the path";
 
 // The table of file systems.
 constexpr std::array kSchemes{
-    Scheme{"file", local_file_system, nullptr}, Scheme{"memory", memory_file_system, nullptr},
-    Scheme{"http", nullptr, kDownload},         Scheme{"https", nullptr, kDownload},
-    Scheme{"s3", nullptr, kDownload},           Scheme{"gs", nullptr, kDownload},
-    Scheme{"azure", nullptr, kDownload},        Scheme{"hdfs", nullptr, kDownload},
+    Scheme{"file", local_file_system, nullptr},
+    Scheme{"memory", memory_file_system, nullptr},
+    Scheme{"http", nullptr, kHttp},
+    Scheme{"https", nullptr, kHttp},
+    Scheme{"s3", nullptr, kBucket},
+    Scheme{"gs", nullptr, kBucket},
+    Scheme{"azure", nullptr, kBucket},
+    Scheme{"hdfs", nullptr, kHdfs},
 };
+
+// By place in kSchemes; null = the table's own.
+std::array<std::atomic<FileSystem*>, kSchemes.size()> overrides;
+
+// kSchemes.size() for a scheme that is not in the table.
+size_t place_of(std::string_view scheme) {
+  size_t place = 0;
+  while (place < kSchemes.size() && kSchemes[place].name != scheme) ++place;
+  return place;
+}
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -50,17 +69,29 @@ std::string scheme_of(const std::string& uri) {
 
 FileSystem& file_system_for(const std::string& uri) {
   const std::string scheme = scheme_of(uri);
-  if (scheme.empty()) return local_file_system();
-  for (const Scheme& known : kSchemes) {
-    if (known.name != scheme) continue;
-    if (known.file_system != nullptr) return known.file_system();
+  const size_t place = place_of(scheme.empty() ? "file" : scheme);
+  if (place < kSchemes.size()) {
+    if (FileSystem* const other = overrides[place].load(std::memory_order_acquire)) return *other;
+    if (kSchemes[place].file_system != nullptr) return kSchemes[place].file_system();
     throw UnsupportedError(fmt::format("fuelrail does not read {}:// yet", scheme),
-                           {.path = uri, .remedy = known.remedy});
+                           {.path = uri, .remedy = kSchemes[place].remedy});
   }
   std::vector<std::string> names;
   for (const Scheme& known : kSchemes) names.emplace_back(known.name);
   throw InvalidArgumentError(fmt::format("no file system is known by the name '{}'", scheme),
                              {.path = uri, .remedy = suggest(scheme, names)});
+}
+
+FileSystemOverride::FileSystemOverride(const std::string& scheme, FileSystem& with)
+    : place_(place_of(scheme)) {
+  if (place_ == kSchemes.size()) {
+    throw InvalidArgumentError(fmt::format("no file system is known by the name '{}'", scheme));
+  }
+  overrides[place_].store(&with, std::memory_order_release);
+}
+
+FileSystemOverride::~FileSystemOverride() {
+  overrides[place_].store(nullptr, std::memory_order_release);
 }
 
 std::string join_uri(const std::string& directory, const std::string& name) {

@@ -2,6 +2,7 @@
 // table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -71,6 +72,20 @@ class FileSystem {
 // the process. Errors: UnsupportedError for http, https, s3, gs, azure and hdfs;
 // InvalidArgumentError for any other scheme.
 FileSystem& file_system_for(const std::string& uri);
+
+// For tests: as long as it lives, `file_system_for` gives `with` for the URIs of `scheme` ("file"
+// stands for plain paths too). Requires: one a scheme at a time; made and destroyed while no other
+// thread asks for a file system. Errors: InvalidArgumentError for an unknown scheme.
+class FileSystemOverride {
+ public:
+  FileSystemOverride(const std::string& scheme, FileSystem& with);
+  ~FileSystemOverride();
+  FileSystemOverride(const FileSystemOverride&) = delete;
+  FileSystemOverride& operator=(const FileSystemOverride&) = delete;
+
+ private:
+  size_t place_;  // in the table of schemes
+};
 
 // `directory` + "/" + `name`; and the last component of a URI, which a trailing slash does not
 // change: "train" of "data/train/", empty for a root.

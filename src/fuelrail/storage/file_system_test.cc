@@ -33,6 +33,30 @@ TEST(FileSystem, a_store_that_is_not_read_yet_is_unsupported_with_a_remedy) {
   }
 }
 
+TEST(FileSystem, the_remedy_names_what_brings_the_file_here) {
+  const auto remedy = [](const char* uri) -> std::string {
+    try {
+      file_system_for(uri);
+    } catch (const UnsupportedError& error) {
+      return error.detail().remedy;
+    }
+    return "";
+  };
+  EXPECT_THAT(remedy("https://host/train.rec"), testing::HasSubstr("curl"));
+  EXPECT_THAT(remedy("s3://bucket/train.rec"), testing::HasSubstr("mount the bucket"));
+  EXPECT_THAT(remedy("hdfs://node/train.rec"), testing::HasSubstr("hdfs dfs -get"));
+}
+
+TEST(FileSystem, an_override_stands_in_as_long_as_it_lives) {
+  {
+    const FileSystemOverride other("file", memory_file_system());
+    EXPECT_EQ(&file_system_for("a.rec"), &memory_file_system());
+    EXPECT_EQ(&file_system_for("file:///a.rec"), &memory_file_system());
+  }
+  EXPECT_EQ(&file_system_for("a.rec"), &local_file_system());
+  EXPECT_THROW(FileSystemOverride("ftp", memory_file_system()), InvalidArgumentError);
+}
+
 TEST(FileSystem, an_unknown_scheme_is_refused_with_the_nearest_one) {
   try {
     file_system_for("memry://x");

@@ -77,6 +77,15 @@ int rename_unless_taken(const std::string& from, const std::string& to) {
   return 0;
 }
 
+// `fsync` of POSIX, again after a signal. Returns: false with errno set where it fails.
+bool fsync_retrying(int fd) {
+  int result = 0;
+  do {
+    result = ::fsync(fd);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
 std::string directory_of(const std::string& path) {
   const std::string directory = std::filesystem::path(path).parent_path();
   return directory.empty() ? "." : directory;
@@ -174,11 +183,7 @@ void LocalSink::write_through(Bytes bytes) {
 }
 
 void LocalSink::flush_to_device() {
-  int result = 0;
-  do {
-    result = ::fsync(file_.get());
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) throw_write_error(errno, uri_, position_, 0);
+  if (!fsync_retrying(file_.get())) throw_write_error(errno, uri_, position_, 0);
 }
 
 void LocalSink::sync() {
@@ -218,7 +223,7 @@ void LocalSink::finish(const std::string& directory, const Descriptor& opened) {
   file_ = Descriptor();
   // Some file systems cannot flush a directory (EINVAL), and a directory may be writable and not
   // readable: then the name is as durable as that system makes it.
-  if (opened.valid() && ::fsync(opened.get()) != 0 && errno != EINVAL && errno != EROFS) {
+  if (opened.valid() && !fsync_retrying(opened.get()) && errno != EINVAL && errno != EROFS) {
     throw_errno(errno, "the directory cannot be flushed to the device", directory);
   }
 }

@@ -200,7 +200,8 @@ void UringReads::arm_bell() {
 
 void UringReads::ring_bell() const {
   const uint64_t one = 1;
-  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+  while (::write(bell_.get(), &one, sizeof one) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace fuelrail::uring

@@ -1,0 +1,106 @@
+// System calls on files that fail when a test says so: this program's own preadv, write, fsync,
+// rename and renameat2 stand before the C library's. For one source file of a test program, which
+// links fuelrail statically. Reads through io_uring are not made by these calls.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+namespace fuelrail {
+
+// Which calls count: those that a fault makes sense for.
+enum class Call : uint8_t { kRead, kWrite, kSync, kRename };
+
+// Threads: any.
+class FaultyCalls {
+ public:
+  static constexpr int kShort = -1;  // half of the bytes, and no error
+
+  // The call `number` from now on, counted from 0, fails with the errno `error`, or is kShort.
+  static void arm(int error, uint64_t number) {
+    error_.store(error, std::memory_order_relaxed);
+    count_.store(0, std::memory_order_relaxed);
+    left_.store(static_cast<int64_t>(number), std::memory_order_release);
+  }
+  static void disarm() { left_.store(-1, std::memory_order_release); }
+  static uint64_t calls() { return count_.load(std::memory_order_relaxed); }  // since `arm`
+
+  // Returns: what is to happen to this call; 0 = nothing. A call that a fault makes no sense for is
+  // let through.
+  static int next(Call call) {
+    count_.fetch_add(1, std::memory_order_relaxed);
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 0) return 0;
+    const int error = error_.load(std::memory_order_relaxed);
+    const bool moves_bytes = call == Call::kRead || call == Call::kWrite;
+    if (error == kShort) return moves_bytes ? error : 0;
+    if (error == ENOSPC) return call == Call::kRead ? 0 : error;
+    if (error == EINTR) return call == Call::kRename ? 0 : error;
+    return error;
+  }
+
+ private:
+  static inline std::atomic<int> error_{0};
+  static inline std::atomic<int64_t> left_{-1};
+  static inline std::atomic<uint64_t> count_{0};
+};
+
+}  // namespace fuelrail
+
+extern "C" {
+
+ssize_t preadv(int fd, const iovec* pieces, int count, off_t offset) {
+  using fuelrail::FaultyCalls;
+  const int fault = FaultyCalls::next(fuelrail::Call::kRead);
+  if (fault > 0) {
+    errno = fault;
+    return -1;
+  }
+  if (fault == FaultyCalls::kShort && count > 0 && pieces->iov_len > 1) {
+    const iovec half{pieces->iov_base, pieces->iov_len / 2};
+    return ::syscall(SYS_preadv, fd, &half, 1L, offset, 0L);
+  }
+  return ::syscall(SYS_preadv, fd, pieces, static_cast<long>(count), offset, 0L);
+}
+
+ssize_t write(int fd, const void* bytes, size_t size) {
+  using fuelrail::FaultyCalls;
+  struct stat status {};
+  const bool counts = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  const int fault = counts ? FaultyCalls::next(fuelrail::Call::kWrite) : 0;
+  if (fault > 0) {
+    errno = fault;
+    return -1;
+  }
+  return ::syscall(SYS_write, fd, bytes,
+                   fault == FaultyCalls::kShort && size > 1 ? size / 2 : size);
+}
+
+int fsync(int fd) {
+  if (const int fault = fuelrail::FaultyCalls::next(fuelrail::Call::kSync)) {
+    errno = fault;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
+
+int renameat2(int from_directory, const char* from, int to_directory, const char* to,
+              unsigned flags) noexcept {
+  if (const int fault = fuelrail::FaultyCalls::next(fuelrail::Call::kRename)) {
+    errno = fault;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
+}
+
+int rename(const char* from, const char* to) noexcept {
+  return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+}  // extern "C"

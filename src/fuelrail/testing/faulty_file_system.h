@@ -1,0 +1,176 @@
+// A file system around another that fails one operation: the n-th that is asked of it, its sources
+// and its sinks. And one that adds a delay to every read, for what slow storage does.
+//
+//   FaultyFileSystem faulty(memory_file_system());
+//   const FileSystemOverride instead("memory", faulty);
+//   faulty.arm(Fault::kError, 7);
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+
+enum class Fault : uint8_t {
+  kNone,
+  kError,      // an IoError
+  kShortRead,  // of reads: a TruncatedError, half of the bytes being there; of others kError
+  kDiskFull,   // of writes, syncs and commits: what a full disk says; of others kError
+  kDelay,      // takes 5 ms longer, and succeeds
+};
+
+// The operations of one FaultyFileSystem, counted. Threads: any.
+class FaultCounter {
+ public:
+  // The operation `number` from now on, counted from 0, is to fail.
+  void arm(Fault fault, uint64_t number) {
+    fault_.store(fault, std::memory_order_relaxed);
+    left_.store(static_cast<int64_t>(number), std::memory_order_release);
+    count_.store(0, std::memory_order_relaxed);
+  }
+  uint64_t operations() const { return count_.load(std::memory_order_relaxed); }  // since `arm`
+
+  // Counts an operation. Returns: the fault that is to happen instead, or before it.
+  Fault next() {
+    count_.fetch_add(1, std::memory_order_relaxed);
+    const bool hit = left_.fetch_sub(1, std::memory_order_acq_rel) == 0;
+    const Fault fault = hit ? fault_.load(std::memory_order_relaxed) : Fault::kNone;
+    if (fault != Fault::kDelay) return fault;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return Fault::kNone;
+  }
+
+ private:
+  std::atomic<Fault> fault_{Fault::kNone};
+  std::atomic<int64_t> left_{-1};
+  std::atomic<uint64_t> count_{0};
+};
+
+class FaultyFileSystem final : public FileSystem {
+ public:
+  explicit FaultyFileSystem(FileSystem& inner) : inner_(inner) {}
+
+  void arm(Fault fault, uint64_t number) { counter_->arm(fault, number); }
+  uint64_t operations() const { return counter_->operations(); }
+
+  std::shared_ptr<const Source> open(const std::string& uri) override {
+    strike("open", uri);
+    return std::make_shared<FaultySource>(inner_.open(uri), counter_);
+  }
+  std::shared_ptr<const Source> open_lazily(const FileInfo& info,
+                                            const std::string& shown_as) override {
+    return std::make_shared<FaultySource>(inner_.open_lazily(info, shown_as), counter_);
+  }
+  std::string absolute(const std::string& uri) override { return inner_.absolute(uri); }
+  std::unique_ptr<Sink> create(const std::string& uri) override {
+    strike("create", uri);
+    return std::make_unique<FaultySink>(inner_.create(uri), counter_);
+  }
+  std::optional<FileInfo> stat(const std::string& uri) override {
+    strike("stat", uri);
+    return inner_.stat(uri);
+  }
+  std::vector<FileInfo> list(const std::string& uri) override {
+    strike("list", uri);
+    return inner_.list(uri);
+  }
+  void remove(const std::string& uri) override {
+    strike("remove", uri);
+    inner_.remove(uri);
+  }
+  void make_directory(const std::string& uri) override {
+    strike("make_directory", uri);
+    inner_.make_directory(uri);
+  }
+
+ private:
+  using Counter = std::shared_ptr<FaultCounter>;
+
+  [[noreturn]] static void fail(const char* operation, const std::string& uri) {
+    throw IoError(std::string("injected fault: ") + operation, {.path = uri});
+  }
+
+  void strike(const char* operation, const std::string& uri) {
+    if (counter_->next() != Fault::kNone) fail(operation, uri);
+  }
+
+  // Has no descriptor: what reads must ask it.
+  class FaultySource final : public Source {
+   public:
+    FaultySource(std::shared_ptr<const Source> inner, Counter counter)
+        : inner_(std::move(inner)), counter_(std::move(counter)) {}
+    uint64_t size_bytes() const override { return inner_->size_bytes(); }
+    const std::string& uri() const override { return inner_->uri(); }
+    void read(uint64_t offset, MutableBytes into) const override {
+      const Fault fault = counter_->next();
+      if (fault == Fault::kShortRead && !into.empty()) {
+        const size_t half = into.size() / 2;
+        inner_->read(offset, into.first(half));
+        check_range(uri(), offset + half, offset, into.size());
+      }
+      if (fault != Fault::kNone) fail("read", uri());
+      inner_->read(offset, into);
+    }
+    MappedBytes map() const override {
+      if (counter_->next() != Fault::kNone) fail("map", uri());
+      return inner_->map();
+    }
+
+   private:
+    std::shared_ptr<const Source> inner_;
+    Counter counter_;
+  };
+
+  class FaultySink final : public Sink {
+   public:
+    FaultySink(std::unique_ptr<Sink> inner, Counter counter)
+        : inner_(std::move(inner)), counter_(std::move(counter)) {}
+    const std::string& uri() const override { return inner_->uri(); }
+    void write(Bytes bytes) override {
+      strike("write");
+      inner_->write(bytes);
+    }
+    uint64_t position() const override { return inner_->position(); }
+    bool is_first_writer() const override { return inner_->is_first_writer(); }
+    void sync() override {
+      strike("sync");
+      inner_->sync();
+    }
+    void commit() override {
+      strike("commit");
+      inner_->commit();
+    }
+    [[nodiscard]] bool commit_new() override {
+      strike("commit_new");
+      return inner_->commit_new();
+    }
+
+   private:
+    void strike(const char* operation) {
+      const Fault fault = failed_ ? Fault::kError : counter_->next();
+      if (fault == Fault::kNone) return;
+      failed_ = true;  // as the contract says: after an error a sink can only be destroyed
+      if (fault == Fault::kDiskFull) throw IoError("injected fault: disk full", {.path = uri()});
+      fail(operation, uri());
+    }
+
+    std::unique_ptr<Sink> inner_;
+    Counter counter_;
+    bool failed_ = false;
+  };
+
+  FileSystem& inner_;
+  Counter counter_ = std::make_shared<FaultCounter>();
+};
+
+}  // namespace fuelrail
