@@ -59,7 +59,10 @@ struct Loader::Impl {
                image_worker_factory(container, options),
                {.threads = options.threads,
                 .prefetch = options.prefetch,
-                .read_threads = options.read_threads}) {}
+                .read_threads = options.read_threads,
+                .read_backend = options.read_backend,
+                .direct_reads = options.direct_reads,
+                .warn = options.warn}) {}
 
   void restart(Progress at) {
     engine.restart(std::make_unique<EpochSampler>(sampling, at));

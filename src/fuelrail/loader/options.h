@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 #include "fuelrail/sampler/shard.h"
+#include "fuelrail/storage/read_queue.h"
 #include "fuelrail/transform/normalize.h"
 #include "fuelrail/transform/transform.h"
 
@@ -34,6 +36,9 @@ struct LoaderOptions {
   int threads = 0;      // 0 = default_threads()
   size_t prefetch = 2;  // batches
   int read_threads = 4;
+  ReadBackend read_backend = ReadBackend::kAuto;
+  bool direct_reads = false;  // past the page cache, where the file system permits it
+  std::function<void(const std::string&)> warn{};  // EngineOptions::warn
 };
 
 }  // namespace fuelrail
