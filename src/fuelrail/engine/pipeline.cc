@@ -220,7 +220,7 @@ void Pipeline::throw_placed(const Handout& handout) const {
     error.add(place);
     throw;
   } catch (const std::bad_alloc&) {
-    throw Error("there is no memory for this record", place);
+    throw OutOfMemoryError("there is no memory for this record", place);
   } catch (const std::exception& error) {
     throw Error(error.what(), place);
   }
