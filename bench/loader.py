@@ -131,6 +131,7 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
             "--root",
             str(SAMPLE),
             *arguments,
+            "--overwrite",  # of a run that was cut short
         ]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         for i in range(

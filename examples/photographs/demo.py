@@ -46,8 +46,9 @@ def pack(folder: pathlib.Path, record_file: pathlib.Path) -> None:
         "pack",
         str(folder),
         str(record_file),
+        "--overwrite",  # of an earlier run
     ]
-    print("  $ fuelrail pack", folder, record_file, flush=True)
+    print("  $ fuelrail pack", folder, record_file, "--overwrite", flush=True)
     subprocess.run(command, check=True)
 
 
