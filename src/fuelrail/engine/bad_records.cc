@@ -45,7 +45,7 @@ void throw_with_place(const std::exception_ptr& error, const Container& containe
     known.add(place);
     throw;
   } catch (const std::bad_alloc&) {
-    throw Error("there is no memory for this record", place);
+    throw OutOfMemoryError("there is no memory for this record", place);
   } catch (const std::exception& other) {
     throw Error(other.what(), place);
   }
@@ -54,6 +54,8 @@ void throw_with_place(const std::exception_ptr& error, const Container& containe
 bool is_skippable(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
+  } catch (const OutOfMemoryError&) {
+    return false;
   } catch (const StateError&) {
     return false;
   } catch (const Error&) {

@@ -87,6 +87,7 @@ TEST(IsSkippable, is_what_the_data_are_to_blame_for) {
   EXPECT_TRUE(is_skippable(std::make_exception_ptr(UnsupportedError("x"))));
   EXPECT_TRUE(is_skippable(std::make_exception_ptr(IoError("x"))));
   EXPECT_FALSE(is_skippable(std::make_exception_ptr(StateError("x"))));
+  EXPECT_FALSE(is_skippable(std::make_exception_ptr(OutOfMemoryError("x"))));
   EXPECT_FALSE(is_skippable(std::make_exception_ptr(std::bad_alloc())));
   EXPECT_FALSE(is_skippable(std::make_exception_ptr(std::runtime_error("x"))));
 }

@@ -78,7 +78,7 @@ class Pipeline {
   Engine::Next finish_handout(Handout handout) const;
   void recycle(JobPointer job);
 
-  // A worker's.
+  // A worker's (pipeline_work.cc).
   void work();
   void work_until_halted(Worker& worker);
   bool claim(Lock& lock, Group& group);

@@ -1,8 +1,10 @@
 #include "fuelrail/loader/loader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -58,6 +60,31 @@ size_t max_bad(const LoaderOptions& options, uint64_t records) {
     return static_cast<size_t>(*fraction * share);
   }
   return std::max(kLeastMaxBad, static_cast<size_t>(kDefaultMaxBad * share));
+}
+
+// "image float32 (256, 3, 224, 224)"
+std::string describe(const ColumnSpec& column, size_t rows) {
+  std::string shape = fmt::format("{}", rows);
+  for (const int64_t extent : column.row_shape) shape += fmt::format(", {}", extent);
+  if (column.row_shape.empty()) shape += ',';
+  return fmt::format("{} {} ({})", column.name, name_of(column.dtype), shape);
+}
+
+// `lent` batches are the user's, besides the `slots` of the engine.
+OutOfMemoryError no_memory(const BatchLayout& layout, size_t slots, size_t lent) {
+  std::vector<std::string> columns;
+  for (const ColumnSpec& column : layout.columns()) {
+    columns.push_back(describe(column, layout.rows()));
+  }
+  ErrorDetail detail{
+      .expected = fmt::format("{} bytes for each of {} batches (`prefetch` + 1) of {}",
+                              layout.total_bytes(), slots, fmt::join(columns, ", ")),
+      .remedy = "Use a smaller `batch_size` or `prefetch`"};
+  if (lent > 0) {
+    detail.expected += fmt::format(", besides {} that the user holds", lent);
+    detail.remedy += ", or let go of batches";
+  }
+  return {"there is not enough memory for the batches", std::move(detail)};
 }
 
 std::shared_ptr<const Container> not_empty(std::shared_ptr<const Container> container) {
@@ -117,6 +144,9 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
     if (next.status == Engine::Status::kEndOfEpoch) impl_->phase = Impl::Phase::kBeforeBatch;
     note_progress();
     return next;
+  } catch (const std::bad_alloc&) {
+    note_progress();
+    throw no_memory(*impl_->layout, impl_->options.prefetch + 1, stats().slots_lent);
   } catch (...) {
     note_progress();
     throw;
