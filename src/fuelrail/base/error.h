@@ -82,6 +82,9 @@ class UnsupportedError : public Error {
 class StateError : public Error {
   using Error::Error;
 };  // RuntimeError: closed, forked, wrong moment
+class TooManyBadRecordsError : public Error {
+  using Error::Error;
+};  // RuntimeError: more records were skipped than the error policy allows
 
 // The nearest name of `known` to `given` by edit distance, as the remedy "Did you mean 'x'?", or,
 // when none is near, "Known: a, b, c".

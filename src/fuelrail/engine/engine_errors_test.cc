@@ -232,6 +232,10 @@ class ThrowingSampler final : public Sampler {
     return inner_->next();
   }
   Progress progress() const override { return inner_->progress(); }
+  std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
+                                     uint32_t attempt) const override {
+    return inner_->substitute(plan, row, attempt);
+  }
 
  private:
   std::unique_ptr<Sampler> inner_;

@@ -20,31 +20,21 @@ size_t worker_count(const EngineOptions& options) {
   return static_cast<size_t>(options.threads > 0 ? options.threads : default_threads());
 }
 
-// Where an entry's record lies, for an error. Says what it can.
-ErrorDetail place_of(const Container& container, const Entry& entry) {
-  try {
-    if (entry.record < container.size()) {
-      Place place = container.place(entry.record);
-      return {.path = std::move(place.path), .record = place.record, .offset = place.offset};
-    }
-  } catch (const std::exception&) {  // the error at hand matters more
-  }
-  return {.record = entry.record};
-}
-
 }  // namespace
 
 Pipeline::Pipeline(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
                    std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
-                   const EngineOptions& options)
+                   const EngineOptions& options, const ErrorPolicy& policy)
     : container_(std::move(container)),
       layout_(std::move(layout)),
       make_worker_(std::move(make_worker)),
       options_(options),
+      policy_(policy),
       workers_(worker_count(options)),
       buffers_(options.read_ahead_bytes, std::max(kReadAheadRecords, 4 * workers_ * options.group),
                2 * workers_),
       progress_(sampler->progress()),
+      bad_records_(*container_, policy.max_bad),
       sampler_(std::move(sampler)) {}
 
 // --- life ---------------------------------------------------------------------------------------
@@ -146,7 +136,7 @@ bool Pipeline::wake_due(Lock& lock) {
 bool Pipeline::next_is_ready() const {
   if (halted()) return true;
   if (discarding_) return false;
-  if (end_of_epoch_) return true;
+  if (end_of_epoch_ || too_many_bad_) return true;
   return jobs_.empty() ? exhausted_ : jobs_.front()->complete();
 }
 
@@ -156,6 +146,7 @@ Engine::Next Pipeline::next(std::chrono::milliseconds timeout) {
   if (!wait_for_next(lock, timeout)) return {Engine::Status::kTimeout, std::nullopt};
   if (stopped_ || discarding_) check_usable();
   if (std::exchange(end_of_epoch_, false)) return {Engine::Status::kEndOfEpoch, std::nullopt};
+  if (too_many_bad_) std::rethrow_exception(too_many_bad_);
   if (!jobs_.empty() && jobs_.front()->complete()) {
     Handout handout = hand_out();
     unlock_and_wake(lock);
@@ -193,37 +184,27 @@ Pipeline::Handout Pipeline::hand_out() {
   deliver_clock_.moved(job->rows.size() * layout_->row_bytes());
 
   Handout handout{std::move(job->batch), std::move(job->error), std::nullopt};
-  if (job->plan_failed) {
+  if (!job->skipped.empty()) bad_records_.note(job->plan.epoch, std::move(job->skipped));
+  if (bad_records_.too_many()) {
+    too_many_bad_ = bad_records_.too_many_error();
+    handout = {std::nullopt, too_many_bad_, std::nullopt};
+    job->bad_row = BatchJob::kNone;
+  } else if (job->plan_failed) {
     plan_failed_ = false;
   } else {
     progress_ = job->plan.after;
     end_of_epoch_ = job->plan.ends_epoch;
   }
-  if (handout.error && job->bad_row != BatchJob::kNone)
-    handout.bad = job->rows[job->bad_row].entry();
+  if (job->bad_row != BatchJob::kNone) handout.bad = job->rows[job->bad_row].entry;
   recycle(std::move(job));
   return handout;
 }
 
 Engine::Next Pipeline::finish_handout(Handout handout) const {
-  if (handout.error) throw_placed(handout);
+  if (handout.bad) throw_with_place(handout.error, *container_, *handout.bad);
+  if (handout.error) std::rethrow_exception(handout.error);
   if (!handout.batch) handout.batch.emplace(layout_, slots_->take(), 0);
   return {Engine::Status::kBatch, std::move(handout.batch)};
-}
-
-void Pipeline::throw_placed(const Handout& handout) const {
-  if (!handout.bad) std::rethrow_exception(handout.error);
-  const ErrorDetail place = place_of(*container_, *handout.bad);
-  try {
-    std::rethrow_exception(handout.error);
-  } catch (Error& error) {
-    error.add(place);
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw OutOfMemoryError("there is no memory for this record", place);
-  } catch (const std::exception& error) {
-    throw Error(error.what(), place);
-  }
 }
 
 void Pipeline::recycle(JobPointer job) {
@@ -235,6 +216,8 @@ void Pipeline::restart(std::unique_ptr<Sampler> sampler) {
   std::lock_guard lock(mutex_);
   check_usable();
   progress_ = sampler->progress();
+  bad_records_.count_anew();
+  too_many_bad_ = nullptr;
   if (!started_.load(std::memory_order_relaxed)) return sampler_.swap(sampler);
   next_sampler_.swap(sampler);
   discarding_ = true;
@@ -245,6 +228,11 @@ void Pipeline::restart(std::unique_ptr<Sampler> sampler) {
 Progress Pipeline::progress() const {
   std::lock_guard lock(mutex_);
   return progress_;
+}
+
+std::vector<BadRecord> Pipeline::bad_records() const {
+  std::lock_guard lock(mutex_);
+  return bad_records_.list();
 }
 
 Stats Pipeline::stats() {

@@ -110,7 +110,7 @@ void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
     if (writable) {
       group.rows.push_back(&row);
       group.tasks.push_back(
-          {.entry = row.entry(), .framed = row.framed(), .batch = &*job.batch, .row = row.index});
+          {.entry = row.entry, .framed = row.framed(), .batch = &*job.batch, .row = row.index});
     } else {
       finish_row(row, nullptr);
     }
@@ -152,11 +152,30 @@ void Pipeline::finish_row(Row& row, std::exception_ptr error) {
   BatchJob& job = *row.job;
   buffers_.give_back(std::move(row.buffer));
   row.extent.source.reset();
+  row.located = false;
+  if (error && skip(row, error)) return;
   ++job.done;
   if (error && row.index < job.bad_row) {
     job.bad_row = row.index;
     job.error = std::move(error);
   }
+}
+
+// Notes a bad record that the policy passes over. Returns: whether the row is to get another one,
+// and is open again.
+bool Pipeline::skip(Row& row, const std::exception_ptr& error) {
+  if (policy_.on_error != OnError::kSkip || row.hopeless || !is_skippable(error)) return false;
+  BatchJob& job = *row.job;
+  job.skipped.push_back({row.index, row.entry, error});
+  if (job.skipped.size() > policy_.max_bad) return false;  // this batch will not be handed out
+  row.error = error;
+  skipped_.push_back(&row);
+  --job.taken;
+  ++untaken_;
+  const auto at = std::find_if(jobs_.begin(), jobs_.end(),
+                               [&](const JobPointer& other) { return other.get() == &job; });
+  first_open_ = std::min(first_open_, static_cast<size_t>(at - jobs_.begin()));
+  return true;
 }
 
 }  // namespace fuelrail

@@ -14,6 +14,9 @@
 namespace fuelrail {
 namespace {
 
+constexpr double kDefaultMaxBad = 0.01;  // of the share
+constexpr size_t kLeastMaxBad = 10;
+
 void check(const LoaderOptions& options) {
   fuelrail::check(options.transforms);
   fuelrail::check(PixelFormat{options.dtype, options.layout, normalization(options.transforms)});
@@ -41,6 +44,22 @@ size_t slot_rows(const EpochSamplerOptions& options) {
   const uint64_t share =
       (options.records + options.shard.world_size - 1) / options.shard.world_size;
   return std::min(options.batch_size, share);
+}
+
+// The share is the most rows that a rank has in an epoch, fillers left out.
+size_t max_bad(const LoaderOptions& options, uint64_t records) {
+  if (const auto* count = std::get_if<uint64_t>(&options.max_bad)) return *count;
+  const uint64_t world_size = std::max(options.shard.world_size, 1U);
+  const auto share = static_cast<double>((records + world_size - 1) / world_size);
+  if (const auto* fraction = std::get_if<double>(&options.max_bad)) {
+    if (!(*fraction >= 0 && *fraction <= 1)) {
+      throw InvalidArgumentError("`max_bad` is no fraction of the samples",
+                                 {.expected = "a fraction from 0 to 1, or a whole number",
+                                  .found = fmt::format("{}", *fraction)});
+    }
+    return static_cast<size_t>(*fraction * share);
+  }
+  return std::max(kLeastMaxBad, static_cast<size_t>(kDefaultMaxBad * share));
 }
 
 // "image float32 (256, 3, 224, 224)"
@@ -86,7 +105,8 @@ struct Loader::Impl {
                image_worker_factory(container, options),
                {.threads = options.threads,
                 .prefetch = options.prefetch,
-                .read_threads = options.read_threads}) {}
+                .read_threads = options.read_threads},
+               {.on_error = options.on_error, .max_bad = max_bad(options, container->size())}) {}
 
   void restart(Progress at) {
     engine.restart(std::make_unique<EpochSampler>(sampling, at));
@@ -176,6 +196,7 @@ void Loader::restore(const State& state) {
 const LoaderOptions& Loader::options() const { return impl_->options; }
 const Container& Loader::container() const { return *impl_->container; }
 const BatchLayout& Loader::layout() const { return *impl_->layout; }
+std::vector<BadRecord> Loader::bad_records() const { return impl_->engine.bad_records(); }
 Stats Loader::stats() const { return impl_->engine.stats(); }
 void Loader::stop() { impl_->engine.stop(); }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fuelrail/batch/batch.h"
 #include "fuelrail/container/container.h"
@@ -53,6 +54,8 @@ class Loader {
   const LoaderOptions& options() const;
   const Container& container() const;
   const BatchLayout& layout() const;
+  // Under `skip`: what was passed over in the batches handed out, a record once.
+  std::vector<BadRecord> bad_records() const;
   Stats stats() const;
   void stop();
 

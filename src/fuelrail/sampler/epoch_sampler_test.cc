@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "fuelrail/base/error.h"
@@ -146,6 +148,26 @@ TEST(EpochSampler, says_which_start_it_refuses) {
                  "the start lies beyond the records: expected a position up to 10, found 11. "
                  "Restore the state that belongs to this dataset.");
   }
+}
+
+TEST(EpochSampler, substitutes_are_any_records_and_the_same_for_every_world_size) {
+  const EpochSamplerOptions alone{.records = 50, .seed = 3, .batch_size = 50};
+  EpochSamplerOptions second_of_two = alone;
+  second_of_two.batch_size = 25;
+  second_of_two.shard = {1, 2};
+  EpochSampler whole(alone);
+  EpochSampler half(second_of_two);
+  const BatchPlan plan = *whole.next();
+  const BatchPlan half_plan = *half.next();
+  std::set<uint64_t> seen;
+  for (size_t row = 0; row < 25; ++row) {
+    for (uint32_t attempt = 1; attempt <= 20; ++attempt) {
+      const std::optional<uint64_t> record = half.substitute(half_plan, row, attempt);
+      EXPECT_EQ(record, whole.substitute(plan, 25 + row, attempt));
+      seen.insert(*record);
+    }
+  }
+  EXPECT_EQ(seen.size(), 50u) << "500 draws of 50";
 }
 
 }  // namespace
