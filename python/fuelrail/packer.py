@@ -65,6 +65,8 @@ class PackReport:
     failures: tuple[PackFailure, ...]
     report: str | None
     """Path of the file that lists the failures, one JSON object a line."""
+    unassigned: int = 0
+    """Images that no part of the split takes."""
 
 
 @suggests_options
@@ -79,6 +81,7 @@ def pack(
     seed: int = 0,
     root: str | os.PathLike[str] | None = None,
     max_errors: int | float = 0,
+    overwrite: bool = False,
     threads: int | None = None,
     progress: Callable[[PackProgress], object] | None = None,
 ) -> PackReport:
@@ -97,6 +100,7 @@ def pack(
     root: the folder that a list's paths are relative to. Default: the list's own.
     max_errors: images that may be left out: a count, or, as a float below 1, a fraction.
         Default: 0.
+    overwrite: replaces an output that is there. Default: that is an IoError.
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises
@@ -111,26 +115,32 @@ def pack(
     count, fraction = _allowance(max_errors)
     if progress is not None and not callable(progress):
         raise ArgumentTypeError("`progress` cannot be called", found=typed(progress))
-    result: dict[str, Any] = _core.pack(
-        file_name("`source`", source),
-        file_name("`output`", output),
-        resize=0 if resize is None else whole("resize", resize, least=1, bits=31),
-        quality=None if quality is None else whole("quality", quality, least=1, bits=31),
-        verify_images=truth("verify_images", verify_images),
-        split=[] if split is None else list(_parts(split).items()),
-        seed=whole("seed", seed, bits=64),
-        root=None if root is None else file_name("`root`", root),
-        max_error_count=count,
-        max_error_fraction=fraction,
-        threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
-        progress=None if progress is None else lambda *now: progress(PackProgress(*now)),
-    )
-    for text in result["warnings"]:
-        warnings.warn(text, FuelrailWarning, stacklevel=3)
+    said: list[str] = []
+    try:
+        result: dict[str, Any] = _core.pack(
+            file_name("`source`", source),
+            file_name("`output`", output),
+            resize=0 if resize is None else whole("resize", resize, least=1, bits=31),
+            quality=None if quality is None else whole("quality", quality, least=1, bits=31),
+            verify_images=truth("verify_images", verify_images),
+            split=[] if split is None else list(_parts(split).items()),
+            seed=whole("seed", seed, bits=64),
+            root=None if root is None else file_name("`root`", root),
+            max_error_count=count,
+            max_error_fraction=fraction,
+            overwrite=truth("overwrite", overwrite),
+            threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
+            progress=None if progress is None else lambda *now: progress(PackProgress(*now)),
+            warnings=said,
+        )
+    finally:  # also when it fails
+        for text in said:
+            warnings.warn(text, FuelrailWarning, stacklevel=3)
     return PackReport(
         files=tuple(PackedFile(*file) for file in result["files"]),
         failures=tuple(PackFailure(*failure) for failure in result["failures"]),
         report=result["report"],
+        unassigned=result["unassigned"],
     )
 
 
