@@ -10,13 +10,7 @@
 namespace fuelrail::python {
 namespace {
 
-nb::list texts(const std::vector<std::string>& said) {
-  nb::list all;
-  for (const std::string& text : said) all.append(fs_text(text));
-  return all;
-}
-
-nb::dict summary(const PackResult& result, const std::vector<std::string>& said) {
+nb::dict summary(const PackResult& result) {
   nb::list files;
   for (const PackResult::File& file : result.files) {
     files.append(nb::make_tuple(fs_text(file.path), file.records, file.bytes));
@@ -28,7 +22,7 @@ nb::dict summary(const PackResult& result, const std::vector<std::string>& said)
   nb::dict all;
   all["files"] = files;
   all["failures"] = failures;
-  all["warnings"] = texts(said);
+  all["unassigned"] = result.unassigned;
   all["report"] = result.report.empty() ? nb::none() : nb::object(fs_text(result.report));
   return all;
 }
@@ -36,7 +30,8 @@ nb::dict summary(const PackResult& result, const std::vector<std::string>& said)
 nb::dict run_pack(nb::handle source, nb::handle output, int64_t resize, std::optional<int> quality,
                   bool verify_images, std::vector<std::pair<std::string, double>> split,
                   uint64_t seed, nb::handle root, uint64_t max_error_count,
-                  double max_error_fraction, int threads, nb::handle progress) {
+                  double max_error_fraction, bool overwrite, int threads, nb::handle progress,
+                  nb::list warnings) {
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
   PythonTurns turns;
@@ -49,6 +44,7 @@ nb::dict run_pack(nb::handle source, nb::handle output, int64_t resize, std::opt
       .seed = seed,
       .root = root.is_none() ? std::string() : fs_name(root),
       .max_errors = {.count = max_error_count, .fraction = max_error_fraction},
+      .overwrite = overwrite,
       .threads = threads,
       .progress =
           [&turns, progress](const PackProgress& now) {
@@ -56,10 +52,20 @@ nb::dict run_pack(nb::handle source, nb::handle output, int64_t resize, std::opt
               if (!progress.is_none()) progress(now.done, now.total, now.bytes, now.seconds);
             });
           },
+      .keep_going = [&turns] { return turns.take([] {}); },
       .warn = [&said](const std::string& text) { said.push_back(text); }};
   PackResult result;
-  turns.run([&] { result = pack(from, to, options); });
-  return summary(result, said);
+  const auto pass_on = [&] {
+    for (const std::string& text : said) warnings.append(fs_text(text));
+  };
+  try {
+    turns.run([&] { result = pack(from, to, options); });
+  } catch (...) {
+    pass_on();
+    throw;
+  }
+  pass_on();
+  return summary(result);
 }
 
 }  // namespace
@@ -68,12 +74,14 @@ void bind_pack(nb::module_& module) {
   module.def("pack", run_pack, nb::arg("source"), nb::arg("output"), nb::arg("resize"),
              nb::arg("quality").none(), nb::arg("verify_images"), nb::arg("split"), nb::arg("seed"),
              nb::arg("root").none(), nb::arg("max_error_count"), nb::arg("max_error_fraction"),
-             nb::arg("threads"), nb::arg("progress").none(),
+             nb::arg("overwrite"), nb::arg("threads"), nb::arg("progress").none(),
+             nb::arg("warnings"),
              nb::sig("def pack(source: str, output: str, resize: int, quality: int | None, "
                      "verify_images: bool, split: collections.abc.Sequence[tuple[str, float]], "
                      "seed: int, root: str | None, max_error_count: int, "
-                     "max_error_fraction: float, threads: int, "
-                     "progress: collections.abc.Callable[[int, int, int, float], object] | None) "
+                     "max_error_fraction: float, overwrite: bool, threads: int, "
+                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
+                     "warnings: list[str]) "
                      "-> dict[str, typing.Any]"));
 }
 

@@ -253,12 +253,15 @@ class Loader:
     def size(self) -> int:
         """Batches of a whole epoch."""
 
+    def life(self) -> str:
+        """Whether its threads were started, and by whom."""
+
     def stats(self) -> Stats: ...
 
     def stop(self) -> None:
         """Ends all threads."""
 
-def pack(source: str, output: str, resize: int, quality: int | None, verify_images: bool, split: Sequence[tuple[str, float]], seed: int, root: str | None, max_error_count: int, max_error_fraction: float, threads: int, progress: Callable[[int, int, int, float], object] | None) -> dict[str, Any]: ...
+def pack(source: str, output: str, resize: int, quality: int | None, verify_images: bool, split: Sequence[tuple[str, float]], seed: int, root: str | None, max_error_count: int, max_error_fraction: float, overwrite: bool, threads: int, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 
 def cli_main(argv: list[str]) -> int:
     """Runs the `fuelrail` command; returns its exit code."""

@@ -77,7 +77,8 @@ class CommandKilled : public ::testing::Test {
     }
     std::filesystem::create_directory(out());
     old_arguments_ = {"pack", photos(), out() + "/x.rec", "-q"};
-    arguments_ = {"pack", photos(), out() + "/x.rec", "-q", "--resize", "64", "-j", "2"};
+    arguments_ = {"pack", photos(), out() + "/x.rec", "-q", "--resize", "64",
+                  "-j",   "2",      "--overwrite"};
     EXPECT_EQ(run_command(old_arguments_).code, 0);
     old_ = contents();
     EXPECT_EQ(run_command(arguments_).code, 0);

@@ -102,7 +102,7 @@ def make_file(tmp_path: pathlib.Path) -> Callable[..., pathlib.Path]:
             lines.append("\t".join([str(i), *map(str, columns), f"{i:04}.img"]) + "\n")
         (source / "all.lst").write_text("".join(lines))
         output = tmp_path / "made.rec"
-        fr.pack(source / "all.lst", output, **options)
+        fr.pack(source / "all.lst", output, overwrite=True, **options)
         return output
 
     return make

@@ -73,12 +73,18 @@ class CorruptError : public Error {
 class DecodeError : public Error {
   using Error::Error;
 };  // ValueError: an image cannot become pixels
+class OutOfMemoryError : public Error {
+  using Error::Error;
+};  // MemoryError: what was asked for does not fit
 class UnsupportedError : public Error {
   using Error::Error;
 };  // NotImplementedError: valid, but not here
 class StateError : public Error {
   using Error::Error;
 };  // RuntimeError: closed, forked, wrong moment
+class TooManyBadRecordsError : public Error {
+  using Error::Error;
+};  // RuntimeError: more records were skipped than the error policy allows
 
 // The nearest name of `known` to `given` by edit distance, as the remedy "Did you mean 'x'?", or,
 // when none is near, "Known: a, b, c".

@@ -4,8 +4,9 @@
 //
 // Frozen layout. Changing it changes every augmented epoch of every user:
 //   key     = (low 32 bits of seed, high 32 bits of seed)
-//   counter = (low 32 bits of position, high 32 bits of position, epoch, operation << 16 | draw >>
-//   2) the number is word (draw & 3) of the block.
+//   counter = (low 32 bits of position, high 32 bits of position,
+//              epoch, operation << 16 | draw >> 2)
+//   number  = word (draw & 3) of the block
 #pragma once
 
 #include <array>
@@ -39,6 +40,10 @@ class Philox {
   uint64_t below(uint32_t operation, uint32_t draw, uint64_t bound) const {
     return (bits(operation, draw) * bound) >> 32;
   }
+
+  // The same for any bound, of the draws `draw` and `draw` + 1 (bias below bound * 2^-64).
+  // Requires: bound > 0, draw + 1 < 2^18.
+  uint64_t below64(uint32_t operation, uint32_t draw, uint64_t bound) const;
 
  private:
   uint64_t seed_;

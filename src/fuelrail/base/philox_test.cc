@@ -58,6 +58,18 @@ TEST(Philox, uniform_and_below_are_exact_scalings_of_the_bits) {
   }
 }
 
+TEST(Philox, below64_is_the_high_word_of_the_product) {
+  __extension__ using Uint128 = unsigned __int128;
+  for (uint64_t position = 0; position < 200; ++position) {
+    const Philox random(7, 1, position);
+    const uint64_t bits = random.bits(3, 10) | uint64_t{random.bits(3, 11)} << 32;
+    for (const uint64_t bound : {uint64_t{1}, uint64_t{10}, uint64_t{0x100000001},
+                                 uint64_t{0x123456789abcdef0}, ~uint64_t{0}}) {
+      EXPECT_EQ(random.below64(3, 10, bound), static_cast<uint64_t>(Uint128{bits} * bound >> 64));
+    }
+  }
+}
+
 TEST(Philox, below_reaches_every_value_about_equally_often) {
   constexpr uint64_t kBound = 10;
   constexpr int kDraws = 100000;

@@ -50,7 +50,7 @@ TEST(CliMain, may_be_called_again_and_again) {
   EXPECT_THAT(call({"ls", rec.c_str()}).out, HasSubstr("10 x 15"));
   EXPECT_EQ(call({"ls", "--nonsense"}).code, 2);
   // Options of an earlier call are forgotten.
-  EXPECT_EQ(call({"pack", photos.c_str(), rec.c_str()}).code, 0);
+  EXPECT_EQ(call({"pack", photos.c_str(), rec.c_str(), "--overwrite"}).code, 0);
   EXPECT_THAT(call({"ls", rec.c_str()}).out, HasSubstr("20 x 30"));
   EXPECT_EQ(call({"verify", rec.c_str(), "--decode"}).code, 0);
 }

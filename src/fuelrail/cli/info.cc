@@ -11,6 +11,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
+#include "fuelrail/cli/json_text.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
@@ -19,16 +20,11 @@
 namespace fuelrail::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr uint64_t kSampleRecords = 256;
 // Shorter sides below each of these, and the rest.
 constexpr std::array<int64_t, 6> kSideBounds{64, 128, 256, 512, 1024, 2048};
-
-using Json = nlohmann::ordered_json;
-
-// On one line. Names of files and classes need not be UTF-8, JSON must: what is not becomes U+FFFD.
-std::string to_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 struct Arguments {
   std::string uri;
@@ -107,23 +103,24 @@ Json sidecar_json(const Container& container) {
   if (file == nullptr) return nullptr;
   const SidecarLocation& location = file->sidecar_location();
   return {{"place", name_of(location.place)},
-          {"path", location.uri.empty() ? Json(nullptr) : Json(location.uri)}};
+          {"path", location.uri.empty() ? Json(nullptr) : Json(location.uri)},
+          {"made", location.made}};
 }
 
 void print_json(const std::string& uri, const Container& container, const SampledImages& sampled,
                 Console& console) {
   const Fingerprint fingerprint = container.fingerprint();
   const auto& classes = container.classes();
-  console.print(to_text({{"path", uri},
-                         {"format", format_of(container)},
-                         {"records", container.size()},
-                         {"bytes", fingerprint.bytes},
-                         {"label", label_json(container.schema())},
-                         {"classes", classes.empty() ? Json(nullptr) : Json(classes)},
-                         {"sample", sampled_json(sampled)},
-                         {"checksums", container.verifies_checksums()},
-                         {"sidecar", sidecar_json(container)},
-                         {"fingerprint", to_string(fingerprint)}}) +
+  console.print(to_text(Json{{"path", uri},
+                             {"format", format_of(container)},
+                             {"records", container.size()},
+                             {"bytes", fingerprint.bytes},
+                             {"label", label_json(container.schema())},
+                             {"classes", classes.empty() ? Json(nullptr) : Json(classes)},
+                             {"sample", sampled_json(sampled)},
+                             {"checksums", container.verifies_checksums()},
+                             {"sidecar", sidecar_json(container)},
+                             {"fingerprint", to_string(fingerprint)}}) +
                 "\n");
 }
 
@@ -152,9 +149,9 @@ std::string sidecar_text(const Container& container) {
   const SidecarLocation& location = file->sidecar_location();
   switch (location.place) {
     case SidecarPlace::kBeside:
-      return location.uri;
+      return location.uri + (location.made ? " (made just now)" : "");
     case SidecarPlace::kCache:
-      return location.uri + " (in the cache)";
+      return location.uri + (location.made ? " (made just now, in the cache)" : " (in the cache)");
     case SidecarPlace::kMemory:
       return "in memory only: it is made anew each time the file is opened";
   }
@@ -211,6 +208,9 @@ void add_info(CLI::App& app, Action& action) {
   command->add_option("FILE", arguments->uri, "A .rec file, or a folder of images")->required();
   command->add_flag("--json", arguments->json, "One JSON document");
   command->footer(R"(
+A .rec file without a sidecar (.frx) gets one, as by every command that opens it: then it opens at
+once the next time. That is said on standard error, and in the output ("made").
+
 Examples:
   fuelrail info train.rec
   fuelrail info train.rec --json | jq .records)");

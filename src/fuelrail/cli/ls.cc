@@ -11,6 +11,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
+#include "fuelrail/cli/json_text.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
@@ -20,11 +21,6 @@ namespace fuelrail::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// On one line. Names of files and classes need not be UTF-8, JSON must: what is not becomes U+FFFD.
-std::string to_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 struct Arguments {
   std::string uri;
@@ -37,13 +33,14 @@ std::string labels_text(const std::vector<double>& labels) {
   return fmt::format("{}", fmt::join(labels, ","));
 }
 
-std::string text_line(uint64_t i, const RecordInfo& info) {
+// Last: the class's name, or of a folder the image's path, in which that is.
+std::string text_line(uint64_t i, const RecordInfo& info, const std::string& last) {
   const std::string size =
       info.image ? fmt::format("{} x {}", info.image->stored.height, info.image->stored.width)
                  : "-";
   return fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}\n", i, info.id,
                      labels_text(info.labels), info.image ? name_of(info.image->format) : "-", size,
-                     info.content.size(), info.class_name);
+                     info.content.size(), last);
 }
 
 // Whole labels as whole numbers: JSON knows no types, its readers do.
@@ -59,12 +56,14 @@ Json labels_json(const std::vector<double>& labels) {
   return json;
 }
 
-Json json_line(uint64_t i, const RecordInfo& info) {
+Json json_line(uint64_t i, const RecordInfo& info, const Place& place) {
   Json line{{"record", i},
             {"id", info.id},
             {"labels", labels_json(info.labels)},
             {"class", info.class_name.empty() ? Json(nullptr) : Json(info.class_name)},
-            {"bytes", info.content.size()}};
+            {"bytes", info.content.size()},
+            {"path", place.path},
+            {"offset", place.offset}};
   if (info.image) {
     line["format"] = name_of(info.image->format);
     line["height"] = info.image->stored.height;
@@ -78,14 +77,18 @@ Json json_line(uint64_t i, const RecordInfo& info) {
 class Listing {
  public:
   Listing(const Container& container, bool json, Console& console)
-      : container_(container), inspector_(container), json_(json), console_(console) {}
+      : container_(container),
+        inspector_(container),
+        is_folder_(as_recordio(container) == nullptr),
+        json_(json),
+        console_(console) {}
 
   // Returns: whether every record could be read.
   bool print(const std::vector<RecordRange>& ranges) {
-    console_.print(json_
-                       ? "["
-                       : fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}\n", "record", "id",
-                                     "label", "format", "height x width", "bytes", "class"));
+    console_.print(json_ ? "["
+                         : fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}\n", "record",
+                                       "id", "label", "format", "height x width", "bytes",
+                                       is_folder_ ? "path" : "class"));
     for (const RecordRange& range : ranges) {
       for (uint64_t i = range.begin; i < range.end; ++i) {
         throw_if_interrupted();
@@ -100,12 +103,14 @@ class Listing {
   void print_one(uint64_t i) {
     try {
       const RecordInfo info = inspector_.inspect(i);
-      print_line(json_ ? to_text(json_line(i, info)) : text_line(i, info));
+      const Place place = container_.place(i);
+      print_line(json_ ? to_text(json_line(i, info, place))
+                       : text_line(i, info, is_folder_ ? place.path : info.class_name));
     } catch (Error& error) {
       error.add({.path = container_.place(i).path, .record = i});
       all_read_ = false;
       console_.say(error.what());
-      if (json_) print_line(to_text({{"record", i}, {"error", error.what()}}));
+      if (json_) print_line(to_text(Json{{"record", i}, {"error", error.what()}}));
     }
   }
 
@@ -115,6 +120,7 @@ class Listing {
 
   const Container& container_;
   RecordInspector inspector_;
+  bool is_folder_;
   bool json_;
   Console& console_;
   bool first_ = true;

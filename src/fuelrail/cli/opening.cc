@@ -6,9 +6,14 @@
 namespace fuelrail::cli {
 
 std::shared_ptr<const Container> open_warning(const std::string& uri, Console& console) {
-  return open_input(
+  auto container = open_input(
       uri, {.warn = [&console](const std::string& text) { console.say("warning: " + text); },
             .keep_going = [] { return !interrupted(); }});
+  const recordio::RecordIoContainer* file = as_recordio(*container);
+  if (file != nullptr && file->sidecar_location().made) {
+    console.say(uri + ": the file had no sidecar; made " + file->sidecar_location().uri);
+  }
+  return container;
 }
 
 const recordio::RecordIoContainer* as_recordio(const Container& container) {

@@ -10,7 +10,8 @@
 
 namespace fuelrail::cli {
 
-// Errors: those of open_input.
+// Says, too, when a sidecar was made, so that no command leaves a file behind in silence. Errors:
+// those of open_input.
 std::shared_ptr<const Container> open_warning(const std::string& uri, Console& console);
 
 // The same container as RecordIO, or null.

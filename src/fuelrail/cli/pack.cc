@@ -33,13 +33,21 @@ Without --resize and --quality the files' bytes are packed as they are. With eit
 decoded (so that damage is found), turned upright and encoded as JPEG; only with --resize alone do
 JPEGs that are small enough already keep their bytes.
 
-Images that cannot be read are listed in OUT.errors.jsonl, and the exit code is 1. Within --max-errors
-they are left out of what is written; beyond it nothing is written.)";
+Images that cannot be read are listed in OUT.errors.jsonl (with --split: beside the first part), and
+the exit code is 1. Within --max-errors they are left out of what is written, as is a folder that
+cannot be listed, which counts as one; beyond it nothing is written.
+
+Where OUT, or a part of it, is there already, nothing is done and the exit code is 3, unless
+--overwrite is given: then it is replaced when all of the new one is on the disk.)";
 
 void report(const PackResult& result, Console& console) {
   for (const PackResult::File& file : result.files) {
     console.print(file.path + ": " + counted(file.records, "record") + ", " +
                   human_bytes(file.bytes) + "\n");
+  }
+  if (result.unassigned > 0) {
+    console.print(counted(result.unassigned, "image") + " in no part: the fractions leave " +
+                  (result.unassigned == 1 ? "it" : "them") + " out\n");
   }
   if (!result.failures.empty()) {
     console.say("warning: " + counted(result.failures.size(), "image") + " could not be read and " +
@@ -54,6 +62,7 @@ int run(Arguments arguments, Console& console) {
   const Allowance allowance = parse_allowance(arguments.max_errors);
   options.max_errors = {.count = allowance.count, .fraction = allowance.fraction};
   options.quality = arguments.quality;
+  options.keep_going = [] { return !interrupted(); };
   options.warn = [&console](const std::string& text) { console.say("warning: " + text); };
   PackResult result;
   {
@@ -84,12 +93,16 @@ void add_pack(CLI::App& app, Action& action) {
   command->add_option("--quality", arguments->quality,
                       "JPEG quality of what is encoded anew, 1 to 100 (default 95); given, every "
                       "image is");
-  command->add_option("-j,--threads", arguments->options.threads,
-                      "Threads that read and encode (default: one a processor)");
-  command->add_option("--max-errors", arguments->max_errors,
-                      "Images that may be left out: a count or a percentage (default 0)");
+  command
+      ->add_option("-j,--threads", arguments->options.threads,
+                   "Threads that read and encode, at most 1024 (default: one a processor)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option(
+      "--max-errors", arguments->max_errors,
+      "Images that may be left out: a count (12) or a percentage (1.5%); default 0");
   command->add_option("--root", arguments->options.root,
                       "Folder that a list's paths are relative to (default: the list's own)");
+  command->add_flag("--overwrite", arguments->options.overwrite, "Replace an output that is there");
   command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
   command->footer(kFooter);
   command->callback([&action, arguments] {

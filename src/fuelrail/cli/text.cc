@@ -4,23 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
-#include <system_error>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/parse_number.h"
 
 namespace fuelrail::cli {
 namespace {
-
-template <typename Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 [[noreturn]] void refuse(const std::string& failure, const std::string& expected,
                          std::string_view found) {
@@ -31,14 +22,14 @@ std::optional<Number> parse(std::string_view text) {
 uint64_t bound(std::string_view text, uint64_t records, uint64_t otherwise,
                std::string_view whole) {
   if (text.empty()) return otherwise;
-  const std::optional<int64_t> index = parse<int64_t>(text);
+  const std::optional<int64_t> index = parse_number<int64_t>(text);
   if (!index) refuse("this is no range of records", "7, -1, 5:10, :10 or -3:", whole);
   const auto size = static_cast<int64_t>(records);
   return static_cast<uint64_t>(std::clamp(*index < 0 ? *index + size : *index, int64_t{0}, size));
 }
 
 RecordRange one_record(std::string_view text, uint64_t records) {
-  const std::optional<int64_t> index = parse<int64_t>(text);
+  const std::optional<int64_t> index = parse_number<int64_t>(text);
   if (!index) refuse("this is no record", "7, -1, 5:10, :10 or -3:", text);
   const auto size = static_cast<int64_t>(records);
   if (*index >= size || *index < -size) {
@@ -88,8 +79,9 @@ std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view part = text.substr(begin, end - begin);
     const size_t equals = part.find('=');
-    const std::optional<double> fraction =
-        equals == std::string_view::npos ? std::nullopt : parse<double>(part.substr(equals + 1));
+    const std::optional<double> fraction = equals == std::string_view::npos
+                                               ? std::nullopt
+                                               : parse_number<double>(part.substr(equals + 1));
     if (!fraction || equals == 0) {
       refuse("the split is not one", "NAME=FRACTION[,NAME=FRACTION...], as train=.9,val=.1", text);
     }
@@ -101,14 +93,14 @@ std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {
 
 Allowance parse_allowance(std::string_view text) {
   if (text.ends_with('%')) {
-    const std::optional<double> percent = parse<double>(text.substr(0, text.size() - 1));
+    const std::optional<double> percent = parse_number<double>(text.substr(0, text.size() - 1));
     if (percent && *percent >= 0 && *percent <= 100) {
       // Read again with the point moved, where it can be: a quotient is not always the double that
       // is nearest to the number.
       const std::string moved = std::string(text.substr(0, text.size() - 1)) + "e-2";
-      return {.count = 0, .fraction = parse<double>(moved).value_or(*percent / 100)};
+      return {.count = 0, .fraction = parse_number<double>(moved).value_or(*percent / 100)};
     }
-  } else if (const std::optional<uint64_t> count = parse<uint64_t>(text)) {
+  } else if (const std::optional<uint64_t> count = parse_number<uint64_t>(text)) {
     return {.count = *count, .fraction = 0};
   }
   refuse("the number of errors allowed is not one", "a count (12) or a percentage (1.5%)", text);

@@ -170,9 +170,9 @@ std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& write
     if (beside && data_has_changed()) return std::nullopt;
     if (candidate.set_aside) {  // in the cache, where nobody else's file lies
       sink->commit();
-      return open_written(candidate.location);
+      return made_at(candidate.location);
     }
-    if (sink->commit_new()) return open_written(candidate.location);
+    if (sink->commit_new()) return made_at(candidate.location);
   }
   return std::nullopt;
 }
@@ -242,6 +242,12 @@ std::unique_ptr<Sink> SidecarStore::write(const SidecarWriter& writer,
   writer.write_to(identity_, *sink);
   sink->sync();
   return sink;
+}
+
+StoredSidecar SidecarStore::made_at(const SidecarLocation& location) const {
+  StoredSidecar stored = open_written(location);
+  stored.location.made = true;
+  return stored;
 }
 
 // The name may be another's by now.

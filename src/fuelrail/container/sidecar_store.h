@@ -18,6 +18,7 @@ const char* name_of(SidecarPlace place);  // "beside", "cache", "memory"
 struct SidecarLocation {
   SidecarPlace place = SidecarPlace::kMemory;
   std::string uri{};  // empty in memory
+  bool made = false;  // by this opening, which found none
 };
 
 struct StoredSidecar {
@@ -80,6 +81,7 @@ class SidecarStore {
   std::optional<StoredSidecar> publish_at(const SidecarWriter& writer, Candidate& candidate);
   StoredSidecar replace_at(const SidecarWriter& writer, const SidecarLocation& location) const;
   void check_unchanged(const SidecarLocation& location) const;
+  StoredSidecar made_at(const SidecarLocation& location) const;
   StoredSidecar open_written(const SidecarLocation& location) const;
   void warn(const std::string& message) const;
 

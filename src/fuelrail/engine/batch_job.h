@@ -11,6 +11,7 @@
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/batch/batch.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/engine/bad_records.h"
 #include "fuelrail/engine/read_buffers.h"
 #include "fuelrail/sampler/sampler.h"
 
@@ -23,12 +24,14 @@ struct BatchJob;
 struct Row {
   BatchJob* job = nullptr;
   size_t index = 0;
+  Entry entry{};          // the plan's; under `skip` a substitute's
+  bool located = false;   // the extent is known, or why it is not
+  bool hopeless = false;  // under `skip`: there is no substitute any more
   Extent extent{};
   ReadBuffer buffer{};
   size_t begin = 0;            // of the record in `buffer`
-  std::exception_ptr error{};  // why the extent is not known
+  std::exception_ptr error{};  // why the extent is not known, or the record was skipped
 
-  const Entry& entry() const;
   Bytes framed() const { return {buffer.data.get() + begin, static_cast<size_t>(extent.length)}; }
 };
 
@@ -41,11 +44,12 @@ struct BatchJob {
   size_t taken = 0;           // rows that workers have taken, or that failed before
   size_t next_ready = 0;      // into `ready`
   size_t done = 0;
-  bool near = false;           // workers may take its rows: it is within what is prefetched
-  std::optional<Batch> batch;  // since a worker took its first row
-  size_t bad_row = kNone;      // the first one that failed, in row order
-  std::exception_ptr error;    // of that row; else of the sampler, or of `batch`
-  bool plan_failed = false;    // the sampler gave an error instead of a plan
+  bool near = false;             // workers may take its rows: it is within what is prefetched
+  std::optional<Batch> batch;    // since a worker took its first row
+  size_t bad_row = kNone;        // the first one that failed, in row order
+  std::exception_ptr error;      // of that row; else of the sampler, or of `batch`
+  std::vector<Failure> skipped;  // what `skip` has passed over, in no order
+  bool plan_failed = false;      // the sampler gave an error instead of a plan
 
   void begin(BatchPlan new_plan) {
     plan = std::move(new_plan);
@@ -53,12 +57,14 @@ struct BatchJob {
     for (size_t i = 0; i < rows.size(); ++i) {
       rows[i].job = this;
       rows[i].index = i;
+      rows[i].entry = plan.entries[i];
     }
   }
   // Makes the job as new; keeps its memory.
   void clear() {
     rows.clear();
     ready.clear();
+    skipped.clear();
     taken = next_ready = done = 0;
     near = false;
     batch.reset();
@@ -71,7 +77,5 @@ struct BatchJob {
   bool open() const { return taken < rows.size(); }
   bool complete() const { return done == rows.size(); }
 };
-
-inline const Entry& Row::entry() const { return job->plan.entries[index]; }
 
 }  // namespace fuelrail

@@ -49,9 +49,9 @@ struct Engine::Impl {
 
 Engine::Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
                std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
-               const EngineOptions& options)
+               const EngineOptions& options, const ErrorPolicy& policy)
     : impl_(new Impl{{std::move(container), std::move(sampler), std::move(layout),
-                      std::move(make_worker), checked(options)}}) {}
+                      std::move(make_worker), checked(options), policy}}) {}
 
 Engine::~Engine() {
   // The parent's threads cannot be joined, and one of them may have held the lock: what they share
@@ -66,6 +66,8 @@ void Engine::restart(std::unique_ptr<Sampler> sampler) {
 }
 
 Progress Engine::progress() const { return impl_->mine().progress(); }
+
+std::vector<BadRecord> Engine::bad_records() const { return impl_->mine().bad_records(); }
 
 Stats Engine::stats() const { return impl_->mine().stats(); }
 

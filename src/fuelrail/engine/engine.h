@@ -24,9 +24,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fuelrail/batch/batch.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/engine/error_policy.h"
 #include "fuelrail/engine/stats.h"
 #include "fuelrail/engine/worker.h"
 #include "fuelrail/sampler/sampler.h"
@@ -56,11 +58,12 @@ struct EngineOptions {
 // `stop` and the destructor do nothing, everything else throws StateError.
 class Engine {
  public:
-  // Starts nothing yet: threads start at the first `next`. Errors: InvalidArgumentError for bad
-  // options. Requires: no argument is null.
+  // Starts nothing yet: threads start at the first `next`. `policy` and `options` stand apart: the
+  // one changes results. Errors: InvalidArgumentError for bad options. Requires: no argument is
+  // null.
   Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
          std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
-         const EngineOptions& options);
+         const EngineOptions& options, const ErrorPolicy& policy = {});
 
   // Stops and joins every thread; what is in flight is dropped. In a forked child it only lets go:
   // the threads are the parent's, and the memory is not given back.
@@ -77,13 +80,15 @@ class Engine {
   // Waits at most `timeout`; 0 and less do not wait. After the last batch of an epoch comes
   // kEndOfEpoch once, then the next epoch's batches; when the sampler has nothing more, kEndOfEpoch
   // each time. A batch without rows is a batch.
-  // Errors: that of the batch's first bad row in row order, with record and place, in place of that
-  // batch; the engine goes on with the batch after it. An error of the sampler comes in the place
-  // of the batch that it did not give, and the sampler is asked again after that. What is no Error
-  // (a lack of memory for a record, an exception of the worker's libraries) becomes one, with its
-  // text and the record's place; std::bad_alloc remains where there is no memory for a whole batch.
-  // An error of the worker factory, of a thread's start or within one ends the engine: each `next`
-  // throws it. StateError after `stop`.
+  // Errors: under `raise`, that of the batch's first bad row in row order, with record and place,
+  // in place of that batch; the engine goes on with the batch after it. Under `skip`,
+  // TooManyBadRecordsError in place of the batch with which an epoch has more than `max_bad`, and
+  // again each time until `restart`: that batch was not handed out. An error of the sampler comes
+  // in the place of the batch that it did not give, and the sampler is asked again after that. What
+  // is no Error (a lack of memory for a record, an exception of the worker's libraries) becomes
+  // one, with its text and the record's place; std::bad_alloc remains where there is no memory for
+  // a whole batch. An error of the worker factory, of a thread's start or within one ends the
+  // engine: each `next` throws it. StateError after `stop`.
   Next next(std::chrono::milliseconds timeout = std::chrono::hours(24 * 365));
 
   // Discards everything in flight and goes on with another sampler. Batches already handed out stay
@@ -95,6 +100,9 @@ class Engine {
   // What the user has been handed: the `after` of the last batch that `next` returned, or threw the
   // bad row of; before the first, where the sampler began.
   Progress progress() const;
+
+  // What `skip` has passed over in the batches handed out since the engine was made.
+  std::vector<BadRecord> bad_records() const;
 
   Stats stats() const;
 

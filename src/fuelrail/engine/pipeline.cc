@@ -20,51 +20,23 @@ size_t worker_count(const EngineOptions& options) {
   return static_cast<size_t>(options.threads > 0 ? options.threads : default_threads());
 }
 
-// Each task gets an error of its own, to which its place is added: a span that the worker gives up
-// as a whole is tried again, task by task.
-void process(Worker& worker, std::span<Task> tasks) {
-  try {
-    return worker.process(tasks);
-  } catch (...) {
-    if (tasks.size() == 1) {
-      tasks[0].error = std::current_exception();
-      return;
-    }
-  }
-  for (Task& task : tasks) {
-    task.error = nullptr;
-    task.tolerated = 0;
-    process(worker, {&task, 1});
-  }
-}
-
-// Where an entry's record lies, for an error. Says what it can.
-ErrorDetail place_of(const Container& container, const Entry& entry) {
-  try {
-    if (entry.record < container.size()) {
-      Place place = container.place(entry.record);
-      return {.path = std::move(place.path), .record = place.record, .offset = place.offset};
-    }
-  } catch (const std::exception&) {  // the error at hand matters more
-  }
-  return {.record = entry.record};
-}
-
 }  // namespace
 
 Pipeline::Pipeline(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
                    std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
-                   const EngineOptions& options)
+                   const EngineOptions& options, const ErrorPolicy& policy)
     : container_(std::move(container)),
       layout_(std::move(layout)),
       make_worker_(std::move(make_worker)),
       options_(options),
+      policy_(policy),
       workers_(worker_count(options)),
       buffers_(options.read_ahead_bytes, std::max(kReadAheadRecords, 4 * workers_ * options.group),
                2 * workers_),
       depth_(static_cast<size_t>(options.read_threads),
              static_cast<size_t>(options.max_read_threads)),
       progress_(sampler->progress()),
+      bad_records_(*container_, policy.max_bad),
       sampler_(std::move(sampler)) {}
 
 // --- life ---------------------------------------------------------------------------------------
@@ -169,7 +141,7 @@ bool Pipeline::wake_due(Lock& lock) {
 bool Pipeline::next_is_ready() const {
   if (halted()) return true;
   if (discarding_) return false;
-  if (end_of_epoch_) return true;
+  if (end_of_epoch_ || too_many_bad_) return true;
   return jobs_.empty() ? exhausted_ : jobs_.front()->complete();
 }
 
@@ -179,6 +151,7 @@ Engine::Next Pipeline::next(std::chrono::milliseconds timeout) {
   if (!wait_for_next(lock, timeout)) return {Engine::Status::kTimeout, std::nullopt};
   if (stopped_ || discarding_) check_usable();
   if (std::exchange(end_of_epoch_, false)) return {Engine::Status::kEndOfEpoch, std::nullopt};
+  if (too_many_bad_) std::rethrow_exception(too_many_bad_);
   if (!jobs_.empty() && jobs_.front()->complete()) {
     Handout handout = hand_out();
     unlock_and_wake(lock);
@@ -218,37 +191,27 @@ Pipeline::Handout Pipeline::hand_out() {
   deliver_clock_.moved(job->rows.size() * layout_->row_bytes());
 
   Handout handout{std::move(job->batch), std::move(job->error), std::nullopt};
-  if (job->plan_failed) {
+  if (!job->skipped.empty()) bad_records_.note(job->plan.epoch, std::move(job->skipped));
+  if (bad_records_.too_many()) {
+    too_many_bad_ = bad_records_.too_many_error();
+    handout = {std::nullopt, too_many_bad_, std::nullopt};
+    job->bad_row = BatchJob::kNone;
+  } else if (job->plan_failed) {
     plan_failed_ = false;
   } else {
     progress_ = job->plan.after;
     end_of_epoch_ = job->plan.ends_epoch;
   }
-  if (handout.error && job->bad_row != BatchJob::kNone)
-    handout.bad = job->rows[job->bad_row].entry();
+  if (job->bad_row != BatchJob::kNone) handout.bad = job->rows[job->bad_row].entry;
   recycle(std::move(job));
   return handout;
 }
 
 Engine::Next Pipeline::finish_handout(Handout handout) const {
-  if (handout.error) throw_placed(handout);
+  if (handout.bad) throw_with_place(handout.error, *container_, *handout.bad);
+  if (handout.error) std::rethrow_exception(handout.error);
   if (!handout.batch) handout.batch.emplace(layout_, slots_->take(), 0);
   return {Engine::Status::kBatch, std::move(handout.batch)};
-}
-
-void Pipeline::throw_placed(const Handout& handout) const {
-  if (!handout.bad) std::rethrow_exception(handout.error);
-  const ErrorDetail place = place_of(*container_, *handout.bad);
-  try {
-    std::rethrow_exception(handout.error);
-  } catch (Error& error) {
-    error.add(place);
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw Error("there is no memory for this record", place);
-  } catch (const std::exception& error) {
-    throw Error(error.what(), place);
-  }
 }
 
 void Pipeline::recycle(JobPointer job) {
@@ -260,6 +223,8 @@ void Pipeline::restart(std::unique_ptr<Sampler> sampler) {
   std::lock_guard lock(mutex_);
   check_usable();
   progress_ = sampler->progress();
+  bad_records_.count_anew();
+  too_many_bad_ = nullptr;
   if (!started_.load(std::memory_order_relaxed)) return sampler_.swap(sampler);
   next_sampler_.swap(sampler);
   discarding_ = true;
@@ -270,6 +235,11 @@ void Pipeline::restart(std::unique_ptr<Sampler> sampler) {
 Progress Pipeline::progress() const {
   std::lock_guard lock(mutex_);
   return progress_;
+}
+
+std::vector<BadRecord> Pipeline::bad_records() const {
+  std::lock_guard lock(mutex_);
+  return bad_records_.list();
 }
 
 Stats Pipeline::stats() {
@@ -289,138 +259,6 @@ Stats Pipeline::stats() {
   stats.slots_lent = slots_->lent() - static_cast<size_t>(own);
   stats.limit = limiting_stage(stats.fetch, stats.process, stats.deliver);
   return stats;
-}
-
-// --- a worker -----------------------------------------------------------------------------------
-
-void Pipeline::work() {
-  try {
-    const std::unique_ptr<Worker> worker = make_worker_();
-    if (!worker) throw StateError("the worker factory made no worker");
-    work_until_halted(*worker);
-  } catch (...) {
-    fail(std::current_exception());
-  }
-}
-
-void Pipeline::work_until_halted(Worker& worker) {
-  Group group;
-  Lock lock(mutex_);
-  process_clock_.enter();
-  while (claim(lock, group)) {
-    unlock_and_wake(lock);
-    process(worker, group.tasks);
-    lock.lock();
-    hand_in(group);
-  }
-  process_clock_.leave();
-  unlock_and_wake(lock);
-}
-
-// Waits for a group of rows. Returns: false when the engine halts.
-bool Pipeline::claim(Lock& lock, Group& group) {
-  while (!halted()) {
-    if (take_group(group)) {
-      ++running_;
-      return true;
-    }
-    if (wake_due(lock)) continue;
-    if (discarding_ && running_ == 0) room_.notify_one();
-    ++idle_workers_;
-    process_clock_.begin_waiting();
-    work_.wait(lock);
-    process_clock_.end_waiting();
-    --idle_workers_;
-  }
-  return false;
-}
-
-// Takes the next rows in the order of batches; a batch whose records have not come yet lets the one
-// after it go first. Returns: false when there are none.
-bool Pipeline::take_group(Group& group) {
-  while (!discarding_ && ready_ > 0) {
-    while (!jobs_[first_open_]->open()) ++first_open_;
-    const size_t size = group_size();
-    const size_t queued = ready_;
-    for (size_t i = first_open_; i < jobs_.size() && jobs_[i]->near && group.rows.size() < size;
-         ++i) {
-      take_from(*jobs_[i], size - group.rows.size(), group);
-    }
-    process_clock_.took(queued - ready_, queued);
-    if (!group.rows.empty()) return true;  // else: no memory for their batch, the rows are done
-  }
-  return false;
-}
-
-// Large groups in the middle, small ones near the end, so that all workers end together: of the
-// batch that the user waits for, else of all that is planned.
-size_t Pipeline::group_size() const {
-  size_t left = untaken_;
-  if (consumer_waits_ && first_open_ == 0) {
-    left = jobs_.front()->rows.size() - jobs_.front()->taken;
-  }
-  return std::clamp<size_t>(left / (2 * workers_), 1, options_.group);
-}
-
-void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
-  const size_t count = std::min(most, job.ready.size() - job.next_ready);
-  if (count == 0) return;
-  const bool writable = have_slot(job);
-  ready_ -= count;
-  untaken_ -= count;
-  job.taken += count;
-  for (size_t i = 0; i < count; ++i) {
-    Row& row = job.rows[job.ready[job.next_ready++]];
-    if (writable) {
-      group.rows.push_back(&row);
-      group.tasks.push_back(
-          {.entry = row.entry(), .framed = row.framed(), .batch = &*job.batch, .row = row.index});
-    } else {
-      finish_row(row, nullptr);
-    }
-  }
-}
-
-// A batch gets its memory when its first row is about to be written: what is only being read needs
-// none.
-bool Pipeline::have_slot(BatchJob& job) {
-  if (job.batch) return true;
-  try {
-    job.batch.emplace(layout_, slots_->take(), job.rows.size());
-  } catch (...) {
-    if (!job.error) job.error = std::current_exception();
-  }
-  return job.batch.has_value();
-}
-
-void Pipeline::hand_in(Group& group) {
-  --running_;
-  for (size_t i = 0; i < group.rows.size(); ++i) {
-    Task& task = group.tasks[i];
-    tolerated_ += task.tolerated;
-    if (!task.error) process_clock_.moved(layout_->row_bytes());
-    finish_row(*group.rows[i], std::move(task.error));
-  }
-  group.rows.clear();
-  group.tasks.clear();
-}
-
-// Ends a row that no worker took.
-void Pipeline::drop_row(Row& row, std::exception_ptr error) {
-  ++row.job->taken;
-  --untaken_;
-  finish_row(row, std::move(error));
-}
-
-void Pipeline::finish_row(Row& row, std::exception_ptr error) {
-  BatchJob& job = *row.job;
-  buffers_.give_back(std::move(row.buffer));
-  row.extent.source.reset();
-  ++job.done;
-  if (error && row.index < job.bad_row) {
-    job.bad_row = row.index;
-    job.error = std::move(error);
-  }
 }
 
 }  // namespace fuelrail

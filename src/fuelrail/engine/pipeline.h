@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "fuelrail/engine/bad_records.h"
 #include "fuelrail/engine/batch_job.h"
 #include "fuelrail/engine/engine.h"
 #include "fuelrail/engine/read_depth.h"
@@ -31,7 +32,7 @@ class Pipeline {
  public:
   Pipeline(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
            std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
-           const EngineOptions& options);
+           const EngineOptions& options, const ErrorPolicy& policy);
   ~Pipeline() { stop(); }
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
@@ -39,6 +40,7 @@ class Pipeline {
   Engine::Next next(std::chrono::milliseconds timeout);
   void restart(std::unique_ptr<Sampler> sampler);
   Progress progress() const;
+  std::vector<BadRecord> bad_records() const;
   Stats stats();
   void stop();
 
@@ -59,7 +61,7 @@ class Pipeline {
   struct Handout {
     std::optional<Batch> batch;
     std::exception_ptr error;
-    std::optional<Entry> bad;
+    std::optional<Entry> bad;  // whose error it is, where it is a row's
   };
 
   void start();
@@ -75,10 +77,9 @@ class Pipeline {
   bool wait_for_next(Lock& lock, std::chrono::milliseconds timeout);
   Handout hand_out();
   Engine::Next finish_handout(Handout handout) const;
-  [[noreturn]] void throw_placed(const Handout& handout) const;
   void recycle(JobPointer job);
 
-  // A worker's.
+  // A worker's (pipeline_work.cc).
   void work();
   void work_until_halted(Worker& worker);
   bool claim(Lock& lock, Group& group);
@@ -89,6 +90,7 @@ class Pipeline {
   void hand_in(Group& group);
   void drop_row(Row& row, std::exception_ptr error);
   void finish_row(Row& row, std::exception_ptr error);
+  bool skip(Row& row, const std::exception_ptr& error);
 
   // The fetch thread's (pipeline_fetch.cc).
   void fetch();
@@ -102,6 +104,8 @@ class Pipeline {
   bool can_issue() const;
   bool issue();
   bool plan_batch();
+  bool refetch_rows();
+  void substitute(Row& row) const;
   void locate_rows();
   void locate(Row& row) const;
   bool admit_rows();
@@ -115,6 +119,7 @@ class Pipeline {
   const std::shared_ptr<const BatchLayout> layout_;
   const WorkerFactory make_worker_;
   const EngineOptions options_;
+  const ErrorPolicy policy_;
   const size_t workers_;
 
   // Threads. `start_mutex_` is taken before `mutex_`.
@@ -143,14 +148,17 @@ class Pipeline {
   ReadDepth depth_;
   std::deque<JobPointer> jobs_;  // planned and not handed out, in order
   std::vector<JobPointer> recycled_;
-  size_t first_open_ = 0;  // into jobs_: those before it have no row that could be taken
-  size_t ready_ = 0;       // rows read and not taken, of the jobs near
-  size_t held_back_ = 0;   // likewise, of those after them
-  size_t untaken_ = 0;     // rows not taken, read or not, of all jobs
+  std::vector<Row*> skipped_;  // rows whose record was bad; the fetch thread finds them another
+  size_t first_open_ = 0;      // into jobs_: those before it have no row that could be taken
+  size_t ready_ = 0;           // rows read and not taken, of the jobs near
+  size_t held_back_ = 0;       // likewise, of those after them
+  size_t untaken_ = 0;         // rows not taken, read or not, of all jobs
   bool exhausted_ = false;
   bool plan_failed_ = false;   // nothing more is planned until the error has been handed out
   bool end_of_epoch_ = false;  // comes next
   Progress progress_;
+  BadRecords bad_records_;
+  std::exception_ptr too_many_bad_;  // until `restart`
 
   std::chrono::steady_clock::time_point started_at_;
   StageClock fetch_clock_;

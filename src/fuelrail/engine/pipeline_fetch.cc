@@ -75,6 +75,7 @@ void Pipeline::start_over(Lock& lock) {
     recycle(std::move(job));
   }
   jobs_.clear();
+  skipped_.clear();
   sampler_ = std::move(next_sampler_);
   issuing_ = nullptr;
   first_open_ = ready_ = held_back_ = untaken_ = newly_ready_ = 0;
@@ -110,19 +111,65 @@ void Pipeline::let_near() {
   }
 }
 
-bool Pipeline::can_issue() const { return issuing_ ? buffers_.has_room() : may_plan(); }
+bool Pipeline::can_issue() const {
+  return issuing_ || !skipped_.empty() ? buffers_.has_room() : may_plan();
+}
 
 // Submits the next chunk of reads. Returns: whether there may be more to issue.
 bool Pipeline::issue() {
-  if (!issuing_ && !plan_batch()) return false;
   requests_.clear();
-  bool more = true;
-  if (issuing_) {
+  bool more = refetch_rows();
+  if (more && !issuing_) more = plan_batch();
+  if (more && issuing_) {
     locate_rows();
     more = admit_rows();
   }
   queue_->submit(requests_);
   return more;
+}
+
+// Finds other records for the rows whose own were bad, and notes their reads, before anything new
+// is read. Returns: whether the bound admitted them all.
+bool Pipeline::refetch_rows() {
+  if (policy_.on_error == OnError::kRaise) return true;
+  std::vector<Row*> rows;
+  {
+    std::lock_guard lock(mutex_);
+    rows = skipped_;  // only this thread takes any out
+  }
+  for (Row* row : rows) {
+    if (!row->located) substitute(*row);
+  }
+  Lock lock(mutex_);
+  size_t admitted = 0;
+  bool room = !halted() && !discarding_;
+  while (room && admitted < rows.size()) {
+    Row& row = *rows[admitted];
+    room = row.error || buffers_.admits(static_cast<size_t>(row.extent.length));
+    if (!room) break;
+    ++admitted;
+    admit(row);  // may add to skipped_, at its end
+  }
+  skipped_.erase(skipped_.begin(), skipped_.begin() + static_cast<std::ptrdiff_t>(admitted));
+  unlock_and_wake(lock);
+  return room;
+}
+
+// Gives the row the next substitute for its record; where there is none, its last error stays.
+void Pipeline::substitute(Row& row) const {
+  const uint32_t attempt = row.entry.substitute + 1;
+  std::optional<uint64_t> record;
+  if (attempt <= Sampler::kMaxSubstitutes) {
+    record = sampler_->substitute(row.job->plan, row.index, attempt);
+  }
+  if (!record) {
+    row.located = row.hopeless = true;  // with the error that it has
+    return;
+  }
+  row.entry.record = *record;
+  row.entry.substitute = attempt;
+  row.error = nullptr;
+  locate(row);
 }
 
 // Asks the sampler for the next batch. Returns: whether there is one, or an error in its place.
@@ -170,7 +217,8 @@ void Pipeline::locate_rows() {
 }
 
 void Pipeline::locate(Row& row) const {
-  const uint64_t record = row.entry().record;
+  const uint64_t record = row.entry.record;
+  row.located = true;
   try {
     if (record >= container_->size()) {
       throw OutOfRangeError(

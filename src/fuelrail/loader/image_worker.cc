@@ -51,11 +51,11 @@ ColumnSpec column_of(const std::string& field, const Schema& schema, const Loade
   if (field == "image") return image_column(schema, options);
   if (field == "label") return label_column(schema);
   if (field == "id" || field == "position") return {field, DType::kInt64, {}};
-  if (field == "valid") return {field, DType::kBool, {}};
+  if (field == "valid" || field == "substituted") return {field, DType::kBool, {}};
   throw InvalidArgumentError(
       "a batch has no field of this name",
       {.found = "'" + field + "'",
-       .remedy = suggest(field, {"image", "label", "id", "position", "valid"})});
+       .remedy = suggest(field, {"image", "label", "id", "position", "valid", "substituted"})});
 }
 
 // Writes one column of one row; the image's is the only one that costs anything.
@@ -97,8 +97,10 @@ class ImageWorker final : public Worker {
         std::memcpy(to, &sample_.id, sizeof sample_.id);
       } else if (field == "position") {
         std::memcpy(to, &task.entry.position, sizeof task.entry.position);
-      } else {
+      } else if (field == "valid") {
         *to = std::byte{task.entry.valid};
+      } else {
+        *to = std::byte{task.entry.substitute > 0};
       }
     }
   }
@@ -163,7 +165,8 @@ class ImageWorker final : public Worker {
 std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOptions& options) {
   if (options.fields.empty()) {
     throw InvalidArgumentError(
-        "`fields` is empty", {.remedy = "Name at least one of: image, label, id, position, valid"});
+        "`fields` is empty",
+        {.remedy = "Name at least one of: image, label, id, position, valid, substituted"});
   }
   std::vector<ColumnSpec> columns;
   for (const std::string& field : options.fields) {

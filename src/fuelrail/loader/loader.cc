@@ -1,8 +1,10 @@
 #include "fuelrail/loader/loader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -11,6 +13,9 @@
 
 namespace fuelrail {
 namespace {
+
+constexpr double kDefaultMaxBad = 0.01;  // of the share
+constexpr size_t kLeastMaxBad = 10;
 
 void check(const LoaderOptions& options) {
   fuelrail::check(options.transforms);
@@ -41,6 +46,47 @@ size_t slot_rows(const EpochSamplerOptions& options) {
   return std::min(options.batch_size, share);
 }
 
+// The share is the most rows that a rank has in an epoch, fillers left out.
+size_t max_bad(const LoaderOptions& options, uint64_t records) {
+  if (const auto* count = std::get_if<uint64_t>(&options.max_bad)) return *count;
+  const uint64_t world_size = std::max(options.shard.world_size, 1U);
+  const auto share = static_cast<double>((records + world_size - 1) / world_size);
+  if (const auto* fraction = std::get_if<double>(&options.max_bad)) {
+    if (!(*fraction >= 0 && *fraction <= 1)) {
+      throw InvalidArgumentError("`max_bad` is no fraction of the samples",
+                                 {.expected = "a fraction from 0 to 1, or a whole number",
+                                  .found = fmt::format("{}", *fraction)});
+    }
+    return static_cast<size_t>(*fraction * share);
+  }
+  return std::max(kLeastMaxBad, static_cast<size_t>(kDefaultMaxBad * share));
+}
+
+// "image float32 (256, 3, 224, 224)"
+std::string describe(const ColumnSpec& column, size_t rows) {
+  std::string shape = fmt::format("{}", rows);
+  for (const int64_t extent : column.row_shape) shape += fmt::format(", {}", extent);
+  if (column.row_shape.empty()) shape += ',';
+  return fmt::format("{} {} ({})", column.name, name_of(column.dtype), shape);
+}
+
+// `lent` batches are the user's, besides the `slots` of the engine.
+OutOfMemoryError no_memory(const BatchLayout& layout, size_t slots, size_t lent) {
+  std::vector<std::string> columns;
+  for (const ColumnSpec& column : layout.columns()) {
+    columns.push_back(describe(column, layout.rows()));
+  }
+  ErrorDetail detail{
+      .expected = fmt::format("{} bytes for each of {} batches (`prefetch` + 1) of {}",
+                              layout.total_bytes(), slots, fmt::join(columns, ", ")),
+      .remedy = "Use a smaller `batch_size` or `prefetch`"};
+  if (lent > 0) {
+    detail.expected += fmt::format(", besides {} that the user holds", lent);
+    detail.remedy += ", or let go of batches";
+  }
+  return {"there is not enough memory for the batches", std::move(detail)};
+}
+
 std::shared_ptr<const Container> not_empty(std::shared_ptr<const Container> container) {
   if (container->size() == 0) throw InvalidArgumentError("the dataset has no records");
   return container;
@@ -62,7 +108,8 @@ struct Loader::Impl {
                 .read_threads = options.read_threads,
                 .read_backend = options.read_backend,
                 .direct_reads = options.direct_reads,
-                .warn = options.warn}) {}
+                .warn = options.warn},
+               {.on_error = options.on_error, .max_bad = max_bad(options, container->size())}) {}
 
   void restart(Progress at) {
     engine.restart(std::make_unique<EpochSampler>(sampling, at));
@@ -100,6 +147,9 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
     if (next.status == Engine::Status::kEndOfEpoch) impl_->phase = Impl::Phase::kBeforeBatch;
     note_progress();
     return next;
+  } catch (const std::bad_alloc&) {
+    note_progress();
+    throw no_memory(*impl_->layout, impl_->options.prefetch + 1, stats().slots_lent);
   } catch (...) {
     note_progress();
     throw;
@@ -149,6 +199,7 @@ void Loader::restore(const State& state) {
 const LoaderOptions& Loader::options() const { return impl_->options; }
 const Container& Loader::container() const { return *impl_->container; }
 const BatchLayout& Loader::layout() const { return *impl_->layout; }
+std::vector<BadRecord> Loader::bad_records() const { return impl_->engine.bad_records(); }
 Stats Loader::stats() const { return impl_->engine.stats(); }
 void Loader::stop() { impl_->engine.stop(); }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fuelrail/batch/batch.h"
 #include "fuelrail/container/container.h"
@@ -28,7 +29,8 @@ class Loader {
   Loader(std::shared_ptr<const Container> container, LoaderOptions options);
   ~Loader();
 
-  // Empty at the end of an epoch; the call after that begins the next one. Errors: Engine::next's.
+  // Empty at the end of an epoch; the call after that begins the next one. Errors: Engine::next's;
+  // where that is std::bad_alloc, OutOfMemoryError with the bytes, number and shape of the batches.
   std::optional<Batch> next();
   Engine::Next next_for(std::chrono::milliseconds timeout);
 
@@ -52,6 +54,8 @@ class Loader {
   const LoaderOptions& options() const;
   const Container& container() const;
   const BatchLayout& layout() const;
+  // Under `skip`: what was passed over in the batches handed out, a record once.
+  std::vector<BadRecord> bad_records() const;
   Stats stats() const;
   void stop();
 

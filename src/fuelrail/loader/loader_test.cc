@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "fuelrail/base/error.h"
@@ -176,6 +177,23 @@ TEST_F(LoaderTest, memory_is_for_the_rows_that_there_are) {
   EXPECT_EQ(loader.next()->rows(), kRecords);
 }
 
+TEST_F(LoaderTest, batches_beyond_all_memory_are_an_error_with_their_bytes_and_shapes) {
+  LoaderOptions options = some_options();
+  options.batch_size = 1 << 15;  // 2^15 rows of 2^15 x 2^15 pixels: more than can be addressed
+  options.last_batch = LastBatch::kPad;
+  options.transforms = {CenterCrop{.size = {1 << 15, 1 << 15}}};
+  Loader loader = make(options);
+  try {
+    loader.next();
+    FAIL();
+  } catch (const OutOfMemoryError& error) {
+    EXPECT_EQ(error.detail().expected,
+              "422212465328128 bytes for each of 3 batches (`prefetch` + 1) of image float32 "
+              "(32768, 3, 32768, 32768), id int64 (32768,)");
+    EXPECT_THAT(error.detail().remedy, HasSubstr("smaller `batch_size` or `prefetch`"));
+  }
+}
+
 TEST_F(LoaderTest, the_ranks_together_give_the_global_batches) {
   LoaderOptions options = some_options();
   options.batch_size = 4;
@@ -210,6 +228,53 @@ TEST_F(LoaderTest, an_error_says_file_and_record_and_the_loader_goes_on) {
   EXPECT_FALSE(loader.next());
 }
 
+LoaderOptions skipping_options() {
+  LoaderOptions options = some_options();
+  options.shuffle = Shuffle::kNone;
+  options.batch_size = 8;
+  options.fields = {"image", "id", "position", "substituted"};
+  options.on_error = OnError::kSkip;
+  return options;
+}
+
+TEST_F(LoaderTest, a_skipped_image_gives_its_row_to_a_substitute_which_the_row_says) {
+  const auto broken = make_image_set("memory://loader/skipped.rec", 8, /*broken=*/5);
+  Loader loader(broken.container, skipping_options());
+  const auto batch = loader.next();
+  for (size_t row = 0; row < 8; ++row) {
+    int64_t id = 0;
+    int64_t position = 0;
+    std::memcpy(&id, batch->row(1, row), sizeof id);
+    std::memcpy(&position, batch->row(2, row), sizeof position);
+    EXPECT_EQ(*batch->row(3, row) != std::byte{0}, row == 5);
+    EXPECT_EQ(id == 1000 + static_cast<int64_t>(row), row != 5);
+    EXPECT_EQ(position, row);
+  }
+  const std::vector<BadRecord> bad = loader.bad_records();
+  ASSERT_THAT(bad, SizeIs(1));
+  EXPECT_EQ(bad[0].record, 5U);
+  EXPECT_THAT(bad[0].error, HasSubstr("memory://loader/skipped.rec: record 5"));
+}
+
+TEST_F(LoaderTest, max_bad_is_a_count_or_a_fraction_of_the_ranks_share) {
+  const auto broken = make_image_set("memory://loader/counted.rec", 8, /*broken=*/5);
+  const auto gives_a_batch = [&](MaxBad max_bad) {
+    LoaderOptions options = skipping_options();
+    options.max_bad = max_bad;
+    Loader loader(broken.container, options);
+    try {
+      return loader.next().has_value();
+    } catch (const TooManyBadRecordsError&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(gives_a_batch({}));
+  EXPECT_TRUE(gives_a_batch(uint64_t{1}));
+  EXPECT_FALSE(gives_a_batch(uint64_t{0}));
+  EXPECT_TRUE(gives_a_batch(0.125));
+  EXPECT_FALSE(gives_a_batch(0.124));
+}
+
 TEST_F(LoaderTest, bad_options_are_refused) {
   const auto refused = [this](auto change) {
     LoaderOptions options = some_options();
@@ -222,6 +287,8 @@ TEST_F(LoaderTest, bad_options_are_refused) {
   refused([](LoaderOptions& o) { o.shard = {2, 2}; });
   refused([](LoaderOptions& o) { o.dtype = DType::kUint8; });  // with Normalize
   refused([](LoaderOptions& o) { o.max_pixels = 0; });
+  refused([](LoaderOptions& o) { o.max_bad = 1.5; });
+  refused([](LoaderOptions& o) { o.max_bad = std::nan(""); });
   refused([](LoaderOptions& o) { o.fields = {"image", "image"}; });
   refused([](LoaderOptions& o) { o.transforms = {}; });
 }

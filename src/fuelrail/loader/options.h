@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "fuelrail/decode/probe.h"
+#include "fuelrail/engine/error_policy.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 #include "fuelrail/sampler/shard.h"
 #include "fuelrail/storage/read_queue.h"
@@ -17,6 +19,10 @@
 namespace fuelrail {
 
 enum class Orientation : uint8_t { kApply, kIgnore };
+
+// How many bad records an epoch may have in this rank's share before the run stops: a count, or a
+// fraction of that share, rounded down. Default: 1 %, but at least 10.
+using MaxBad = std::variant<std::monostate, uint64_t, double>;
 
 struct LoaderOptions {
   // Results.
@@ -30,7 +36,10 @@ struct LoaderOptions {
   ImageLayout layout = ImageLayout::kNchw;
   Orientation orientation = Orientation::kApply;
   int64_t max_pixels = kDefaultMaxPixels;
-  std::vector<std::string> fields{"image", "label"};  // of image, label, id, position, valid
+  // Of image, label, id, position, valid, substituted.
+  std::vector<std::string> fields{"image", "label"};
+  OnError on_error = OnError::kRaise;
+  MaxBad max_bad{};  // with kSkip
 
   // Speed.
   int threads = 0;      // 0 = default_threads()

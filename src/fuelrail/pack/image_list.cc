@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/parse_number.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
@@ -32,14 +31,6 @@ std::vector<std::string_view> columns_of(std::string_view line) {
   }
 }
 
-template <typename Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 struct LinePlace {
   const std::string& uri;
   uint64_t number;
@@ -52,7 +43,7 @@ struct LinePlace {
 
 float parse_label(std::string_view text, const LinePlace& at) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  const std::optional<double> label = parse<double>(text);
+  const std::optional<double> label = parse_number<double>(text);
   if (!label || !std::isfinite(*label)) {
     refuse(at, "the label is not a number",
            {.expected = "a finite number", .found = fmt::format("'{}'", text)});
@@ -77,7 +68,7 @@ ListedImage parse_line(std::string_view line, const std::string& root, const Lin
             .found = fmt::format("{} column{}", columns.size(), columns.size() == 1 ? "" : "s")});
   }
   ListedImage image;
-  const std::optional<uint64_t> id = parse<uint64_t>(columns.front());
+  const std::optional<uint64_t> id = parse_number<uint64_t>(columns.front());
   if (!id) {
     refuse(at, "the id is not a number",
            {.expected = "a whole number from 0", .found = fmt::format("'{}'", columns.front())});

@@ -74,14 +74,14 @@ class ListSource final : public PackSource {
 };
 
 std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& root,
-                                     const std::function<void(const std::string&)>& warn) {
+                                     const OpenOptions& options) {
   const std::optional<FileInfo> info = file_system_for(uri).stat(uri);
   if (!info) throw NotFoundError("there is no such folder or list", {.path = uri});
   if (info->is_directory) {
     if (!root.empty()) {
       throw InvalidArgumentError("a root is for a list; this is a folder", {.path = uri});
     }
-    return std::make_unique<FolderSource>(open_input(uri, {.warn = warn}));
+    return std::make_unique<FolderSource>(open_input(uri, options));
   }
   if (!uri.ends_with(".lst")) {
     throw InvalidArgumentError("this cannot be packed",
@@ -90,8 +90,8 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
                                             "name ends in .lst"});
   }
   std::vector<ListedImage> images = read_image_list(uri, root);
-  if (const std::string found = repeated_ids(images); !found.empty() && warn) {
-    warn(uri + ": " + found);
+  if (const std::string found = repeated_ids(images); !found.empty() && options.warn) {
+    options.warn(uri + ": " + found);
   }
   return std::make_unique<ListSource>(std::move(images));
 }
@@ -99,8 +99,8 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
 }  // namespace
 
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
-                                             const std::function<void(const std::string&)>& warn) {
-  std::unique_ptr<PackSource> source = open_any(uri, root, warn);
+                                             const OpenOptions& options) {
+  std::unique_ptr<PackSource> source = open_any(uri, root, options);
   if (source->size() == 0) throw CorruptError("there is no image in it", {.path = uri});
   return source;
 }

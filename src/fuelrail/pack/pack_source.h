@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/container/open.h"
 #include "fuelrail/container/sample.h"
 
 namespace fuelrail {
@@ -46,11 +46,11 @@ class PackSource {
 };
 
 // A directory: what open_container makes of it; an image's id is its index there. A `.lst`: what
-// read_image_list makes of it, relative to `root`. `warn` may be empty; it hears of files that are
-// no images and of ids that a list has more than once. Errors: NotFoundError, IoError, CorruptError
+// read_image_list makes of it, relative to `root`. `options.warn` hears, beside what open_container
+// says, of ids that a list has more than once. Errors: NotFoundError, IoError, CorruptError
 // (see image_list.h and open_input.h; also when there is no image); InvalidArgumentError for
 // anything else, and for a root that is given with a directory.
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
-                                             const std::function<void(const std::string&)>& warn);
+                                             const OpenOptions& options);
 
 }  // namespace fuelrail

@@ -4,24 +4,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <exception>
 #include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 
 #include "fuelrail/base/cpu.h"
-#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/recordio/framing.h"
-#include "fuelrail/container/recordio/image_header.h"
-#include "fuelrail/container/subset.h"
-#include "fuelrail/pack/image_preparer.h"
-#include "fuelrail/pack/ordered_work.h"
+#include "fuelrail/base/ordered_work.h"
+#include "fuelrail/pack/image_reader.h"
 #include "fuelrail/pack/pack_source.h"
 #include "fuelrail/pack/part.h"
+#include "fuelrail/pack/plan.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
@@ -31,133 +24,6 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kProgressInterval{100};
-
-// --- What is to be done -------------------------------------------------------------------------
-
-struct PlannedPart {
-  std::string uri;
-  std::vector<uint64_t> images;  // of the source, ascending
-};
-
-[[noreturn]] void refuse(std::string failure, std::string expected, std::string found) {
-  throw InvalidArgumentError(std::move(failure),
-                             {.expected = std::move(expected), .found = std::move(found)});
-}
-
-void check_part_names(const std::vector<std::pair<std::string, double>>& split) {
-  constexpr const char* kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-  for (size_t i = 0; i < split.size(); ++i) {
-    const std::string& name = split[i].first;
-    if (name.empty() || name.find_first_not_of(kLetters) != std::string::npos) {
-      refuse("the part's name cannot be in a file's name", "letters, digits, '_', '-' and '.'",
-             fmt::format("'{}'", name));
-    }
-    const auto same = [&](const auto& other) { return other.first == name; };
-    if (std::count_if(split.begin(), split.end(), same) > 1) {
-      refuse("two parts of the split have the same name", "", fmt::format("'{}'", name));
-    }
-  }
-}
-
-void check(const std::string& output, const PackOptions& options) {
-  if (!output.ends_with(".rec") || base_name(output) == ".rec") {
-    throw InvalidArgumentError("the output is not named as a RecordIO file",
-                               {.path = output, .expected = "a name that ends in .rec"});
-  }
-  if (options.resize < 0 || options.resize > (1 << 15)) {
-    refuse("resize is out of range", "0 to 32768", fmt::to_string(options.resize));
-  }
-  if (options.quality && (*options.quality < 1 || *options.quality > 100)) {
-    refuse("quality is out of range", "1 to 100", fmt::to_string(*options.quality));
-  }
-  if (options.threads < 0) {
-    refuse("threads is out of range", "0 or more", fmt::to_string(options.threads));
-  }
-  if (!(options.max_errors.fraction >= 0 && options.max_errors.fraction <= 1)) {
-    refuse("the fraction of images that may fail is out of range", "0 to 1",
-           fmt::to_string(options.max_errors.fraction));
-  }
-  check_part_names(options.split);
-}
-
-std::vector<PlannedPart> plan(uint64_t images, const std::string& output,
-                              const PackOptions& options) {
-  if (options.split.empty()) {
-    PlannedPart everything{.uri = output, .images = std::vector<uint64_t>(images)};
-    std::iota(everything.images.begin(), everything.images.end(), uint64_t{0});
-    return {everything};
-  }
-  std::vector<PlannedPart> parts;
-  for (auto& [name, indices] : split_indices(images, options.split, options.seed)) {
-    if (indices.empty()) {
-      refuse(fmt::format("part '{}' of the split would be empty", name), "at least one image",
-             fmt::format("{} images in all", images));
-    }
-    parts.push_back({fmt::format("{}_{}.rec", stem_of(output), name), std::move(indices)});
-  }
-  return parts;
-}
-
-// --- Readers: image files to payloads -----------------------------------------------------------
-
-struct PackedImage {
-  std::vector<std::byte> payload;
-  uint32_t crc = 0;
-  std::string failure;  // why there is no payload; empty on success
-};
-
-// The error's message without the place, which the report says by itself.
-std::string reason_of(const Error& error) {
-  ErrorDetail detail = error.detail();
-  detail.path.clear();
-  detail.record.reset();
-  return Error(error.failure(), detail).what();
-}
-
-void fill_payload(const SourceImage& image, Bytes bytes, PackedImage& out) {
-  const uint64_t longest = recordio::kMaxPayloadBytes - recordio::kImageHeaderBytes -
-                           sizeof(float) * image.labels.size();
-  if (bytes.size() > longest) {
-    throw UnsupportedError("the image is too long for a record",
-                           {.expected = fmt::format("at most {} bytes", longest),
-                            .found = fmt::to_string(bytes.size())});
-  }
-  recordio::append_image_record(image.id, image.labels, bytes, out.payload);
-  out.crc = crc32(out.payload);
-}
-
-// Makes payloads of images. Threads: one reader a thread.
-class ImageReader {
- public:
-  ImageReader(const PackSource& source, const PackOptions& options)
-      : source_(source), preparer_({options.resize, options.quality, options.verify_images}) {}
-
-  PackedImage read(uint64_t i) {
-    PackedImage packed;
-    try {
-      source_.read(i, image_);
-      fill_payload(image_, preparer_.prepare(image_.encoded), packed);
-      return packed;
-    } catch (const Error& error) {
-      packed.failure = reason_of(error);
-    } catch (const std::bad_alloc&) {
-      image_.storage = {};
-      packed.failure = "there is not enough memory for the image";
-    } catch (const std::exception& error) {
-      packed.failure = error.what();
-    }
-    packed.payload = {};
-    return packed;
-  }
-
- private:
-  const PackSource& source_;
-  ImagePreparer preparer_;
-  SourceImage image_;
-};
-
-// --- The writer: payloads to files --------------------------------------------------------------
 
 class ProgressReporter {
  public:
@@ -199,19 +65,29 @@ void write_report(const std::string& uri, const std::vector<PackFailure>& failur
   sink->commit();
 }
 
+// The files in the writing are locked as long as it lives, and so is their report.
 class Job {
  public:
-  Job(const PackSource& source, const std::string& output, const PackOptions& options)
+  // `unread`: what of the source could not even be listed.
+  Job(const PackSource& source, std::vector<PackFailure> unread, const std::string& output,
+      const PackOptions& options)
       : source_(source),
         options_(options),
-        plan_(plan(source.size(), output, options)),
-        report_uri_(output + ".errors.jsonl") {
+        plan_(plan_parts(source.size(), output, options)),
+        report_uri_(plan_.front().uri + ".errors.jsonl"),
+        failures_(std::move(unread)) {
     for (const PlannedPart& part : plan_) total_ += part.images.size();
     allowed_ = options.max_errors.of(total_);
-    for (const PlannedPart& part : plan_) parts_.push_back(std::make_unique<Part>(part.uri));
+    for (const PlannedPart& part : plan_) {
+      parts_.push_back(std::make_unique<Part>(part.uri, options.overwrite));
+    }
   }
 
   PackResult run() {
+    if (failures_.size() > allowed_) {
+      give_up("a folder cannot be read, and more is left out than is allowed",
+              failures_.back().path);
+    }
     write_all();
     for (const auto& part : parts_) part->finish(source_.classes());
     if (failures_.empty()) {
@@ -274,7 +150,7 @@ class Job {
     }
     failures_.push_back({source_.path(image), std::move(packed.failure)});
     if (failures_.size() > allowed_) {
-      give_up("the image cannot be read, and more of them fail than are allowed",
+      give_up("the image cannot be read, and more are left out than are allowed",
               failures_.back().path);
     }
   }
@@ -282,13 +158,16 @@ class Job {
   // Leaves the report behind.
   [[noreturn]] void give_up(const std::string& failure, const std::string& path) {
     write_report(report_uri_, failures_);
+    std::string reason = failures_.back().reason;
+    if (reason.ends_with('.')) reason.pop_back();
     throw CorruptError(
-        failure, {.path = path,
-                  .expected = fmt::format("at most {} of {} images", allowed_, total_),
-                  .found = failures_.back().reason,
-                  .remedy = fmt::format("{} lists what was found; mend or remove it, or allow more "
-                                        "with max-errors",
-                                        report_uri_)});
+        fmt::format("{} ({})", failure, reason),
+        {.path = path,
+         .expected = fmt::format("at most {} of {} images left out", allowed_, total_),
+         .found = fmt::to_string(failures_.size()),
+         .remedy = fmt::format("{} lists what was found; mend or remove it, or allow more with "
+                               "max-errors",
+                               report_uri_)});
   }
 
   void commit() {
@@ -302,6 +181,7 @@ class Job {
     for (const auto& part : parts_) {
       result.files.push_back({part->uri(), part->records(), part->bytes()});
     }
+    result.unassigned = source_.size() - total_;
     if (!failures_.empty()) result.report = report_uri_;
     result.failures = std::move(failures_);
     return result;
@@ -332,9 +212,21 @@ uint64_t MaxErrors::of(uint64_t images) const {
 }
 
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options) {
-  check(output, options);
-  const std::unique_ptr<PackSource> images = open_pack_source(source, options.root, options.warn);
-  return Job(*images, output, options).run();
+  check_pack_options(output, options);
+  if (!options.overwrite) {
+    for (const std::string& uri : output_uris(output, options)) refuse_existing(uri);
+  }
+  const bool may_leave_out = options.max_errors.count > 0 || options.max_errors.fraction > 0;
+  std::vector<PackFailure> unread;
+  const std::unique_ptr<PackSource> images =
+      open_pack_source(source, options.root,
+                       {.warn = options.warn,
+                        .keep_going = options.keep_going,
+                        .leave_out = [&](const IoError& error) {
+                          unread.push_back({error.detail().path, reason_of(error)});
+                          return may_leave_out;
+                        }});
+  return Job(*images, std::move(unread), output, options).run();
 }
 
 }  // namespace fuelrail

@@ -44,16 +44,22 @@ struct PackOptions {
   uint64_t seed = 0;   // of the split
   std::string root{};  // for a list: folder that its paths are relative to; default: the list's own
   MaxErrors max_errors{};
+  bool overwrite = false;  // replace an output that is there; otherwise it is an error
 
   // Speed.
-  int threads = 0;  // that read, decode and encode; 0 = default_threads()
+  int threads = 0;  // that read, decode and encode; at most 1,024; 0 = default_threads()
 
   // Called from the calling thread, at most ten times a second and at the end. Returns false to
   // stop: the job then ends with a StateError "interrupted" and leaves no file.
   std::function<bool(const PackProgress&)> progress{};
 
-  // What is said to the user without failing: files in the folder that are no images, ids that are
-  // in a list more than once. Called from the calling thread. Default: said to nobody.
+  // Asked by the calling thread while a folder is listed, before there is any progress, every 50
+  // ms; false stops the job as `progress` does. Default: never asked.
+  std::function<bool()> keep_going{};
+
+  // What is said to the user without failing: files in the folder that are no images, folders that
+  // hold something else than class folders, as it seems, ids that are in a list more than once.
+  // Called from the calling thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};
 };
 
@@ -64,7 +70,8 @@ struct PackResult {
     uint64_t bytes = 0;
   };
   std::vector<File> files;            // in the order of the split
-  std::vector<PackFailure> failures;  // images left out, in the source's order
+  std::vector<PackFailure> failures;  // folders, then images left out, in the source's order
+  uint64_t unassigned = 0;            // images that no part of the split takes
   std::string report;                 // path of the report file; empty without failures
 };
 
@@ -74,17 +81,21 @@ struct PackResult {
 //
 // `output`: `X.rec`. Beside it come `X.idx` (keyed by the ids) and the sidecar `X.rec.frx`; part.h
 // says how an X.rec can never be there without being whole and theirs, and how of two packers of
-// one output the second gives up at once. For the same input the bytes
-// are the same for any number of threads. Images that cannot be read are listed in
-// `X.rec.errors.jsonl`, one {"path", "reason"} a line; a job without any removes an old such file.
+// one output the second gives up at once. For the same input the bytes are the same for any number
+// of threads. Images that cannot be read are listed in `X.rec.errors.jsonl` (with a split: beside
+// its first part, `X_train.rec.errors.jsonl`, for all parts), one {"path", "reason"} a line; a job
+// without any removes an old such file. A folder that cannot be listed fails the job, or, where
+// images may be left out, counts as one of them: its class keeps its label, and ids count without
+// what is in it.
 //
 // Memory: at most 64 MiB of images that wait for their turn, the pixels and bytes of one image a
 // thread, and 20 bytes a record.
 //
 // Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);
-// IoError (also: another pack is writing the output); CorruptError for a source that has no images
-// where they should be, for a list line that is none, with its number, and when more images fail
-// than allowed or a part is left without any: then there is no output, and the report.
+// IoError (also: the output is there and `overwrite` is not given; another pack is writing it);
+// CorruptError for a source that has no images where they should be, for a list line that is none,
+// with its number, and when more images fail than allowed or a part is left without any: then there
+// is no output, and the report.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail

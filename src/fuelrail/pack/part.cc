@@ -28,8 +28,16 @@ std::string stem_of(const std::string& rec_uri) {
   return rec_uri.substr(0, rec_uri.size() - std::string_view(".rec").size());
 }
 
-Part::Part(std::string uri)
+void refuse_existing(const std::string& uri) {
+  const auto info = file_system_for(uri).stat(uri);
+  if (!info || info->is_directory) return;  // that a directory is in the way, `create` says
+  throw IoError("the output is there already",
+                {.path = uri, .remedy = "Choose another name, or allow it with overwrite"});
+}
+
+Part::Part(std::string uri, bool overwrite)
     : uri_(std::move(uri)),
+      overwrite_(overwrite),
       index_uri_(stem_of(uri_) + ".idx"),
       sidecar_uri_(fuelrail::sidecar_uri(uri_)),
       data_(create_alone(uri_)),
@@ -69,6 +77,7 @@ void Part::finish(const std::vector<std::string>& classes) {
 }
 
 void Part::begin_commit() {
+  if (!overwrite_) refuse_existing(uri_);  // it may have come while this one was written
   state_ = State::kCommitting;
   file_system_for(uri_).remove(uri_);
 }

@@ -32,12 +32,15 @@ namespace fuelrail {
 // `X` for `X.rec`. Requires: the URI ends so.
 std::string stem_of(const std::string& rec_uri);
 
+// Errors: IoError when there is such a file.
+void refuse_existing(const std::string& uri);
+
 // Threads: one at a time. Destroyed before `commit_data`: nothing of it keeps a final name.
 class Part {
  public:
   // Begins the `.partial` files. Errors: those of FileSystem::create; IoError while another part is
   // writing the same file.
-  explicit Part(std::string uri);
+  Part(std::string uri, bool overwrite);
   ~Part();
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
@@ -48,6 +51,7 @@ class Part {
   // Writes index and sidecar and flushes all three to the device. Errors: IoError.
   void finish(const std::vector<std::string>& classes);
 
+  // Errors: IoError, also when there is an old file and it may not be overwritten.
   void begin_commit();
   void commit_companions();
   void commit_data();
@@ -58,6 +62,7 @@ class Part {
 
  private:
   std::string uri_;
+  bool overwrite_;
   std::string index_uri_;
   std::string sidecar_uri_;
   std::unique_ptr<Sink> data_;  // before the others: it is their lock

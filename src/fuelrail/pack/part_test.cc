@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/recordio/image_header.h"
 #include "fuelrail/testing/temporary_directory.h"
@@ -17,15 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> names_in(const std::string& directory) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    names.push_back(entry.path().filename());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 void append_one(Part& part) {
   std::vector<std::byte> payload;
   const float label = 1;
@@ -35,7 +26,7 @@ void append_one(Part& part) {
 
 TEST(Part, nothing_has_its_name_before_the_commit_and_everything_after_it) {
   const TemporaryDirectory directory;
-  Part part(directory / "x.rec");
+  Part part(directory / "x.rec", true);
   append_one(part);
   part.finish({"ant", "bee"});
   EXPECT_THAT(names_in(directory.path()),
@@ -53,7 +44,7 @@ TEST(Part, nothing_has_its_name_before_the_commit_and_everything_after_it) {
 TEST(Part, the_bytes_are_all_written_before_any_name_changes) {
   const TemporaryDirectory directory;
   write_file(directory / "x.rec", "old");
-  Part part(directory / "x.rec");
+  Part part(directory / "x.rec", true);
   append_one(part);
   part.finish({});
   EXPECT_EQ(std::filesystem::file_size(directory / "x.rec.partial"), part.bytes());
@@ -65,7 +56,7 @@ TEST(Part, an_old_data_file_never_stands_beside_new_companions) {
   const TemporaryDirectory directory;
   write_file(directory / "x.rec", "old");
   write_file(directory / "x.idx", "old");
-  Part part(directory / "x.rec");
+  Part part(directory / "x.rec", true);
   append_one(part);
   part.finish({});
   part.begin_commit();
@@ -78,7 +69,7 @@ TEST(Part, an_old_data_file_never_stands_beside_new_companions) {
 TEST(Part, a_commit_that_fails_half_way_leaves_no_companions) {
   const TemporaryDirectory directory;
   {
-    Part part(directory / "x.rec");
+    Part part(directory / "x.rec", true);
     append_one(part);
     part.finish({});
     part.begin_commit();
@@ -90,11 +81,24 @@ TEST(Part, a_commit_that_fails_half_way_leaves_no_companions) {
 TEST(Part, given_up_before_the_commit_it_leaves_nothing) {
   const TemporaryDirectory directory;
   {
-    Part part(directory / "x.rec");
+    Part part(directory / "x.rec", true);
     append_one(part);
     part.finish({});
   }
   EXPECT_THAT(names_in(directory.path()), IsEmpty());
+}
+
+TEST(Part, an_old_data_file_is_not_replaced_unless_that_is_allowed) {
+  const TemporaryDirectory directory;
+  {
+    Part part(directory / "x.rec", false);
+    append_one(part);
+    part.finish({});
+    write_file(directory / "x.rec", "mine");
+    EXPECT_THROW(part.begin_commit(), IoError);
+  }
+  EXPECT_THAT(names_in(directory.path()), ElementsAre("x.rec"));
+  EXPECT_EQ(file_contents(directory / "x.rec"), "mine");
 }
 
 }  // namespace

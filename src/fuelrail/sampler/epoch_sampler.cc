@@ -5,12 +5,15 @@
 #include <algorithm>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/philox.h"
 
 namespace fuelrail {
 namespace {
 
 // Keeps every position, fillers included, far from the end of uint64_t; Permutation's limit too.
 constexpr uint64_t kMost = uint64_t{1} << 62;
+
+constexpr uint32_t kSubstituteOperation = 0xfffe;  // of Philox, kept for this
 
 void check(const EpochSamplerOptions& options, Progress start) {
   const Shard& shard = options.shard;
@@ -112,6 +115,13 @@ std::optional<BatchPlan> EpochSampler::next() {
   at_ = plan.after;
   if (plan.ends_epoch) begin_epoch(at_.epoch);
   return plan;
+}
+
+std::optional<uint64_t> EpochSampler::substitute(const BatchPlan& plan, size_t row,
+                                                 uint32_t attempt) const {
+  const Entry& entry = plan.entries[row];
+  const Philox random(options_.seed, entry.epoch, entry.position);
+  return random.below64(kSubstituteOperation, 2 * attempt, options_.records);
 }
 
 }  // namespace fuelrail

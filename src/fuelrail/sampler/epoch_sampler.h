@@ -36,6 +36,10 @@ class EpochSampler final : public Sampler {
   // under `drop`.
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
+  // Any record with equal chances: hash(seed, epoch, position, attempt) mod records, so that ranks
+  // agree without a word and batch counts stay equal (docs/design.md, rule 6).
+  std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
+                                     uint32_t attempt) const override;
 
   // Batches from `position` to the end of an epoch, the same on every rank. Requires: position is
   // not beyond the records.

@@ -5,33 +5,16 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <optional>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/testing/batch_plans.h"
 #include "fuelrail/testing/sampler_conformance.h"
 
 namespace fuelrail {
 namespace {
-
-constexpr LastBatch kPolicies[] = {LastBatch::kShort, LastBatch::kDrop, LastBatch::kPad,
-                                   LastBatch::kWrap};
-
-const char* name_of(LastBatch last_batch) {
-  switch (last_batch) {
-    case LastBatch::kShort:
-      return "short";
-    case LastBatch::kDrop:
-      return "drop";
-    case LastBatch::kPad:
-      return "pad";
-    case LastBatch::kWrap:
-      return "wrap";
-  }
-  return "";
-}
 
 struct EpochSamplers {
   static std::vector<SamplerCase> cases() {
@@ -56,138 +39,6 @@ struct EpochSamplers {
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(EpochSampler, SamplerConformance, EpochSamplers);
 
-// What is left, from `start` on, of the epoch in which it lies.
-std::vector<BatchPlan> rest_of_epoch(const EpochSamplerOptions& options, Progress start = {}) {
-  EpochSampler sampler(options, start);
-  std::vector<BatchPlan> plans;
-  while (sampler.progress().epoch == start.epoch) {
-    std::optional<BatchPlan> plan = sampler.next();
-    if (!plan) break;
-    plans.push_back(std::move(*plan));
-  }
-  return plans;
-}
-
-std::vector<uint64_t> records_of(const BatchPlan& plan) {
-  std::vector<uint64_t> records;
-  for (const Entry& entry : plan.entries) records.push_back(entry.record);
-  return records;
-}
-
-std::vector<uint64_t> positions_of(const BatchPlan& plan) {
-  std::vector<uint64_t> positions;
-  for (const Entry& entry : plan.entries) positions.push_back(entry.position);
-  return positions;
-}
-
-std::vector<bool> valid_of(const BatchPlan& plan) {
-  std::vector<bool> valid;
-  for (const Entry& entry : plan.entries) valid.push_back(entry.valid);
-  return valid;
-}
-
-using Records = std::vector<uint64_t>;
-using Valid = std::vector<bool>;
-
-// The example of docs/design.md, rule 1: N = 10, G = 4, W = 2.
-class TenRecordsTwoRanks : public testing::Test {
- protected:
-  static std::vector<BatchPlan> plans(LastBatch last_batch, uint32_t rank) {
-    return rest_of_epoch(
-        {.records = 10, .batch_size = 2, .shard = {rank, 2}, .last_batch = last_batch});
-  }
-  static void expect_whole_batches(const std::vector<BatchPlan>& rank0,
-                                   const std::vector<BatchPlan>& rank1) {
-    EXPECT_EQ(records_of(rank0[0]), (Records{0, 1}));
-    EXPECT_EQ(records_of(rank1[0]), (Records{2, 3}));
-    EXPECT_EQ(records_of(rank0[1]), (Records{4, 5}));
-    EXPECT_EQ(records_of(rank1[1]), (Records{6, 7}));
-  }
-};
-
-TEST_F(TenRecordsTwoRanks, drop_gives_two_batches) {
-  const auto rank0 = plans(LastBatch::kDrop, 0);
-  const auto rank1 = plans(LastBatch::kDrop, 1);
-  ASSERT_EQ(rank0.size(), 2u);
-  ASSERT_EQ(rank1.size(), 2u);
-  expect_whole_batches(rank0, rank1);
-  EXPECT_EQ(rank0[0].after, (Progress{0, 4}));
-  EXPECT_EQ(rank0[1].after, (Progress{1, 0}));
-}
-
-TEST_F(TenRecordsTwoRanks, pad_repeats_the_last_record_as_invalid) {
-  const auto rank0 = plans(LastBatch::kPad, 0);
-  const auto rank1 = plans(LastBatch::kPad, 1);
-  ASSERT_EQ(rank0.size(), 3u);
-  ASSERT_EQ(rank1.size(), 3u);
-  expect_whole_batches(rank0, rank1);
-  EXPECT_EQ(records_of(rank0[2]), (Records{8, 9}));
-  EXPECT_EQ(records_of(rank1[2]), (Records{9, 9}));
-  EXPECT_EQ(valid_of(rank0[2]), (Valid{true, true}));
-  EXPECT_EQ(valid_of(rank1[2]), (Valid{false, false}));
-  EXPECT_EQ(positions_of(rank1[2]), (Records{10, 11}));
-  EXPECT_EQ(rank1[2].after, (Progress{1, 0}));
-}
-
-TEST_F(TenRecordsTwoRanks, wrap_goes_on_from_the_beginning) {
-  const auto rank0 = plans(LastBatch::kWrap, 0);
-  const auto rank1 = plans(LastBatch::kWrap, 1);
-  ASSERT_EQ(rank0.size(), 3u);
-  ASSERT_EQ(rank1.size(), 3u);
-  expect_whole_batches(rank0, rank1);
-  EXPECT_EQ(records_of(rank0[2]), (Records{8, 9}));
-  EXPECT_EQ(records_of(rank1[2]), (Records{0, 1}));
-  EXPECT_EQ(valid_of(rank1[2]), (Valid{true, true}));
-  EXPECT_EQ(positions_of(rank1[2]), (Records{10, 11}));
-  EXPECT_EQ(rank1[2].after, (Progress{1, 0}));
-}
-
-TEST_F(TenRecordsTwoRanks, short_splits_the_rest_evenly) {
-  const auto rank0 = plans(LastBatch::kShort, 0);
-  const auto rank1 = plans(LastBatch::kShort, 1);
-  ASSERT_EQ(rank0.size(), 3u);
-  ASSERT_EQ(rank1.size(), 3u);
-  expect_whole_batches(rank0, rank1);
-  EXPECT_EQ(records_of(rank0[2]), (Records{8}));
-  EXPECT_EQ(records_of(rank1[2]), (Records{9}));
-  EXPECT_EQ(rank0[2].after, (Progress{1, 0}));
-}
-
-TEST(EpochSampler, short_gives_the_first_ranks_one_row_more_and_the_last_ones_none) {
-  const auto last_batch_of = [](uint64_t records, uint32_t rank) {
-    return positions_of(
-        rest_of_epoch({.records = records, .batch_size = 2, .shard = {rank, 4}}).back());
-  };
-  EXPECT_EQ(last_batch_of(13, 0), (Records{8, 9}));
-  EXPECT_EQ(last_batch_of(13, 1), (Records{10}));
-  EXPECT_EQ(last_batch_of(13, 2), (Records{11}));
-  EXPECT_EQ(last_batch_of(13, 3), (Records{12}));
-  EXPECT_EQ(last_batch_of(10, 0), (Records{8}));
-  EXPECT_EQ(last_batch_of(10, 1), (Records{9}));
-  EXPECT_EQ(last_batch_of(10, 2), (Records{}));
-  EXPECT_EQ(last_batch_of(10, 3), (Records{}));
-}
-
-TEST(EpochSampler, wrap_goes_round_as_often_as_it_takes) {
-  const auto plans = rest_of_epoch({.records = 3, .batch_size = 8, .last_batch = LastBatch::kWrap});
-  ASSERT_EQ(plans.size(), 1u);
-  EXPECT_EQ(records_of(plans[0]), (Records{0, 1, 2, 0, 1, 2, 0, 1}));
-  EXPECT_EQ(positions_of(plans[0]), (Records{0, 1, 2, 3, 4, 5, 6, 7}));
-}
-
-TEST(EpochSampler, fillers_of_a_shuffled_epoch_follow_its_order) {
-  const Permutation order(10, 3, 2);
-  EpochSamplerOptions options{.records = 10, .seed = 3, .shuffle = Shuffle::kFull, .batch_size = 6};
-  options.last_batch = LastBatch::kWrap;
-  EXPECT_EQ(records_of(rest_of_epoch(options, {2, 6})[0]),
-            (Records{order(6), order(7), order(8), order(9), order(0), order(1)}));
-  options.last_batch = LastBatch::kPad;
-  const BatchPlan padded = rest_of_epoch(options, {2, 6})[0];
-  EXPECT_EQ(records_of(padded),
-            (Records{order(6), order(7), order(8), order(9), order(9), order(9)}));
-  EXPECT_EQ(valid_of(padded), (Valid{true, true, true, true, false, false}));
-}
-
 TEST(EpochSampler, the_order_is_the_epochs_permutation) {
   EpochSampler sampler({.records = 50, .seed = 77, .shuffle = Shuffle::kFull, .batch_size = 10});
   for (uint32_t epoch = 0; epoch < 3; ++epoch) {
@@ -201,127 +52,6 @@ TEST(EpochSampler, the_order_is_the_epochs_permutation) {
       }
     }
   }
-}
-
-// Positions that are read, over all ranks, of the rest of an epoch; sorted.
-struct Coverage {
-  std::vector<uint64_t> valid;    // of rows that count
-  std::vector<uint64_t> fillers;  // of all rows past the epoch's end
-};
-
-Coverage coverage(EpochSamplerOptions options, Progress start) {
-  Coverage covered;
-  std::optional<uint64_t> batches;
-  for (uint32_t rank = 0; rank < options.shard.world_size; ++rank) {
-    options.shard.rank = rank;
-    const std::vector<BatchPlan> plans = rest_of_epoch(options, start);
-    if (batches) {
-      EXPECT_EQ(*batches, plans.size()) << "ranks differ in steps";
-    }
-    batches = plans.size();
-    EXPECT_EQ(EpochSampler(options, start).batches_from(start.position), plans.size());
-    for (size_t k = 0; k < plans.size(); ++k) {
-      const uint64_t begin = start.position + k * options.batch_size * options.shard.world_size;
-      const uint64_t end = begin + options.batch_size * options.shard.world_size;
-      for (const Entry& entry : plans[k].entries) {
-        EXPECT_GE(entry.position, begin);
-        EXPECT_LT(entry.position, end);
-        if (entry.position >= options.records) covered.fillers.push_back(entry.position);
-        if (entry.valid && entry.position < options.records) {
-          covered.valid.push_back(entry.position);
-          EXPECT_EQ(entry.record, entry.position);
-        }
-      }
-    }
-  }
-  std::sort(covered.valid.begin(), covered.valid.end());
-  std::sort(covered.fillers.begin(), covered.fillers.end());
-  return covered;
-}
-
-std::vector<uint64_t> range(uint64_t begin, uint64_t end) {
-  std::vector<uint64_t> values(end - begin);
-  std::iota(values.begin(), values.end(), begin);
-  return values;
-}
-
-TEST(EpochSampler, the_ranks_together_take_every_position_once_from_any_start) {
-  for (const LastBatch last_batch : kPolicies) {
-    for (const uint64_t records : {1u, 2u, 7u, 10u, 24u, 61u, 96u}) {
-      for (const uint64_t batch_size : {1u, 2u, 5u, 16u}) {
-        for (const uint32_t world_size : {1u, 2u, 3u, 8u}) {
-          const uint64_t global = batch_size * world_size;
-          for (uint64_t start = 0; start < records; start += 1 + records / 9) {
-            const Coverage covered = coverage({.records = records,
-                                               .batch_size = batch_size,
-                                               .shard = {0, world_size},
-                                               .last_batch = last_batch},
-                                              {0, start});
-            const uint64_t whole = start + (records - start) / global * global;
-            const bool drop = last_batch == LastBatch::kDrop;
-            ASSERT_EQ(covered.valid, range(start, drop ? whole : records))
-                << name_of(last_batch) << ": " << records << " records, batch " << batch_size
-                << ", world " << world_size << ", from " << start;
-            const bool fills = (last_batch == LastBatch::kPad || last_batch == LastBatch::kWrap) &&
-                               whole < records;
-            ASSERT_EQ(covered.fillers, fills ? range(records, whole + global) : range(0, 0));
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST(EpochSampler, every_record_comes_once_in_a_shuffled_epoch) {
-  for (const LastBatch last_batch : {LastBatch::kShort, LastBatch::kPad}) {
-    std::vector<uint64_t> seen;
-    for (uint32_t rank = 0; rank < 7; ++rank) {
-      for (const BatchPlan& plan :
-           rest_of_epoch({1000, 9, Shuffle::kFull, 13, {rank, 7}, last_batch}, {4, 0})) {
-        for (const Entry& entry : plan.entries) {
-          if (entry.valid) seen.push_back(entry.record);
-        }
-      }
-    }
-    std::sort(seen.begin(), seen.end());
-    EXPECT_EQ(seen, range(0, 1000)) << name_of(last_batch);
-  }
-}
-
-TEST(EpochSampler, the_global_batches_are_the_same_for_every_world_size) {
-  for (const LastBatch last_batch : kPolicies) {
-    std::vector<Records> expected;
-    for (const uint32_t world_size : {1u, 2u, 3u, 4u, 6u, 12u}) {
-      std::vector<Records> batches;
-      for (uint32_t rank = 0; rank < world_size; ++rank) {
-        const auto plans = rest_of_epoch(
-            {101, 3, Shuffle::kFull, 12 / world_size, {rank, world_size}, last_batch});
-        batches.resize(plans.size());
-        for (size_t k = 0; k < plans.size(); ++k) {
-          const Records mine = records_of(plans[k]);
-          batches[k].insert(batches[k].end(), mine.begin(), mine.end());
-        }
-      }
-      if (world_size == 1) expected = batches;
-      EXPECT_EQ(batches, expected) << name_of(last_batch) << ", world " << world_size;
-    }
-  }
-}
-
-TEST(EpochSampler, ranks_and_batch_size_may_change_at_a_restore) {
-  const Permutation order(100, 6, 1);
-  EpochSamplerOptions options{100, 6, Shuffle::kFull, 4, {0, 2}, LastBatch::kShort};
-  EpochSampler before(options, {1, 0});
-  for (int i = 0; i < 5; ++i) before.next();
-  EXPECT_EQ(before.progress(), (Progress{1, 40}));
-
-  options.batch_size = 5;
-  options.shard = {2, 3};
-  EpochSampler after(options, before.progress());
-  EXPECT_EQ(after.batches_from(40), 4u);
-  EXPECT_EQ(records_of(after.next().value()),
-            (Records{order(50), order(51), order(52), order(53), order(54)}));
-  EXPECT_EQ(after.progress(), (Progress{1, 55}));
 }
 
 TEST(EpochSampler, a_start_in_the_tail_that_drop_leaves_out_begins_the_next_epoch) {
@@ -418,6 +148,26 @@ TEST(EpochSampler, says_which_start_it_refuses) {
                  "the start lies beyond the records: expected a position up to 10, found 11. "
                  "Restore the state that belongs to this dataset.");
   }
+}
+
+TEST(EpochSampler, substitutes_are_any_records_and_the_same_for_every_world_size) {
+  const EpochSamplerOptions alone{.records = 50, .seed = 3, .batch_size = 50};
+  EpochSamplerOptions second_of_two = alone;
+  second_of_two.batch_size = 25;
+  second_of_two.shard = {1, 2};
+  EpochSampler whole(alone);
+  EpochSampler half(second_of_two);
+  const BatchPlan plan = *whole.next();
+  const BatchPlan half_plan = *half.next();
+  std::set<uint64_t> seen;
+  for (size_t row = 0; row < 25; ++row) {
+    for (uint32_t attempt = 1; attempt <= 20; ++attempt) {
+      const std::optional<uint64_t> record = half.substitute(half_plan, row, attempt);
+      EXPECT_EQ(record, whole.substitute(plan, 25 + row, attempt));
+      seen.insert(*record);
+    }
+  }
+  EXPECT_EQ(seen.size(), 50u) << "500 draws of 50";
 }
 
 }  // namespace

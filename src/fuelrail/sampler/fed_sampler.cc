@@ -41,4 +41,11 @@ std::optional<BatchPlan> FedSampler::next() {
   return plan;
 }
 
+std::optional<uint64_t> FedSampler::substitute(const BatchPlan& plan, size_t row,
+                                               uint32_t attempt) const {
+  const size_t rows = plan.entries.size();
+  if (attempt >= rows) return std::nullopt;
+  return plan.entries[(row + attempt) % rows].record;
+}
+
 }  // namespace fuelrail

@@ -26,6 +26,9 @@ class FedSampler final : public Sampler {
 
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
+  // The records that follow in the same fed batch, around its end.
+  std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
+                                     uint32_t attempt) const override;
 
  private:
   uint64_t records_;

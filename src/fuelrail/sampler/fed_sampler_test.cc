@@ -131,5 +131,14 @@ TEST(FedSampler, a_throwing_feed_loses_no_batch) {
   EXPECT_FALSE(sampler.next().has_value());
 }
 
+TEST(FedSampler, substitutes_are_the_other_records_of_the_same_batch) {
+  FedSampler sampler(10, feed_of({{{4, 5, 6}, {7}}}));
+  const BatchPlan three = *sampler.next();
+  EXPECT_EQ(sampler.substitute(three, 1, 1), 6u);
+  EXPECT_EQ(sampler.substitute(three, 1, 2), 4u);
+  EXPECT_EQ(sampler.substitute(three, 1, 3), std::nullopt);
+  EXPECT_EQ(sampler.substitute(*sampler.next(), 0, 1), std::nullopt);
+}
+
 }  // namespace
 }  // namespace fuelrail

@@ -1,6 +1,7 @@
 // Which records make up each batch, in which order, for this rank.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,6 +14,8 @@ struct Entry {
   uint64_t position = 0;  // in the epoch's global order; counts on past its end for filler rows
   uint32_t epoch = 0;
   bool valid = true;  // false for the filler rows of `pad`
+  // Of the record that the order names here, `record` is the so-manieth substitute; 0: that record.
+  uint32_t substitute = 0;
 };
 
 // How far the whole job (all ranks) has come: the epoch, and the global position where its next
@@ -36,11 +39,19 @@ class Sampler {
   virtual ~Sampler() = default;
 
   // Empty when there is nothing more to come, ever (a fed order that has ended; an epoch without
-  // batches).
+  // batches). Errors: as the implementation says; the sampler then stays where it was, and can be
+  // asked again.
   virtual std::optional<BatchPlan> next() = 0;
 
   // Where `next` goes on.
   virtual Progress progress() const = 0;
+
+  // The record to take in place of one that cannot be used: the `attempt`-th (1, 2, ...) for row
+  // `row` of a plan that this sampler gave. A pure function of the order and the row's position.
+  // Empty: there is none, nor will a later attempt have one. Requires: attempt <= kMaxSubstitutes.
+  static constexpr uint32_t kMaxSubstitutes = 1000;
+  virtual std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
+                                             uint32_t attempt) const = 0;
 
  protected:
   Sampler() = default;

@@ -24,6 +24,7 @@ struct Rig {
   RecordWorkerOptions worker{};
   // Reads as deep as it begins: how many there are is known.
   EngineOptions engine{.threads = 2, .max_read_threads = 0};
+  ErrorPolicy policy{};
 
   std::unique_ptr<Sampler> sampler(Progress start = {}) const {
     return std::make_unique<EpochSampler>(order, start);
@@ -33,8 +34,8 @@ struct Rig {
     return make(record_worker_factory(container, worker), start);
   }
   std::unique_ptr<Engine> make(WorkerFactory workers, Progress start = {}) const {
-    return std::make_unique<Engine>(container, sampler(start), layout(), std::move(workers),
-                                    engine);
+    return std::make_unique<Engine>(container, sampler(start), layout(), std::move(workers), engine,
+                                    policy);
   }
 };
 
@@ -62,6 +63,15 @@ inline std::vector<Said> all_said(Engine& engine, size_t count) {
   return said;
 }
 
+// The entry that row `row` is made of: under `skip`, of the first record that is not bad.
+inline Entry used_entry(const Rig& rig, const Sampler& sampler, const BatchPlan& plan, size_t row) {
+  Entry entry = plan.entries[row];
+  while (rig.policy.on_error == OnError::kSkip && rig.worker.bad.contains(entry.record)) {
+    entry.record = *sampler.substitute(plan, row, ++entry.substitute);
+  }
+  return entry;
+}
+
 // What `next` must say, computed without an engine.
 inline std::vector<Said> expected(const Rig& rig, size_t count, Progress start = {}) {
   std::vector<Said> said;
@@ -73,7 +83,8 @@ inline std::vector<Said> expected(const Rig& rig, size_t count, Progress start =
       continue;
     }
     Said batch{.rows = std::vector<RecordRow>{}};
-    for (const Entry& entry : plan->entries) {
+    for (size_t row = 0; row < plan->entries.size(); ++row) {
+      const Entry entry = used_entry(rig, *sampler, *plan, row);
       if (batch.error.empty() && rig.worker.bad.contains(entry.record)) {
         const Place place = rig.container->place(entry.record);
         CorruptError error("this record is bad");

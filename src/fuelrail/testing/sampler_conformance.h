@@ -152,11 +152,33 @@ TYPED_TEST_P(SamplerConformance, once_ended_it_stays_ended) {
   });
 }
 
+TYPED_TEST_P(SamplerConformance, substitutes_are_records_and_depend_on_the_plans_row_alone) {
+  this->for_each_case([](const SamplerCase& sampler_case) {
+    const std::unique_ptr<Sampler> sampler = sampler_case.make({});
+    const std::unique_ptr<Sampler> later = sampler_case.make({});
+    const std::vector<BatchPlan> plans = TestFixture::plans_of(*later);
+    for (const BatchPlan& plan : plans) {
+      for (size_t row = 0; row < plan.entries.size(); ++row) {
+        for (const uint32_t attempt : {1u, 2u, 9u, Sampler::kMaxSubstitutes}) {
+          const std::optional<uint64_t> record = sampler->substitute(plan, row, attempt);
+          EXPECT_EQ(record, later->substitute(plan, row, attempt));
+          if (record) {
+            EXPECT_LT(*record, sampler_case.records);
+          } else {
+            EXPECT_FALSE(sampler->substitute(plan, row, attempt + 1).has_value());
+          }
+        }
+      }
+    }
+  });
+}
+
 REGISTER_TYPED_TEST_SUITE_P(SamplerConformance, progress_is_where_the_last_plan_left_it,
                             an_epoch_goes_forward_and_ends_at_the_beginning_of_the_next,
                             entries_lie_within_the_batch_and_the_records,
                             two_of_the_same_give_the_same,
                             restarted_after_any_batch_it_goes_on_as_if_never_stopped,
-                            once_ended_it_stays_ended);
+                            once_ended_it_stays_ended,
+                            substitutes_are_records_and_depend_on_the_plans_row_alone);
 
 }  // namespace fuelrail

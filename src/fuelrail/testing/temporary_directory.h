@@ -1,15 +1,17 @@
-// A directory of a test's own, gone with everything in it when the test ends; and writing and
-// reading whole files.
+// A directory of a test's own, gone with everything in it when the test ends; and writing,
+// reading and naming whole files.
 #pragma once
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fuelrail {
 
@@ -44,6 +46,16 @@ inline std::string file_contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Of the files and directories in a directory, sorted.
+inline std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace fuelrail

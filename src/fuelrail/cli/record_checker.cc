@@ -1,0 +1,113 @@
+#include "fuelrail/cli/record_checker.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/cli/record_info.h"
+#include "fuelrail/cli/text.h"
+#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::cli {
+
+Finding finding_of(const Error& error) {
+  const ErrorDetail& detail = error.detail();
+  return {.text = error.what(),
+          .problem = error.what(),
+          .path = detail.path,
+          .record = detail.record,
+          .offset = detail.offset,
+          .unread = dynamic_cast<const IoError*>(&error) != nullptr ||
+                    dynamic_cast<const NotFoundError*>(&error) != nullptr};
+}
+
+Finding finding_of(const recordio::Damage& damage) {
+  return {.text = fmt::format("{}: offset {}: {}: {} skipped", damage.path, damage.offset,
+                              damage.reason, counted(damage.skipped_bytes, "byte")),
+          .problem = damage.reason,
+          .path = damage.path,
+          .offset = damage.offset,
+          .skipped_bytes = damage.skipped_bytes};
+}
+
+SidecarBeside::SidecarBeside(const Source& data) {
+  const std::string uri = sidecar_uri(data.uri());
+  sidecar_ = Sidecar::open(file_system_for(uri).open(uri)->map(), uri);
+  sidecar_->verify();
+  belongs_ = sidecar_->identity() == identify(data);
+  usable_ = sidecar_->identity().size_bytes == data.size_bytes() && sidecar_->has_table() &&
+            sidecar_->has_checksums();
+}
+
+std::optional<uint32_t> SidecarBeside::checksum_at(uint64_t offset) const {
+  uint64_t begin = 0;
+  for (uint64_t end = sidecar_->records(); begin < end;) {
+    const uint64_t middle = begin + (end - begin) / 2;
+    if (sidecar_->record(middle).offset < offset) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  if (begin == sidecar_->records() || sidecar_->record(begin).offset != offset) return {};
+  return sidecar_->payload_crc(begin);
+}
+
+RecordChecker::RecordChecker(const Container& container, const SidecarBeside* checksums,
+                             bool decode)
+    : container_(container),
+      checksums_(checksums),
+      content_(RecordInspector::content_field(container.schema())),
+      is_image_(container.schema().fields[content_].kind == FieldKind::kImage),
+      decoder_(decode ? make_decoder() : nullptr) {}
+
+CheckedRecord RecordChecker::check(uint64_t i) {
+  CheckedRecord checked;
+  try {
+    read_record(container_, i, framed_, sample_);
+    if (checksums_ != nullptr) check_payload(container_.place(i).offset);
+    if (is_image_) checked.tolerated = check_image(sample_.fields[content_].bytes);
+  } catch (Error& error) {
+    checked.finding = finding_at(i, error);
+  } catch (const std::exception& error) {  // std::bad_alloc: the image's header promises too much
+    IoError refused("the record cannot be checked", {.found = error.what()});
+    checked.finding = finding_at(i, refused);
+  }
+  return checked;
+}
+
+Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
+  const Place place = container_.place(i);
+  error.add({.path = place.path, .record = place.record, .offset = place.offset});
+  return finding_of(error);
+}
+
+void RecordChecker::check_payload(uint64_t offset) {
+  const std::optional<uint32_t> expected = checksums_->checksum_at(offset);
+  if (!expected) return;
+  const uint32_t found = crc32(recordio::unframe(framed_, storage_, offset).payload);
+  if (found == *expected) return;
+  throw CorruptError(
+      "the record is damaged, or the sidecar beside the file is another file's: "
+      "its checksum is wrong",
+      {.expected = fmt::format("{:#010x}", *expected), .found = fmt::format("{:#010x}", found)});
+}
+
+uint32_t RecordChecker::check_image(Bytes encoded) {
+  const ImageInfo info = probe(encoded);
+  if (decoder_ == nullptr) return 0;
+  const Size size = info.stored;
+  pixels_.resize(static_cast<size_t>(size.height * size.width * 3));
+  DecodeJob job{.encoded = encoded,
+                .info = info,
+                .box = whole(size),
+                .output = {pixels_.data(), size.height, size.width, 3, size.width * 3}};
+  decoder_->decode({&job, 1});
+  if (job.error) std::rethrow_exception(job.error);
+  return job.tolerated;
+}
+
+}  // namespace fuelrail::cli

@@ -1,0 +1,98 @@
+#include "fuelrail/engine/bad_records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr size_t kNamed = 5;  // bad records that the error's text names
+
+// Where an entry's record lies, for an error. Says what it can.
+ErrorDetail place_of(const Container& container, const Entry& entry) {
+  try {
+    if (entry.record < container.size()) {
+      Place place = container.place(entry.record);
+      return {.path = std::move(place.path), .record = place.record, .offset = place.offset};
+    }
+  } catch (const std::exception&) {  // the error at hand matters more
+  }
+  return {.record = entry.record};
+}
+
+std::string text_of(const Container& container, const Failure& failure) {
+  try {
+    throw_with_place(failure.error, container, failure.entry);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+void throw_with_place(const std::exception_ptr& error, const Container& container,
+                      const Entry& entry) {
+  const ErrorDetail place = place_of(container, entry);
+  try {
+    std::rethrow_exception(error);
+  } catch (Error& known) {
+    known.add(place);
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemoryError("there is no memory for this record", place);
+  } catch (const std::exception& other) {
+    throw Error(other.what(), place);
+  }
+}
+
+bool is_skippable(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const OutOfMemoryError&) {
+    return false;
+  } catch (const StateError&) {
+    return false;
+  } catch (const Error&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+void BadRecords::note(uint32_t epoch, std::vector<Failure> failures) {
+  if (epoch != std::exchange(epoch_, epoch)) count_ = 0;
+  std::sort(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
+    return std::pair(a.row, a.entry.substitute) < std::pair(b.row, b.entry.substitute);
+  });
+  for (const Failure& failure : failures) {
+    ++count_;
+    const Entry& entry = failure.entry;
+    const auto [at, is_new] = where_.try_emplace(entry.record, list_.size());
+    if (is_new) {
+      list_.push_back({.record = entry.record,
+                       .epoch = entry.epoch,
+                       .position = entry.position,
+                       .error = text_of(container_, failure)});
+    }
+    ++list_[at->second].times;
+  }
+}
+
+std::exception_ptr BadRecords::too_many_error() const {
+  std::string last;
+  const size_t begin = list_.size() - std::min(kNamed, list_.size());
+  for (size_t i = begin; i < list_.size(); ++i) last += "\n  " + list_[i].error;
+  return std::make_exception_ptr(TooManyBadRecordsError(
+      fmt::format("epoch {} has too many bad records", epoch_),
+      {.expected = fmt::format("at most {} (`max_bad`)", max_bad_),
+       .found = fmt::format("{}, of them the last:{}", count_, last),
+       .remedy = "Find them all with `fuelrail verify --decode`, or raise `max_bad`"}));
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,60 @@
+// The record of what was skipped, and the count that ends a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <unordered_map>
+#include <vector>
+
+#include "fuelrail/container/container.h"
+#include "fuelrail/engine/error_policy.h"
+#include "fuelrail/sampler/sampler.h"
+
+namespace fuelrail {
+
+// A row's record that could not be used.
+struct Failure {
+  size_t row = 0;  // in its batch
+  Entry entry{};
+  std::exception_ptr error{};
+};
+
+// Adds the place of `entry` in `container` to an error that lacks it, and throws it; what is no
+// Error becomes one, with its text. Requires: error is not null.
+[[noreturn]] void throw_with_place(const std::exception_ptr& error, const Container& container,
+                                   const Entry& entry);
+
+// Whether `skip` may pass over it: see ErrorPolicy.
+bool is_skippable(const std::exception_ptr& error);
+
+// Failures come in batch by batch, in the order of delivery: so that what is counted, and when the
+// count is full, depends on the order and the data alone. Threads: one at a time.
+class BadRecords {
+ public:
+  BadRecords(const Container& container, size_t max_bad)
+      : container_(container), max_bad_(max_bad) {}
+
+  // Notes the failures of a batch of `epoch`, sorted by row and attempt.
+  void note(uint32_t epoch, std::vector<Failure> failures);
+
+  // Forgets the count, not the list.
+  void count_anew() { count_ = 0; }
+
+  // Whether this epoch had more than `max_bad`, and the error that says so, with the last few.
+  bool too_many() const { return count_ > max_bad_; }
+  std::exception_ptr too_many_error() const;
+
+  // One entry a record, in the order in which they came up first.
+  const std::vector<BadRecord>& list() const { return list_; }
+
+ private:
+  const Container& container_;
+  size_t max_bad_;
+  size_t count_ = 0;  // of `epoch_`
+  uint32_t epoch_ = 0;
+  std::vector<BadRecord> list_;
+  std::unordered_map<uint64_t, size_t> where_;  // record -> index in list_
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,96 @@
+#include "fuelrail/engine/bad_records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/testing/record_worker.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Failure failure(size_t row, uint64_t record, uint32_t substitute = 0) {
+  return {row,
+          {.record = record, .position = 100 + row, .epoch = 2, .substitute = substitute},
+          std::make_exception_ptr(CorruptError("this record is bad"))};
+}
+
+TEST(BadRecords, are_listed_once_each_in_the_order_of_rows_and_attempts) {
+  const auto container = made_records(50);
+  BadRecords bad(*container, 100);
+  bad.note(2, {failure(5, 30), failure(1, 12, 1), failure(1, 40), failure(7, 12)});
+  bad.note(2, {failure(0, 30)});
+  ASSERT_EQ(bad.list().size(), 3u);
+  EXPECT_EQ(bad.list()[0].record, 40u);
+  EXPECT_EQ(bad.list()[1].record, 12u);
+  EXPECT_EQ(bad.list()[2].record, 30u);
+  EXPECT_EQ(bad.list()[1].times, 2u);
+  EXPECT_EQ(bad.list()[2].times, 2u);
+  EXPECT_EQ(bad.list()[2].position, 105u) << "where it came up first";
+  EXPECT_EQ(bad.list()[2].epoch, 2u);
+  const uint64_t offset = container->extent(30).offset;
+  EXPECT_EQ(bad.list()[2].error, "memory://records: record 30, offset " + std::to_string(offset) +
+                                     ": this record is bad");
+}
+
+TEST(BadRecords, are_too_many_from_the_one_after_the_last_that_is_allowed) {
+  const auto container = made_records(50);
+  BadRecords bad(*container, 2);
+  EXPECT_FALSE(bad.too_many());
+  bad.note(0, {failure(0, 1), failure(1, 2)});
+  EXPECT_FALSE(bad.too_many());
+  bad.note(0, {failure(0, 1)});
+  EXPECT_TRUE(bad.too_many());
+}
+
+TEST(BadRecords, are_counted_anew_in_each_epoch_and_on_request) {
+  const auto container = made_records(50);
+  BadRecords bad(*container, 1);
+  bad.note(0, {failure(0, 1)});
+  bad.note(1, {failure(0, 1)});
+  EXPECT_FALSE(bad.too_many());
+  bad.count_anew();
+  bad.note(1, {failure(0, 1)});
+  EXPECT_FALSE(bad.too_many());
+  bad.note(1, {failure(0, 1)});
+  EXPECT_TRUE(bad.too_many());
+}
+
+TEST(BadRecords, too_many_say_how_many_and_name_the_last_few) {
+  const auto container = made_records(50);
+  BadRecords bad(*container, 3);
+  std::vector<Failure> failures;
+  for (size_t row = 0; row < 7; ++row) failures.push_back(failure(row, 20 + row));
+  bad.note(4, failures);
+  try {
+    std::rethrow_exception(bad.too_many_error());
+  } catch (const TooManyBadRecordsError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("epoch 4 has too many bad records"));
+    EXPECT_THAT(error.what(), HasSubstr("at most 3"));
+    EXPECT_THAT(error.what(), HasSubstr("found 7"));
+    EXPECT_THAT(error.what(), HasSubstr("record 26"));
+    EXPECT_THAT(error.what(), HasSubstr("record 22"));
+    EXPECT_THAT(error.what(), Not(HasSubstr("record 21")));
+  }
+}
+
+TEST(IsSkippable, is_what_the_data_are_to_blame_for) {
+  EXPECT_TRUE(is_skippable(std::make_exception_ptr(CorruptError("x"))));
+  EXPECT_TRUE(is_skippable(std::make_exception_ptr(TruncatedError("x"))));
+  EXPECT_TRUE(is_skippable(std::make_exception_ptr(DecodeError("x"))));
+  EXPECT_TRUE(is_skippable(std::make_exception_ptr(UnsupportedError("x"))));
+  EXPECT_TRUE(is_skippable(std::make_exception_ptr(IoError("x"))));
+  EXPECT_FALSE(is_skippable(std::make_exception_ptr(StateError("x"))));
+  EXPECT_FALSE(is_skippable(std::make_exception_ptr(OutOfMemoryError("x"))));
+  EXPECT_FALSE(is_skippable(std::make_exception_ptr(std::bad_alloc())));
+  EXPECT_FALSE(is_skippable(std::make_exception_ptr(std::runtime_error("x"))));
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,33 @@
+// What becomes of a record that cannot be read or made into a row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace fuelrail {
+
+enum class OnError : uint8_t {
+  kRaise,  // `next` throws in place of the batch
+  kSkip,   // the row is made of a substitute (Sampler::substitute), and the record is noted
+};
+
+// An Error of the record's own data or of their reading is skipped; what is none (a lack of memory,
+// an exception of a user's code) and a StateError is thrown under either policy.
+struct ErrorPolicy {
+  OnError on_error = OnError::kRaise;
+  // Bad records that one epoch may have in this process's rows. Each time that one comes up counts,
+  // in a substitute's place too. Counted anew after `restart`.
+  size_t max_bad = 0;
+};
+
+// A record that was skipped.
+struct BadRecord {
+  uint64_t record = 0;    // index in the container
+  uint32_t epoch = 0;     // where it came up first
+  uint64_t position = 0;  // likewise: in the epoch's order
+  uint64_t times = 0;     // that it came up
+  std::string error{};    // the first one's text, with its place
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,57 @@
+#include "fuelrail/pack/image_reader.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/container/recordio/image_header.h"
+
+namespace fuelrail {
+namespace {
+
+void fill_payload(const SourceImage& image, Bytes bytes, PackedImage& out) {
+  const uint64_t longest = recordio::kMaxPayloadBytes - recordio::kImageHeaderBytes -
+                           sizeof(float) * image.labels.size();
+  if (bytes.size() > longest) {
+    throw UnsupportedError("the image is too long for a record",
+                           {.expected = fmt::format("at most {} bytes", longest),
+                            .found = fmt::to_string(bytes.size())});
+  }
+  recordio::append_image_record(image.id, image.labels, bytes, out.payload);
+  out.crc = crc32(out.payload);
+}
+
+}  // namespace
+
+std::string reason_of(const Error& error) {
+  ErrorDetail detail = error.detail();
+  detail.path.clear();
+  detail.record.reset();
+  return Error(error.failure(), detail).what();
+}
+
+ImageReader::ImageReader(const PackSource& source, const PackOptions& options)
+    : source_(source), preparer_({options.resize, options.quality, options.verify_images}) {}
+
+PackedImage ImageReader::read(uint64_t i) {
+  PackedImage packed;
+  try {
+    source_.read(i, image_);
+    fill_payload(image_, preparer_.prepare(image_.encoded), packed);
+    return packed;
+  } catch (const Error& error) {
+    packed.failure = reason_of(error);
+  } catch (const std::bad_alloc&) {
+    image_.storage = {};
+    packed.failure = "there is not enough memory for the image";
+  } catch (const std::exception& error) {
+    packed.failure = error.what();
+  }
+  packed.payload = {};
+  return packed;
+}
+
+}  // namespace fuelrail

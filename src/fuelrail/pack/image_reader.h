@@ -1,0 +1,41 @@
+// From images of a source to the payloads of records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/pack/image_preparer.h"
+#include "fuelrail/pack/pack_source.h"
+#include "fuelrail/pack/packer.h"
+
+namespace fuelrail {
+
+struct PackedImage {
+  std::vector<std::byte> payload;
+  uint32_t crc = 0;
+  std::string failure;  // why there is no payload; empty on success
+};
+
+// The error's message without the place, which the report says by itself.
+std::string reason_of(const Error& error);
+
+// Threads: one reader a thread; it keeps its working memory between calls.
+class ImageReader {
+ public:
+  // Lifetime: `source` outlives the reader.
+  ImageReader(const PackSource& source, const PackOptions& options);
+
+  // Never throws for what is wrong with this one image: the result says it. Requires: i <
+  // source.size().
+  PackedImage read(uint64_t i);
+
+ private:
+  const PackSource& source_;
+  ImagePreparer preparer_;
+  SourceImage image_;
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,225 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "fuelrail/container/open.h"
+#include "fuelrail/pack/packer.h"
+#include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/packer_rig.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+TEST_F(Packer, unreadable_images_are_left_out_and_reported_within_the_allowance) {
+  write_file(photo("ant/2.jpg"), "no image");
+  write_file(photo("bee/3.jpg"), "");
+  const PackResult result = pack_photos({.max_errors = {.count = 2}, .threads = 2});
+  EXPECT_EQ(result.files.at(0).records, 10u);
+  ASSERT_EQ(result.failures.size(), 2u);
+  EXPECT_EQ(result.failures[0].path, photo("ant/2.jpg"));
+  EXPECT_EQ(result.failures[1].path, photo("bee/3.jpg"));
+  EXPECT_EQ(result.report, out("x.rec.errors.jsonl"));
+
+  std::istringstream report(file_contents(result.report));
+  std::string line;
+  for (const PackFailure& failure : result.failures) {
+    ASSERT_TRUE(std::getline(report, line));
+    const auto object = nlohmann::json::parse(line);
+    EXPECT_EQ(object.at("path"), failure.path);
+    EXPECT_EQ(object.at("reason"), failure.reason);
+    EXPECT_FALSE(failure.reason.empty());
+    EXPECT_THAT(failure.reason, ::testing::Not(HasSubstr(failure.path)));
+  }
+  EXPECT_FALSE(std::getline(report, line));
+
+  const std::vector<Packed> records = records_of(out("x.rec"));
+  EXPECT_EQ(records.at(2).id, 3u);  // ids stay those of the folder
+  EXPECT_EQ(records.at(2).image, file_contents(photo("ant/3.jpg")));
+}
+
+TEST_F(Packer, more_unreadable_images_than_allowed_end_the_job_and_leave_the_report) {
+  write_file(photo("ant/2.jpg"), "no image");
+  write_file(photo("bee/3.jpg"), "");
+  const std::string message =
+      refusal<CorruptError>(photos(), out("x.rec"), {.max_errors = {.count = 1}});
+  EXPECT_THAT(message, StartsWith(photo("bee/3.jpg")));
+  EXPECT_THAT(message, HasSubstr("at most 1 of 12 images left out, found 2"));
+  EXPECT_EQ(message.find("found"), message.rfind("found", message.find(". ")));  // said once
+  EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
+  const std::string report = file_contents(out("x.rec.errors.jsonl"));
+  EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 2);
+}
+
+TEST_F(Packer, the_allowance_may_be_a_fraction_of_all_images) {
+  write_file(photo("ant/2.jpg"), "no image");
+  refusal<CorruptError>(photos(), out("x.rec"), {.max_errors = {.fraction = 0.08}});
+  EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
+  EXPECT_EQ(pack_photos({.max_errors = {.fraction = 0.09}}).failures.size(), 1u);
+}
+
+TEST_F(Packer, a_percentage_of_the_images_is_exact) {
+  for (uint64_t percent = 0; percent <= 100; ++percent) {
+    const MaxErrors allowed{.fraction = static_cast<double>(percent) / 100};
+    for (const uint64_t images : {1u, 7u, 12u, 99u, 100u, 101u, 1000u, 1281167u}) {
+      EXPECT_EQ(allowed.of(images), percent * images / 100) << percent << " % of " << images;
+    }
+    for (uint64_t images = 0; images < 300; ++images) {
+      EXPECT_EQ(allowed.of(images), percent * images / 100) << percent << " % of " << images;
+    }
+  }
+  EXPECT_EQ((MaxErrors{.count = 5, .fraction = .01}.of(100)), 5u);
+}
+
+TEST_F(Packer, a_file_too_long_for_a_record_is_one_image_that_cannot_be_packed) {
+  constexpr uint64_t kGiantBytes = 900'000'000'000;
+  write_file(photo("ant/000.jpg"), "");
+  std::filesystem::resize_file(photo("ant/000.jpg"), kGiantBytes);
+  write_file(directory_ / "x.lst", "0\t1\tphotos/ant/000.jpg\n1\t1\tphotos/ant/0.jpg\n");
+  for (const std::string& source : {photos(), directory_ / "x.lst"}) {
+    const PackResult result =
+        pack(source, out("x.rec"), {.max_errors = {.count = 1}, .overwrite = true});
+    ASSERT_EQ(result.failures.size(), 1u) << source;
+    EXPECT_EQ(result.failures[0].path, photo("ant/000.jpg"));
+    EXPECT_THAT(result.failures[0].reason, HasSubstr("too long"));
+    EXPECT_THAT(result.failures[0].reason, HasSubstr(std::to_string(kGiantBytes)));
+    EXPECT_THAT(refusal<CorruptError>(source, out("y.rec")), StartsWith(photo("ant/000.jpg")));
+  }
+}
+
+// A sanitizer's own memory passes such a limit, and it ends the process where `new` would throw.
+#ifndef FUELRAIL_SANITIZED
+TEST_F(Packer, memory_that_one_image_cannot_have_leaves_out_that_image) {
+  write_file(photo("ant/000.jpg"), "");
+  std::filesystem::resize_file(photo("ant/000.jpg"), 500'000'000);
+  const std::string said = in_forked_child([&]() -> std::string {
+    const rlimit bytes{400'000'000, 400'000'000};
+    if (::setrlimit(RLIMIT_DATA, &bytes) != 0) return "setrlimit failed";
+    const PackResult result = pack_photos({.max_errors = {.count = 1}, .threads = 1});
+    return result.failures.at(0).path + ": " + result.failures.at(0).reason;
+  });
+  EXPECT_EQ(said, photo("ant/000.jpg") + ": there is not enough memory for the image");
+}
+#endif
+
+TEST_F(Packer, a_job_without_failures_removes_an_old_report) {
+  write_file(out("x.rec.errors.jsonl"), "{}\n");
+  pack_photos();
+  EXPECT_THAT(names_in(out()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
+}
+
+TEST_F(Packer, a_file_without_any_readable_image_is_not_made) {
+  for (const std::string& image : images_) write_file(photo(image), "no image");
+  EXPECT_THAT(refusal<CorruptError>(photos(), out("x.rec"), {.max_errors = {.fraction = 1}}),
+              HasSubstr("no image of the file can be read"));
+  EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
+}
+
+TEST_F(Packer, images_that_a_list_names_and_nobody_has_are_left_out) {
+  write_file(directory_ / "photos/x.lst", "0\t1\tant/0.jpg\n1\t1\tant/99.jpg\n2\t1\tant\n");
+  const PackResult result =
+      pack(directory_ / "photos/x.lst", out("x.rec"), {.max_errors = {.count = 2}});
+  ASSERT_EQ(result.failures.size(), 2u);
+  EXPECT_EQ(result.failures[0].path, photo("ant/99.jpg"));
+  EXPECT_EQ(result.failures[1].path, photo("ant"));
+  EXPECT_EQ(result.files.at(0).records, 1u);
+}
+
+TEST_F(Packer, damage_behind_the_header_is_found_when_images_are_encoded_anew) {
+  const std::string whole = file_contents(photo("ant/1.jpg"));
+  write_file(photo("ant/1.jpg"), whole.substr(0, whole.size() / 2));
+  EXPECT_THAT(pack_photos().failures, IsEmpty());
+  const PackResult result = pack_photos({.resize = 24, .max_errors = {.count = 1}});
+  ASSERT_EQ(result.failures.size(), 1u);
+  EXPECT_EQ(result.failures[0].path, photo("ant/1.jpg"));
+}
+
+TEST_F(Packer, an_unreadable_folder_is_an_input_output_error) {
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(out(), std::filesystem::perms::all);
+  std::filesystem::permissions(photo("bee"), std::filesystem::perms::none);
+  const std::string said = in_unprivileged_child([&]() -> std::string {
+    try {
+      pack_photos();
+    } catch (const IoError& error) {
+      return error.what();
+    }
+    return "packed";
+  });
+  std::filesystem::permissions(photo("bee"), std::filesystem::perms::owner_all);
+  EXPECT_THAT(said, HasSubstr(photo("bee")));
+  EXPECT_THAT(names_in(out()), IsEmpty());
+}
+
+TEST_F(Packer, an_unreadable_image_counts_as_one_that_cannot_be_read) {
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(out(), std::filesystem::perms::all);
+  std::filesystem::permissions(photo("bee/1.jpg"), std::filesystem::perms::none);
+  const std::string said = in_unprivileged_child([&]() -> std::string {
+    const PackResult result = pack_photos({.max_errors = {.count = 1}, .threads = 1});
+    return result.failures.at(0).path + ": " + result.failures.at(0).reason;
+  });
+  EXPECT_THAT(said, StartsWith(photo("bee/1.jpg") + ": "));
+  EXPECT_THAT(said, HasSubstr("ermission denied"));
+}
+
+TEST_F(Packer, an_unreadable_folder_counts_as_one_image_left_out) {
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(out(), std::filesystem::perms::all);
+  std::filesystem::permissions(photo("bee"), std::filesystem::perms::none);
+  const std::string said = in_unprivileged_child([&]() -> std::string {
+    const PackResult result = pack_photos({.max_errors = {.count = 1}, .threads = 1});
+    return result.failures.at(0).path + ": " + result.failures.at(0).reason + ", " +
+           std::to_string(result.files.at(0).records) + " records";
+  });
+  std::filesystem::permissions(photo("bee"), std::filesystem::perms::owner_all);
+  EXPECT_THAT(said, StartsWith(photo("bee") + ": "));
+  EXPECT_THAT(said, HasSubstr("ermission denied"));
+  EXPECT_THAT(said, ::testing::EndsWith("8 records"));
+  EXPECT_THAT(open_container(out("x.rec"))->classes(), ElementsAre("ant", "bee", "cat dog"));
+  EXPECT_THAT(records_of(out("x.rec")).back().labels, ElementsAre(2.0f));
+  const auto line = nlohmann::json::parse(file_contents(out("x.rec.errors.jsonl")));
+  EXPECT_EQ(line.at("path"), photo("bee"));
+}
+
+TEST_F(Packer, more_unreadable_folders_than_allowed_end_the_job_and_leave_the_report) {
+  for (const char* name : {"ant", "bee"}) {
+    std::filesystem::permissions(photo(name), std::filesystem::perms::none);
+  }
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(out(), std::filesystem::perms::all);
+  const std::string said = in_unprivileged_child([&]() -> std::string {
+    return refusal<CorruptError>(photos(), out("x.rec"), {.max_errors = {.count = 1}});
+  });
+  for (const char* name : {"ant", "bee"}) {
+    std::filesystem::permissions(photo(name), std::filesystem::perms::owner_all);
+  }
+  EXPECT_THAT(said, StartsWith(photo("bee") + ": a folder cannot be read"));
+  EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
+}
+
+TEST_F(Packer, packers_of_different_parts_do_not_share_a_report) {
+  write_file(photo("ant/2.jpg"), "no image");
+  const PackResult first =
+      pack_photos({.split = {{"a", .5}, {"b", .5}}, .max_errors = {.count = 1}});
+  const PackResult second =
+      pack_photos({.split = {{"c", .5}, {"d", .5}}, .max_errors = {.count = 1}});
+  EXPECT_EQ(first.report, out("x_a.rec.errors.jsonl"));
+  EXPECT_EQ(second.report, out("x_c.rec.errors.jsonl"));
+  EXPECT_TRUE(std::filesystem::exists(first.report));
+  EXPECT_TRUE(std::filesystem::exists(second.report));
+}
+
+}  // namespace
+}  // namespace fuelrail
