@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -70,6 +71,13 @@ class LoaderHandle {
   const char* life() const {
     if (process_.load() == 0) return "not started";
     return foreign() ? "started in another process" : "started";
+  }
+  // Those from number `since` on.
+  std::vector<BadRecord> bad_records(size_t since) const {
+    const GilReleased released;
+    std::vector<BadRecord> bad = loader_.bad_records();
+    bad.erase(bad.begin(), bad.begin() + static_cast<std::ptrdiff_t>(std::min(since, bad.size())));
+    return bad;
   }
   Stats stats() const {
     const GilReleased released;
@@ -141,7 +149,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                  Shuffle shuffle, uint64_t seed, uint32_t rank, uint32_t world_size,
                  LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
                  Orientation orientation, int64_t max_pixels, std::vector<std::string> fields,
-                 int threads, size_t prefetch, int read_threads) {
+                 OnError on_error, MaxBad max_bad, int threads, size_t prefetch, int read_threads) {
   const GilReleased released;
   new (self) LoaderHandle(data, {.batch_size = batch_size,
                                  .shuffle = shuffle,
@@ -154,6 +162,8 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                                  .orientation = orientation,
                                  .max_pixels = max_pixels,
                                  .fields = std::move(fields),
+                                 .on_error = on_error,
+                                 .max_bad = max_bad,
                                  .threads = threads,
                                  .prefetch = prefetch,
                                  .read_threads = read_threads});
@@ -173,9 +183,27 @@ void bind_options(nb::module_& module) {
   nb::enum_<ImageLayout>(module, "ImageLayout")
       .value("NCHW", ImageLayout::kNchw)
       .value("NHWC", ImageLayout::kNhwc);
+  nb::enum_<OnError>(module, "OnError")
+      .value("raise_", OnError::kRaise)
+      .value("skip", OnError::kSkip);
   nb::enum_<Orientation>(module, "Orientation")
       .value("apply", Orientation::kApply)
       .value("ignore", Orientation::kIgnore);
+}
+
+void bind_bad_record(nb::module_& module) {
+  nb::class_<BadRecord>(module, "BadRecord", "A sample that was passed over.")
+      .def_ro("index", &BadRecord::record, "In the loader's dataset.")
+      .def_ro("epoch", &BadRecord::epoch, "Where it came up first.")
+      .def_ro("position", &BadRecord::position, "Where it came up first, in the epoch's order.")
+      .def_ro("times", &BadRecord::times, "How often it came up.")
+      .def_prop_ro(
+          "error", [](const BadRecord& self) { return fs_text(self.error); },
+          nb::sig("def error(self) -> str"), "What the first error said, with file and record.")
+      .def("__repr__", [](const BadRecord& self) {
+        return nb::str("BadRecord(index={}, epoch={}, position={}, times={}, error={!r})")
+            .format(self.record, self.epoch, self.position, self.times, fs_text(self.error));
+      });
 }
 
 void bind_stats(nb::module_& module) {
@@ -216,13 +244,14 @@ void bind_stats(nb::module_& module) {
 
 void bind_loader(nb::module_& module) {
   bind_options(module);
+  bind_bad_record(module);
   bind_stats(module);
   nb::class_<LoaderHandle>(module, "Loader")
       .def("__init__", make_loader, nb::arg("data"), nb::arg("batch_size"), nb::arg("shuffle"),
            nb::arg("seed"), nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"),
            nb::arg("transforms"), nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"),
-           nb::arg("max_pixels"), nb::arg("fields"), nb::arg("threads"), nb::arg("prefetch"),
-           nb::arg("read_threads"))
+           nb::arg("max_pixels"), nb::arg("fields"), nb::arg("on_error"), nb::arg("max_bad").none(),
+           nb::arg("threads"), nb::arg("prefetch"), nb::arg("read_threads"))
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"),
@@ -233,6 +262,7 @@ void bind_loader(nb::module_& module) {
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
       .def("size", &LoaderHandle::size, "Batches of a whole epoch.")
       .def("life", &LoaderHandle::life, "Whether its threads were started, and by whom.")
+      .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
       .def("stats", &LoaderHandle::stats)
       .def("stop", &LoaderHandle::stop, "Ends all threads.");
 }

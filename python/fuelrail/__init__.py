@@ -21,7 +21,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from fuelrail import _core, transforms
-from fuelrail._core import Array, StageStats, Stats
+from fuelrail._core import Array, BadRecord, StageStats, Stats
 from fuelrail.dataset import Dataset, Field, Place, Sample, open
 from fuelrail.errors import (
     ArgumentTypeError,
@@ -35,6 +35,7 @@ from fuelrail.errors import (
     OutOfMemoryError,
     OutOfRangeError,
     StateError,
+    TooManyBadRecordsError,
     TruncatedError,
     UnsupportedError,
 )
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentTypeError",
     "Array",
+    "BadRecord",
     "CorruptError",
     "Dataset",
     "DecodeError",
@@ -68,6 +70,7 @@ __all__ = [
     "StageStats",
     "StateError",
     "Stats",
+    "TooManyBadRecordsError",
     "TruncatedError",
     "UnsupportedError",
     "__version__",

@@ -171,10 +171,38 @@ class ImageLayout(enum.Enum):
 
     NHWC = 1
 
+class OnError(enum.Enum):
+    skip = 1
+
 class Orientation(enum.Enum):
     apply = 0
 
     ignore = 1
+
+class BadRecord:
+    """A sample that was passed over."""
+
+    @property
+    def index(self) -> int:
+        """In the loader's dataset."""
+
+    @property
+    def epoch(self) -> int:
+        """Where it came up first."""
+
+    @property
+    def position(self) -> int:
+        """Where it came up first, in the epoch's order."""
+
+    @property
+    def times(self) -> int:
+        """How often it came up."""
+
+    @property
+    def error(self) -> str:
+        """What the first error said, with file and record."""
+
+    def __repr__(self) -> str: ...
 
 class StageStats:
     """What one stage of a loader did."""
@@ -235,7 +263,7 @@ class Stats:
     def __repr__(self) -> str: ...
 
 class Loader:
-    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | HorizontalFlip | VerticalFlip | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, max_pixels: int, fields: Sequence[str], threads: int, prefetch: int, read_threads: int) -> None: ...
+    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | HorizontalFlip | VerticalFlip | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, max_pixels: int, fields: Sequence[str], on_error: OnError, max_bad: int | float | None, threads: int, prefetch: int, read_threads: int) -> None: ...
 
     def begin(self) -> int:
         """Begins the next epoch; returns what `next` wants to hear."""
@@ -255,6 +283,8 @@ class Loader:
 
     def life(self) -> str:
         """Whether its threads were started, and by whom."""
+
+    def bad_records(self, since: int) -> list[BadRecord]: ...
 
     def stats(self) -> Stats: ...
 

@@ -20,6 +20,7 @@ __all__ = [
     "OutOfMemoryError",
     "OutOfRangeError",
     "StateError",
+    "TooManyBadRecordsError",
     "TruncatedError",
     "UnsupportedError",
 ]
@@ -112,5 +113,9 @@ class StateError(Error, RuntimeError):
     """The wrong moment: closed, in a forked child, in use elsewhere."""
 
 
+class TooManyBadRecordsError(Error, RuntimeError):
+    """More samples were passed over than `max_bad` allows."""
+
+
 class FuelrailWarning(UserWarning):
-    """What fuelrail says without failing: an index set aside, a cache that cannot be written."""
+    """What fuelrail says without failing: an index set aside, a sample passed over."""

@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 import sys
+import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -13,7 +14,12 @@ from typing import Any, Generic, Literal, TypeVar
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
+from fuelrail.errors import (
+    ArgumentTypeError,
+    FuelrailWarning,
+    InvalidArgumentError,
+    StateError,
+)
 from fuelrail.options import (
     choice,
     integer,
@@ -51,6 +57,8 @@ _NOT_OPTIONS = {
     "in_order": "Leave it out: the order is always the sampler's",
 }
 
+_WARNINGS = 10  # of bad samples that are named one by one
+
 _live: weakref.WeakSet[BaseLoader[Any]] = weakref.WeakSet()
 
 
@@ -82,6 +90,8 @@ class BaseLoader(Generic[Column]):
         world_size: int | None = None,
         orientation: str = "apply",
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
+        on_error: Literal["raise", "skip"] = "raise",
+        max_bad: int | float | None = None,
         threads: int | None = None,
         prefetch: int = 2,
         read_threads: int = 4,
@@ -101,7 +111,8 @@ class BaseLoader(Generic[Column]):
                     float32, (batch,) or (batch, labels);
                 id: int64 (batch,), the format's number of the record (`Sample.id`);
                 position: int64 (batch,), the place in the epoch;
-                valid: bool (batch,), False for the filler rows of last_batch="pad".
+                valid: bool (batch,), False for the filler rows of last_batch="pad";
+                substituted: bool (batch,), True where on_error="skip" took another sample.
                 Default: image, label.
             dtype: of the images: "float32" (the default), "float16" or "uint8". Without Normalize,
                 floats are in [0, 1].
@@ -116,6 +127,14 @@ class BaseLoader(Generic[Column]):
                 not.
             max_pixels: an image that declares more is an error, before memory is taken for it.
                 Default: 178,956,970.
+            on_error: what becomes of a sample that cannot be read or decoded. "raise", the
+                default: the error comes in place of its batch, and the loop can go on after it.
+                "skip": its row is made of another sample, drawn by (seed, epoch, position), so
+                that all ranks keep the same number of batches; id and label are that sample's.
+                A FuelrailWarning names the first ten, and `bad_records` all.
+            max_bad: with "skip", how many samples may be bad in this rank's part of an epoch; one
+                more is a TooManyBadRecordsError. An int counts, a float is a fraction of that
+                part. Default: 0.01, but at least 10 samples.
         What changes speed only:
             threads: that decode. Default: the processors that this process may use, shared among
                 the processes of the machine (LOCAL_WORLD_SIZE).
@@ -143,6 +162,8 @@ class BaseLoader(Generic[Column]):
             orientation=choice("orientation", orientation, _core.Orientation),
             max_pixels=whole("max_pixels", max_pixels, least=1),
             fields=_columns(fields),
+            on_error=choice("on_error", on_error, _core.OnError),
+            max_bad=_max_bad(max_bad),
             threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
             prefetch=whole("prefetch", prefetch, least=1, bits=16),
             read_threads=whole("read_threads", read_threads, least=1, bits=16),
@@ -155,6 +176,8 @@ class BaseLoader(Generic[Column]):
             f"rank {rank} of {world_size}",
             f"{threads or _core.default_threads()} threads",
         )
+        self._skips = on_error == "skip"
+        self._warned = 0  # of so many bad records
         self._closed = False
         _live.add(self)
 
@@ -207,6 +230,11 @@ class BaseLoader(Generic[Column]):
         self._check_open()
         self._core.restore(json.dumps(_plain_state(state, like=self.state_dict())))
 
+    @property
+    def bad_records(self) -> list[_core.BadRecord]:
+        """What on_error="skip" passed over in the batches taken so far: each sample once."""
+        return self._core.bad_records(0)
+
     def stats(self) -> _core.Stats:
         """Time, queue depth, bytes and images of every stage, and which stage limits."""
         return self._core.stats()
@@ -240,7 +268,19 @@ class BaseLoader(Generic[Column]):
     def _take(self, turn: int) -> tuple[Column, ...] | None:
         self._check_open()
         batch = self._core.next(turn)
+        if self._skips:
+            self._warn_of_bad_records()
         return None if batch is None else tuple([self._column(column) for column in batch])
+
+    def _warn_of_bad_records(self) -> None:
+        for bad in self._core.bad_records(self._warned):
+            self._warned += 1
+            if self._warned <= _WARNINGS:
+                text = f"{bad.error} Another sample takes its place."
+                warnings.warn(text, FuelrailWarning, stacklevel=4)
+            elif self._warned == _WARNINGS + 1:
+                text = "More samples are bad. Those are listed in the loader's `bad_records` only."
+                warnings.warn(text, FuelrailWarning, stacklevel=4)
 
 
 class _Epoch(Iterator[tuple[Column, ...]]):
@@ -289,6 +329,14 @@ def _columns(fields: object) -> list[str]:
                 f"`fields` names '{name}' twice", found=shown(list(fields)), remedy="Name it once"
             )
     return names
+
+
+def _max_bad(value: object) -> int | float | None:
+    if value is None:
+        return None
+    if isinstance(value, float):
+        return value
+    return whole("max_bad", value, bits=64)
 
 
 def _shuffle(value: object) -> _core.Shuffle:

@@ -87,13 +87,14 @@ def choice(option: str, value: object, kind: type[E]) -> E:
     if not isinstance(name, str):  # a dtype's text is its name; anything else has none
         name = str(given) if "dtype" in type(given).__name__.lower() else ""
     name = name.removeprefix("torch.")
-    member = kind.__members__.get(name)
+    members = {known.rstrip("_"): member for known, member in kind.__members__.items()}  # raise_
+    member = members.get(name)
     if member is None:
         kind_of_error = InvalidArgumentError if name else ArgumentTypeError
         raise kind_of_error(
             f"`{option}` has no such value",
             found=shown(value),
-            remedy=nearest(name, list(kind.__members__)),
+            remedy=nearest(name, list(members)),
         )
     return member
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -87,11 +88,15 @@ void BadRecords::note(uint32_t epoch, std::vector<Failure> failures) {
 std::exception_ptr BadRecords::too_many_error() const {
   std::string last;
   const size_t begin = list_.size() - std::min(kNamed, list_.size());
-  for (size_t i = begin; i < list_.size(); ++i) last += "\n  " + list_[i].error;
+  for (size_t i = begin; i < list_.size(); ++i) {
+    std::string_view text = list_[i].error;
+    if (text.ends_with('.')) text.remove_suffix(1);
+    last += fmt::format("{} {}", i == begin ? ":" : " |", text);
+  }
   return std::make_exception_ptr(TooManyBadRecordsError(
       fmt::format("epoch {} has too many bad records", epoch_),
       {.expected = fmt::format("at most {} (`max_bad`)", max_bad_),
-       .found = fmt::format("{}, of them the last:{}", count_, last),
+       .found = fmt::format("{}, the last of them{}", count_, last),
        .remedy = "Find them all with `fuelrail verify --decode`, or raise `max_bad`"}));
 }
 
