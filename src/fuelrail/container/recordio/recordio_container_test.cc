@@ -512,6 +512,25 @@ TEST(RecordIoSidecar, that_names_wrong_places_is_found_when_a_record_is_read) {
   EXPECT_NO_THROW(read(2));
 }
 
+TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is_read) {
+  RecordFile file(std::vector<std::string>{"first"});
+  std::filesystem::resize_file(file.path, 16 + kMaxFramedBytes + 1);  // a hole, not a gigabyte
+  SidecarWriter writer;
+  writer.add_record({0, 16});
+  writer.add_record({16, kMaxFramedBytes + 1});
+  const auto source = file_system_for(file.path).open(file.path);
+  const auto sink = file_system_for(file.path).create(file.sidecar);
+  writer.write_to(identify(*source), *sink);
+  sink->commit();
+  const auto container = file.open();
+  Reader read(*container);
+  EXPECT_EQ(read.field(0, 0), "first");
+  EXPECT_THAT(refusal<CorruptError>([&] { container->extent(1); }),
+              HasSubstr("x.rec: record 1, offset 16: the record table has a record longer than any "
+                        "can be: expected at most 1073741832 bytes, found 1073741833. Make a new "
+                        "sidecar with 'fuelrail index'"));
+}
+
 TEST(RecordIoSidecar, whose_labels_contradict_the_file_is_found_when_a_record_is_read) {
   const auto opened_as = [](const std::vector<float>& labels, LabelSummary summary) {
     RecordFile file(std::vector<std::string>{image_payload(1, labels, "abcd")});
