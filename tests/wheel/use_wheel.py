@@ -13,6 +13,7 @@ import pathlib
 import struct
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import zlib
 
@@ -120,11 +121,11 @@ def step_with_torch(packed: str) -> None:
 
 def check_libraries(before: set[str], package: pathlib.Path) -> None:
     """Nothing of fuelrail's came from outside of the environment, but what every system has."""
-    own = package.parent
+    places = (str(package.parent), sysconfig.get_config_var("DESTSHARED"))
     foreign = {
         path
         for path in mapped_libraries() - before
-        if not path.startswith(str(own)) and not pathlib.PurePath(path).name.startswith(SYSTEM)
+        if not path.startswith(places) and not pathlib.PurePath(path).name.startswith(SYSTEM)
     }
     assert not foreign, f"the wheel needs what it does not hold: {sorted(foreign)}"
 
