@@ -36,18 +36,25 @@ find_python() {
   exit 1
 }
 
-install_system_packages() {
-  local wanted missing=() package
-  wanted="$(grep -v '^#' tools/apt-packages.txt)"
-  # Debian splits its own Python into pieces; any other build has them all.
-  case "$1" in /usr/bin/*) wanted="$wanted python3.11-venv python3.11-dev" ;; esac
-  for package in $wanted; do
+# install_packages PACKAGE...: Debian's, those that are not there yet.
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return
   say "installing system packages: ${missing[*]}"
   quietly .cache/apt.log as_root apt-get update
   quietly .cache/apt.log as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+install_system_packages() {
+  local wanted
+  wanted="$(grep -v '^#' tools/apt-packages.txt)"
+  # Debian splits its own Python into pieces; any other build has them all.
+  case "$1" in /usr/bin/*) wanted="$wanted python3.11-venv python3.11-dev" ;; esac
+  # shellcheck disable=SC2086
+  install_packages $wanted
 }
 
 setup() {

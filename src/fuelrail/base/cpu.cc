@@ -19,19 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int cpus_in_affinity_mask() {
-  // The kernel refuses a mask smaller than its own with EINVAL.
-  for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
-    std::vector<cpu_set_t> mask(CPU_ALLOC_SIZE(cpus) / sizeof(cpu_set_t));
-    const size_t mask_bytes = mask.size() * sizeof(cpu_set_t);
-    if (sched_getaffinity(0, mask_bytes, mask.data()) == 0) {
-      return CPU_COUNT_S(mask_bytes, mask.data());
-    }
-    if (errno != EINVAL) break;
-  }
-  return static_cast<int>(std::thread::hardware_concurrency());
-}
-
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream in(line);
   std::vector<std::string> words;
@@ -58,14 +45,27 @@ std::optional<double> quota_of(const fs::path& group) {
   return quota_us / period_us;
 }
 
-// A place where the hierarchy that limits CPU time is mounted, and which of its groups is there.
+// The memory limit that one cgroup's own folder sets.
+std::optional<uint64_t> memory_limit_of(const fs::path& group) {
+  constexpr uint64_t kNoneInV1 = uint64_t{1} << 60;  // "no limit" is 2^63, less a page
+  uint64_t bytes = 0;
+  std::ifstream v2(group / "memory.max");
+  if (v2 ? !(v2 >> bytes) : !(std::ifstream(group / "memory.limit_in_bytes") >> bytes)) {
+    return std::nullopt;  // "max" fails to parse
+  }
+  if (bytes >= kNoneInV1) return std::nullopt;
+  return bytes;
+}
+
+// A place where a hierarchy of cgroups is mounted, and which of its groups is there.
 struct CgroupMount {
   bool v2 = false;
   fs::path top;
   fs::path mount_point;
 };
 
-std::vector<CgroupMount> cpu_cgroup_mounts(const fs::path& root) {
+// Where `controller` ("cpu", "memory") may be limited.
+std::vector<CgroupMount> cgroup_mounts(const fs::path& root, const std::string& controller) {
   std::vector<CgroupMount> mounts;
   std::ifstream in(root / "proc/self/mountinfo");
   for (std::string line; std::getline(in, line);) {
@@ -74,7 +74,7 @@ std::vector<CgroupMount> cpu_cgroup_mounts(const fs::path& root) {
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 6 || words.end() - dash < 4) continue;
     const bool v2 = dash[1] == "cgroup2";
-    const bool v1 = dash[1] == "cgroup" && lists(dash[3], "cpu");
+    const bool v1 = dash[1] == "cgroup" && lists(dash[3], controller);
     if (!v1 && !v2) continue;
     mounts.push_back({v2, words[3], root / fs::path(words[4]).relative_path()});
   }
@@ -82,35 +82,59 @@ std::vector<CgroupMount> cpu_cgroup_mounts(const fs::path& root) {
 }
 
 // This process's group in the hierarchy, as /proc/self/cgroup names it: "0::/a" or "4:cpu:/a".
-fs::path own_group(const fs::path& root, bool v2) {
+fs::path own_group(const fs::path& root, const std::string& controller, bool v2) {
   std::ifstream in(root / "proc/self/cgroup");
   for (std::string line; std::getline(in, line);) {
     const size_t first = line.find(':');
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (v2 ? controllers.empty() : lists(controllers, "cpu")) return line.substr(second + 1);
+    if (v2 ? controllers.empty() : lists(controllers, controller)) return line.substr(second + 1);
   }
   return "/";
+}
+
+// The least that `limit_of` reads of this process's group and of those above it.
+template <typename Limit>
+std::optional<Limit> narrowest(const fs::path& root, const std::string& controller,
+                               std::optional<Limit> (*limit_of)(const fs::path&)) {
+  std::optional<Limit> least;
+  const auto narrow_to = [&least](std::optional<Limit> limit) {
+    if (limit && (!least || *limit < *least)) least = limit;
+  };
+  for (const CgroupMount& mount : cgroup_mounts(root, controller)) {
+    // Inside a container the mount may begin below the group's full path, or not contain it at all.
+    fs::path below = own_group(root, controller, mount.v2).lexically_relative(mount.top);
+    if (below.empty() || *below.begin() == "..") below = ".";
+    for (; !below.empty() && below != "."; below = below.parent_path()) {
+      narrow_to(limit_of(mount.mount_point / below));
+    }
+    narrow_to(limit_of(mount.mount_point));
+  }
+  return least;
 }
 
 }  // namespace
 
 std::optional<double> cgroup_quota_cpus(const std::string& root) {
-  std::optional<double> narrowest;
-  const auto narrow_to = [&narrowest](std::optional<double> quota) {
-    if (quota && (!narrowest || *quota < *narrowest)) narrowest = quota;
-  };
-  for (const CgroupMount& mount : cpu_cgroup_mounts(root)) {
-    // Inside a container the mount may begin below the group's full path, or not contain it at all.
-    fs::path below = own_group(root, mount.v2).lexically_relative(mount.top);
-    if (below.empty() || *below.begin() == "..") below = ".";
-    for (; !below.empty() && below != "."; below = below.parent_path()) {
-      narrow_to(quota_of(mount.mount_point / below));
+  return narrowest(root, "cpu", quota_of);
+}
+
+std::optional<uint64_t> cgroup_memory_bytes(const std::string& root) {
+  return narrowest(root, "memory", memory_limit_of);
+}
+
+int cpus_in_affinity_mask() {
+  // The kernel refuses a mask smaller than its own with EINVAL.
+  for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
+    std::vector<cpu_set_t> mask(CPU_ALLOC_SIZE(cpus) / sizeof(cpu_set_t));
+    const size_t mask_bytes = mask.size() * sizeof(cpu_set_t);
+    if (sched_getaffinity(0, mask_bytes, mask.data()) == 0) {
+      return CPU_COUNT_S(mask_bytes, mask.data());
     }
-    narrow_to(quota_of(mount.mount_point));
+    if (errno != EINVAL) break;
   }
-  return narrowest;
+  return static_cast<int>(std::thread::hardware_concurrency());
 }
 
 int threads_for(int cpus, std::optional<double> quota_cpus, const char* local_world_size) {

@@ -37,6 +37,7 @@ class CgroupQuota : public testing::Test {
               top + " /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n");
   }
   std::optional<double> quota() { return cgroup_quota_cpus(root_.string()); }
+  std::optional<uint64_t> memory() { return cgroup_memory_bytes(root_.string()); }
 
   fs::path root_;
 };
@@ -103,6 +104,24 @@ TEST_F(CgroupQuota, a_group_outside_the_mount_falls_back_to_the_mount) {
   write("sys/fs/cgroup/cpu.max", "100000 100000\n");
   write("sys/fs/cgroup/elsewhere/cpu.max", "900000 100000\n");
   EXPECT_EQ(quota(), 1.0);
+}
+
+TEST_F(CgroupQuota, memory_in_v2_is_the_narrowest_of_the_groups_above) {
+  mount_v2();
+  write("proc/self/cgroup", "0::/a/b\n");
+  write("sys/fs/cgroup/a/b/memory.max", "max\n");
+  EXPECT_EQ(memory(), std::nullopt);
+  write("sys/fs/cgroup/a/memory.max", "2147483648\n");
+  EXPECT_EQ(memory(), uint64_t{1} << 31);
+}
+
+TEST_F(CgroupQuota, memory_in_v1_has_a_group_of_its_own_and_a_number_for_none) {
+  mount_v1();
+  write("proc/self/cgroup", "5:memory:/job\n4:cpu,cpuacct:/other\n");
+  write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(memory(), std::nullopt);
+  write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1000000\n");
+  EXPECT_EQ(memory(), 1000000U);
 }
 
 TEST_F(CgroupQuota, damaged_files_count_as_none) {

@@ -1,0 +1,13 @@
+# Toolchain: Debian's cross compiler for AArch64, with the sysroot that tools/cross_aarch64 makes. Tests run under qemu.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FUELRAIL_SYSROOT)
+set(CMAKE_SYSROOT "${FUELRAIL_SYSROOT}")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "${FUELRAIL_SYSROOT}")
+set(ENV{PKG_CONFIG_LIBDIR}
+    "${FUELRAIL_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${FUELRAIL_SYSROOT}/usr/share/pkgconfig")
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L "${FUELRAIL_SYSROOT}")

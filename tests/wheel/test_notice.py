@@ -1,0 +1,78 @@
+"""NOTICE names what a wheel holds of others; the tool that writes it refuses what may not be given away."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import pathlib
+import re
+import types
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel_notice() -> types.ModuleType:
+    path = str(ROOT / "tools" / "wheel_notice")
+    loader = importlib.machinery.SourceFileLoader("wheel_notice", path)
+    module = types.ModuleType("wheel_notice")
+    loader.exec_module(module)
+    return module
+
+
+def linked_packages() -> list[str]:
+    """Debian's packages that the product is built with."""
+    text = (ROOT / "cmake" / "Dependencies.cmake").read_text()
+    needs = re.findall(r"^fuelrail_need\(\S+ \S+ ([^ )]+)", text, re.M)  # tests' own are indented
+    assert "libjpeg62-turbo-dev" in needs
+    return needs
+
+
+@pytest.mark.parametrize("package", linked_packages())
+def test_notice_names_every_library_that_the_product_is_built_with(
+    wheel_notice: types.ModuleType, package: str
+) -> None:
+    title = next(s["Upstream-Name"] for s in wheel_notice.stanzas(package) if "Upstream-Name" in s)
+    version = wheel_notice.version_of(package)
+    row = rf"^  {re.escape(title)} +{re.escape(version)} "
+    assert re.search(row, (ROOT / "NOTICE").read_text(), re.M), (
+        f"run ./run wheel: {title} {version}"
+    )
+
+
+def test_a_part_under_the_gpl_is_refused(
+    wheel_notice: types.ModuleType,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with zipfile.ZipFile(tmp_path / "x.whl", "w") as wheel:
+        wheel.writestr("fuelrail.libs/libjbig-0a1b2c3d.so.0", "")
+        wheel.writestr("fuelrail.libs/", "")
+    copyleft = [{"Files": "*", "Copyright": "1995 Somebody", "License": "GPL-2+\n The text."}]
+    monkeypatch.setattr(wheel_notice, "package_of", lambda library: f"package of {library}")
+    monkeypatch.setattr(wheel_notice, "stanzas", lambda package: copyleft)
+    monkeypatch.setattr("sys.argv", ["wheel_notice", str(tmp_path / "x.whl")])
+    assert wheel_notice.main() == 1
+    assert "package of libjbig.so.0" in capsys.readouterr().err
+
+
+def test_licences_of_files_that_are_no_part_of_a_library_are_left_out(
+    wheel_notice: types.ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statement = [
+        {"Upstream-Name": "x"},
+        {"Files": "*", "Copyright": "2001 A", "License": "MIT"},
+        {"Files": "debian/*\n tests/y.c", "Copyright": "2002 B", "License": "GPL-2"},
+        {"License": "MIT\n Do as you like.\n ."},
+        {"License": "GPL-2\n Share alike."},
+    ]
+    monkeypatch.setattr(wheel_notice, "stanzas", lambda package: statement)
+    names, text = wheel_notice.licences("x")
+    assert names == ["MIT"]
+    assert "Do as you like." in text
+    assert "2001 A" in text
+    assert "2002 B" not in text
+    assert "Share alike" not in text

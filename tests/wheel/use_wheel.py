@@ -1,0 +1,159 @@
+"""Uses an installed wheel as its first user would: packs, verifies, loads, trains a step. Standard library and NumPy.
+
+python -I use_wheel.py SOME.rec        a file of records with JPEGs, to have photographs without another package
+
+Run by `./run wheel --test` in a new environment. Torch is used where it is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zlib
+
+# What every manylinux system has (PEP 600): these, and nothing else, may come from outside of the wheel.
+SYSTEM = (
+    "ld-linux",
+    "libc.",
+    "libm.",
+    "libdl.",
+    "libpthread.",
+    "librt.",
+    "libgcc_s.",
+    "libstdc++.",
+    "libz.",
+)
+
+
+def mapped_libraries() -> set[str]:
+    """Shared objects in this process."""
+    lines = pathlib.Path("/proc/self/maps").read_text().splitlines()
+    paths = {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}
+    return {path for path in paths if ".so" in pathlib.PurePath(path).name}
+
+
+def png(level: int, size: int = 32) -> bytes:
+    """A grey square of this level."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    rows = (b"\0" + bytes([level]) * size) * size
+    header = struct.pack(">IIBBBBB", size, size, 8, 0, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )
+
+
+def command(*arguments: str) -> bytes:
+    """Runs the environment's own `fuelrail`."""
+    program = pathlib.Path(sys.prefix) / "bin" / "fuelrail"
+    return subprocess.run([program, *arguments], check=True, stdout=subprocess.PIPE).stdout
+
+
+def make_images(folder: pathlib.Path, records: str) -> None:
+    """Dark squares, bright squares, and a photograph in each class."""
+    copy = folder.parent / "photographs.rec"  # a sidecar will appear beside it
+    copy.write_bytes(pathlib.Path(records).read_bytes())
+    photograph = command("cat", str(copy), "0")
+    assert photograph.startswith(b"\xff\xd8"), photograph[:16]
+    for label, base in (("bright", 200), ("dark", 20)):
+        (folder / label).mkdir(parents=True)
+        (folder / label / "photograph.jpg").write_bytes(photograph)
+        for i in range(15):
+            (folder / label / f"{i}.png").write_bytes(png(base + i))
+
+
+def train_with_numpy(packed: str) -> tuple[float, float]:
+    """One logistic unit on mean brightness: loss before and after."""
+    import numpy as np
+
+    import fuelrail as fr
+
+    loader = fr.Loader(
+        packed,
+        batch_size=8,
+        shuffle="full",
+        seed=3,
+        transforms=[fr.transforms.ResizedCenterCrop(24)],
+    )
+    weight = bias = 0.0
+    losses = []
+    for _ in range(20):
+        for columns in loader:
+            images, labels = (np.asarray(column) for column in columns)
+            assert images.shape[1:] == (3, 24, 24), images.shape
+            assert images.dtype == np.float32, images.dtype
+            x = images.mean(axis=(1, 2, 3)) - 0.5
+            p = 1 / (1 + np.exp(-(weight * x + bias)))
+            losses.append(float(-np.mean(labels * np.log(p) + (1 - labels) * np.log(1 - p))))
+            weight -= 4 * float(np.mean((p - labels) * x))
+            bias -= 4 * float(np.mean(p - labels))
+    return sum(losses[:4]) / 4, sum(losses[-4:]) / 4
+
+
+def step_with_torch(packed: str) -> None:
+    import torch
+
+    import fuelrail as fr
+
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 24 * 24, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    with fr.torch.DataLoader(
+        packed, batch_size=8, transforms=[fr.transforms.ResizedCenterCrop(24)]
+    ) as loader:
+        for images, labels in loader:
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(images), labels).backward()
+            optimizer.step()
+
+
+def check_libraries(before: set[str], package: pathlib.Path) -> None:
+    """Nothing of fuelrail's came from outside of the environment, but what every system has."""
+    places = (str(package.parent), sysconfig.get_config_var("DESTSHARED"))
+    foreign = {
+        path
+        for path in mapped_libraries() - before
+        if not path.startswith(places) and not pathlib.PurePath(path).name.startswith(SYSTEM)
+    }
+    assert not foreign, f"the wheel needs what it does not hold: {sorted(foreign)}"
+
+
+def main() -> None:
+    before = mapped_libraries()
+    import fuelrail as fr
+
+    package = pathlib.Path(fr.__file__).resolve().parent
+    assert package.is_relative_to(pathlib.Path(sys.prefix).resolve()), package
+    check_libraries(before, package)
+    doctor = json.loads(command("doctor", "--json"))
+    with tempfile.TemporaryDirectory() as folder:
+        images, packed = pathlib.Path(folder) / "images", str(pathlib.Path(folder) / "x.rec")
+        make_images(images, sys.argv[1])
+        command("pack", str(images), packed, "--quiet")
+        command("verify", packed, "--decode")
+        assert len(fr.open(packed)) == 32
+        first, last = train_with_numpy(packed)
+        assert last < first / 2, (first, last)
+        with_torch = importlib.util.find_spec("torch") is not None
+        if with_torch:
+            step_with_torch(packed)
+    print(
+        f"fuelrail {fr.__version__} of {package}: packed, verified, loaded; loss {first:.3f} to {last:.3f};"
+        f" kernels for {doctor['processor']['dispatch_target']}; torch {'trained too' if with_torch else 'not there'}"
+    )
+
+
+if __name__ == "__main__":
+    main()
