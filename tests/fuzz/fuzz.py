@@ -27,6 +27,9 @@ GOLDEN = ROOT / "tests" / "golden"
 GOLDEN_SEEDS = {
     "jpeg": "images/*.jpg",
     "png": "images/*.png",
+    "webp": "images/*.webp",
+    "bmp": "images/*.bmp",
+    "tiff": "images/*.tif",
     "recordio": "*/*.rec",
     "idx": "*/*.idx",
 }

@@ -15,7 +15,8 @@ namespace fuelrail::files {
 namespace {
 
 // The images that fuelrail decodes. A further format is listed here and in decode/.
-constexpr std::array<std::string_view, 4> kExtensions{".jpg", ".jpeg", ".jpe", ".png"};
+constexpr std::array<std::string_view, 8> kExtensions{".jpg",  ".jpeg", ".jpe", ".png",
+                                                      ".webp", ".bmp",  ".tif", ".tiff"};
 
 constexpr int kMaxDepth = 32;
 constexpr const char* kLayout = "one sub-folder a class, with its images in it";
