@@ -1,0 +1,146 @@
+"""Images of every format and kind have Pillow's pixels."""
+
+from __future__ import annotations
+
+import io
+import pathlib
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from PIL import Image, ImageOps
+
+import fuelrail as fr
+
+# Pillow's modes and how each format may be written.
+KINDS: list[tuple[str, str, dict[str, object]]] = [
+    *(("BMP", mode, {}) for mode in ("1", "L", "P", "RGB", "RGBA")),
+    *(("WEBP", mode, {"lossless": True, "exact": True}) for mode in ("RGB", "RGBA")),
+    *(("WEBP", mode, {"quality": q, "method": 2}) for mode in ("RGB", "RGBA") for q in (5, 80)),
+    *(("PNG", mode, {}) for mode in ("1", "L", "LA", "P", "RGB", "RGBA")),
+]
+TIFF_KINDS: list[tuple[str, str, dict[str, object]]] = [
+    *(
+        ("TIFF", mode, {"compression": compression})
+        for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK")
+        for compression in ("raw", "tiff_lzw", "tiff_adobe_deflate", "packbits")
+    ),
+    ("TIFF", "1", {"compression": "group3"}),
+    ("TIFF", "1", {"compression": "group4"}),
+    ("TIFF", "RGB", {"compression": "jpeg", "quality": 80}),
+    ("TIFF", "L", {"compression": "jpeg", "quality": 80}),
+]
+
+
+def random_image(mode: str, height: int, width: int, seed: int) -> Image.Image:
+    random = np.random.default_rng(seed)
+    channels = {"1": 1, "L": 1, "LA": 2, "P": 1, "RGB": 3, "RGBA": 4, "CMYK": 4}[mode]
+    noise = random.integers(0, 256, (height, width, channels), dtype=np.uint8)
+    slope = np.arange(height)[:, None, None] * 3 + np.arange(width)[None, :, None] * 5
+    data = np.where(random.random((height, width, 1)) < 0.3, noise, slope % 256).astype(np.uint8)
+    if mode == "P":
+        image = Image.fromarray(data[:, :, 0], "L").convert("RGB").quantize(64)
+        image.putpalette([int(v) for v in random.integers(0, 256, 3 * 64)])
+        return image
+    if mode == "1":
+        return Image.fromarray(data[:, :, 0], "L").convert("1")
+    return Image.frombytes(mode, (width, height), data.tobytes())
+
+
+def written(image: Image.Image, kind: str, options: dict[str, object], orientation: int) -> bytes:
+    if orientation != 1 and kind != "BMP":
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        options = {**options, "exif": exif}
+    out = io.BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+def expected(data: bytes) -> np.ndarray:
+    return np.asarray(ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB"))
+
+
+def decoded(directory: pathlib.Path, kind: str, data: bytes) -> np.ndarray:
+    """By way of a folder, whose files are known by their extensions."""
+    folder = directory / "folder" / "class"
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    (folder / f"image.{kind.lower()}").write_bytes(data)
+    return np.asarray(fr.open(directory / "folder")[0].decode())
+
+
+def check(directory: pathlib.Path, kind: str, data: bytes) -> None:
+    found, wanted = decoded(directory, kind, data), expected(data)
+    assert found.shape == wanted.shape
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.fixture(scope="module")
+def has_tiff(tmp_path_factory: pytest.TempPathFactory) -> bool:
+    """Whether this build decodes TIFF; one that does not says so."""
+    data = written(Image.new("RGB", (2, 2)), "TIFF", {}, 1)
+    try:
+        decoded(tmp_path_factory.mktemp("tiff"), "TIFF", data)
+    except fr.UnsupportedError as error:
+        if "this build of fuelrail has no TIFF" not in str(error):
+            raise
+        return False
+    return True
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    height=st.integers(1, 70),
+    width=st.integers(1, 70),
+    seed=st.integers(0, 2**32),
+    orientation=st.integers(1, 8),
+)
+def test_every_kind_of_image_has_pillows_pixels(
+    tmp_path: pathlib.Path,
+    kind: tuple[str, str, dict[str, object]],
+    height: int,
+    width: int,
+    seed: int,
+    orientation: int,
+) -> None:
+    name, mode, options = kind
+    image = random_image(mode, height, width, seed)
+    check(tmp_path, name, written(image, name, options, orientation))
+
+
+@given(
+    kind=st.sampled_from(TIFF_KINDS),
+    height=st.integers(1, 70),
+    width=st.integers(1, 70),
+    seed=st.integers(0, 2**32),
+    orientation=st.integers(1, 8),
+)
+def test_every_kind_of_tiff_has_pillows_pixels(
+    tmp_path: pathlib.Path,
+    has_tiff: bool,
+    kind: tuple[str, str, dict[str, object]],
+    height: int,
+    width: int,
+    seed: int,
+    orientation: int,
+) -> None:
+    assume(has_tiff)
+    name, mode, options = kind
+    image = random_image(mode, height, width, seed)
+    check(tmp_path, name, written(image, name, options, orientation))
+
+
+def test_packed_images_of_every_format_are_verified_and_decoded(tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / "folder" / "class"
+    folder.mkdir(parents=True)
+    image = random_image("RGB", 20, 30, 1)
+    for kind in ("BMP", "PNG", "WEBP", "JPEG"):
+        (folder / f"{kind}.{kind.lower()}").write_bytes(written(image, kind, {}, 1))
+    fr.pack(tmp_path / "folder", tmp_path / "all.rec")
+    data = fr.open(tmp_path / "all.rec")
+    assert len(data) == 4
+    for sample, path in zip(data, sorted(folder.iterdir()), strict=True):
+        np.testing.assert_array_equal(np.asarray(sample.decode()), expected(path.read_bytes()))
