@@ -6,8 +6,8 @@
 
 What runs find lies in build/fuzz/TARGET: new inputs in corpus/, where the next run finds them, and
 inputs that broke a promise, crashed or hung in findings/. `--log` adds a line to the table of
-docs/fuzzing.md; `--keep` copies a smallest set of inputs with the same coverage, up to 48 KiB a
-target, into tests/fuzz/corpus. The exit code is 1 if anything was found.
+docs/fuzzing.md; `--keep` copies inputs that reach more, up to 64 files and 48 KiB a target,
+into tests/fuzz/corpus. The exit code is 1 if anything was found.
 """
 
 import argparse
@@ -36,6 +36,7 @@ GOLDEN_SEEDS = {
 # Longer inputs than the longest seed teach a parser nothing and slow it down.
 MOST_BYTES = {"recordio": 8192, "state": 1 << 17}
 KEPT_BYTES = 48 << 10
+KEPT_FILES = 64
 
 
 @dataclass
@@ -66,12 +67,8 @@ class Fuzzing:
         corpus = self.work / target / "corpus"
         corpus.mkdir(parents=True, exist_ok=True)
         (self.work / target / "findings").mkdir(exist_ok=True)
-        seeds = list((ROOT / "tests" / "fuzz" / "corpus" / target).glob("*"))
-        if target in GOLDEN_SEEDS:
-            seeds += GOLDEN.glob(GOLDEN_SEEDS[target])
-        for seed in seeds:
-            if seed.stat().st_size <= MOST_BYTES.get(target, 1 << 20):
-                shutil.copy(seed, corpus / seed.name)
+        for seed in self.seeds(target):
+            shutil.copy(seed, corpus / seed.name)
         return corpus
 
     def run(self, target: str, seconds: int) -> Result:
@@ -122,22 +119,27 @@ class Fuzzing:
         least = self.work / target / "least"
         shutil.rmtree(least, ignore_errors=True)
         least.mkdir()
-        for seed in self.seeds_in_tree(target):
+        for seed in self.seeds(target):
             shutil.copy(seed, least / seed.name)
         program = str(self.programs / f"{target}_fuzzer")
         subprocess.run(
             [program, "-merge=1", str(least), str(corpus)], check=True, stderr=subprocess.DEVNULL
         )
         kept.mkdir(parents=True, exist_ok=True)
+        found = [path for path in least.iterdir() if re.fullmatch(r"[0-9a-f]{40}", path.name)]
+        found = sorted(
+            (path for path in found if not (kept / path.name).exists()),
+            key=lambda path: (path.stat().st_size, path.name),
+        )
         room = KEPT_BYTES - sum(path.stat().st_size for path in kept.iterdir())
-        for path in sorted(least.iterdir(), key=lambda path: path.stat().st_size):
-            if re.fullmatch(r"[0-9a-f]{40}", path.name) and not (kept / path.name).exists():
-                room -= path.stat().st_size
-                if room < 0:
-                    break
-                shutil.copy(path, kept / path.name)
+        left = max(1, KEPT_FILES - len(list(kept.iterdir())))
+        for path in found[:: -(-len(found) // left) or 1]:  # of every size
+            room -= path.stat().st_size
+            if room < 0:
+                break
+            shutil.copy(path, kept / path.name)
 
-    def seeds_in_tree(self, target: str) -> list[Path]:
+    def seeds(self, target: str) -> list[Path]:
         seeds = list((ROOT / "tests" / "fuzz" / "corpus" / target).glob("*"))
         if target in GOLDEN_SEEDS:
             seeds += GOLDEN.glob(GOLDEN_SEEDS[target])
