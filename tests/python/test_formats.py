@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -144,3 +147,30 @@ def test_packed_images_of_every_format_are_verified_and_decoded(tmp_path: pathli
     assert len(data) == 4
     for sample, path in zip(data, sorted(folder.iterdir()), strict=True):
         np.testing.assert_array_equal(np.asarray(sample.decode()), expected(path.read_bytes()))
+
+    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "fuelrail", *arguments]
+        return subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+
+    path = str(tmp_path / "all.rec")
+    assert command("verify", path, "--decode").returncode == 0
+    info = json.loads(command("info", path, "--json").stdout)
+    assert info["sample"]["formats"] == {"bmp": 1, "jpeg": 1, "png": 1, "webp": 1}
+    assert command("cat", path, ":", "-o", str(tmp_path / "out")).returncode == 0
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["0.bmp", "1.jpg", "2.png", "3.webp"]
+
+
+def test_damage_of_every_format_is_found_by_verify(tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / "folder" / "class"
+    folder.mkdir(parents=True)
+    image = random_image("RGB", 20, 30, 1)
+    for kind in ("BMP", "PNG", "WEBP", "JPEG"):
+        data = written(image, kind, {}, 1)
+        (folder / f"{kind}.{kind.lower()}").write_bytes(data[: len(data) // 2])
+    line = [sys.executable, "-m", "fuelrail", "verify", str(tmp_path / "folder"), "--decode"]
+    done = subprocess.run(
+        [*line, "--json"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert len(json.loads(done.stdout)["damage"]) == 4
