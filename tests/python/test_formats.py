@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
@@ -75,12 +75,6 @@ def decoded(directory: pathlib.Path, kind: str, data: bytes) -> np.ndarray:
     return np.asarray(fr.open(directory / "folder")[0].decode())
 
 
-def check(directory: pathlib.Path, kind: str, data: bytes) -> None:
-    found, wanted = decoded(directory, kind, data), expected(data)
-    assert found.shape == wanted.shape
-    np.testing.assert_array_equal(found, wanted)
-
-
 @pytest.fixture(scope="module")
 def has_tiff(tmp_path_factory: pytest.TempPathFactory) -> bool:
     """Whether this build decodes TIFF; one that does not says so."""
@@ -94,46 +88,42 @@ def has_tiff(tmp_path_factory: pytest.TempPathFactory) -> bool:
     return True
 
 
-@given(
-    kind=st.sampled_from(KINDS),
-    height=st.integers(1, 70),
-    width=st.integers(1, 70),
-    seed=st.integers(0, 2**32),
-    orientation=st.integers(1, 8),
-)
+# Size, contents and orientation.
+IMAGES = st.tuples(st.integers(1, 70), st.integers(1, 70), st.integers(0, 2**32), st.integers(1, 8))
+
+
+def check_kind(
+    directory: pathlib.Path,
+    kind: tuple[str, str, dict[str, object]],
+    image: tuple[int, int, int, int],
+) -> None:
+    name, mode, options = kind
+    height, width, seed, orientation = image
+    data = written(random_image(mode, height, width, seed), name, options, orientation)
+    found, wanted = decoded(directory, name, data), expected(data)
+    assert found.shape == wanted.shape
+    np.testing.assert_array_equal(found, wanted)
+
+
+@given(kind=st.sampled_from(KINDS), image=IMAGES)
 def test_every_kind_of_image_has_pillows_pixels(
     tmp_path: pathlib.Path,
     kind: tuple[str, str, dict[str, object]],
-    height: int,
-    width: int,
-    seed: int,
-    orientation: int,
+    image: tuple[int, int, int, int],
 ) -> None:
-    name, mode, options = kind
-    image = random_image(mode, height, width, seed)
-    check(tmp_path, name, written(image, name, options, orientation))
+    check_kind(tmp_path, kind, image)
 
 
-@given(
-    kind=st.sampled_from(TIFF_KINDS),
-    height=st.integers(1, 70),
-    width=st.integers(1, 70),
-    seed=st.integers(0, 2**32),
-    orientation=st.integers(1, 8),
-)
+@given(kind=st.sampled_from(TIFF_KINDS), image=IMAGES)
 def test_every_kind_of_tiff_has_pillows_pixels(
     tmp_path: pathlib.Path,
     has_tiff: bool,
     kind: tuple[str, str, dict[str, object]],
-    height: int,
-    width: int,
-    seed: int,
-    orientation: int,
+    image: tuple[int, int, int, int],
 ) -> None:
-    assume(has_tiff)
-    name, mode, options = kind
-    image = random_image(mode, height, width, seed)
-    check(tmp_path, name, written(image, name, options, orientation))
+    if not has_tiff:
+        pytest.skip("this build has no TIFF")
+    check_kind(tmp_path, kind, image)
 
 
 def test_packed_images_of_every_format_are_verified_and_decoded(tmp_path: pathlib.Path) -> None:

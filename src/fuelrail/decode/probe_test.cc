@@ -10,6 +10,7 @@
 #include "fuelrail/decode/jpeg/made_jpeg.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/testing/golden_images.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
@@ -18,19 +19,9 @@ using testing::golden_image;
 using ::testing::HasSubstr;
 using namespace std::string_view_literals;
 
-// Calls probe and returns the text of the Expected error that it throws.
 template <typename Expected>
 std::string refusal(std::string_view encoded, int64_t max_pixels = kDefaultMaxPixels) {
-  try {
-    probe(as_bytes(encoded), max_pixels);
-  } catch (const Expected& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << "another error: " << error.what();
-    return "";
-  }
-  ADD_FAILURE() << "no error";
-  return "";
+  return testing::refusal_of<Expected>([&] { probe(as_bytes(encoded), max_pixels); });
 }
 
 std::string patched(std::string text, size_t at, std::string_view bytes) {

@@ -10,6 +10,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/crop_job.h"
 #include "fuelrail/testing/golden_images.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
@@ -31,16 +32,7 @@ std::string with(std::string encoded, size_t at, T value) {
 
 template <typename Expected>
 std::string refusal(const std::string& encoded) {
-  try {
-    probe(as_bytes(encoded));
-  } catch (const Expected& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << "another error: " << error.what();
-    return "";
-  }
-  ADD_FAILURE() << "no error";
-  return "";
+  return testing::refusal_of<Expected>([&] { probe(as_bytes(encoded)); });
 }
 
 // Decodes all of a 21 x 29 image.

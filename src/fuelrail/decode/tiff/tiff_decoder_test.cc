@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/crop_job.h"
 #include "fuelrail/testing/golden_images.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
@@ -42,22 +42,14 @@ class TiffDecoder : public ::testing::Test {
   void SetUp() override {
     if (!has_tiff()) GTEST_SKIP() << "this build has no TIFF";
   }
-  // The error's text; empty after success.
   template <typename Expected>
   static std::string refusal(const std::string& encoded) {
-    try {
+    return testing::refusal_of<Expected>([&] {
       const ImageInfo info = probe(as_bytes(encoded));
       CropJob job(as_bytes(encoded), info, whole(info.stored));
       job.decode_with(*make_tiff_decoder());
       if (job.job.error) std::rethrow_exception(job.job.error);
-    } catch (const Expected& error) {
-      return error.what();
-    } catch (const std::exception& error) {
-      ADD_FAILURE() << "another error: " << error.what();
-      return "";
-    }
-    ADD_FAILURE() << "no error";
-    return "";
+    });
   }
 };
 
