@@ -40,7 +40,7 @@ class ContentReader {
     const RecordInfo info = inspector_.inspect(i);  // also checks what the payload is
     if (raw_) return {.bytes = payload(i)};
     Content content{.bytes = info.content};
-    if (info.image) content.extension = info.image->format == ImageFormat::kJpeg ? "jpg" : "png";
+    if (info.image) content.extension = extension_of(info.image->format);
     return content;
   }
 

@@ -1,9 +1,13 @@
 #include "fuelrail/decode/decoder.h"
 
 #include <algorithm>
+#include <array>
 
+#include "fuelrail/decode/bmp/bmp_decoder.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
 #include "fuelrail/decode/png/png_decoder.h"
+#include "fuelrail/decode/tiff/tiff_decoder.h"
+#include "fuelrail/decode/webp/webp_decoder.h"
 
 namespace fuelrail {
 namespace {
@@ -24,10 +28,12 @@ class AnyDecoder final : public Decoder {
   }
 
  private:
-  Decoder& decoder_of(ImageFormat format) { return format == ImageFormat::kJpeg ? *jpeg_ : *png_; }
+  Decoder& decoder_of(ImageFormat format) { return *decoders_[static_cast<size_t>(format)]; }
 
-  std::unique_ptr<Decoder> jpeg_ = make_jpeg_decoder();
-  std::unique_ptr<Decoder> png_ = make_png_decoder();
+  // In the order of ImageFormat. Each is small until it has work.
+  const std::array<std::unique_ptr<Decoder>, 5> decoders_{make_jpeg_decoder(), make_png_decoder(),
+                                                          make_webp_decoder(), make_bmp_decoder(),
+                                                          make_tiff_decoder()};
 };
 
 }  // namespace

@@ -6,79 +6,124 @@
 #include <string_view>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/decode/bmp/bmp_header.h"
 #include "fuelrail/decode/jpeg/jpeg_header.h"
 #include "fuelrail/decode/png/png_header.h"
+#include "fuelrail/decode/tiff/tiff_decoder.h"
+#include "fuelrail/decode/webp/webp_header.h"
 
 namespace fuelrail {
 namespace {
 
-constexpr std::string_view kJpegSignature = "\xff\xd8\xff";
-constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
+using namespace std::string_view_literals;
 
-// Formats that are known by their first bytes, only to be named in the refusal.
 struct Signature {
   size_t at;
   std::string_view bytes;
+};
+
+bool has(std::string_view text, const Signature& signature) {
+  return text.size() >= signature.at && text.substr(signature.at).starts_with(signature.bytes);
+}
+
+// The formats that are decoded. The one table: what reads a header stands beside what announces it.
+struct Known {
+  ImageFormat format;
+  const char* name;
+  const char* extension;
+  ImageInfo (*probe)(Bytes);
+};
+constexpr Known kKnown[] = {
+    {ImageFormat::kJpeg, "jpeg", "jpg", probe_jpeg},  {ImageFormat::kPng, "png", "png", probe_png},
+    {ImageFormat::kWebp, "webp", "webp", probe_webp}, {ImageFormat::kBmp, "bmp", "bmp", probe_bmp},
+    {ImageFormat::kTiff, "tiff", "tif", probe_tiff},
+};
+constexpr struct {
+  ImageFormat format;
+  Signature signature;
+} kSignatures[] = {
+    {ImageFormat::kJpeg, {0, "\xff\xd8\xff"sv}},
+    {ImageFormat::kPng, {0, "\x89PNG\r\n\x1a\n"sv}},
+    {ImageFormat::kWebp, {8, "WEBP"sv}},  // behind "RIFF" and a length
+    {ImageFormat::kBmp, {0, "BM"sv}},
+    {ImageFormat::kTiff, {0, "II*\0"sv}},
+    {ImageFormat::kTiff, {0, "MM\0*"sv}},
+    {ImageFormat::kTiff, {0, "II+\0"sv}},
+    {ImageFormat::kTiff, {0, "MM\0+"sv}},
+};
+
+const Known& known(ImageFormat format) { return kKnown[static_cast<size_t>(format)]; }
+
+// Formats that are known by their first bytes, only to be named in the refusal.
+struct Undecoded {
+  Signature signature;
   const char* name;
 };
-using namespace std::string_view_literals;
-constexpr Signature kUndecoded[] = {
-    {0, "GIF8"sv, "GIF"},
-    {8, "WEBP"sv, "WebP"},
-    {0, "BM"sv, "BMP"},
-    {0, "II*\0"sv, "TIFF"},
-    {0, "MM\0*"sv, "TIFF"},
-    {0, "II+\0"sv, "BigTIFF"},
-    {0, "MM\0+"sv, "BigTIFF"},
-    {4, "ftypavif"sv, "AVIF"},
-    {4, "ftypavis"sv, "AVIF"},
-    {4, "ftyphe"sv, "HEIC"},
-    {4, "ftypmif1"sv, "HEIF"},
-    {4, "ftypmsf1"sv, "HEIF"},
-    {4, "ftyp"sv, "an ISO base media file (a video?)"},
-    {0, "\0\0\0\x0cjP  "sv, "JPEG 2000"},
-    {0, "\xff\x4f\xff\x51"sv, "JPEG 2000"},
-    {0, "\0\0\0\x0cJXL "sv, "JPEG XL"},
-    {0, "\xff\x0a"sv, "JPEG XL"},
-    {0, "8BPS"sv, "Photoshop"},
-    {0, "\0\0\1\0"sv, "ICO"},
-    {0, "\x76\x2f\x31\x01"sv, "OpenEXR"},
-    {0, "#?RADIANCE"sv, "Radiance HDR"},
-    {0, "qoif"sv, "QOI"},
-    {0, "DDS "sv, "DDS"},
-    {0, "\x8aMNG"sv, "MNG"},
-    {0, "\x8bJNG"sv, "JNG"},
-    {0, "%PDF"sv, "PDF"},
-    {0, "P1"sv, "PBM"},
-    {0, "P2"sv, "PGM"},
-    {0, "P3"sv, "PPM"},
-    {0, "P4"sv, "PBM"},
-    {0, "P5"sv, "PGM"},
-    {0, "P6"sv, "PPM"},
-    {0, "<svg"sv, "SVG"},
-    {0, "<?xml"sv, "XML (SVG?)"},
+constexpr Undecoded kUndecoded[] = {
+    {{0, "GIF8"sv}, "GIF"},
+    {{4, "ftypavif"sv}, "AVIF"},
+    {{4, "ftypavis"sv}, "AVIF"},
+    {{4, "ftyphe"sv}, "HEIC"},
+    {{4, "ftypmif1"sv}, "HEIF"},
+    {{4, "ftypmsf1"sv}, "HEIF"},
+    {{4, "ftyp"sv}, "an ISO base media file (a video?)"},
+    {{0, "\0\0\0\x0cjP  "sv}, "JPEG 2000"},
+    {{0, "\xff\x4f\xff\x51"sv}, "JPEG 2000"},
+    {{0, "\0\0\0\x0cJXL "sv}, "JPEG XL"},
+    {{0, "\xff\x0a"sv}, "JPEG XL"},
+    {{0, "8BPS"sv}, "Photoshop"},
+    {{0, "\0\0\1\0"sv}, "ICO"},
+    {{0, "\x76\x2f\x31\x01"sv}, "OpenEXR"},
+    {{0, "#?RADIANCE"sv}, "Radiance HDR"},
+    {{0, "qoif"sv}, "QOI"},
+    {{0, "DDS "sv}, "DDS"},
+    {{0, "\x8aMNG"sv}, "MNG"},
+    {{0, "\x8bJNG"sv}, "JNG"},
+    {{0, "%PDF"sv}, "PDF"},
+    {{0, "P1"sv}, "PBM"},
+    {{0, "P2"sv}, "PGM"},
+    {{0, "P3"sv}, "PPM"},
+    {{0, "P4"sv}, "PBM"},
+    {{0, "P5"sv}, "PGM"},
+    {{0, "P6"sv}, "PPM"},
+    {{0, "<svg"sv}, "SVG"},
+    {{0, "<?xml"sv}, "XML (SVG?)"},
 };
 
 [[noreturn]] void refuse(std::string_view text) {
+  constexpr const char* kExpected = "JPEG, PNG, WebP, BMP or TIFF";
   constexpr const char* kRemedy = "Convert the image to JPEG or PNG";
-  for (const Signature& known : kUndecoded) {
-    if (text.size() >= known.at && text.substr(known.at).starts_with(known.bytes)) {
+  for (const Undecoded& undecoded : kUndecoded) {
+    if (has(text, undecoded.signature)) {
       throw UnsupportedError("fuelrail does not decode this image's format",
-                             {.expected = "JPEG or PNG", .found = known.name, .remedy = kRemedy});
+                             {.expected = kExpected, .found = undecoded.name, .remedy = kRemedy});
     }
   }
   std::string found = "bytes";
   for (const char c : text.substr(0, 8)) found += fmt::format(" {:02x}", static_cast<uint8_t>(c));
   throw UnsupportedError("the bytes are no image that fuelrail knows",
-                         {.expected = "JPEG or PNG", .found = found, .remedy = kRemedy});
+                         {.expected = kExpected, .found = found, .remedy = kRemedy});
+}
+
+// Whether `text` is the begin of a signature, cut.
+bool is_cut(std::string_view text) {
+  if ("RIFF"sv.starts_with(text) || (text.starts_with("RIFF") && text.size() < 12)) return true;
+  for (const auto& [format, signature] : kSignatures) {
+    if (signature.at == 0 && signature.bytes.starts_with(text)) return true;
+  }
+  return false;
 }
 
 ImageInfo probe_header(Bytes encoded) {
   const std::string_view text = as_text(encoded);
-  if (text.starts_with(kJpegSignature)) return probe_jpeg(encoded);
-  if (text.starts_with(kPngSignature)) return probe_png(encoded);
+  for (const auto& [format, signature] : kSignatures) {
+    if (!has(text, signature) || (format == ImageFormat::kWebp && !text.starts_with("RIFF"))) {
+      continue;
+    }
+    return known(format).probe(encoded);
+  }
   if (text.empty()) throw DecodeError("the image is empty");
-  if (kJpegSignature.starts_with(text) || kPngSignature.starts_with(text)) {
+  if (is_cut(text)) {
     throw TruncatedError(
         fmt::format("the image ends inside its signature, at byte {}", text.size()));
   }
@@ -87,7 +132,8 @@ ImageInfo probe_header(Bytes encoded) {
 
 }  // namespace
 
-const char* name_of(ImageFormat format) { return format == ImageFormat::kJpeg ? "jpeg" : "png"; }
+const char* name_of(ImageFormat format) { return known(format).name; }
+const char* extension_of(ImageFormat format) { return known(format).extension; }
 
 ImageInfo probe(Bytes encoded, int64_t max_pixels) {
   const ImageInfo info = probe_header(encoded);

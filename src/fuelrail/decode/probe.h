@@ -8,13 +8,14 @@
 
 namespace fuelrail {
 
-enum class ImageFormat : uint8_t { kJpeg, kPng };
-const char* name_of(ImageFormat format);  // "jpeg", "png"
+enum class ImageFormat : uint8_t { kJpeg, kPng, kWebp, kBmp, kTiff };
+const char* name_of(ImageFormat format);       // "jpeg", "png", "webp", "bmp", "tiff"
+const char* extension_of(ImageFormat format);  // "jpg", "png", "webp", "bmp", "tif"
 
 struct ImageInfo {
   ImageFormat format = ImageFormat::kJpeg;
   Size stored;       // as the pixels are stored
-  int channels = 0;  // as stored: 1 grey, 2 grey + alpha, 3 colour, 4 CMYK or colour + alpha
+  int channels = 0;  // as stored: 1 grey, 2 grey + alpha, 3 colour or palette, 4 CMYK or with alpha
   // EXIF tag 0x0112, 1 to 8; 1 where there is none or it is not valid. As in Pillow, an XMP
   // packet's `tiff:Orientation` stands in for a missing tag.
   int orientation = 1;
@@ -26,9 +27,9 @@ struct ImageInfo {
 inline constexpr int64_t kDefaultMaxPixels = 178'956'970;
 
 // Reads the header. Allocates nothing that depends on what the header declares.
-// Errors: UnsupportedError for a format that fuelrail does not decode (named where it is known);
-// DecodeError for a damaged or empty header, a zero size, or more pixels than `max_pixels`;
-// TruncatedError.
+// Errors: UnsupportedError for a format that fuelrail does not decode (named where it is known;
+// TIFF in a build without it); DecodeError for a damaged or empty header, a zero size, or more
+// pixels than `max_pixels`; TruncatedError.
 ImageInfo probe(Bytes encoded, int64_t max_pixels = kDefaultMaxPixels);
 
 }  // namespace fuelrail

@@ -48,8 +48,28 @@ class DecoderConformance : public ::testing::TestWithParam<DecoderCase> {
   std::vector<GoldenImage> few_images() const {
     std::vector<GoldenImage> few;
     for (const GoldenImage& image : images()) {
-      for (const char* name : {"s420.jpg", "s444.jpg", "grey.jpg", "progressive.jpg", "restart.jpg",
-                               "cmyk.jpg", "rgb8.png", "palette4_interlaced.png", "rgba16.png"}) {
+      for (const char* name : {"s420.jpg",
+                               "s444.jpg",
+                               "grey.jpg",
+                               "progressive.jpg",
+                               "restart.jpg",
+                               "cmyk.jpg",
+                               "rgb8.png",
+                               "palette4_interlaced.png",
+                               "rgba16.png",
+                               "lossy.webp",
+                               "lossless_alpha.webp",
+                               "animated_part.webp",
+                               "rgb24.bmp",
+                               "rgb565.bmp",
+                               "palette4.bmp",
+                               "rle8.bmp",
+                               "rle4.bmp",
+                               "rgb8.tif",
+                               "rgb16_tiles.tif",
+                               "tiff_lzw.tif",
+                               "jpeg.tif",
+                               "group4.tif"}) {
         if (image.name == name) few.push_back(image);
       }
     }

@@ -2,7 +2,7 @@
 
     python tests/golden/images/make.py
 
-Writes, for each image, FILE (NAME.jpg or NAME.png); its pixels as stored, FILE.rgb (height x width
+Writes, for each image, FILE (NAME.jpg, .png, .webp, .bmp, .tif); its pixels as stored, FILE.rgb (height x width
 x 3 bytes); where the orientation is not 1, its pixels upright, from ImageOps.exif_transpose, as
 FILE.upright.rgb; and a line of manifest.tsv: file, channels, orientation, stored height and width,
 tolerance in levels. The outputs are committed; another version of Pillow may write other JPEGs.
@@ -198,7 +198,275 @@ def make_pngs() -> None:
     keep("xmp5.png", png(2, 8, before=chunk(b"iTXt", xmp)), 3)
 
 
+def webp(image: Image.Image, **options: object) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "WEBP", **options)
+    return out.getvalue()
+
+
+def with_alpha() -> Image.Image:
+    image = picture("RGBA")
+    image.putalpha(Image.frombytes("L", image.size, bytes(i % 256 for i in range(HEIGHT * WIDTH))))
+    return image
+
+
+def make_webps() -> None:
+    rgb = picture("RGB")
+    keep("lossy.webp", webp(rgb, quality=70), 3)
+    keep("lossy_low.webp", webp(rgb, quality=3), 3)  # with all that loop filters do
+    keep("lossless.webp", webp(rgb, lossless=True), 3)
+    keep("lossy_alpha.webp", webp(with_alpha(), quality=70, exact=True), 4)
+    keep("lossless_alpha.webp", webp(with_alpha(), lossless=True, exact=True), 4)
+    keep("exif6.webp", webp(rgb, quality=70, exif=b"Exif\0\0" + exif(6, "<")), 3)
+    keep("exif8.webp", webp(rgb, lossless=True, exif=exif(8, ">")), 3)
+    packet = b'<rdf:Description tiff:Orientation="5"/>'
+    keep("xmp5.webp", webp(rgb, quality=70, xmp=packet), 3)
+    frames = [picture("RGBA"), with_alpha()]
+    keep("animated.webp", webp(frames[0], save_all=True, append_images=frames[1:]), 4)
+    # A first frame that covers a part of the canvas only: at (x, y) = (6, 4).
+    part = webp(rgb.resize((11, 7)), lossless=True)[12:]
+    frame = b"".join(n.to_bytes(3, "little") for n in (3, 2, 10, 6, 100)) + b"\0" + part
+    chunks = b"VP8X" + struct.pack("<II", 10, 2) + (WIDTH - 1).to_bytes(3, "little")
+    chunks += (HEIGHT - 1).to_bytes(3, "little") + b"ANIM" + struct.pack("<IIH", 6, 0, 0)
+    chunks += b"ANMF" + struct.pack("<I", len(frame)) + frame + bytes(len(frame) % 2)
+    riff = b"RIFF" + struct.pack("<I", len(chunks) + 4) + b"WEBP" + chunks
+    keep("animated_part.webp", riff, 3)
+
+
+def bmp(
+    rows: list[bytes],
+    bits: int,
+    header: int = 40,
+    compression: int = 0,
+    masks: tuple[int, ...] = (),
+    colours: list[tuple[int, int, int]] | None = None,
+    top_down: bool = False,
+    no_offset: bool = False,
+) -> bytes:
+    """`rows` in the order of storage, or one run-length encoded piece."""
+    pixels = b"".join(row + bytes(-len(row) % 4) for row in rows)
+    if header == 12:
+        info = struct.pack("<IHHHH", 12, WIDTH, HEIGHT, 1, bits)
+    else:
+        height = -HEIGHT if top_down else HEIGHT
+        used = len(colours) if colours and len(colours) != 1 << bits else 0
+        info = struct.pack(
+            "<IiiHHIIiiII", header, WIDTH, height, 1, bits, compression, len(pixels), 0, 0, used, 0
+        )
+    packed_masks = b"".join(struct.pack("<I", mask) for mask in masks)
+    info = (info + packed_masks).ljust(header, b"\0")
+    padding = b"" if header == 12 else b"\0"
+    palette = b"".join(bytes((b, g, r)) + padding for r, g, b in colours or [])
+    offset = 0 if no_offset else 14 + len(info) + len(palette)
+    file_header = b"BM" + struct.pack("<IHHI", 14 + len(info) + len(palette + pixels), 0, 0, offset)
+    return file_header + info + palette + pixels
+
+
+def bmp_rows(bits: int, top_down: bool = False) -> list[bytes]:
+    order = range(HEIGHT) if top_down else range(HEIGHT - 1, -1, -1)
+    rows = []
+    for y in order:
+        row = b""
+        for x in range(WIDTH):
+            value = sum((level(x, y, c) >> 8) << 8 * c for c in range(4))
+            row += (value % (1 << bits)).to_bytes(bits // 8, "little")
+        rows.append(row)
+    return rows
+
+
+def index_rows(bits: int, most: int) -> list[bytes]:
+    rows = []
+    for y in range(HEIGHT - 1, -1, -1):
+        digits = "".join(f"{level(x, y, 0) * (most + 1) >> 16:0{bits}b}" for x in range(WIDTH))
+        digits += "0" * (-len(digits) % 8)
+        rows.append(int(digits, 2).to_bytes(len(digits) // 8, "big"))
+    return rows
+
+
+def runs(four_bits: bool) -> bytes:
+    """Every kind of run: encoded (also too long), absolute, ends of lines, a jump."""
+    step, factor = (17, 1) if four_bits else (1, 7)
+    out = b""
+    for y in range(HEIGHT):
+        if y == 5:
+            out += b"\0\2" + bytes((3, 2))  # three to the right, two up
+            continue
+        if y == 6:
+            continue
+        if y % 3 == 0:
+            out += bytes((WIDTH, y * step * factor % 256)) + b"\0\0"
+        elif y % 3 == 1:
+            count = 11
+            if four_bits:
+                data = bytes((i * 16 + y) % 256 for i in range((count + 1) // 2))
+            else:
+                data = bytes((i * 20 + y) % 256 for i in range(count))
+            out += bytes((0, count)) + data + bytes(len(data) % 2)
+            out += bytes((WIDTH - count, 0x5A)) + b"\0\0"
+        else:
+            out += bytes((7, 0x13)) + b"\0\0"
+    return out + b"\0\1"
+
+
+def make_bmps() -> None:
+    colours = [((i * 37) % 256, (i * 11 + 5) % 256, (i * 91 + 40) % 256) for i in range(256)]
+    grey = [(i, i, i) for i in range(256)]
+    keep("rgb24.bmp", bmp(bmp_rows(24), 24), 3)
+    keep("rgb24_top_down.bmp", bmp(bmp_rows(24, True), 24, top_down=True), 3)
+    keep("rgb24_os2.bmp", bmp(bmp_rows(24), 24, header=12), 3)
+    keep("rgb32.bmp", bmp(bmp_rows(32), 32), 3)
+    keep("rgb555.bmp", bmp(bmp_rows(16), 16), 3)
+    masks565 = (0xF800, 0x7E0, 0x1F)
+    keep("rgb565.bmp", bmp(bmp_rows(16), 16, compression=3, masks=masks565), 3)
+    keep("rgb565_v4.bmp", bmp(bmp_rows(16), 16, header=108, compression=3, masks=masks565), 3)
+    rgba = (0xFF, 0xFF00, 0xFF0000, 0xFF000000)
+    keep("rgba32_v5.bmp", bmp(bmp_rows(32), 32, header=124, compression=3, masks=rgba), 4)
+    xbgr = (0xFF000000, 0xFF0000, 0xFF00)
+    keep("xbgr32.bmp", bmp(bmp_rows(32), 32, compression=3, masks=xbgr), 3)
+    for bits in (1, 4, 8):
+        rows = index_rows(bits, (1 << bits) - 1)
+        keep(f"palette{bits}.bmp", bmp(rows, bits, colours=colours[: 1 << bits]), 3)
+    keep("palette8_short.bmp", bmp(index_rows(8, 99), 8, colours=colours[:100]), 3)
+    keep("palette8_os2.bmp", bmp(index_rows(8, 255), 8, header=12, colours=colours), 3)
+    without_offset = bmp(index_rows(8, 255), 8, colours=colours, no_offset=True)
+    keep("palette8_no_offset.bmp", without_offset, 3)
+    keep("grey8.bmp", bmp(index_rows(8, 255), 8, colours=grey), 3)
+    black_and_white = [(0, 0, 0), (255, 255, 255)]
+    keep("grey1.bmp", bmp(index_rows(1, 1), 1, colours=black_and_white), 3)
+    keep("rle8.bmp", bmp([runs(False)], 8, compression=1, colours=colours), 3)
+    keep("rle4.bmp", bmp([runs(True)], 4, compression=2, colours=colours[:16]), 3)
+
+
+def tiff(
+    samples: int,
+    bits: int,
+    photometric: int,
+    planes: bool = False,
+    tile: tuple[int, int] | None = None,
+    big_endian: bool = False,
+    rows_per_strip: int = 8,
+    extra: int | None = None,
+    orientation: int | None = None,
+    colours: list[int] | None = None,
+) -> bytes:
+    """An uncompressed TIFF of `level`, in strips or (height, width) tiles."""
+    endian = ">" if big_endian else "<"
+
+    def pack_rows(top: int, left: int, height: int, width: int, only: int | None) -> bytes:
+        out = b""
+        for y in range(top, top + height):
+            digits = ""
+            for x in range(left, left + width):
+                for c in range(samples) if only is None else (only,):
+                    value = level(x, y, c) >> (16 - bits) if y < HEIGHT and x < WIDTH else 0
+                    if bits == 16 and not big_endian:
+                        value = value % 256 * 256 + value // 256
+                    digits += f"{value:0{bits}b}"
+            digits += "0" * (-len(digits) % 8)
+            out += int(digits, 2).to_bytes(len(digits) // 8, "big")
+        return out
+
+    blocks = []
+    for only in range(samples) if planes else (None,):
+        if tile:
+            for y in range(0, HEIGHT, tile[0]):
+                blocks += [pack_rows(y, x, *tile, only) for x in range(0, WIDTH, tile[1])]
+        else:
+            for y in range(0, HEIGHT, rows_per_strip):
+                rows = min(rows_per_strip, HEIGHT - y)
+                blocks.append(pack_rows(y, 0, rows, WIDTH, only))
+    data, offsets = b"", []
+    for block in blocks:
+        offsets.append(8 + len(data))
+        data += block + bytes(len(block) % 2)
+    entries: list[tuple[int, int, list[int]]] = [(256, 3, [WIDTH]), (257, 3, [HEIGHT])]
+    entries += [(258, 3, [bits] * samples), (259, 3, [1]), (262, 3, [photometric])]
+    entries += [(277, 3, [samples]), (284, 3, [2 if planes else 1])]
+    if orientation is not None:
+        entries.append((274, 3, [orientation]))
+    sizes = [len(block) for block in blocks]
+    if tile:
+        entries += [(322, 3, [tile[1]]), (323, 3, [tile[0]]), (324, 4, offsets), (325, 4, sizes)]
+    else:
+        entries += [(273, 4, offsets), (278, 3, [rows_per_strip]), (279, 4, sizes)]
+    if colours is not None:
+        entries.append((320, 3, colours))
+    if extra is not None:
+        entries.append((338, 3, [extra]))
+    directory, beside = b"", b""
+    begin = 8 + len(data)
+    behind = begin + 2 + 12 * len(entries) + 4
+    for tag, kind, values in sorted(entries):
+        packed = b"".join(
+            struct.pack(endian + "H" if kind == 3 else endian + "I", v) for v in values
+        )
+        if len(packed) > 4:
+            place = struct.pack(endian + "I", behind + len(beside))
+            beside += packed + bytes(len(packed) % 2)
+            packed = place
+        directory += struct.pack(endian + "HHI", tag, kind, len(values)) + packed.ljust(4, b"\0")
+    header = (b"MM\0*" if big_endian else b"II*\0") + struct.pack(endian + "I", begin)
+    count = struct.pack(endian + "H", len(entries))
+    return header + data + count + directory + bytes(4) + beside
+
+
+def saved_tiff(image: Image.Image, compression: str, **options: object) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "TIFF", compression=compression, **options)
+    return out.getvalue()
+
+
+def keep_turned(name: str, encoded: bytes, orientation: int) -> None:
+    """Pillow shows a TIFF upright as soon as it is loaded."""
+    at = encoded.index(struct.pack("<HHIHH", 274, 3, 1, orientation, 0))
+    unturned = encoded[: at + 8] + b"\1" + encoded[at + 9 :]
+    stored = Image.open(io.BytesIO(unturned)).convert("RGB").tobytes()
+    upright = Image.open(io.BytesIO(encoded)).convert("RGB").tobytes()
+    (HERE / name).write_bytes(encoded)
+    (HERE / f"{name}.rgb").write_bytes(stored)
+    (HERE / f"{name}.upright.rgb").write_bytes(upright)
+    lines.append("\t".join(map(str, (name, 3, orientation, HEIGHT, WIDTH, 0))))
+
+
+def make_tiffs() -> None:
+    places = [(x, y) for y in range(HEIGHT) for x in range(WIDTH)]
+    upper = bytes(level(x, y, 0) >> 8 for x, y in places for _ in range(3))
+    for bits in (1, 2, 4, 8, 16):
+        expected = upper if bits == 16 else None
+        keep(f"grey{bits}.tif", tiff(1, bits, 1), 1, rgb=expected)
+        colours = [(i * 7919 + c * 12345) % 65536 for c in range(3) for i in range(1 << bits)]
+        if bits < 16:
+            keep(f"white_is_zero{bits}.tif", tiff(1, bits, 0), 1)
+            keep(f"palette{bits}.tif", tiff(1, bits, 3, colours=colours), 3)
+    keep("grey16_big_endian.tif", tiff(1, 16, 1, big_endian=True), 1, rgb=upper)
+    for bits in (8, 16):
+        keep(f"rgb{bits}.tif", tiff(3, bits, 2), 3)
+        keep(f"rgb{bits}_big_endian.tif", tiff(3, bits, 2, big_endian=True), 3)
+        keep(f"rgb{bits}_tiles.tif", tiff(3, bits, 2, tile=(16, 16)), 3)
+        for extra, name in enumerate(("rgbx", "rgb_associated", "rgba")):
+            channels = 3 if extra == 0 else 4
+            keep(f"{name}{bits}.tif", tiff(4, bits, 2, extra=extra), channels)
+    keep("rgb8_planes.tif", tiff(3, 8, 2, planes=True), 3)
+    keep("rgb8_plane_tiles.tif", tiff(3, 8, 2, planes=True, tile=(16, 16)), 3)
+    keep("rgb8_one_strip.tif", tiff(3, 8, 2, rows_per_strip=HEIGHT), 3)
+    keep("rgba8_unsaid.tif", tiff(4, 8, 2), 3)
+    keep("grey_alpha8.tif", tiff(2, 8, 1, extra=2), 2)
+    keep("cmyk8.tif", tiff(4, 8, 5), 4)
+    keep("cmyk16.tif", tiff(4, 16, 5), 4)
+    rgb = picture("RGB")
+    for compression in ("tiff_lzw", "tiff_adobe_deflate", "packbits"):
+        keep(f"{compression}.tif", saved_tiff(rgb, compression), 3)
+    keep("group4.tif", saved_tiff(picture("L").convert("1"), "group4"), 1)
+    keep("jpeg.tif", saved_tiff(rgb, "jpeg", quality=85), 3)
+    keep("jpeg_grey.tif", saved_tiff(picture("L"), "jpeg", quality=85), 1)
+    for orientation in range(2, 9):
+        keep_turned(f"exif{orientation}.tif", tiff(3, 8, 2, orientation=orientation), orientation)
+
+
 if __name__ == "__main__":
     make_jpegs()
     make_pngs()
+    make_webps()
+    make_bmps()
+    make_tiffs()
     (HERE / "manifest.tsv").write_text("\n".join(sorted(lines)) + "\n")

@@ -23,7 +23,8 @@ namespace fuelrail::files {
 namespace {
 
 // The images that fuelrail decodes. A further format is listed here and in decode/.
-constexpr std::array<std::string_view, 4> kExtensions{".jpg", ".jpeg", ".jpe", ".png"};
+constexpr std::array<std::string_view, 8> kExtensions{".jpg",  ".jpeg", ".jpe", ".png",
+                                                      ".webp", ".bmp",  ".tif", ".tiff"};
 
 bool ends_with_ignoring_case(std::string_view text, std::string_view lower_case_end) {
   if (text.size() < lower_case_end.size()) return false;

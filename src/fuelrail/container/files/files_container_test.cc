@@ -137,10 +137,11 @@ TEST(FilesContainer, a_link_that_leads_back_is_refused) {
 
 TEST(FilesContainer, extensions_count_in_either_case) {
   const TemporaryDirectory directory;
-  for (const char* name : {"a.jpg", "b.JPG", "c.jpeg", "d.Jpe", "e.PNG", ".jpg"}) {
+  for (const char* name : {"a.jpg", "b.JPG", "c.jpeg", "d.Jpe", "e.PNG", "f.WebP", "g.bmp", "h.TIF",
+                           "i.tiff", ".jpg"}) {
     write_file(directory / "cat/" + name, "x");
   }
-  EXPECT_EQ(open_files(directory.path())->size(), 6u);
+  EXPECT_EQ(open_files(directory.path())->size(), 10u);
 }
 
 TEST(FilesContainer, files_that_are_no_images_are_counted_in_one_warning) {
@@ -149,7 +150,7 @@ TEST(FilesContainer, files_that_are_no_images_are_counted_in_one_warning) {
   write_file(directory / "cat/0.jpg", "x");
   write_file(directory / "cat/notes.txt", "x");
   write_file(directory / "cat/jpg", "x");
-  write_file(directory / "cat/deep/old.bmp", "x");
+  write_file(directory / "cat/deep/old.gif", "x");
   std::vector<std::string> warnings;
   const auto container =
       open_files(directory.path(), {.warn = [&](const std::string& w) { warnings.push_back(w); }});
@@ -157,7 +158,7 @@ TEST(FilesContainer, files_that_are_no_images_are_counted_in_one_warning) {
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_THAT(warnings[0], HasSubstr(directory.path() + ": 4 files"));
   EXPECT_THAT(warnings[0], HasSubstr("README.md"));
-  EXPECT_THAT(warnings[0], HasSubstr(".jpg, .jpeg, .jpe, .png"));
+  EXPECT_THAT(warnings[0], HasSubstr(".jpg, .jpeg, .jpe, .png, .webp, .bmp, .tif, .tiff"));
 }
 
 TEST(FilesContainer, a_folder_of_images_alone_warns_of_nothing) {

@@ -14,6 +14,7 @@
 #include <jerror.h>
 // clang-format on
 
+#include "fuelrail/decode/ink.h"
 #include "fuelrail/decode/job.h"
 
 namespace fuelrail {
@@ -184,11 +185,7 @@ void crop(Session& session) {
 void cmyk_to_rgb(const uint8_t* from, int64_t width, uint8_t* to) {
   for (int64_t x = 0; x < width; ++x, from += 4, to += 3) {
     const int light = from[3];
-    for (int c = 0; c < 3; ++c) {
-      const int product = (255 - from[c]) * light + 128;
-      const int ink = (product + (product >> 8)) >> 8;  // product / 255, rounded
-      to[c] = static_cast<uint8_t>(light - ink);
-    }
+    for (int c = 0; c < 3; ++c) to[c] = light_under_ink(light, 255 - from[c]);
   }
 }
 

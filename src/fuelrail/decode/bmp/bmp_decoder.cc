@@ -1,0 +1,232 @@
+#include "fuelrail/decode/bmp/bmp_decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "fuelrail/base/endian.h"
+#include "fuelrail/decode/bmp/bmp_header.h"
+#include "fuelrail/decode/job.h"
+
+namespace fuelrail {
+namespace {
+
+[[noreturn]] void throw_truncated(Bytes encoded) {
+  throw TruncatedError(fmt::format(
+      "the BMP ends at byte {} of the image, before the rows that are needed", encoded.size()));
+}
+
+// --- Colours ---
+
+struct Colour {
+  uint8_t red = 0, green = 0, blue = 0;
+};
+
+class Palette {
+ public:
+  Palette(Bytes encoded, const BmpHeader& header) {
+    entries_ = std::min<size_t>(header.palette_entries, colours_.size());
+    const uint64_t bytes = uint64_t{entries_} * header.palette_entry_bytes;
+    if (header.palette_at > encoded.size() || bytes > encoded.size() - header.palette_at) {
+      throw TruncatedError("the BMP ends inside its palette");
+    }
+    const std::byte* at = encoded.data() + header.palette_at;
+    for (size_t i = 0; i < entries_; ++i, at += header.palette_entry_bytes) {
+      colours_[i] = {std::to_integer<uint8_t>(at[2]), std::to_integer<uint8_t>(at[1]),
+                     std::to_integer<uint8_t>(at[0])};
+    }
+  }
+  Colour operator[](uint8_t index) const {
+    if (index >= entries_) {
+      throw DecodeError(
+          "the BMP has a pixel whose colour its palette does not have",
+          {.expected = fmt::format("below {}", entries_), .found = fmt::format("{}", index)});
+    }
+    return colours_[index];
+  }
+
+ private:
+  std::array<Colour, 256> colours_;
+  size_t entries_ = 0;
+};
+
+void put(Colour colour, uint8_t* to) {
+  to[0] = colour.red;
+  to[1] = colour.green;
+  to[2] = colour.blue;
+}
+
+// --- Rows as they are ---
+
+// The index at column x of a row of indices of `bits` bits, the first in the highest.
+uint8_t index_at(const std::byte* row, int64_t x, int bits) {
+  const int64_t bit = x * bits;
+  const int shift = 8 - bits - static_cast<int>(bit % 8);
+  return static_cast<uint8_t>(std::to_integer<int>(row[bit / 8]) >> shift & ((1 << bits) - 1));
+}
+
+uint32_t pixel_at(const std::byte* at, int bytes) {
+  if (bytes == 2) return load_le<uint16_t>(at);
+  if (bytes == 4) return load_le<uint32_t>(at);
+  return load_le<uint16_t>(at) | std::to_integer<uint32_t>(at[2]) << 16;
+}
+
+// Scaled to 255, rounded down, as Pillow does.
+uint8_t level_of(uint32_t pixel, BmpChannel channel) {
+  const uint64_t value = pixel >> channel.shift & channel.most;
+  return static_cast<uint8_t>(value * 255 / channel.most);
+}
+
+bool is_plain_bgr(const BmpHeader& header) {
+  return header.bits >= 24 && header.channels[0].shift == 16 && header.channels[1].shift == 8 &&
+         header.channels[2].shift == 0 && header.channels[0].most == 255 &&
+         header.channels[1].most == 255 && header.channels[2].most == 255;
+}
+
+void take_colours(const std::byte* row, const BmpHeader& header, const Box& box, uint8_t* to) {
+  const int bytes = header.bits / 8;
+  const std::byte* at = row + box.left * bytes;
+  if (is_plain_bgr(header)) {
+    for (int64_t x = 0; x < box.width; ++x, at += bytes, to += 3) {
+      put({std::to_integer<uint8_t>(at[2]), std::to_integer<uint8_t>(at[1]),
+           std::to_integer<uint8_t>(at[0])},
+          to);
+    }
+    return;
+  }
+  for (int64_t x = 0; x < box.width; ++x, at += bytes, to += 3) {
+    const uint32_t pixel = pixel_at(at, bytes);
+    for (size_t c = 0; c < 3; ++c) to[c] = level_of(pixel, header.channels[c]);
+  }
+}
+
+void read_rows(const BmpHeader& header, const DecodeJob& job) {
+  const Palette palette(job.encoded, header);
+  const uint64_t size = job.encoded.size();
+  for (int64_t y = 0; y < job.box.height; ++y) {
+    const int64_t shown = job.box.top + y;
+    const int64_t stored = header.top_down ? shown : header.size.height - 1 - shown;
+    const uint64_t at =
+        header.pixels_at + static_cast<uint64_t>(stored) * header.padded_row_bytes();
+    if (at > size || header.row_bytes() > size - at) throw_truncated(job.encoded);
+    const std::byte* row = job.encoded.data() + at;
+    uint8_t* to = job.output.row(y);
+    if (header.bits > 8) {
+      take_colours(row, header, job.box, to);
+      continue;
+    }
+    for (int64_t x = 0; x < job.box.width; ++x, to += 3) {
+      put(palette[index_at(row, job.box.left + x, header.bits)], to);
+    }
+  }
+}
+
+// --- Run-length encoded rows ---
+
+// Unpacks to one index a pixel, in the order of storage.
+class RunLengths {
+ public:
+  RunLengths(Bytes encoded, const BmpHeader& header, std::vector<uint8_t>& indices)
+      : encoded_(encoded), header_(header), indices_(indices), at_(header.pixels_at) {
+    indices_.assign(static_cast<size_t>(header.size.height * header.size.width), 0);
+  }
+
+  void unpack() {
+    while (y_ < header_.size.height) {
+      const uint8_t count = next();
+      const uint8_t value = next();
+      if (count > 0) {
+        run(count, value);
+      } else if (value == 0) {
+        x_ = 0;
+        ++y_;
+      } else if (value == 1) {
+        return;  // the end; what was left out keeps index 0
+      } else if (value == 2) {
+        x_ += next();
+        y_ += next();
+        if (x_ > header_.size.width) throw DecodeError("the BMP's runs leave the image");
+      } else {
+        literal(value);
+      }
+    }
+  }
+
+ private:
+  uint8_t next() {
+    if (at_ >= encoded_.size()) throw_truncated(encoded_);
+    return std::to_integer<uint8_t>(encoded_[at_++]);
+  }
+
+  // A run that is longer than its row is cut, as everybody does.
+  void run(uint8_t count, uint8_t value) {
+    for (int i = 0; i < count && x_ < header_.size.width; ++i) put(half_of(value, i));
+  }
+
+  void literal(uint8_t count) {
+    if (count > header_.size.width - x_) throw DecodeError("the BMP's runs leave the image");
+    const uint64_t begin = at_;
+    uint8_t value = 0;
+    for (int i = 0; i < count; ++i) {
+      if (header_.compression == BmpCompression::kRle8 || i % 2 == 0) value = next();
+      put(half_of(value, i));
+    }
+    if ((at_ - begin) % 2 != 0) next();  // to a multiple of two bytes
+  }
+
+  uint8_t half_of(uint8_t value, int i) const {
+    if (header_.compression == BmpCompression::kRle8) return value;
+    return i % 2 == 0 ? value >> 4 : value & 15;
+  }
+
+  void put(uint8_t index) { indices_[static_cast<size_t>(y_ * header_.size.width + x_++)] = index; }
+
+  Bytes encoded_;
+  const BmpHeader& header_;
+  std::vector<uint8_t>& indices_;
+  uint64_t at_;
+  int64_t x_ = 0, y_ = 0;  // y in the order of storage
+};
+
+class BmpDecoder final : public Decoder {
+ public:
+  void decode(std::span<DecodeJob> jobs) override {
+    decode_each(jobs, [this](DecodeJob& job) { decode_one(job); });
+  }
+
+ private:
+  void decode_one(const DecodeJob& job) {
+    const BmpHeader header = parse_bmp_header(job.encoded);
+    if (header.size != job.info.stored) {
+      throw InvalidArgumentError("the job's image info is not that of its BMP");
+    }
+    if (header.compression == BmpCompression::kNone) {
+      read_rows(header, job);
+    } else {
+      read_runs(header, job);
+    }
+  }
+
+  void read_runs(const BmpHeader& header, const DecodeJob& job) {
+    const Palette palette(job.encoded, header);
+    RunLengths(job.encoded, header, indices_).unpack();
+    for (int64_t y = 0; y < job.box.height; ++y) {
+      const int64_t shown = job.box.top + y;
+      const int64_t stored = header.top_down ? shown : header.size.height - 1 - shown;
+      const uint8_t* from =
+          indices_.data() + static_cast<size_t>(stored * header.size.width + job.box.left);
+      uint8_t* to = job.output.row(y);
+      for (int64_t x = 0; x < job.box.width; ++x, to += 3) put(palette[from[x]], to);
+    }
+  }
+
+  std::vector<uint8_t> indices_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> make_bmp_decoder() { return std::make_unique<BmpDecoder>(); }
+
+}  // namespace fuelrail

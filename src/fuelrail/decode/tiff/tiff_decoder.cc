@@ -1,0 +1,437 @@
+#include "fuelrail/decode/tiff/tiff_decoder.h"
+
+#include <fmt/format.h>
+#include <tiffio.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "fuelrail/decode/exif.h"
+#include "fuelrail/decode/ink.h"
+#include "fuelrail/decode/job.h"
+
+namespace fuelrail {
+namespace {
+
+// For one of libtiff's own allocations: tables of strips, a decoder's working memory.
+constexpr tmsize_t kMaxOwnBytes = tmsize_t{256} << 20;
+
+// --- libtiff, reading from memory ---
+
+// What libtiff's callbacks need.
+struct Input {
+  Bytes encoded;
+  uint64_t at = 0;
+  std::string failure;  // the first that libtiff reported
+};
+
+Input& input_of(thandle_t handle) { return *static_cast<Input*>(handle); }
+
+tmsize_t read_input(thandle_t handle, void* into, tmsize_t size) {
+  Input& input = input_of(handle);
+  if (size <= 0 || input.at >= input.encoded.size()) return 0;
+  const size_t count = std::min(static_cast<size_t>(size), input.encoded.size() - input.at);
+  std::memcpy(into, input.encoded.data() + input.at, count);
+  input.at += count;
+  return static_cast<tmsize_t>(count);
+}
+tmsize_t write_nothing(thandle_t, void*, tmsize_t) { return 0; }
+toff_t seek_input(thandle_t handle, toff_t offset, int from) {
+  Input& input = input_of(handle);
+  if (from == SEEK_CUR) offset += input.at;
+  if (from == SEEK_END) offset += input.encoded.size();
+  return input.at = offset;
+}
+int close_nothing(thandle_t) { return 0; }
+toff_t input_size(thandle_t handle) { return input_of(handle).encoded.size(); }
+int map_input(thandle_t handle, void** base, toff_t* size) {
+  const Bytes encoded = input_of(handle).encoded;
+  *base = const_cast<std::byte*>(encoded.data());  // libtiff only reads what it maps
+  *size = encoded.size();
+  return 1;
+}
+void unmap_nothing(thandle_t, void*, toff_t) {}
+
+int keep_failure(TIFF*, void* input, const char*, const char* format, va_list arguments) {
+  std::string& failure = static_cast<Input*>(input)->failure;
+  if (!failure.empty()) return 1;
+  std::array<char, 200> text{};
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  failure = text.data();
+  return 1;
+}
+int ignore_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+
+struct Close {
+  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
+};
+struct FreeOptions {
+  void operator()(TIFFOpenOptions* options) const { TIFFOpenOptionsFree(options); }
+};
+
+// An open file, at its first image.
+class TiffFile {
+ public:
+  explicit TiffFile(Bytes encoded) {
+    input_.encoded = encoded;
+    const std::unique_ptr<TIFFOpenOptions, FreeOptions> options(TIFFOpenOptionsAlloc());
+    if (!options) throw std::bad_alloc();
+    TIFFOpenOptionsSetErrorHandlerExtR(options.get(), keep_failure, &input_);
+    TIFFOpenOptionsSetWarningHandlerExtR(options.get(), ignore_warning, nullptr);
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), kMaxOwnBytes);
+    tiff_.reset(TIFFClientOpenExt("image", "r", &input_, read_input, write_nothing, seek_input,
+                                  close_nothing, input_size, map_input, unmap_nothing,
+                                  options.get()));
+    if (tiff_) return;
+    constexpr size_t kSmallest = 8 + 2 + 12 + 4;  // header and a directory of one entry
+    if (encoded.size() < kSmallest || first_directory(encoded) + 2 > encoded.size()) {
+      throw TruncatedError(fmt::format(
+          "the TIFF ends before its first directory, at byte {} of the image", encoded.size()));
+    }
+    throw_damaged("the TIFF's directory is damaged");
+  }
+  TiffFile(const TiffFile&) = delete;  // libtiff keeps the address of input_
+  TiffFile& operator=(const TiffFile&) = delete;
+
+  TIFF* get() const { return tiff_.get(); }
+  Bytes encoded() const { return input_.encoded; }
+
+  // The value of a tag, or what TIFF says stands for a missing one.
+  template <typename T>
+  T value(uint32_t tag, T otherwise) const {
+    T found{};
+    return TIFFGetFieldDefaulted(get(), tag, &found) == 1 ? found : otherwise;
+  }
+
+  [[noreturn]] void throw_damaged(const char* what) const {
+    throw DecodeError(what, {.found = input_.failure});
+  }
+
+ private:
+  // Of a classic TIFF; 0 of another.
+  static uint64_t first_directory(Bytes encoded) {
+    const bool big_endian = encoded[0] == std::byte{'M'};
+    if (encoded[big_endian ? 3 : 2] != std::byte{42}) return 0;
+    uint64_t at = 0;
+    for (size_t i = 0; i < 4; ++i) {
+      at = at << 8 | std::to_integer<uint64_t>(encoded[big_endian ? 4 + i : 7 - i]);
+    }
+    return at;
+  }
+
+  Input input_;
+  std::unique_ptr<TIFF, Close> tiff_;
+};
+
+// --- What an image is ---
+
+enum class Colours : uint8_t { kWhiteIsZero, kBlackIsZero, kRgb, kPalette, kCmyk };
+
+struct Layout {
+  Size size;
+  Colours colours = Colours::kBlackIsZero;
+  int bits = 1;              // a sample
+  int samples = 1;           // a pixel
+  int channels = 1;          // of these, without extra samples but for alpha
+  bool associated = false;   // colours were multiplied by the alpha behind them
+  bool one_plane = true;     // a pixel's samples lie together
+  bool jpeg_ycbcr = false;   // libjpeg makes RGB of it
+  const uint16_t* map[3]{};  // of a palette, 2^bits entries each
+
+  int colour_samples() const {
+    return colours == Colours::kRgb ? 3 : colours == Colours::kCmyk ? 4 : 1;
+  }
+};
+
+[[noreturn]] void refuse(const char* what, uint32_t found) {
+  throw UnsupportedError(fmt::format("fuelrail does not decode TIFFs of this {}", what),
+                         {.found = fmt::format("{}", found), .remedy = "Convert it to PNG"});
+}
+
+Colours colours_of(const TiffFile& file, Layout& layout) {
+  const auto photometric = file.value<uint16_t>(TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISWHITE);
+  switch (photometric) {
+    case PHOTOMETRIC_MINISWHITE:
+      return Colours::kWhiteIsZero;
+    case PHOTOMETRIC_MINISBLACK:
+      return Colours::kBlackIsZero;
+    case PHOTOMETRIC_RGB:
+      return Colours::kRgb;
+    case PHOTOMETRIC_PALETTE:
+      return Colours::kPalette;
+    case PHOTOMETRIC_SEPARATED:
+      if (const auto inks = file.value<uint16_t>(TIFFTAG_INKSET, INKSET_CMYK); inks != INKSET_CMYK)
+        refuse("set of inks", inks);
+      return Colours::kCmyk;
+    case PHOTOMETRIC_YCBCR:
+      layout.jpeg_ycbcr = true;
+      return Colours::kRgb;
+    default:
+      refuse("colour space", photometric);
+  }
+}
+
+void check_bits(const Layout& layout) {
+  const bool packed = layout.bits == 1 || layout.bits == 2 || layout.bits == 4;
+  const bool grey_or_palette = layout.colour_samples() == 1;
+  const bool wide = layout.bits == 16 && layout.colours != Colours::kPalette &&
+                    layout.colours != Colours::kWhiteIsZero;
+  if (layout.bits == 8 || wide || (packed && grey_or_palette && layout.samples == 1)) return;
+  refuse("depth", static_cast<uint32_t>(layout.bits));
+}
+
+void read_extra_samples(const TiffFile& file, Layout& layout) {
+  uint16_t count = 0;
+  const uint16_t* kinds = nullptr;
+  TIFFGetFieldDefaulted(file.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds);
+  const uint16_t kind = count > 0 && kinds != nullptr ? kinds[0] : EXTRASAMPLE_UNSPECIFIED;
+  const bool alpha = layout.samples > layout.colour_samples() && kind != EXTRASAMPLE_UNSPECIFIED;
+  layout.associated = alpha && kind == EXTRASAMPLE_ASSOCALPHA;
+  layout.channels = layout.colours == Colours::kPalette ? 3 : layout.colour_samples();
+  if (alpha && layout.channels < 4) ++layout.channels;
+  if (layout.associated && layout.colours != Colours::kRgb) refuse("kind of alpha", kind);
+}
+
+Layout layout_of(const TiffFile& file) {
+  Layout layout;
+  const auto height = file.value<uint32_t>(TIFFTAG_IMAGELENGTH, 0);
+  const auto width = file.value<uint32_t>(TIFFTAG_IMAGEWIDTH, 0);
+  if (height == 0 || width == 0 || height > 0x7fffffff || width > 0x7fffffff) {
+    throw DecodeError("the TIFF declares no size, or one of zero",
+                      {.found = fmt::format("{} x {} (height x width)", height, width)});
+  }
+  layout.size = {height, width};
+  layout.colours = colours_of(file, layout);
+  layout.bits = file.value<uint16_t>(TIFFTAG_BITSPERSAMPLE, 1);
+  layout.samples = file.value<uint16_t>(TIFFTAG_SAMPLESPERPIXEL, 1);
+  layout.one_plane =
+      file.value<uint16_t>(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_CONTIG ||
+      layout.samples == 1;
+  const auto format = file.value<uint16_t>(TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+  if (format != SAMPLEFORMAT_UINT) refuse("kind of numbers", format);
+  constexpr int kMaxSamples = 8;
+  if (layout.samples < layout.colour_samples() || layout.samples > kMaxSamples) {
+    refuse("number of samples a pixel", static_cast<uint32_t>(layout.samples));
+  }
+  check_bits(layout);
+  const auto compression = file.value<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  if (!TIFFIsCODECConfigured(compression) || compression == COMPRESSION_OJPEG) {
+    refuse("compression", compression);
+  }
+  if (layout.jpeg_ycbcr && (compression != COMPRESSION_JPEG || !layout.one_plane)) {
+    refuse("colour space (YCbCr without JPEG, or in planes)", PHOTOMETRIC_YCBCR);
+  }
+  read_extra_samples(file, layout);
+  if (layout.colours == Colours::kPalette) {
+    uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
+    if (TIFFGetField(file.get(), TIFFTAG_COLORMAP, &red, &green, &blue) != 1) {
+      throw DecodeError("the TIFF has no palette");
+    }
+    layout.map[0] = red, layout.map[1] = green, layout.map[2] = blue;
+  }
+  return layout;
+}
+
+int orientation_of(const TiffFile& file) {
+  uint16_t orientation = 0;
+  if (TIFFGetField(file.get(), TIFFTAG_ORIENTATION, &orientation) == 1) {
+    return orientation >= 1 && orientation <= 8 ? orientation : 1;
+  }
+  uint32_t size = 0;
+  const void* packet = nullptr;
+  if (TIFFGetField(file.get(), TIFFTAG_XMLPACKET, &size, &packet) != 1) return 1;
+  return orientation_from({}, {static_cast<const std::byte*>(packet), size});
+}
+
+// --- Pixels ---
+
+// How an image is cut into strips or tiles, all of one size.
+struct Blocks {
+  bool tiled = false;
+  Size size;  // of one; the last ones reach over the image's edge
+  int64_t down = 0, across = 0;
+  uint64_t bytes = 0, row_bytes = 0;
+};
+
+Blocks blocks_of(const TiffFile& file, const Layout& layout) {
+  Blocks blocks;
+  TIFF* tiff = file.get();
+  blocks.tiled = TIFFIsTiled(tiff) != 0;
+  if (blocks.tiled) {
+    blocks.size = {file.value<uint32_t>(TIFFTAG_TILELENGTH, 0),
+                   file.value<uint32_t>(TIFFTAG_TILEWIDTH, 0)};
+    blocks.bytes = TIFFTileSize64(tiff);
+    blocks.row_bytes = TIFFTileRowSize64(tiff);
+  } else {
+    const int64_t rows = file.value<uint32_t>(TIFFTAG_ROWSPERSTRIP, 0xffffffff);
+    blocks.size = {std::min(rows, layout.size.height), layout.size.width};
+    blocks.bytes = TIFFStripSize64(tiff);
+    blocks.row_bytes = TIFFScanlineSize64(tiff);
+  }
+  const auto [height, width] = blocks.size;
+  const int64_t together = layout.one_plane ? layout.samples : 1;
+  const int64_t limit = (int64_t{64} << 20) + 16 * layout.size.height * layout.size.width;
+  // The first condition keeps the second from overflowing.
+  if (height <= 0 || width <= 0 || height > limit || width > limit ||
+      static_cast<int64_t>(std::min<uint64_t>(blocks.bytes, 1ull << 62)) > limit ||
+      blocks.row_bytes < static_cast<uint64_t>((width * together * layout.bits + 7) / 8) ||
+      blocks.bytes / blocks.row_bytes < static_cast<uint64_t>(height)) {
+    file.throw_damaged("the TIFF's strips or tiles do not fit its size");
+  }
+  blocks.down = (layout.size.height + height - 1) / height;
+  blocks.across = (layout.size.width + width - 1) / width;
+  return blocks;
+}
+
+// The upper eight bits of sample `i` of a row, or all of fewer.
+uint8_t sample_at(const uint8_t* row, int64_t i, int bits) {
+  if (bits == 8) return row[i];
+  if (bits == 16) {
+    uint16_t value;
+    std::memcpy(&value, row + 2 * i, 2);  // libtiff has put it into this processor's order
+    return static_cast<uint8_t>(value >> 8);
+  }
+  const int64_t bit = i * bits;
+  const int shift = 8 - bits - static_cast<int>(bit % 8);
+  return static_cast<uint8_t>(row[bit / 8] >> shift & ((1 << bits) - 1));
+}
+
+uint8_t divided_by_alpha(int colour, int alpha) {
+  if (alpha == 0) return 0;
+  return static_cast<uint8_t>(std::min(255, colour * 255 / alpha));
+}
+
+void put_pixel(const Layout& layout, const uint8_t* samples, uint8_t* to) {
+  switch (layout.colours) {
+    case Colours::kWhiteIsZero:
+    case Colours::kBlackIsZero: {
+      const int most = layout.bits >= 8 ? 255 : (1 << layout.bits) - 1;
+      int level = samples[0] * (255 / most);
+      if (layout.colours == Colours::kWhiteIsZero) level = 255 - level;
+      to[0] = to[1] = to[2] = static_cast<uint8_t>(level);
+      return;
+    }
+    case Colours::kPalette:
+      for (int c = 0; c < 3; ++c) to[c] = static_cast<uint8_t>(layout.map[c][samples[0]] >> 8);
+      return;
+    case Colours::kRgb:
+      for (int c = 0; c < 3; ++c) {
+        to[c] = layout.associated ? divided_by_alpha(samples[c], samples[3]) : samples[c];
+      }
+      return;
+    case Colours::kCmyk:
+      for (int c = 0; c < 3; ++c) to[c] = light_under_ink(255 - samples[3], samples[c]);
+      return;
+  }
+}
+
+class TiffDecoder final : public Decoder {
+ public:
+  void decode(std::span<DecodeJob> jobs) override {
+    decode_each(jobs, [this](DecodeJob& job) { decode_one(job); });
+  }
+
+ private:
+  void decode_one(const DecodeJob& job) {
+    if (job.encoded.size() < 4) throw TruncatedError("the TIFF ends inside its signature");
+    const TiffFile file(job.encoded);
+    const Layout layout = layout_of(file);
+    if (layout.size != job.info.stored) {
+      throw InvalidArgumentError("the job's image info is not that of its TIFF");
+    }
+    if (layout.jpeg_ycbcr) TIFFSetField(file.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+    const Blocks blocks = blocks_of(file, layout);
+    const auto [height, width] = blocks.size;
+    for (int64_t i = job.box.top / height; i * height < job.box.bottom(); ++i) {
+      for (int64_t j = job.box.left / width; j * width < job.box.right(); ++j) {
+        read_block(file, layout, blocks, i, j, job);
+      }
+    }
+  }
+
+  // Reads the block in row i and column j of the blocks, and takes what lies in the box.
+  void read_block(const TiffFile& file, const Layout& layout, const Blocks& blocks, int64_t i,
+                  int64_t j, const DecodeJob& job) {
+    const int planes = layout.one_plane ? 1 : needed_samples(layout);
+    const int64_t top = i * blocks.size.height, left = j * blocks.size.width;
+    const int64_t rows = std::min(blocks.size.height, layout.size.height - top);
+    memory_.resize(blocks.bytes * static_cast<size_t>(planes));
+    for (int plane = 0; plane < planes; ++plane) {
+      const int64_t block = (plane * blocks.down + i) * blocks.across + j;
+      read_plane(file, blocks, block, rows, memory_.data() + blocks.bytes * plane_index(plane));
+    }
+    const int64_t end_y = std::min(job.box.bottom(), top + rows);
+    const int64_t begin_x = std::max(job.box.left, left);
+    const int64_t end_x = std::min(job.box.right(), left + blocks.size.width);
+    for (int64_t y = std::max(job.box.top, top); y < end_y; ++y) {
+      const uint8_t* row = memory_.data() + static_cast<uint64_t>(y - top) * blocks.row_bytes;
+      uint8_t* to = job.output.row(y - job.box.top) + (begin_x - job.box.left) * 3;
+      for (int64_t x = begin_x; x < end_x; ++x, to += 3) {
+        take_pixel(layout, row, blocks.bytes, x - left, to);
+      }
+    }
+  }
+
+  static size_t plane_index(int plane) { return static_cast<size_t>(plane); }
+
+  // Colours, and the alpha that they are divided by.
+  static int needed_samples(const Layout& layout) {
+    return layout.colour_samples() + (layout.associated ? 1 : 0);
+  }
+
+  static void take_pixel(const Layout& layout, const uint8_t* row, uint64_t plane_bytes, int64_t x,
+                         uint8_t* to) {
+    std::array<uint8_t, 4> samples{};
+    for (int s = 0; s < needed_samples(layout); ++s) {
+      samples[plane_index(s)] = layout.one_plane
+                                    ? sample_at(row, x * layout.samples + s, layout.bits)
+                                    : sample_at(row + plane_bytes * plane_index(s), x, layout.bits);
+    }
+    put_pixel(layout, samples.data(), to);
+  }
+
+  static void read_plane(const TiffFile& file, const Blocks& blocks, int64_t block, int64_t rows,
+                         uint8_t* into) {
+    TIFF* tiff = file.get();
+    const auto number = static_cast<uint32_t>(block);
+    const uint64_t needed = blocks.row_bytes * static_cast<uint64_t>(rows);
+    const auto size = static_cast<tmsize_t>(blocks.tiled ? blocks.bytes : needed);
+    const tmsize_t got = blocks.tiled ? TIFFReadEncodedTile(tiff, number, into, size)
+                                      : TIFFReadEncodedStrip(tiff, number, into, size);
+    if (got >= size) return;
+    const uint64_t offset = TIFFGetStrileOffset(tiff, number);
+    const uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
+    const uint64_t end = file.encoded().size();
+    if (offset > end || bytes > end - offset) {
+      throw TruncatedError(fmt::format(
+          "the TIFF ends at byte {} of the image, before the rows that are needed", end));
+    }
+    file.throw_damaged("the TIFF is damaged");
+  }
+
+  std::vector<uint8_t> memory_;  // a block, of each plane
+};
+
+}  // namespace
+
+ImageInfo probe_tiff(Bytes encoded) {
+  const TiffFile file(encoded);
+  const Layout layout = layout_of(file);
+  ImageInfo info;
+  info.format = ImageFormat::kTiff;
+  info.stored = layout.size;
+  info.channels = layout.channels;
+  info.orientation = orientation_of(file);
+  return info;
+}
+
+std::unique_ptr<Decoder> make_tiff_decoder() { return std::make_unique<TiffDecoder>(); }
+
+bool has_tiff() { return true; }
+
+}  // namespace fuelrail

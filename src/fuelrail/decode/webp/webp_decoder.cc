@@ -1,0 +1,133 @@
+#include "fuelrail/decode/webp/webp_decoder.h"
+
+#include <webp/decode.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "fuelrail/decode/job.h"
+#include "fuelrail/decode/webp/webp_header.h"
+
+namespace fuelrail {
+namespace {
+
+[[noreturn]] void throw_failure(VP8StatusCode status) {
+  switch (status) {
+    case VP8_STATUS_NOT_ENOUGH_DATA:
+    case VP8_STATUS_SUSPENDED:
+      throw TruncatedError("the WebP ends before the rows that are needed");
+    case VP8_STATUS_OUT_OF_MEMORY:
+      throw DecodeError("there is not enough memory to decode the WebP");
+    case VP8_STATUS_UNSUPPORTED_FEATURE:
+      throw UnsupportedError("libwebp does not decode this kind of WebP");
+    default:
+      throw DecodeError("the WebP is damaged");
+  }
+}
+
+// The part of two boxes that both have; of no height or width where there is none.
+Box intersection(const Box& a, const Box& b) {
+  Box both{std::max(a.top, b.top), std::max(a.left, b.left), 0, 0};
+  both.height = std::max<int64_t>(0, std::min(a.bottom(), b.bottom()) - both.top);
+  both.width = std::max<int64_t>(0, std::min(a.right(), b.right()) - both.left);
+  return both;
+}
+
+// What to ask libwebp for. Smooth upsampling takes the region's edges for the image's: two pixels
+// to each side, thrown away, make the rest exact. libwebp begins lossy regions at even places.
+Box region_around(const Box& wanted, Size image) {
+  constexpr int64_t kMargin = 2;
+  Box region;
+  region.top = std::max<int64_t>(0, wanted.top - kMargin) & ~int64_t{1};
+  region.left = std::max<int64_t>(0, wanted.left - kMargin) & ~int64_t{1};
+  region.height = std::min(image.height, wanted.bottom() + kMargin) - region.top;
+  region.width = std::min(image.width, wanted.right() + kMargin) - region.left;
+  return region;
+}
+
+void decode_region(Bytes encoded, Size image, const Box& region, ImageView into) {
+  WebPDecoderConfig config;
+  if (!WebPInitDecoderConfig(&config)) throw UnsupportedError("libwebp has another version");
+  const auto* data = reinterpret_cast<const uint8_t*>(encoded.data());
+  const VP8StatusCode seen = WebPGetFeatures(data, encoded.size(), &config.input);
+  if (seen != VP8_STATUS_OK) throw_failure(seen);
+  if (Size{config.input.height, config.input.width} != image) {
+    throw DecodeError("the WebP's headers contradict each other about its size");
+  }
+  config.options.use_cropping = region != whole(image);
+  config.options.crop_top = static_cast<int>(region.top);
+  config.options.crop_left = static_cast<int>(region.left);
+  config.options.crop_height = static_cast<int>(region.height);
+  config.options.crop_width = static_cast<int>(region.width);
+  config.output.colorspace = MODE_RGB;
+  config.output.is_external_memory = 1;
+  config.output.u.RGBA.rgba = into.data;
+  config.output.u.RGBA.stride = static_cast<int>(into.row_stride_bytes);
+  config.output.u.RGBA.size =
+      static_cast<size_t>(into.row_stride_bytes * (into.height - 1) + into.width * 3);
+  const VP8StatusCode status = WebPDecode(data, encoded.size(), &config);
+  WebPFreeDecBuffer(&config.output);
+  if (status != VP8_STATUS_OK) throw_failure(status);
+}
+
+void copy_rows(ConstImageView from, ImageView to) {
+  for (int64_t y = 0; y < to.height; ++y) {
+    std::memcpy(to.row(y), from.row(y), static_cast<size_t>(to.width) * 3);
+  }
+}
+
+class WebpDecoder final : public Decoder {
+ public:
+  void decode(std::span<DecodeJob> jobs) override {
+    decode_each(jobs, [this](DecodeJob& job) { decode_one(job); });
+  }
+
+ private:
+  void decode_one(DecodeJob& job) {
+    if (probe_webp(job.encoded).stored != job.info.stored) {
+      throw InvalidArgumentError("the job's image info is not that of its WebP");
+    }
+    const WebpFrame frame = first_frame(job.encoded, job.info);
+    const Box seen = intersection(job.box, frame.place);
+    if (seen != job.box) clear(job.output);  // an animation's canvas shows where the frame is not
+    if (seen.height == 0 || seen.width == 0) return;
+
+    const Box wanted{seen.top - frame.place.top, seen.left - frame.place.left, seen.height,
+                     seen.width};
+    const Size image = frame.place.size();
+    const Box region = region_around(wanted, image);
+    const ImageView to = job.output.crop(
+        {seen.top - job.box.top, seen.left - job.box.left, seen.height, seen.width});
+    if (region == wanted && to.row_stride_bytes <= std::numeric_limits<int>::max()) {
+      decode_region(frame.encoded, image, region, to);
+      return;
+    }
+    const ImageView decoded = in_scratch(region.size());
+    decode_region(frame.encoded, image, region, decoded);
+    copy_rows(decoded.crop({wanted.top - region.top, wanted.left - region.left, wanted.height,
+                            wanted.width}),
+              to);
+  }
+
+  static void clear(ImageView pixels) {
+    for (int64_t y = 0; y < pixels.height; ++y) {
+      std::memset(pixels.row(y), 0, static_cast<size_t>(pixels.width) * 3);
+    }
+  }
+
+  ImageView in_scratch(Size size) {
+    const auto bytes = static_cast<size_t>(size.height * size.width * 3);
+    if (scratch_.size() < bytes) scratch_.resize(bytes);
+    return {scratch_.data(), size.height, size.width, 3, size.width * 3};
+  }
+
+  std::vector<uint8_t> scratch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> make_webp_decoder() { return std::make_unique<WebpDecoder>(); }
+
+}  // namespace fuelrail

@@ -1,0 +1,8 @@
+// BMP: every header, masks, palettes, runs.
+#include "image_fuzzing.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace fuelrail;
+  fuzzing::check_image(fuzzing::as_bytes(data, size), ImageFormat::kBmp);
+  return 0;
+}

@@ -1,0 +1,206 @@
+"""Runs fuzz targets on their seed corpora, and counts what it cost.
+
+    ./run fuzz                        list the targets
+    ./run fuzz jpeg 600               one target, ten minutes
+    ./run fuzz all 20                 each target for 20 seconds, two at a time
+
+What runs find lies in build/fuzz/TARGET: new inputs in corpus/, where the next run finds them, and
+inputs that broke a promise, crashed or hung in findings/. `--log` adds a line to the table of
+docs/fuzzing.md; `--keep` copies inputs that reach more, up to 64 files and 48 KiB a target,
+into tests/fuzz/corpus. The exit code is 1 if anything was found.
+"""
+
+import argparse
+import datetime
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden"
+# Seeds beside tests/fuzz/corpus/TARGET.
+GOLDEN_SEEDS = {
+    "jpeg": "images/*.jpg",
+    "png": "images/*.png",
+    "webp": "images/*.webp",
+    "bmp": "images/*.bmp",
+    "tiff": "images/*.tif",
+    "recordio": "*/*.rec",
+    "idx": "*/*.idx",
+}
+# Longer inputs than the longest seed teach a parser nothing and slow it down.
+MOST_BYTES = {"recordio": 8192, "state": 1 << 17}
+KEPT_BYTES = 48 << 10
+KEPT_FILES = 64
+
+
+@dataclass
+class Result:
+    target: str
+    failed: bool
+    cpu_seconds: float
+    executions: int
+    coverage: int
+    findings: int
+
+    def row(self) -> str:
+        today = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
+        cells = (today, self.target, f"{self.cpu_seconds:.0f}", f"{self.executions:,}")
+        return "| " + " | ".join((*cells, str(self.coverage), str(self.findings))) + " |"
+
+
+class Fuzzing:
+    def __init__(self, programs: Path) -> None:
+        self.programs = programs
+        self.work = ROOT / "build" / "fuzz"
+
+    def targets(self) -> list[str]:
+        return sorted(path.name.removesuffix("_fuzzer") for path in self.programs.glob("*_fuzzer"))
+
+    def corpus(self, target: str) -> Path:
+        """The working corpus, with the seeds in it."""
+        corpus = self.work / target / "corpus"
+        corpus.mkdir(parents=True, exist_ok=True)
+        (self.work / target / "findings").mkdir(exist_ok=True)
+        for seed in self.seeds(target):
+            shutil.copy(seed, corpus / seed.name)
+        return corpus
+
+    def run(self, target: str, seconds: int) -> Result:
+        corpus, findings = self.corpus(target), self.work / target / "findings"
+        before = len(list(findings.iterdir()))
+        command = [
+            str(self.programs / f"{target}_fuzzer"),
+            str(corpus),
+            f"-max_total_time={seconds}",
+            f"-artifact_prefix={findings}/",
+            "-timeout=20",
+            "-rss_limit_mb=2048",
+            "-malloc_limit_mb=1024",
+            "-print_final_stats=1",
+            "-reload=0",
+        ]
+        if target in MOST_BYTES:
+            command.append(f"-max_len={MOST_BYTES[target]}")
+        log = self.work / target / "log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        text = log.read_text(errors="replace")
+        executions = re.findall(r"stat::number_of_executed_units:\s*(\d+)", text)
+        if not executions:
+            executions = re.findall(r"^#(\d+)", text, re.M) or ["0"]
+        coverage = re.findall(r"cov: (\d+)", text) or ["0"]
+        return Result(
+            target,
+            process.returncode != 0,
+            usage.ru_utime + usage.ru_stime,
+            int(executions[-1]),
+            int(coverage[-1]),
+            len(list(findings.iterdir())) - before,
+        )
+
+    def report(self, result: Result) -> None:
+        print(result.row(), flush=True)
+        if result.failed:
+            log = self.work / result.target / "log"
+            lines = log.read_text(errors="replace").splitlines()[-60:]
+            print("\n".join(lines))
+            print(f"fuzz: {result.target} failed; inputs: {log.parent / 'findings'}", flush=True)
+
+    def keep(self, target: str) -> None:
+        corpus, kept = self.corpus(target), ROOT / "tests" / "fuzz" / "corpus" / target
+        least = self.work / target / "least"
+        shutil.rmtree(least, ignore_errors=True)
+        least.mkdir()
+        for seed in self.seeds(target):
+            shutil.copy(seed, least / seed.name)
+        program = str(self.programs / f"{target}_fuzzer")
+        subprocess.run(
+            [program, "-merge=1", str(least), str(corpus)], check=True, stderr=subprocess.DEVNULL
+        )
+        kept.mkdir(parents=True, exist_ok=True)
+        found = [path for path in least.iterdir() if re.fullmatch(r"[0-9a-f]{40}", path.name)]
+        found = sorted(
+            (path for path in found if not (kept / path.name).exists()),
+            key=lambda path: (path.stat().st_size, path.name),
+        )
+        room = KEPT_BYTES - sum(path.stat().st_size for path in kept.iterdir())
+        left = max(1, KEPT_FILES - len(list(kept.iterdir())))
+        for path in found[:: -(-len(found) // left) or 1]:  # of every size
+            room -= path.stat().st_size
+            if room < 0:
+                break
+            shutil.copy(path, kept / path.name)
+
+    def seeds(self, target: str) -> list[Path]:
+        seeds = list((ROOT / "tests" / "fuzz" / "corpus" / target).glob("*"))
+        if target in GOLDEN_SEEDS:
+            seeds += GOLDEN.glob(GOLDEN_SEEDS[target])
+        return [s for s in seeds if s.stat().st_size <= MOST_BYTES.get(target, 1 << 20)]
+
+
+def add_to_log(results: list[Result]) -> None:
+    page = ROOT / "docs" / "fuzzing.md"
+    rows = "".join(result.row() + "\n" for result in results)
+    page.write_text(page.read_text().rstrip("\n") + "\n" + rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("target", nargs="?", help="a target, or 'all' (default: list them)")
+    parser.add_argument("seconds", nargs="?", type=int, default=60)
+    parser.add_argument("--programs", type=Path, default=ROOT / "build" / "asan" / "tests" / "fuzz")
+    parser.add_argument("--jobs", type=int, default=2, help="targets at a time")
+    parser.add_argument("--log", action="store_true", help="add the costs to docs/fuzzing.md")
+    parser.add_argument("--keep", action="store_true", help="keep what reaches more in the tree")
+    options = parser.parse_args()
+    fuzzing = Fuzzing(options.programs.resolve())
+    known = fuzzing.targets()
+    if options.target is None:
+        print("\n".join(known))
+        return 0
+    chosen = known if options.target == "all" else [options.target]
+    if not known or not set(chosen) <= set(known):
+        print(f"fuzz: no target '{options.target}'. Known: {', '.join(known)}", file=sys.stderr)
+        return 2
+
+    results: list[Result] = []
+    waiting, lock = list(chosen), threading.Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                target = waiting.pop(0)
+            result = fuzzing.run(target, options.seconds)
+            with lock:
+                results.append(result)
+                fuzzing.report(result)
+
+    threads = [threading.Thread(target=work) for _ in range(min(options.jobs, len(chosen)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if options.log:
+        add_to_log(results)
+    if options.keep:
+        for target in chosen:
+            fuzzing.keep(target)
+    failed = sum(result.failed for result in results)
+    print(f"fuzz: {len(results) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+// What every decoder promises, for bytes of any kind.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/decode/decoder.h"
+#include "fuelrail/decode/probe.h"
+#include "fuzzing.h"
+
+namespace fuelrail::fuzzing {
+
+// Small enough for thousands of images a second.
+inline constexpr int64_t kMaxPixels = 1 << 16;
+
+// Decodes a box of an image; false where the decoder reports an error. `fill` is what the pixels
+// are before, and what must still stand behind each row.
+inline bool decode_box(Decoder& decoder, Bytes encoded, const ImageInfo& info, Box box,
+                       uint8_t fill, std::vector<uint8_t>& pixels) {
+  constexpr int64_t kPadding = 5;
+  const int64_t stride = box.width * 3 + kPadding;
+  pixels.assign(static_cast<size_t>(box.height * stride), fill);
+  DecodeJob job;
+  job.encoded = encoded;
+  job.info = info;
+  job.box = box;
+  job.output = {pixels.data(), box.height, box.width, 3, stride};
+  decoder.decode({&job, 1});
+  for (int64_t y = 0; y < box.height; ++y) {
+    const uint8_t* end = job.output.row(y) + box.width * 3;
+    require(std::all_of(end, end + kPadding, [&](uint8_t byte) { return byte == fill; }),
+            "nothing is written behind a row");
+    std::copy_n(job.output.row(y), box.width * 3, pixels.data() + y * box.width * 3);
+  }
+  pixels.resize(static_cast<size_t>(box.height * box.width * 3));
+  if (!job.error) return true;
+  return succeeds([&] { std::rethrow_exception(job.error); });
+}
+
+// A box that the bytes themselves choose.
+inline Box some_box(Bytes encoded, Size size) {
+  const uint32_t random = crc32(encoded);
+  const auto part = [&](int shift, int64_t limit) {
+    return static_cast<int64_t>(random >> shift & 0xff) * limit / 256;
+  };
+  Box box{part(0, size.height), part(8, size.width), 0, 0};
+  box.height = 1 + part(16, size.height - box.top);
+  box.width = 1 + part(24, size.width - box.left);
+  return box;
+}
+
+// Probes and decodes `encoded`, where it is of this format: either an error or every pixel, and a
+// box is a part of the whole.
+inline void check_image(Bytes encoded, ImageFormat format) {
+  static const std::unique_ptr<Decoder> kDecoder = make_decoder();
+  ImageInfo info;
+  if (!succeeds([&] { info = probe(encoded, kMaxPixels); }) || info.format != format) return;
+  const auto [height, width] = info.stored;
+  require(height > 0 && width > 0 && height * width <= kMaxPixels, "sizes are within the limit");
+  require(info.orientation >= 1 && info.orientation <= 8, "an orientation is one of the eight");
+  require(info.channels >= 1 && info.channels <= 4, "there are one to four channels");
+
+  static std::vector<uint8_t> all, part;
+  const Box box = some_box(encoded, info.stored);
+  const bool decoded_all = decode_box(*kDecoder, encoded, info, whole(info.stored), 0x5a, all);
+  const bool decoded_part = decode_box(*kDecoder, encoded, info, box, 0xa5, part);
+  if (!decoded_all) return;
+  require(decoded_part, "a box of an image that decodes does, too");
+  for (int64_t y = 0; y < box.height; ++y) {
+    const uint8_t* row = all.data() + ((box.top + y) * width + box.left) * 3;
+    require(std::equal(row, row + box.width * 3, part.data() + y * box.width * 3),
+            "a box's pixels are those of the whole");
+  }
+}
+
+}  // namespace fuelrail::fuzzing
