@@ -28,4 +28,15 @@ uint32_t Philox::bits(uint32_t operation, uint32_t draw) const {
   return block[draw & 3];
 }
 
+uint64_t Philox::below64(uint32_t operation, uint32_t draw, uint64_t bound) const {
+  const uint64_t low = bits(operation, draw);
+  const uint64_t high = bits(operation, draw + 1);
+  // The high word of (high, low) * bound, of 32 x 64 bit products that fit.
+  const uint64_t bound_low = bound & 0xffffffff;
+  const uint64_t bound_high = bound >> 32;
+  const uint64_t middle = high * bound_low + (low * bound_low >> 32);
+  const uint64_t carry = (middle & 0xffffffff) + low * bound_high;
+  return high * bound_high + (middle >> 32) + (carry >> 32);
+}
+
 }  // namespace fuelrail

@@ -40,6 +40,10 @@ class Philox {
     return (bits(operation, draw) * bound) >> 32;
   }
 
+  // The same for any bound, of the draws `draw` and `draw` + 1 (bias below bound * 2^-64).
+  // Requires: bound > 0, draw + 1 < 2^18.
+  uint64_t below64(uint32_t operation, uint32_t draw, uint64_t bound) const;
+
  private:
   uint64_t seed_;
   uint64_t position_;
