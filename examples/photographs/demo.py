@@ -6,6 +6,7 @@ Run it with `./run demo`. It makes its own data, says what it does and where its
 from __future__ import annotations
 
 import argparse
+import json
 import pathlib
 import shutil
 import subprocess
@@ -126,6 +127,29 @@ def loader_speed(loader: fr.torch.DataLoader) -> float:
     return seen / (time.perf_counter() - begin)
 
 
+def resume(data: fr.Dataset) -> str:
+    """Stops in the middle of an epoch, goes on in a new loader, and says whether it gives the same next batch."""
+
+    def make() -> fr.torch.DataLoader:
+        return fr.torch.DataLoader(
+            data, batch_size=16, shuffle="full", seed=1, transforms=[*AUGMENT, NORMALIZE]
+        )
+
+    with make() as loader, make() as other:
+        batches = iter(loader)
+        for _ in range(3):
+            next(batches)
+        state = loader.state_dict()  # what a checkpoint would hold
+        images, labels = next(batches)
+        other.load_state_dict(state)
+        resumed_images, resumed_labels = next(iter(other))
+    same = torch.equal(images, resumed_images) and torch.equal(labels, resumed_labels)
+    return (
+        f"stopped after 3 batches (a state of {len(json.dumps(state))} bytes), went on in a new loader: "
+        f"the next batch is {'equal, bit for bit' if same else 'ANOTHER ONE'}"
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -181,6 +205,8 @@ def main() -> int:
                 f"validation accuracy {accuracy(model, val_loader):.1%}  {speed:.0f} images/s",
                 flush=True,
             )
+
+    say(resume(data))
 
     say(
         f"done in {time.perf_counter() - begin:.0f} s; everything is under {out}/. Look closer with"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "fuelrail/base/error.h"
 #include "fuelrail/cli/cli_main.h"
 
 namespace fuelrail::python {
@@ -13,7 +14,12 @@ int run_command(const nb::list& arguments) {
   std::vector<std::string> words;
   for (const nb::handle word : arguments) words.push_back(fs_name(word));
   std::vector<const char*> argv;
-  for (const std::string& word : words) argv.push_back(word.c_str());
+  for (const std::string& word : words) {
+    if (word.find('\0') != std::string::npos) {  // where the command would see it end
+      throw InvalidArgumentError("a word of the command has a NUL character", {.found = word});
+    }
+    argv.push_back(word.c_str());
+  }
   const GilReleased released;
   return cli_main(static_cast<int>(argv.size()), argv.data());
 }

@@ -58,7 +58,7 @@ nb::dict split(const ContainerHandle& self,
     }
   }
   nb::dict result;
-  for (const auto& [name, part] : parts) result[name.c_str()] = nb::cast(part);
+  for (const auto& [name, part] : parts) result[nb::str(name.data(), name.size())] = nb::cast(part);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include <exception>
+#include <new>
 
 #include "bindings.h"
 #include "fuelrail/base/error.h"
@@ -36,6 +37,10 @@ Array decode(Bytes encoded, bool upright, int64_t max_pixels) {
   return turned;
 }
 
+ErrorDetail place_of(const Record& record) {
+  return {.path = record.place.path, .record = record.place.record, .offset = record.place.offset};
+}
+
 Array decode_record(const Record& record, const std::string& field, bool upright,
                     int64_t max_pixels) {
   const GilReleased released;
@@ -47,9 +52,10 @@ Array decode_record(const Record& record, const std::string& field, bool upright
   try {
     return decode(record.sample.fields[index].bytes, upright, max_pixels);
   } catch (Error& error) {
-    error.add(
-        {.path = record.place.path, .record = record.place.record, .offset = record.place.offset});
+    error.add(place_of(record));
     throw;
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemoryError("there is not enough memory for the image's pixels", place_of(record));
   }
 }
 

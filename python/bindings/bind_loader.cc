@@ -67,6 +67,10 @@ class LoaderHandle {
     });
   }
   uint64_t size() const { return loader_.size(); }
+  const char* life() const {
+    if (process_.load() == 0) return "not started";
+    return foreign() ? "started in another process" : "started";
+  }
   Stats stats() const {
     const GilReleased released;
     return loader_.stats();
@@ -228,6 +232,7 @@ void bind_loader(nb::module_& module) {
       .def("state", &LoaderHandle::state, "JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
       .def("size", &LoaderHandle::size, "Batches of a whole epoch.")
+      .def("life", &LoaderHandle::life, "Whether its threads were started, and by whom.")
       .def("stats", &LoaderHandle::stats)
       .def("stop", &LoaderHandle::stop, "Ends all threads.");
 }

@@ -1,10 +1,13 @@
 // The border that errors cross: one C++ type -> one class of fuelrail/errors.py.
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "bindings.h"
@@ -12,6 +15,28 @@
 
 namespace fuelrail::python {
 namespace {
+
+// Text for a message: one line, and no NUL, at which `what` would end.
+std::string message_text(nb::handle part) {
+  if (part.is_none()) return {};
+  PyObject* encoded = PyUnicode_EncodeFSDefault(part.ptr());
+  if (encoded == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+    PyErr_Clear();  // a surrogate that stands for no byte of a path
+    encoded = PyUnicode_AsEncodedString(part.ptr(), "utf-8", "backslashreplace");
+  }
+  if (encoded == nullptr) throw nb::python_error();
+  const nb::bytes bytes = nb::steal<nb::bytes>(encoded);
+  std::string text;
+  for (const char byte : std::string_view(bytes.c_str(), bytes.size())) {
+    const auto code = static_cast<unsigned char>(byte);
+    if (code < 0x20 || code == 0x7f) {
+      text += fmt::format("\\x{:02x}", code);
+    } else {
+      text += byte;
+    }
+  }
+  return text;
+}
 
 nb::object text_or_none(const std::string& text) {
   return text.empty() ? nb::none() : nb::object(fs_text(text));
@@ -59,10 +84,14 @@ void translate(const std::exception_ptr& thrown, void*) {
     set_error("DecodeError", error);
   } catch (const UnsupportedError& error) {
     set_error("UnsupportedError", error);
+  } catch (const OutOfMemoryError& error) {
+    set_error("OutOfMemoryError", error);
   } catch (const StateError& error) {
     set_error("StateError", error);
   } catch (const Error& error) {
     set_error("Error", error);
+  } catch (const std::bad_alloc&) {
+    set_error("OutOfMemoryError", OutOfMemoryError("there is not enough memory"));
   }
 }
 
@@ -71,13 +100,12 @@ void translate(const std::exception_ptr& thrown, void*) {
 nb::object compose(nb::handle failure, nb::handle path, std::optional<uint64_t> record,
                    std::optional<uint64_t> offset, nb::handle expected, nb::handle found,
                    nb::handle remedy) {
-  const auto text = [](nb::handle part) { return part.is_none() ? std::string() : fs_name(part); };
-  const Error error(text(failure), {.path = text(path),
-                                    .record = record,
-                                    .offset = offset,
-                                    .expected = text(expected),
-                                    .found = text(found),
-                                    .remedy = text(remedy)});
+  const Error error(message_text(failure), {.path = message_text(path),
+                                            .record = record,
+                                            .offset = offset,
+                                            .expected = message_text(expected),
+                                            .found = message_text(found),
+                                            .remedy = message_text(remedy)});
   const std::string message = error.what();
   return nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
                                         "backslashreplace"));

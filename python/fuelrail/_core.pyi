@@ -253,6 +253,9 @@ class Loader:
     def size(self) -> int:
         """Batches of a whole epoch."""
 
+    def life(self) -> str:
+        """Whether its threads were started, and by whom."""
+
     def stats(self) -> Stats: ...
 
     def stop(self) -> None:

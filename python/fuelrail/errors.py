@@ -17,6 +17,7 @@ __all__ = [
     "InvalidArgumentError",
     "IoError",
     "NotFoundError",
+    "OutOfMemoryError",
     "OutOfRangeError",
     "StateError",
     "TruncatedError",
@@ -97,6 +98,10 @@ class CorruptError(Error, ValueError):
 
 class DecodeError(Error, ValueError):
     """An image cannot become pixels."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """There is not enough memory for what was asked for."""
 
 
 class UnsupportedError(Error, NotImplementedError):

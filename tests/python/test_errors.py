@@ -15,6 +15,7 @@ TWINS = [
     (fr.TruncatedError, EOFError),
     (fr.CorruptError, ValueError),
     (fr.DecodeError, ValueError),
+    (fr.OutOfMemoryError, MemoryError),
     (fr.UnsupportedError, NotImplementedError),
     (fr.StateError, RuntimeError),
 ]
@@ -66,3 +67,12 @@ def test_a_path_that_is_not_utf8_survives_and_can_be_printed() -> None:
         fr.open(b"/no/such/\xff.rec")
     assert caught.value.path == "/no/such/\udcff.rec"
     str(caught.value).encode()
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"), [("a\0b", r"a\x00b"), ("a\nb", r"a\x0ab"), ("a\ud800b", r"a\ud800b")]
+)
+def test_no_character_cuts_or_breaks_an_errors_line(part: str, shown: str) -> None:
+    error = fr.Error(part, path=part, expected=part, found=part, remedy=part)
+    assert str(error) == f"{shown}: {shown}: expected {shown}, found {shown}. {shown}."
+    assert error.found == part

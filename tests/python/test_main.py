@@ -71,3 +71,8 @@ def test_main_returns_the_exit_code(
     monkeypatch.setattr(sys, "argv", ["/some/where/fuelrail", "info", "/no/such/file.rec"])
     assert main() == 3
     assert "/no/such/file.rec" in capfd.readouterr().err
+
+
+def test_a_word_with_a_nul_is_refused_and_not_cut(record_file: pathlib.Path) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match=r"NUL character: found .*x00junk"):
+        fr._core.cli_main(["fuelrail", "info", f"{record_file}\0junk"])

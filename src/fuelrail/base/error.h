@@ -73,6 +73,9 @@ class CorruptError : public Error {
 class DecodeError : public Error {
   using Error::Error;
 };  // ValueError: an image cannot become pixels
+class OutOfMemoryError : public Error {
+  using Error::Error;
+};  // MemoryError: what was asked for does not fit
 class UnsupportedError : public Error {
   using Error::Error;
 };  // NotImplementedError: valid, but not here

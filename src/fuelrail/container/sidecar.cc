@@ -4,69 +4,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
+#include <utility>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/sidecar_format.h"
 
 namespace fuelrail {
+
+using namespace frx;
+
 namespace {
 
-// All of this is frozen: docs/formats/frx.md.
-constexpr std::string_view kSignature(
-    "\x89"
-    "FRX\r\n\x1a\n");
-constexpr uint16_t kMajorVersion = 1;
-constexpr uint16_t kMinorVersion = 0;
-constexpr size_t kHeaderBytes = 64;
-constexpr size_t kMajorAt = 8;
-constexpr size_t kMinorAt = 10;
-constexpr size_t kSectionCountAt = 12;
-constexpr size_t kFileSizeAt = 16;
-constexpr size_t kDataSizeAt = 24;
-constexpr size_t kFirstCrcAt = 32;
-constexpr size_t kLastCrcAt = 36;
-constexpr size_t kHeaderCrcAt = 60;
-
-constexpr size_t kDirectoryEntryBytes = 32;
-constexpr size_t kTypeAt = 0;
-constexpr size_t kFlagsAt = 4;
-constexpr size_t kOffsetAt = 8;
-constexpr size_t kLengthAt = 16;
-constexpr size_t kBlockBytesAt = 24;
-constexpr size_t kCrcAt = 28;
-constexpr uint32_t kKeptFlag = 1;
-constexpr uint32_t kMaxSections = 4096;
-
-constexpr size_t kSectionAlignment = 64;
-constexpr uint64_t kMaxUnblockedBytes = uint64_t{1} << 20;
-constexpr uint32_t kBlockBytes = 4096;
-
-constexpr size_t kMetaBytes = 24;
-constexpr size_t kLabelsBytes = 16;
-constexpr uint32_t kIntegralFlag = 1;
-constexpr int64_t kMaxLabels = (int64_t{1} << 27) - 1;  // float32 in a payload below 2^29 bytes
-constexpr size_t kTableEntryBytes = 16;
-constexpr size_t kChecksumBytes = 4;
-
-constexpr size_t kIdentityBytes = 4096;
 constexpr const char* kRemedy = "Move the sidecar away, and make a new one with 'fuelrail index'";
-
-constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-constexpr uint64_t blocks_of(uint64_t length, uint32_t block_bytes) {
-  return block_bytes == 0 ? 0 : (length + block_bytes - 1) / block_bytes;
-}
-
-// Data, and for a section of blocks their checksums behind it.
-constexpr uint64_t stored_bytes(uint64_t length, uint32_t block_bytes) {
-  if (block_bytes == 0) return length;
-  return round_up(length, kChecksumBytes) + blocks_of(length, block_bytes) * kChecksumBytes;
-}
 
 [[noreturn]] void throw_corrupt(const std::string& failure, const std::string& uri,
                                 ErrorDetail detail = {}) {
@@ -89,61 +40,7 @@ void check_crc(Bytes data, uint32_t expected, const std::string& what, const std
       {.expected = fmt::format("{:#010x}", expected), .found = fmt::format("{:#010x}", found)});
 }
 
-template <typename T>
-void append_le(std::vector<std::byte>& out, T value) {
-  out.resize(out.size() + sizeof value);
-  store_le(out.data() + out.size() - sizeof value, value);
-}
-
-void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
 }  // namespace
-
-// --- What the sidecar says ---
-
-bool is_integral_label(float label) {
-  constexpr float kBeyondInt64 = 9223372036854775808.0f;
-  return std::trunc(label) == label && std::fabs(label) < kBeyondInt64;
-}
-
-void LabelTally::add(Bytes labels) {
-  const auto width = static_cast<int64_t>(labels.size() / sizeof(float));
-  width_ = width_.value_or(width) == width ? width : -1;
-  for (size_t at = 0; integral_ && at + sizeof(float) <= labels.size(); at += sizeof(float)) {
-    integral_ = is_integral_label(load_le<float>(labels.data() + at));
-  }
-}
-
-LabelSummary LabelTally::summary() const {
-  return {.width = width_.value_or(1), .integral = integral_};
-}
-
-FileIdentity identify(const Source& data) {
-  const uint64_t size = data.size_bytes();
-  std::vector<std::byte> piece(std::min<uint64_t>(size, kIdentityBytes));
-  data.read(0, piece);
-  const uint32_t first = crc32(piece);
-  data.read(size - piece.size(), piece);
-  return {.size_bytes = size, .first_crc = first, .last_crc = crc32(piece)};
-}
-
-void IdentifyingSink::write(Bytes bytes) {
-  inner_.write(bytes);
-  append_bytes(first_, bytes.first(std::min(bytes.size(), kIdentityBytes - first_.size())));
-  append_bytes(last_, bytes.last(std::min(bytes.size(), kIdentityBytes)));
-  if (last_.size() >= 2 * kIdentityBytes) {
-    last_.erase(last_.begin(), last_.end() - ptrdiff_t{kIdentityBytes});
-  }
-}
-
-FileIdentity IdentifyingSink::identity() const {
-  const Bytes last(last_);
-  return {.size_bytes = inner_.position(),
-          .first_crc = crc32(first_),
-          .last_crc = crc32(last.last(std::min(last.size(), kIdentityBytes)))};
-}
 
 // --- One section ---
 
@@ -376,132 +273,6 @@ void Sidecar::verify() const {
   if (found == fingerprint_) return;
   throw_corrupt("the sidecar's fingerprint is not that of its record table", uri_,
                 {.expected = to_string(fingerprint_), .found = to_string(found)});
-}
-
-// --- Writing ---
-
-void SidecarWriter::add_record(RecordEntry entry, uint32_t payload_crc) {
-  append_le(table_, entry.offset);
-  append_le(table_, entry.length);
-  if (all_have_checksums_) append_le(checksums_, payload_crc);
-  fingerprint_.add(entry.length);
-}
-
-void SidecarWriter::add_record(RecordEntry entry) {
-  all_have_checksums_ = false;
-  checksums_ = {};
-  add_record(entry, 0);
-}
-
-void SidecarWriter::set_classes(const std::vector<std::string>& classes) {
-  std::vector<std::byte> data;
-  append_le(data, static_cast<uint32_t>(classes.size()));
-  for (const std::string& name : classes) append_le(data, static_cast<uint32_t>(name.size()));
-  for (const std::string& name : classes) append_bytes(data, as_bytes(name));
-  add_section(kClassesSection, data, true);
-}
-
-void SidecarWriter::set_labels(LabelSummary labels) {
-  std::vector<std::byte> data;
-  append_le(data, labels.width);
-  append_le(data, labels.integral ? kIntegralFlag : 0u);
-  append_le(data, uint32_t{0});
-  add_section(kLabelsSection, data, false);
-}
-
-void SidecarWriter::add_section(uint32_t type, Bytes data, bool kept) {
-  sections_.push_back({type, kept, {data.begin(), data.end()}});
-}
-
-void SidecarWriter::keep_sections_of(const Sidecar& old) {
-  for (const SidecarSection& section : old.sections()) {
-    const bool here = std::any_of(sections_.begin(), sections_.end(),
-                                  [&](const Section& s) { return s.type == section.type(); });
-    if (section.kept() && !here) add_section(section.type(), section.all(), true);
-  }
-}
-
-namespace {
-
-// A section on its way to the file.
-struct StoredSection {
-  uint32_t type = 0;
-  uint32_t flags = 0;
-  Bytes data;
-  uint32_t block_bytes = 0;
-  std::vector<std::byte> block_crcs{};
-
-  StoredSection(uint32_t section_type, bool kept, Bytes bytes)
-      : type(section_type), flags(kept ? kKeptFlag : 0), data(bytes) {
-    if (data.size() <= kMaxUnblockedBytes) return;
-    block_bytes = kBlockBytes;
-    for (uint64_t at = 0; at < data.size(); at += kBlockBytes) {
-      append_le(block_crcs,
-                crc32(data.subspan(at, std::min<size_t>(kBlockBytes, data.size() - at))));
-    }
-  }
-};
-
-std::vector<std::byte> header_of(const FileIdentity& identity,
-                                 const std::vector<StoredSection>& sections) {
-  std::vector<std::byte> directory;
-  uint64_t end = kHeaderBytes + sections.size() * kDirectoryEntryBytes;
-  for (const StoredSection& section : sections) {
-    const uint64_t offset = round_up(end, kSectionAlignment);
-    append_le(directory, section.type);
-    append_le(directory, section.flags);
-    append_le(directory, offset);
-    append_le(directory, uint64_t{section.data.size()});
-    append_le(directory, section.block_bytes);
-    append_le(directory, crc32(section.block_bytes == 0 ? section.data : section.block_crcs));
-    end = offset + stored_bytes(section.data.size(), section.block_bytes);
-  }
-  std::vector<std::byte> header(kHeaderBytes);
-  std::memcpy(header.data(), kSignature.data(), kSignature.size());
-  store_le(header.data() + kMajorAt, kMajorVersion);
-  store_le(header.data() + kMinorAt, kMinorVersion);
-  store_le(header.data() + kSectionCountAt, static_cast<uint32_t>(sections.size()));
-  store_le(header.data() + kFileSizeAt, end);
-  store_le(header.data() + kDataSizeAt, identity.size_bytes);
-  store_le(header.data() + kFirstCrcAt, identity.first_crc);
-  store_le(header.data() + kLastCrcAt, identity.last_crc);
-  const uint32_t crc = crc32(directory, crc32(Bytes(header).first(kHeaderCrcAt)));
-  store_le(header.data() + kHeaderCrcAt, crc);
-  append_bytes(header, directory);
-  return header;
-}
-
-}  // namespace
-
-void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
-  std::vector<std::byte> meta;
-  append_le(meta, fingerprint_.result().records);
-  append_le(meta, fingerprint_.result().bytes);
-  append_le(meta, fingerprint_.result().checksum);
-  append_le(meta, uint32_t{0});
-
-  std::vector<StoredSection> stored;
-  stored.emplace_back(kMetaSection, false, meta);
-  for (const Section& section : sections_) {
-    stored.emplace_back(section.type, section.kept, section.data);
-  }
-  stored.emplace_back(kRecordsSection, false, table_);
-  if (all_have_checksums_) stored.emplace_back(kChecksumsSection, false, checksums_);
-
-  const uint64_t begin = sink.position();
-  const auto pad_to = [&](uint64_t multiple) {
-    static constexpr std::array<std::byte, kSectionAlignment> kZeros{};
-    const uint64_t at = sink.position() - begin;
-    sink.write(Bytes(kZeros).first(round_up(at, multiple) - at));
-  };
-  sink.write(header_of(identity, stored));
-  for (const StoredSection& section : stored) {
-    pad_to(kSectionAlignment);
-    sink.write(section.data);
-    if (section.block_bytes == 0) continue;
-    pad_to(kChecksumBytes);
-    sink.write(section.block_crcs);
-  }
 }
 
 }  // namespace fuelrail

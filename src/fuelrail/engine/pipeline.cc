@@ -20,24 +20,6 @@ size_t worker_count(const EngineOptions& options) {
   return static_cast<size_t>(options.threads > 0 ? options.threads : default_threads());
 }
 
-// Each task gets an error of its own, to which its place is added: a span that the worker gives up
-// as a whole is tried again, task by task.
-void process(Worker& worker, std::span<Task> tasks) {
-  try {
-    return worker.process(tasks);
-  } catch (...) {
-    if (tasks.size() == 1) {
-      tasks[0].error = std::current_exception();
-      return;
-    }
-  }
-  for (Task& task : tasks) {
-    task.error = nullptr;
-    task.tolerated = 0;
-    process(worker, {&task, 1});
-  }
-}
-
 // Where an entry's record lies, for an error. Says what it can.
 ErrorDetail place_of(const Container& container, const Entry& entry) {
   try {
@@ -238,7 +220,7 @@ void Pipeline::throw_placed(const Handout& handout) const {
     error.add(place);
     throw;
   } catch (const std::bad_alloc&) {
-    throw Error("there is no memory for this record", place);
+    throw OutOfMemoryError("there is no memory for this record", place);
   } catch (const std::exception& error) {
     throw Error(error.what(), place);
   }
@@ -280,137 +262,6 @@ Stats Pipeline::stats() {
   stats.slots_lent = slots_->lent() - static_cast<size_t>(own);
   stats.limit = limiting_stage(stats.fetch, stats.process, stats.deliver);
   return stats;
-}
-
-// --- a worker -----------------------------------------------------------------------------------
-
-void Pipeline::work() {
-  try {
-    const std::unique_ptr<Worker> worker = make_worker_();
-    if (!worker) throw StateError("the worker factory made no worker");
-    work_until_halted(*worker);
-  } catch (...) {
-    fail(std::current_exception());
-  }
-}
-
-void Pipeline::work_until_halted(Worker& worker) {
-  Group group;
-  Lock lock(mutex_);
-  process_clock_.enter();
-  while (claim(lock, group)) {
-    unlock_and_wake(lock);
-    process(worker, group.tasks);
-    lock.lock();
-    hand_in(group);
-  }
-  process_clock_.leave();
-  unlock_and_wake(lock);
-}
-
-// Waits for a group of rows. Returns: false when the engine halts.
-bool Pipeline::claim(Lock& lock, Group& group) {
-  while (!halted()) {
-    if (take_group(group)) {
-      ++running_;
-      return true;
-    }
-    if (wake_due(lock)) continue;
-    if (discarding_ && running_ == 0) room_.notify_one();
-    ++idle_workers_;
-    process_clock_.begin_waiting();
-    work_.wait(lock);
-    process_clock_.end_waiting();
-    --idle_workers_;
-  }
-  return false;
-}
-
-// Takes the next rows in the order of batches; a batch whose records have not come yet lets the one
-// after it go first. Returns: false when there are none.
-bool Pipeline::take_group(Group& group) {
-  while (!discarding_ && ready_ > 0) {
-    while (!jobs_[first_open_]->open()) ++first_open_;
-    const size_t size = group_size();
-    const size_t queued = ready_;
-    for (size_t i = first_open_; i < jobs_.size() && group.rows.size() < size; ++i) {
-      take_from(*jobs_[i], size - group.rows.size(), group);
-    }
-    process_clock_.took(queued - ready_, queued);
-    if (!group.rows.empty()) return true;  // else: no memory for their batch, the rows are done
-  }
-  return false;
-}
-
-// Large groups in the middle, small ones near the end, so that all workers end together: of the
-// batch that the user waits for, else of all that is planned.
-size_t Pipeline::group_size() const {
-  size_t left = untaken_;
-  if (consumer_waits_ && first_open_ == 0) {
-    left = jobs_.front()->rows.size() - jobs_.front()->taken;
-  }
-  return std::clamp<size_t>(left / (2 * workers_), 1, options_.group);
-}
-
-void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
-  const size_t count = std::min(most, job.ready.size() - job.next_ready);
-  if (count == 0) return;
-  const bool writable = have_slot(job);
-  ready_ -= count;
-  untaken_ -= count;
-  job.taken += count;
-  for (size_t i = 0; i < count; ++i) {
-    Row& row = job.rows[job.ready[job.next_ready++]];
-    if (writable) {
-      group.rows.push_back(&row);
-      group.tasks.push_back(
-          {.entry = row.entry(), .framed = row.framed(), .batch = &*job.batch, .row = row.index});
-    } else {
-      finish_row(row, nullptr);
-    }
-  }
-}
-
-// A batch gets its memory when its first row is about to be written: what is only being read needs
-// none.
-bool Pipeline::have_slot(BatchJob& job) {
-  if (job.batch) return true;
-  try {
-    job.batch.emplace(layout_, slots_->take(), job.rows.size());
-  } catch (...) {
-    if (!job.error) job.error = std::current_exception();
-  }
-  return job.batch.has_value();
-}
-
-void Pipeline::hand_in(Group& group) {
-  --running_;
-  for (size_t i = 0; i < group.rows.size(); ++i) {
-    Task& task = group.tasks[i];
-    tolerated_ += task.tolerated;
-    if (!task.error) process_clock_.moved(layout_->row_bytes());
-    finish_row(*group.rows[i], std::move(task.error));
-  }
-  group.rows.clear();
-  group.tasks.clear();
-}
-
-// Ends a row that no worker took.
-void Pipeline::drop_row(Row& row, std::exception_ptr error) {
-  ++row.job->taken;
-  --untaken_;
-  finish_row(row, std::move(error));
-}
-
-void Pipeline::finish_row(Row& row, std::exception_ptr error) {
-  BatchJob& job = *row.job;
-  buffers_.give_back(std::move(row.buffer));
-  row.extent.source.reset();
-  ++job.done;
-  if (error && row.index < job.bad_row) {
-    job.bad_row = row.index;
-    job.error = std::move(error);
-  }
 }
 
 }  // namespace fuelrail

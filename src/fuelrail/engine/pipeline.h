@@ -77,7 +77,7 @@ class Pipeline {
   [[noreturn]] void throw_placed(const Handout& handout) const;
   void recycle(JobPointer job);
 
-  // A worker's.
+  // A worker's (pipeline_work.cc).
   void work();
   void work_until_halted(Worker& worker);
   bool claim(Lock& lock, Group& group);

@@ -1,9 +1,11 @@
 #include "fuelrail/loader/loader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -53,6 +55,31 @@ size_t slot_rows(const EpochSamplerOptions& options, bool fed) {
   const uint64_t share =
       (options.epoch_size() + options.shard.world_size - 1) / options.shard.world_size;
   return std::min(options.batch_size, share);
+}
+
+// "image float32 (256, 3, 224, 224)"
+std::string describe(const ColumnSpec& column, size_t rows) {
+  std::string shape = fmt::format("{}", rows);
+  for (const int64_t extent : column.row_shape) shape += fmt::format(", {}", extent);
+  if (column.row_shape.empty()) shape += ',';
+  return fmt::format("{} {} ({})", column.name, name_of(column.dtype), shape);
+}
+
+// `lent` batches are the user's, besides the `slots` of the engine.
+OutOfMemoryError no_memory(const BatchLayout& layout, size_t slots, size_t lent) {
+  std::vector<std::string> columns;
+  for (const ColumnSpec& column : layout.columns()) {
+    columns.push_back(describe(column, layout.rows()));
+  }
+  ErrorDetail detail{
+      .expected = fmt::format("{} bytes for each of {} batches (`prefetch` + 1) of {}",
+                              layout.total_bytes(), slots, fmt::join(columns, ", ")),
+      .remedy = "Use a smaller `batch_size` or `prefetch`"};
+  if (lent > 0) {
+    detail.expected += fmt::format(", besides {} that the user holds", lent);
+    detail.remedy += ", or let go of batches";
+  }
+  return {"there is not enough memory for the batches", std::move(detail)};
 }
 
 std::shared_ptr<const Container> not_empty(std::shared_ptr<const Container> container) {
@@ -136,6 +163,9 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
     if (next.status == Engine::Status::kEndOfEpoch) impl_->phase = Impl::Phase::kBeforeBatch;
     if (next.status == Engine::Status::kBatch) note_handout();
     return next;
+  } catch (const std::bad_alloc&) {
+    if (engine->progress() != before) note_handout();
+    throw no_memory(*impl_->layout, impl_->options.prefetch + 1, stats().slots_lent);
   } catch (...) {
     if (engine->progress() != before) note_handout();
     throw;

@@ -28,7 +28,8 @@ class Loader {
   Loader(std::shared_ptr<const Container> container, LoaderOptions options);
   ~Loader();
 
-  // Empty at the end of an epoch; the call after that begins the next one. Errors: Engine::next's.
+  // Empty at the end of an epoch; the call after that begins the next one. Errors: Engine::next's;
+  // where that is std::bad_alloc, OutOfMemoryError with the bytes, number and shape of the batches.
   std::optional<Batch> next();
   Engine::Next next_for(std::chrono::milliseconds timeout);
 

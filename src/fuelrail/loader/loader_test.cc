@@ -176,6 +176,23 @@ TEST_F(LoaderTest, memory_is_for_the_rows_that_there_are) {
   EXPECT_EQ(loader.next()->rows(), kRecords);
 }
 
+TEST_F(LoaderTest, batches_beyond_all_memory_are_an_error_with_their_bytes_and_shapes) {
+  LoaderOptions options = some_options();
+  options.batch_size = 1 << 15;  // 2^15 rows of 2^15 x 2^15 pixels: more than can be addressed
+  options.last_batch = LastBatch::kPad;
+  options.transforms = {CenterCrop{.size = {1 << 15, 1 << 15}}};
+  Loader loader = make(options);
+  try {
+    loader.next();
+    FAIL();
+  } catch (const OutOfMemoryError& error) {
+    EXPECT_EQ(error.detail().expected,
+              "422212465328128 bytes for each of 3 batches (`prefetch` + 1) of image float32 "
+              "(32768, 3, 32768, 32768), id int64 (32768,)");
+    EXPECT_THAT(error.detail().remedy, HasSubstr("smaller `batch_size` or `prefetch`"));
+  }
+}
+
 TEST_F(LoaderTest, the_ranks_together_give_the_global_batches) {
   LoaderOptions options = some_options();
   options.batch_size = 4;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 
 #include "fuelrail/base/error.h"
@@ -229,6 +230,21 @@ TEST(JpegDamage, a_missing_restart_marker_is_damage) {
   encoded.erase(encoded.find("\xff\xd2"), 2);
   Attempt attempt(encoded);
   EXPECT_TRUE(attempt->failed_with<DecodeError>()) << attempt->error();
+  // libjpeg's own words are a quotation, not another "found".
+  EXPECT_NE(attempt->error().find("of the image (libjpeg says: "), std::string::npos)
+      << attempt->error();
+}
+
+TEST(JpegDamage, the_memory_limit_of_the_environment_refuses_no_image) {
+  MadeJpeg wanted = halved();
+  wanted.progressive = true;  // its coefficients are kept: 2 bytes for each sample of the image
+  const std::string encoded = made(wanted);
+  const std::string expected = pixels_of(encoded);
+  ASSERT_EQ(::setenv("JPEGMEM", "1", 1), 0);  // 1,000 bytes, for libjpeg's own notion of a limit
+  Attempt attempt(encoded);
+  ::unsetenv("JPEGMEM");
+  EXPECT_EQ(attempt->error(), "");
+  EXPECT_EQ(attempt->distance_to(expected), 0);
 }
 
 TEST(JpegDamage, motion_jpeg_without_huffman_tables_gets_the_standard_ones) {

@@ -242,7 +242,8 @@ void read_rows(Session& session) {
     case JERR_FRACT_SAMPLE_NOTIMPL:
     case JERR_NOT_COMPILED:
     case JERR_SOF_UNSUPPORTED:
-      throw UnsupportedError("libjpeg does not decode this kind of JPEG", {.found = reason});
+      throw UnsupportedError(
+          fmt::format("libjpeg does not decode this kind of JPEG (it says: {})", reason));
     default:
       break;
   }
@@ -250,12 +251,12 @@ void read_rows(Session& session) {
     throw DecodeError(fmt::format("the JPEG has more than {} scans", kMaxScans));
   }
   if (session.ended) {
-    throw TruncatedError(
-        fmt::format("the JPEG ends at byte {} of the image, before the rows that are needed", at),
-        {.found = reason});
+    throw TruncatedError(fmt::format(
+        "the JPEG ends at byte {} of the image, before the rows that are needed (libjpeg says: {})",
+        at, reason));
   }
-  throw DecodeError(fmt::format("the JPEG is damaged near byte {} of the image", at),
-                    {.found = reason});
+  throw DecodeError(
+      fmt::format("the JPEG is damaged near byte {} of the image (libjpeg says: {})", at, reason));
 }
 
 struct Destroy {

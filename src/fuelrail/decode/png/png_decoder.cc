@@ -25,9 +25,10 @@ using Context = std::unique_ptr<spng_ctx, FreeContext>;
   const char* reason = spng_strerror(status);
   if (status == SPNG_EMEM) throw DecodeError("there is not enough memory to decode the PNG");
   if (status == SPNG_IO_EOF || status == SPNG_EIDAT_TOO_SHORT) {
-    throw TruncatedError("the PNG ends before the rows that are needed", {.found = reason});
+    throw TruncatedError(
+        fmt::format("the PNG ends before the rows that are needed (libspng says: {})", reason));
   }
-  throw DecodeError("the PNG is damaged", {.found = reason});
+  throw DecodeError(fmt::format("the PNG is damaged (libspng says: {})", reason));
 }
 
 void check(int status) {

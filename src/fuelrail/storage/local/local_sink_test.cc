@@ -1,12 +1,22 @@
 #include "fuelrail/storage/local/local_sink.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/local/local_file_system.h"
@@ -123,6 +133,103 @@ TEST(LocalSink, a_forked_child_neither_writes_nor_removes) {
             "refused");
   sink->commit();
   EXPECT_EQ(file_contents(directory / "x"), "parent");
+}
+
+// Every further renameat2 of this process fails as it does where a file system, or the kernel, does
+// not know it. Returns: whether the kernel agreed.
+bool forbid_renameat2() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_renameat2, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = std::size(filter), .filter = filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 &&
+         ::renameat2(AT_FDCWD, "/", AT_FDCWD, "/", RENAME_NOREPLACE) != 0 &&
+         (errno == ENOSYS || errno == EINVAL);  // glibc says the latter
+}
+
+TEST(LocalSink, a_new_file_gets_its_name_where_there_is_no_renameat2) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(in_forked_child([&]() -> std::string {
+              if (!forbid_renameat2()) return "renameat2 could not be forbidden";
+              const auto sink = local_file_system().create(directory / "x");
+              sink->write(as_bytes("new"));
+              return sink->commit_new() ? "named" : "taken";
+            }),
+            "named");
+  EXPECT_THAT(names_in(directory), ElementsAre("x"));
+  EXPECT_EQ(file_contents(directory / "x"), "new");
+  EXPECT_EQ(std::filesystem::hard_link_count(directory / "x"), 1u);
+}
+
+TEST(LocalSink, a_new_file_replaces_nothing_where_there_is_no_renameat2) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", "old");
+  EXPECT_EQ(in_forked_child([&]() -> std::string {
+              if (!forbid_renameat2()) return "renameat2 could not be forbidden";
+              const auto sink = local_file_system().create(directory / "x");
+              sink->write(as_bytes("new"));
+              return sink->commit_new() ? "named" : "taken";
+            }),
+            "taken");
+  EXPECT_THAT(names_in(directory), ElementsAre("x"));
+  EXPECT_EQ(file_contents(directory / "x"), "old");
+}
+
+template <typename ExpectedError>
+std::string refusal(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const ExpectedError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(LocalSink, nothing_more_can_be_done_after_a_commit_and_the_error_says_so) {
+  const TemporaryDirectory directory;
+  const std::vector<std::function<void(Sink&)>> acts{
+      [](Sink& sink) { sink.write(as_bytes("more")); }, [](Sink& sink) { sink.sync(); },
+      [](Sink& sink) { sink.commit(); }, [](Sink& sink) { static_cast<void>(sink.commit_new()); }};
+  for (const auto& act : acts) {
+    const auto sink = local_file_system().create(directory / "x");
+    sink->write(as_bytes("done"));
+    sink->commit();
+    EXPECT_EQ(refusal<StateError>([&] { act(*sink); }),
+              directory / "x" + ": the file is committed; nothing more can be written");
+    EXPECT_EQ(file_contents(directory / "x"), "done");
+  }
+}
+
+TEST(LocalSink, a_name_that_was_taken_gives_the_file_up) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", "old");
+  const auto sink = local_file_system().create(directory / "x");
+  EXPECT_FALSE(sink->commit_new());
+  EXPECT_EQ(refusal<StateError>([&] { sink->write(as_bytes("more")); }),
+            directory / "x" + ": writing has failed before; the file is given up");
+}
+
+TEST(LocalSink, a_directory_that_has_taken_the_name_meanwhile_is_an_error_that_leaves_nothing) {
+  const TemporaryDirectory directory;
+  auto sink = local_file_system().create(directory / "x");
+  std::filesystem::create_directory(directory / "x");
+  const std::string message = refusal<IoError>([&] { sink->commit(); });
+  EXPECT_THAT(message, HasSubstr(directory / "x"));
+  EXPECT_THAT(message, HasSubstr("the file cannot be given its final name"));
+  sink.reset();
+  EXPECT_THAT(names_in(directory), ElementsAre("x"));
+}
+
+TEST(LocalSink, a_partial_that_somebody_removed_cannot_be_committed) {
+  const TemporaryDirectory directory;
+  const auto sink = local_file_system().create(directory / "x");
+  std::filesystem::remove(directory / "x.partial");
+  EXPECT_THAT(refusal<NotFoundError>([&] { sink->commit(); }), HasSubstr(directory / "x"));
+  EXPECT_THAT(names_in(directory), IsEmpty());
 }
 
 // The limit on file sizes stands for a full disk: the system takes a part of a write, then refuses.

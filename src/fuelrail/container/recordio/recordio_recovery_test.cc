@@ -1,0 +1,107 @@
+// Opening a damaged RecordIO file for what is left of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/testing/record_file.h"
+
+namespace fuelrail::recordio {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(RecordIo, recovery_opens_the_rest_and_leaves_no_sidecar) {
+  RecordFile file(
+      {image_payload(1, {0}, "a"), image_payload(2, {1}, "b"), image_payload(3, {2}, "c")});
+  std::string bytes = file_contents(file.path);
+  bytes[36] ^= 1;  // the second record's magic
+  write_file(file.path, bytes);
+  std::vector<Damage> damage;
+  const auto container =
+      open_recordio_recovering(file.path, [&](const Damage& d) { damage.push_back(d); });
+  ASSERT_EQ(container->size(), 2u);
+  Reader read(*container);
+  EXPECT_EQ(read.field(0, 0), "a");
+  EXPECT_EQ(read.field(1, 0), "c");
+  EXPECT_EQ(read(1).id, 3u);
+  ASSERT_THAT(damage, SizeIs(1));
+  EXPECT_EQ(damage[0].path, file.path);
+  EXPECT_EQ(damage[0].offset, 36u);
+  EXPECT_EQ(damage[0].skipped_bytes, 36u);
+  EXPECT_EQ(container->sidecar_location().place, SidecarPlace::kMemory);
+  EXPECT_FALSE(std::filesystem::exists(file.sidecar));
+}
+
+// Six records of 4 KiB each; the sidecar has checksums.
+struct DamagedFile : RecordFile {
+  DamagedFile() : RecordFile(payloads()) { build_sidecar(path); }
+  static std::vector<std::string> payloads() {
+    std::vector<std::string> made;
+    for (uint64_t i = 0; i < 6; ++i) {
+      made.push_back(image_payload(i, {float(i)}, std::string(4096, char('a' + i))));
+    }
+    return made;
+  }
+  static constexpr size_t kRecordBytes = 8 + 24 + 4096;
+  void flip(size_t at) {
+    std::string bytes = file_contents(path);
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    write_file(path, bytes);
+  }
+  std::shared_ptr<const RecordIoContainer> recover() {
+    return open_recordio_recovering(path, [this](const Damage& d) { damage.push_back(d); });
+  }
+  std::vector<Damage> damage;
+};
+
+TEST(RecordIo, recovery_verifies_payloads_by_the_files_sidecar) {
+  DamagedFile file;
+  file.flip(2 * DamagedFile::kRecordBytes + 1000);  // a payload
+  file.flip(4 * DamagedFile::kRecordBytes);         // a magic
+  const auto container = file.recover();
+  ASSERT_EQ(container->size(), 5u);
+  EXPECT_TRUE(container->verifies_checksums());
+  Reader read(*container);
+  for (const uint64_t i : {0U, 1U, 3U, 4U}) EXPECT_NO_THROW(read(i)) << i;
+  EXPECT_EQ(read(4).id, 5u);
+  EXPECT_THAT(refusal<CorruptError>([&] { read(2); }), HasSubstr("record 2, offset 8256: "));
+  EXPECT_THAT(file.damage, SizeIs(1));
+}
+
+TEST(RecordIo, recovery_reports_a_record_that_the_files_sidecar_does_not_have) {
+  DamagedFile file;
+  file.flip(2 * DamagedFile::kRecordBytes + 5);  // a length that comes out too short
+  const auto container = file.recover();
+  EXPECT_EQ(container->size(), 5u);
+  EXPECT_TRUE(container->verifies_checksums());
+  ASSERT_THAT(file.damage, testing::Not(IsEmpty()));
+  EXPECT_EQ(file.damage[0].offset, 2 * DamagedFile::kRecordBytes);
+  Reader read(*container);
+  EXPECT_EQ(read(2).id, 3u);
+}
+
+TEST(RecordIo, recovery_without_known_checksums_claims_to_verify_nothing) {
+  DamagedFile file;
+  std::filesystem::remove(file.sidecar);
+  file.flip(2 * DamagedFile::kRecordBytes + 1000);
+  const auto container = file.recover();
+  EXPECT_EQ(container->size(), 6u);
+  EXPECT_FALSE(container->verifies_checksums());
+  Reader read(*container);
+  EXPECT_NO_THROW(read(2));
+}
+
+TEST(RecordIo, recovery_of_garbage_is_an_error) {
+  RecordFile file(std::vector<std::string>{"x"});
+  write_file(file.path, "This is no RecordIO file.");
+  EXPECT_THROW(open_recordio_recovering(file.path, [](const Damage&) {}), CorruptError);
+}
+
+}  // namespace
+}  // namespace fuelrail::recordio

@@ -1,0 +1,220 @@
+// A RecordIO file and its sidecar: left by a scan, made by build_sidecar, used, set aside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/storage/file_system.h"
+#include "fuelrail/testing/record_file.h"
+
+namespace fuelrail::recordio {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(RecordIoSidecar, is_left_behind_by_a_scan_and_used_next_time) {
+  RecordFile file(
+      std::vector<std::string>{std::string(5000, 'a'), "in the middle", std::string(5000, 'z')});
+  const auto scanned = file.open();
+  EXPECT_EQ(scanned->sidecar_location().place, SidecarPlace::kBeside);
+  EXPECT_FALSE(scanned->verifies_checksums());
+  ASSERT_TRUE(std::filesystem::exists(file.sidecar));
+  // Damage that a scan would meet, far from both ends, proves that none happens.
+  std::string bytes = file_contents(file.path);
+  bytes[scanned->extent(1).offset] ^= 1;
+  write_file(file.path, bytes);
+  const auto again = file.open();
+  EXPECT_EQ(again->fingerprint(), scanned->fingerprint());
+  EXPECT_EQ(again->sidecar().uri(), file.sidecar);
+  EXPECT_THAT(file.warnings, IsEmpty());
+}
+
+TEST(RecordIoSidecar, with_checksums_finds_every_flipped_bit_of_a_payload) {
+  RecordFile file(ImageFile::payloads());
+  build_sidecar(file.path);
+  const auto container = file.open();
+  EXPECT_TRUE(container->verifies_checksums());
+  EXPECT_NO_THROW(container->sidecar().verify());
+  Sample sample;
+  for (uint64_t i = 0; i < container->size(); ++i) {
+    const Extent extent = container->extent(i);
+    std::vector<std::byte> framed(extent.length);
+    extent.source->read(extent.offset, framed);
+    const uint64_t payload_end = PartHead(framed.data()).kind() == PartKind::kWhole
+                                     ? kHeadBytes + PartHead(framed.data()).length()
+                                     : framed.size() - 2;  // two bytes of padding here
+    for (size_t bit = 0; bit < payload_end * 8; ++bit) {
+      framed[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+      EXPECT_THROW(container->parse(i, framed, sample), Error) << "record " << i << " bit " << bit;
+      framed[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+    }
+    EXPECT_NO_THROW(container->parse(i, framed, sample));
+  }
+}
+
+TEST(RecordIoSidecar, wrong_checksum_names_the_record) {
+  RecordFile file(ImageFile::payloads());
+  build_sidecar(file.path);
+  const auto container = file.open();
+  const Extent extent = container->extent(0);
+  std::vector<std::byte> framed(extent.length);
+  extent.source->read(0, framed);
+  framed[40] ^= std::byte{1};
+  Sample sample;
+  EXPECT_THAT(refusal<CorruptError>([&] { container->parse(0, framed, sample); }),
+              HasSubstr("x.rec: record 0, offset 0: the record is damaged: its checksum is wrong"));
+}
+
+TEST(RecordIoSidecar, of_a_file_that_grew_is_set_aside_and_kept) {
+  RecordFile file(std::vector<std::string>{"first", "second"});
+  file.open();
+  const std::string old_sidecar = file_contents(file.sidecar);
+  write_file(file.path, framed_file({"first", "second", "third"}));
+  const std::string cache = file.directory / "cache";
+  ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  EXPECT_EQ(file.open()->size(), 3u);
+  EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("does not belong to")));
+  EXPECT_EQ(file_contents(file.sidecar), old_sidecar);
+  EXPECT_EQ(file.open()->sidecar_location().place, SidecarPlace::kCache);
+  ::unsetenv("XDG_CACHE_HOME");
+}
+
+TEST(RecordIoSidecar, that_does_not_span_its_file_is_set_aside) {
+  RecordFile file(std::vector<std::string>{"first", "second"});
+  SidecarWriter writer;
+  writer.add_record({0, 16});
+  const auto source = file_system_for(file.path).open(file.path);
+  const auto sink = file_system_for(file.path).create(file.sidecar);
+  writer.write_to(identify(*source), *sink);
+  sink->commit();
+  const std::string cache = file.directory / "cache";
+  ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  EXPECT_EQ(file.open()->size(), 2u);
+  EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("does not span its file")));
+  ::unsetenv("XDG_CACHE_HOME");
+}
+
+TEST(RecordIoSidecar, that_names_wrong_places_is_found_when_a_record_is_read) {
+  RecordFile file(std::vector<std::string>{
+      image_payload(1, {0}, "abcd"), image_payload(2, {0}, "efgh"), image_payload(3, {0}, "ijkl")});
+  SidecarWriter writer;
+  for (const RecordEntry entry : {RecordEntry{0, 36}, RecordEntry{40, 32}, RecordEntry{72, 36}}) {
+    writer.add_record(entry);
+  }
+  writer.set_labels({});
+  const auto source = file_system_for(file.path).open(file.path);
+  const auto sink = file_system_for(file.path).create(file.sidecar);
+  writer.write_to(identify(*source), *sink);
+  sink->commit();
+  const auto container = file.open();
+  Reader read(*container);
+  EXPECT_NO_THROW(read(0));
+  EXPECT_THAT(refusal<CorruptError>([&] { read(1); }),
+              HasSubstr("record 1, offset 40: no record begins here"));
+  EXPECT_NO_THROW(read(2));
+}
+
+TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is_read) {
+  RecordFile file(std::vector<std::string>{"first"});
+  std::filesystem::resize_file(file.path, 16 + kMaxFramedBytes + 1);  // a hole, not a gigabyte
+  SidecarWriter writer;
+  writer.add_record({0, 16});
+  writer.add_record({16, kMaxFramedBytes + 1});
+  const auto source = file_system_for(file.path).open(file.path);
+  const auto sink = file_system_for(file.path).create(file.sidecar);
+  writer.write_to(identify(*source), *sink);
+  sink->commit();
+  const auto container = file.open();
+  Reader read(*container);
+  EXPECT_EQ(read.field(0, 0), "first");
+  EXPECT_THAT(refusal<CorruptError>([&] { container->extent(1); }),
+              HasSubstr("x.rec: record 1, offset 16: the record table has a record longer than any "
+                        "can be: expected at most 1073741832 bytes, found 1073741833. Make a new "
+                        "sidecar with 'fuelrail index'"));
+}
+
+TEST(RecordIoSidecar, whose_labels_contradict_the_file_is_found_when_a_record_is_read) {
+  const auto opened_as = [](const std::vector<float>& labels, LabelSummary summary) {
+    RecordFile file(std::vector<std::string>{image_payload(1, labels, "abcd")});
+    SidecarWriter writer;
+    writer.add_record({0, std::filesystem::file_size(file.path)});
+    writer.set_labels(summary);
+    const auto source = file_system_for(file.path).open(file.path);
+    const auto sink = file_system_for(file.path).create(file.sidecar);
+    writer.write_to(identify(*source), *sink);
+    sink->commit();
+    const auto container = file.open();
+    Reader read(*container);
+    return refusal<CorruptError>([&] { read(0); });
+  };
+  EXPECT_THAT(opened_as({0.5f}, {.width = 1, .integral = true}), HasSubstr("no whole number"));
+  EXPECT_THAT(opened_as({NAN}, {.width = 1, .integral = true}), HasSubstr("no whole number"));
+  EXPECT_THAT(opened_as({1, 2}, {.width = 1, .integral = true}), HasSubstr("number of labels"));
+  EXPECT_THAT(opened_as({1, 2}, {.width = 3, .integral = true}),
+              HasSubstr("number of labels than the others: expected 3, found 2"));
+  EXPECT_EQ(opened_as({1, 2}, {.width = -1, .integral = true}), "accepted");
+}
+
+TEST(BuildSidecar, adds_checksums_and_keeps_class_names) {
+  RecordFile file(ImageFile::payloads());
+  const auto source = file_system_for(file.path).open(file.path);
+  SidecarWriter writer;
+  writer.add_record({0, source->size_bytes()});  // a table is not kept, right or wrong
+  writer.set_classes({"cat", "dog"});
+  const auto sink = file_system_for(file.path).create(file.sidecar);
+  writer.write_to(identify(*source), *sink);
+  sink->commit();
+
+  const SidecarLocation location = build_sidecar(file.path);
+  EXPECT_EQ(location.place, SidecarPlace::kBeside);
+  EXPECT_EQ(location.uri, file.sidecar);
+  const auto container = file.open();
+  EXPECT_EQ(container->size(), 4u);
+  EXPECT_TRUE(container->verifies_checksums());
+  EXPECT_THAT(container->classes(), ElementsAre("cat", "dog"));
+  EXPECT_EQ(container->sidecar().payload_crc(3), crc32(as_bytes(ImageFile::payloads()[3])));
+}
+
+TEST(BuildSidecar, without_checksums_equals_what_a_scan_leaves) {
+  RecordFile file(MultiLabelFile::payloads());
+  file.open();
+  const std::string scanned = file_contents(file.sidecar);
+  build_sidecar(file.path, {.checksums = false});
+  EXPECT_EQ(file_contents(file.sidecar), scanned);
+}
+
+TEST(BuildSidecar, reports_progress_and_stops_when_told) {
+  RecordFile file(std::vector<std::string>(5000, "x"));
+  std::vector<uint64_t> done;
+  build_sidecar(file.path, {.progress = [&](uint64_t at, uint64_t total) {
+                  EXPECT_EQ(total, 5000u * 12);
+                  done.push_back(at);
+                  return true;
+                }});
+  EXPECT_GT(done.size(), 3u);
+  EXPECT_EQ(done.back(), 5000u * 12);
+  const std::string before = file_contents(file.sidecar);
+  EXPECT_THROW(build_sidecar(file.path, {.progress = [](uint64_t, uint64_t) { return false; }}),
+               StateError);
+  EXPECT_EQ(file_contents(file.sidecar), before);
+}
+
+TEST(BuildSidecar, does_not_overwrite_what_is_no_sidecar_of_the_file) {
+  RecordFile file(std::vector<std::string>{"x"});
+  write_file(file.sidecar, "somebody's notes");
+  EXPECT_THROW(build_sidecar(file.path), CorruptError);
+  EXPECT_EQ(file_contents(file.sidecar), "somebody's notes");
+}
+
+}  // namespace
+}  // namespace fuelrail::recordio
