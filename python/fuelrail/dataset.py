@@ -6,7 +6,7 @@ import array
 import operator
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, Union, overload
 
 from fuelrail import _core
@@ -17,7 +17,18 @@ from fuelrail.errors import (
     InvalidArgumentError,
     OutOfRangeError,
 )
-from fuelrail.options import choice, real, suggests_options, text, whole
+from fuelrail.options import (
+    choice,
+    file_name,
+    fractions,
+    integer,
+    nearest,
+    shown,
+    suggests_options,
+    text,
+    typed,
+    whole,
+)
 
 if TYPE_CHECKING:
     import numpy
@@ -85,8 +96,10 @@ class Sample:
         return tuple(field.name for field in self._schema)
 
     def __getitem__(self, field: str) -> Any:
-        """The value of a field. Errors: InvalidArgumentError that suggests the nearest name."""
-        value = self._record.value(field)
+        """The value of a field. Errors: InvalidArgumentError that suggests the nearest name,
+        ArgumentTypeError for what is no name.
+        """
+        value = self._record.value(text("the name of a field", field))
         return value.numpy() if isinstance(value, _core.Array) else value
 
     def __getattr__(self, name: str) -> Any:
@@ -94,7 +107,7 @@ class Sample:
             raise AttributeError(f"the sample has no attribute '{name}'")
         if name not in self.fields:
             known = ["decode", "fields", "id", "place", *self.fields]
-            raise AttributeError(f"the sample has no '{name}'. {_core.suggest(name, known)}")
+            raise AttributeError(f"the sample has no '{name}'. {nearest(name, known)}")
         return self[name]
 
     def __copy__(self) -> Sample:
@@ -125,12 +138,13 @@ class Sample:
 
         orientation: "apply" turns the image as its EXIF tag says; "ignore" leaves it as stored.
         max_pixels: a larger image is refused before memory is taken for it. Errors: DecodeError,
-        TruncatedError, UnsupportedError; each with the sample's place.
+        TruncatedError, UnsupportedError, OutOfMemoryError, each with the sample's place;
+        InvalidArgumentError for a field that holds no image.
         """
         upright = choice("orientation", orientation, _core.Orientation) is _core.Orientation.apply
         limit = whole("max_pixels", max_pixels, least=1)
         pixels: numpy.typing.NDArray[numpy.uint8] = _core.decode(
-            self._record, field, upright, limit
+            self._record, text("the name of a field", field), upright, limit
         ).numpy()
         return pixels
 
@@ -186,7 +200,11 @@ class Dataset:
         """The samples of these indices, in this order; an index may come more than once and may be
         negative. Errors: OutOfRangeError, ArgumentTypeError.
         """
-        listed = indices.tolist() if hasattr(indices, "tolist") else list(indices)
+        listed = indices
+        if hasattr(indices, "tolist") and not isinstance(indices, type):  # an array, a tensor
+            listed = indices.tolist()
+        if not _is_iterable(listed):
+            raise ArgumentTypeError("the indices are not a list", found=typed(indices))
         wrapped = [self._index(index) for index in listed]
         origin = (Dataset.subset, (self, array.array("q", wrapped)))
         return Dataset(self._container.subset(wrapped), f"part of {self._name}", origin)
@@ -195,21 +213,15 @@ class Dataset:
     def split(self, parts: Mapping[str, float], seed: int = 0) -> dict[str, Dataset]:
         """Disjoint random parts by fraction: ``data.split({"train": 0.9, "val": 0.1}, seed=1)``.
 
-        The same seed gives the same parts. Fractions may sum to less than 1. Errors:
-        InvalidArgumentError, ArgumentTypeError.
+        parts: fractions in (0, 1] by name, which sum to at most 1; what they leave is in no part.
+        seed: 64 bits; the same one gives the same parts. Errors: InvalidArgumentError,
+        ArgumentTypeError.
         """
-        if not isinstance(parts, Mapping):
-            raise ArgumentTypeError(
-                "`parts` is not a mapping from names to fractions", found=type(parts).__name__
-            )
-        fractions = {
-            text("a name in `parts`", name): real(f"parts[{name!r}]", part)
-            for name, part in parts.items()
-        }
+        shares = fractions("parts", parts)
         seed = whole("seed", seed, bits=64)
-        cut = self._container.split(list(fractions.items()), seed)
+        cut = self._container.split(list(shares.items()), seed)
         return {
-            name: Dataset(part, f"{name} of {self._name}", (_part, (self, fractions, seed, name)))
+            name: Dataset(part, f"{name} of {self._name}", (_part, (self, shares, seed, name)))
             for name, part in cut.items()
         }
 
@@ -223,7 +235,7 @@ class Dataset:
     def __getitem__(self, index: int | slice) -> Sample | Dataset:
         """A sample, read now, or for a slice a Dataset. Errors: OutOfRangeError, those of reading."""
         if isinstance(index, slice):
-            chosen = range(len(self))[index]
+            chosen = self._sliced(index)
             begin = chosen.start if chosen else 0
             part = self._container.slice(begin, len(chosen), chosen.step)
             return Dataset(part, f"part of {self._name}", (operator.getitem, (self, index)))
@@ -247,28 +259,38 @@ class Dataset:
         classes = f"; {len(self.classes)} classes" if self.classes else ""
         return f"<fuelrail.Dataset: {len(self):,} samples of {fields}{classes}; {self._name}>"
 
+    def _sliced(self, index: slice) -> range:
+        try:
+            return range(len(self))[index]
+        except TypeError:
+            raise ArgumentTypeError("a slice is not one of integers", found=shown(index)) from None
+        except ValueError:
+            raise InvalidArgumentError("a slice has the step 0", found=shown(index)) from None
+
     def _index(self, index: object) -> int:
         if isinstance(index, bool):
             raise ArgumentTypeError(
                 "an index is a bool",
                 remedy="Turn a mask into indices first: numpy.flatnonzero(mask)",
             )
-        try:
-            number = operator.index(index)  # type: ignore[arg-type]
-        except TypeError:
-            raise ArgumentTypeError(
-                "an index is not an integer", found=f"{index!r} ({type(index).__name__})"
-            ) from None
+        number = integer(index)
+        if number is None:
+            raise ArgumentTypeError("an index is not an integer", found=typed(index))
         size = len(self)
         if not -size <= number < size:
             raise OutOfRangeError(
                 "there is no such sample",
                 expected=f"an index in [-{size}, {size})" if size else "nothing: it is empty",
-                found=str(number),
+                found=shown(number),
             )
         return number + size if number < 0 else number
 
 
+# They can be iterated over, but have no order, or items that no path is.
+_NO_LISTS = (Mapping, Set, bytearray, memoryview)
+
+
+@suggests_options
 def open(source: Openable) -> Dataset:
     """Opens a dataset.
 
@@ -276,11 +298,11 @@ def open(source: Openable) -> Dataset:
     sub-folder's rank in code-point order); a Dataset; or a list of any of these, which are put one
     after another. What can go on but should be known is a FuelrailWarning.
 
-    Errors: NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not read;
+    Errors: ArgumentTypeError for what is none of these; NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not read;
     CorruptError and TruncatedError for a damaged file; IoError; InvalidArgumentError for a list
     whose parts differ in fields or classes.
     """
-    return open_dataset(source, stacklevel=3)
+    return open_dataset(source, stacklevel=4)
 
 
 def open_dataset(source: Openable, stacklevel: int) -> Dataset:
@@ -288,19 +310,29 @@ def open_dataset(source: Openable, stacklevel: int) -> Dataset:
     if isinstance(source, Dataset):
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
-        data, said = _open_path(os.fsdecode(source))
+        data, said = _open_path(file_name("what is to be opened", source))
         for message in said:
             warnings.warn(message, FuelrailWarning, stacklevel=stacklevel)
         return data
-    if not isinstance(source, Iterable):
+    if isinstance(source, _NO_LISTS) or not _is_iterable(source):
         raise ArgumentTypeError(
-            "this cannot be opened", expected="a path, or a list of them", found=repr(source)
+            "this cannot be opened", expected="a path, or a list of them", found=typed(source)
         )
-    parts = [open_dataset(part, stacklevel + 2) for part in source]
+    parts = []
+    for part in source:  # not a comprehension, which is a frame of its own before Python 3.12
+        parts.append(open_dataset(part, stacklevel + 1))
     if not parts:
         raise InvalidArgumentError("the list of datasets to open is empty")
     container = _core.concat([part.container for part in parts])
     return Dataset(container, f"{len(parts)} datasets", (open, (parts,)))
+
+
+def _is_iterable(value: object) -> bool:
+    try:
+        iter(value)  # type: ignore[call-overload]
+    except TypeError:  # also of an array or a tensor without dimensions, which has __iter__
+        return False
+    return True
 
 
 def _reopen(path: str, fingerprint: str) -> Dataset:

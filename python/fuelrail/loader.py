@@ -7,14 +7,23 @@ import json
 import os
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Generic, Literal, TypeVar
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
-from fuelrail.options import choice, suggests_options, whole
+from fuelrail.options import (
+    choice,
+    integer,
+    nearest,
+    shown,
+    suggests_options_or,
+    text,
+    typed,
+    whole,
+)
 from fuelrail.transforms import Transform, native_list
 
 __all__ = ["Loader"]
@@ -22,6 +31,25 @@ __all__ = ["Loader"]
 Column = TypeVar("Column")
 """What one column of a batch is: an Array, a tensor."""
 Self = TypeVar("Self", bound="BaseLoader[Any]")
+
+# What to write in place of the options of torch.utils.data.DataLoader.
+_NOT_OPTIONS = {
+    "dataset": "Name it `data`, or give it first without a name",
+    "num_workers": "Use `threads`: native threads decode, there are no worker processes",
+    "drop_last": 'Use `last_batch="drop"` for True, "short" (the default) for False',
+    "pin_memory": "Leave it out, and pin what you copy: `tensor.pin_memory()`",
+    "pin_memory_device": "Leave it out, and pin what you copy: `tensor.pin_memory()`",
+    "collate_fn": "Leave it out: a batch is already a tuple of the columns named by `fields`",
+    "sampler": "Use `shuffle`, `rank` and `world_size`, or choose samples with `data.subset`",
+    "batch_sampler": "Use `batch_size`, `shuffle` and `last_batch`, or `data.subset`",
+    "prefetch_factor": "Use `prefetch`, the number of batches made ahead",
+    "worker_init_fn": "Leave it out: no Python runs in the threads, and `seed` sets randomness",
+    "persistent_workers": "Leave it out: the threads live on from epoch to epoch",
+    "multiprocessing_context": "Leave it out: there are no worker processes",
+    "generator": "Use `seed`, which sets both the order and the random transforms",
+    "timeout": "Leave it out: an error comes as an exception, and Ctrl-C ends a wait",
+    "in_order": "Leave it out: the order is always the sampler's",
+}
 
 _live: weakref.WeakSet[BaseLoader[Any]] = weakref.WeakSet()
 
@@ -37,7 +65,7 @@ class BaseLoader(Generic[Column]):
 
     _column: Callable[[_core.Array], Column]
 
-    @suggests_options
+    @suggests_options_or(_NOT_OPTIONS)
     def __init__(
         self,
         data: Dataset | Openable,
@@ -62,38 +90,45 @@ class BaseLoader(Generic[Column]):
 
         What changes results:
             data: a Dataset, or anything that `fuelrail.open` takes.
-            batch_size: samples a batch, on each rank.
-            shuffle: True or "full" permutes all samples anew in every epoch; False keeps the order.
-            seed: of the order and of random transforms; 64 bits.
-            transforms: a list of `fuelrail.transforms`.
-            fields: the columns of a batch, in this order: image, label, id, position, valid.
-                label is int64 where every sample has one and all are whole numbers, else float32;
-                position is the place in the epoch (int64); valid is False for the filler rows of
-                last_batch="pad".
-            dtype: of the images: "float32", "float16" or "uint8". Without Normalize, floats are
-                in [0, 1].
-            layout: "NCHW" or "NHWC".
-            last_batch: what becomes of samples that do not fill a global batch. "short": batches of
-                what is left, shared evenly among the ranks; "drop": left out; "pad": filled with
+            batch_size: samples a batch, on each rank. Default: 1.
+            shuffle: True or "full" permutes all samples anew in every epoch; False, the default,
+                keeps the order.
+            seed: of the order and of random transforms; 64 bits. Default: 0.
+            transforms: a list of `fuelrail.transforms`, which has to give all images one size.
+            fields: the columns of a batch, each once, in the order in which they are to come:
+                image: `dtype` and `layout`, (batch, 3, height, width) or (batch, height, width, 3);
+                label: int64 (batch,) where every sample has one and all are whole numbers, else
+                    float32, (batch,) or (batch, labels);
+                id: int64 (batch,), the format's number of the record (`Sample.id`);
+                position: int64 (batch,), the place in the epoch;
+                valid: bool (batch,), False for the filler rows of last_batch="pad".
+                Default: image, label.
+            dtype: of the images: "float32" (the default), "float16" or "uint8". Without Normalize,
+                floats are in [0, 1].
+            layout: "NCHW" (the default) or "NHWC"; channels are red, green, blue.
+            last_batch: what becomes of samples that do not fill a global batch. "short", the
+                default: batches of what is left, shared evenly among the ranks; "drop": left out; "pad": filled with
                 the last sample, not valid; "wrap": filled from the beginning of the epoch.
             rank, world_size: this process's share of every global batch. Default: those of
                 torch.distributed where it is initialised, else of the environment variables RANK
                 and WORLD_SIZE, else 0 of 1.
-            orientation: "apply" turns images as their EXIF tag says; "ignore" does not.
+            orientation: "apply", the default, turns images as their EXIF tag says; "ignore" does
+                not.
             max_pixels: an image that declares more is an error, before memory is taken for it.
+                Default: 178,956,970.
         What changes speed only:
             threads: that decode. Default: the processors that this process may use, shared among
                 the processes of the machine (LOCAL_WORLD_SIZE).
-            prefetch: batches made ahead.
-            read_threads: reads at the same time.
+            prefetch: batches made ahead, each in memory of its own. Default: 2.
+            read_threads: reads at the same time. Default: 4.
 
         Errors: InvalidArgumentError for a bad value, naming the nearest good one;
-        ArgumentTypeError for an unknown option; those of `fuelrail.open`.
+        ArgumentTypeError for a value of the wrong type and for an unknown option, naming what to
+        use instead of one of torch's; OutOfRangeError for a rank that is not below world_size;
+        those of `fuelrail.open`.
         """
         dataset = open_dataset(data, stacklevel=5)
         rank, world_size = _shard(rank, world_size)
-        if isinstance(fields, str):
-            raise ArgumentTypeError("`fields` is not a list", found=repr(fields))
         self._core = _core.Loader(
             dataset.container,
             batch_size=whole("batch_size", batch_size, least=1),
@@ -107,12 +142,19 @@ class BaseLoader(Generic[Column]):
             layout=choice("layout", layout, _core.ImageLayout),
             orientation=choice("orientation", orientation, _core.Orientation),
             max_pixels=whole("max_pixels", max_pixels, least=1),
-            fields=list(fields),
+            fields=_columns(fields),
             threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
             prefetch=whole("prefetch", prefetch, least=1, bits=16),
             read_threads=whole("read_threads", read_threads, least=1, bits=16),
         )
         self._dataset = dataset
+        self._options = (
+            f"batch_size {batch_size}",
+            "shuffled" if shuffle else "in order",
+            f"seed {seed}",
+            f"rank {rank} of {world_size}",
+            f"{threads or _core.default_threads()} threads",
+        )
         self._closed = False
         _live.add(self)
 
@@ -137,27 +179,33 @@ class BaseLoader(Generic[Column]):
         return _Epoch(self, self._core.begin())
 
     def set_epoch(self, epoch: int) -> None:
-        """Makes `epoch` the next one, from its beginning."""
+        """Makes `epoch` the next one, from its beginning: an integer in [0, 2**32).
+
+        Right after `load_state_dict` into this very epoch, the restored position stays. Errors:
+        InvalidArgumentError, ArgumentTypeError, StateError.
+        """
         self._check_open()
         self._core.set_epoch(whole("epoch", epoch, bits=32))
 
     def state_dict(self) -> dict[str, Any]:
         """Where the run stands: a few plain values, the same on every rank, under 1 KB as JSON.
 
-        It counts the batches that the iterator has handed out, never those made ahead.
+        It counts the batches that the iterator has handed out, never those made ahead. Errors:
+        StateError where the loader is closed.
         """
         self._check_open()
         state: dict[str, Any] = json.loads(self._core.state())
         return state
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on where `state` was taken; batch size, number of ranks and speed may differ.
 
-        Errors: InvalidArgumentError that names what differs, for a state of another dataset, seed
-        or shuffle.
+        Errors: InvalidArgumentError that names the member, with what was expected and found, for a
+        state of another dataset, seed or shuffle, of a newer version, or with a bad value;
+        ArgumentTypeError for what is no mapping. The loader stays where it was then.
         """
         self._check_open()
-        self._core.restore(json.dumps(state))
+        self._core.restore(json.dumps(_plain_state(state, like=self.state_dict())))
 
     def stats(self) -> _core.Stats:
         """Time, queue depth, bytes and images of every stage, and which stage limits."""
@@ -178,6 +226,12 @@ class BaseLoader(Generic[Column]):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        life = "closed" if self._closed else self._core.life()
+        options = ", ".join(self._options)
+        kind = f"{type(self).__module__}.{type(self).__qualname__}"
+        return f"<{kind.replace('.loader.', '.')}: {options}; {life}; {self._dataset!r}>"
 
     def _check_open(self) -> None:
         if self._closed:
@@ -221,17 +275,66 @@ class Loader(BaseLoader[_core.Array]):
         return array
 
 
-def _shuffle(value: bool | str) -> _core.Shuffle:
-    if value is True or value == "full":
+def _columns(fields: object) -> list[str]:
+    if isinstance(fields, (str, bytes)) or not isinstance(fields, Sequence):
+        raise ArgumentTypeError(
+            "`fields` is not a list",
+            expected='names, as in ["image", "label"]',
+            found=typed(fields),
+        )
+    names = [text(f"`fields[{place}]`", field) for place, field in enumerate(fields)]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InvalidArgumentError(
+                f"`fields` names '{name}' twice", found=shown(list(fields)), remedy="Name it once"
+            )
+    return names
+
+
+def _shuffle(value: object) -> _core.Shuffle:
+    if value is True or (isinstance(value, str) and value == "full"):
         return _core.Shuffle.full
     if value is False:
         return _core.Shuffle.none
     raise InvalidArgumentError(
         "`shuffle` has no such value",
         expected='False, True or "full"',
-        found=repr(value),
-        remedy=_core.suggest(str(value), ["full", "False", "True"]),
+        found=typed(value),
+        remedy=nearest(value if isinstance(value, str) else "", ["full", "False", "True"]),
     )
+
+
+def _plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a state is of interest, as JSON can say it; the rest the core checks.
+
+    Integers may have become NumPy's, or tensors, in whatever it was saved with.
+    """
+    if not isinstance(state, Mapping):
+        raise ArgumentTypeError(
+            "the state is not a dict", found=typed(state), remedy="Pass what state_dict() returned"
+        )
+    plain: dict[str, Any] = {}
+    for name, own in like.items():
+        if name not in state:
+            continue
+        value = state[name]
+        value = str(value) if isinstance(value, str) else integer(value)
+        if type(value) is not type(own):
+            raise ArgumentTypeError(
+                f"the state's member '{name}' is wrong",
+                expected="a string" if isinstance(own, str) else "an integer",
+                found=typed(state[name]),
+            )
+        if isinstance(value, int) and abs(value) >= 2**64:
+            raise InvalidArgumentError(
+                f"the state's member '{name}' is wrong",
+                expected="an integer from 0 to 2**64 - 1",
+                found=shown(value),
+            )
+        plain[name] = value
+        if name == "version" and value != own:
+            break  # the core refuses it, whatever the others have become
+    return plain
 
 
 def _shard(rank: int | None, world_size: int | None) -> tuple[int, int]:

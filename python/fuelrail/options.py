@@ -6,7 +6,8 @@ import enum
 import functools
 import inspect
 import operator
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import ParamSpec, TypeVar
 
 from fuelrail import _core
@@ -16,22 +17,63 @@ P = ParamSpec("P")
 R = TypeVar("R")
 E = TypeVar("E", bound=enum.Enum)
 
+_BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
 
 def suggests_options(function: Callable[P, R]) -> Callable[P, R]:
     """Makes an unknown keyword an ArgumentTypeError that suggests the nearest option."""
-    parameters = inspect.signature(function).parameters
-    known = [name for name in parameters if name != "self"]
+    return suggests_options_or({})(function)
 
-    @functools.wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name in kwargs:
-            if name not in parameters:
+
+def suggests_options_or(
+    remedies: Mapping[str, str],
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`suggests_options` for a function some of whose unknown options have remedies of their own."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        parameters = inspect.signature(function).parameters
+        known = [name for name in parameters if name != "self"]
+        places = [name for name in parameters if parameters[name].kind is _BY_PLACE]
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs:
+                if name not in parameters:
+                    raise ArgumentTypeError(
+                        f"there is no option '{name}'",
+                        remedy=remedies.get(name) or nearest(name, known),
+                    )
+            if len(args) > len(places):
                 raise ArgumentTypeError(
-                    f"there is no option '{name}'", remedy=_core.suggest(name, known)
+                    "there are too many arguments without a name",
+                    expected=" and ".join(f"`{name}`" for name in places if name != "self"),
+                    found=shown(args[len(places)]),
+                    remedy="Name the others, as in `option=value`",
                 )
-        return function(*args, **kwargs)
+            return function(*args, **kwargs)
 
-    return checked
+        return checked
+
+    return decorate
+
+
+def shown(value: object) -> str:
+    """`value` for an error's `found`: one short line, whatever its own `repr` does."""
+    try:
+        line = " ".join(repr(value).split())
+    except Exception:  # foreign code; also an int of more than 4,300 digits
+        return f"something of type {type(value).__name__}"
+    return line if len(line) <= 80 else line[:77] + "..."
+
+
+def typed(value: object) -> str:
+    """As `shown`, with the type, where that is what is wrong."""
+    return f"{shown(value)} ({type(value).__name__})"
+
+
+def nearest(given: str, known: Sequence[str]) -> str:
+    """The nearest of the known names, as a sentence."""
+    return _core.suggest(given.encode("utf-8", "replace").decode(), known)
 
 
 def choice(option: str, value: object, kind: type[E]) -> E:
@@ -40,72 +82,107 @@ def choice(option: str, value: object, kind: type[E]) -> E:
     Enumerations and types of other libraries go by their name: `torch.float16`, `numpy.float16`
     and torchvision's `InterpolationMode.BICUBIC` mean what the strings do.
     """
-    value = getattr(value, "value", value)
-    name = getattr(value, "__name__", str(value)).removeprefix("torch.")
+    given = getattr(value, "value", value)
+    name = getattr(given, "__name__", given)
+    if not isinstance(name, str):  # a dtype's text is its name; anything else has none
+        name = str(given) if "dtype" in type(given).__name__.lower() else ""
+    name = name.removeprefix("torch.")
     member = kind.__members__.get(name)
     if member is None:
-        wrong_type = value is None or isinstance(value, (int, float, bytes, list, tuple))
-        kind_of_error = ArgumentTypeError if wrong_type else InvalidArgumentError
+        kind_of_error = InvalidArgumentError if name else ArgumentTypeError
         raise kind_of_error(
             f"`{option}` has no such value",
-            found=repr(value),
-            remedy=_core.suggest(name, list(kind.__members__)),
+            found=shown(value),
+            remedy=nearest(name, list(kind.__members__)),
         )
     return member
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
-    """`value` as an integer in [least, 2**bits)."""
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise ArgumentTypeError(
-            f"`{option}` is not an integer", found=f"{value!r} ({type(value).__name__})"
-        ) from None
+    """`value` as an integer in [least, 2**bits). A bool is none."""
+    number = integer(value)
+    if number is None:
+        raise ArgumentTypeError(f"`{option}` is not an integer", found=typed(value))
     if not least <= number < 2**bits:
         raise InvalidArgumentError(
             f"`{option}` is out of range",
             expected=f"at least {least}" if number < least else f"below 2**{bits}",
-            found=str(number),
+            found=shown(number),
         )
     return number
 
 
-def real(option: str, value: object) -> float:
-    """`value` as a float."""
+def integer(value: object) -> int | None:
+    """The int that `value` is, as Python's, NumPy's and others' integers are; None for a bool."""
+    if isinstance(value, bool):
+        return None
     try:
-        if isinstance(value, (str, bytes)):  # which `float` would read
+        return int(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:  # also of a tensor of bools
+        return None
+
+
+def real(option: str, value: object) -> float:
+    """`value` as a float. A bool is none, nor is text."""
+    try:
+        if isinstance(value, (bool, str, bytes, bytearray)):
             raise TypeError
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise ArgumentTypeError(
-            f"`{option}` is not a number", found=f"{value!r} ({type(value).__name__})"
-        ) from None
+        raise ArgumentTypeError(f"`{option}` is not a number", found=typed(value)) from None
     except OverflowError:
         raise InvalidArgumentError(
-            f"`{option}` is out of range", expected="a number that a float holds"
+            f"`{option}` is out of range",
+            expected="a number that a float holds",
+            found=shown(value),
         ) from None
+
+
+def fractions(option: str, parts: object) -> dict[str, float]:
+    """`parts` as named fractions; whether they can be, the core says."""
+    if not isinstance(parts, Mapping):
+        raise ArgumentTypeError(
+            f"`{option}` is not a mapping from names to fractions",
+            found=typed(parts),
+            remedy='Write it as {"train": 0.9, "val": 0.1}',
+        )
+    return {
+        text(f"a name in `{option}`", name): real(f"{option}[{shown(name)}]", part)
+        for name, part in parts.items()
+    }
+
+
+def file_name(option: str, value: object) -> str:
+    """A path as `os.fsdecode` gives it."""
+    try:
+        name = os.fsdecode(value)  # type: ignore[arg-type]
+        os.fsencode(name)
+    except TypeError:
+        raise ArgumentTypeError(f"{option} is not a path", found=typed(value)) from None
+    except UnicodeError:
+        raise InvalidArgumentError(
+            f"{option} cannot be a path in the file system's encoding", found=shown(value)
+        ) from None
+    if "\0" in name:
+        raise InvalidArgumentError(f"{option} has a NUL character", found=shown(value))
+    return name
 
 
 def truth(option: str, value: object) -> bool:
     """`value`, which is True or False."""
     if not isinstance(value, bool):
-        raise ArgumentTypeError(
-            f"`{option}` is neither True nor False", found=f"{value!r} ({type(value).__name__})"
-        )
+        raise ArgumentTypeError(f"`{option}` is neither True nor False", found=typed(value))
     return value
 
 
 def text(option: str, value: object) -> str:
     """`value` as text that the core takes: a str without lone surrogates and NUL characters."""
     if not isinstance(value, str):
-        raise ArgumentTypeError(
-            f"{option} is not a string", found=f"{value!r} ({type(value).__name__})"
-        )
+        raise ArgumentTypeError(f"{option} is not a string", found=typed(value))
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidArgumentError(f"{option} is not valid Unicode", found=ascii(value)) from None
+        raise InvalidArgumentError(f"{option} is not valid Unicode", found=shown(value)) from None
     if "\0" in value:
-        raise InvalidArgumentError(f"{option} has a NUL character", found=ascii(value))
+        raise InvalidArgumentError(f"{option} has a NUL character", found=shown(value))
     return value

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fuelrail import _core
-from fuelrail.errors import FuelrailWarning, InvalidArgumentError
-from fuelrail.options import real, suggests_options, whole
+from fuelrail.errors import ArgumentTypeError, FuelrailWarning, InvalidArgumentError
+from fuelrail.options import (
+    file_name,
+    fractions,
+    integer,
+    real,
+    shown,
+    suggests_options,
+    truth,
+    typed,
+    whole,
+)
 
 __all__ = ["PackFailure", "PackProgress", "PackReport", "PackedFile", "pack"]
+
+_PART_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True)
@@ -74,13 +87,16 @@ def pack(
     source: a folder with one sub-folder for each class, or a list (`.lst`: id, labels and path,
         separated by tabs).
     output: the `.rec` file. With `split` it becomes one file a part, OUT_<name>.rec.
-    resize: length of the shorter side, in pixels; smaller images stay. Default: as they are.
+    resize: length of the shorter side, 1 to 32,768 pixels; smaller images stay. Default: as they
+        are.
     quality: of the JPEGs that are encoded anew, 1 to 100. Default: 95 where `resize` shrinks an
         image; without `resize` and `quality`, bytes pass through untouched.
     verify_images: looks into every image's header, so that what cannot be read is left out now.
-    split: fractions by name, as in `Dataset.split`. seed: of the split.
+    split: fractions by name, as in `Dataset.split`; a name is of letters, digits, `_`, `-` and `.`.
+    seed: of the split; 64 bits. Default: 0.
     root: the folder that a list's paths are relative to. Default: the list's own.
     max_errors: images that may be left out: a count, or, as a float below 1, a fraction.
+        Default: 0.
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises
@@ -88,27 +104,23 @@ def pack(
 
     Files get their final names only when all of them are complete. What can go on but should be
     known (files that are no images, ids that repeat) is a FuelrailWarning. Errors: NotFoundError;
-    InvalidArgumentError; IoError, also while another pack is writing the same output; CorruptError
+    InvalidArgumentError and ArgumentTypeError for a bad option; IoError, also while another pack is writing the same output; CorruptError
     for a source without images where they should be or a bad list, and when more images fail than
     `max_errors` allows.
     """
-    fraction = 0.0 if isinstance(max_errors, int) else real("max_errors", max_errors)
-    if not 0 <= fraction < 1:
-        raise InvalidArgumentError(
-            "`max_errors` is neither a count nor a fraction",
-            expected="an integer, or a float in [0, 1)",
-            found=repr(max_errors),
-        )
+    count, fraction = _allowance(max_errors)
+    if progress is not None and not callable(progress):
+        raise ArgumentTypeError("`progress` cannot be called", found=typed(progress))
     result: dict[str, Any] = _core.pack(
-        os.fsdecode(source),
-        os.fsdecode(output),
+        file_name("`source`", source),
+        file_name("`output`", output),
         resize=0 if resize is None else whole("resize", resize, least=1, bits=31),
         quality=None if quality is None else whole("quality", quality, least=1, bits=31),
-        verify_images=bool(verify_images),
-        split=[(name, real(f"split[{name!r}]", part)) for name, part in (split or {}).items()],
+        verify_images=truth("verify_images", verify_images),
+        split=[] if split is None else list(_parts(split).items()),
         seed=whole("seed", seed, bits=64),
-        root=None if root is None else os.fsdecode(root),
-        max_error_count=whole("max_errors", max_errors) if isinstance(max_errors, int) else 0,
+        root=None if root is None else file_name("`root`", root),
+        max_error_count=count,
         max_error_fraction=fraction,
         threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
         progress=None if progress is None else lambda *now: progress(PackProgress(*now)),
@@ -120,3 +132,31 @@ def pack(
         failures=tuple(PackFailure(*failure) for failure in result["failures"]),
         report=result["report"],
     )
+
+
+def _parts(split: object) -> dict[str, float]:
+    parts = fractions("split", split)
+    if not parts:
+        raise InvalidArgumentError("`split` names no part", remedy="Leave it out for one file")
+    for name in parts:
+        if not _PART_NAME.fullmatch(name):
+            raise InvalidArgumentError(
+                "a name in `split` cannot be in a file's name",
+                expected="letters, digits, '_', '-' and '.'",
+                found=shown(name),
+            )
+    return parts
+
+
+def _allowance(max_errors: object) -> tuple[int, float]:
+    """The count and the fraction of images that may be left out, one of which is 0."""
+    if isinstance(max_errors, bool) or integer(max_errors) is not None:
+        return whole("max_errors", max_errors), 0.0
+    fraction = real("max_errors", max_errors)
+    if not 0 <= fraction < 1:
+        raise InvalidArgumentError(
+            "`max_errors` is neither a count nor a fraction",
+            expected="an integer, or a float in [0, 1)",
+            found=shown(max_errors),
+        )
+    return 0, fraction

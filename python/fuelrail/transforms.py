@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
-from fuelrail.options import choice, real, suggests_options, truth, whole
+from fuelrail.options import choice, nearest, real, shown, suggests_options, truth, typed, whole
 
 __all__ = [
     "CenterCrop",
@@ -210,7 +210,7 @@ def _nearest(name: str) -> str:
         "RandomHorizontalFlip": "HorizontalFlip",
         "RandomVerticalFlip": "VerticalFlip",
     }.get(name, name)
-    return _core.suggest(name, _KNOWN)
+    return nearest(name, _KNOWN)
 
 
 def _unknown(what: str, transform: object) -> ArgumentTypeError:
@@ -222,7 +222,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
         else _nearest(name)
     )
     return ArgumentTypeError(
-        f"{what} is none of fuelrail.transforms", found=repr(transform), remedy=remedy
+        f"{what} is none of fuelrail.transforms", found=shown(transform), remedy=remedy
     )
 
 
@@ -241,7 +241,7 @@ def _height_width(size: int | Sequence[int]) -> tuple[int, int]:
         return side, side
     if len(size) not in (1, 2):
         raise InvalidArgumentError(
-            "`size` is not a size", expected="an integer or (height, width)", found=repr(size)
+            "`size` is not a size", expected="an integer or (height, width)", found=shown(size)
         )
     return whole("size", size[0], least=1), whole("size", size[-1], least=1)
 
@@ -249,5 +249,5 @@ def _height_width(size: int | Sequence[int]) -> tuple[int, int]:
 def _numbers(option: str, values: Sequence[float], count: int) -> list[float]:
     if not isinstance(values, tuple) or len(values) != count:
         kind = InvalidArgumentError if isinstance(values, tuple) else ArgumentTypeError
-        raise kind(f"`{option}` is not a list of {count} numbers", found=repr(values))
+        raise kind(f"`{option}` is not a list of {count} numbers", found=typed(values))
     return [real(option, value) for value in values]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pathlib
 from collections.abc import Callable
 
@@ -67,10 +68,25 @@ def test_a_dataset_opens_as_itself(data: fr.Dataset) -> None:
     assert fr.open(data) is data
 
 
-@pytest.mark.parametrize("source", [5, None, 1.5])
+@pytest.mark.parametrize(
+    "source", [5, None, 1.5, {"a": 1}, {"a"}, bytearray(b"a"), np.array(3), fr.Dataset]
+)
 def test_what_is_no_path_is_refused(source: object) -> None:
     with pytest.raises(fr.ArgumentTypeError, match="cannot be opened"):
         fr.open(source)
+
+
+def test_a_path_with_a_nul_is_refused_and_not_cut(record_file: pathlib.Path) -> None:
+    for path in (f"{record_file}\0", os.fsencode(record_file) + b"\0junk"):
+        with pytest.raises(fr.InvalidArgumentError, match=r"NUL character: found .*\\x00"):
+            fr.open(path)
+    with pytest.raises(fr.InvalidArgumentError, match="encoding"):
+        fr.open("\ud800.rec")
+
+
+def test_an_unknown_option_of_open_is_refused(record_file: pathlib.Path) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match=r"no option 'cache'. Known: source"):
+        fr.open(record_file, cache=True)
 
 
 def test_an_empty_list_is_refused() -> None:
@@ -121,6 +137,25 @@ def test_a_subset_beyond_the_end_is_refused(data: fr.Dataset) -> None:
         data.subset([0, 31])
 
 
+@pytest.mark.parametrize("indices", [None, 3, "12", [1.0], [None], np.array(3), np.zeros((2, 2))])
+def test_what_is_no_list_of_indices_is_refused(data: fr.Dataset, indices: object) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match=r"not (a list|an integer)"):
+        data.subset(indices)
+
+
+def test_a_slice_that_a_list_would_refuse_is_refused(data: fr.Dataset) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match="step 0"):
+        data[::0]
+    with pytest.raises(fr.ArgumentTypeError, match="integers"):
+        data[0.5:]
+
+
+def test_an_index_of_any_size_is_out_of_range(data: fr.Dataset) -> None:
+    for index in (2**64, -(2**64), 10**5000):
+        with pytest.raises(fr.OutOfRangeError, match=r"\[-31, 31\)"):
+            data[index]
+
+
 def test_a_mask_is_no_list_of_indices(data: fr.Dataset) -> None:
     with pytest.raises(fr.ArgumentTypeError, match="flatnonzero"):
         data.subset(np.ones(31, bool))
@@ -151,6 +186,10 @@ def test_a_split_that_is_no_mapping_is_refused(data: fr.Dataset) -> None:
         data.split({"train": "most"})
     with pytest.raises(fr.ArgumentTypeError, match="not a number"):
         data.split({"train": None})
+    with pytest.raises(fr.ArgumentTypeError, match="not a number"):
+        data.split({"train": True})
+    with pytest.raises(fr.InvalidArgumentError, match="seed"):
+        data.split({"train": 0.5}, seed=-1)
     with pytest.raises(fr.InvalidArgumentError, match="out of range"):
         data.split({"train": 10**400})
 
@@ -193,6 +232,13 @@ def test_a_misspelt_field_suggests_the_right_one(data: fr.Dataset) -> None:
     with pytest.raises(fr.InvalidArgumentError, match="'label'"):
         data[0]["lable"]
     assert not hasattr(data[0], "caption")
+    for name in (3, None, b"image"):
+        with pytest.raises(fr.ArgumentTypeError, match="name of a field"):
+            data[0][name]
+        with pytest.raises(fr.ArgumentTypeError, match="name of a field"):
+            data[0].decode(name)
+    with pytest.raises(fr.InvalidArgumentError, match="NUL"):
+        data[0]["image\0"]
 
 
 def test_a_place_says_file_record_and_offset(data: fr.Dataset, record_file: pathlib.Path) -> None:
@@ -308,3 +354,7 @@ def test_it_says_what_it_is(data: fr.Dataset, record_file: pathlib.Path) -> None
     )
     assert "record 4" in repr(data[4])
     assert data.verifies_checksums
+
+
+def test_a_name_given_to_the_core_is_never_cut(data: fr.Dataset) -> None:
+    assert list(data.container.split([("a\0b", 0.5)], 0)) == ["a\0b"]

@@ -111,7 +111,7 @@ def partly_bad(tmp_path: pathlib.Path) -> pathlib.Path:
     return source.parent
 
 
-@pytest.mark.parametrize("allowed", [2, 0.25])
+@pytest.mark.parametrize("allowed", [2, 0.25, np.int64(2)])
 def test_bad_images_are_left_out_and_listed(
     partly_bad: pathlib.Path, tmp_path: pathlib.Path, allowed: int | float
 ) -> None:
@@ -145,6 +145,23 @@ def test_more_bad_images_than_allowed_are_an_error_without_an_output(
         ({"split": {"a": 2}}, fr.InvalidArgumentError, "fraction"),
         ({"split": {"a/b": 1}}, fr.InvalidArgumentError, "a/b"),
         ({"threads": 0}, fr.InvalidArgumentError, "threads"),
+        ({"threads": True}, fr.ArgumentTypeError, "threads"),
+        ({"seed": -1}, fr.InvalidArgumentError, "seed"),
+        ({"max_errors": True}, fr.ArgumentTypeError, "max_errors"),
+        ({"max_errors": "1%"}, fr.ArgumentTypeError, "max_errors"),
+        ({"verify_images": "no"}, fr.ArgumentTypeError, "verify_images"),
+        ({"split": {}}, fr.InvalidArgumentError, "`split` names no part"),
+        ({"split": [("a", 0.5)]}, fr.ArgumentTypeError, "`split` is not a mapping"),
+        ({"split": {1: 0.5}}, fr.ArgumentTypeError, "name in `split` is not a string: found 1"),
+        ({"split": {"": 0.5}}, fr.InvalidArgumentError, "name in `split`"),
+        ({"split": {"a\0b": 0.5}}, fr.InvalidArgumentError, r"NUL character: found 'a\\x00b'"),
+        ({"split": {"\ud800": 0.5}}, fr.InvalidArgumentError, "Unicode"),
+        ({"split": {"a\n": 0.5}}, fr.InvalidArgumentError, "name in `split`"),
+        ({"split": {"a": True}}, fr.ArgumentTypeError, "number"),
+        ({"split": {"a": float("nan")}}, fr.InvalidArgumentError, "fraction"),
+        ({"root": 3}, fr.ArgumentTypeError, "`root` is not a path"),
+        ({"root": "a\0b"}, fr.InvalidArgumentError, "`root` has a NUL"),
+        ({"progress": "bar"}, fr.ArgumentTypeError, "progress"),
     ],
 )
 def test_bad_options_are_refused(
@@ -163,3 +180,15 @@ def test_a_packed_png_decodes_to_itself(make_file: Callable[..., pathlib.Path]) 
     image = photograph(3, 31, 17)
     data = fr.open(make_file([encoded(image, "PNG")]))
     np.testing.assert_array_equal(data[0].decode(), np.asarray(image))
+
+
+@pytest.mark.parametrize("name", [3, None, ["a"], "{}\0", "\ud800"])
+def test_what_is_no_path_is_neither_source_nor_output(
+    folder: pathlib.Path, tmp_path: pathlib.Path, name: object
+) -> None:
+    name = name.format(folder) if isinstance(name, str) else name
+    with pytest.raises(fr.InvalidArgumentError, match="`source`"):
+        fr.pack(name, tmp_path / "out.rec")
+    with pytest.raises(fr.InvalidArgumentError, match="`output`"):
+        fr.pack(folder, name)
+    assert list(tmp_path.iterdir()) == []

@@ -225,3 +225,22 @@ except KeyboardInterrupt:
     done = python(script, folder, tmp_path / "out.rec")
     assert (done.stdout, done.returncode) == ("interrupted\n", 0), done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_forked_child_is_told_whose_threads_they_are(
+    python: Python, folder: pathlib.Path
+) -> None:
+    script = """
+import os, sys
+import fuelrail as fr
+loader = fr.Loader(sys.argv[1], 4, transforms=[fr.transforms.CenterCrop(8)])
+next(iter(loader))
+child = os.fork()
+if child == 0:
+    print(repr(loader).split("; ")[1], flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(repr(loader).split("; ")[1])
+"""
+    done = python(script, folder)
+    assert done.stdout == "started in another process\nstarted\n", done.stderr

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -127,6 +129,18 @@ def test_batch_size_and_ranks_may_change(tiny_file: pathlib.Path) -> None:
         ({"position": -1}, "position"),
         ({"epoch": "two"}, "epoch"),
         ({"seed": None}, "seed"),
+        ({"epoch": 1.0}, "'epoch' is wrong: expected an integer, found 1.0"),
+        ({"epoch": True}, "'epoch' is wrong: expected an integer, found True"),
+        ({"epoch": 2**32}, "'epoch' is wrong: expected an integer from 0 to 4294967295"),
+        ({"position": 2**64}, "'position' is wrong: expected an integer from 0"),
+        ({"position": -(10**5000)}, "'position' is wrong: expected an integer from 0"),
+        ({"position": float("nan")}, "'position' is wrong: expected an integer, found nan"),
+        ({"dataset": 7}, "'dataset' is wrong: expected a string, found 7"),
+        ({"shuffle": b"none"}, "'shuffle' is wrong: expected a string, found b'none'"),
+        ({"seed": object()}, "'seed' is wrong: expected an integer, found <object"),
+        ({"seed": [0]}, r"'seed' is wrong: expected an integer, found \[0\]"),
+        ({"version": 0}, "version"),
+        ({"version": 2, "seed": ["anything"]}, "'version' is not known here.*or newer"),
     ],
 )
 def test_a_state_of_another_run_is_refused(
@@ -147,3 +161,25 @@ def test_a_state_without_a_member_is_refused(tiny_file: pathlib.Path) -> None:
         del state[member]
         with pytest.raises(fr.InvalidArgumentError, match=member):
             loader.load_state_dict(state)
+
+
+@pytest.mark.parametrize("state", [None, [], "state", 3, [("epoch", 1)]])
+def test_what_is_no_dict_is_no_state(tiny_file: pathlib.Path, state: object) -> None:
+    loader = make(fr.open(tiny_file), batch_size=10)
+    with pytest.raises(fr.ArgumentTypeError, match=r"not a dict: found .*state_dict\(\)"):
+        loader.load_state_dict(state)
+
+
+@pytest.mark.parametrize("number", [np.int64, torch.tensor], ids=["numpy", "torch"])
+def test_a_state_whose_integers_were_saved_as_arrays_is_restored(
+    tiny_file: pathlib.Path, number: Callable[[int], object]
+) -> None:
+    loader = make(fr.open(tiny_file), batch_size=10)
+    next(iter(loader))
+    state = loader.state_dict()
+    saved = {
+        key: number(value) if isinstance(value, int) else value for key, value in state.items()
+    }
+    again = make(fr.open(tiny_file), batch_size=10)
+    again.load_state_dict({**saved, "of another tool": object()})
+    assert again.state_dict() == state

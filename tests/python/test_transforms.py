@@ -50,6 +50,9 @@ def test_transforms_are_values(transform: T.Transform) -> None:
     ("make", "match"),
     [
         (lambda: T.CenterCrop(0), "size"),
+        (lambda: T.CenterCrop(10**9), "size"),
+        (lambda: T.CenterCrop(10**5000), "size"),
+        (lambda: T.Resize(10**9), "32768"),
         (lambda: T.CenterCrop((4, 2**20)), "CenterCrop"),
         (lambda: T.CenterCrop((4, 4, 4)), "size"),
         (lambda: T.Resize("224"), "size"),
@@ -76,6 +79,9 @@ def test_a_bad_value_is_refused_at_once(make: object, match: str) -> None:
     [
         (lambda: T.CenterCrop(2.5), "integer"),
         (lambda: T.CenterCrop("224"), "size"),
+        (lambda: T.CenterCrop(True), "size"),
+        (lambda: T.HorizontalFlip(True), "number"),
+        (lambda: T.CenterCrop(4, 4), "`size`, found 4"),
         (lambda: T.CenterCrop(b"22"), "size"),
         (lambda: T.CenterCrop({4, 5}), "size"),
         (lambda: T.CenterCrop(np.array([4.5, 5])), "size"),

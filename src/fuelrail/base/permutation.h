@@ -14,6 +14,7 @@
 
 namespace fuelrail {
 
+// A plain value. Threads: any number at once.
 class Permutation {
  public:
   // Requires: 0 < n <= 2^62. Different (seed, stream) give independent permutations; an epoch is a

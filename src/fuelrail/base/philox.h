@@ -4,8 +4,9 @@
 //
 // Frozen layout. Changing it changes every augmented epoch of every user:
 //   key     = (low 32 bits of seed, high 32 bits of seed)
-//   counter = (low 32 bits of position, high 32 bits of position, epoch, operation << 16 | draw >>
-//   2) the number is word (draw & 3) of the block.
+//   counter = (low 32 bits of position, high 32 bits of position,
+//              epoch, operation << 16 | draw >> 2)
+//   number  = word (draw & 3) of the block
 #pragma once
 
 #include <array>

@@ -24,13 +24,14 @@ class Batch {
   size_t rows() const { return rows_; }
 
   // The first byte of a column, and of one row of it. Column j of a batch with fewer rows than the
-  // layout begins where it does in a full one.
+  // layout begins where it does in a full one. Requires: index < layout().columns().size(), row <
+  // layout().rows(). Threads: any number at once; who writes which row is theirs to agree on.
   std::byte* column(size_t index) const { return slot_->data() + layout_->offset(index); }
   std::byte* row(size_t index, size_t row) const {
     return column(index) + row * layout_->columns()[index].row_bytes();
   }
 
-  // [rows, row_shape...].
+  // [rows, row_shape...]. Requires: as column.
   std::vector<int64_t> shape(size_t index) const;
 
   const std::shared_ptr<Slot>& owner() const { return slot_; }

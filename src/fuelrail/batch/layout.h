@@ -27,6 +27,7 @@ class BatchLayout {
 
   const std::vector<ColumnSpec>& columns() const { return columns_; }
   size_t rows() const { return rows_; }  // capacity: a batch may have fewer
+  // In bytes from the slot's beginning. Requires: column < columns().size().
   size_t offset(size_t column) const { return offsets_[column]; }
   size_t total_bytes() const { return total_bytes_; }
   size_t row_bytes() const { return row_bytes_; }  // of all columns, without padding

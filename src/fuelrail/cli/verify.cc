@@ -14,6 +14,7 @@
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/ordered_work.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
@@ -22,7 +23,6 @@
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/decode/decoder.h"
-#include "fuelrail/pack/ordered_work.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {

@@ -51,7 +51,8 @@ class Container {
 
   // Requires: i < size(). Cheap: no read, no allocation of the record's size. Errors: CorruptError
   // for a record that is longer than its format's records can be, so that nobody allocates for what
-  // a damaged table or a sparse file claims; those of the record table.
+  // a damaged table or a sparse file claims; those of the record table; NotFoundError and IoError
+  // where a record is a file of its own, which is looked at now.
   virtual Extent extent(uint64_t i) const = 0;
 
   // Checks and unframes the bytes of extent(i) into `out`; views into `framed` where it can.
@@ -59,6 +60,8 @@ class Container {
   virtual void parse(uint64_t i, Bytes framed, Sample& out) const = 0;
 
   virtual Place place(uint64_t i) const = 0;
+
+  // Errors: those of `extent`, where it has to look at every record.
   virtual Fingerprint fingerprint() const = 0;
 
   // Names of the classes, by label. Empty when the format and its sidecar have none.

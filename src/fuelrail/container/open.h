@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/container/container.h"
 
 namespace fuelrail {
@@ -15,9 +16,13 @@ struct OpenOptions {
   std::function<void(const std::string&)> warn{};
 
   // Asked by the opening thread as a scan begins, and again every 1024 records or 50 ms (of a
-  // folder: at every folder in it), so cheap if it can be; false stops the opening with a
+  // folder: at every class folder too), so cheap if it can be; false stops the opening with a
   // StateError "interrupted". What it throws passes through. Default: never asked.
   std::function<bool()> keep_going{};
+
+  // Asked by the opening thread about each folder in a folder of images that cannot be read; true
+  // goes on without what is in it (its class keeps its label). Default: the error is thrown.
+  std::function<bool(const IoError&)> leave_out{};
 };
 
 // A directory opens as files (one sub-folder a class: files/files_container.h), a `.rec` as

@@ -143,7 +143,6 @@ class Sidecar {
   bool has_checksums() const { return checksums_ != nullptr; }
   uint32_t payload_crc(uint64_t i) const;
 
-  bool has_classes() const { return section(kClassesSection) != nullptr; }
   const std::vector<std::string>& classes() const { return classes_; }  // empty without the section
 
   // Empty when the records are not images with labels.

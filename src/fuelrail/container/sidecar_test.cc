@@ -85,7 +85,7 @@ TEST(Sidecar, everything_comes_back) {
   ASSERT_TRUE(sidecar->has_checksums());
   EXPECT_EQ(sidecar->payload_crc(0), 0xaaaaaaaa);
   EXPECT_EQ(sidecar->payload_crc(1), 0xbbbbbbbb);
-  EXPECT_TRUE(sidecar->has_classes());
+  EXPECT_NE(sidecar->section(kClassesSection), nullptr);
   EXPECT_THAT(sidecar->classes(), ElementsAre("cat", "", "d\xc3\xb6g"));
   EXPECT_EQ(sidecar->labels(), (LabelSummary{.width = 1, .integral = true}));
   std::vector<std::byte> lengths(16);
@@ -105,7 +105,7 @@ TEST(Sidecar, what_was_not_given_is_absent) {
   writer.add_record({0, 100});
   const auto sidecar = opened(bytes_of(writer));
   EXPECT_FALSE(sidecar->has_checksums());
-  EXPECT_FALSE(sidecar->has_classes());
+  EXPECT_EQ(sidecar->section(kClassesSection), nullptr);
   EXPECT_TRUE(sidecar->classes().empty());
   EXPECT_FALSE(sidecar->labels());
 }

@@ -36,7 +36,8 @@ class Sampler {
   virtual ~Sampler() = default;
 
   // Empty when there is nothing more to come, ever (a fed order that has ended; an epoch without
-  // batches).
+  // batches). Errors: as the implementation says; the sampler then stays where it was, and can be
+  // asked again.
   virtual std::optional<BatchPlan> next() = 0;
 
   // Where `next` goes on.

@@ -48,6 +48,13 @@ std::string scheme_of(const std::string& uri) {
 
 }  // namespace
 
+std::vector<DirectoryEntry> FileSystem::list_names(const std::string& uri) {
+  std::vector<DirectoryEntry> entries;
+  for (const FileInfo& info : list(uri))
+    entries.push_back({base_name(info.uri), info.is_directory});
+  return entries;
+}
+
 FileSystem& file_system_for(const std::string& uri) {
   const std::string scheme = scheme_of(uri);
   if (scheme.empty()) return local_file_system();

@@ -232,10 +232,24 @@ TYPED_TEST_P(FileSystemConformance, list_is_sorted_by_code_point_and_not_recursi
   }
 }
 
+TYPED_TEST_P(FileSystemConformance, names_alone_are_listed_as_list_does) {
+  this->put(this->at("b"), "1");
+  this->files().make_directory(this->at("a"));
+  this->put(this->at("a/inside"), "2");
+  this->put(this->at("a-b"), "3");
+  std::vector<std::string> found;
+  for (const DirectoryEntry& entry : this->files().list_names(this->at(""))) {
+    found.push_back(entry.name + (entry.is_directory ? "/" : ""));
+  }
+  EXPECT_EQ(found, (std::vector<std::string>{"a/", "a-b", "b"}));
+}
+
 TYPED_TEST_P(FileSystemConformance, listing_refuses_what_is_no_directory) {
   EXPECT_THROW(this->files().list(this->at("none")), NotFoundError);
+  EXPECT_THROW(this->files().list_names(this->at("none")), NotFoundError);
   this->put(this->at("x"), "1");
   EXPECT_THROW(this->files().list(this->at("x")), InvalidArgumentError);
+  EXPECT_THROW(this->files().list_names(this->at("x")), InvalidArgumentError);
   this->files().make_directory(this->at("empty"));
   EXPECT_TRUE(this->files().list(this->at("empty")).empty());
 }
@@ -327,6 +341,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     an_open_source_keeps_its_bytes, opening_refuses_what_is_no_file,
     creating_refuses_what_cannot_be_a_file, errors_name_the_uri,
     stat_tells_files_directories_and_nothing_apart, list_is_sorted_by_code_point_and_not_recursive,
+    names_alone_are_listed_as_list_does,
     listing_refuses_what_is_no_directory, removing_takes_files_only,
     make_directory_makes_parents_and_may_be_repeated, a_lazy_source_reads_and_sees_changes_of_size,
     a_lazy_source_needs_no_file_before_its_first_read, a_lazy_source_says_what_it_is_to_be_shown_as,

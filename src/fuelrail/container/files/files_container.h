@@ -28,13 +28,19 @@ inline constexpr uint64_t kMaxImageFileBytes = (uint64_t{1} << 29) - 1;
 // links followed) and then by name, both in code-point order. Files that are no images are left out
 // and counted in one warning.
 //
-// Keeps a name and a size of each file, and opens a file only while it is read. A relative `uri`
-// stays the folder that it was at opening when the process changes its directory; errors and places
-// spell it as it was given.
+// Opening lists names, by several threads, and looks at no file. A file's length is what it is when
+// `extent` or `fingerprint` first asks (the latter asks for all, by several threads), and a change
+// after that is an error at the read. Keeps a name and a length of each file, and opens a file only
+// while it is read. A relative `uri` stays the folder that it was at opening when the process
+// changes its directory; errors and places spell it as it was given.
+//
+// Warns where classes look like parts of a data set (`train` and `val` that hold folders), and
+// where no class folder has images itself: what is meant may be one folder further down.
+//
 // Errors: NotFoundError when there is no class folder, or one without any image;
 // InvalidArgumentError when images lie in the top folder alone, and when folders are nested deeper
-// than 32 (a link that leads back); IoError for a folder that cannot be read;
-// StateError when `keep_going` says so.
+// than 32 (a link that leads back); IoError for a folder that cannot be read, unless `leave_out`
+// takes it; StateError when `keep_going` says so.
 std::shared_ptr<const Container> open_files(const std::string& uri,
                                             const OpenOptions& options = {});
 

@@ -4,7 +4,10 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <functional>
+#include <thread>
 
+#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/container_conformance.h"
@@ -253,6 +256,110 @@ TEST(FilesContainer, a_file_too_long_to_be_an_image_is_refused_before_any_alloca
   EXPECT_NO_THROW(read_sample(*container, 2, framed, sample));
 }
 
+std::vector<std::string> warnings_of(const std::string& folder) {
+  std::vector<std::string> warnings;
+  open_files(folder, {.warn = [&](const std::string& text) { warnings.push_back(text); }});
+  return warnings;
+}
+
+TEST(FilesContainer, parts_of_a_data_set_taken_for_classes_are_warned_of) {
+  const TemporaryDirectory directory;
+  write_file(directory / "train/cat/0.jpg", "x");
+  write_file(directory / "train/dog/0.jpg", "x");
+  write_file(directory / "val/cat/0.jpg", "x");
+  EXPECT_THAT(warnings_of(directory.path()),
+              ElementsAre(testing::AllOf(HasSubstr("'train' and 'val' are read as classes"),
+                                         HasSubstr("give " + (directory / "train")))));
+  EXPECT_THAT(warnings_of(directory / "train"), testing::IsEmpty());
+  write_file(directory / "val/0.jpg", "x");  // a class, then
+  EXPECT_THAT(warnings_of(directory.path()), testing::IsEmpty());
+}
+
+TEST(FilesContainer, classes_that_hold_nothing_but_folders_are_warned_of) {
+  const TemporaryDirectory directory;
+  write_file(directory / "data/cat/0.jpg", "x");
+  write_file(directory / "data/dog/0.jpg", "x");
+  EXPECT_THAT(warnings_of(directory.path()),
+              ElementsAre(testing::AllOf(HasSubstr("(first data/cat), and count as 'data'"),
+                                         HasSubstr("give " + (directory / "data")))));
+}
+
+TEST(FilesContainer, one_folder_of_the_same_name_in_every_class_is_no_cause_for_doubt) {
+  const TemporaryDirectory directory;
+  write_file(directory / "n01/images/0.jpg", "x");
+  write_file(directory / "n02/images/0.jpg", "x");
+  EXPECT_THAT(warnings_of(directory.path()), testing::IsEmpty());
+}
+
+TEST(FilesContainer, a_file_that_goes_before_it_was_looked_at_is_an_error_with_its_place) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "cat/1.jpg", "yy");
+  const auto container = open_files(directory.path());
+  std::filesystem::remove(directory / "cat/1.jpg");
+  EXPECT_EQ(container->extent(0).length, 1u);
+  const auto expect_no_file = [&](const std::function<void()>& look) {
+    try {
+      look();
+      FAIL() << "nothing was thrown";
+    } catch (const NotFoundError& error) {
+      EXPECT_EQ(error.detail().path, directory / "cat/1.jpg");
+      EXPECT_EQ(error.detail().record, 1u);
+    }
+  };
+  expect_no_file([&] { container->extent(1); });
+  expect_no_file([&] { container->fingerprint(); });
+  write_file(directory / "cat/1.jpg", "yy");
+  EXPECT_EQ(container->fingerprint(), open_files(directory.path())->fingerprint());
+}
+
+TEST(FilesContainer, many_threads_agree_on_lengths_and_fingerprint) {
+  const TemporaryDirectory directory;
+  for (int i = 0; i < 1200; ++i) {
+    write_file(directory / ("c" + std::to_string(i % 7) + "/" + std::to_string(i) + ".jpg"),
+               std::string(static_cast<size_t>(i % 50), 'x'));
+  }
+  const auto container = open_files(directory.path());
+  std::vector<Fingerprint> found(4);
+  {
+    std::vector<std::jthread> threads;
+    for (Fingerprint& mine : found) {
+      threads.emplace_back([&] {
+        for (uint64_t i = 0; i < container->size(); i += 3) container->extent(i);
+        mine = container->fingerprint();
+      });
+    }
+  }
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i < container->size(); ++i) bytes += container->extent(i).length;
+  EXPECT_EQ(found[0].bytes, bytes);
+  EXPECT_EQ(found[0].records, 1200u);
+  for (const Fingerprint& each : found) EXPECT_EQ(each, found[0]);
+}
+
+TEST(FilesContainer, an_unreadable_folder_may_be_left_out_and_its_class_keeps_its_label) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0755), 0);
+  for (const char* name : {"ant/0.jpg", "bee/0.jpg", "cat/0.jpg", "cat/inner/0.jpg"}) {
+    write_file(directory / name, "x");
+  }
+  ASSERT_EQ(::chmod((directory / "bee").c_str(), 0), 0);
+  ASSERT_EQ(::chmod((directory / "cat/inner").c_str(), 0), 0);
+  const std::string said = in_unprivileged_child([&]() -> std::string {
+    std::string text;
+    const auto container = open_files(directory.path(), {.leave_out = [&](const IoError& error) {
+                                        text += base_name(error.detail().path) + " ";
+                                        return true;
+                                      }});
+    Sample sample;
+    std::vector<std::byte> framed;
+    read_sample(*container, 1, framed, sample);
+    return text + std::to_string(container->size()) + " images, label " +
+           std::to_string(load_le<int64_t>(sample.fields[1].bytes.data()));
+  });
+  EXPECT_EQ(said, "bee inner 2 images, label 2");
+}
+
 TEST(FilesContainer, opening_stops_when_told) {
   const TemporaryDirectory directory;
   write_file(directory / "cat/0.jpg", "x");
@@ -271,6 +378,7 @@ TEST(FilesContainer, a_file_that_changes_or_goes_is_an_error_with_its_place) {
   const auto container = open_files(directory.path());
   Sample sample;
   std::vector<std::byte> framed;
+  container->fingerprint();  // looks at every file
   write_file(directory / "cat/1.jpg", "longer now");
   try {
     read_sample(*container, 1, framed, sample);

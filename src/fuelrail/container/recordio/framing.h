@@ -83,7 +83,6 @@ class PartChain {
 
   bool done() const { return done_; }
   uint64_t parts() const { return parts_; }
-  uint64_t payload_bytes() const { return payload_bytes_; }
 
  private:
   uint64_t parts_ = 0;

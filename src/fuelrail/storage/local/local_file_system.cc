@@ -41,6 +41,31 @@ Directory open_directory(const std::string& uri) {
   local::throw_errno(error, "the directory cannot be read", uri);
 }
 
+// In the directory's own order, without "." and "..".
+template <typename Visit>
+void for_each_entry(const std::string& uri, Visit visit) {
+  const Directory directory = open_directory(uri);
+  errno = 0;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") visit(*directory, *entry);
+    errno = 0;
+  }
+  if (errno != 0) local::throw_errno(errno, "the directory cannot be read", uri);
+}
+
+// Of a file or directory, through links; empty for anything else.
+std::optional<struct stat> status_of(DIR& directory, const std::string& uri, const char* name) {
+  struct stat status {};
+  if (::fstatat(::dirfd(&directory), name, &status, 0) != 0) {
+    if (errno == ENOENT || errno == ELOOP)
+      return std::nullopt;  // a dangling link, or one to itself
+    local::throw_errno(errno, "the directory's entry cannot be looked at", join_uri(uri, name));
+  }
+  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return std::nullopt;
+  return status;
+}
+
 class LocalFileSystem final : public FileSystem {
  public:
   std::shared_ptr<const Source> open(const std::string& uri) override {
@@ -75,17 +100,28 @@ class LocalFileSystem final : public FileSystem {
   }
 
   std::vector<FileInfo> list(const std::string& uri) override {
-    const Directory directory = open_directory(uri);
     std::vector<FileInfo> entries;
-    errno = 0;
-    while (const dirent* entry = ::readdir(directory.get())) {
-      const std::string_view name = entry->d_name;
-      if (name != "." && name != "..") add_entry(*directory, uri, entry->d_name, entries);
-      errno = 0;
-    }
-    if (errno != 0) local::throw_errno(errno, "the directory cannot be read", uri);
+    for_each_entry(uri, [&](DIR& directory, const dirent& entry) {
+      const auto status = status_of(directory, uri, entry.d_name);
+      if (status) entries.push_back(info_of(join_uri(uri, entry.d_name), *status));
+    });
     std::sort(entries.begin(), entries.end(),
               [](const FileInfo& a, const FileInfo& b) { return a.uri < b.uri; });
+    return entries;
+  }
+
+  std::vector<DirectoryEntry> list_names(const std::string& uri) override {
+    std::vector<DirectoryEntry> entries;
+    for_each_entry(uri, [&](DIR& directory, const dirent& entry) {
+      if (entry.d_type == DT_REG || entry.d_type == DT_DIR) {
+        entries.push_back({entry.d_name, entry.d_type == DT_DIR});
+      } else if (entry.d_type == DT_LNK || entry.d_type == DT_UNKNOWN) {
+        const auto status = status_of(directory, uri, entry.d_name);
+        if (status) entries.push_back({entry.d_name, S_ISDIR(status->st_mode)});
+      }
+    });
+    std::sort(entries.begin(), entries.end(),
+              [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name < b.name; });
     return entries;
   }
 
@@ -100,18 +136,6 @@ class LocalFileSystem final : public FileSystem {
     if (error) {
       throw IoError("the directory cannot be made", {.path = uri, .found = error.message()});
     }
-  }
-
- private:
-  static void add_entry(DIR& directory, const std::string& uri, const char* name,
-                        std::vector<FileInfo>& entries) {
-    struct stat status {};
-    if (::fstatat(::dirfd(&directory), name, &status, 0) != 0) {
-      if (errno == ENOENT || errno == ELOOP) return;  // a dangling link, or one to itself
-      local::throw_errno(errno, "the directory's entry cannot be looked at", join_uri(uri, name));
-    }
-    if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return;
-    entries.push_back(info_of(join_uri(uri, name), status));
   }
 };
 

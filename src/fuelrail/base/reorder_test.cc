@@ -1,4 +1,4 @@
-#include "fuelrail/pack/reorder.h"
+#include "fuelrail/base/reorder.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "fuelrail/pack/reorder.h"
+#include "fuelrail/base/reorder.h"
 
 namespace fuelrail {
 

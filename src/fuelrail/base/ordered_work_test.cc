@@ -1,4 +1,4 @@
-#include "fuelrail/pack/ordered_work.h"
+#include "fuelrail/base/ordered_work.h"
 
 #include <gtest/gtest.h>
 

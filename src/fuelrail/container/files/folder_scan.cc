@@ -1,0 +1,286 @@
+#include "fuelrail/container/files/folder_scan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "fuelrail/base/cpu.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/ordered_work.h"
+#include "fuelrail/container/files/files_container.h"
+
+namespace fuelrail::files {
+namespace {
+
+constexpr int kMaxDepth = 32;
+constexpr const char* kLayout = "one sub-folder a class, with its images in it";
+constexpr std::chrono::milliseconds kPatience{50};
+
+// Files left out, as they are no images by their names.
+struct Ignored {
+  uint64_t count = 0;
+  std::string first;
+
+  void add(const std::string& uri) {
+    if (count++ == 0) first = uri;
+  }
+  void add(const Ignored& others) {
+    if (count == 0) first = others.first;
+    count += others.count;
+  }
+};
+
+// What a class folder holds.
+struct ClassImages {
+  Names names;                          // below the class folder
+  uint64_t own_images = 0;              // in the class folder itself
+  std::vector<std::string> subfolders;  // directly in it, with images somewhere in them
+  Ignored ignored;
+  std::vector<IoError> unreadable;  // folders
+
+  uint64_t weight() const { return names.size() * 64; }
+};
+
+// Lists one class folder with all below it. One a class.
+class ClassScan {
+ public:
+  ClassScan(FileSystem& files, std::string uri) : files_(files), uri_(std::move(uri)) {}
+
+  ClassImages run() {
+    list_folders("", 0);
+    // By whole path, as ImageFolder sorts them: "a-b" comes between "a" and "a/c".
+    std::sort(folders_.begin(), folders_.end(),
+              [](const Folder& a, const Folder& b) { return a.name() < b.name(); });
+    for (const Folder& folder : folders_) add_images(folder);
+    found_.names.shrink_to_fit();
+    return std::move(found_);
+  }
+
+ private:
+  struct Folder {
+    std::string path;  // below the class folder, with a slash at its end; of that itself, empty
+    std::vector<std::string> files;
+    std::string_view name() const { return std::string_view(path).substr(0, path.rfind('/')); }
+  };
+
+  void list_folders(const std::string& path, int depth) {
+    if (depth > kMaxDepth) {
+      throw InvalidArgumentError(
+          "folders are nested too deep",
+          {.path = uri_,
+           .expected = fmt::format("at most {} below a class", kMaxDepth),
+           .found = path,
+           .remedy = "Look for a link that leads back into its own folder, and remove it"});
+    }
+    Folder folder{.path = path, .files = {}};
+    std::vector<std::string> below;
+    for (DirectoryEntry& entry : entries_of(path)) {
+      (entry.is_directory ? below : folder.files).push_back(std::move(entry.name));
+    }
+    folders_.push_back(std::move(folder));
+    for (const std::string& name : below) list_folders(path + name + "/", depth + 1);
+  }
+
+  std::vector<DirectoryEntry> entries_of(const std::string& path) {
+    try {
+      return files_.list_names(path.empty() ? uri_
+                                            : join_uri(uri_, path.substr(0, path.size() - 1)));
+    } catch (const IoError& error) {
+      found_.unreadable.push_back(error);
+      return {};
+    }
+  }
+
+  void add_images(const Folder& folder) {
+    const uint64_t before = found_.names.size();
+    for (const std::string& name : folder.files) {
+      if (has_image_extension(name)) {
+        found_.names.add(folder.path + name);
+      } else {
+        found_.ignored.add(join_uri(uri_, folder.path + name));
+      }
+    }
+    const uint64_t images = found_.names.size() - before;
+    if (folder.path.empty()) found_.own_images = images;
+    if (!folder.path.empty() && images > 0) note_subfolder(folder.path);
+  }
+
+  void note_subfolder(const std::string& path) {
+    std::string name = path.substr(0, path.find('/'));
+    auto& names = found_.subfolders;
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  }
+
+  FileSystem& files_;
+  std::string uri_;
+  std::vector<Folder> folders_;
+  ClassImages found_;
+};
+
+// Notices folders that are more likely to hold class folders than to be classes.
+class LayoutCheck {
+ public:
+  explicit LayoutCheck(const std::string& root) : root_(root) {}
+
+  void add(const std::string& name, const ClassImages& found) {
+    if (found.own_images > 0) {
+      own_images_ = true;
+    } else if (found.names.size() > 0) {
+      if (is_part_name(name)) parts_.push_back(name);
+      if (first_.empty()) first_ = name;
+      for (const std::string& subfolder : found.subfolders) add_subfolder(subfolder);
+    }
+  }
+
+  // What to tell the user; empty when the layout raises no doubt.
+  std::string warning() const {
+    if (parts_.size() > 1) {
+      return fmt::format(
+          "{}: '{}' and '{}' are read as classes, though by their names they are parts of a data "
+          "set, and hold folders themselves. To read one part, give {}",
+          root_, parts_[0], parts_[1], join_uri(root_, parts_[0]));
+    }
+    if (own_images_ || !subfolders_differ_) return {};
+    return fmt::format(
+        "{}: no class folder has images itself: all are in folders below (first {}/{}), and count "
+        "as '{}'. If those folders are the classes, give {}",
+        root_, first_, first_subfolder_, first_, join_uri(root_, first_));
+  }
+
+ private:
+  static bool is_part_name(std::string_view name) {
+    constexpr std::array<std::string_view, 6> kNames{"train", "training",   "val",
+                                                     "valid", "validation", "test"};
+    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  }
+
+  // One folder of the same name in every class ("images") is a usual layout.
+  void add_subfolder(const std::string& name) {
+    if (first_subfolder_.empty()) first_subfolder_ = name;
+    subfolders_differ_ |= name != first_subfolder_;
+  }
+
+  const std::string& root_;
+  std::vector<std::string> parts_;  // classes named as a part
+  std::string first_;
+  std::string first_subfolder_;
+  bool own_images_ = false;
+  bool subfolders_differ_ = false;
+};
+
+// Lists a folder and all below it.
+class Scan {
+ public:
+  Scan(FileSystem& files, const std::string& root, const OpenOptions& options)
+      : files_(files), root_(root), options_(options), layout_(root) {}
+
+  FolderListing run() {
+    check_keep_going();
+    find_classes();
+    OrderedWork<ClassImages> work(
+        {.items = listing_.classes.size(), .threads = default_threads()},
+        [this]() -> OrderedWork<ClassImages>::Worker {
+          return [this](uint64_t i) {
+            return ClassScan(files_, join_uri(root_, listing_.classes[i])).run();
+          };
+        },
+        [](const ClassImages& found) { return found.weight(); });
+    for (const std::string& name : listing_.classes) add_class(name, next(work));
+    listing_.names.shrink_to_fit();
+    warn();
+    return std::move(listing_);
+  }
+
+ private:
+  // Errors: as open_files.
+  void find_classes() {
+    uint64_t images = 0;
+    for (const DirectoryEntry& entry : files_.list_names(root_)) {
+      if (entry.is_directory) {
+        listing_.classes.push_back(entry.name);
+      } else {
+        images += has_image_extension(entry.name);
+        ignored_.add(join_uri(root_, entry.name));
+      }
+    }
+    if (!listing_.classes.empty()) return;
+    if (images > 0) {
+      throw InvalidArgumentError(
+          "the folder has images, and no class folders",
+          {.path = root_,
+           .expected = kLayout,
+           .found = fmt::format("{} image{} in the folder itself", images, images == 1 ? "" : "s"),
+           .remedy = "Move them into a sub-folder, or pack a list (.lst) of them"});
+    }
+    throw NotFoundError(
+        "the folder has no class folders",
+        {.path = root_,
+         .expected = kLayout,
+         .found = ignored_.count == 0
+                      ? "an empty folder"
+                      : fmt::format("no folder, and {} file{} (first {})", ignored_.count,
+                                    ignored_.count == 1 ? "" : "s", base_name(ignored_.first))});
+  }
+
+  ClassImages next(OrderedWork<ClassImages>& work) const {
+    for (;;) {
+      check_keep_going();
+      if (std::optional<ClassImages> found = work.take(kPatience)) return *std::move(found);
+    }
+  }
+
+  void add_class(const std::string& name, const ClassImages& found) {
+    for (const IoError& error : found.unreadable) {
+      if (!options_.leave_out || !options_.leave_out(error)) throw error;
+    }
+    if (found.names.size() == 0 && found.unreadable.empty()) {
+      throw NotFoundError(fmt::format("the class folder '{}' has no images", name),
+                          {.path = join_uri(root_, name),
+                           .expected = "files ending in " + image_extensions(),
+                           .remedy = "Put images into the folder, or remove it"});
+    }
+    listing_.class_begins.push_back(listing_.names.size());
+    for (uint64_t i = 0; i < found.names.size(); ++i) listing_.names.add(found.names[i]);
+    ignored_.add(found.ignored);
+    layout_.add(name, found);
+  }
+
+  void warn() const {
+    if (!options_.warn) return;
+    if (ignored_.count > 0) {
+      options_.warn(
+          fmt::format("{}: {} {} and left out: first {} (images are {})", root_, ignored_.count,
+                      ignored_.count == 1 ? "file is no image in a class folder, by its name,"
+                                          : "files are no images in class folders, by their names,",
+                      ignored_.first, image_extensions()));
+    }
+    if (const std::string doubt = layout_.warning(); !doubt.empty()) options_.warn(doubt);
+  }
+
+  void check_keep_going() const {
+    if (options_.keep_going && !options_.keep_going()) {
+      throw StateError("interrupted", {.path = root_});
+    }
+  }
+
+  FileSystem& files_;
+  const std::string& root_;
+  const OpenOptions& options_;
+  FolderListing listing_;
+  Ignored ignored_;
+  LayoutCheck layout_;
+};
+
+}  // namespace
+
+FolderListing scan_folder(FileSystem& files, const std::string& root, const OpenOptions& options) {
+  return Scan(files, root, options).run();
+}
+
+}  // namespace fuelrail::files

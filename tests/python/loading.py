@@ -1,0 +1,33 @@
+"""Loaders of the tiny file, and what the tests read from their batches."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Sequence
+
+import numpy as np
+
+import fuelrail as fr
+from conftest import pixels
+from fuelrail import transforms as T
+
+FIELDS = ("id", "position", "valid", "label", "image")
+CROP = [T.CenterCrop(4)]
+
+
+def arrays(batch: Sequence[fr.Array]) -> list[np.ndarray]:
+    return [array.numpy() for array in batch]
+
+
+def tiny(file: pathlib.Path, batch_size: int = 10, **options: object) -> fr.Loader:
+    return fr.Loader(file, batch_size, **{"transforms": CROP, "fields": FIELDS, **options})
+
+
+def epoch_ids(loader: fr.Loader) -> list[int]:
+    return [i for batch in loader for i in batch[0].numpy().tolist()]
+
+
+def crop_of(encoded_image: bytes, height: int, width: int) -> np.ndarray:
+    image = pixels(encoded_image)
+    top, left = round((image.shape[0] - height) / 2), round((image.shape[1] - width) / 2)
+    return image[top : top + height, left : left + width]

@@ -1,0 +1,169 @@
+"""Bad options are refused at once, with the good one."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import pathlib
+
+import numpy as np
+import pytest
+
+import fuelrail as fr
+from fuelrail import transforms as T
+from loading import CROP, tiny
+
+OPTIONS = [
+    ({"batchsize": 3}, fr.ArgumentTypeError, "'batch_size'"),
+    ({"suffle": True}, fr.ArgumentTypeError, "'shuffle'"),
+    ({"workers_of_mine": 3}, fr.ArgumentTypeError, "Known: "),
+    ({"\ud800": 3}, fr.ArgumentTypeError, "there is no option"),
+    ({"shuffle": "ful"}, fr.InvalidArgumentError, "'full'"),
+    ({"shuffle": 1}, fr.InvalidArgumentError, "shuffle"),
+    ({"shuffle": None}, fr.InvalidArgumentError, "shuffle"),
+    ({"shuffle": np.zeros(2)}, fr.InvalidArgumentError, "shuffle"),
+    ({"layout": "\ud800"}, fr.InvalidArgumentError, "layout"),
+    ({"layout": None}, fr.ArgumentTypeError, "layout"),
+    ({"dtype": "flaot32"}, fr.InvalidArgumentError, "'float32'"),
+    ({"dtype": np.float64}, fr.InvalidArgumentError, "dtype"),
+    ({"layout": "nchw"}, fr.InvalidArgumentError, "layout"),
+    ({"last_batch": "dorp"}, fr.InvalidArgumentError, "'drop'"),
+    ({"orientation": "applied"}, fr.InvalidArgumentError, "'apply'"),
+    ({"fields": ["image", "labels"]}, fr.InvalidArgumentError, "'label'"),
+    ({"fields": ["image", "image"]}, fr.InvalidArgumentError, "names 'image' twice"),
+    ({"fields": []}, fr.InvalidArgumentError, "fields"),
+    ({"fields": "image"}, fr.ArgumentTypeError, "`fields` is not a list"),
+    ({"fields": None}, fr.ArgumentTypeError, "`fields` is not a list"),
+    ({"fields": {"image"}}, fr.ArgumentTypeError, "`fields` is not a list"),
+    ({"fields": [3]}, fr.ArgumentTypeError, r"`fields\[0\]` is not a string: found 3"),
+    ({"fields": ["image", b"label"]}, fr.ArgumentTypeError, r"`fields\[1\]`"),
+    ({"fields": ["image\0"]}, fr.InvalidArgumentError, r"NUL.*'image\\x00'"),
+    ({"batch_size": 0}, fr.InvalidArgumentError, "batch_size"),
+    ({"batch_size": -1}, fr.InvalidArgumentError, "batch_size"),
+    ({"batch_size": 2.0}, fr.ArgumentTypeError, "batch_size"),
+    ({"batch_size": True}, fr.ArgumentTypeError, r"batch_size.*found True \(bool\)"),
+    ({"batch_size": 10**50}, fr.InvalidArgumentError, "batch_size"),
+    ({"seed": -1}, fr.InvalidArgumentError, "seed"),
+    ({"threads": 10**9}, fr.InvalidArgumentError, "threads"),
+    ({"rank": 0, "world_size": 0}, fr.InvalidArgumentError, "world_size"),
+    ({"seed": 2**64}, fr.InvalidArgumentError, "seed"),
+    ({"threads": 0}, fr.InvalidArgumentError, "threads"),
+    ({"prefetch": 0}, fr.InvalidArgumentError, "prefetch"),
+    ({"max_pixels": 0}, fr.InvalidArgumentError, "max_pixels"),
+    ({"rank": 1}, fr.InvalidArgumentError, "world_size"),
+    ({"rank": 2, "world_size": 2}, fr.OutOfRangeError, "rank"),
+    ({"transforms": []}, fr.InvalidArgumentError, "CenterCrop"),
+    ({"transforms": [T.Resize(8)]}, fr.InvalidArgumentError, "CenterCrop"),
+    ({"transforms": T.CenterCrop(8)}, fr.ArgumentTypeError, "list"),
+    ({"transforms": [T.CenterCrop(8), "flip"]}, fr.ArgumentTypeError, r"transforms\[1\]"),
+    ({"transforms": [T.CenterCrop]}, fr.ArgumentTypeError, "'CenterCrop'"),
+    ({"transforms": [T.Normalize((0,) * 3, (1,) * 3), *CROP]}, fr.InvalidArgumentError, "last"),
+    (
+        {"transforms": [*CROP, T.Normalize((0,) * 3, (1,) * 3)], "dtype": "uint8"},
+        fr.InvalidArgumentError,
+        "uint8",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "match"), OPTIONS, ids=lambda value: str(value)[:40])
+def test_a_bad_option_is_refused_with_the_nearest_good_one(
+    tiny_file: pathlib.Path, options: dict[str, object], kind: type[fr.Error], match: str
+) -> None:
+    with pytest.raises(kind, match=match):
+        fr.Loader(tiny_file, **{"transforms": CROP, **options})
+
+
+class Unspeakable:
+    def __repr__(self) -> str:
+        raise ValueError("mine")
+
+
+@pytest.mark.parametrize(
+    "option", ["batch_size", "shuffle", "fields", "dtype", "transforms", "threads"]
+)
+def test_a_value_that_cannot_be_shown_is_named_by_its_type(
+    tiny_file: pathlib.Path, option: str
+) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match=f"{option}.*Unspeakable"):
+        fr.Loader(tiny_file, **{"transforms": CROP, option: Unspeakable()})
+
+
+TORCH = {
+    "num_workers": "`threads`",
+    "drop_last": '`last_batch="drop"`',
+    "pin_memory": "`tensor.pin_memory\\(\\)`",
+    "collate_fn": "`fields`",
+    "sampler": "`shuffle`, `rank` and `world_size`",
+    "batch_sampler": "`batch_size`",
+    "prefetch_factor": "`prefetch`",
+    "worker_init_fn": "`seed`",
+    "persistent_workers": "Leave it out",
+    "generator": "`seed`",
+}
+
+
+@pytest.mark.parametrize(("option", "remedy"), TORCH.items())
+@pytest.mark.parametrize("kind", ["Loader", "torch.DataLoader"])
+def test_an_option_of_torch_is_answered_with_what_to_use_instead(
+    tiny_file: pathlib.Path, kind: str, option: str, remedy: str
+) -> None:
+    loader = operator.attrgetter(kind)(fr)
+    with pytest.raises(fr.ArgumentTypeError, match=f"no option '{option}'. .*{remedy}") as caught:
+        loader(tiny_file, 4, transforms=CROP, **{option: 1})
+    assert "\n" not in str(caught.value)
+
+
+def test_every_option_of_torch_is_an_option_or_answered(tiny_file: pathlib.Path) -> None:
+    torch = pytest.importorskip("torch")
+    theirs = inspect.signature(torch.utils.data.DataLoader.__init__).parameters
+    ours = inspect.signature(fr.torch.DataLoader.__init__).parameters
+    for option in set(theirs) - set(ours):
+        with pytest.raises(fr.ArgumentTypeError, match=f"no option '{option}'") as caught:
+            fr.torch.DataLoader(tiny_file, **{option: 1})
+        assert caught.value.remedy is not None
+        assert not caught.value.remedy.startswith(("Known", "Did you mean")), option
+
+
+def test_options_want_their_names(tiny_file: pathlib.Path) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match="`data` and `batch_size`, found True"):
+        fr.Loader(tiny_file, 4, True)
+
+
+@pytest.mark.parametrize("dtype", ["float16", np.float16, np.dtype("float16")])
+def test_a_dtype_may_be_numpys(tiny_file: pathlib.Path, dtype: object) -> None:
+    images, _ = next(iter(fr.Loader(tiny_file, 2, transforms=CROP, dtype=dtype)))
+    assert images.dtype == "float16"
+    assert images.numpy().dtype == np.float16
+
+
+def test_rank_and_world_size_come_from_the_environment(
+    tiny_file: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    assert next(iter(tiny(tiny_file, 5)))[1].numpy().tolist() == [5, 6, 7, 8, 9]
+    assert next(iter(tiny(tiny_file, 5, rank=0, world_size=1)))[1].numpy()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RANK", "one"),
+        ("RANK", ""),
+        ("RANK", "-1"),
+        ("RANK", str(2**32)),
+        ("WORLD_SIZE", "0"),
+        ("WORLD_SIZE", "-4"),
+        ("WORLD_SIZE", "4.0"),
+        ("WORLD_SIZE", str(2**70)),
+    ],
+)
+def test_junk_in_the_environment_is_refused_by_the_variables_name(
+    tiny_file: pathlib.Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(fr.InvalidArgumentError, match=f"variable {name} .*found '{value}'"):
+        tiny(tiny_file)
