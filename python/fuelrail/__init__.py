@@ -39,6 +39,7 @@ from fuelrail.errors import (
     UnsupportedError,
 )
 from fuelrail.loader import Loader
+from fuelrail.orders import WindowShuffle
 from fuelrail.packer import PackedFile, PackFailure, PackProgress, PackReport, pack
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ __all__ = [
     "Stats",
     "TruncatedError",
     "UnsupportedError",
+    "WindowShuffle",
     "__version__",
     "open",
     "pack",

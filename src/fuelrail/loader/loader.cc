@@ -227,7 +227,7 @@ void Loader::reserve(size_t rows) {
     impl_->layout = impl_->make_layout(rows);
     std::shared_ptr<Engine> engine = impl_->make_engine(at);
     const std::lock_guard lock(impl_->mutex);
-    if (impl_->stopped) engine->stop();
+    if (impl_->stopped) throw StateError("the loader has been stopped");
     impl_->running.swap(engine);
   }
   impl_->owes_end = owes_end;

@@ -11,7 +11,9 @@
 
 namespace fuelrail {
 
-// Unbounded: whoever pushes knows how far ahead is far enough. Threads: any.
+// Unbounded. The engine's thread that plans passes reads on, too: whoever asks the engine for a
+// batch has pushed `prefetch` + 1 of them beyond those handed out, or called `end`; else the engine
+// waits for him, and he for it. Threads: any.
 class Feed {
  public:
   void push(FedBatch batch);
