@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "bindings.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/loader/loader.h"
+#include "fuelrail/sampler/feed.h"
 
 namespace fuelrail::python {
 namespace {
@@ -24,10 +27,15 @@ constexpr std::chrono::milliseconds kPoll(50);
 // A loader that any Python thread may call: the core's wants one caller at a time. Its batches are
 // taken in turns: an iterator holds the number of its turn, and whatever else sets the loader's
 // place ends that turn.
+//
+// Python feeds a fed order from the thread that asks for batches, before it asks: no Python runs on
+// the core's threads, which therefore never wait for the GIL.
 class LoaderHandle {
  public:
   LoaderHandle(const ContainerHandle& data, LoaderOptions options)
       : loader_(data.container, std::move(options)) {}
+  LoaderHandle(const ContainerHandle& data, LoaderOptions options, FedSampler::Position position)
+      : loader_(data.container, fed(std::move(options), data.container->size(), position)) {}
   // Ends the threads without the GIL: that may take as long as an image.
   ~LoaderHandle() { stop(); }
   LoaderHandle(const LoaderHandle&) = delete;
@@ -81,14 +89,45 @@ class LoaderHandle {
   }
   Stats stats() const {
     const GilReleased released;
+    check_process();
     return loader_.stats();
+  }
+
+  // A batch of a fed order; its end; and room for larger ones, which begins the feed anew.
+  void feed(std::vector<uint64_t> records, bool ends_epoch) {
+    call([&] { current_feed()->push({std::move(records), ends_epoch}); });
+  }
+  void end_feed() {
+    call([this] { current_feed()->end(); });
+  }
+  void reserve(size_t rows) {
+    call([this, rows] { loader_.reserve(rows); });
+  }
+  // How often the feed has begun: another number says that it goes on from `progress`.
+  uint64_t feeds() {
+    return call([this] {
+      const std::lock_guard lock(feed_mutex_);
+      return feeds_;
+    });
+  }
+  std::pair<uint32_t, uint64_t> progress() {
+    return call([this] {
+      const Progress at = loader_.state().progress;
+      return std::pair(at.epoch, at.position);
+    });
   }
 
   // Does not wait for a call in another thread: it ends that call. In a forked child there is
   // nothing to stop: the threads are the parent's.
   void stop() {
     const GilReleased released;
-    if (!foreign()) loader_.stop();
+    if (foreign()) return;
+    {
+      const std::lock_guard lock(feed_mutex_);
+      stopped_ = true;
+      if (feed_) feed_->close();  // the core's thread may wait for it
+    }
+    loader_.stop();
   }
 
  private:
@@ -102,12 +141,38 @@ class LoaderHandle {
   template <typename Function>
   std::invoke_result_t<Function> call(Function function) {
     const GilReleased released;
-    if (foreign()) {  // before the mutex, which may have been held at the fork
-      throw StateError("the loader runs in another process, whose threads a fork does not copy",
-                       {.remedy = "Make the loader after the fork"});
-    }
+    check_process();  // before the mutex, which may have been held at the fork
     const std::lock_guard<std::mutex> lock(mutex_);
     return function();
+  }
+
+  void check_process() const {
+    if (!foreign()) return;
+    throw StateError("the loader runs in another process, whose threads a fork does not copy",
+                     {.remedy = "Make the loader after the fork"});
+  }
+
+  LoaderOptions fed(LoaderOptions options, uint64_t records, FedSampler::Position position) {
+    options.fed = [this, records, position](Progress start) {
+      const std::shared_ptr<Feed> feed = begin_feed();
+      return std::make_unique<FedSampler>(
+          records, [feed] { return feed->pop(); }, start, position);
+    };
+    return options;
+  }
+
+  std::shared_ptr<Feed> begin_feed() {
+    const std::lock_guard lock(feed_mutex_);
+    if (feed_) feed_->close();
+    feed_ = std::make_shared<Feed>();
+    if (stopped_) feed_->close();
+    ++feeds_;
+    return feed_;
+  }
+
+  std::shared_ptr<Feed> current_feed() {
+    const std::lock_guard lock(feed_mutex_);
+    return feed_;
   }
 
   uint64_t begin_turn() {
@@ -138,6 +203,11 @@ class LoaderHandle {
     return nb::tuple(arrays);
   }
 
+  std::mutex feed_mutex_;
+  std::shared_ptr<Feed> feed_;
+  uint64_t feeds_ = 0;
+  bool stopped_ = false;
+
   Loader loader_;
   std::mutex mutex_;
   uint64_t turn_ = 0;
@@ -145,32 +215,57 @@ class LoaderHandle {
   std::atomic<pid_t> process_ = 0;  // that takes the batches; 0 before the first
 };
 
+struct WeightsHandle {
+  std::shared_ptr<const Weights> weights;
+};
+
+void make_weights(WeightsHandle* self, const std::vector<double>& values) {
+  const GilReleased released;
+  new (self) WeightsHandle{std::make_shared<const Weights>(values)};
+}
+
 void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch_size,
-                 Shuffle shuffle, uint64_t seed, uint32_t rank, uint32_t world_size,
+                 const Shuffle& shuffle, const WeightsHandle* weights, uint64_t samples,
+                 const std::string& fed, uint64_t seed, uint32_t rank, uint32_t world_size,
                  LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
                  Orientation orientation, int64_t max_pixels, std::vector<std::string> fields,
                  OnError on_error, MaxBad max_bad, int threads, size_t prefetch, int read_threads) {
   const GilReleased released;
-  new (self) LoaderHandle(data, {.batch_size = batch_size,
-                                 .shuffle = shuffle,
-                                 .seed = seed,
-                                 .shard = {.rank = rank, .world_size = world_size},
-                                 .last_batch = last_batch,
-                                 .transforms = std::move(transforms),
-                                 .dtype = dtype,
-                                 .layout = layout,
-                                 .orientation = orientation,
-                                 .max_pixels = max_pixels,
-                                 .fields = std::move(fields),
-                                 .on_error = on_error,
-                                 .max_bad = max_bad,
-                                 .threads = threads,
-                                 .prefetch = prefetch,
-                                 .read_threads = read_threads});
+  LoaderOptions options{.batch_size = batch_size,
+                        .shuffle = shuffle,
+                        .weights = weights == nullptr ? nullptr : weights->weights,
+                        .samples = samples,
+                        .seed = seed,
+                        .shard = {.rank = rank, .world_size = world_size},
+                        .last_batch = last_batch,
+                        .transforms = std::move(transforms),
+                        .dtype = dtype,
+                        .layout = layout,
+                        .orientation = orientation,
+                        .max_pixels = max_pixels,
+                        .fields = std::move(fields),
+                        .threads = threads,
+                        .prefetch = prefetch,
+                        .read_threads = read_threads};
+  if (fed.empty()) {
+    new (self) LoaderHandle(data, std::move(options));
+  } else {
+    new (self) LoaderHandle(
+        data, std::move(options),
+        fed == "record" ? FedSampler::Position::kRecord : FedSampler::Position::kCounted);
+  }
+}
+
+void bind_order(nb::module_& module) {
+  nb::class_<Shuffle>(module, "Shuffle")
+      .def_static("none", [] { return Shuffle::kNone; })
+      .def_static("full", [] { return Shuffle::kFull; })
+      .def_static("window", &Shuffle::window, nb::arg("block"), nb::arg("blocks"));
+  nb::class_<WeightsHandle>(module, "Weights", "How often each record is drawn.")
+      .def("__init__", make_weights, nb::arg("values"));
 }
 
 void bind_options(nb::module_& module) {
-  nb::enum_<Shuffle>(module, "Shuffle").value("none", Shuffle::kNone).value("full", Shuffle::kFull);
   nb::enum_<LastBatch>(module, "LastBatch")
       .value("short", LastBatch::kShort)
       .value("drop", LastBatch::kDrop)
@@ -243,15 +338,17 @@ void bind_stats(nb::module_& module) {
 }  // namespace
 
 void bind_loader(nb::module_& module) {
+  bind_order(module);
   bind_options(module);
   bind_bad_record(module);
   bind_stats(module);
   nb::class_<LoaderHandle>(module, "Loader")
       .def("__init__", make_loader, nb::arg("data"), nb::arg("batch_size"), nb::arg("shuffle"),
-           nb::arg("seed"), nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"),
-           nb::arg("transforms"), nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"),
-           nb::arg("max_pixels"), nb::arg("fields"), nb::arg("on_error"), nb::arg("max_bad").none(),
-           nb::arg("threads"), nb::arg("prefetch"), nb::arg("read_threads"))
+           nb::arg("weights").none(), nb::arg("samples"), nb::arg("fed"), nb::arg("seed"),
+           nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"), nb::arg("transforms"),
+           nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"), nb::arg("max_pixels"),
+           nb::arg("fields"), nb::arg("on_error"), nb::arg("max_bad").none(), nb::arg("threads"),
+           nb::arg("prefetch"), nb::arg("read_threads"))
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"),
@@ -263,6 +360,14 @@ void bind_loader(nb::module_& module) {
       .def("size", &LoaderHandle::size, "Batches of a whole epoch.")
       .def("life", &LoaderHandle::life, "Whether its threads were started, and by whom.")
       .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
+      .def("feed", &LoaderHandle::feed, nb::arg("records"), nb::arg("ends_epoch"),
+           "The next batch of a fed order.")
+      .def("end_feed", &LoaderHandle::end_feed, "The order has no more batches.")
+      .def("feeds", &LoaderHandle::feeds,
+           "How often the feed began; a new number says that it goes on from `progress`.")
+      .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
+           "Makes room for batches of so many rows, and begins the feed anew.")
+      .def("progress", &LoaderHandle::progress, "Epoch and position reached by batches handed out.")
       .def("stats", &LoaderHandle::stats)
       .def("stop", &LoaderHandle::stop, "Ends all threads.");
 }

@@ -40,6 +40,7 @@ from fuelrail.errors import (
     UnsupportedError,
 )
 from fuelrail.loader import Loader
+from fuelrail.orders import WindowShuffle
 from fuelrail.packer import PackedFile, PackFailure, PackProgress, PackReport, pack
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ __all__ = [
     "TooManyBadRecordsError",
     "TruncatedError",
     "UnsupportedError",
+    "WindowShuffle",
     "__version__",
     "open",
     "pack",

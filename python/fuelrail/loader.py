@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Generic, Literal, TypeVar
 
@@ -23,13 +23,13 @@ from fuelrail.errors import (
 from fuelrail.options import (
     choice,
     integer,
-    nearest,
     shown,
     suggests_options_or,
     text,
     typed,
     whole,
 )
+from fuelrail.orders import WindowShuffle, make_order
 from fuelrail.transforms import Transform, native_list
 
 __all__ = ["Loader"]
@@ -46,8 +46,6 @@ _NOT_OPTIONS = {
     "pin_memory": "Leave it out, and pin what you copy: `tensor.pin_memory()`",
     "pin_memory_device": "Leave it out, and pin what you copy: `tensor.pin_memory()`",
     "collate_fn": "Leave it out: a batch is already a tuple of the columns named by `fields`",
-    "sampler": "Use `shuffle`, `rank` and `world_size`, or choose samples with `data.subset`",
-    "batch_sampler": "Use `batch_size`, `shuffle` and `last_batch`, or `data.subset`",
     "prefetch_factor": "Use `prefetch`, the number of batches made ahead",
     "worker_init_fn": "Leave it out: no Python runs in the threads, and `seed` sets randomness",
     "persistent_workers": "Leave it out: the threads live on from epoch to epoch",
@@ -79,7 +77,11 @@ class BaseLoader(Generic[Column]):
         data: Dataset | Openable,
         batch_size: int = 1,
         *,
-        shuffle: bool | Literal["full"] = False,
+        shuffle: bool | Literal["full", "window"] | WindowShuffle = False,
+        weights: Iterable[float] | None = None,
+        num_samples: int | None = None,
+        sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[Any] | None = None,
         seed: int = 0,
         transforms: Sequence[Transform] | None = None,
         fields: Sequence[str] = ("image", "label"),
@@ -101,8 +103,18 @@ class BaseLoader(Generic[Column]):
         What changes results:
             data: a Dataset, or anything that `fuelrail.open` takes.
             batch_size: samples a batch, on each rank. Default: 1.
-            shuffle: True or "full" permutes all samples anew in every epoch; False, the default,
-                keeps the order.
+            shuffle: True or "full" permutes all samples anew in every epoch; "window" or a
+                WindowShuffle mixes a few long runs of samples at a time; False, the default, keeps
+                the order.
+            weights: how often each sample is drawn, with replacement, in proportion: numbers of 0
+                and more, one a sample. In place of `shuffle`.
+            num_samples: drawn by `weights` in an epoch. Default: as many as there are samples.
+            sampler: an iterable of indices, this rank's own, in place of a computed order: a list,
+                a torch Sampler. It is iterated over anew for every epoch, after its `set_epoch`,
+                if it has one, was told the epoch, and `prefetch` + 1 batches ahead of use, across
+                the end of an epoch too. An error that it raises comes in the place of its batch and
+                ends the epoch; an epoch without a sample ends the order.
+            batch_sampler: the same of lists of indices, of any length: a torch BatchSampler.
             seed: of the order and of random transforms; 64 bits. Default: 0.
             transforms: a list of `fuelrail.transforms`, which has to give all images one size.
             fields: the columns of a batch, each once, in the order in which they are to come:
@@ -148,10 +160,21 @@ class BaseLoader(Generic[Column]):
         """
         dataset = open_dataset(data, stacklevel=5)
         rank, world_size = _shard(rank, world_size)
+        order, self._fed = make_order(
+            shuffle=shuffle,
+            weights=weights,
+            num_samples=num_samples,
+            sampler=sampler,
+            batch_sampler=batch_sampler,
+            batch_size=whole("batch_size", batch_size, least=1),
+            last_batch=choice("last_batch", last_batch, _core.LastBatch).name,
+            prefetch=whole("prefetch", prefetch, least=1, bits=16),
+            world_size=world_size,
+            index=dataset._index,
+        )
         self._core = _core.Loader(
             dataset.container,
-            batch_size=whole("batch_size", batch_size, least=1),
-            shuffle=_shuffle(shuffle),
+            **order,
             seed=whole("seed", seed, bits=64),
             rank=rank,
             world_size=world_size,
@@ -161,17 +184,17 @@ class BaseLoader(Generic[Column]):
             layout=choice("layout", layout, _core.ImageLayout),
             orientation=choice("orientation", orientation, _core.Orientation),
             max_pixels=whole("max_pixels", max_pixels, least=1),
-            fields=_columns(fields),
+            fields=columns_of(fields),
             on_error=choice("on_error", on_error, _core.OnError),
             max_bad=_max_bad(max_bad),
             threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
-            prefetch=whole("prefetch", prefetch, least=1, bits=16),
+            prefetch=prefetch,
             read_threads=whole("read_threads", read_threads, least=1, bits=16),
         )
         self._dataset = dataset
         self._options = (
             f"batch_size {batch_size}",
-            "shuffled" if shuffle else "in order",
+            _described(shuffle, weights, sampler, batch_sampler),
             f"seed {seed}",
             f"rank {rank} of {world_size}",
             f"{threads or _core.default_threads()} threads",
@@ -187,8 +210,11 @@ class BaseLoader(Generic[Column]):
         return self._dataset
 
     def __len__(self) -> int:
-        """Batches of a whole epoch, the same on every rank."""
-        return self._core.size()
+        """Batches of a whole epoch, the same on every rank.
+
+        Of a fed order: what its own length says. Errors: TypeError where it has none.
+        """
+        return self._core.size() if self._fed is None else len(self._fed)
 
     def __iter__(self) -> Iterator[tuple[Column, ...]]:
         """The next epoch's batches, as tuples in the order of `fields`.
@@ -199,7 +225,10 @@ class BaseLoader(Generic[Column]):
         cannot be read) comes in place of its batch, and the iterator can go on after it.
         """
         self._check_open()
-        return _Epoch(self, self._core.begin())
+        turn = self._core.begin()
+        if self._fed is not None:
+            self._fed.begin(self._core)
+        return _Epoch(self, turn)
 
     def set_epoch(self, epoch: int) -> None:
         """Makes `epoch` the next one, from its beginning: an integer in [0, 2**32).
@@ -213,22 +242,37 @@ class BaseLoader(Generic[Column]):
     def state_dict(self) -> dict[str, Any]:
         """Where the run stands: a few plain values, the same on every rank, under 1 KB as JSON.
 
-        It counts the batches that the iterator has handed out, never those made ahead. Errors:
-        StateError where the loader is closed.
+        It counts the batches that the iterator has handed out, never those made ahead. With
+        `sampler` or `batch_sampler`, it is this rank's own, and has the member "sampler": batches
+        of the epoch, batch size and number of ranks, and what the sampler's `state_dict` (or its
+        iterator's) said after the last batch handed out. Errors: StateError where the loader is
+        closed.
         """
         self._check_open()
         state: dict[str, Any] = json.loads(self._core.state())
+        if self._fed is not None:
+            state["sampler"] = self._fed.state(self._core)
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on where `state` was taken; batch size, number of ranks and speed may differ.
+
+        With `sampler` or `batch_sampler` the first two may not: as many batches of its next
+        iteration are skipped, or its `load_state_dict` (or its iterator's) is called.
 
         Errors: InvalidArgumentError that names the member, with what was expected and found, for a
         state of another dataset, seed or shuffle, of a newer version, or with a bad value;
         ArgumentTypeError for what is no mapping. The loader stays where it was then.
         """
         self._check_open()
-        self._core.restore(json.dumps(_plain_state(state, like=self.state_dict())))
+        own: dict[str, Any] = json.loads(self._core.state())
+        plain = json.dumps(_plain_state(state, like=own))
+        if self._fed is None or state.get("shuffle") != own["shuffle"]:
+            self._core.restore(plain)
+            return
+        said = self._fed.check_state(state.get("sampler"))
+        self._core.restore(plain)
+        self._fed.restore(said, self._core.progress())
 
     @property
     def bad_records(self) -> list[_core.BadRecord]:
@@ -267,7 +311,8 @@ class BaseLoader(Generic[Column]):
 
     def _take(self, turn: int) -> tuple[Column, ...] | None:
         self._check_open()
-        batch = self._core.next(turn)
+        fed = self._fed
+        batch = self._core.next(turn) if fed is None else fed.take(self._core, turn)
         if self._skips:
             self._warn_of_bad_records()
         return None if batch is None else tuple([self._column(column) for column in batch])
@@ -315,7 +360,8 @@ class Loader(BaseLoader[_core.Array]):
         return array
 
 
-def _columns(fields: object) -> list[str]:
+def columns_of(fields: object) -> list[str]:
+    """The names in `fields`. Errors: InvalidArgumentError, ArgumentTypeError."""
     if isinstance(fields, (str, bytes)) or not isinstance(fields, Sequence):
         raise ArgumentTypeError(
             "`fields` is not a list",
@@ -339,17 +385,15 @@ def _max_bad(value: object) -> int | float | None:
     return whole("max_bad", value, bits=64)
 
 
-def _shuffle(value: object) -> _core.Shuffle:
-    if value is True or (isinstance(value, str) and value == "full"):
-        return _core.Shuffle.full
-    if value is False:
-        return _core.Shuffle.none
-    raise InvalidArgumentError(
-        "`shuffle` has no such value",
-        expected='False, True or "full"',
-        found=typed(value),
-        remedy=nearest(value if isinstance(value, str) else "", ["full", "False", "True"]),
-    )
+def _described(shuffle: object, weights: object, sampler: object, batch_sampler: object) -> str:
+    """The order, for people."""
+    if weights is not None:
+        return "by weights"
+    if sampler is not None or batch_sampler is not None:
+        return "in the order of " + ("sampler" if batch_sampler is None else "batch_sampler")
+    if shuffle == "window" or isinstance(shuffle, WindowShuffle):
+        return "shuffled by windows"
+    return "shuffled" if shuffle else "in order"
 
 
 def _plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:

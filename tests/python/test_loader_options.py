@@ -94,8 +94,6 @@ TORCH = {
     "drop_last": '`last_batch="drop"`',
     "pin_memory": "`tensor.pin_memory\\(\\)`",
     "collate_fn": "`fields`",
-    "sampler": "`shuffle`, `rank` and `world_size`",
-    "batch_sampler": "`batch_size`",
     "prefetch_factor": "`prefetch`",
     "worker_init_fn": "`seed`",
     "persistent_workers": "Leave it out",

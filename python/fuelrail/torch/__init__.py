@@ -7,8 +7,9 @@ from torch.utils.dlpack import from_dlpack
 
 from fuelrail import _core
 from fuelrail.loader import BaseLoader
+from fuelrail.torch.map_dataset import MapDataset, SampleBatch, collate
 
-__all__ = ["DataLoader"]
+__all__ = ["DataLoader", "MapDataset", "SampleBatch", "collate"]
 
 
 class DataLoader(BaseLoader[torch.Tensor]):

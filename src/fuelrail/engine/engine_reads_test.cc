@@ -1,11 +1,14 @@
 // How the engine reads: how much at once, how far ahead, by whom.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include "fuelrail/sampler/fed_sampler.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/engine_rig.h"
 #include "fuelrail/testing/temporary_directory.h"
@@ -106,6 +109,31 @@ TEST(EngineReads, in_flight_are_more_than_what_is_prefetched_holds_and_slots_are
   consumer.join();
   EXPECT_EQ(said, expected(slow.rig, 600));
   EXPECT_LE(slow.slots.size(), kPrefetch + 2);  // one more is with the user
+}
+
+// Who feeds an order makes as many batches as will be handed out: asking for more would wait.
+TEST(EngineReads, fed_order_is_asked_for_no_more_than_is_prefetched) {
+  constexpr size_t kPrefetch = 2;
+  SlowStorage slow(4, kPrefetch);
+  slow.storage.release(kAll);
+  slow.rig.container = std::make_shared<HookedContainer>(
+      made_records(4'000), ContainerHooks{.read = [](uint64_t, uint64_t) {
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }});
+  std::atomic<size_t> handed_out = 0;
+  std::atomic<size_t> most_ahead = 0;
+  size_t asked = 0;
+  auto feed = [&]() -> std::optional<FedBatch> {
+    const uint64_t first = 4 * asked++;
+    most_ahead = std::max<size_t>(most_ahead, asked - handed_out);
+    return FedBatch{{first, first + 1, first + 2, first + 3}, false};
+  };
+  Engine engine(slow.rig.container, std::make_unique<FedSampler>(4'000, feed), slow.rig.layout(),
+                record_worker_factory(slow.rig.container, {}), slow.rig.engine);
+  for (; handed_out < 200; ++handed_out) ASSERT_TRUE(said_by(engine).rows);
+  EXPECT_GT(engine.stats().reads_at_once, 4u) << "the storage was not slow";
+  engine.stop();
+  EXPECT_LE(most_ahead, kPrefetch + 2);  // one is on its way to the user, and not counted yet
 }
 
 TEST(EngineReads, storage_that_keeps_up_is_read_no_deeper) {

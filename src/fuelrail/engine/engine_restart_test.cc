@@ -49,7 +49,7 @@ TEST(Engine, restart_again_and_again_ends_where_the_last_one_says) {
 
 TEST(Engine, restart_after_the_sampler_has_ended) {
   Rig rig;
-  const auto feed = [] { return std::optional<std::vector<uint64_t>>(); };
+  const auto feed = [] { return std::optional<FedBatch>(); };
   Engine engine(rig.container, std::make_unique<FedSampler>(50, feed), rig.layout(),
                 record_worker_factory(rig.container), rig.engine);
   EXPECT_EQ(engine.next().status, Engine::Status::kEndOfEpoch);

@@ -95,8 +95,9 @@ size_t Pipeline::wanted_batches() const { return options_.prefetch + (consumer_w
 // Where storage is slow, further batches are planned, so that enough of their reads are in flight.
 bool Pipeline::may_plan() const {
   if (exhausted_ || plan_failed_) return false;
-  return jobs_.size() < wanted_batches() ||
-         (untaken_ < depth_.ahead() && jobs_.size() < options_.prefetch + depth_.ahead());
+  if (jobs_.size() < wanted_batches()) return true;
+  return sampler_->plans_far_ahead() && untaken_ < depth_.ahead() &&
+         jobs_.size() < options_.prefetch + depth_.ahead();
 }
 
 // Lets workers take the rows of every batch that is wanted by now.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -32,25 +33,38 @@ EpochSamplerOptions sampler_options(const Container& container, const LoaderOpti
           .shuffle = options.shuffle,
           .batch_size = options.batch_size,
           .shard = options.shard,
-          .last_batch = options.last_batch};
+          .last_batch = options.last_batch,
+          .weights = options.weights,
+          .samples = options.samples};
 }
 
-const char* name_of(Shuffle shuffle) { return shuffle == Shuffle::kFull ? "full" : "none"; }
+// What makes the order, as the state says it.
+std::string name_of_order(const LoaderOptions& options, const EpochSamplerOptions& sampling) {
+  if (options.fed) return "fed";
+  if (options.weights) return fmt::format("weights({})", sampling.epoch_size());
+  return to_string(options.shuffle);
+}
+
+std::string dataset_of(const Container& container, const LoaderOptions& options) {
+  std::string name = to_string(container.fingerprint());
+  if (options.weights) name += fmt::format("-weights-{:08x}", options.weights->checksum());
+  return name;
+}
 
 // The most rows that one of this rank's batches has.
-size_t slot_rows(const EpochSamplerOptions& options) {
-  if (options.last_batch != LastBatch::kShort || options.shard.world_size == 0)
+size_t slot_rows(const EpochSamplerOptions& options, bool fed) {
+  if (fed || options.last_batch != LastBatch::kShort || options.shard.world_size == 0)
     return options.batch_size;
   const uint64_t share =
-      (options.records + options.shard.world_size - 1) / options.shard.world_size;
+      (options.epoch_size() + options.shard.world_size - 1) / options.shard.world_size;
   return std::min(options.batch_size, share);
 }
 
-// The share is the most rows that a rank has in an epoch, fillers left out.
-size_t max_bad(const LoaderOptions& options, uint64_t records) {
+// The share is the most rows that a rank has in an epoch of so many samples, fillers left out.
+size_t max_bad(const LoaderOptions& options, uint64_t samples) {
   if (const auto* count = std::get_if<uint64_t>(&options.max_bad)) return *count;
   const uint64_t world_size = std::max(options.shard.world_size, 1U);
-  const auto share = static_cast<double>((records + world_size - 1) / world_size);
+  const auto share = static_cast<double>((samples + world_size - 1) / world_size);
   if (const auto* fraction = std::get_if<double>(&options.max_bad)) {
     if (!(*fraction >= 0 && *fraction <= 1)) {
       throw InvalidArgumentError("`max_bad` is no fraction of the samples",
@@ -99,20 +113,53 @@ struct Loader::Impl {
       : container(not_empty(std::move(from))),
         options((check(with), std::move(with))),
         sampling(sampler_options(*container, options)),
-        layout(
-            std::make_shared<BatchLayout>(image_columns(*container, options), slot_rows(sampling))),
-        engine(container, std::make_unique<EpochSampler>(sampling), layout,
-               image_worker_factory(container, options),
-               {.threads = options.threads,
-                .prefetch = options.prefetch,
-                .read_threads = options.read_threads,
-                .read_backend = options.read_backend,
-                .direct_reads = options.direct_reads,
-                .warn = options.warn},
-               {.on_error = options.on_error, .max_bad = max_bad(options, container->size())}) {}
+        layout(make_layout(slot_rows(sampling, options.fed != nullptr))),
+        running(make_engine({})) {}
+
+  std::shared_ptr<const BatchLayout> make_layout(size_t rows) const {
+    return std::make_shared<BatchLayout>(image_columns(*container, options), rows);
+  }
+  std::unique_ptr<Sampler> make_sampler(Progress at) const {
+    if (options.fed) return options.fed(at);
+    return std::make_unique<EpochSampler>(sampling, at);
+  }
+  std::shared_ptr<Engine> make_engine(Progress at) const {
+    return std::make_shared<Engine>(container, make_sampler(at), layout,
+                                    image_worker_factory(container, options),
+                                    EngineOptions{.threads = options.threads,
+                                                  .prefetch = options.prefetch,
+                                                  .read_threads = options.read_threads,
+                                                  .read_backend = options.read_backend,
+                                                  .direct_reads = options.direct_reads,
+                                                  .warn = options.warn},
+                                    ErrorPolicy{.on_error = options.on_error,
+                                                .max_bad = max_bad(options, sampling.epoch_size())});
+  }
+
+  // Those of the engines before this one come first.
+  std::vector<BadRecord> bad_records() const {
+    std::vector<BadRecord> all = earlier_bad;
+    for (BadRecord& bad : engine()->bad_records()) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const BadRecord& earlier) {
+        return earlier.record == bad.record;
+      });
+      if (same == all.end()) {
+        all.push_back(std::move(bad));
+      } else {
+        same->times += bad.times;
+      }
+    }
+    return all;
+  }
+
+  // The engine, which `reserve` may replace while another thread stops it.
+  std::shared_ptr<Engine> engine() const {
+    const std::lock_guard lock(mutex);
+    return running;
+  }
 
   void restart(Progress at) {
-    engine.restart(std::make_unique<EpochSampler>(sampling, at));
+    engine()->restart(make_sampler(at));
     phase = Phase::kBeforeBatch;
   }
 
@@ -127,8 +174,13 @@ struct Loader::Impl {
   LoaderOptions options;
   EpochSamplerOptions sampling;
   std::shared_ptr<const BatchLayout> layout;
-  Engine engine;
   Phase phase = Phase::kBeforeBatch;
+  bool owes_end = false;  // kEndOfEpoch comes next, and the engine does not know of it
+  std::vector<BadRecord> earlier_bad;  // of engines that `reserve` replaced
+
+  mutable std::mutex mutex;
+  std::shared_ptr<Engine> running;
+  bool stopped = false;
 };
 
 Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options)
@@ -136,29 +188,37 @@ Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options
 Loader::~Loader() = default;
 
 Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
-  const Progress before = impl_->engine.progress();
-  const auto note_progress = [&] {
-    const Progress after = impl_->engine.progress();
-    if (after == before) return;
-    impl_->phase = after.epoch == before.epoch ? Impl::Phase::kInside : Impl::Phase::kBeforeEnd;
+  if (impl_->owes_end) {
+    impl_->owes_end = false;
+    impl_->phase = Impl::Phase::kBeforeBatch;
+    return {.status = Engine::Status::kEndOfEpoch};
+  }
+  const std::shared_ptr<Engine> engine = impl_->engine();
+  const Progress before = engine->progress();
+  const auto note_handout = [&] {
+    const bool inside = engine->progress().epoch == before.epoch;
+    impl_->phase = inside ? Impl::Phase::kInside : Impl::Phase::kBeforeEnd;
   };
   try {
-    Engine::Next next = impl_->engine.next(timeout);
+    Engine::Next next = engine->next(timeout);
     if (next.status == Engine::Status::kEndOfEpoch) impl_->phase = Impl::Phase::kBeforeBatch;
-    note_progress();
+    if (next.status == Engine::Status::kBatch) note_handout();
     return next;
   } catch (const std::bad_alloc&) {
-    note_progress();
+    if (engine->progress() != before) note_handout();
     throw no_memory(*impl_->layout, impl_->options.prefetch + 1, stats().slots_lent);
   } catch (...) {
-    note_progress();
+    if (engine->progress() != before) note_handout();
     throw;
   }
 }
 
 std::optional<Batch> Loader::next() { return next_for(std::chrono::hours(24 * 365)).batch; }
 
-uint64_t Loader::size() const { return EpochSampler(impl_->sampling).batches_from(0); }
+uint64_t Loader::size() const {
+  if (impl_->options.fed) throw StateError("how long a fed order is, only its feeder can tell");
+  return EpochSampler(impl_->sampling).batches_from(0);
+}
 
 void Loader::next_epoch() {
   switch (impl_->phase) {
@@ -168,39 +228,65 @@ void Loader::next_epoch() {
       next();
       return;
     case Impl::Phase::kInside:
-      impl_->restart({impl_->engine.progress().epoch + 1, 0});
+      impl_->restart({impl_->engine()->progress().epoch + 1, 0});
       return;
   }
 }
 
 void Loader::set_epoch(uint32_t epoch) {
   if (impl_->phase == Impl::Phase::kBeforeEnd) next();
-  if (impl_->phase == Impl::Phase::kBeforeBatch && impl_->engine.progress().epoch == epoch) return;
+  const bool fresh = impl_->phase == Impl::Phase::kBeforeBatch;
+  if (fresh && impl_->engine()->progress().epoch == epoch) return;
   impl_->restart({epoch, 0});
 }
 
 State Loader::state() const {
-  return {.dataset = to_string(impl_->container->fingerprint()),
+  return {.dataset = dataset_of(*impl_->container, impl_->options),
           .seed = impl_->options.seed,
-          .shuffle = name_of(impl_->options.shuffle),
-          .progress = impl_->engine.progress()};
+          .shuffle = name_of_order(impl_->options, impl_->sampling),
+          .progress = impl_->engine()->progress()};
 }
 
 void Loader::restore(const State& state) {
   check_same_run(state, this->state());
-  if (state.progress.position >= impl_->container->size()) {
-    throw InvalidArgumentError("the state's position is beyond the dataset",
-                               {.expected = fmt::format("below {}", impl_->container->size()),
+  const uint64_t size = impl_->sampling.epoch_size();
+  if (state.progress.position >= size && !impl_->options.fed) {
+    throw InvalidArgumentError("the state's position is beyond the epoch",
+                               {.expected = fmt::format("below {}", size),
                                 .found = fmt::format("{}", state.progress.position)});
   }
+  impl_->owes_end = false;
   impl_->restart(state.progress);
+}
+
+void Loader::reserve(size_t rows) {
+  const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
+  const Progress at = impl_->engine()->progress();
+  if (rows <= impl_->layout->rows()) {
+    impl_->engine()->restart(impl_->make_sampler(at));
+  } else {
+    impl_->earlier_bad = impl_->bad_records();
+    impl_->layout = impl_->make_layout(rows);
+    std::shared_ptr<Engine> engine = impl_->make_engine(at);
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->stopped) throw StateError("the loader has been stopped");
+    impl_->running.swap(engine);
+  }
+  impl_->owes_end = owes_end;
 }
 
 const LoaderOptions& Loader::options() const { return impl_->options; }
 const Container& Loader::container() const { return *impl_->container; }
 const BatchLayout& Loader::layout() const { return *impl_->layout; }
-std::vector<BadRecord> Loader::bad_records() const { return impl_->engine.bad_records(); }
-Stats Loader::stats() const { return impl_->engine.stats(); }
-void Loader::stop() { impl_->engine.stop(); }
+std::vector<BadRecord> Loader::bad_records() const { return impl_->bad_records(); }
+Stats Loader::stats() const { return impl_->engine()->stats(); }
+
+void Loader::stop() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->stopped = true;
+  }
+  impl_->engine()->stop();
+}
 
 }  // namespace fuelrail

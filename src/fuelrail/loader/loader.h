@@ -34,7 +34,8 @@ class Loader {
   std::optional<Batch> next();
   Engine::Next next_for(std::chrono::milliseconds timeout);
 
-  // Batches of a whole epoch, the same on every rank.
+  // Batches of a whole epoch, the same on every rank. Errors: StateError for a fed order, which
+  // only its feeder can tell.
   uint64_t size() const;
 
   // Skips what is left of an epoch of which `next` has handed out a batch; does nothing where there
@@ -50,6 +51,11 @@ class Loader {
   // names the difference.
   State state() const;
   void restore(const State& state);
+
+  // Makes room for batches of `rows` rows, if there is less, and makes the order anew from where
+  // the user stands, as `restore` does: what was prefetched is discarded. For a fed order, whose
+  // batches may be of any size.
+  void reserve(size_t rows);
 
   const LoaderOptions& options() const;
   const Container& container() const;

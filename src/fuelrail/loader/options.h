@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,6 +29,14 @@ struct LoaderOptions {
   // Results.
   uint64_t batch_size = 1;  // rows a rank
   Shuffle shuffle = Shuffle::kNone;
+  std::shared_ptr<const Weights>
+      weights{};         // draw records, with replacement, in place of a shuffle
+  uint64_t samples = 0;  // in an epoch, with weights; 0: as many as records
+  // Makes the order from `start` on, in place of all of the above, `shard` and `last_batch`, which
+  // then mean nothing; `batch_size` is the most rows of a batch, until Loader::reserve says more.
+  // Called at each restart; a sampler that waits (feed.h) must be woken then, and before the loader
+  // is stopped or destroyed.
+  std::function<std::unique_ptr<Sampler>(Progress start)> fed{};
   uint64_t seed = 0;
   Shard shard{};
   LastBatch last_batch = LastBatch::kShort;

@@ -15,6 +15,25 @@ constexpr uint64_t kMost = uint64_t{1} << 62;
 
 constexpr uint32_t kSubstituteOperation = 0xfffe;  // of Philox, kept for this
 
+void check_order(const EpochSamplerOptions& options) {
+  check(options.shuffle);
+  if (!options.weights) {
+    if (options.samples == 0) return;
+    throw InvalidArgumentError("the samples of an epoch are given, but no weights",
+                               {.remedy = "Give weights, or leave the samples out"});
+  }
+  if (options.shuffle != Shuffle::kNone) {
+    throw InvalidArgumentError("weights and a shuffle exclude each other",
+                               {.found = "a shuffle '" + to_string(options.shuffle) + "'",
+                                .remedy = "Leave the shuffle out: weights draw in random order"});
+  }
+  if (options.weights->size() != options.records) {
+    throw InvalidArgumentError("there is not one weight a record",
+                               {.expected = fmt::format("{} weights", options.records),
+                                .found = fmt::to_string(options.weights->size())});
+  }
+}
+
 void check(const EpochSamplerOptions& options, Progress start) {
   const Shard& shard = options.shard;
   if (options.batch_size == 0) {
@@ -29,19 +48,21 @@ void check(const EpochSamplerOptions& options, Progress start) {
                                 .found = fmt::format("batch_size {}, world_size {}",
                                                      options.batch_size, shard.world_size)});
   }
-  if (options.records > kMost) {
+  if (std::max(options.records, options.samples) > kMost) {
     throw InvalidArgumentError(
-        "there are too many records",
-        {.expected = fmt::format("at most {}", kMost), .found = fmt::to_string(options.records)});
+        options.records > kMost ? "there are too many records" : "the epoch has too many samples",
+        {.expected = fmt::format("at most {}", kMost),
+         .found = fmt::to_string(std::max(options.records, options.samples))});
   }
+  check_order(options);
   if (shard.rank >= shard.world_size) {
     throw OutOfRangeError("there is no such rank",
                           {.expected = fmt::format("a rank below {}", shard.world_size),
                            .found = fmt::to_string(shard.rank)});
   }
-  if (start.position > options.records) {
+  if (start.position > options.epoch_size()) {
     throw OutOfRangeError("the start lies beyond the records",
-                          {.expected = fmt::format("a position up to {}", options.records),
+                          {.expected = fmt::format("a position up to {}", options.epoch_size()),
                            .found = fmt::to_string(start.position),
                            .remedy = "Restore the state that belongs to this dataset"});
   }
@@ -70,33 +91,35 @@ EpochSampler::EpochSampler(const EpochSamplerOptions& options, Progress start)
 }
 
 uint64_t EpochSampler::batches_from(uint64_t position) const {
-  const uint64_t left = options_.records - position;
+  const uint64_t left = options_.epoch_size() - position;
   const uint64_t whole = left / global_batch();
   const bool tail = left % global_batch() != 0 && options_.last_batch != LastBatch::kDrop;
   return whole + (tail ? 1 : 0);
 }
 
 void EpochSampler::begin_epoch(uint32_t epoch) {
-  order_.reset();
-  if (options_.shuffle == Shuffle::kFull && options_.records > 0) {
-    order_.emplace(options_.records, options_.seed, epoch);
+  if (options_.records == 0) return;
+  if (options_.weights) {
+    order_.emplace(options_.weights, options_.seed, epoch);
+  } else {
+    order_.emplace(options_.records, options_.shuffle, options_.seed, epoch);
   }
 }
 
 Entry EpochSampler::entry_at(uint64_t position) const {
-  const bool filler = position >= options_.records;
+  const uint64_t size = options_.epoch_size();
+  const bool filler = position >= size;
   const bool pad = filler && options_.last_batch == LastBatch::kPad;
   uint64_t source = position;
-  if (filler) source = pad ? options_.records - 1 : position % options_.records;
-  const uint64_t record = order_ ? (*order_)(source) : source;
-  return {.record = record, .position = position, .epoch = at_.epoch, .valid = !pad};
+  if (filler) source = pad ? size - 1 : position % size;
+  return {.record = (*order_)(source), .position = position, .epoch = at_.epoch, .valid = !pad};
 }
 
 std::optional<BatchPlan> EpochSampler::next() {
   const uint64_t batches = batches_from(at_.position);
   if (batches == 0) return std::nullopt;
 
-  const uint64_t left = options_.records - at_.position;
+  const uint64_t left = options_.epoch_size() - at_.position;
   Share share{options_.shard.rank * options_.batch_size, options_.batch_size};
   if (left < global_batch() && options_.last_batch == LastBatch::kShort) {
     share = even_share(left, options_.shard);
@@ -121,6 +144,7 @@ std::optional<uint64_t> EpochSampler::substitute(const BatchPlan& plan, size_t r
                                                  uint32_t attempt) const {
   const Entry& entry = plan.entries[row];
   const Philox random(options_.seed, entry.epoch, entry.position);
+  if (options_.weights) return options_.weights->draw(random, kSubstituteOperation, 4 * attempt);
   return random.below64(kSubstituteOperation, 2 * attempt, options_.records);
 }
 

@@ -1,18 +1,19 @@
-// The computed order: a pure function of (record count, seed, epoch, shuffle), cut into global
-// batches and then into ranks' shares (docs/design.md, rule 1). Memory and start-up are constant in
-// the number of records.
+// The computed order (epoch_order.h), cut into global batches and then into ranks' shares
+// (docs/design.md, rule 1). Start-up is constant in the number of records, and so is memory, but
+// for the weights.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
-#include "fuelrail/base/permutation.h"
+#include "fuelrail/sampler/epoch_order.h"
 #include "fuelrail/sampler/sampler.h"
 #include "fuelrail/sampler/shard.h"
+#include "fuelrail/sampler/shuffle.h"
+#include "fuelrail/sampler/weights.h"
 
 namespace fuelrail {
-
-enum class Shuffle : uint8_t { kNone, kFull };
 
 struct EpochSamplerOptions {
   uint64_t records = 0;
@@ -21,15 +22,22 @@ struct EpochSamplerOptions {
   uint64_t batch_size = 1;  // rows a rank
   Shard shard{};
   LastBatch last_batch = LastBatch::kShort;
+  // Records are drawn by them, with replacement; none: each comes once. They exclude a shuffle.
+  std::shared_ptr<const Weights> weights{};
+  uint64_t samples = 0;  // in an epoch, with weights; 0: as many as records
+
+  // Positions in an epoch.
+  uint64_t epoch_size() const { return weights && samples > 0 ? samples : records; }
 };
 
 class EpochSampler final : public Sampler {
  public:
   // A start from which its epoch has no further batch (its end, or within the tail that `drop`
   // leaves out) is the beginning of the next epoch.
-  // Errors: InvalidArgumentError for a batch size or world size of 0, or more than 2^62 records or
-  // rows in a global batch; OutOfRangeError for a rank that is not below the world size, or a start
-  // beyond the records.
+  // Errors: InvalidArgumentError for a batch size or world size of 0, more than 2^62 records,
+  // samples or rows in a global batch, weights of another number than the records or beside a
+  // shuffle, samples without weights, and those of check(Shuffle); OutOfRangeError for a rank that
+  // is not below the world size, or a start beyond the epoch.
   explicit EpochSampler(const EpochSamplerOptions& options, Progress start = {});
 
   // Returns: empty, for ever, when an epoch has no batch: no records, or fewer than a global batch
@@ -37,12 +45,13 @@ class EpochSampler final : public Sampler {
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
   // Any record with equal chances: hash(seed, epoch, position, attempt) mod records, so that ranks
-  // agree without a word and batch counts stay equal (docs/design.md, rule 6).
+  // agree without a word and batch counts stay equal (docs/design.md, rule 6). With weights, by
+  // their chances: a record of weight 0 stands in for none.
   std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
                                      uint32_t attempt) const override;
 
   // Batches from `position` to the end of an epoch, the same on every rank. Requires: position is
-  // not beyond the records.
+  // not beyond the epoch.
   uint64_t batches_from(uint64_t position) const;
 
  private:
@@ -52,7 +61,7 @@ class EpochSampler final : public Sampler {
 
   EpochSamplerOptions options_;
   Progress at_;
-  std::optional<Permutation> order_;  // of the epoch `at_`; empty when it is not shuffled
+  std::optional<EpochOrder> order_;  // of the epoch `at_`; empty when there are no records
 };
 
 }  // namespace fuelrail

@@ -22,6 +22,7 @@ void next_batch(benchmark::State& state, Shuffle shuffle) {
   state.SetItemsProcessed(state.iterations() * 256);
 }
 BENCHMARK_CAPTURE(next_batch, full, Shuffle::kFull)->Arg(20)->Arg(33);
+BENCHMARK_CAPTURE(next_batch, window, Shuffle::window(256, 64))->Arg(20)->Arg(33);
 BENCHMARK_CAPTURE(next_batch, none, Shuffle::kNone)->Arg(33);
 
 void restart_far_away(benchmark::State& state) {

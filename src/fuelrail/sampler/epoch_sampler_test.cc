@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,12 +21,11 @@ struct EpochSamplers {
   static std::vector<SamplerCase> cases() {
     std::vector<SamplerCase> cases;
     for (const LastBatch last_batch : kPolicies) {
-      for (const Shuffle shuffle : {Shuffle::kNone, Shuffle::kFull}) {
+      for (const Shuffle& shuffle : {Shuffle::kNone, Shuffle::kFull, Shuffle::window(3, 2)}) {
         for (const Shard shard : {Shard{0, 1}, Shard{2, 3}}) {
           for (const uint64_t records : {0u, 1u, 7u, 12u, 100u}) {
             const EpochSamplerOptions options{records, 5, shuffle, 4, shard, last_batch};
-            cases.push_back({fmt::format("{} records, {}, {}, rank {}", records,
-                                         shuffle == Shuffle::kFull ? "shuffled" : "in order",
+            cases.push_back({fmt::format("{} records, {}, {}, rank {}", records, to_string(shuffle),
                                          name_of(last_batch), shard.rank),
                              records, [options](Progress start) {
                                return std::make_unique<EpochSampler>(options, start);
@@ -33,6 +33,16 @@ struct EpochSamplers {
           }
         }
       }
+    }
+    const auto weights =
+        std::make_shared<const Weights>(std::vector<double>{1, 0, 2.5, 4, 1, 9, 3});
+    for (const uint64_t samples : {0u, 3u, 20u}) {
+      EpochSamplerOptions options{.records = 7, .seed = 3, .batch_size = 2, .shard = {1, 2}};
+      options.weights = weights;
+      options.samples = samples;
+      cases.push_back({fmt::format("weights, {} samples", samples), 7, [options](Progress start) {
+                         return std::make_unique<EpochSampler>(options, start);
+                       }});
     }
     return cases;
   }
@@ -52,6 +62,86 @@ TEST(EpochSampler, the_order_is_the_epochs_permutation) {
       }
     }
   }
+}
+
+TEST(EpochSampler, window_shuffle_is_the_window_order_of_each_epoch) {
+  EpochSampler sampler(
+      {.records = 50, .seed = 77, .shuffle = Shuffle::window(4, 3), .batch_size = 10});
+  for (uint32_t epoch = 0; epoch < 3; ++epoch) {
+    const WindowOrder order(50, 4, 3, 77, epoch);
+    for (uint64_t batch = 0; batch < 5; ++batch) {
+      const BatchPlan plan = sampler.next().value();
+      for (const Entry& entry : plan.entries) EXPECT_EQ(entry.record, order(entry.position));
+    }
+  }
+}
+
+EpochSamplerOptions weighted(std::vector<double> weights, uint64_t samples) {
+  EpochSamplerOptions options{.records = weights.size(), .seed = 5, .batch_size = 4};
+  options.weights = std::make_shared<const Weights>(weights);
+  options.samples = samples;
+  return options;
+}
+
+TEST(EpochSampler, weights_draw_each_position_of_each_epoch_anew) {
+  const EpochSamplerOptions options = weighted({1, 0, 1, 6}, 10'000);
+  EXPECT_EQ(EpochSampler(options).batches_from(0), 2500u);
+  std::vector<std::vector<uint64_t>> epochs;
+  for (uint32_t epoch = 0; epoch < 2; ++epoch) {
+    Records& drawn = epochs.emplace_back();
+    for (const BatchPlan& plan : rest_of_epoch(options, {epoch, 0})) {
+      for (const uint64_t record : records_of(plan)) drawn.push_back(record);
+    }
+    EXPECT_EQ(drawn.size(), 10'000u);
+    EXPECT_EQ(std::count(drawn.begin(), drawn.end(), 1u), 0);
+    EXPECT_NEAR(static_cast<double>(std::count(drawn.begin(), drawn.end(), 3u)), 7500, 150);
+  }
+  EXPECT_NE(epochs[0], epochs[1]);
+}
+
+TEST(EpochSampler, weights_give_as_many_samples_as_records_unless_told) {
+  EXPECT_EQ(rest_of_epoch(weighted({1, 2, 3, 4, 5}, 0)).size(), 2u);
+  EXPECT_EQ(rest_of_epoch(weighted({1, 2, 3, 4, 5}, 3)).size(), 1u);
+}
+
+TEST(EpochSampler, ranks_share_a_weighted_epoch) {
+  EpochSamplerOptions options = weighted({1, 2, 3, 4, 5, 6}, 9);
+  Records all;
+  for (const BatchPlan& plan : rest_of_epoch(options)) {
+    for (const uint64_t record : records_of(plan)) all.push_back(record);
+  }
+  options.batch_size = 2;
+  Records first;
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    options.shard = {rank, 2};
+    for (const uint64_t record : records_of(rest_of_epoch(options)[0])) first.push_back(record);
+  }
+  EXPECT_EQ(first, Records(all.begin(), all.begin() + 4));
+}
+
+TEST(EpochSampler, fillers_of_a_weighted_epoch_repeat_what_was_drawn) {
+  EpochSamplerOptions options = weighted({1, 2, 3, 4, 5, 6}, 3);
+  options.last_batch = LastBatch::kWrap;
+  const Records wrapped = records_of(rest_of_epoch(options)[0]);
+  EXPECT_EQ(wrapped[3], wrapped[0]);
+  options.last_batch = LastBatch::kPad;
+  const Records padded = records_of(rest_of_epoch(options)[0]);
+  EXPECT_EQ(padded[3], wrapped[2]);
+}
+
+TEST(EpochSampler, weights_that_do_not_fit_are_refused) {
+  EpochSamplerOptions options = weighted({1, 2, 3}, 0);
+  options.records = 4;
+  EXPECT_THROW(EpochSampler{options}, InvalidArgumentError);
+  options.records = 3;
+  options.shuffle = Shuffle::kFull;
+  EXPECT_THROW(EpochSampler{options}, InvalidArgumentError);
+  options.shuffle = Shuffle::kNone;
+  options.samples = (uint64_t{1} << 62) + 1;
+  EXPECT_THROW(EpochSampler{options}, InvalidArgumentError);
+  EXPECT_THROW((EpochSampler{{.records = 3, .samples = 3}}), InvalidArgumentError);
+  EXPECT_THROW((EpochSampler{{.records = 3, .shuffle = Shuffle::window(0, 1)}}),
+               InvalidArgumentError);
 }
 
 TEST(EpochSampler, a_start_in_the_tail_that_drop_leaves_out_begins_the_next_epoch) {
@@ -168,6 +258,25 @@ TEST(EpochSampler, substitutes_are_any_records_and_the_same_for_every_world_size
     }
   }
   EXPECT_EQ(seen.size(), 50u) << "500 draws of 50";
+}
+
+TEST(EpochSampler, substitutes_are_drawn_by_the_weights) {
+  const std::vector<double> weights{0, 1, 0, 3, 0};
+  EpochSampler sampler({.records = 5,
+                        .seed = 3,
+                        .batch_size = 40,
+                        .weights = std::make_shared<const Weights>(weights),
+                        .samples = 40});
+  const BatchPlan plan = *sampler.next();
+  std::map<uint64_t, int> times;
+  for (size_t row = 0; row < 40; ++row) {
+    for (uint32_t attempt = 1; attempt <= Sampler::kMaxSubstitutes; ++attempt) {
+      ++times[*sampler.substitute(plan, row, attempt)];
+    }
+  }
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_NEAR(times[3] / 40000.0, 0.75, 0.01);
+  EXPECT_EQ(times[1] + times[3], 40000);
 }
 
 }  // namespace

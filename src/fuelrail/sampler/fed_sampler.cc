@@ -8,35 +8,31 @@
 
 namespace fuelrail {
 
-FedSampler::FedSampler(uint64_t records, std::function<std::optional<std::vector<uint64_t>>()> feed,
-                       Progress start)
-    : records_(records), feed_(std::move(feed)), at_(start) {}
+FedSampler::FedSampler(uint64_t records, std::function<std::optional<FedBatch>()> feed,
+                       Progress start, Position position)
+    : records_(records), feed_(std::move(feed)), at_(start), position_(position) {}
 
 std::optional<BatchPlan> FedSampler::next() {
   if (ended_) return std::nullopt;
-  if (!ahead_) ahead_ = feed_();
-  if (!ahead_) {
-    ended_ = true;
-    return std::nullopt;
-  }
+  const std::optional<FedBatch> fed = feed_();
+  ended_ = !fed;
+  if (!fed) return std::nullopt;
 
-  BatchPlan plan{.entries = {}, .epoch = at_.epoch, .ends_epoch = false, .after = at_};
-  plan.entries.reserve(ahead_->size());
-  for (const uint64_t record : *ahead_) {
+  BatchPlan plan{.entries = {}, .epoch = at_.epoch, .ends_epoch = fed->ends_epoch, .after = at_};
+  plan.entries.reserve(fed->records.size());
+  for (const uint64_t record : fed->records) {
     if (record >= records_) {
       throw OutOfRangeError("the fed order names a record that does not exist",
                             {.expected = fmt::format("a record below {}", records_),
                              .found = fmt::to_string(record)});
     }
-    plan.entries.push_back(
-        {.record = record, .position = plan.after.position++, .epoch = at_.epoch, .valid = true});
+    const uint64_t counted = plan.after.position++;
+    plan.entries.push_back({.record = record,
+                            .position = position_ == Position::kRecord ? record : counted,
+                            .epoch = at_.epoch,
+                            .valid = true});
   }
-
-  // A throwing feed must leave the batch in hand for the next call.
-  std::optional<std::vector<uint64_t>> following = feed_();
-  plan.ends_epoch = !following;
   if (plan.ends_epoch) plan.after = {at_.epoch + 1, 0};
-  ahead_ = std::move(following);
   at_ = plan.after;
   return plan;
 }

@@ -1,5 +1,4 @@
-// An order fed by the caller, batch by batch: this rank's own. (Python's side of it comes with a
-// later issue.)
+// An order fed by the caller, batch by batch: this rank's own.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +10,40 @@
 
 namespace fuelrail {
 
+struct FedBatch {
+  std::vector<uint64_t> records;
+  bool ends_epoch = false;  // the last batch of its epoch
+};
+
 class FedSampler final : public Sampler {
  public:
-  // `feed` gives the records of the next batch, or empty at the end of the epoch; asked again, it
-  // begins the next epoch. An epoch that is empty from its first batch ends the order for good:
-  // `feed` is not called again. A feed that always ends its order thus gives a single epoch.
-  // Positions count the records fed in the epoch; `start` says where the first batch begins, and
-  // `feed` begins there too.
-  // Threads: `feed` is called from the thread that calls `next`, one batch ahead.
-  // Errors of `next`: OutOfRangeError for a record that is not below `records`, and whatever `feed`
-  // throws; the sampler then stays where it was.
-  FedSampler(uint64_t records, std::function<std::optional<std::vector<uint64_t>>()> feed,
-             Progress start = {});
+  // What an entry's position is, and with it the place of its random numbers.
+  enum class Position : uint8_t {
+    kCounted,  // the number of records fed before it in the epoch
+    kRecord,   // the record itself: its random numbers do not depend on when it is asked for
+  };
+
+  // `feed` gives the next batch; empty when there is nothing more, ever: it is not called again.
+  // `start` says where the first batch begins, and `feed` begins there too.
+  // Threads: `feed` is called from the thread that calls `next`.
+  // Errors of `next`: OutOfRangeError for a record that is not below `records` (the batch is
+  // dropped, and not counted), and whatever `feed` throws; the sampler then stays where it was.
+  FedSampler(uint64_t records, std::function<std::optional<FedBatch>()> feed, Progress start = {},
+             Position position = Position::kCounted);
 
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
+  bool plans_far_ahead() const override { return false; }
   // The records that follow in the same fed batch, around its end.
   std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
                                      uint32_t attempt) const override;
 
  private:
   uint64_t records_;
-  std::function<std::optional<std::vector<uint64_t>>()> feed_;
-  std::optional<std::vector<uint64_t>> ahead_;  // one batch, to know which is the last
+  std::function<std::optional<FedBatch>()> feed_;
   bool ended_ = false;
   Progress at_;
+  Position position_;
 };
 
 }  // namespace fuelrail

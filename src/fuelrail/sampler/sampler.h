@@ -46,6 +46,10 @@ class Sampler {
   // Where `next` goes on.
   virtual Progress progress() const = 0;
 
+  // Whether more batches may be asked for than the engine prefetches, so that slow storage has more
+  // to read: not where somebody feeds just as many as are to be handed out.
+  virtual bool plans_far_ahead() const { return true; }
+
   // The record to take in place of one that cannot be used: the `attempt`-th (1, 2, ...) for row
   // `row` of a plan that this sampler gave. A pure function of the order and the row's position.
   // Empty: there is none, nor will a later attempt have one. Requires: attempt <= kMaxSubstitutes.

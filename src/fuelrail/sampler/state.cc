@@ -119,7 +119,7 @@ State parse_state(const std::string& text) {
 void check_same_run(const State& restored, const State& own) {
   check_same("version", restored.version, own.version, "");
   check_same("dataset", restored.dataset, own.dataset,
-             "Open the dataset that the state was taken from");
+             "Open the dataset that the state was taken from, with the same weights, if any");
   check_same("shuffle", restored.shuffle, own.shuffle, "Build the loader with the same shuffle");
   check_same("seed", restored.seed, own.seed, "Build the loader with the same seed");
 }

@@ -12,9 +12,9 @@ inline constexpr uint32_t kStateVersion = 1;
 
 struct State {
   uint32_t version = kStateVersion;
-  std::string dataset;  // to_string(Fingerprint)
+  std::string dataset;  // to_string(Fingerprint), and a checksum of the weights, if any
   uint64_t seed = 0;
-  std::string shuffle;  // "none" or "full"
+  std::string shuffle;  // what makes the order: to_string(Shuffle), "weights(samples)" or "fed"
   Progress progress;    // of batches handed to the user
 };
 

@@ -1,0 +1,191 @@
+"""A dataset for torch.utils.data.DataLoader, for people who keep their loop."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any, overload
+
+import torch
+from torch.utils.data import default_collate, get_worker_info
+from torch.utils.dlpack import from_dlpack
+
+from fuelrail import _core
+from fuelrail.dataset import Dataset, Openable, open_dataset
+from fuelrail.errors import ArgumentTypeError
+from fuelrail.loader import columns_of
+from fuelrail.options import choice, suggests_options, typed, whole
+from fuelrail.transforms import Transform, native_list
+
+Sample = tuple[torch.Tensor, ...]
+
+
+class SampleBatch(Sequence[Sample]):
+    """Samples that were decoded together: `columns` are the batch's tensors, `self[i]` is a tuple of
+    views of their rows.
+    """
+
+    def __init__(self, columns: Sequence[torch.Tensor]) -> None:
+        self.columns = list(columns)
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> SampleBatch: ...
+    def __getitem__(self, index: int | slice) -> Sample | SampleBatch:
+        """A sample, or for a slice a batch of some of them; nothing is copied."""
+        if isinstance(index, slice):
+            return SampleBatch([column[index] for column in self.columns])
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        return tuple([column[index] for column in self.columns])
+
+
+def collate(samples: Sequence[Any]) -> Any:
+    """For `collate_fn`: a batch of a MapDataset as it is, without a copy, as the list of its tensors;
+    anything else as `torch.utils.data.default_collate` does it.
+    """
+    return samples.columns if isinstance(samples, SampleBatch) else default_collate(samples)
+
+
+class MapDataset(torch.utils.data.Dataset[Sample]):
+    """Samples by index, decoded and transformed natively, a whole batch at a time in threads.
+
+    dataset = fuelrail.torch.MapDataset("train.rec", transforms=[...])
+    loader = torch.utils.data.DataLoader(dataset, 256, shuffle=True,
+                                         collate_fn=fuelrail.torch.collate)
+
+    Random transforms depend on `seed`, the epoch that `set_epoch` named and the index alone: not on
+    when, where or how often a sample is asked for. So name the epoch before each one, or every
+    epoch has the same crops; and an index that comes twice in one epoch has them twice.
+
+    Worker processes work, forked or spawned, and need not be many: each decodes in threads of its
+    own, which share what this process may use. Persistent workers hear of `set_epoch` too.
+    """
+
+    @suggests_options
+    def __init__(
+        self,
+        data: Dataset | Openable,
+        *,
+        seed: int = 0,
+        transforms: Sequence[Transform] | None = None,
+        fields: Sequence[str] = ("image", "label"),
+        dtype: Any = "float32",
+        layout: str = "NCHW",
+        orientation: str = "apply",
+        max_pixels: int = _core.DEFAULT_MAX_PIXELS,
+        threads: int | None = None,
+        read_threads: int = 4,
+    ) -> None:
+        """The options are those of `fuelrail.torch.DataLoader`; `position` among `fields` is the
+        index. threads: in each process; default: the processors that this process may use, shared
+        among its worker processes. Errors: those of `fuelrail.torch.DataLoader`.
+        """
+        self._data = open_dataset(data, stacklevel=4)
+        self._threads = None if threads is None else whole("threads", threads, least=1, bits=16)
+        self._options: dict[str, Any] = {
+            "seed": whole("seed", seed, bits=64),
+            "transforms": list(transforms or ()),
+            "dtype": choice("dtype", dtype, _core.ImageDType).name,
+            "layout": choice("layout", layout, _core.ImageLayout).name,
+            "orientation": choice("orientation", orientation, _core.Orientation).name,
+            "max_pixels": whole("max_pixels", max_pixels, least=1),
+            "fields": columns_of(fields),
+            "read_threads": whole("read_threads", read_threads, least=1, bits=16),
+        }
+        native_list(transforms)
+        # In shared memory, so that worker processes that live on hear of the next epoch.
+        self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()
+        self._prepare()
+        self._core = self._make(1)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, index: int) -> Sample:
+        """One sample: a tensor for each field. Errors: OutOfRangeError, those of its record."""
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> SampleBatch:
+        """The samples of these indices, decoded together. This is what torch's DataLoader calls.
+
+        Errors: OutOfRangeError, ArgumentTypeError; those of the first record that cannot be read.
+        """
+        if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
+            raise ArgumentTypeError("this is not a list of indices", found=typed(indices))
+        records = [self._data._index(index) for index in indices]
+        if self._process != os.getpid():
+            self._prepare()
+        with self._lock:
+            core = self._ready(len(records))
+            try:
+                core.set_epoch(int(self._epoch))
+                turn = core.begin()
+                core.feed(records, False)
+                core.end_feed()
+                batch = core.next(turn)
+            except BaseException:
+                self._core = None  # it may have been left half way
+                raise
+        assert batch is not None
+        return SampleBatch([from_dlpack(column) for column in batch])
+
+    def set_epoch(self, epoch: int) -> None:
+        """Names the epoch of the samples to come, in [0, 2**32), here and in worker processes."""
+        self._epoch.fill_(whole("epoch", epoch, bits=32))
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("_data", "_threads", "_options", "_epoch")
+        return {name: self.__dict__[name] for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Makes ready for this process: threads and locks stay behind at a fork."""
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._core: _core.Loader | None = None
+        self._rows = 0
+
+    def _ready(self, rows: int) -> _core.Loader:
+        if self._core is None or rows > self._rows:
+            self._core = self._make(rows)
+        return self._core
+
+    def _make(self, rows: int) -> _core.Loader:
+        self._rows = max(rows, 1)
+        options = self._options
+        return _core.Loader(
+            self._data.container,
+            batch_size=self._rows,
+            shuffle=_core.Shuffle.none(),
+            weights=None,
+            samples=0,
+            fed="record",
+            seed=options["seed"],
+            rank=0,
+            world_size=1,
+            last_batch=_core.LastBatch.short,
+            transforms=native_list(options["transforms"]),
+            dtype=choice("dtype", options["dtype"], _core.ImageDType),
+            layout=choice("layout", options["layout"], _core.ImageLayout),
+            orientation=choice("orientation", options["orientation"], _core.Orientation),
+            max_pixels=options["max_pixels"],
+            fields=options["fields"],
+            threads=self._worker_threads(),
+            prefetch=1,
+            read_threads=options["read_threads"],
+        )
+
+    def _worker_threads(self) -> int:
+        if self._threads is not None:
+            return self._threads
+        worker = get_worker_info()
+        return max(1, _core.default_threads() // (worker.num_workers if worker else 1))

@@ -1,0 +1,270 @@
+// The loader's orders: windows, weights, fed; restored at any place; fetched over the gap between
+// epochs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/loader/loader.h"
+#include "fuelrail/sampler/feed.h"
+#include "fuelrail/testing/engine_rig.h"
+#include "fuelrail/testing/image_set.h"
+#include "fuelrail/testing/repeated_container.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr size_t kRecords = 23;
+
+LoaderOptions ids_of(uint64_t batch_size) {
+  LoaderOptions options;
+  options.batch_size = batch_size;
+  options.seed = 5;
+  options.threads = 2;
+  options.fields = {"id"};
+  return options;
+}
+
+std::vector<int64_t> ids(const Batch& batch) {
+  std::vector<int64_t> ids(batch.rows());
+  std::memcpy(ids.data(), batch.column(0), batch.rows() * sizeof(int64_t));
+  return ids;
+}
+
+std::vector<std::vector<int64_t>> rest_of_epoch(Loader& loader) {
+  std::vector<std::vector<int64_t>> batches;
+  while (auto batch = loader.next()) batches.push_back(ids(*batch));
+  return batches;
+}
+
+class LoaderOrder : public ::testing::Test {
+ protected:
+  ImageSet set_ = make_image_set("memory://loader-order/set.rec", kRecords);
+
+  std::string refusal(const LoaderOptions& from, const LoaderOptions& to) const {
+    Loader before(set_.container, from);
+    Loader after(set_.container, to);
+    try {
+      after.restore(before.state());
+    } catch (const InvalidArgumentError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+};
+
+std::vector<double> some_weights() {
+  std::vector<double> weights(kRecords);
+  for (size_t i = 0; i < kRecords; ++i) weights[i] = static_cast<double>(i % 4);
+  return weights;
+}
+
+LoaderOptions weighted(uint64_t samples, std::vector<double> weights = some_weights()) {
+  LoaderOptions options = ids_of(4);
+  options.weights = std::make_shared<const Weights>(weights);
+  options.samples = samples;
+  return options;
+}
+
+TEST_F(LoaderOrder, weights_and_windows_go_on_where_the_state_was_taken) {
+  LoaderOptions window = ids_of(4);
+  window.shuffle = Shuffle::window(3, 2);
+  for (const LoaderOptions& options : {window, weighted(0), weighted(50)}) {
+    Loader whole(set_.container, options);
+    const auto expected = rest_of_epoch(whole);
+    EXPECT_EQ(expected.size(), whole.size());
+    for (size_t taken = 0; taken < expected.size(); ++taken) {
+      Loader before(set_.container, options);
+      for (size_t i = 0; i < taken; ++i) before.next();
+      Loader after(set_.container, options);
+      after.restore(parse_state(to_json(before.state())));
+      const auto rest = rest_of_epoch(after);
+      EXPECT_TRUE(std::equal(rest.begin(), rest.end(),
+                             expected.begin() + static_cast<ptrdiff_t>(taken), expected.end()));
+    }
+  }
+}
+
+TEST_F(LoaderOrder, state_of_another_order_is_refused_by_name) {
+  LoaderOptions full = ids_of(4);
+  full.shuffle = Shuffle::kFull;
+  LoaderOptions window = ids_of(4);
+  window.shuffle = Shuffle::window(3, 2);
+  LoaderOptions other_window = ids_of(4);
+  other_window.shuffle = Shuffle::window(3, 4);
+  std::vector<double> changed = some_weights();
+  changed[1] = 9;
+  EXPECT_THAT(refusal(full, window), HasSubstr("'shuffle' differs: expected window(3, 2), found "
+                                               "full"));
+  EXPECT_THAT(refusal(other_window, window), HasSubstr("found window(3, 4)"));
+  EXPECT_THAT(refusal(full, weighted(0)), HasSubstr("'dataset' differs"));
+  EXPECT_THAT(refusal(weighted(0, changed), weighted(0)), HasSubstr("'dataset' differs"));
+  EXPECT_THAT(refusal(weighted(40), weighted(30)),
+              HasSubstr("'shuffle' differs: expected weights(30), found weights(40)"));
+  EXPECT_EQ(refusal(weighted(kRecords), weighted(0)), "accepted");
+}
+
+TEST_F(LoaderOrder, restoring_at_any_position_of_2_to_the_33_records_is_immediate) {
+  constexpr uint64_t kMany = (uint64_t{1} << 33) + 7;
+  const auto many = std::make_shared<RepeatedContainer>(set_.container, kMany);
+  for (const Shuffle& shuffle : {Shuffle::kNone, Shuffle::kFull, Shuffle::window(256, 64)}) {
+    LoaderOptions options = ids_of(3);
+    options.shuffle = shuffle;
+    Loader loader(many, options);
+    const EpochOrder order(kMany, shuffle, options.seed, 7);
+    for (const uint64_t position : {uint64_t{0}, kMany / 3, kMany - 2}) {
+      State state = loader.state();
+      state.progress = {7, position};
+      loader.restore(state);
+      const auto batch = loader.next();
+      ASSERT_TRUE(batch);
+      const std::vector<int64_t> rows = ids(*batch);
+      EXPECT_EQ(rows.size(), std::min<uint64_t>(3, kMany - position));
+      for (size_t row = 0; row < rows.size(); ++row) {
+        EXPECT_EQ(static_cast<uint64_t>(rows[row]), order(position + row));
+      }
+    }
+  }
+}
+
+// --- fed orders ---------------------------------------------------------------------------------
+
+// What a caller who feeds keeps: the feed that is in use, and where it began.
+struct Feeding {
+  std::shared_ptr<Feed> feed;
+  Progress start;
+  int begun = 0;
+
+  LoaderOptions options() {
+    LoaderOptions options = ids_of(1);
+    options.fed = [this](Progress at) {
+      if (feed) feed->close();
+      feed = std::make_shared<Feed>();
+      start = at;
+      ++begun;
+      return std::make_unique<FedSampler>(
+          kRecords, [mine = feed] { return mine->pop(); }, at);
+    };
+    return options;
+  }
+  ~Feeding() {
+    if (feed) feed->close();
+  }
+};
+
+// Closes the feed before the loader goes, whose thread may wait for it.
+struct FedLoader {
+  FedLoader(std::shared_ptr<const Container> container, Feeding& by)
+      : feeding(by), loader(std::move(container), by.options()) {}
+  ~FedLoader() { feeding.feed->close(); }
+  Feeding& feeding;
+  Loader loader;
+};
+
+TEST_F(LoaderOrder, fed_batches_come_as_they_are_fed) {
+  Feeding feeding;
+  FedLoader fed(set_.container, feeding);
+  fed.loader.reserve(3);
+  feeding.feed->push({{3, 1, 3}});
+  feeding.feed->push({{22}, true});
+  feeding.feed->push({{0, 5}, true});
+  feeding.feed->end();
+  EXPECT_EQ(rest_of_epoch(fed.loader),
+            (std::vector<std::vector<int64_t>>{{1003, 1001, 1003}, {1022}}));
+  EXPECT_EQ(fed.loader.state().progress, (Progress{1, 0}));
+  EXPECT_EQ(fed.loader.state().shuffle, "fed");
+  EXPECT_EQ(rest_of_epoch(fed.loader), (std::vector<std::vector<int64_t>>{{1000, 1005}}));
+  EXPECT_FALSE(fed.loader.next());
+  EXPECT_THROW(fed.loader.size(), StateError);
+}
+
+TEST_F(LoaderOrder, feeding_prefetch_and_one_beyond_what_was_handed_out_is_enough) {
+  for (const size_t prefetch : {1u, 2u, 5u}) {
+    Feeding feeding;
+    LoaderOptions options = feeding.options();
+    options.prefetch = prefetch;
+    Loader loader(set_.container, options);
+    uint64_t pushed = 0;
+    for (int64_t taken = 0; taken < 60; ++taken) {
+      for (; pushed < static_cast<uint64_t>(taken) + prefetch + 1; ++pushed) {
+        feeding.feed->push({{pushed % kRecords}});
+      }
+      EXPECT_THAT(ids(*loader.next()), ElementsAre(1000 + taken % static_cast<int64_t>(kRecords)));
+    }
+    feeding.feed->close();
+  }
+}
+
+TEST_F(LoaderOrder, making_room_begins_the_feed_where_the_user_stands) {
+  Feeding feeding;
+  FedLoader fed(set_.container, feeding);
+  feeding.feed->push({{1}});
+  feeding.feed->push({{2}});
+  feeding.feed->end();
+  EXPECT_THAT(ids(*fed.loader.next()), ElementsAre(1001));
+  fed.loader.reserve(4);
+  EXPECT_EQ(feeding.start, (Progress{0, 1}));
+  feeding.feed->push({{2}});
+  feeding.feed->push({{3, 4, 5, 6}, true});
+  feeding.feed->end();
+  EXPECT_THAT(ids(*fed.loader.next()), ElementsAre(1002));
+  EXPECT_THAT(ids(*fed.loader.next()), ElementsAre(1003, 1004, 1005, 1006));
+  // The end of the epoch is still to come, whatever is made room for meanwhile.
+  fed.loader.reserve(6);
+  EXPECT_EQ(feeding.start, (Progress{1, 0}));
+  feeding.feed->push({{1, 2, 3, 4, 5, 6}});
+  feeding.feed->end();
+  EXPECT_FALSE(fed.loader.next());
+  EXPECT_EQ(fed.loader.next()->rows(), 6u);
+}
+
+TEST_F(LoaderOrder, stopping_ends_a_next_that_waits_to_be_fed) {
+  Feeding feeding;
+  FedLoader fed(set_.container, feeding);
+  std::thread waits([&] { EXPECT_THROW(fed.loader.next(), StateError); });
+  feeding.feed->close();
+  fed.loader.stop();
+  waits.join();
+  EXPECT_THROW(fed.loader.reserve(9), StateError);
+}
+
+// --- the gap between epochs ---------------------------------------------------------------------
+
+TEST_F(LoaderOrder, next_epoch_is_read_while_the_user_is_between_epochs) {
+  constexpr uint64_t kSize = 8;
+  constexpr int kInFlight = 4;  // two batches of two
+  Gate gate;
+  std::atomic<int> reads = 0;
+  std::atomic<int> in_flight = 0;
+  const auto eight = std::make_shared<RepeatedContainer>(set_.container, kSize);
+  const auto hooked =
+      std::make_shared<HookedContainer>(eight, ContainerHooks{.read = [&](uint64_t, uint64_t) {
+                                          if (++reads <= static_cast<int>(kSize))
+                                            return;  // the first epoch's
+                                          ++in_flight;
+                                          gate.pass();
+                                        }});
+  LoaderOptions options = ids_of(2);
+  options.prefetch = 2;
+  options.read_threads = 8;
+  Loader loader(hooked, options);
+  for (int batch = 0; batch < 4; ++batch) ASSERT_TRUE(loader.next());
+  // The user has the epoch's last batch, and does what users do: so many reads of the next epoch
+  // are under way, no more and no fewer.
+  while (in_flight < kInFlight) std::this_thread::yield();
+  EXPECT_EQ(loader.state().progress, (Progress{1, 0}));
+  EXPECT_FALSE(loader.next());
+  loader.next_epoch();
+  EXPECT_EQ(in_flight, kInFlight);
+  gate.open();
+  EXPECT_THAT(ids(*loader.next()), ElementsAre(0, 1));
+}
+
+}  // namespace
+}  // namespace fuelrail

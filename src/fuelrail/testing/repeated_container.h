@@ -1,0 +1,41 @@
+// A container of any number of records that are another's, over and over: a computed table of
+// extents, for what must not depend on how many records there are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/container/container.h"
+
+namespace fuelrail {
+
+class RepeatedContainer final : public Container {
+ public:
+  // Requires: `inner` has records.
+  RepeatedContainer(std::shared_ptr<const Container> inner, uint64_t size)
+      : inner_(std::move(inner)), size_(size) {}
+
+  uint64_t size() const override { return size_; }
+  const Schema& schema() const override { return inner_->schema(); }
+  Extent extent(uint64_t i) const override { return inner_->extent(i % inner_->size()); }
+  // The sample's id is the index.
+  void parse(uint64_t i, Bytes framed, Sample& out) const override {
+    inner_->parse(i % inner_->size(), framed, out);
+    out.id = i;
+  }
+  Place place(uint64_t i) const override { return inner_->place(i % inner_->size()); }
+  Fingerprint fingerprint() const override {
+    return {.records = size_, .bytes = size_, .checksum = inner_->fingerprint().checksum};
+  }
+  const std::vector<std::string>& classes() const override { return inner_->classes(); }
+  bool verifies_checksums() const override { return inner_->verifies_checksums(); }
+
+ private:
+  std::shared_ptr<const Container> inner_;
+  uint64_t size_;
+};
+
+}  // namespace fuelrail
