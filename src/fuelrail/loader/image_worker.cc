@@ -8,9 +8,9 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/orientation.h"
-#include "fuelrail/loader/pixel_buffer.h"
-#include "fuelrail/transform/geometry.h"
-#include "fuelrail/transform/resize.h"
+#include "fuelrail/transform/pixel_buffer.h"
+#include "fuelrail/transform/plan.h"
+#include "fuelrail/transform/plan_runner.h"
 
 namespace fuelrail {
 namespace {
@@ -112,23 +112,17 @@ class ImageWorker final : public Worker {
     std::memcpy(to, label.data(), label.size());
   }
 
-  // Encoded bytes -> geometry -> the pixels that it needs -> resampled -> the row.
+  // Encoded bytes -> plan -> the pixels that it needs -> what it says -> the row.
   void write_image(Task& task, Bytes encoded, std::byte* to) {
     ImageInfo info = probe(encoded, options_.max_pixels);
     if (options_.orientation == Orientation::kIgnore) info.orientation = 1;
     const Philox random(options_.seed, task.entry.epoch, task.entry.position);
-    const Geometry geometry = resolve(options_.transforms, info.oriented(), random);
+    resolve(options_.transforms, info.oriented(), random, plan_);
 
-    Box input_box = needed_input(geometry.steps.front());
-    ConstImageView input = decode_upright(task, encoded, info, input_box);
-    for (size_t i = 0; i < geometry.steps.size(); ++i) {
-      const ResampleStep& step = geometry.steps[i];
-      if (i > 0) input_box = whole(input.size());
-      const ImageView output = resampled_[i % 2].resize(step.window.size());
-      resampler_.resample(input, input_box, step, output);
-      input = output;
-    }
-    writer_.write(input, geometry.flip_horizontal, geometry.flip_vertical, to);
+    const Box input_box = needed_input(plan_.steps.front());
+    const ConstImageView input = decode_upright(task, encoded, info, input_box);
+    const ConstImageView made = runner_.run(plan_, input, input_box);
+    writer_.write(made, plan_.flip_horizontal, plan_.flip_vertical, to);
   }
 
   ConstImageView decode_upright(Task& task, Bytes encoded, const ImageInfo& info, Box box) {
@@ -149,11 +143,11 @@ class ImageWorker final : public Worker {
   const LoaderOptions options_;
   const PixelWriter writer_;
   const std::unique_ptr<Decoder> decoder_;
-  Resampler resampler_;
+  Plan plan_;
+  PlanRunner runner_;
   Sample sample_;
   PixelBuffer decoded_;
   PixelBuffer upright_;
-  PixelBuffer resampled_[2];
   size_t image_field_ = 0;
   size_t label_field_ = 0;
 };

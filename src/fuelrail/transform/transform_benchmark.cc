@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fuelrail/base/philox.h"
-#include "fuelrail/transform/geometry.h"
 #include "fuelrail/transform/normalize.h"
+#include "fuelrail/transform/plan.h"
 #include "fuelrail/transform/resize.h"
 
 namespace fuelrail {
@@ -55,8 +55,8 @@ void resample_random_crops(benchmark::State& state) {
   Resampler resampler;
   uint64_t position = 0;
   for (auto _ : state) {
-    const Geometry geometry = resolve(transforms, from.size, Philox(1, 0, position++));
-    resampler.resample(from.view(), whole(from.size), geometry.steps[0], to.view());
+    const Plan plan = resolve(transforms, from.size, Philox(1, 0, position++));
+    resampler.resample(from.view(), whole(from.size), plan.steps[0], to.view());
     benchmark::ClobberMemory();
   }
   label(state);

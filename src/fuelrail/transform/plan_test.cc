@@ -1,17 +1,20 @@
-#include "fuelrail/transform/geometry.h"
+#include "fuelrail/transform/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 #include <random>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/pillow_reference.h"
-#include "fuelrail/transform/resize.h"
+#include "fuelrail/transform/plan_runner.h"
 
 namespace fuelrail {
 namespace {
@@ -25,42 +28,104 @@ PlainImage noise(Size size, uint32_t seed) {
   return image;
 }
 
-Geometry resolve_at(const Transforms& transforms, Size image, uint64_t position) {
+Plan resolve_at(const Transforms& transforms, Size image, uint64_t position) {
   check(transforms);
   return resolve(transforms, image, Philox(1, 0, position));
 }
 
 ResampleStep only_step(const Transforms& transforms, Size image, uint64_t position = 0) {
-  const Geometry geometry = resolve_at(transforms, image, position);
-  EXPECT_EQ(geometry.steps.size(), 1u);
-  return geometry.steps.front();
+  const Plan plan = resolve_at(transforms, image, position);
+  EXPECT_EQ(plan.steps.size(), 1u);
+  return plan.steps.front();
 }
 
-// What the loader does with a geometry.
-PlainImage execute(const Geometry& geometry, PlainImage image) {
-  Resampler resampler;
-  for (const ResampleStep& step : geometry.steps) {
-    PlainImage to(step.window.size());
-    const Box needed = needed_input(step);
-    const PlainImage input = testing::pillow_crop(image, needed);
-    resampler.resample(input.view(), needed, step, to.view());
-    image = std::move(to);
+// What the loader does with a plan; only what is needed is there.
+PlainImage execute(const Plan& plan, const PlainImage& image) {
+  const Box needed = needed_input(plan.steps.front());
+  EXPECT_TRUE(needed.inside(image.size));
+  EXPECT_GT(needed.height * needed.width, 0);
+  PlainImage input = testing::pillow_crop(image, needed);
+  PlanRunner runner;
+  const ConstImageView made = runner.run(plan, input.view(), needed);
+  EXPECT_EQ(made.size(), plan.output);
+  PlainImage to(made.size());
+  for (int64_t y = 0; y < made.height; ++y) {
+    std::copy_n(made.row(y), made.width * 3, to.view().row(y));
   }
-  return testing::flipped(image, geometry.flip_horizontal, geometry.flip_vertical);
+  return testing::flipped(to, plan.flip_horizontal, plan.flip_vertical);
 }
+
+// numpy.pad, and Image.crop where a side is negative.
+PlainImage windowed(const PlainImage& image, Box window, const Border& border) {
+  PlainImage to(window.size());
+  const auto place = [&](int64_t i, int64_t length) -> int64_t {
+    if (i >= 0 && i < length) return i;
+    if (border.mode == PaddingMode::kConstant) return -1;
+    if (border.mode == PaddingMode::kEdge) return i < 0 ? 0 : length - 1;
+    if (length == 1) return 0;
+    const int64_t seam = border.mode == PaddingMode::kSymmetric ? 1 : 0;
+    while (i < 0 || i >= length) i = i < 0 ? -i - seam : 2 * (length - 1) - i + seam;
+    return i;
+  };
+  for (int64_t y = 0; y < window.height; ++y) {
+    for (int64_t x = 0; x < window.width; ++x) {
+      const int64_t from_y = place(window.top + y, image.size.height);
+      const int64_t from_x = place(window.left + x, image.size.width);
+      const bool fill = from_y < 0 || from_x < 0;
+      for (size_t c = 0; c < 3; ++c) {
+        to.at(y, x, static_cast<int64_t>(c)) =
+            fill ? border.fill[c] : image.at(from_y, from_x, static_cast<int64_t>(c));
+      }
+    }
+  }
+  return to;
+}
+
+// Adds the row's number to its pixels and mirrors a third of all samples: to be told from others.
+class Shade final : public PixelStage {
+ public:
+  void apply(ConstImageView from, ImageView to, const StageRandom& random) const override {
+    const auto add = static_cast<uint8_t>(random.below(0, 256));
+    for (int64_t y = 0; y < from.height; ++y) {
+      for (int64_t x = 0; x < from.width * 3; ++x) {
+        to.row(y)[x] = static_cast<uint8_t>(from.row(y)[x] + y + add);
+      }
+    }
+  }
+};
+
+// Every second row and column.
+class Halve final : public PixelStage {
+ public:
+  Size output_size(Size input) const override {
+    return {(input.height + 1) / 2, (input.width + 1) / 2};
+  }
+  void apply(ConstImageView from, ImageView to, const StageRandom&) const override {
+    for (int64_t y = 0; y < to.height; ++y) {
+      for (int64_t x = 0; x < to.width; ++x) {
+        std::copy_n(from.row(2 * y) + 6 * x, 3, to.row(y) + 3 * x);
+      }
+    }
+  }
+};
 
 // One transform after the other on whole images. Each is resolved alone, with the draws of its
-// place in the list, to learn its random box; nothing is merged or commuted.
+// place in the list, to learn its random parameters; nothing is merged or commuted.
 PlainImage apply_one_by_one(const Transforms& transforms, PlainImage image, uint64_t position) {
   for (size_t i = 0; i < transforms.size(); ++i) {
     Transforms alone(i, HorizontalFlip{0.0});
     alone.push_back(transforms[i]);
-    const Geometry geometry = resolve_at(alone, image.size, position);
-    const ResampleStep& step = geometry.steps.front();
-    image = testing::pillow_crop(image, step.box);
-    image = testing::pillow_resize(image, step.scaled, step.interpolation, step.antialias);
-    image = testing::pillow_crop(image, step.window);
-    image = testing::flipped(image, geometry.flip_horizontal, geometry.flip_vertical);
+    const Plan plan = resolve_at(alone, image.size, position);
+    if (!plan.pixel_steps.empty()) {
+      image = execute(plan, image);
+      continue;
+    }
+    for (const ResampleStep& step : plan.steps) {
+      image = testing::pillow_crop(image, step.box);
+      image = testing::pillow_resize(image, step.scaled, step.interpolation, step.antialias);
+      image = windowed(image, step.window, step.border);
+    }
+    image = testing::flipped(image, plan.flip_horizontal, plan.flip_vertical);
   }
   return image;
 }
@@ -76,7 +141,7 @@ class RandomLists {
   Transform transform() {
     const auto filter = static_cast<Interpolation>(below(3));
     const bool antialias = below(3) != 0;
-    switch (below(8)) {
+    switch (below(16)) {
       case 0:
       case 1:
         return CenterCrop{size()};
@@ -94,9 +159,38 @@ class RandomLists {
                                  .antialias = antialias};
       case 6:
         return HorizontalFlip{0.7};
-      default:
+      case 7:
         return VerticalFlip{0.7};
+      case 8:
+      case 9:
+        return Pad{margins(), border()};
+      case 10:
+        return RandomCrop{
+            .size = size(), .padding = margins(), .pad_if_needed = true, .border = border()};
+      case 11:
+        return ColorJitter{.brightness = {0.5, 1.5}, .contrast = {0.5, 1.5}, .hue = {-0.3, 0.3}};
+      case 12:
+        return RandomGrayscale{0.5};
+      case 13:
+        return RandomRotation{.degrees = {-90, 90},
+                              .interpolation = Interpolation::kBilinear,
+                              .expand = below(3) == 0,
+                              .border = {.fill = {1, 2, 3}}};
+      case 14:
+        return RandomAffine{.degrees = {-20, 20},
+                            .translate = {0.3, 0.4},
+                            .scale = {0.5, 2},
+                            .shear = {-10, 10, -5, 5},
+                            .border = {.mode = PaddingMode::kEdge}};
+      default:
+        if (below(2) == 0) return CustomStage{std::make_shared<Halve>()};
+        return CustomStage{std::make_shared<Shade>()};
     }
+  }
+  Margins margins() { return {below(5), below(5), below(5) * below(8), below(5)}; }
+  Border border() {
+    const auto mode = static_cast<PaddingMode>(below(4));
+    return {.mode = mode, .fill = {static_cast<uint8_t>(below(2)), 5, 6}};
   }
   Transforms list() {
     Transforms transforms;
@@ -120,9 +214,9 @@ TEST(Resolve, merged_and_commuted_steps_give_the_pixels_of_one_by_one) {
     const PlainImage image = noise(random.size(), static_cast<uint32_t>(i));
     const Transforms transforms = random.list();
     const PlainImage expected = apply_one_by_one(transforms, image, i);
-    const Geometry geometry = resolve_at(transforms, image.size, i);
-    ASSERT_EQ(geometry.output(), expected.size) << i << ": " << describe(transforms);
-    ASSERT_EQ(execute(geometry, image), expected) << i << ": " << describe(transforms);
+    const Plan plan = resolve_at(transforms, image.size, i);
+    ASSERT_EQ(plan.output, expected.size) << i << ": " << describe(transforms);
+    ASSERT_EQ(execute(plan, image), expected) << i << ": " << describe(transforms);
   }
 }
 
@@ -142,9 +236,8 @@ TEST(Resolve, crops_after_crops_and_resizes_are_one_step) {
 }
 
 TEST(Resolve, a_resize_of_a_resize_stays_two_steps) {
-  const Geometry geometry =
-      resolve_at({Resize{.size = {50, 50}}, Resize{.size = {30, 30}}}, {100, 100}, 0);
-  EXPECT_EQ(geometry.steps.size(), 2u);
+  const Plan plan = resolve_at({Resize{.size = {50, 50}}, Resize{.size = {30, 30}}}, {100, 100}, 0);
+  EXPECT_EQ(plan.steps.size(), 2u);
 }
 
 TEST(Resolve, padding_is_not_looked_through) {
@@ -176,12 +269,11 @@ TEST(Resolve, resized_center_crop_resizes_to_eight_sevenths_by_default) {
 
 TEST(Resolve, flips_are_certain_at_one_and_never_at_zero) {
   for (uint64_t position = 0; position < 100; ++position) {
-    const Geometry geometry =
-        resolve_at({HorizontalFlip{1.0}, VerticalFlip{0.0}}, {4, 4}, position);
-    ASSERT_TRUE(geometry.flip_horizontal);
-    ASSERT_FALSE(geometry.flip_vertical);
+    const Plan plan = resolve_at({HorizontalFlip{1.0}, VerticalFlip{0.0}}, {4, 4}, position);
+    ASSERT_TRUE(plan.flip_horizontal);
+    ASSERT_FALSE(plan.flip_vertical);
   }
-  const Geometry twice = resolve_at({HorizontalFlip{1.0}, HorizontalFlip{1.0}}, {4, 4}, 0);
+  const Plan twice = resolve_at({HorizontalFlip{1.0}, HorizontalFlip{1.0}}, {4, 4}, 0);
   EXPECT_FALSE(twice.flip_horizontal);
 }
 
@@ -198,6 +290,89 @@ TEST(Resolve, an_unaffordable_resize_is_refused) {
   EXPECT_EQ(
       only_step({Resize{.shorter_side = 1024}, CenterCrop{{224, 224}}}, {2, 60000}).scaled.width,
       30720000);
+}
+
+TEST(Resolve, geometry_in_front_of_other_transforms_is_resolved_before_decoding) {
+  const Plan plan =
+      resolve_at({RandomResizedCrop{.size = {8, 8}}, ColorJitter{.brightness = {0.5, 1.5}},
+                  HorizontalFlip{1}, RandomRotation{.degrees = {-9, 9}}},
+                 {40, 50}, 0);
+  EXPECT_EQ(plan.steps.size(), 1u);
+  ASSERT_EQ(plan.pixel_steps.size(), 3u);  // the flip commutes with colours, not with the rotation
+  EXPECT_TRUE(std::holds_alternative<ColorStep>(plan.pixel_steps[0]));
+  EXPECT_TRUE(std::holds_alternative<FlipStep>(plan.pixel_steps[1]));
+  EXPECT_TRUE(std::holds_alternative<WarpStep>(plan.pixel_steps[2]));
+  EXPECT_FALSE(plan.flip_horizontal);
+  EXPECT_EQ(plan.output, (Size{8, 8}));
+}
+
+TEST(Resolve, a_crop_with_margins_is_one_step_that_decodes_what_it_shows) {
+  for (const PaddingMode mode : {PaddingMode::kConstant, PaddingMode::kEdge}) {
+    const RandomCrop crop{.size = {32, 32}, .padding = {4, 4, 4, 4}, .border = {mode}};
+    for (uint64_t position = 0; position < 50; ++position) {
+      const ResampleStep step = only_step({crop, HorizontalFlip{}}, {32, 32}, position);
+      EXPECT_TRUE(step.copies());
+      EXPECT_EQ(step.window.size(), (Size{32, 32}));
+      EXPECT_TRUE(needed_input(step).inside({32, 32}));
+    }
+  }
+  const Transforms pair{Resize{.size = {64, 64}}, RandomCrop{.size = {32, 32}}};
+  const ResampleStep step = only_step(pair, {200, 300});
+  EXPECT_EQ(step.scaled, (Size{64, 64}));
+  EXPECT_EQ(step.window.size(), (Size{32, 32}));
+}
+
+TEST(RandomCrop, reaches_every_place_of_the_image_with_margins) {
+  std::vector<int> tops(9), lefts(9);
+  for (uint64_t position = 0; position < 9000; ++position) {
+    const Box window =
+        only_step({RandomCrop{.size = {32, 32}, .padding = {4, 4, 4, 4}}}, {32, 32}, position)
+            .window;
+    ++tops[static_cast<size_t>(window.top + 4)];
+    ++lefts[static_cast<size_t>(window.left + 4)];
+  }
+  for (size_t i = 0; i < 9; ++i) {
+    EXPECT_NEAR(tops[i], 1000, 150);
+    EXPECT_NEAR(lefts[i], 1000, 150);
+  }
+}
+
+TEST(RandomCrop, an_image_that_is_too_small_is_an_error_or_is_padded_on_both_sides) {
+  EXPECT_THROW(resolve_at({RandomCrop{.size = {8, 8}}}, {7, 9}, 0), InvalidArgumentError);
+  for (uint64_t position = 0; position < 20; ++position) {
+    const Box window =
+        only_step({RandomCrop{.size = {8, 8}, .pad_if_needed = true}}, {6, 9}, position).window;
+    EXPECT_GE(window.top, -2);  // two rows above, two below
+    EXPECT_LE(window.bottom(), 8);
+  }
+}
+
+TEST(ColorJitter, every_order_and_every_factor_of_its_range_comes_up) {
+  std::map<std::vector<int>, int> orders;
+  double least = 2, most = 0;
+  for (uint64_t position = 0; position < 24000; ++position) {
+    const Plan plan =
+        resolve_at({ColorJitter{{0.5, 1.5}, {0.6, 1}, {0.6, 1}, {-0.1, 0.2}}}, {4, 4}, position);
+    std::vector<int> order;
+    for (const PixelStep& step : plan.pixel_steps) {
+      const auto& color = std::get<ColorStep>(step);
+      order.push_back(static_cast<int>(color.kind));
+      if (color.kind != ColorStep::Kind::kBrightness) continue;
+      least = std::min(least, color.amount);
+      most = std::max(most, color.amount);
+    }
+    ++orders[order];
+  }
+  EXPECT_EQ(orders.size(), 24u);
+  for (const auto& [order, count] : orders) EXPECT_NEAR(count, 1000, 150);
+  EXPECT_NEAR(least, 0.5, 0.001);
+  EXPECT_NEAR(most, 1.5, 0.001);
+}
+
+TEST(ColorJitter, a_range_of_one_factor_that_changes_nothing_is_left_out) {
+  const Plan plan = resolve_at({ColorJitter{.contrast = {0.5, 0.5}}}, {4, 4}, 0);
+  ASSERT_EQ(plan.pixel_steps.size(), 1u);
+  EXPECT_EQ(std::get<ColorStep>(plan.pixel_steps[0]).kind, ColorStep::Kind::kContrast);
 }
 
 TEST(RandomResizedCrop, boxes_lie_inside_the_image_whatever_its_shape) {
@@ -296,13 +471,13 @@ TEST(RandomResizedCrop, boxes_of_fixed_seeds_never_change) {
       {12345678901234u, 3u, 1281166u, {19, 124, 277, 275}, false},
   };
   for (const Golden& golden : goldens) {
-    const Geometry geometry =
+    const Plan plan =
         resolve(transforms, {375, 500}, Philox(golden.seed, golden.epoch, golden.position));
-    const Box& box = geometry.steps.front().box;
-    EXPECT_TRUE(box == golden.box && geometry.flip_horizontal == golden.flip)
+    const Box& box = plan.steps.front().box;
+    EXPECT_TRUE(box == golden.box && plan.flip_horizontal == golden.flip)
         << "{" << golden.seed << ", " << golden.epoch << ", " << golden.position << ", {" << box.top
         << ", " << box.left << ", " << box.height << ", " << box.width << "}, "
-        << (geometry.flip_horizontal ? "true" : "false") << "},";
+        << (plan.flip_horizontal ? "true" : "false") << "},";
   }
 }
 
