@@ -136,8 +136,8 @@ class LoaderHandle {
 void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch_size,
                  Shuffle shuffle, uint64_t seed, uint32_t rank, uint32_t world_size,
                  LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
-                 Orientation orientation, int64_t max_pixels, std::vector<std::string> fields,
-                 int threads, size_t prefetch, int read_threads) {
+                 Orientation orientation, bool scaled_decode, int64_t max_pixels,
+                 std::vector<std::string> fields, int threads, size_t prefetch, int read_threads) {
   const GilReleased released;
   new (self) LoaderHandle(data, {.batch_size = batch_size,
                                  .shuffle = shuffle,
@@ -148,6 +148,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                                  .dtype = dtype,
                                  .layout = layout,
                                  .orientation = orientation,
+                                 .scaled_decode = scaled_decode,
                                  .max_pixels = max_pixels,
                                  .fields = std::move(fields),
                                  .threads = threads,
@@ -217,8 +218,8 @@ void bind_loader(nb::module_& module) {
       .def("__init__", make_loader, nb::arg("data"), nb::arg("batch_size"), nb::arg("shuffle"),
            nb::arg("seed"), nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"),
            nb::arg("transforms"), nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"),
-           nb::arg("max_pixels"), nb::arg("fields"), nb::arg("threads"), nb::arg("prefetch"),
-           nb::arg("read_threads"))
+           nb::arg("scaled_decode"), nb::arg("max_pixels"), nb::arg("fields"), nb::arg("threads"),
+           nb::arg("prefetch"), nb::arg("read_threads"))
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"),

@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
-from fuelrail.options import choice, suggests_options, whole
+from fuelrail.options import choice, suggests_options, truth, whole
 from fuelrail.transforms import Transform, native_list
 
 __all__ = ["Loader"]
@@ -53,6 +53,7 @@ class BaseLoader(Generic[Column]):
         rank: int | None = None,
         world_size: int | None = None,
         orientation: str = "apply",
+        scaled_decode: bool = False,
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
         threads: int | None = None,
         prefetch: int = 2,
@@ -80,6 +81,9 @@ class BaseLoader(Generic[Column]):
                 torch.distributed where it is initialised, else of the environment variables RANK
                 and WORLD_SIZE, else 0 of 1.
             orientation: "apply" turns images as their EXIF tag says; "ignore" does not.
+            scaled_decode: decode JPEGs at 1/8, 1/4 or 1/2 of their size where the first resampling
+                makes them at least as much smaller: faster, and not quite the same pixels
+                (docs/transforms.md says how far off).
             max_pixels: an image that declares more is an error, before memory is taken for it.
         What changes speed only:
             threads: that decode. Default: the processors that this process may use, shared among
@@ -106,6 +110,7 @@ class BaseLoader(Generic[Column]):
             dtype=choice("dtype", dtype, _core.ImageDType),
             layout=choice("layout", layout, _core.ImageLayout),
             orientation=choice("orientation", orientation, _core.Orientation),
+            scaled_decode=truth("scaled_decode", scaled_decode),
             max_pixels=whole("max_pixels", max_pixels, least=1),
             fields=list(fields),
             threads=0 if threads is None else whole("threads", threads, least=1, bits=16),

@@ -119,16 +119,32 @@ class ImageWorker final : public Worker {
     const Philox random(options_.seed, task.entry.epoch, task.entry.position);
     resolve(options_.transforms, info.oriented(), random, plan_);
 
+    const int eighths = scale_decoding(info);
     const Box input_box = needed_input(plan_.steps.front());
-    const ConstImageView input = decode_upright(task, encoded, info, input_box);
+    const ConstImageView input = decode_upright(task, encoded, info, input_box, eighths);
     const ConstImageView made = runner_.run(plan_, input, input_box);
     writer_.write(made, plan_.flip_horizontal, plan_.flip_vertical, to);
   }
 
-  ConstImageView decode_upright(Task& task, Bytes encoded, const ImageInfo& info, Box box) {
+  // The eighths to decode at; makes the plan one for that size. Turned images are decoded in full.
+  int scale_decoding(const ImageInfo& info) {
+    if (!options_.scaled_decode || info.format != ImageFormat::kJpeg || info.orientation != 1) {
+      return 8;
+    }
+    ResampleStep& first = plan_.steps.front();
+    const int eighths = decode_eighths(first);
+    if (eighths < 8) first = at_eighths(first, info.stored, eighths);
+    return eighths;
+  }
+
+  ConstImageView decode_upright(Task& task, Bytes encoded, const ImageInfo& info, Box box,
+                                int eighths) {
     const Box stored = to_stored(box, info.stored, info.orientation);
-    DecodeJob job{
-        .encoded = encoded, .info = info, .box = stored, .output = decoded_.resize(stored.size())};
+    DecodeJob job{.encoded = encoded,
+                  .info = info,
+                  .box = stored,
+                  .output = decoded_.resize(stored.size()),
+                  .eighths = eighths};
     decoder_->decode(
         {&job, 1});  // one at a time: the pixels are still in the cache when they are resampled
     task.tolerated += job.tolerated;

@@ -62,10 +62,6 @@ int decode_eighths(const ResampleStep& step) {
   return 8;
 }
 
-Size at_eighths(Size image, int eighths) {
-  return {(image.height * eighths + 7) / 8, (image.width * eighths + 7) / 8};
-}
-
 ResampleStep at_eighths(const ResampleStep& step, Size image, int eighths) {
   const double scale = eighths / 8.0;  // exact, and so are the products
   const auto begin = [&](int64_t place) { return place * eighths / 8; };

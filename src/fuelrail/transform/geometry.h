@@ -59,9 +59,6 @@ Box needed_input(const ResampleStep& step);
 // step copies, enlarges or takes the nearest pixels.
 int decode_eighths(const ResampleStep& step);
 
-// The size of an image decoded at so many eighths: a part of a pixel counts as one.
-Size at_eighths(Size image, int eighths);
-
 // The step that makes of an image of at_eighths(image, eighths) what `step` makes of the image:
 // box becomes a region between pixels.
 ResampleStep at_eighths(const ResampleStep& step, Size image, int eighths);
