@@ -128,9 +128,7 @@ class ImageWorker final : public Worker {
 
   // The eighths to decode at; makes the plan one for that size. Turned images are decoded in full.
   int scale_decoding(const ImageInfo& info) {
-    if (!options_.scaled_decode || info.format != ImageFormat::kJpeg || info.orientation != 1) {
-      return 8;
-    }
+    if (!options_.scaled_decode || !info.scalable || info.orientation != 1) return 8;
     ResampleStep& first = plan_.steps.front();
     const int eighths = decode_eighths(first);
     if (eighths < 8) first = at_eighths(first, info.stored, eighths);

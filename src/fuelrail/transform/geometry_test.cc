@@ -57,8 +57,8 @@ TEST(AtEighths, the_same_part_of_the_image_is_shown) {
     const auto paint = [&](PlainImage& to, double pixel) {
       for (int64_t y = 0; y < to.size.height; ++y) {
         for (int64_t x = 0; x < to.size.width; ++x) {
-          const double value = level((static_cast<double>(y) + 0.5) * pixel,
-                                     (static_cast<double>(x) + 0.5) * pixel);
+          const double value =
+              level((static_cast<double>(y) + 0.5) * pixel, (static_cast<double>(x) + 0.5) * pixel);
           for (int64_t c = 0; c < 3; ++c) to.at(y, x, c) = static_cast<uint8_t>(std::lround(value));
         }
       }

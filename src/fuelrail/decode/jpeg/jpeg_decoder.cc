@@ -325,7 +325,8 @@ class JpegDecoder final : public Decoder {
     const int64_t right = std::min(whole_width, job.box.right() + margin);
     plan.left = static_cast<JDIMENSION>(left);
     plan.width = static_cast<JDIMENSION>(right - left);
-    // libjpeg-turbo's crop miscounts the columns of chroma planes that scaling brings to luma's size.
+    // libjpeg-turbo's crop miscounts the columns of chroma planes that scaling brings to luma's
+    // size.
     plan.cropped = job.eighths == 8 && right - left < whole_width;
   }
 
