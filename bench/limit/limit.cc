@@ -29,8 +29,8 @@
 #include "fuelrail/decode/orientation.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/sampler/epoch_sampler.h"
-#include "fuelrail/transform/geometry.h"
 #include "fuelrail/transform/normalize.h"
+#include "fuelrail/transform/plan.h"
 #include "fuelrail/transform/resize.h"
 
 namespace {

@@ -228,8 +228,9 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                  const Shuffle& shuffle, const WeightsHandle* weights, uint64_t samples,
                  const std::string& fed, uint64_t seed, uint32_t rank, uint32_t world_size,
                  LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
-                 Orientation orientation, int64_t max_pixels, std::vector<std::string> fields,
-                 OnError on_error, MaxBad max_bad, int threads, size_t prefetch, int read_threads) {
+                 Orientation orientation, bool scaled_decode, int64_t max_pixels,
+                 std::vector<std::string> fields, OnError on_error, MaxBad max_bad, int threads,
+                 size_t prefetch, int read_threads) {
   const GilReleased released;
   LoaderOptions options{.batch_size = batch_size,
                         .shuffle = shuffle,
@@ -242,8 +243,11 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                         .dtype = dtype,
                         .layout = layout,
                         .orientation = orientation,
+                        .scaled_decode = scaled_decode,
                         .max_pixels = max_pixels,
                         .fields = std::move(fields),
+                        .on_error = on_error,
+                        .max_bad = max_bad,
                         .threads = threads,
                         .prefetch = prefetch,
                         .read_threads = read_threads};
@@ -346,9 +350,9 @@ void bind_loader(nb::module_& module) {
       .def("__init__", make_loader, nb::arg("data"), nb::arg("batch_size"), nb::arg("shuffle"),
            nb::arg("weights").none(), nb::arg("samples"), nb::arg("fed"), nb::arg("seed"),
            nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"), nb::arg("transforms"),
-           nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"), nb::arg("max_pixels"),
-           nb::arg("fields"), nb::arg("on_error"), nb::arg("max_bad").none(), nb::arg("threads"),
-           nb::arg("prefetch"), nb::arg("read_threads"))
+           nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"), nb::arg("scaled_decode"),
+           nb::arg("max_pixels"), nb::arg("fields"), nb::arg("on_error"), nb::arg("max_bad").none(),
+           nb::arg("threads"), nb::arg("prefetch"), nb::arg("read_threads"))
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"),

@@ -119,6 +119,15 @@ class Interpolation(enum.Enum):
 
     bicubic = 2
 
+class PaddingMode(enum.Enum):
+    constant = 0
+
+    edge = 1
+
+    reflect = 2
+
+    symmetric = 3
+
 class RandomResizedCrop:
     def __init__(self, height: int, width: int, scale: Sequence[float], ratio: Sequence[float], interpolation: Interpolation, antialias: bool) -> None: ...
 
@@ -140,7 +149,31 @@ class VerticalFlip:
 class Normalize:
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None: ...
 
-def check_transforms(transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | HorizontalFlip | VerticalFlip | Normalize]) -> None:
+class Pad:
+    def __init__(self, padding: Sequence[int], padding_mode: PaddingMode, fill: Sequence[int]) -> None: ...
+
+class RandomCrop:
+    def __init__(self, height: int, width: int, padding: Sequence[int], pad_if_needed: bool, padding_mode: PaddingMode, fill: Sequence[int]) -> None: ...
+
+class RandomRotation:
+    def __init__(self, degrees: Sequence[float], interpolation: Interpolation, expand: bool, center: Sequence[float] | None, padding_mode: PaddingMode, fill: Sequence[int]) -> None: ...
+
+class RandomAffine:
+    def __init__(self, degrees: Sequence[float], translate: Sequence[float], scale: Sequence[float], shear: Sequence[float], interpolation: Interpolation, center: Sequence[float] | None, padding_mode: PaddingMode, fill: Sequence[int]) -> None: ...
+
+class ColorJitter:
+    def __init__(self, brightness: Sequence[float], contrast: Sequence[float], saturation: Sequence[float], hue: Sequence[float]) -> None: ...
+
+class Grayscale:
+    def __init__(self) -> None: ...
+
+class RandomGrayscale:
+    def __init__(self, p: float) -> None: ...
+
+class CustomStage:
+    """A pixel stage of a C++ extension's own."""
+
+def check_transforms(transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize]) -> None:
     """Raises InvalidArgumentError for a bad value."""
 
 class Shuffle(enum.Enum):

@@ -26,6 +26,7 @@ from fuelrail.options import (
     shown,
     suggests_options_or,
     text,
+    truth,
     typed,
     whole,
 )
@@ -91,6 +92,7 @@ class BaseLoader(Generic[Column]):
         rank: int | None = None,
         world_size: int | None = None,
         orientation: str = "apply",
+        scaled_decode: bool = False,
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
         on_error: Literal["raise", "skip"] = "raise",
         max_bad: int | float | None = None,
@@ -137,6 +139,9 @@ class BaseLoader(Generic[Column]):
                 and WORLD_SIZE, else 0 of 1.
             orientation: "apply", the default, turns images as their EXIF tag says; "ignore" does
                 not.
+            scaled_decode: decode JPEGs at 1/8, 1/4 or 1/2 of their size where the first resampling
+                makes them at least as much smaller: faster, and not quite the same pixels
+                (docs/transforms.md says how far off).
             max_pixels: an image that declares more is an error, before memory is taken for it.
                 Default: 178,956,970.
             on_error: what becomes of a sample that cannot be read or decoded. "raise", the
@@ -183,6 +188,7 @@ class BaseLoader(Generic[Column]):
             dtype=choice("dtype", dtype, _core.ImageDType),
             layout=choice("layout", layout, _core.ImageLayout),
             orientation=choice("orientation", orientation, _core.Orientation),
+            scaled_decode=truth("scaled_decode", scaled_decode),
             max_pixels=whole("max_pixels", max_pixels, least=1),
             fields=columns_of(fields),
             on_error=choice("on_error", on_error, _core.OnError),

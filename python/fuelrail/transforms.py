@@ -1,7 +1,9 @@
 """What happens to every image, as plain values in a list; names and meaning are torchvision's.
 
-Crops, resizes and flips are resolved from the image's header, before it is decoded; only the pixels
-that they need are decoded. Random numbers are a function of (seed, epoch, position in the epoch,
+A list may have its transforms in any order, Normalize last. Crops, pads, resizes and flips in front
+of the first other transform are resolved from the image's header, before it is decoded; only the
+pixels that they need are decoded. Everything works on 8-bit RGB, as torchvision does on uint8
+tensors. Random numbers are a function of (seed, epoch, position in the epoch,
 place in the list), whatever thread does the work. Sizes are ``int`` or ``(height, width)``; where
 a class takes numbers, an array or a tensor of them will do.
 
@@ -21,9 +23,16 @@ from fuelrail.options import choice, nearest, real, shown, suggests_options, tru
 
 __all__ = [
     "CenterCrop",
+    "ColorJitter",
+    "Grayscale",
     "HorizontalFlip",
     "Normalize",
+    "Pad",
+    "RandomAffine",
+    "RandomCrop",
+    "RandomGrayscale",
     "RandomResizedCrop",
+    "RandomRotation",
     "Resize",
     "ResizedCenterCrop",
     "Transform",
@@ -37,8 +46,15 @@ Native = (
     | _core.CenterCrop
     | _core.Resize
     | _core.ResizedCenterCrop
+    | _core.Pad
+    | _core.RandomCrop
+    | _core.RandomRotation
+    | _core.RandomAffine
     | _core.HorizontalFlip
     | _core.VerticalFlip
+    | _core.ColorJitter
+    | _core.Grayscale
+    | _core.RandomGrayscale
     | _core.Normalize
 )
 
@@ -149,6 +165,117 @@ class ResizedCenterCrop(Transform):
 
 @_checked
 @dataclass(frozen=True)
+class Pad(Transform):
+    """The image with margins.
+
+    padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom).
+    fill: a level from 0 to 255, or (red, green, blue); for "constant". padding_mode: "constant",
+    "edge" (the edge pixels go on), "reflect" (mirrored, without the edge pixels again: 3 2 | 1 2 3)
+    or "symmetric" (with them: 2 1 | 1 2 3). Mirroring goes on where the padding is wider than the
+    image, as numpy.pad's does.
+    """
+
+    padding: int | Sequence[int]
+    fill: int | Sequence[int] = 0
+    padding_mode: str = "constant"
+
+    def native(self) -> Native:
+        return _core.Pad(_margins(self.padding), *_border(self.padding_mode, self.fill))
+
+
+@_checked
+@dataclass(frozen=True)
+class RandomCrop(Transform):
+    """A crop of `size` at a random place of the image with margins.
+
+    padding, fill, padding_mode: as in Pad; None is no padding. pad_if_needed: an image that is too
+    narrow (then: too low) by n pixels gets n more on both sides; without it, an image that is too
+    small is an error when it comes.
+    """
+
+    size: int | Sequence[int]
+    padding: int | Sequence[int] | None = None
+    pad_if_needed: bool = False
+    fill: int | Sequence[int] = 0
+    padding_mode: str = "constant"
+
+    def native(self) -> Native:
+        return _core.RandomCrop(
+            *_height_width(self.size),
+            _margins(0 if self.padding is None else self.padding),
+            truth("pad_if_needed", self.pad_if_needed),
+            *_border(self.padding_mode, self.fill),
+        )
+
+
+@_checked
+@dataclass(frozen=True)
+class RandomRotation(Transform):
+    """Turned counter-clockwise by a random angle.
+
+    degrees: (least, most), or a number d for (-d, d). interpolation: "nearest" or "bilinear".
+    expand: whether the result is as large as the turned image; a batch then needs a crop or a
+    Resize((height, width)) behind. center: (x, y) in pixels from the upper left corner; by default
+    the middle; not used with expand. fill: what comes in from outside, as in Pad.
+    padding_mode: "constant" for `fill`, or "edge": the nearest pixel of the image.
+
+    Formula: torchvision.transforms.functional.rotate on tensors: affine_grid, grid_sample with
+    align_corners=False and zeros outside, mask * (sampled - fill) + fill with the sampled mask, and
+    rounding; "edge" is grid_sample's padding_mode="border". Places are rounded to 2**-16 pixels.
+    """
+
+    degrees: float | Sequence[float]
+    interpolation: str = "nearest"
+    expand: bool = False
+    center: Sequence[float] | None = None
+    fill: int | Sequence[int] = 0
+    padding_mode: str = "constant"
+
+    def native(self) -> Native:
+        return _core.RandomRotation(
+            _angles("degrees", self.degrees),
+            choice("interpolation", self.interpolation, _core.Interpolation),
+            truth("expand", self.expand),
+            None if self.center is None else _numbers("center", self.center, 2),
+            *_border(self.padding_mode, self.fill),
+        )
+
+
+@_checked
+@dataclass(frozen=True)
+class RandomAffine(Transform):
+    """Turned clockwise, moved, scaled and sheared at random, in the same size.
+
+    degrees: (least, most), or a number d for (-d, d); 0 for no turn. translate: at most these
+    fractions of (width, height), to either side, in whole pixels. scale: (least, most). shear: a
+    number s for (-s, s) degrees along x, or (least, most) along x, or that and (least, most) along
+    y. interpolation, center, fill, padding_mode and the formula: as in RandomRotation, with the
+    matrix of torchvision.transforms.functional.affine.
+    """
+
+    degrees: float | Sequence[float]
+    translate: Sequence[float] | None = None
+    scale: Sequence[float] | None = None
+    shear: float | Sequence[float] | None = None
+    interpolation: str = "nearest"
+    fill: int | Sequence[int] = 0
+    center: Sequence[float] | None = None
+    padding_mode: str = "constant"
+
+    def native(self) -> Native:
+        return _core.RandomAffine(
+            _angles("degrees", self.degrees),
+            [0, 0] if self.translate is None else _numbers("translate", self.translate, 2),
+            [1, 1] if self.scale is None else _numbers("scale", self.scale, 2),
+            _shear(self.shear),
+            choice("interpolation", self.interpolation, _core.Interpolation),
+            None if self.center is None else _numbers("center", self.center, 2),
+            *_border(self.padding_mode, self.fill),
+        )
+
+
+@_checked
+@dataclass(frozen=True)
 class HorizontalFlip(Transform):
     """Left becomes right with probability `p`."""
 
@@ -167,6 +294,67 @@ class VerticalFlip(Transform):
 
     def native(self) -> Native:
         return _core.VerticalFlip(real("p", self.p))
+
+
+@_checked
+@dataclass(frozen=True)
+class ColorJitter(Transform):
+    """Brightness, contrast, saturation and hue changed by random factors, in random order.
+
+    brightness, contrast, saturation: (least, most) factor, or a number x for
+    (max(0, 1 - x), 1 + x). hue: (least, most) turn of the colour circle within [-0.5, 0.5], or a
+    number x for (-x, x). What may only be left alone (0, or (1, 1)) is.
+
+    Formulas: torchvision.transforms.functional on uint8 tensors, every operation rounded to
+    float32, results clamped to [0, 255] and truncated. Brightness: factor * x. Contrast: factor * x
+    + (1 - factor) * mean of the image's grey. Saturation: factor * x + (1 - factor) * grey. Grey:
+    as in Grayscale. Hue: RGB to HSV, turned, and back, as _rgb2hsv and _hsv2rgb, times 255.999.
+    """
+
+    brightness: float | Sequence[float] = 0
+    contrast: float | Sequence[float] = 0
+    saturation: float | Sequence[float] = 0
+    hue: float | Sequence[float] = 0
+
+    def native(self) -> Native:
+        return _core.ColorJitter(
+            _factors("brightness", self.brightness),
+            _factors("contrast", self.contrast),
+            _factors("saturation", self.saturation),
+            _angles("hue", self.hue),
+        )
+
+
+@_checked
+@dataclass(frozen=True)
+class Grayscale(Transform):
+    """Grey in all three channels: trunc(0.2989 red + 0.587 green + 0.114 blue), in float32.
+
+    The formula is torchvision's for tensors (its constants sum to 0.9999: white becomes 254).
+    num_output_channels: 3, for the images of a batch have three.
+    """
+
+    num_output_channels: int = 3
+
+    def native(self) -> Native:
+        if whole("num_output_channels", self.num_output_channels) != 3:
+            raise InvalidArgumentError(
+                "`num_output_channels` is not 3",
+                found=str(self.num_output_channels),
+                remedy="Take one of the three equal channels from the batch",
+            )
+        return _core.Grayscale()
+
+
+@_checked
+@dataclass(frozen=True)
+class RandomGrayscale(Transform):
+    """Grayscale with probability `p`."""
+
+    p: float = 0.1
+
+    def native(self) -> Native:
+        return _core.RandomGrayscale(real("p", self.p))
 
 
 @_checked
@@ -251,3 +439,48 @@ def _numbers(option: str, values: Sequence[float], count: int) -> list[float]:
         kind = InvalidArgumentError if isinstance(values, tuple) else ArgumentTypeError
         raise kind(f"`{option}` is not a list of {count} numbers", found=typed(values))
     return [real(option, value) for value in values]
+
+
+def _margins(padding: int | Sequence[int]) -> list[int]:
+    """(left, top, right, bottom)."""
+    sides = padding if isinstance(padding, tuple) else (padding,)
+    if len(sides) not in (1, 2, 4):
+        raise InvalidArgumentError(
+            "`padding` is not a padding", expected="1, 2 or 4 integers", found=repr(padding)
+        )
+    return [whole("padding", side) for side in (sides * 4)[:4]]
+
+
+def _border(mode: str, fill: int | Sequence[int]) -> tuple[_core.PaddingMode, list[int]]:
+    color = fill if isinstance(fill, tuple) else (fill,)
+    if len(color) not in (1, 3):
+        raise InvalidArgumentError(
+            "`fill` is not a colour", expected="a level or (red, green, blue)", found=repr(fill)
+        )
+    levels = [whole("fill", level, bits=8) for level in (color * 3)[:3]]
+    return choice("padding_mode", mode, _core.PaddingMode), levels
+
+
+def _angles(option: str, value: float | Sequence[float]) -> list[float]:
+    """(least, most); one number is that much to either side."""
+    if isinstance(value, tuple):
+        return _numbers(option, value, 2)
+    most = real(option, value)
+    if most < 0:
+        raise InvalidArgumentError(
+            f"`{option}` is negative", expected="0 or more, or (least, most)", found=str(most)
+        )
+    return [-most, most]
+
+
+def _factors(option: str, value: float | Sequence[float]) -> list[float]:
+    if isinstance(value, tuple):
+        return _numbers(option, value, 2)
+    most = _angles(option, value)[1]
+    return [max(0.0, 1.0 - most), 1.0 + most]
+
+
+def _shear(value: float | Sequence[float] | None) -> list[float]:
+    if isinstance(value, tuple) and len(value) == 4:
+        return _numbers("shear", value, 4)
+    return [*_angles("shear", 0 if value is None else value), 0.0, 0.0]

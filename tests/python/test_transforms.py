@@ -23,6 +23,16 @@ def test_names_and_defaults_are_torchvisions() -> None:
         antialias=True,
     )
     assert T.HorizontalFlip() == T.HorizontalFlip(p=0.5)
+    assert T.RandomCrop(8) == T.RandomCrop(
+        size=8, padding=None, pad_if_needed=False, fill=0, padding_mode="constant"
+    )
+    assert T.RandomRotation(5) == T.RandomRotation(
+        degrees=5, interpolation="nearest", expand=False, center=None, fill=0
+    )
+    assert T.RandomAffine(5) == T.RandomAffine(
+        degrees=5, translate=None, scale=None, shear=None, interpolation="nearest", fill=0
+    )
+    assert T.ColorJitter() == T.ColorJitter(brightness=0, contrast=0, saturation=0, hue=0)
 
 
 ALL = [
@@ -31,6 +41,13 @@ ALL = [
     T.Resize(7),
     T.Resize((7, 9), "nearest", antialias=False),
     T.ResizedCenterCrop(224, resize=256),
+    T.Pad(2, fill=(1, 2, 3), padding_mode="reflect"),
+    T.RandomCrop(32, padding=[4, 4], pad_if_needed=True),
+    T.RandomRotation(30, "bilinear", center=[3, 4.5]),
+    T.RandomAffine([-3, 4], (0.1, 0.1), (0.5, 2), 10, padding_mode="edge"),
+    T.ColorJitter(0.4, (0.5, 1), hue=0.1),
+    T.Grayscale(),
+    T.RandomGrayscale(),
     T.HorizontalFlip(0.25),
     T.VerticalFlip(1),
     T.Normalize([0.5, 0.5, 0.5], std=[1, 2, 3]),
@@ -63,6 +80,24 @@ def test_transforms_are_values(transform: T.Transform) -> None:
         (lambda: T.RandomResizedCrop(8, interpolation="bilinaer"), "'bilinear'"),
         (lambda: T.ResizedCenterCrop(8, resize=0), "resize"),
         (lambda: T.HorizontalFlip(1.5), "HorizontalFlip"),
+        (lambda: T.Pad(-1), "padding"),
+        (lambda: T.Pad((1, 2, 3)), "padding"),
+        (lambda: T.Pad(1, fill=256), "fill"),
+        (lambda: T.Pad(1, fill=(1, 2)), "fill"),
+        (lambda: T.Pad(1, padding_mode="wrap"), "padding_mode"),
+        (lambda: T.RandomCrop(0), "size"),
+        (lambda: T.RandomRotation(-3), "degrees"),
+        (lambda: T.RandomRotation((5, 4)), "degrees"),
+        (lambda: T.RandomRotation(5, "bicubic"), "bicubic"),
+        (lambda: T.RandomRotation(5, padding_mode="reflect"), "edge"),
+        (lambda: T.RandomAffine(0, translate=(0.5, 1.5)), "translate"),
+        (lambda: T.RandomAffine(0, scale=(0, 1)), "scale"),
+        (lambda: T.RandomAffine(0, shear=(1, 2, 3)), "shear"),
+        (lambda: T.ColorJitter(-1), "brightness"),
+        (lambda: T.ColorJitter(hue=0.6), "hue"),
+        (lambda: T.ColorJitter(contrast=(1.5, 1)), "contrast"),
+        (lambda: T.Grayscale(1), "num_output_channels"),
+        (lambda: T.RandomGrayscale(2), "RandomGrayscale"),
         (lambda: T.VerticalFlip(float("nan")), "VerticalFlip"),
         (lambda: T.Normalize((0, 0), (1, 1)), "mean"),
         (lambda: T.Normalize((0, 0, 0), (1, 0, 1)), "std"),
@@ -139,11 +174,11 @@ def test_a_transform_that_is_not_ours_is_refused_with_what_is_accepted(
 
 def test_a_dataclass_that_is_not_ours_is_refused_when_it_is_made() -> None:
     @dataclass(frozen=True)
-    class ColorJitter(T.Transform):
+    class Posterize(T.Transform):
         threshold: int = 128
 
     with pytest.raises(fr.ArgumentTypeError, match="Known: CenterCrop"):
-        ColorJitter()
+        Posterize()
 
 
 @pytest.mark.parametrize(
@@ -152,7 +187,8 @@ def test_a_dataclass_that_is_not_ours_is_refused_when_it_is_made() -> None:
         ("RandomHorizontalFlip", "'HorizontalFlip'"),
         ("RandomVerticalFlip", "'VerticalFlip'"),
         ("CentreCrop", "'CenterCrop'"),
-        ("ColorJitter", "Known: CenterCrop"),
+        ("ColourJitter", "'ColorJitter'"),
+        ("GaussianBlur", "Known: CenterCrop"),
     ],
 )
 def test_a_mistyped_name_suggests_the_nearest(name: str, hint: str) -> None:

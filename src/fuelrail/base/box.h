@@ -27,6 +27,11 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
+// The size of an image decoded at so many eighths of its size: a part of a pixel counts as one.
+inline Size at_eighths(Size image, int eighths) {
+  return {(image.height * eighths + 7) / 8, (image.width * eighths + 7) / 8};
+}
+
 // The box that covers an image of this size.
 inline Box whole(Size image) { return {0, 0, image.height, image.width}; }
 

@@ -15,9 +15,13 @@ namespace fuelrail {
 
 struct DecodeJob {
   Bytes encoded;
-  ImageInfo info;              // what `probe` said of `encoded`
-  Box box;                     // in stored pixels, inside info.stored, not empty
-  ImageView output;            // box.height x box.width x 3, RGB; the caller's memory
+  ImageInfo info;    // what `probe` said of `encoded`
+  Box box;           // in stored pixels, inside info.stored, not empty
+  ImageView output;  // box.height x box.width x 3, RGB; the caller's memory
+  // JPEG only, best where info.scalable: 1, 2 or 4 decode at that many eighths of the size, for
+  // less work and softer pixels; `box` then lies in the smaller image, of at_eighths(info.stored,
+  // eighths).
+  int eighths = 8;
   Bytes hints{};               // what the sidecar knows to speed this image up; empty = nothing
   std::exception_ptr error{};  // out: why there are no pixels; null on success
   uint32_t tolerated = 0;      // out: oddities that were passed over, as said below

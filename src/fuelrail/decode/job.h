@@ -11,7 +11,12 @@ namespace fuelrail {
 
 // Errors: InvalidArgumentError for a job that breaks a promise of its caller's.
 inline void require_valid(const DecodeJob& job) {
-  if (job.box.height <= 0 || job.box.width <= 0 || !job.box.inside(job.info.stored)) {
+  const bool scales = job.eighths == 1 || job.eighths == 2 || job.eighths == 4;
+  if (job.eighths != 8 && !(scales && job.info.format == ImageFormat::kJpeg)) {
+    throw InvalidArgumentError("there is no decoding of this format at this scale");
+  }
+  if (job.box.height <= 0 || job.box.width <= 0 ||
+      !job.box.inside(at_eighths(job.info.stored, job.eighths))) {
     throw InvalidArgumentError("the box to decode is empty or not inside the image");
   }
   if (job.output.size() != job.box.size() || job.output.channels != 3) {

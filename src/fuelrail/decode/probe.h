@@ -19,6 +19,9 @@ struct ImageInfo {
   // EXIF tag 0x0112, 1 to 8; 1 where there is none or it is not valid. As in Pillow, an XMP
   // packet's `tiff:Orientation` stands in for a missing tag.
   int orientation = 1;
+  // Whether DecodeJob::eighths may be below 8 without colours becoming coarser than the result: a
+  // JPEG whose planes are subsampled equally in both directions, by 1, 2 or 4.
+  bool scalable = false;
   // The size as it is meant to be seen: stored, transposed for orientations 5 to 8.
   Size oriented() const { return orientation >= 5 ? Size{stored.width, stored.height} : stored; }
 };

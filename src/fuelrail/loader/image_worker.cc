@@ -8,9 +8,9 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/orientation.h"
-#include "fuelrail/loader/pixel_buffer.h"
-#include "fuelrail/transform/geometry.h"
-#include "fuelrail/transform/resize.h"
+#include "fuelrail/transform/pixel_buffer.h"
+#include "fuelrail/transform/plan.h"
+#include "fuelrail/transform/plan_runner.h"
 
 namespace fuelrail {
 namespace {
@@ -114,29 +114,37 @@ class ImageWorker final : public Worker {
     std::memcpy(to, label.data(), label.size());
   }
 
-  // Encoded bytes -> geometry -> the pixels that it needs -> resampled -> the row.
+  // Encoded bytes -> plan -> the pixels that it needs -> what it says -> the row.
   void write_image(Task& task, Bytes encoded, std::byte* to) {
     ImageInfo info = probe(encoded, options_.max_pixels);
     if (options_.orientation == Orientation::kIgnore) info.orientation = 1;
     const Philox random(options_.seed, task.entry.epoch, task.entry.position);
-    const Geometry geometry = resolve(options_.transforms, info.oriented(), random);
+    resolve(options_.transforms, info.oriented(), random, plan_);
 
-    Box input_box = needed_input(geometry.steps.front());
-    ConstImageView input = decode_upright(task, encoded, info, input_box);
-    for (size_t i = 0; i < geometry.steps.size(); ++i) {
-      const ResampleStep& step = geometry.steps[i];
-      if (i > 0) input_box = whole(input.size());
-      const ImageView output = resampled_[i % 2].resize(step.window.size());
-      resampler_.resample(input, input_box, step, output);
-      input = output;
-    }
-    writer_.write(input, geometry.flip_horizontal, geometry.flip_vertical, to);
+    const int eighths = scale_decoding(info);
+    const Box input_box = needed_input(plan_.steps.front());
+    const ConstImageView input = decode_upright(task, encoded, info, input_box, eighths);
+    const ConstImageView made = runner_.run(plan_, input, input_box);
+    writer_.write(made, plan_.flip_horizontal, plan_.flip_vertical, to);
   }
 
-  ConstImageView decode_upright(Task& task, Bytes encoded, const ImageInfo& info, Box box) {
+  // The eighths to decode at; makes the plan one for that size. Turned images are decoded in full.
+  int scale_decoding(const ImageInfo& info) {
+    if (!options_.scaled_decode || !info.scalable || info.orientation != 1) return 8;
+    ResampleStep& first = plan_.steps.front();
+    const int eighths = decode_eighths(first);
+    if (eighths < 8) first = at_eighths(first, info.stored, eighths);
+    return eighths;
+  }
+
+  ConstImageView decode_upright(Task& task, Bytes encoded, const ImageInfo& info, Box box,
+                                int eighths) {
     const Box stored = to_stored(box, info.stored, info.orientation);
-    DecodeJob job{
-        .encoded = encoded, .info = info, .box = stored, .output = decoded_.resize(stored.size())};
+    DecodeJob job{.encoded = encoded,
+                  .info = info,
+                  .box = stored,
+                  .output = decoded_.resize(stored.size()),
+                  .eighths = eighths};
     decoder_->decode(
         {&job, 1});  // one at a time: the pixels are still in the cache when they are resampled
     task.tolerated += job.tolerated;
@@ -151,11 +159,11 @@ class ImageWorker final : public Worker {
   const LoaderOptions options_;
   const PixelWriter writer_;
   const std::unique_ptr<Decoder> decoder_;
-  Resampler resampler_;
+  Plan plan_;
+  PlanRunner runner_;
   Sample sample_;
   PixelBuffer decoded_;
   PixelBuffer upright_;
-  PixelBuffer resampled_[2];
   size_t image_field_ = 0;
   size_t label_field_ = 0;
 };

@@ -9,7 +9,7 @@
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/testing/image_set.h"
 #include "fuelrail/testing/worker_conformance.h"
-#include "fuelrail/transform/geometry.h"
+#include "fuelrail/transform/plan.h"
 #include "fuelrail/transform/resize.h"
 
 namespace fuelrail {
@@ -87,7 +87,7 @@ std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms,
                       info.stored.width * 3};
   DecodeJob job{.encoded = jpeg, .info = info, .box = whole(info.stored), .output = all};
   make_decoder()->decode({&job, 1});
-  const Geometry geometry = resolve(transforms, info.stored, random);
+  const Plan geometry = resolve(transforms, info.stored, random);
   std::vector<uint8_t> out(static_cast<size_t>(kOut.height * kOut.width * 3));
   Resampler().resample(all, whole(info.stored), geometry.steps.front(),
                        {out.data(), kOut.height, kOut.width, 3, kOut.width * 3});

@@ -124,16 +124,16 @@ struct Loader::Impl {
     return std::make_unique<EpochSampler>(sampling, at);
   }
   std::shared_ptr<Engine> make_engine(Progress at) const {
-    return std::make_shared<Engine>(container, make_sampler(at), layout,
-                                    image_worker_factory(container, options),
-                                    EngineOptions{.threads = options.threads,
-                                                  .prefetch = options.prefetch,
-                                                  .read_threads = options.read_threads,
-                                                  .read_backend = options.read_backend,
-                                                  .direct_reads = options.direct_reads,
-                                                  .warn = options.warn},
-                                    ErrorPolicy{.on_error = options.on_error,
-                                                .max_bad = max_bad(options, sampling.epoch_size())});
+    return std::make_shared<Engine>(
+        container, make_sampler(at), layout, image_worker_factory(container, options),
+        EngineOptions{.threads = options.threads,
+                      .prefetch = options.prefetch,
+                      .read_threads = options.read_threads,
+                      .read_backend = options.read_backend,
+                      .direct_reads = options.direct_reads,
+                      .warn = options.warn},
+        ErrorPolicy{.on_error = options.on_error,
+                    .max_bad = max_bad(options, sampling.epoch_size())});
   }
 
   // Those of the engines before this one come first.
@@ -175,7 +175,7 @@ struct Loader::Impl {
   EpochSamplerOptions sampling;
   std::shared_ptr<const BatchLayout> layout;
   Phase phase = Phase::kBeforeBatch;
-  bool owes_end = false;  // kEndOfEpoch comes next, and the engine does not know of it
+  bool owes_end = false;               // kEndOfEpoch comes next, and the engine does not know of it
   std::vector<BadRecord> earlier_bad;  // of engines that `reserve` replaced
 
   mutable std::mutex mutex;

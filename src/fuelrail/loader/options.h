@@ -44,6 +44,9 @@ struct LoaderOptions {
   DType dtype = DType::kFloat32;  // of the image column
   ImageLayout layout = ImageLayout::kNchw;
   Orientation orientation = Orientation::kApply;
+  // Decode JPEGs at 1/8, 1/4 or 1/2 of their size where the first resampling makes them at least as
+  // much smaller: faster, and not the pixels of the full decode.
+  bool scaled_decode = false;
   int64_t max_pixels = kDefaultMaxPixels;
   // Of image, label, id, position, valid, substituted.
   std::vector<std::string> fields{"image", "label"};

@@ -4,7 +4,7 @@
 
 #include "fuelrail/decode/orientation.h"
 #include "fuelrail/pack/jpeg_encoder.h"
-#include "fuelrail/transform/geometry.h"
+#include "fuelrail/transform/plan.h"
 
 namespace fuelrail {
 namespace {
@@ -63,10 +63,10 @@ ConstImageView ImagePreparer::upright(ConstImageView stored, const ImageInfo& in
 
 ConstImageView ImagePreparer::resized(ConstImageView image) {
   if (options_.resize == 0 || shorter_side(image.size()) <= options_.resize) return image;
-  const Geometry geometry =
+  const Plan plan =
       resolve({Resize{.shorter_side = options_.resize}}, image.size(), Philox(0, 0, 0));
-  const ImageView smaller = image_in(resized_, geometry.output());
-  resampler_.resample(image, whole(image.size()), geometry.steps.front(), smaller);
+  const ImageView smaller = image_in(resized_, plan.output);
+  resampler_.resample(image, whole(image.size()), plan.steps.front(), smaller);
   return smaller;
 }
 

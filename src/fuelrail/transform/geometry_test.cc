@@ -1,15 +1,10 @@
 #include "fuelrail/transform/geometry.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <random>
-#include <string>
-#include <vector>
+#include <cstdlib>
 
-#include "fuelrail/base/error.h"
 #include "fuelrail/testing/pillow_reference.h"
 #include "fuelrail/transform/resize.h"
 
@@ -18,342 +13,74 @@ namespace {
 
 using testing::PlainImage;
 
-PlainImage noise(Size size, uint32_t seed) {
-  PlainImage image(size);
-  std::mt19937 random(seed);
-  for (uint8_t& byte : image.bytes) byte = static_cast<uint8_t>(1 + random() % 255);
-  return image;
-}
+ResampleStep crop(Box box, Size to) { return {.box = box, .scaled = to, .window = whole(to)}; }
 
-Geometry resolve_at(const Transforms& transforms, Size image, uint64_t position) {
-  check(transforms);
-  return resolve(transforms, image, Philox(1, 0, position));
-}
-
-ResampleStep only_step(const Transforms& transforms, Size image, uint64_t position = 0) {
-  const Geometry geometry = resolve_at(transforms, image, position);
-  EXPECT_EQ(geometry.steps.size(), 1u);
-  return geometry.steps.front();
-}
-
-// What the loader does with a geometry.
-PlainImage execute(const Geometry& geometry, PlainImage image) {
-  Resampler resampler;
-  for (const ResampleStep& step : geometry.steps) {
-    PlainImage to(step.window.size());
-    const Box needed = needed_input(step);
-    const PlainImage input = testing::pillow_crop(image, needed);
-    resampler.resample(input.view(), needed, step, to.view());
-    image = std::move(to);
-  }
-  return testing::flipped(image, geometry.flip_horizontal, geometry.flip_vertical);
-}
-
-// One transform after the other on whole images. Each is resolved alone, with the draws of its
-// place in the list, to learn its random box; nothing is merged or commuted.
-PlainImage apply_one_by_one(const Transforms& transforms, PlainImage image, uint64_t position) {
-  for (size_t i = 0; i < transforms.size(); ++i) {
-    Transforms alone(i, HorizontalFlip{0.0});
-    alone.push_back(transforms[i]);
-    const Geometry geometry = resolve_at(alone, image.size, position);
-    const ResampleStep& step = geometry.steps.front();
-    image = testing::pillow_crop(image, step.box);
-    image = testing::pillow_resize(image, step.scaled, step.interpolation, step.antialias);
-    image = testing::pillow_crop(image, step.window);
-    image = testing::flipped(image, geometry.flip_horizontal, geometry.flip_vertical);
-  }
-  return image;
-}
-
-class RandomLists {
- public:
-  explicit RandomLists(uint32_t seed) : random_(seed) {}
-
-  int64_t below(int64_t bound) {
-    return static_cast<int64_t>(random_() % static_cast<uint64_t>(bound));
-  }
-  Size size() { return {1 + below(40), 1 + below(40)}; }
-  Transform transform() {
-    const auto filter = static_cast<Interpolation>(below(3));
-    const bool antialias = below(3) != 0;
-    switch (below(8)) {
-      case 0:
-      case 1:
-        return CenterCrop{size()};
-      case 2:
-        return RandomResizedCrop{.size = size(), .interpolation = filter, .antialias = antialias};
-      case 3:
-        return Resize{.size = size(), .interpolation = filter, .antialias = antialias};
-      case 4:
-        return Resize{
-            .shorter_side = 1 + below(30), .interpolation = filter, .antialias = antialias};
-      case 5:
-        return ResizedCenterCrop{.size = size(),
-                                 .resize = below(3) == 0 ? 0 : 1 + below(40),
-                                 .interpolation = filter,
-                                 .antialias = antialias};
-      case 6:
-        return HorizontalFlip{0.7};
-      default:
-        return VerticalFlip{0.7};
-    }
-  }
-  Transforms list() {
-    Transforms transforms;
-    for (int64_t n = below(6); n > 0; --n) transforms.push_back(transform());
-    return transforms;
-  }
-
- private:
-  std::mt19937 random_;
-};
-
-std::string describe(const Transforms& transforms) {
-  std::string text;
-  for (const Transform& transform : transforms) text += std::to_string(transform.index()) + " ";
-  return text;
-}
-
-TEST(Resolve, merged_and_commuted_steps_give_the_pixels_of_one_by_one) {
-  RandomLists random(11);
-  for (uint64_t i = 0; i < 4000; ++i) {
-    const PlainImage image = noise(random.size(), static_cast<uint32_t>(i));
-    const Transforms transforms = random.list();
-    const PlainImage expected = apply_one_by_one(transforms, image, i);
-    const Geometry geometry = resolve_at(transforms, image.size, i);
-    ASSERT_EQ(geometry.output(), expected.size) << i << ": " << describe(transforms);
-    ASSERT_EQ(execute(geometry, image), expected) << i << ": " << describe(transforms);
-  }
-}
-
-TEST(Resolve, crops_after_crops_and_resizes_are_one_step) {
-  const Size image{300, 400};
-  EXPECT_EQ(only_step({}, image),
-            (ResampleStep{.box = whole(image), .scaled = image, .window = whole(image)}));
-  EXPECT_EQ(only_step({CenterCrop{{200, 200}}, CenterCrop{{100, 50}}}, image).window,
-            (Box{100, 175, 100, 50}));
-  const ResampleStep pair =
-      only_step({Resize{.shorter_side = 256}, CenterCrop{{224, 224}}, HorizontalFlip{1}}, image);
-  EXPECT_EQ(pair, only_step({ResizedCenterCrop{.size = {224, 224}}}, image));
-  EXPECT_EQ(pair.scaled, (Size{256, 341}));
-  EXPECT_EQ(pair.window, (Box{16, 58, 224, 224}));  // round(58.5) is 58
-  const ResampleStep crop = only_step({CenterCrop{{200, 200}}, Resize{.size = {50, 50}}}, image);
-  EXPECT_EQ(crop.box, (Box{50, 100, 200, 200}));
-}
-
-TEST(Resolve, a_resize_of_a_resize_stays_two_steps) {
-  const Geometry geometry =
-      resolve_at({Resize{.size = {50, 50}}, Resize{.size = {30, 30}}}, {100, 100}, 0);
-  EXPECT_EQ(geometry.steps.size(), 2u);
-}
-
-TEST(Resolve, padding_is_not_looked_through) {
-  // The second crop is larger: what the first one cut off stays black.
-  const Transforms transforms{CenterCrop{{10, 10}}, CenterCrop{{20, 20}}};
-  const PlainImage image = noise({30, 30}, 1);
-  const PlainImage to = execute(resolve_at(transforms, image.size, 0), image);
-  EXPECT_EQ(to.at(0, 0, 0), 0);
-  EXPECT_EQ(to.at(5, 5, 0), image.at(10, 10, 0));
-}
-
-TEST(Resolve, center_crop_rounds_as_torchvision) {
-  // int(round((h - ch) / 2.0)): halves go to the even number.
-  EXPECT_EQ(only_step({CenterCrop{{2, 4}}}, {5, 7}).window, (Box{2, 2, 2, 4}));
-  EXPECT_EQ(only_step({CenterCrop{{4, 2}}}, {5, 3}).window, (Box{0, 0, 4, 2}));
-  // Smaller images: (crop - size) // 2 black pixels first, the odd one at the end.
-  EXPECT_EQ(only_step({CenterCrop{{8, 9}}}, {5, 6}).window, (Box{-1, -1, 8, 9}));
-  EXPECT_EQ(only_step({CenterCrop{{8, 2}}}, {5, 6}).window, (Box{-1, 2, 8, 2}));
-}
-
-TEST(Resolve, resized_center_crop_resizes_to_eight_sevenths_by_default) {
-  EXPECT_EQ(only_step({ResizedCenterCrop{.size = {224, 224}}}, {500, 500}).scaled,
-            (Size{256, 256}));
-  EXPECT_EQ(only_step({ResizedCenterCrop{.size = {100, 384}}}, {500, 500}).scaled,
-            (Size{439, 439}));
-  EXPECT_EQ(only_step({ResizedCenterCrop{.size = {224, 224}, .resize = 232}}, {600, 500}).scaled,
-            (Size{278, 232}));
-}
-
-TEST(Resolve, flips_are_certain_at_one_and_never_at_zero) {
-  for (uint64_t position = 0; position < 100; ++position) {
-    const Geometry geometry =
-        resolve_at({HorizontalFlip{1.0}, VerticalFlip{0.0}}, {4, 4}, position);
-    ASSERT_TRUE(geometry.flip_horizontal);
-    ASSERT_FALSE(geometry.flip_vertical);
-  }
-  const Geometry twice = resolve_at({HorizontalFlip{1.0}, HorizontalFlip{1.0}}, {4, 4}, 0);
-  EXPECT_FALSE(twice.flip_horizontal);
-}
-
-TEST(Resolve, an_unaffordable_resize_is_refused) {
-  const Transforms transforms{Resize{.shorter_side = 1024}};
-  try {
-    resolve_at(transforms, {2, 60000}, 0);
-    FAIL();
-  } catch (const UnsupportedError& error) {
-    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("width 30720000"),
-                                               ::testing::HasSubstr("178956970")));
-  }
-  // Its middle is affordable.
-  EXPECT_EQ(
-      only_step({Resize{.shorter_side = 1024}, CenterCrop{{224, 224}}}, {2, 60000}).scaled.width,
-      30720000);
-}
-
-TEST(RandomResizedCrop, boxes_lie_inside_the_image_whatever_its_shape) {
-  for (const Size image : {Size{1, 1}, Size{1, 500}, Size{500, 1}, Size{3, 2}, Size{375, 500}}) {
-    for (uint64_t position = 0; position < 2000; ++position) {
-      const Box box = only_step({RandomResizedCrop{.size = {8, 8}}}, image, position).box;
-      ASSERT_TRUE(box.inside(image) && box.height > 0 && box.width > 0);
-    }
-  }
-}
-
-TEST(RandomResizedCrop, ten_failures_end_in_the_middle_with_a_ratio_in_range) {
-  // Twice the area never fits.
-  const auto middle = [](Size image, std::array<double, 2> ratio) {
-    return only_step({RandomResizedCrop{.size = {8, 8}, .scale = {2, 3}, .ratio = ratio}}, image)
-        .box;
+TEST(Continued, is_numpys_pad) {
+  const auto row = [](PaddingMode mode, int64_t length) {
+    std::vector<int64_t> pixels;
+    for (int64_t i = -5; i < length + 5; ++i) pixels.push_back(continued(i, length, mode));
+    return pixels;
   };
-  EXPECT_EQ(middle({100, 100}, {0.75, 4.0 / 3}), (Box{0, 0, 100, 100}));
-  EXPECT_EQ(middle({100, 300}, {0.75, 4.0 / 3}), (Box{0, 83, 100, 133}));
-  EXPECT_EQ(middle({301, 100}, {0.75, 4.0 / 3}), (Box{84, 0, 133, 100}));
-  EXPECT_EQ(middle({1000, 1}, {100, 200}), (Box{499, 0, 1, 1}));
+  using Row = std::vector<int64_t>;
+  EXPECT_EQ(row(PaddingMode::kEdge, 2), (Row{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(row(PaddingMode::kReflect, 3), (Row{1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1}));
+  EXPECT_EQ(row(PaddingMode::kSymmetric, 3), (Row{1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1}));
+  EXPECT_EQ(row(PaddingMode::kReflect, 1), Row(11, 0));
 }
 
-// With parameters that always fit, the first try is taken: area and log ratio are uniform.
-TEST(RandomResizedCrop, area_and_log_ratio_are_uniform) {
-  constexpr int kDraws = 100000;
-  constexpr int kBins = 20;
-  const Size image{2000, 2000};
-  std::vector<int> areas(kBins), ratios(kBins);
-  for (uint64_t position = 0; position < kDraws; ++position) {
-    const Box box =
-        only_step({RandomResizedCrop{.size = {8, 8}, .scale = {0.1, 0.7}}}, image, position).box;
-    const double area = static_cast<double>(box.height * box.width) / 4e6;
-    const double ratio = std::log(static_cast<double>(box.width) / static_cast<double>(box.height));
-    const double end = std::log(4.0 / 3.0);
-    const auto bin = [](double part) {
-      return static_cast<size_t>(std::clamp(part * kBins, 0.0, kBins - 1.0));
+TEST(DecodeEighths, never_goes_below_the_target) {
+  const Size to{224, 224};
+  EXPECT_EQ(decode_eighths(crop({0, 0, 447, 600}, to)), 8);
+  EXPECT_EQ(decode_eighths(crop({0, 0, 448, 448}, to)), 4);
+  EXPECT_EQ(decode_eighths(crop({5, 6, 896, 2000}, to)), 2);
+  EXPECT_EQ(decode_eighths(crop({0, 0, 1792, 1792}, to)), 1);
+  EXPECT_EQ(decode_eighths(crop({0, 0, 9000, 9000}, to)), 1);
+  EXPECT_EQ(decode_eighths(crop({0, 0, 9000, 300}, to)), 8);
+  ResampleStep step = crop({0, 0, 900, 900}, to);
+  step.interpolation = Interpolation::kNearest;
+  EXPECT_EQ(decode_eighths(step), 8);
+  step = crop({0, 0, 900, 900}, to);
+  step.antialias = false;
+  EXPECT_EQ(decode_eighths(step), 8);
+}
+
+// A ramp stays a ramp in the mean of each block, which is what a scaled decode is near to.
+TEST(AtEighths, the_same_part_of_the_image_is_shown) {
+  const Size image{203, 301};
+  for (const int eighths : {1, 2, 4}) {
+    const int64_t block = 8 / eighths;
+    const Size smaller = at_eighths(image, eighths);
+    EXPECT_EQ(smaller.height, (image.height + block - 1) / block);
+    const auto level = [](double y, double x) { return 20 + 0.4 * y + 0.3 * x; };
+    PlainImage full(image);
+    PlainImage scaled(smaller);
+    const auto paint = [&](PlainImage& to, double pixel) {
+      for (int64_t y = 0; y < to.size.height; ++y) {
+        for (int64_t x = 0; x < to.size.width; ++x) {
+          const double value =
+              level((static_cast<double>(y) + 0.5) * pixel, (static_cast<double>(x) + 0.5) * pixel);
+          for (int64_t c = 0; c < 3; ++c) to.at(y, x, c) = static_cast<uint8_t>(std::lround(value));
+        }
+      }
     };
-    ++areas[bin((area - 0.1) / 0.6)];
-    ++ratios[bin((ratio + end) / (2 * end))];
-  }
-  // 19 degrees of freedom: 43.8 is passed once in a thousand; the seed is fixed.
-  const auto chi_square = [](const std::vector<int>& bins) {
-    double sum = 0;
-    for (const int count : bins) sum += std::pow(count - kDraws / kBins, 2) / (kDraws / kBins);
-    return sum;
-  };
-  EXPECT_LT(chi_square(areas), 43.8);
-  EXPECT_LT(chi_square(ratios), 43.8);
-}
-
-TEST(RandomResizedCrop, places_are_uniform_and_reach_both_ends) {
-  constexpr int kDraws = 60000;
-  const Transforms transforms{
-      RandomResizedCrop{.size = {8, 8}, .scale = {0.25, 0.25}, .ratio = {1, 1}}};
-  std::vector<int> tops(6), lefts(6);
-  for (uint64_t position = 0; position < kDraws; ++position) {
-    const Box box = only_step(transforms, {10, 10}, position).box;
-    ASSERT_EQ(box.size(), (Size{5, 5}));
-    ++tops[static_cast<size_t>(box.top)];
-    ++lefts[static_cast<size_t>(box.left)];
-  }
-  for (size_t i = 0; i < 6; ++i) {
-    EXPECT_NEAR(tops[i], kDraws / 6, 400);
-    EXPECT_NEAR(lefts[i], kDraws / 6, 400);
-  }
-}
-
-TEST(RandomResizedCrop, draws_depend_on_the_place_in_the_list) {
-  const RandomResizedCrop crop{.size = {8, 8}};
-  const Size image{375, 500};
-  EXPECT_NE(only_step({crop}, image).box, only_step({HorizontalFlip{0}, crop}, image).box);
-}
-
-// Made by an independent program in Python (Philox from the paper, math.log, math.exp and round).
-// Frozen: a change here changes the augmented epochs of every user.
-TEST(RandomResizedCrop, boxes_of_fixed_seeds_never_change) {
-  const Transforms transforms{RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{0.5}};
-  struct Golden {
-    uint64_t seed;
-    uint32_t epoch;
-    uint64_t position;
-    Box box;
-    bool flip;
-  };
-  const Golden goldens[] = {
-      {1u, 0u, 0u, {5, 29, 367, 460}, false},
-      {1u, 0u, 1u, {24, 64, 325, 403}, false},
-      {1u, 0u, 2u, {99, 236, 236, 244}, true},
-      {1u, 0u, 3u, {99, 236, 269, 232}, false},
-      {1u, 1u, 0u, {50, 158, 151, 131}, true},
-      {1u, 7u, 123456u, {1, 36, 367, 313}, true},
-      {2u, 0u, 0u, {76, 81, 298, 297}, false},
-      {0u, 0u, 0u, {85, 107, 260, 323}, false},
-      {18446744073709551615u, 4294967295u, 1099511627776u, {10, 59, 309, 338}, true},
-      {12345678901234u, 3u, 1281166u, {19, 124, 277, 275}, false},
-  };
-  for (const Golden& golden : goldens) {
-    const Geometry geometry =
-        resolve(transforms, {375, 500}, Philox(golden.seed, golden.epoch, golden.position));
-    const Box& box = geometry.steps.front().box;
-    EXPECT_TRUE(box == golden.box && geometry.flip_horizontal == golden.flip)
-        << "{" << golden.seed << ", " << golden.epoch << ", " << golden.position << ", {" << box.top
-        << ", " << box.left << ", " << box.height << ", " << box.width << "}, "
-        << (geometry.flip_horizontal ? "true" : "false") << "},";
-  }
-}
-
-// (That what is needed suffices, Resampler's tests show: they hand over nothing else.)
-TEST(NeededInput, holds_every_row_with_a_weight_and_no_more_than_the_filter_touches) {
-  RandomLists random(12);
-  for (int i = 0; i < 3000; ++i) {
-    const Size image = random.size();
-    ResampleStep step;
-    step.box = {random.below(image.height), random.below(image.width), 0, 0};
-    step.box.height = 1 + random.below(image.height - step.box.top);
-    step.box.width = 1 + random.below(image.width - step.box.left);
-    step.scaled = random.size();
-    step.window = {random.below(step.scaled.height), random.below(step.scaled.width), 0, 0};
-    step.window.height = 1 + random.below(step.scaled.height - step.window.top);
-    step.window.width = 1 + random.below(step.scaled.width - step.window.left);
-    step.interpolation = random.below(2) == 0 ? Interpolation::kBilinear : Interpolation::kBicubic;
-    step.mirror_vertical = random.below(2) == 0;
-
-    const Box needed = needed_input(step);
-    ASSERT_TRUE(needed.inside(image));
-    // Rows with a weight, by the definition.
-    int64_t first = step.box.height;
-    int64_t last = -1;
-    for (int64_t o = step.window.top; o < step.window.bottom(); ++o) {
-      const int64_t output = step.mirror_vertical ? step.scaled.height - 1 - o : o;
-      const std::vector<double> weights = testing::pillow_weights(
-          step.box.height, step.scaled.height, output, step.interpolation, true);
-      for (int64_t y = 0; y < step.box.height; ++y) {
-        if (weights[static_cast<size_t>(y)] == 0.0) continue;
-        const int64_t row = step.mirror_vertical ? step.box.height - 1 - y : y;
-        first = std::min(first, row);
-        last = std::max(last, row);
+    paint(full, 1);
+    paint(scaled, static_cast<double>(block));
+    for (const bool mirror : {false, true}) {
+      ResampleStep step = crop({37, 53, 130, 201}, {11, 13});
+      step.mirror_horizontal = step.mirror_vertical = mirror;
+      const ResampleStep step_scaled = at_eighths(step, image, eighths);
+      ASSERT_TRUE(needed_input(step_scaled).inside(smaller));
+      PlainImage expected(step.scaled);
+      PlainImage made(step.scaled);
+      Resampler resampler;
+      resampler.resample(full.view(), whole(image), step, expected.view());
+      resampler.resample(scaled.view(), whole(smaller), step_scaled, made.view());
+      for (size_t i = 0; i < made.bytes.size(); ++i) {
+        // Filters are cut at the box's edges, by whole pixels: the blocks there are larger.
+        ASSERT_LE(std::abs(made.bytes[i] - expected.bytes[i]), 2) << eighths << ": " << i;
       }
     }
-    ASSERT_LE(needed.top, step.box.top + first) << i;
-    ASSERT_GE(needed.bottom(), step.box.top + last + 1) << i;
-    // The outermost taps may have the weight 0: one of the triangle, two of the cubic.
-    const int64_t zeros = step.interpolation == Interpolation::kBicubic ? 2 : 1;
-    ASSERT_GE(needed.top, step.box.top + first - zeros) << i;
-    ASSERT_LE(needed.bottom(), step.box.top + last + 1 + zeros) << i;
   }
-}
-
-TEST(NeededInput, of_the_validation_pair_is_the_crop_and_the_support) {
-  const ResampleStep step = only_step({ResizedCenterCrop{.size = {224, 224}}}, {375, 500});
-  const Box needed = needed_input(step);
-  // Rows 16 to 239 of 256 at 1.4648 rows each, and one support of the triangle around.
-  EXPECT_EQ(needed.top, 23);
-  EXPECT_EQ(needed.bottom(), 352);
-  EXPECT_EQ(needed_input(only_step({CenterCrop{{20, 30}}}, {100, 100})), (Box{40, 35, 20, 30}));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "fuelrail/transform/portable_math.h"
 
 #include <cmath>
+#include <cstdint>
 
 namespace fuelrail {
 namespace {
@@ -36,6 +37,27 @@ double portable_log(double x) {
   for (int n = 23; n >= 3; n -= 2) series = z * (1.0 / n + series);
   // 2 s (1 + series) = f - s (f - 2 series): the large term, f, stays exact.
   return k * kLn2High + (f - s * (f - 2.0 * series) + k * kLn2Low);
+}
+
+SineCosine portable_sine_cosine(double degrees) {
+  const double quarters = round_half_even(degrees / 90.0);
+  const double x = (degrees - 90.0 * quarters) * 0x1.1df46a2529d39p-6;  // pi / 180; |x| <= pi / 4
+  const double z = x * x;
+  double sine = 1.0;  // Taylor's series, down to x^19 / 19! < 2^-62
+  for (int n = 19; n >= 3; n -= 2) sine = 1.0 - sine * z / ((n - 1) * n);
+  double cosine = 1.0;
+  for (int n = 18; n >= 2; n -= 2) cosine = 1.0 - cosine * z / ((n - 1) * n);
+  sine *= x;
+  switch (static_cast<int64_t>(quarters) & 3) {
+    case 0:
+      return {sine, cosine};
+    case 1:
+      return {cosine, -sine};
+    case 2:
+      return {-sine, -cosine};
+    default:
+      return {-cosine, sine};
+  }
 }
 
 double round_half_even(double x) {

@@ -1,6 +1,6 @@
-// exp, log and Python's round() from additions, multiplications and divisions of doubles alone: the
-// same bits on every processor and with every C library, which libm does not promise. They decide
-// crop boxes, so changing a result changes augmented epochs of users.
+// exp, log, sine, cosine and Python's round() from additions, multiplications and divisions of
+// doubles alone: the same bits on every processor and with every C library, which libm does not
+// promise. They decide crop boxes, so changing a result changes augmented epochs of users.
 #pragma once
 
 namespace fuelrail {
@@ -10,6 +10,14 @@ double portable_exp(double x);
 
 // Returns: the natural logarithm within 2 units in the last place. Requires: x > 0 and normal.
 double portable_log(double x);
+
+// Returns: sine and cosine of an angle, within 2^-52; exact for multiples of 90 degrees.
+// Requires: |degrees| <= 10^9.
+struct SineCosine {
+  double sine = 0;
+  double cosine = 1;
+};
+SineCosine portable_sine_cosine(double degrees);
 
 // Returns: the nearest whole number, the even one of two equally near (Python's round).
 // Requires: |x| < 2^52.

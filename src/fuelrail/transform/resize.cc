@@ -41,11 +41,6 @@ int64_t padded(int64_t bytes) {
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
-// Where `length` outputs from `begin` lie in [0, scaled).
-Span visible_outputs(int64_t begin, int64_t length, int64_t scaled) {
-  return {std::max<int64_t>(begin, 0), std::min(begin + length, scaled)};
-}
-
 // Pillow 13 does the cheaper pass first where the height shrinks by more pixels than twice the
 // width does, which shows: each pass rounds and clips. (Older ones, and torch, never do.)
 bool vertical_comes_first(const ResampleStep& step) {
@@ -54,8 +49,55 @@ bool vertical_comes_first(const ResampleStep& step) {
   return step.antialias && lost_rows > 0 && lost_rows > 2 * lost_columns;
 }
 
-void blacken(ImageView image) {
-  for (int64_t y = 0; y < image.height; ++y) std::memset(image.row(y), 0, index(image.width * 3));
+void fill(ImageView image, const std::array<uint8_t, 3>& color) {
+  uint8_t* const first = image.row(0);
+  if (color[0] == color[1] && color[1] == color[2]) {
+    std::memset(first, color[0], index(image.width * 3));
+  } else {
+    for (int64_t x = 0; x < image.width; ++x) std::memcpy(first + 3 * x, color.data(), 3);
+  }
+  for (int64_t y = 1; y < image.height; ++y) {
+    std::memcpy(image.row(y), first, index(image.width * 3));
+  }
+}
+
+bool contains(Box outer, Box inner) {
+  return inner.top >= outer.top && inner.left >= outer.left && inner.bottom() <= outer.bottom() &&
+         inner.right() <= outer.right();
+}
+
+// Fills what lies outside `part` of the window with what the border shows there. `inner` holds the
+// pixels of `part`; it lies in `to`, or part is not inside the window and it lies elsewhere.
+void extend(ConstImageView inner, Box part, const ResampleStep& step, ImageView to) {
+  const PaddingMode mode = step.border.mode;
+  const Box& window = step.window;
+  const bool in_place = contains(window, part);
+  const auto row_of = [&](int64_t y) {
+    return continued(window.top + y, step.scaled.height, mode);
+  };
+  const auto widen = [&](const uint8_t* from, uint8_t* into) {
+    for (int64_t x = 0; x < window.width; ++x) {
+      const int64_t column = window.left + x;
+      if (in_place && column == part.left) x += part.width;  // is there already
+      if (x == window.width) break;
+      const int64_t source = continued(window.left + x, step.scaled.width, mode);
+      std::memcpy(into + 3 * x, from + 3 * (source - part.left), 3);
+    }
+  };
+  const int64_t first = std::max<int64_t>(part.top - window.top, 0);
+  const int64_t last = std::min(part.bottom() - window.top, window.height);
+  if (in_place) {
+    for (int64_t y = first; y < last; ++y) widen(inner.row(y - first), to.row(y));
+  }
+  for (int64_t y = 0; y < window.height; ++y) {
+    if (in_place && y >= first && y < last) continue;
+    const int64_t source = row_of(y) - part.top;
+    if (in_place) {
+      std::memcpy(to.row(y), to.row(first + source), index(window.width * 3));
+    } else {
+      widen(inner.row(source), to.row(y));
+    }
+  }
 }
 
 }  // namespace
@@ -71,6 +113,7 @@ struct Resampler::Impl {
     }
   };
 
+  void make(ConstImageView input, Box input_box, const ResampleStep& step, Box part, ImageView to);
   void copy(const Input& input, ImageView to);
   void nearest(const Input& input, Span rows, Span columns, ImageView to);
   void horizontal_only(const Input& input, ImageView to);
@@ -85,8 +128,9 @@ struct Resampler::Impl {
   Taps horizontal_taps;
   Taps vertical_taps;
   HorizontalTable table;
-  AlignedBuffer rows;  // ring of horizontally resampled rows
-  AlignedBuffer edge;  // copies of input rows that a vector would read beyond
+  AlignedBuffer rows;    // ring of horizontally resampled rows
+  AlignedBuffer beside;  // what a border repeats, where the output does not show it
+  AlignedBuffer edge;    // copies of input rows that a vector would read beyond
   std::vector<const uint8_t*> sources;
   std::vector<VerticalPair> pairs;
 };
@@ -215,32 +259,46 @@ Resampler& Resampler::operator=(Resampler&&) noexcept = default;
 void Resampler::resample(ConstImageView input, Box input_box, const ResampleStep& step,
                          ImageView to) {
   const Box& window = step.window;
-  const Span outputs_y = visible_outputs(window.top, window.height, step.scaled.height);
-  const Span outputs_x = visible_outputs(window.left, window.width, step.scaled.width);
-  if (outputs_y.size() < window.height || outputs_x.size() < window.width) blacken(to);
-  if (outputs_y.size() <= 0 || outputs_x.size() <= 0) return;
+  const Box part = shown(step);
+  const bool all = part == window;
+  const bool constant = step.border.mode == PaddingMode::kConstant;
+  if (!all && constant) fill(to, step.border.fill);
+  if (part.height == 0) return;
+  if (contains(window, part)) {
+    const ImageView inner =
+        to.crop({part.top - window.top, part.left - window.left, part.height, part.width});
+    impl_->make(input, input_box, step, part, inner);
+    if (!all && !constant) extend(inner, part, step, to);
+  } else {
+    const ImageView inner{impl_->beside.reserve(part.height * part.width * 3), part.height,
+                          part.width, 3, part.width * 3};
+    impl_->make(input, input_box, step, part, inner);
+    extend(inner, part, step, to);
+  }
+}
 
-  const ImageView inner = to.crop({outputs_y.begin - window.top, outputs_x.begin - window.left,
-                                   outputs_y.size(), outputs_x.size()});
+// Makes the pixels of `part` of the scaled image.
+void Resampler::Impl::make(ConstImageView input, Box input_box, const ResampleStep& step, Box part,
+                           ImageView to) {
+  const Span outputs_y{part.top, part.bottom()};
+  const Span outputs_x{part.left, part.right()};
   const Axis vertical = vertical_axis(step);
   const Axis horizontal = horizontal_axis(step);
-  const Span rows = footprint(vertical, outputs_y);
+  const Span rows_needed = footprint(vertical, outputs_y);
   const Span columns = footprint(horizontal, outputs_x);
-  const Impl::Input needed{
-      input.crop({step.box.top + rows.begin - input_box.top,
-                  step.box.left + columns.begin - input_box.left, rows.size(), columns.size()})};
-  if (step.copies()) return impl_->copy(needed, inner);
-  const bool nearest = step.interpolation == Interpolation::kNearest;
-  if (nearest || !horizontal.copies()) {
-    compute_taps(horizontal, outputs_x, impl_->horizontal_taps);
-  }
-  if (nearest || !vertical.copies()) compute_taps(vertical, outputs_y, impl_->vertical_taps);
-  if (nearest) return impl_->nearest(needed, rows, columns, inner);
-  if (!horizontal.copies()) build(impl_->horizontal_taps, columns.begin, impl_->table);
-  if (vertical.copies()) return impl_->horizontal_only(needed, inner);
-  if (horizontal.copies()) return impl_->vertical_only(needed, rows, inner);
-  if (vertical_comes_first(step)) return impl_->vertical_first(needed, rows, inner);
-  impl_->horizontal_first(needed, rows, inner);
+  const Input needed{input.crop({step.box.top + rows_needed.begin - input_box.top,
+                                 step.box.left + columns.begin - input_box.left, rows_needed.size(),
+                                 columns.size()})};
+  if (step.copies()) return copy(needed, to);
+  const bool is_nearest = step.interpolation == Interpolation::kNearest;
+  if (is_nearest || !horizontal.copies()) compute_taps(horizontal, outputs_x, horizontal_taps);
+  if (is_nearest || !vertical.copies()) compute_taps(vertical, outputs_y, vertical_taps);
+  if (is_nearest) return nearest(needed, rows_needed, columns, to);
+  if (!horizontal.copies()) build(horizontal_taps, columns.begin, table);
+  if (vertical.copies()) return horizontal_only(needed, to);
+  if (horizontal.copies()) return vertical_only(needed, rows_needed, to);
+  if (vertical_comes_first(step)) return vertical_first(needed, rows_needed, to);
+  horizontal_first(needed, rows_needed, to);
 }
 
 }  // namespace fuelrail

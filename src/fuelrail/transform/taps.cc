@@ -23,7 +23,10 @@ class Filter {
  public:
   explicit Filter(const Axis& axis)
       : axis_(axis),
-        scale_(static_cast<double>(axis.input) / static_cast<double>(axis.output)),
+        begin_(axis.mirrored ? static_cast<double>(axis.input) - (axis.begin + axis.length)
+                             : axis.begin),
+        scale_((axis.length > 0 ? axis.length : static_cast<double>(axis.input)) /
+               static_cast<double>(axis.output)),
         filter_scale_(axis.antialias ? std::max(scale_, 1.0) : 1.0),
         support_((axis.interpolation == Interpolation::kBicubic ? 2.0 : 1.0) * filter_scale_) {}
 
@@ -53,7 +56,10 @@ class Filter {
   }
 
  private:
-  double centre(int64_t output) const { return (static_cast<double>(output) + 0.5) * scale_; }
+  double centre(int64_t output) const {
+    const double centre = (static_cast<double>(output) + 0.5) * scale_;
+    return axis_.length > 0 ? begin_ + centre : centre;
+  }
 
   template <typename Function>
   void fill(Span span, double centre, double* into, Function filter) const {
@@ -78,20 +84,26 @@ class Filter {
   }
 
   const Axis& axis_;
+  double begin_;
   double scale_;
   double filter_scale_;
   double support_;
 };
 
 // Pillow adds up positions instead of multiplying; the sums, and so the pixels, differ at ties.
-void nearest_inputs(const Axis& axis, Span outputs, std::vector<Span>& into) {
+// Calls visit(span) for each output; returns the span of them all.
+template <typename Visit>
+Span nearest_inputs(const Axis& axis, Span outputs, Visit visit) {
   const double scale = static_cast<double>(axis.input) / static_cast<double>(axis.output);
   double position = scale * 0.5;
+  Span all;
   for (int64_t output = 0; output < outputs.end; ++output, position += scale) {
     if (output < outputs.begin) continue;
     const int64_t input = std::min(static_cast<int64_t>(position), axis.input - 1);
-    into.push_back({input, input + 1});
+    visit(Span{input, input + 1});
+    all = {output == outputs.begin ? input : all.begin, input + 1};
   }
+  return all;
 }
 
 int32_t fixed_point(double weight) {
@@ -104,7 +116,7 @@ Span mirror(Span span, int64_t length) { return {length - span.end, length - spa
 void compute_upright(const Axis& axis, Span outputs, Taps& taps) {
   taps.spans.clear();
   if (axis.interpolation == Interpolation::kNearest) {
-    nearest_inputs(axis, outputs, taps.spans);
+    nearest_inputs(axis, outputs, [&taps](Span span) { taps.spans.push_back(span); });
     taps.stride = 1;
     taps.weights.assign(taps.spans.size(), 1 << kWeightBits);
     return;
@@ -113,7 +125,8 @@ void compute_upright(const Axis& axis, Span outputs, Taps& taps) {
   taps.stride = filter.most_taps();
   taps.spans.reserve(static_cast<size_t>(outputs.size()));
   taps.weights.resize(static_cast<size_t>(outputs.size() * taps.stride));
-  std::vector<double> exact(static_cast<size_t>(taps.stride));
+  std::vector<double>& exact = taps.exact;
+  exact.resize(static_cast<size_t>(taps.stride));
   int32_t* weights = taps.weights.data();
   for (int64_t output = outputs.begin; output < outputs.end; ++output, weights += taps.stride) {
     const Span span = filter.span(output);
@@ -144,13 +157,15 @@ void mirror(Taps& taps, int64_t length) {
 }  // namespace
 
 Axis vertical_axis(const ResampleStep& step) {
-  return {step.box.height, step.scaled.height, step.interpolation, step.antialias,
-          step.mirror_vertical};
+  const Region region = step.region.value_or(Region{});
+  return {step.box.height,      step.scaled.height, step.interpolation, step.antialias,
+          step.mirror_vertical, region.top,         region.height};
 }
 
 Axis horizontal_axis(const ResampleStep& step) {
-  return {step.box.width, step.scaled.width, step.interpolation, step.antialias,
-          step.mirror_horizontal};
+  const Region region = step.region.value_or(Region{});
+  return {step.box.width,         step.scaled.width, step.interpolation, step.antialias,
+          step.mirror_horizontal, region.left,       region.width};
 }
 
 Span footprint(const Axis& axis, Span outputs) {
@@ -158,9 +173,7 @@ Span footprint(const Axis& axis, Span outputs) {
   const Span upright = axis.mirrored ? mirror(outputs, axis.output) : outputs;
   Span inputs;
   if (axis.interpolation == Interpolation::kNearest) {
-    std::vector<Span> spans;
-    nearest_inputs(axis, upright, spans);
-    inputs = {spans.front().begin, spans.back().end};
+    inputs = nearest_inputs(axis, upright, [](Span) {});
   } else {
     const Filter filter(axis);
     inputs = {filter.span(upright.begin).begin, filter.span(upright.end - 1).end};

@@ -20,9 +20,13 @@ struct Axis {
   Interpolation interpolation = Interpolation::kBilinear;
   bool antialias = true;
   bool mirrored = false;  // the mirror image of resampling the mirrored axis
-  bool copies() const { return input == output; }
+  // The part of the input that becomes the output, where it is not all; length 0: all.
+  double begin = 0;
+  double length = 0;
+  bool copies() const { return input == output && length == 0; }
 };
 
+// Requires of a step with a region: not kNearest, and antialias.
 Axis vertical_axis(const ResampleStep& step);
 Axis horizontal_axis(const ResampleStep& step);
 
@@ -44,6 +48,7 @@ struct Taps {
   std::vector<Span> spans;
   std::vector<int32_t> weights;
   int64_t stride = 0;
+  std::vector<double> exact;  // one output's weights before they are rounded; scratch
 };
 
 // Fills `taps`, keeping its memory. Requires: as footprint.

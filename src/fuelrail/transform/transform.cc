@@ -13,9 +13,10 @@ namespace {
 constexpr int64_t kMaxSide = int64_t{1} << 15;
 
 const char* name_of(const Transform& transform) {
-  static constexpr const char* kNames[] = {"RandomResizedCrop", "CenterCrop",     "Resize",
-                                           "ResizedCenterCrop", "HorizontalFlip", "VerticalFlip",
-                                           "Normalize"};
+  static constexpr const char* kNames[] = {
+      "RandomResizedCrop", "CenterCrop",     "Resize",          "ResizedCenterCrop", "Pad",
+      "RandomCrop",        "RandomRotation", "RandomAffine",    "HorizontalFlip",    "VerticalFlip",
+      "ColorJitter",       "Grayscale",      "RandomGrayscale", "CustomStage",       "Normalize"};
   static_assert(std::size(kNames) == std::variant_size_v<Transform>);
   return kNames[transform.index()];
 }
@@ -42,8 +43,48 @@ class Checker {
     require_size("size", crop.size);
     require_side("resize", crop.resize, 0);
   }
+  void operator()(const Pad& pad) const { require_margins(pad.padding); }
+  void operator()(const RandomCrop& crop) const {
+    require_size("size", crop.size);
+    require_margins(crop.padding);
+  }
+  void operator()(const RandomRotation& rotation) const {
+    require_warp(rotation.interpolation, rotation.border);
+    require_angles("degrees", rotation.degrees);
+    require_center(rotation.center);
+  }
+  void operator()(const RandomAffine& affine) const {
+    require_warp(affine.interpolation, affine.border);
+    require_angles("degrees", affine.degrees);
+    require_angles("shear", {affine.shear[0], affine.shear[1]});
+    require_angles("shear", {affine.shear[2], affine.shear[3]});
+    for (const double angle : affine.shear) {
+      if (std::fabs(angle) < 90) continue;
+      fail("shear is out of range", "angles between -90 and 90 degrees", number(angle));
+    }
+    for (const double part : affine.translate) {
+      if (part >= 0 && part <= 1) continue;
+      fail("translate is out of range", "fractions of the image, from 0 to 1", number(part));
+    }
+    require_range("scale", affine.scale, /*zero_allowed=*/false);
+    require_center(affine.center);
+  }
   void operator()(const HorizontalFlip& flip) const { require_probability(flip.p); }
   void operator()(const VerticalFlip& flip) const { require_probability(flip.p); }
+  void operator()(const ColorJitter& jitter) const {
+    require_factors("brightness", jitter.brightness);
+    require_factors("contrast", jitter.contrast);
+    require_factors("saturation", jitter.saturation);
+    if (!(jitter.hue[0] >= -0.5 && jitter.hue[0] <= jitter.hue[1] && jitter.hue[1] <= 0.5)) {
+      fail("hue is no range", "two numbers from -0.5 to 0.5, the smaller one first",
+           describe(jitter.hue));
+    }
+  }
+  void operator()(const Grayscale&) const {}
+  void operator()(const RandomGrayscale& grayscale) const { require_probability(grayscale.p); }
+  void operator()(const CustomStage& custom) const {
+    if (!custom.stage) fail("it has no stage", "an object of a class of yours", "none");
+  }
   void operator()(const Normalize& normalize) const {
     for (const float value : normalize.mean) {
       if (!std::isfinite(value)) fail("mean is not finite", "three finite numbers", number(value));
@@ -71,6 +112,41 @@ class Checker {
     return fmt::format("height {}, width {}", size.height, size.width);
   }
 
+  static std::string describe(const std::array<double, 2>& range) {
+    return fmt::format("({}, {})", range[0], range[1]);
+  }
+
+  void require_margins(const Margins& margins) const {
+    for (const int64_t side : {margins.left, margins.top, margins.right, margins.bottom}) {
+      require_side("padding", side, 0);
+    }
+  }
+  void require_warp(Interpolation interpolation, const Border& border) const {
+    if (interpolation == Interpolation::kBicubic) {
+      fail("there is no such interpolation of a turned image", "nearest or bilinear", "bicubic");
+    }
+    if (border.mode != PaddingMode::kConstant && border.mode != PaddingMode::kEdge) {
+      fail("there is no such border of a turned image", "constant or edge", "a mirror image");
+    }
+  }
+  void require_angles(const char* what, const std::array<double, 2>& range) const {
+    constexpr double kMost = 1e6;
+    if (range[0] >= -kMost && range[0] <= range[1] && range[1] <= kMost) return;
+    fail(fmt::format("{} is no range", what),
+         fmt::format("two angles in degrees from -{0} to {0}, the smaller one first", kMost),
+         describe(range));
+  }
+  void require_center(const std::optional<std::array<double, 2>>& center) const {
+    constexpr double kMost = 1e6;
+    if (!center || (std::fabs((*center)[0]) <= kMost && std::fabs((*center)[1]) <= kMost)) return;
+    fail("center is out of range", fmt::format("x and y in pixels, up to {}", kMost),
+         describe(*center));
+  }
+  void require_factors(const char* what, const std::array<double, 2>& range) const {
+    if (range[0] >= 0 && range[0] <= range[1] && std::isfinite(range[1])) return;
+    fail(fmt::format("{} is no range", what),
+         "two finite numbers not below 0, the smaller one first", describe(range));
+  }
   void require_side(const char* what, int64_t side, int64_t least) const {
     if (side >= least && side <= kMaxSide) return;
     fail(fmt::format("{} is out of range", what), fmt::format("{} to {} pixels", least, kMaxSide),
@@ -89,7 +165,7 @@ class Checker {
     fail(fmt::format("{} is no range", what),
          fmt::format("two finite numbers {} 0, the smaller one first",
                      zero_allowed ? "not below" : "above"),
-         fmt::format("({}, {})", range[0], range[1]));
+         describe(range));
   }
   void require_probability(double p) const {
     if (p >= 0 && p <= 1) return;
@@ -115,20 +191,49 @@ Size resized(const Resize& resize, Size image) {
                                      : Size{side, side * image.width / image.height};
 }
 
+namespace {
+
+// The size after a transform, from the size before it where that is known.
+class OutputSize {
+ public:
+  explicit OutputSize(std::optional<Size> before) : before_(before) {}
+
+  std::optional<Size> operator()(const RandomResizedCrop& crop) const { return crop.size; }
+  std::optional<Size> operator()(const CenterCrop& crop) const { return crop.size; }
+  std::optional<Size> operator()(const ResizedCenterCrop& crop) const { return crop.size; }
+  std::optional<Size> operator()(const RandomCrop& crop) const { return crop.size; }
+  std::optional<Size> operator()(const Resize& resize) const {
+    if (resize.shorter_side == 0) return resize.size;
+    if (!before_) return std::nullopt;
+    return resized(resize, *before_);
+  }
+  std::optional<Size> operator()(const Pad& pad) const {
+    if (!before_) return std::nullopt;
+    return Size{before_->height + pad.padding.top + pad.padding.bottom,
+                before_->width + pad.padding.left + pad.padding.right};
+  }
+  std::optional<Size> operator()(const RandomRotation& rotation) const {
+    if (rotation.expand) return std::nullopt;
+    return before_;
+  }
+  std::optional<Size> operator()(const CustomStage& custom) const {
+    if (!before_) return std::nullopt;
+    return custom.stage->output_size(*before_);
+  }
+  template <typename SameSize>
+  std::optional<Size> operator()(const SameSize&) const {
+    return before_;
+  }
+
+ private:
+  std::optional<Size> before_;
+};
+
+}  // namespace
+
 std::optional<Size> output_size(const Transforms& transforms) {
   std::optional<Size> size;
-  for (const Transform& transform : transforms) {
-    if (const auto* crop = std::get_if<RandomResizedCrop>(&transform)) size = crop->size;
-    if (const auto* crop = std::get_if<CenterCrop>(&transform)) size = crop->size;
-    if (const auto* crop = std::get_if<ResizedCenterCrop>(&transform)) size = crop->size;
-    if (const auto* resize = std::get_if<Resize>(&transform)) {
-      if (resize->shorter_side == 0) {
-        size = resize->size;
-      } else if (size) {
-        size = resized(*resize, *size);
-      }
-    }
-  }
+  for (const Transform& transform : transforms) size = std::visit(OutputSize(size), transform);
   return size;
 }
 

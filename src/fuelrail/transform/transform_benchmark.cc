@@ -7,11 +7,13 @@
 #include <hwy/targets.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "fuelrail/base/philox.h"
-#include "fuelrail/transform/geometry.h"
 #include "fuelrail/transform/normalize.h"
+#include "fuelrail/transform/plan.h"
+#include "fuelrail/transform/plan_runner.h"
 #include "fuelrail/transform/resize.h"
 
 namespace fuelrail {
@@ -55,8 +57,8 @@ void resample_random_crops(benchmark::State& state) {
   Resampler resampler;
   uint64_t position = 0;
   for (auto _ : state) {
-    const Geometry geometry = resolve(transforms, from.size, Philox(1, 0, position++));
-    resampler.resample(from.view(), whole(from.size), geometry.steps[0], to.view());
+    const Plan plan = resolve(transforms, from.size, Philox(1, 0, position++));
+    resampler.resample(from.view(), whole(from.size), plan.steps[0], to.view());
     benchmark::ClobberMemory();
   }
   label(state);
@@ -88,6 +90,56 @@ void write_pixels(benchmark::State& state) {
   }
   label(state);
 }
+
+// A list's steps behind the decoding, on 224 x 224 pixels, random numbers new for every image.
+void pixel_steps(benchmark::State& state, const Transforms& transforms) {
+  Pixels from({224, 224});
+  PlanRunner runner;
+  Plan plan;
+  uint64_t position = 0;
+  for (auto _ : state) {
+    resolve(transforms, from.size, Philox(1, 0, position++), plan);
+    benchmark::DoNotOptimize(runner.run(plan, from.view(), whole(from.size)));
+    benchmark::ClobberMemory();
+  }
+  label(state);
+}
+
+struct Named {
+  const char* name;
+  Transforms transforms;
+};
+const Named kLists[] = {
+    {"copy alone", {Pad{{0, 0, 0, 1}}}},
+    {"brightness", {ColorJitter{.brightness = {0.6, 1.4}}}},
+    {"contrast", {ColorJitter{.contrast = {0.6, 1.4}}}},
+    {"saturation", {ColorJitter{.saturation = {0.6, 1.4}}}},
+    {"hue", {ColorJitter{.hue = {-0.1, 0.1}}}},
+    {"ColorJitter of all four", {ColorJitter{{0.6, 1.4}, {0.6, 1.4}, {0.6, 1.4}, {-0.1, 0.1}}}},
+    {"Grayscale", {Grayscale{}}},
+    {"Pad constant", {Pad{{8, 8, 8, 8}}}},
+    {"Pad reflect", {Pad{{8, 8, 8, 8}, {PaddingMode::kReflect}}}},
+    {"RandomCrop padded", {RandomCrop{.size = {224, 224}, .padding = {8, 8, 8, 8}}}},
+    {"RandomRotation nearest", {RandomRotation{.degrees = {-30, 30}}}},
+    {"RandomRotation bilinear",
+     {RandomRotation{.degrees = {-30, 30}, .interpolation = Interpolation::kBilinear}}},
+    {"RandomAffine bilinear edge",
+     {RandomAffine{.degrees = {-30, 30},
+                   .translate = {0.1, 0.1},
+                   .scale = {0.8, 1.2},
+                   .interpolation = Interpolation::kBilinear,
+                   .border = {PaddingMode::kEdge}}}},
+    {"flip before a rotation", {HorizontalFlip{1}, RandomRotation{}}},
+};
+[[maybe_unused]] const bool kRegistered = [] {
+  for (const Named& list : kLists) {
+    benchmark::RegisterBenchmark(
+        (std::string("pixel_steps/") + list.name).c_str(),
+        [&list](benchmark::State& state) { pixel_steps(state, list.transforms); })
+        ->Unit(benchmark::kMillisecond);
+  }
+  return true;
+}();
 
 constexpr auto kBilinear = static_cast<int64_t>(Interpolation::kBilinear);
 constexpr auto kBicubic = static_cast<int64_t>(Interpolation::kBicubic);

@@ -90,6 +90,28 @@ TEST(Check, normalize_that_is_not_last_is_refused) {
   EXPECT_THAT(refusal({Normalize{}, Normalize{}}), HasSubstr("last"));
 }
 
+TEST(Check, bad_values_of_pads_warps_and_colours_are_refused) {
+  EXPECT_EQ(refusal({RandomCrop{.size = {32, 32}, .padding = {4, 4, 4, 4}}, ColorJitter{}}),
+            "accepted");
+  EXPECT_THAT(refusal({Pad{{-1, 0, 0, 0}}}), AllOf(HasSubstr("Pad"), HasSubstr("-1")));
+  EXPECT_THAT(refusal({RandomCrop{.size = {0, 3}}}), HasSubstr("height 0"));
+  EXPECT_THAT(refusal({RandomRotation{.degrees = {5, -5}}}), HasSubstr("degrees"));
+  EXPECT_THAT(refusal({RandomRotation{.degrees = {0, kNan}}}), HasSubstr("degrees"));
+  EXPECT_THAT(refusal({RandomRotation{.interpolation = Interpolation::kBicubic}}),
+              HasSubstr("bicubic"));
+  EXPECT_THAT(refusal({RandomAffine{.border = {PaddingMode::kReflect}}}), HasSubstr("edge"));
+  EXPECT_THAT(refusal({RandomAffine{.translate = {0.5, 1.5}}}), HasSubstr("1.5"));
+  EXPECT_THAT(refusal({RandomAffine{.scale = {0, 1}}}), HasSubstr("scale"));
+  EXPECT_THAT(refusal({RandomAffine{.shear = {-90, 0, 0, 0}}}), HasSubstr("shear"));
+  EXPECT_THAT(refusal({RandomAffine{.center = {{kNan, 0}}}}), HasSubstr("center"));
+  EXPECT_THAT(refusal({ColorJitter{.brightness = {-0.5, 1}}}), HasSubstr("brightness"));
+  EXPECT_THAT(refusal({ColorJitter{.contrast = {1, kInfinity}}}), HasSubstr("contrast"));
+  EXPECT_THAT(refusal({ColorJitter{.saturation = {2, 1}}}), HasSubstr("saturation"));
+  EXPECT_THAT(refusal({ColorJitter{.hue = {-0.6, 0}}}), HasSubstr("hue"));
+  EXPECT_THAT(refusal({RandomGrayscale{2}}), HasSubstr("RandomGrayscale"));
+  EXPECT_THAT(refusal({CustomStage{}}), HasSubstr("no stage"));
+}
+
 TEST(Resized, longer_side_is_cut_off_as_torchvision_does) {
   EXPECT_EQ(resized({.shorter_side = 256}, {375, 500}), (Size{256, 341}));
   EXPECT_EQ(resized({.shorter_side = 256}, {500, 375}), (Size{341, 256}));
@@ -106,6 +128,11 @@ TEST(OutputSize, is_known_when_no_image_can_change_it) {
   EXPECT_EQ(output_size({Resize{.shorter_side = 256}, CenterCrop{{20, 30}}}), (Size{20, 30}));
   EXPECT_EQ(output_size({CenterCrop{{20, 30}}, Resize{.shorter_side = 10}}), (Size{10, 15}));
   EXPECT_EQ(output_size({ResizedCenterCrop{.size = {4, 4}}}), (Size{4, 4}));
+  EXPECT_EQ(output_size({RandomCrop{.size = {4, 5}}, ColorJitter{}}), (Size{4, 5}));
+  EXPECT_EQ(output_size({RandomCrop{.size = {4, 5}}, Pad{{1, 2, 3, 4}}}), (Size{10, 9}));
+  EXPECT_EQ(output_size({Pad{{1, 2, 3, 4}}}), std::nullopt);
+  EXPECT_EQ(output_size({CenterCrop{{4, 5}}, RandomRotation{}}), (Size{4, 5}));
+  EXPECT_EQ(output_size({CenterCrop{{4, 5}}, RandomRotation{.expand = true}}), std::nullopt);
 }
 
 TEST(Normalization, is_the_last_transform_if_any) {

@@ -304,23 +304,28 @@ class JpegDecoder final : public Decoder {
   }
 
   void make_plan() {
-    const jpeg_decompress_struct& codec = session_->codec;
+    jpeg_decompress_struct& codec = session_->codec;
     const DecodeJob& job = *session_->job;
     if (Size{codec.image_height, codec.image_width} != job.info.stored) {
       throw InvalidArgumentError("the job's image info is not that of its JPEG");
     }
+    codec.scale_num = static_cast<unsigned>(job.eighths);
+    codec.scale_denom = 8;
     Plan& plan = session_->plan = {};
     plan.top = static_cast<JDIMENSION>(job.box.top);
     plan.bottom = static_cast<JDIMENSION>(job.box.bottom());
     plan.cmyk = codec.jpeg_color_space == JCS_CMYK || codec.jpeg_color_space == JCS_YCCK;
     // Smooth upsampling looks beyond the box, and treats the region's edges as the image's. One
     // iMCU to each side, thrown away, makes the rest exact; without subsampling nothing looks.
-    const int64_t margin = is_subsampled(codec) ? codec.max_h_samp_factor * DCTSIZE : 0;
+    const int64_t whole_width = at_eighths(job.info.stored, job.eighths).width;
+    const int64_t margin = is_subsampled(codec) ? codec.max_h_samp_factor * job.eighths : 0;
     const int64_t left = std::max<int64_t>(0, job.box.left - margin);
-    const int64_t right = std::min(job.info.stored.width, job.box.right() + margin);
+    const int64_t right = std::min(whole_width, job.box.right() + margin);
     plan.left = static_cast<JDIMENSION>(left);
     plan.width = static_cast<JDIMENSION>(right - left);
-    plan.cropped = right - left < job.info.stored.width;
+    // libjpeg-turbo's crop miscounts the columns of chroma planes that scaling brings to luma's
+    // size.
+    plan.cropped = job.eighths == 8 && right - left < whole_width;
   }
 
   static bool is_subsampled(const jpeg_decompress_struct& codec) {

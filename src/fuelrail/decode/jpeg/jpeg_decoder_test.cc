@@ -81,6 +81,53 @@ TEST(JpegDecoder, crops_equal_the_full_decode_in_every_subsampling) {
   }
 }
 
+TEST(JpegDecoder, crops_of_a_scaled_decode_equal_the_whole_of_it) {
+  std::mt19937_64 random(12);
+  const auto decoder = make_jpeg_decoder();
+  for (const Sampling& sampling : samplings()) {
+    for (const int eighths : {1, 2, 4}) {
+      const MadeJpeg made{
+          .size = random_size(random, 300), .sampling = sampling, .progressive = random() % 3 == 0};
+      SCOPED_TRACE(describe(made) + fmt::format(", {} eighths", eighths));
+      const std::vector<std::byte> encoded = make_jpeg(made);
+      const ImageInfo info = probe(encoded);
+      const Size size = at_eighths(info.stored, eighths);
+      std::string rgb(static_cast<size_t>(size.height * size.width * 3), '\0');
+      DecodeJob all{.encoded = encoded,
+                    .info = info,
+                    .box = whole(size),
+                    .output = {reinterpret_cast<uint8_t*>(rgb.data()), size.height, size.width, 3,
+                               size.width * 3},
+                    .eighths = eighths};
+      decoder->decode({&all, 1});
+      ASSERT_EQ(all.error, nullptr);
+      for (const Box& box : boxes_in(size, random, 30)) {
+        CropJob crop(encoded, info, box);
+        crop.job.eighths = eighths;
+        crop.decode_with(*decoder);
+        ASSERT_EQ(crop.error(), "");
+        for (int64_t y = 0; y < box.height; ++y) {
+          const char* expected = rgb.data() + ((box.top + y) * size.width + box.left) * 3;
+          ASSERT_EQ(std::string(reinterpret_cast<const char*>(crop.job.output.row(y)),
+                                static_cast<size_t>(box.width * 3)),
+                    std::string(expected, static_cast<size_t>(box.width * 3)))
+              << fmt::format("{} x {} at ({}, {}), row {}", box.height, box.width, box.top,
+                             box.left, y);
+        }
+      }
+    }
+  }
+}
+
+TEST(JpegDecoder, other_scales_are_refused) {
+  const std::vector<std::byte> encoded = make_jpeg({});
+  const ImageInfo info = probe(encoded);
+  CropJob crop(encoded, info, {0, 0, 8, 8});
+  crop.job.eighths = 3;
+  crop.decode_with(*make_jpeg_decoder());
+  EXPECT_NE(crop.error().find("scale"), std::string::npos);
+}
+
 TEST(JpegDecoder, crops_equal_the_full_decode_in_tiny_images) {
   std::mt19937_64 random(12);
   const auto decoder = make_jpeg_decoder();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "fuelrail/base/error.h"
@@ -97,6 +98,25 @@ const char* refusal(uint8_t marker) {
 
 bool is_frame(uint8_t marker) { return marker >= 0xc0 && marker <= 0xc2; }
 
+// Such planes come out of a scaled decode at the size of the finest one. `component` gives the
+// sampling factors, horizontal << 4 | vertical, of each.
+template <typename Component>
+bool is_scalable(int count, Component component) {
+  int most_h = 1;
+  int most_v = 1;
+  for (int i = 0; i < count; ++i) {
+    most_h = std::max(most_h, component(i) >> 4);
+    most_v = std::max(most_v, component(i) & 15);
+  }
+  for (int i = 0; i < count; ++i) {
+    const int h = component(i) >> 4;
+    const int v = component(i) & 15;
+    if (h == 0 || v == 0 || most_h * v != most_v * h || most_h % h != 0) return false;
+    if (most_h / h == 3) return false;
+  }
+  return true;
+}
+
 void read_frame(const Segment& segment, ImageInfo& info) {
   const auto byte = [&](size_t i) { return std::to_integer<int>(segment.payload[i]); };
   const size_t size = segment.payload.size();
@@ -122,6 +142,8 @@ void read_frame(const Segment& segment, ImageInfo& info) {
     throw UnsupportedError("the JPEG's number of components has no meaning as an image",
                            {.expected = "1, 3 or 4", .found = std::to_string(info.channels)});
   }
+  info.scalable =
+      is_scalable(info.channels, [&](int i) { return byte(7 + 3 * static_cast<size_t>(i)); });
 }
 
 }  // namespace

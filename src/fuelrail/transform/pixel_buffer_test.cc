@@ -1,4 +1,4 @@
-#include "fuelrail/loader/pixel_buffer.h"
+#include "fuelrail/transform/pixel_buffer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Memory for decoded pixels that one worker reuses from image to image.
+// Memory for pixels that one worker reuses from image to image.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@ namespace fuelrail {
 class PixelBuffer {
  public:
   static constexpr size_t kKeptBytes = size_t{16} << 20;
+  static constexpr size_t kReadableBehind = 64;  // bytes after the last pixel that loads may touch
   static constexpr int64_t kChannels = 3;
 
   // Pixels without a value: every one is written before it is read. What an earlier view showed is
@@ -23,7 +24,7 @@ class PixelBuffer {
     if (needed > capacity_ || (capacity_ > kKeptBytes && needed <= kKeptBytes)) {
       data_.reset();  // before the new memory is there: never both
       capacity_ = 0;
-      data_ = std::make_unique_for_overwrite<uint8_t[]>(needed);
+      data_ = std::make_unique_for_overwrite<uint8_t[]>(needed + kReadableBehind);
       capacity_ = needed;
     }
     return {data_.get(), size.height, size.width, kChannels, size.width * kChannels};

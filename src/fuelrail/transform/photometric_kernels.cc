@@ -1,0 +1,264 @@
+// The kernels take 16 pixels at once, whatever the vector's length.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fuelrail/transform/photometric_kernels.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#include "fuelrail/transform/photometric_kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuelrail {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t kStep = 16;
+using DF = hn::CappedTag<float, kStep>;
+using DI = hn::RebindToSigned<DF>;
+using DPart = hn::Rebind<uint8_t, DF>;
+using VF = hn::Vec<DF>;
+
+// Levels in memory as floats, and back: clamped and truncated.
+HWY_INLINE VF load_floats(const uint8_t* levels) {
+  return hn::ConvertTo(DF(), hn::PromoteTo(DI(), hn::LoadU(DPart(), levels)));
+}
+
+HWY_INLINE void store_floats(VF v, uint8_t* levels) {
+  const DF d;
+  const VF clamped = hn::Min(hn::Max(v, hn::Zero(d)), hn::Set(d, 255.0f));
+  hn::StoreU(hn::DemoteTo(DPart(), hn::ConvertTo(DI(), clamped)), DPart(), levels);
+}
+
+struct Rgb {
+  VF r, g, b;
+};
+
+HWY_INLINE VF grey_of(const Rgb& pixel) {
+  const DF d;
+  const VF sum =
+      hn::Add(hn::Mul(pixel.r, hn::Set(d, 0.2989f)), hn::Mul(pixel.g, hn::Set(d, 0.587f)));
+  return hn::Floor(hn::Add(sum, hn::Mul(pixel.b, hn::Set(d, 0.114f))));
+}
+
+#if HWY_TARGET == HWY_SCALAR
+
+HWY_INLINE void take_apart(const uint8_t* pixels, uint8_t* r, uint8_t* g, uint8_t* b) {
+  for (int64_t i = 0; i < kStep; ++i) {
+    r[i] = pixels[3 * i];
+    g[i] = pixels[3 * i + 1];
+    b[i] = pixels[3 * i + 2];
+  }
+}
+
+HWY_INLINE void put_together(const uint8_t* r, const uint8_t* g, const uint8_t* b,
+                             uint8_t* pixels) {
+  for (int64_t i = 0; i < kStep; ++i) {
+    pixels[3 * i] = r[i];
+    pixels[3 * i + 1] = g[i];
+    pixels[3 * i + 2] = b[i];
+  }
+}
+
+#else
+
+using D8 = hn::FixedTag<uint8_t, kStep>;
+
+HWY_INLINE void take_apart(const uint8_t* pixels, uint8_t* r, uint8_t* g, uint8_t* b) {
+  hn::Vec<D8> red, green, blue;
+  hn::LoadInterleaved3(D8(), pixels, red, green, blue);
+  hn::Store(red, D8(), r);
+  hn::Store(green, D8(), g);
+  hn::Store(blue, D8(), b);
+}
+
+HWY_INLINE void put_together(const uint8_t* r, const uint8_t* g, const uint8_t* b,
+                             uint8_t* pixels) {
+  hn::StoreInterleaved3(hn::Load(D8(), r), hn::Load(D8(), g), hn::Load(D8(), b), D8(), pixels);
+}
+
+#endif
+
+// Calls `change(Rgb&)` with all pixels, a vector of each channel at a time.
+template <class Change>
+HWY_INLINE void change_step(uint8_t* pixels, Change change) {
+  alignas(16) uint8_t r[kStep], g[kStep], b[kStep];
+  take_apart(pixels, r, g, b);
+  for (int64_t i = 0; i < kStep; i += static_cast<int64_t>(hn::Lanes(DF()))) {
+    Rgb pixel{load_floats(r + i), load_floats(g + i), load_floats(b + i)};
+    change(pixel);
+    store_floats(pixel.r, r + i);
+    store_floats(pixel.g, g + i);
+    store_floats(pixel.b, b + i);
+  }
+  put_together(r, g, b, pixels);
+}
+
+template <class Change>
+HWY_INLINE void change_pixels(uint8_t* pixels, int64_t count, Change change) {
+  int64_t i = 0;
+  for (; i + kStep <= count; i += kStep) change_step(pixels + 3 * i, change);
+  if (i == count) return;
+  uint8_t last[3 * kStep] = {};
+  const auto rest = static_cast<size_t>(3 * (count - i));
+  std::memcpy(last, pixels + 3 * i, rest);
+  change_step(last, change);
+  std::memcpy(pixels + 3 * i, last, rest);
+}
+
+void ScaleLevels(uint8_t* levels, int64_t count, float factor, float addend) {
+  const DF d;
+  const VF times = hn::Set(d, factor);
+  const VF plus = hn::Set(d, addend);
+  const auto change = [&](uint8_t* at) HWY_ATTR {
+    for (int64_t i = 0; i < kStep; i += static_cast<int64_t>(hn::Lanes(d))) {
+      store_floats(hn::Add(hn::Mul(load_floats(at + i), times), plus), at + i);
+    }
+  };
+  int64_t i = 0;
+  for (; i + kStep <= count; i += kStep) change(levels + i);
+  if (i == count) return;
+  uint8_t last[kStep] = {};
+  const auto rest = static_cast<size_t>(count - i);
+  std::memcpy(last, levels + i, rest);
+  change(last);
+  std::memcpy(levels + i, last, rest);
+}
+
+void BlendWithGrey(uint8_t* pixels, int64_t count, float factor, float rest) {
+  const VF times = hn::Set(DF(), factor);
+  const VF others = hn::Set(DF(), rest);
+  change_pixels(pixels, count, [&](Rgb& pixel) HWY_ATTR {
+    const VF grey = hn::Mul(grey_of(pixel), others);
+    pixel.r = hn::Add(hn::Mul(pixel.r, times), grey);
+    pixel.g = hn::Add(hn::Mul(pixel.g, times), grey);
+    pixel.b = hn::Add(hn::Mul(pixel.b, times), grey);
+  });
+}
+
+void MakeGrey(uint8_t* pixels, int64_t count) {
+  change_pixels(pixels, count,
+                [](Rgb& pixel) HWY_ATTR { pixel.r = pixel.g = pixel.b = grey_of(pixel); });
+}
+
+// The value of the first of four whose condition is true, else the last.
+HWY_INLINE VF sector_value(const hn::Mask<DF>* is, const VF& v0, const VF& v1, const VF& v2,
+                           const VF& v3, const VF& v4, const VF& v5) {
+  const VF upper = hn::IfThenElse(is[3], v3, hn::IfThenElse(is[4], v4, v5));
+  return hn::IfThenElse(is[0], v0, hn::IfThenElse(is[1], v1, hn::IfThenElse(is[2], v2, upper)));
+}
+
+// torchvision's _rgb2hsv and _hsv2rgb, in the order of their operations.
+HWY_INLINE void turn_one(Rgb& pixel, VF turn) {
+  const DF d;
+  const VF zero = hn::Zero(d);
+  const VF one = hn::Set(d, 1.0f);
+  const VF six = hn::Set(d, 6.0f);
+  const VF scale = hn::Set(d, 255.0f);
+  const VF r = hn::Div(pixel.r, scale);
+  const VF g = hn::Div(pixel.g, scale);
+  const VF b = hn::Div(pixel.b, scale);
+
+  const VF most = hn::Max(hn::Max(r, g), b);
+  const VF least = hn::Min(hn::Min(r, g), b);
+  const auto is_grey = hn::Eq(most, least);
+  const VF range = hn::Sub(most, least);
+  const VF s = hn::Div(range, hn::IfThenElse(is_grey, one, most));
+  const VF divisor = hn::IfThenElse(is_grey, one, range);
+  const VF rc = hn::Div(hn::Sub(most, r), divisor);
+  const VF gc = hn::Div(hn::Sub(most, g), divisor);
+  const VF bc = hn::Div(hn::Sub(most, b), divisor);
+  const VF from_red = hn::Sub(bc, gc);
+  const VF from_green = hn::Sub(hn::Add(hn::Set(d, 2.0f), rc), bc);
+  const VF from_blue = hn::Sub(hn::Add(hn::Set(d, 4.0f), gc), rc);
+  VF h = hn::IfThenElse(hn::Eq(most, r), from_red,
+                        hn::IfThenElse(hn::Eq(most, g), from_green, from_blue));
+  h = hn::Add(hn::Div(h, six), one);
+  h = hn::Sub(h, hn::Floor(h));
+
+  h = hn::Add(h, turn);  // in [-0.5, 1.5)
+  h = hn::IfThenElse(hn::Lt(h, zero), hn::Add(h, one), hn::Sub(h, hn::Floor(h)));
+
+  const VF h6 = hn::Mul(h, six);
+  const VF sector = hn::Floor(h6);  // 6 where h was rounded up to 1
+  const VF f = hn::Sub(h6, sector);
+  const auto unit = [&](VF v) HWY_ATTR { return hn::Min(hn::Max(v, zero), one); };
+  const VF v = most;
+  const VF p = unit(hn::Mul(v, hn::Sub(one, s)));
+  const VF q = unit(hn::Mul(v, hn::Sub(one, hn::Mul(s, f))));
+  const VF t = unit(hn::Mul(v, hn::Sub(one, hn::Mul(s, hn::Sub(one, f)))));
+  const hn::Mask<DF> is[5] = {hn::Or(hn::Eq(sector, zero), hn::Eq(sector, six)),
+                              hn::Eq(sector, one), hn::Eq(sector, hn::Set(d, 2.0f)),
+                              hn::Eq(sector, hn::Set(d, 3.0f)), hn::Eq(sector, hn::Set(d, 4.0f))};
+  const VF full = hn::Set(d, 255.999f);
+  pixel.r = hn::Mul(sector_value(is, v, q, p, p, t, v), full);
+  pixel.g = hn::Mul(sector_value(is, t, v, v, q, p, p), full);
+  pixel.b = hn::Mul(sector_value(is, p, p, t, v, v, q), full);
+}
+
+void TurnHue(uint8_t* pixels, int64_t count, float turn) {
+  const VF by = hn::Set(DF(), turn);
+  change_pixels(pixels, count, [&](Rgb& pixel) HWY_ATTR { turn_one(pixel, by); });
+}
+
+uint64_t SumOfGrey(const uint8_t* pixels, int64_t count) {
+  constexpr int64_t kChunk = int64_t{1} << 20;  // its sums fit 32 bits
+  uint64_t sum = 0;
+  uint8_t copy[3 * kStep];
+  for (int64_t begin = 0; begin < count; begin += kChunk) {
+    const int64_t end = count - begin < kChunk ? count : begin + kChunk;
+    auto sums = hn::Zero(DI());
+    for (int64_t i = begin; i < end; i += kStep) {
+      // A copy, for the functions above write what they read; black adds nothing.
+      const int64_t have = end - i < kStep ? end - i : kStep;
+      if (have < kStep) std::memset(copy, 0, sizeof copy);
+      std::memcpy(copy, pixels + 3 * i, static_cast<size_t>(3 * have));
+      change_step(copy, [&](Rgb& pixel) HWY_ATTR {
+        sums = hn::Add(sums, hn::ConvertTo(DI(), grey_of(pixel)));
+      });
+    }
+    sum += static_cast<uint64_t>(hn::GetLane(hn::SumOfLanes(DI(), sums)));
+  }
+  return sum;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fuelrail
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace fuelrail {
+
+HWY_EXPORT(ScaleLevels);
+HWY_EXPORT(BlendWithGrey);
+HWY_EXPORT(TurnHue);
+HWY_EXPORT(MakeGrey);
+HWY_EXPORT(SumOfGrey);
+
+void scale_levels(uint8_t* levels, int64_t count, float factor, float addend) {
+  HWY_DYNAMIC_DISPATCH(ScaleLevels)(levels, count, factor, addend);
+}
+
+void blend_with_grey(uint8_t* pixels, int64_t count, float factor, float rest) {
+  HWY_DYNAMIC_DISPATCH(BlendWithGrey)(pixels, count, factor, rest);
+}
+
+void turn_hue(uint8_t* pixels, int64_t count, float turn) {
+  HWY_DYNAMIC_DISPATCH(TurnHue)(pixels, count, turn);
+}
+
+void make_grey(uint8_t* pixels, int64_t count) { HWY_DYNAMIC_DISPATCH(MakeGrey)(pixels, count); }
+
+uint64_t sum_of_grey(const uint8_t* pixels, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(SumOfGrey)(pixels, count);
+}
+
+}  // namespace fuelrail
+#endif

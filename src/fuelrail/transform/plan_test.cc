@@ -1,0 +1,535 @@
+#include "fuelrail/transform/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/testing/pillow_reference.h"
+#include "fuelrail/transform/plan_runner.h"
+
+namespace fuelrail {
+namespace {
+
+using testing::PlainImage;
+
+PlainImage noise(Size size, uint32_t seed) {
+  PlainImage image(size);
+  std::mt19937 random(seed);
+  for (uint8_t& byte : image.bytes) byte = static_cast<uint8_t>(1 + random() % 255);
+  return image;
+}
+
+Plan resolve_at(const Transforms& transforms, Size image, uint64_t position) {
+  check(transforms);
+  return resolve(transforms, image, Philox(1, 0, position));
+}
+
+ResampleStep only_step(const Transforms& transforms, Size image, uint64_t position = 0) {
+  const Plan plan = resolve_at(transforms, image, position);
+  EXPECT_EQ(plan.steps.size(), 1u);
+  return plan.steps.front();
+}
+
+// What the loader does with a plan; only what is needed is there.
+PlainImage execute(const Plan& plan, const PlainImage& image) {
+  const Box needed = needed_input(plan.steps.front());
+  EXPECT_TRUE(needed.inside(image.size));
+  EXPECT_GT(needed.height * needed.width, 0);
+  PlainImage input = testing::pillow_crop(image, needed);
+  PlanRunner runner;
+  const ConstImageView made = runner.run(plan, input.view(), needed);
+  EXPECT_EQ(made.size(), plan.output);
+  PlainImage to(made.size());
+  for (int64_t y = 0; y < made.height; ++y) {
+    std::copy_n(made.row(y), made.width * 3, to.view().row(y));
+  }
+  return testing::flipped(to, plan.flip_horizontal, plan.flip_vertical);
+}
+
+// numpy.pad, and Image.crop where a side is negative.
+PlainImage windowed(const PlainImage& image, Box window, const Border& border) {
+  PlainImage to(window.size());
+  const auto place = [&](int64_t i, int64_t length) -> int64_t {
+    if (i >= 0 && i < length) return i;
+    if (border.mode == PaddingMode::kConstant) return -1;
+    if (border.mode == PaddingMode::kEdge) return i < 0 ? 0 : length - 1;
+    if (length == 1) return 0;
+    const int64_t seam = border.mode == PaddingMode::kSymmetric ? 1 : 0;
+    while (i < 0 || i >= length) i = i < 0 ? -i - seam : 2 * (length - 1) - i + seam;
+    return i;
+  };
+  for (int64_t y = 0; y < window.height; ++y) {
+    for (int64_t x = 0; x < window.width; ++x) {
+      const int64_t from_y = place(window.top + y, image.size.height);
+      const int64_t from_x = place(window.left + x, image.size.width);
+      const bool fill = from_y < 0 || from_x < 0;
+      for (size_t c = 0; c < 3; ++c) {
+        to.at(y, x, static_cast<int64_t>(c)) =
+            fill ? border.fill[c] : image.at(from_y, from_x, static_cast<int64_t>(c));
+      }
+    }
+  }
+  return to;
+}
+
+// Adds the row's number to its pixels and mirrors a third of all samples: to be told from others.
+class Shade final : public PixelStage {
+ public:
+  void apply(ConstImageView from, ImageView to, const StageRandom& random) const override {
+    const auto add = static_cast<uint8_t>(random.below(0, 256));
+    for (int64_t y = 0; y < from.height; ++y) {
+      for (int64_t x = 0; x < from.width * 3; ++x) {
+        to.row(y)[x] = static_cast<uint8_t>(from.row(y)[x] + y + add);
+      }
+    }
+  }
+};
+
+// Every second row and column.
+class Halve final : public PixelStage {
+ public:
+  Size output_size(Size input) const override {
+    return {(input.height + 1) / 2, (input.width + 1) / 2};
+  }
+  void apply(ConstImageView from, ImageView to, const StageRandom&) const override {
+    for (int64_t y = 0; y < to.height; ++y) {
+      for (int64_t x = 0; x < to.width; ++x) {
+        std::copy_n(from.row(2 * y) + 6 * x, 3, to.row(y) + 3 * x);
+      }
+    }
+  }
+};
+
+// One transform after the other on whole images. Each is resolved alone, with the draws of its
+// place in the list, to learn its random parameters; nothing is merged or commuted.
+PlainImage apply_one_by_one(const Transforms& transforms, PlainImage image, uint64_t position) {
+  for (size_t i = 0; i < transforms.size(); ++i) {
+    Transforms alone(i, HorizontalFlip{0.0});
+    alone.push_back(transforms[i]);
+    const Plan plan = resolve_at(alone, image.size, position);
+    if (!plan.pixel_steps.empty()) {
+      image = execute(plan, image);
+      continue;
+    }
+    for (const ResampleStep& step : plan.steps) {
+      image = testing::pillow_crop(image, step.box);
+      image = testing::pillow_resize(image, step.scaled, step.interpolation, step.antialias);
+      image = windowed(image, step.window, step.border);
+    }
+    image = testing::flipped(image, plan.flip_horizontal, plan.flip_vertical);
+  }
+  return image;
+}
+
+class RandomLists {
+ public:
+  explicit RandomLists(uint32_t seed) : random_(seed) {}
+
+  int64_t below(int64_t bound) {
+    return static_cast<int64_t>(random_() % static_cast<uint64_t>(bound));
+  }
+  Size size() { return {1 + below(40), 1 + below(40)}; }
+  Transform transform() {
+    const auto filter = static_cast<Interpolation>(below(3));
+    const bool antialias = below(3) != 0;
+    switch (below(16)) {
+      case 0:
+      case 1:
+        return CenterCrop{size()};
+      case 2:
+        return RandomResizedCrop{.size = size(), .interpolation = filter, .antialias = antialias};
+      case 3:
+        return Resize{.size = size(), .interpolation = filter, .antialias = antialias};
+      case 4:
+        return Resize{
+            .shorter_side = 1 + below(30), .interpolation = filter, .antialias = antialias};
+      case 5:
+        return ResizedCenterCrop{.size = size(),
+                                 .resize = below(3) == 0 ? 0 : 1 + below(40),
+                                 .interpolation = filter,
+                                 .antialias = antialias};
+      case 6:
+        return HorizontalFlip{0.7};
+      case 7:
+        return VerticalFlip{0.7};
+      case 8:
+      case 9:
+        return Pad{margins(), border()};
+      case 10:
+        return RandomCrop{
+            .size = size(), .padding = margins(), .pad_if_needed = true, .border = border()};
+      case 11:
+        return ColorJitter{.brightness = {0.5, 1.5}, .contrast = {0.5, 1.5}, .hue = {-0.3, 0.3}};
+      case 12:
+        return RandomGrayscale{0.5};
+      case 13:
+        return RandomRotation{.degrees = {-90, 90},
+                              .interpolation = Interpolation::kBilinear,
+                              .expand = below(3) == 0,
+                              .border = {.fill = {1, 2, 3}}};
+      case 14:
+        return RandomAffine{.degrees = {-20, 20},
+                            .translate = {0.3, 0.4},
+                            .scale = {0.5, 2},
+                            .shear = {-10, 10, -5, 5},
+                            .border = {.mode = PaddingMode::kEdge}};
+      default:
+        if (below(2) == 0) return CustomStage{std::make_shared<Halve>()};
+        return CustomStage{std::make_shared<Shade>()};
+    }
+  }
+  Margins margins() { return {below(5), below(5), below(5) * below(8), below(5)}; }
+  Border border() {
+    const auto mode = static_cast<PaddingMode>(below(4));
+    return {.mode = mode, .fill = {static_cast<uint8_t>(below(2)), 5, 6}};
+  }
+  Transforms list() {
+    Transforms transforms;
+    for (int64_t n = below(6); n > 0; --n) transforms.push_back(transform());
+    return transforms;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+std::string describe(const Transforms& transforms) {
+  std::string text;
+  for (const Transform& transform : transforms) text += std::to_string(transform.index()) + " ";
+  return text;
+}
+
+TEST(Resolve, merged_and_commuted_steps_give_the_pixels_of_one_by_one) {
+  RandomLists random(11);
+  for (uint64_t i = 0; i < 4000; ++i) {
+    const PlainImage image = noise(random.size(), static_cast<uint32_t>(i));
+    const Transforms transforms = random.list();
+    const PlainImage expected = apply_one_by_one(transforms, image, i);
+    const Plan plan = resolve_at(transforms, image.size, i);
+    ASSERT_EQ(plan.output, expected.size) << i << ": " << describe(transforms);
+    ASSERT_EQ(execute(plan, image), expected) << i << ": " << describe(transforms);
+  }
+}
+
+TEST(Resolve, crops_after_crops_and_resizes_are_one_step) {
+  const Size image{300, 400};
+  EXPECT_EQ(only_step({}, image),
+            (ResampleStep{.box = whole(image), .scaled = image, .window = whole(image)}));
+  EXPECT_EQ(only_step({CenterCrop{{200, 200}}, CenterCrop{{100, 50}}}, image).window,
+            (Box{100, 175, 100, 50}));
+  const ResampleStep pair =
+      only_step({Resize{.shorter_side = 256}, CenterCrop{{224, 224}}, HorizontalFlip{1}}, image);
+  EXPECT_EQ(pair, only_step({ResizedCenterCrop{.size = {224, 224}}}, image));
+  EXPECT_EQ(pair.scaled, (Size{256, 341}));
+  EXPECT_EQ(pair.window, (Box{16, 58, 224, 224}));  // round(58.5) is 58
+  const ResampleStep crop = only_step({CenterCrop{{200, 200}}, Resize{.size = {50, 50}}}, image);
+  EXPECT_EQ(crop.box, (Box{50, 100, 200, 200}));
+}
+
+TEST(Resolve, a_resize_of_a_resize_stays_two_steps) {
+  const Plan plan = resolve_at({Resize{.size = {50, 50}}, Resize{.size = {30, 30}}}, {100, 100}, 0);
+  EXPECT_EQ(plan.steps.size(), 2u);
+}
+
+TEST(Resolve, padding_is_not_looked_through) {
+  // The second crop is larger: what the first one cut off stays black.
+  const Transforms transforms{CenterCrop{{10, 10}}, CenterCrop{{20, 20}}};
+  const PlainImage image = noise({30, 30}, 1);
+  const PlainImage to = execute(resolve_at(transforms, image.size, 0), image);
+  EXPECT_EQ(to.at(0, 0, 0), 0);
+  EXPECT_EQ(to.at(5, 5, 0), image.at(10, 10, 0));
+}
+
+TEST(Resolve, center_crop_rounds_as_torchvision) {
+  // int(round((h - ch) / 2.0)): halves go to the even number.
+  EXPECT_EQ(only_step({CenterCrop{{2, 4}}}, {5, 7}).window, (Box{2, 2, 2, 4}));
+  EXPECT_EQ(only_step({CenterCrop{{4, 2}}}, {5, 3}).window, (Box{0, 0, 4, 2}));
+  // Smaller images: (crop - size) // 2 black pixels first, the odd one at the end.
+  EXPECT_EQ(only_step({CenterCrop{{8, 9}}}, {5, 6}).window, (Box{-1, -1, 8, 9}));
+  EXPECT_EQ(only_step({CenterCrop{{8, 2}}}, {5, 6}).window, (Box{-1, 2, 8, 2}));
+}
+
+TEST(Resolve, resized_center_crop_resizes_to_eight_sevenths_by_default) {
+  EXPECT_EQ(only_step({ResizedCenterCrop{.size = {224, 224}}}, {500, 500}).scaled,
+            (Size{256, 256}));
+  EXPECT_EQ(only_step({ResizedCenterCrop{.size = {100, 384}}}, {500, 500}).scaled,
+            (Size{439, 439}));
+  EXPECT_EQ(only_step({ResizedCenterCrop{.size = {224, 224}, .resize = 232}}, {600, 500}).scaled,
+            (Size{278, 232}));
+}
+
+TEST(Resolve, flips_are_certain_at_one_and_never_at_zero) {
+  for (uint64_t position = 0; position < 100; ++position) {
+    const Plan plan = resolve_at({HorizontalFlip{1.0}, VerticalFlip{0.0}}, {4, 4}, position);
+    ASSERT_TRUE(plan.flip_horizontal);
+    ASSERT_FALSE(plan.flip_vertical);
+  }
+  const Plan twice = resolve_at({HorizontalFlip{1.0}, HorizontalFlip{1.0}}, {4, 4}, 0);
+  EXPECT_FALSE(twice.flip_horizontal);
+}
+
+TEST(Resolve, an_unaffordable_resize_is_refused) {
+  const Transforms transforms{Resize{.shorter_side = 1024}};
+  try {
+    resolve_at(transforms, {2, 60000}, 0);
+    FAIL();
+  } catch (const UnsupportedError& error) {
+    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("width 30720000"),
+                                               ::testing::HasSubstr("178956970")));
+  }
+  // Its middle is affordable.
+  EXPECT_EQ(
+      only_step({Resize{.shorter_side = 1024}, CenterCrop{{224, 224}}}, {2, 60000}).scaled.width,
+      30720000);
+}
+
+TEST(Resolve, geometry_in_front_of_other_transforms_is_resolved_before_decoding) {
+  const Plan plan =
+      resolve_at({RandomResizedCrop{.size = {8, 8}}, ColorJitter{.brightness = {0.5, 1.5}},
+                  HorizontalFlip{1}, RandomRotation{.degrees = {-9, 9}}},
+                 {40, 50}, 0);
+  EXPECT_EQ(plan.steps.size(), 1u);
+  ASSERT_EQ(plan.pixel_steps.size(), 3u);  // the flip commutes with colours, not with the rotation
+  EXPECT_TRUE(std::holds_alternative<ColorStep>(plan.pixel_steps[0]));
+  EXPECT_TRUE(std::holds_alternative<FlipStep>(plan.pixel_steps[1]));
+  EXPECT_TRUE(std::holds_alternative<WarpStep>(plan.pixel_steps[2]));
+  EXPECT_FALSE(plan.flip_horizontal);
+  EXPECT_EQ(plan.output, (Size{8, 8}));
+}
+
+TEST(Resolve, a_crop_with_margins_is_one_step_that_decodes_what_it_shows) {
+  for (const PaddingMode mode : {PaddingMode::kConstant, PaddingMode::kEdge}) {
+    const RandomCrop crop{.size = {32, 32}, .padding = {4, 4, 4, 4}, .border = {mode}};
+    for (uint64_t position = 0; position < 50; ++position) {
+      const ResampleStep step = only_step({crop, HorizontalFlip{}}, {32, 32}, position);
+      EXPECT_TRUE(step.copies());
+      EXPECT_EQ(step.window.size(), (Size{32, 32}));
+      EXPECT_TRUE(needed_input(step).inside({32, 32}));
+    }
+  }
+  const Transforms pair{Resize{.size = {64, 64}}, RandomCrop{.size = {32, 32}}};
+  const ResampleStep step = only_step(pair, {200, 300});
+  EXPECT_EQ(step.scaled, (Size{64, 64}));
+  EXPECT_EQ(step.window.size(), (Size{32, 32}));
+}
+
+TEST(RandomCrop, reaches_every_place_of_the_image_with_margins) {
+  std::vector<int> tops(9), lefts(9);
+  for (uint64_t position = 0; position < 9000; ++position) {
+    const Box window =
+        only_step({RandomCrop{.size = {32, 32}, .padding = {4, 4, 4, 4}}}, {32, 32}, position)
+            .window;
+    ++tops[static_cast<size_t>(window.top + 4)];
+    ++lefts[static_cast<size_t>(window.left + 4)];
+  }
+  for (size_t i = 0; i < 9; ++i) {
+    EXPECT_NEAR(tops[i], 1000, 150);
+    EXPECT_NEAR(lefts[i], 1000, 150);
+  }
+}
+
+TEST(RandomCrop, an_image_that_is_too_small_is_an_error_or_is_padded_on_both_sides) {
+  EXPECT_THROW(resolve_at({RandomCrop{.size = {8, 8}}}, {7, 9}, 0), InvalidArgumentError);
+  for (uint64_t position = 0; position < 20; ++position) {
+    const Box window =
+        only_step({RandomCrop{.size = {8, 8}, .pad_if_needed = true}}, {6, 9}, position).window;
+    EXPECT_GE(window.top, -2);  // two rows above, two below
+    EXPECT_LE(window.bottom(), 8);
+  }
+}
+
+TEST(ColorJitter, every_order_and_every_factor_of_its_range_comes_up) {
+  std::map<std::vector<int>, int> orders;
+  double least = 2, most = 0;
+  for (uint64_t position = 0; position < 24000; ++position) {
+    const Plan plan =
+        resolve_at({ColorJitter{{0.5, 1.5}, {0.6, 1}, {0.6, 1}, {-0.1, 0.2}}}, {4, 4}, position);
+    std::vector<int> order;
+    for (const PixelStep& step : plan.pixel_steps) {
+      const auto& color = std::get<ColorStep>(step);
+      order.push_back(static_cast<int>(color.kind));
+      if (color.kind != ColorStep::Kind::kBrightness) continue;
+      least = std::min(least, color.amount);
+      most = std::max(most, color.amount);
+    }
+    ++orders[order];
+  }
+  EXPECT_EQ(orders.size(), 24u);
+  for (const auto& [order, count] : orders) EXPECT_NEAR(count, 1000, 150);
+  EXPECT_NEAR(least, 0.5, 0.001);
+  EXPECT_NEAR(most, 1.5, 0.001);
+}
+
+TEST(ColorJitter, a_range_of_one_factor_that_changes_nothing_is_left_out) {
+  const Plan plan = resolve_at({ColorJitter{.contrast = {0.5, 0.5}}}, {4, 4}, 0);
+  ASSERT_EQ(plan.pixel_steps.size(), 1u);
+  EXPECT_EQ(std::get<ColorStep>(plan.pixel_steps[0]).kind, ColorStep::Kind::kContrast);
+}
+
+TEST(RandomResizedCrop, boxes_lie_inside_the_image_whatever_its_shape) {
+  for (const Size image : {Size{1, 1}, Size{1, 500}, Size{500, 1}, Size{3, 2}, Size{375, 500}}) {
+    for (uint64_t position = 0; position < 2000; ++position) {
+      const Box box = only_step({RandomResizedCrop{.size = {8, 8}}}, image, position).box;
+      ASSERT_TRUE(box.inside(image) && box.height > 0 && box.width > 0);
+    }
+  }
+}
+
+TEST(RandomResizedCrop, ten_failures_end_in_the_middle_with_a_ratio_in_range) {
+  // Twice the area never fits.
+  const auto middle = [](Size image, std::array<double, 2> ratio) {
+    return only_step({RandomResizedCrop{.size = {8, 8}, .scale = {2, 3}, .ratio = ratio}}, image)
+        .box;
+  };
+  EXPECT_EQ(middle({100, 100}, {0.75, 4.0 / 3}), (Box{0, 0, 100, 100}));
+  EXPECT_EQ(middle({100, 300}, {0.75, 4.0 / 3}), (Box{0, 83, 100, 133}));
+  EXPECT_EQ(middle({301, 100}, {0.75, 4.0 / 3}), (Box{84, 0, 133, 100}));
+  EXPECT_EQ(middle({1000, 1}, {100, 200}), (Box{499, 0, 1, 1}));
+}
+
+// With parameters that always fit, the first try is taken: area and log ratio are uniform.
+TEST(RandomResizedCrop, area_and_log_ratio_are_uniform) {
+  constexpr int kDraws = 100000;
+  constexpr int kBins = 20;
+  const Size image{2000, 2000};
+  std::vector<int> areas(kBins), ratios(kBins);
+  for (uint64_t position = 0; position < kDraws; ++position) {
+    const Box box =
+        only_step({RandomResizedCrop{.size = {8, 8}, .scale = {0.1, 0.7}}}, image, position).box;
+    const double area = static_cast<double>(box.height * box.width) / 4e6;
+    const double ratio = std::log(static_cast<double>(box.width) / static_cast<double>(box.height));
+    const double end = std::log(4.0 / 3.0);
+    const auto bin = [](double part) {
+      return static_cast<size_t>(std::clamp(part * kBins, 0.0, kBins - 1.0));
+    };
+    ++areas[bin((area - 0.1) / 0.6)];
+    ++ratios[bin((ratio + end) / (2 * end))];
+  }
+  // 19 degrees of freedom: 43.8 is passed once in a thousand; the seed is fixed.
+  const auto chi_square = [](const std::vector<int>& bins) {
+    double sum = 0;
+    for (const int count : bins) sum += std::pow(count - kDraws / kBins, 2) / (kDraws / kBins);
+    return sum;
+  };
+  EXPECT_LT(chi_square(areas), 43.8);
+  EXPECT_LT(chi_square(ratios), 43.8);
+}
+
+TEST(RandomResizedCrop, places_are_uniform_and_reach_both_ends) {
+  constexpr int kDraws = 60000;
+  const Transforms transforms{
+      RandomResizedCrop{.size = {8, 8}, .scale = {0.25, 0.25}, .ratio = {1, 1}}};
+  std::vector<int> tops(6), lefts(6);
+  for (uint64_t position = 0; position < kDraws; ++position) {
+    const Box box = only_step(transforms, {10, 10}, position).box;
+    ASSERT_EQ(box.size(), (Size{5, 5}));
+    ++tops[static_cast<size_t>(box.top)];
+    ++lefts[static_cast<size_t>(box.left)];
+  }
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_NEAR(tops[i], kDraws / 6, 400);
+    EXPECT_NEAR(lefts[i], kDraws / 6, 400);
+  }
+}
+
+TEST(RandomResizedCrop, draws_depend_on_the_place_in_the_list) {
+  const RandomResizedCrop crop{.size = {8, 8}};
+  const Size image{375, 500};
+  EXPECT_NE(only_step({crop}, image).box, only_step({HorizontalFlip{0}, crop}, image).box);
+}
+
+// Made by an independent program in Python (Philox from the paper, math.log, math.exp and round).
+// Frozen: a change here changes the augmented epochs of every user.
+TEST(RandomResizedCrop, boxes_of_fixed_seeds_never_change) {
+  const Transforms transforms{RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{0.5}};
+  struct Golden {
+    uint64_t seed;
+    uint32_t epoch;
+    uint64_t position;
+    Box box;
+    bool flip;
+  };
+  const Golden goldens[] = {
+      {1u, 0u, 0u, {5, 29, 367, 460}, false},
+      {1u, 0u, 1u, {24, 64, 325, 403}, false},
+      {1u, 0u, 2u, {99, 236, 236, 244}, true},
+      {1u, 0u, 3u, {99, 236, 269, 232}, false},
+      {1u, 1u, 0u, {50, 158, 151, 131}, true},
+      {1u, 7u, 123456u, {1, 36, 367, 313}, true},
+      {2u, 0u, 0u, {76, 81, 298, 297}, false},
+      {0u, 0u, 0u, {85, 107, 260, 323}, false},
+      {18446744073709551615u, 4294967295u, 1099511627776u, {10, 59, 309, 338}, true},
+      {12345678901234u, 3u, 1281166u, {19, 124, 277, 275}, false},
+  };
+  for (const Golden& golden : goldens) {
+    const Plan plan =
+        resolve(transforms, {375, 500}, Philox(golden.seed, golden.epoch, golden.position));
+    const Box& box = plan.steps.front().box;
+    EXPECT_TRUE(box == golden.box && plan.flip_horizontal == golden.flip)
+        << "{" << golden.seed << ", " << golden.epoch << ", " << golden.position << ", {" << box.top
+        << ", " << box.left << ", " << box.height << ", " << box.width << "}, "
+        << (plan.flip_horizontal ? "true" : "false") << "},";
+  }
+}
+
+// (That what is needed suffices, Resampler's tests show: they hand over nothing else.)
+TEST(NeededInput, holds_every_row_with_a_weight_and_no_more_than_the_filter_touches) {
+  RandomLists random(12);
+  for (int i = 0; i < 3000; ++i) {
+    const Size image = random.size();
+    ResampleStep step;
+    step.box = {random.below(image.height), random.below(image.width), 0, 0};
+    step.box.height = 1 + random.below(image.height - step.box.top);
+    step.box.width = 1 + random.below(image.width - step.box.left);
+    step.scaled = random.size();
+    step.window = {random.below(step.scaled.height), random.below(step.scaled.width), 0, 0};
+    step.window.height = 1 + random.below(step.scaled.height - step.window.top);
+    step.window.width = 1 + random.below(step.scaled.width - step.window.left);
+    step.interpolation = random.below(2) == 0 ? Interpolation::kBilinear : Interpolation::kBicubic;
+    step.mirror_vertical = random.below(2) == 0;
+
+    const Box needed = needed_input(step);
+    ASSERT_TRUE(needed.inside(image));
+    // Rows with a weight, by the definition.
+    int64_t first = step.box.height;
+    int64_t last = -1;
+    for (int64_t o = step.window.top; o < step.window.bottom(); ++o) {
+      const int64_t output = step.mirror_vertical ? step.scaled.height - 1 - o : o;
+      const std::vector<double> weights = testing::pillow_weights(
+          step.box.height, step.scaled.height, output, step.interpolation, true);
+      for (int64_t y = 0; y < step.box.height; ++y) {
+        if (weights[static_cast<size_t>(y)] == 0.0) continue;
+        const int64_t row = step.mirror_vertical ? step.box.height - 1 - y : y;
+        first = std::min(first, row);
+        last = std::max(last, row);
+      }
+    }
+    ASSERT_LE(needed.top, step.box.top + first) << i;
+    ASSERT_GE(needed.bottom(), step.box.top + last + 1) << i;
+    // The outermost taps may have the weight 0: one of the triangle, two of the cubic.
+    const int64_t zeros = step.interpolation == Interpolation::kBicubic ? 2 : 1;
+    ASSERT_GE(needed.top, step.box.top + first - zeros) << i;
+    ASSERT_LE(needed.bottom(), step.box.top + last + 1 + zeros) << i;
+  }
+}
+
+TEST(NeededInput, of_the_validation_pair_is_the_crop_and_the_support) {
+  const ResampleStep step = only_step({ResizedCenterCrop{.size = {224, 224}}}, {375, 500});
+  const Box needed = needed_input(step);
+  // Rows 16 to 239 of 256 at 1.4648 rows each, and one support of the triangle around.
+  EXPECT_EQ(needed.top, 23);
+  EXPECT_EQ(needed.bottom(), 352);
+  EXPECT_EQ(needed_input(only_step({CenterCrop{{20, 30}}}, {100, 100})), (Box{40, 35, 20, 30}));
+}
+
+}  // namespace
+}  // namespace fuelrail
