@@ -341,10 +341,10 @@ REGISTER_TYPED_TEST_SUITE_P(
     an_open_source_keeps_its_bytes, opening_refuses_what_is_no_file,
     creating_refuses_what_cannot_be_a_file, errors_name_the_uri,
     stat_tells_files_directories_and_nothing_apart, list_is_sorted_by_code_point_and_not_recursive,
-    names_alone_are_listed_as_list_does,
-    listing_refuses_what_is_no_directory, removing_takes_files_only,
-    make_directory_makes_parents_and_may_be_repeated, a_lazy_source_reads_and_sees_changes_of_size,
-    a_lazy_source_needs_no_file_before_its_first_read, a_lazy_source_says_what_it_is_to_be_shown_as,
+    names_alone_are_listed_as_list_does, listing_refuses_what_is_no_directory,
+    removing_takes_files_only, make_directory_makes_parents_and_may_be_repeated,
+    a_lazy_source_reads_and_sees_changes_of_size, a_lazy_source_needs_no_file_before_its_first_read,
+    a_lazy_source_says_what_it_is_to_be_shown_as,
     an_absolute_name_is_its_own_and_names_the_same_file, threads_create_list_and_remove_at_once);
 
 }  // namespace fuelrail
