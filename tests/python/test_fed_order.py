@@ -352,7 +352,10 @@ class IteratorWithState:
 
 def shuffled(batch_size: int) -> dict[str, Any]:
     sampler: Any = torch.utils.data.DistributedSampler(
-        range(50), num_replicas=2, rank=1, seed=9  # type: ignore[arg-type]
+        range(50),
+        num_replicas=2,
+        rank=1,
+        seed=9,  # type: ignore[arg-type]
     )
     if batch_size % 2:
         return {"sampler": sampler, "batch_size": batch_size}

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-import torchvision_reference as tv
-from conftest import encoded, photograph
-from reference import Random
 
 import fuelrail as fr
+import torchvision_reference as tv
+from conftest import encoded, photograph
 from fuelrail import transforms as T
+from reference import Random
 
 SIDE = 48
 COUNT = 12
@@ -193,7 +193,14 @@ def test_affine_is_torchvisions(
     mode: str, interpolation: str, dataset: pathlib.Path, images: list[torch.Tensor]
 ) -> None:
     affine = T.RandomAffine(
-        (-30, 45), (0.1, 0.3), (0.5, 1.5), (-20, 20, -5, 15), interpolation, (10, 20, 30), None, mode
+        (-30, 45),
+        (0.1, 0.3),
+        (0.5, 1.5),
+        (-20, 20, -5, 15),
+        interpolation,
+        (10, 20, 30),
+        None,
+        mode,
     )
     made = loaded(dataset, [WHOLE, affine])
     for i, image in enumerate(images):

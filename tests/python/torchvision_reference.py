@@ -88,9 +88,7 @@ def inverse_matrix(
     return m
 
 
-def warp(
-    image: Tensor, matrix: list[float], interpolation: str, mode: str, fill: Color
-) -> Tensor:
+def warp(image: Tensor, matrix: list[float], interpolation: str, mode: str, fill: Color) -> Tensor:
     """affine on a tensor: grid_sample, then the fill by the sampled mask; in float64."""
     height, width, _ = image.shape
     m = torch.tensor(matrix, dtype=torch.float64).reshape(2, 3)
@@ -122,8 +120,16 @@ def padded(image: Tensor, sides: tuple[int, int, int, int], mode: str, fill: Col
         made = torch.stack([pad(plane, around, value=fill[c]) for c, plane in enumerate(planes)])
     elif mode == "symmetric":  # _pad_symmetric
         height, width = image.shape[:2]
-        rows = [*range(top - 1, -1, -1), *range(height), *range(height - 1, height - 1 - bottom, -1)]
-        columns = [*range(left - 1, -1, -1), *range(width), *range(width - 1, width - 1 - right, -1)]
+        rows = [
+            *range(top - 1, -1, -1),
+            *range(height),
+            *range(height - 1, height - 1 - bottom, -1),
+        ]
+        columns = [
+            *range(left - 1, -1, -1),
+            *range(width),
+            *range(width - 1, width - 1 - right, -1),
+        ]
         made = planes[:, rows][:, :, columns]
     else:
         made = pad(planes[None], around, mode="replicate" if mode == "edge" else mode)[0]
