@@ -35,6 +35,11 @@ nb::str fs_text(const std::string& name) {
   return nb::steal<nb::str>(text);
 }
 
+nb::str printable(const std::string& text) {
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 std::string fs_name(nb::handle text) {
   const nb::object name = nb::steal(PyUnicode_EncodeFSDefault(text.ptr()));
   if (!name.is_valid()) throw nb::python_error();

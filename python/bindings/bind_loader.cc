@@ -5,7 +5,6 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -83,9 +82,7 @@ class LoaderHandle {
   // Those from number `since` on.
   std::vector<BadRecord> bad_records(size_t since) const {
     const GilReleased released;
-    std::vector<BadRecord> bad = loader_.bad_records();
-    bad.erase(bad.begin(), bad.begin() + static_cast<std::ptrdiff_t>(std::min(since, bad.size())));
-    return bad;
+    return loader_.bad_records(since);
   }
   Stats stats() const {
     const GilReleased released;
@@ -229,7 +226,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                  const std::string& fed, uint64_t seed, uint32_t rank, uint32_t world_size,
                  LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
                  Orientation orientation, bool scaled_decode, int64_t max_pixels,
-                 std::vector<std::string> fields, OnError on_error, MaxBad max_bad, int threads,
+                 std::vector<std::string> fields, bool skip, MaxBad max_bad, int threads,
                  size_t prefetch, int read_threads) {
   const GilReleased released;
   LoaderOptions options{.batch_size = batch_size,
@@ -246,7 +243,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                         .scaled_decode = scaled_decode,
                         .max_pixels = max_pixels,
                         .fields = std::move(fields),
-                        .on_error = on_error,
+                        .on_error = skip ? OnError::kSkip : OnError::kRaise,
                         .max_bad = max_bad,
                         .threads = threads,
                         .prefetch = prefetch,
@@ -282,9 +279,6 @@ void bind_options(nb::module_& module) {
   nb::enum_<ImageLayout>(module, "ImageLayout")
       .value("NCHW", ImageLayout::kNchw)
       .value("NHWC", ImageLayout::kNhwc);
-  nb::enum_<OnError>(module, "OnError")
-      .value("raise_", OnError::kRaise)
-      .value("skip", OnError::kSkip);
   nb::enum_<Orientation>(module, "Orientation")
       .value("apply", Orientation::kApply)
       .value("ignore", Orientation::kIgnore);
@@ -297,11 +291,11 @@ void bind_bad_record(nb::module_& module) {
       .def_ro("position", &BadRecord::position, "Where it came up first, in the epoch's order.")
       .def_ro("times", &BadRecord::times, "How often it came up.")
       .def_prop_ro(
-          "error", [](const BadRecord& self) { return fs_text(self.error); },
+          "error", [](const BadRecord& self) { return printable(self.error); },
           nb::sig("def error(self) -> str"), "What the first error said, with file and record.")
       .def("__repr__", [](const BadRecord& self) {
         return nb::str("BadRecord(index={}, epoch={}, position={}, times={}, error={!r})")
-            .format(self.record, self.epoch, self.position, self.times, fs_text(self.error));
+            .format(self.record, self.epoch, self.position, self.times, printable(self.error));
       });
 }
 
@@ -351,7 +345,7 @@ void bind_loader(nb::module_& module) {
            nb::arg("weights").none(), nb::arg("samples"), nb::arg("fed"), nb::arg("seed"),
            nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"), nb::arg("transforms"),
            nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"), nb::arg("scaled_decode"),
-           nb::arg("max_pixels"), nb::arg("fields"), nb::arg("on_error"), nb::arg("max_bad").none(),
+           nb::arg("max_pixels"), nb::arg("fields"), nb::arg("skip"), nb::arg("max_bad").none(),
            nb::arg("threads"), nb::arg("prefetch"), nb::arg("read_threads"))
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")

@@ -93,6 +93,8 @@ class PythonTurns {
 // A path or a name from the file system, as os.fsdecode gives it: bytes that are not UTF-8 become
 // surrogates.
 nb::str fs_text(const std::string& name);
+// For people: bytes that are not UTF-8 become backslash escapes.
+nb::str printable(const std::string& text);
 // The other direction: the bytes that os.fsencode gives.
 std::string fs_name(nb::handle text);
 

@@ -108,9 +108,7 @@ nb::object compose(nb::handle failure, nb::handle path, std::optional<uint64_t> 
                                             .expected = message_text(expected),
                                             .found = message_text(found),
                                             .remedy = message_text(remedy)});
-  const std::string message = error.what();
-  return nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
-                                        "backslashreplace"));
+  return printable(error.what());
 }
 
 }  // namespace

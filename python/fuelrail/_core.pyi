@@ -176,10 +176,20 @@ class CustomStage:
 def check_transforms(transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize]) -> None:
     """Raises InvalidArgumentError for a bad value."""
 
-class Shuffle(enum.Enum):
-    none = 0
+class Shuffle:
+    @staticmethod
+    def none() -> Shuffle: ...
 
-    full = 1
+    @staticmethod
+    def full() -> Shuffle: ...
+
+    @staticmethod
+    def window(block: int, blocks: int) -> Shuffle: ...
+
+class Weights:
+    """How often each record is drawn."""
+
+    def __init__(self, values: Sequence[float]) -> None: ...
 
 class LastBatch(enum.Enum):
     short = 0
@@ -203,9 +213,6 @@ class ImageLayout(enum.Enum):
     NCHW = 0
 
     NHWC = 1
-
-class OnError(enum.Enum):
-    skip = 1
 
 class Orientation(enum.Enum):
     apply = 0
@@ -296,7 +303,7 @@ class Stats:
     def __repr__(self) -> str: ...
 
 class Loader:
-    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | HorizontalFlip | VerticalFlip | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, max_pixels: int, fields: Sequence[str], on_error: OnError, max_bad: int | float | None, threads: int, prefetch: int, read_threads: int) -> None: ...
+    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, weights: Weights | None, samples: int, fed: str, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, scaled_decode: bool, max_pixels: int, fields: Sequence[str], skip: bool, max_bad: int | float | None, threads: int, prefetch: int, read_threads: int) -> None: ...
 
     def begin(self) -> int:
         """Begins the next epoch; returns what `next` wants to hear."""
@@ -318,6 +325,23 @@ class Loader:
         """Whether its threads were started, and by whom."""
 
     def bad_records(self, since: int) -> list[BadRecord]: ...
+
+    def feed(self, records: Sequence[int], ends_epoch: bool) -> None:
+        """The next batch of a fed order."""
+
+    def end_feed(self) -> None:
+        """The order has no more batches."""
+
+    def feeds(self) -> int:
+        """
+        How often the feed began; a new number says that it goes on from `progress`.
+        """
+
+    def reserve(self, rows: int) -> None:
+        """Makes room for batches of so many rows, and begins the feed anew."""
+
+    def progress(self) -> tuple[int, int]:
+        """Epoch and position reached by batches handed out."""
 
     def stats(self) -> Stats: ...
 

@@ -161,7 +161,8 @@ class Dataset:
     a CorruptError if their content is another one by then.
     """
 
-    def __init__(self, container: _core.Container, name: str, origin: Origin) -> None:
+    def __init__(self, container: _core.Container, name: str, origin: Origin | None = None) -> None:
+        """origin: None where `name` is the path that was opened."""
         self._container = container
         self._name = name
         self._origin = origin
@@ -252,7 +253,7 @@ class Dataset:
         return self
 
     def __reduce__(self) -> Origin:
-        return self._origin
+        return self._origin or (_reopen, (self._name, self.fingerprint))
 
     def __repr__(self) -> str:
         fields = ", ".join(field.name for field in self._schema)
@@ -356,4 +357,4 @@ def _part(data: Dataset, fractions: Mapping[str, float], seed: int, name: str) -
 def _open_path(path: str) -> tuple[Dataset, list[str]]:
     """The dataset, and what was said while opening it."""
     container, said = _core.open_container(os.fsencode(path))
-    return Dataset(container, path, (_reopen, (path, container.fingerprint))), said
+    return Dataset(container, path), said

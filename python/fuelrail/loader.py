@@ -19,10 +19,13 @@ from fuelrail.errors import (
     FuelrailWarning,
     InvalidArgumentError,
     StateError,
+    TooManyBadRecordsError,
 )
 from fuelrail.options import (
     choice,
+    choice_of,
     integer,
+    real,
     shown,
     suggests_options_or,
     text,
@@ -149,9 +152,11 @@ class BaseLoader(Generic[Column]):
                 "skip": its row is made of another sample, drawn by (seed, epoch, position), so
                 that all ranks keep the same number of batches; id and label are that sample's.
                 A FuelrailWarning names the first ten, and `bad_records` all.
-            max_bad: with "skip", how many samples may be bad in this rank's part of an epoch; one
-                more is a TooManyBadRecordsError. An int counts, a float is a fraction of that
-                part. Default: 0.01, but at least 10 samples.
+            max_bad: with "skip", how many samples may be bad in this rank's part of an epoch, or
+                where they stand in for others; one more is a TooManyBadRecordsError in place of
+                its batch, which ends the run until `set_epoch` or `load_state_dict`. An int
+                counts, a float is a fraction of that part (with `sampler` and `batch_sampler`, of
+                the dataset). Default: 0.01, but at least 10 samples.
         What changes speed only:
             threads: that decode. Default: the processors that this process may use, shared among
                 the processes of the machine (LOCAL_WORLD_SIZE).
@@ -165,6 +170,7 @@ class BaseLoader(Generic[Column]):
         """
         dataset = open_dataset(data, stacklevel=5)
         rank, world_size = _shard(rank, world_size)
+        self._skips = choice_of("on_error", on_error, ("raise", "skip")) == "skip"
         order, self._fed = make_order(
             shuffle=shuffle,
             weights=weights,
@@ -191,8 +197,8 @@ class BaseLoader(Generic[Column]):
             scaled_decode=truth("scaled_decode", scaled_decode),
             max_pixels=whole("max_pixels", max_pixels, least=1),
             fields=columns_of(fields),
-            on_error=choice("on_error", on_error, _core.OnError),
-            max_bad=_max_bad(max_bad),
+            skip=self._skips,
+            max_bad=_max_bad(max_bad, self._skips),
             threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
             prefetch=prefetch,
             read_threads=whole("read_threads", read_threads, least=1, bits=16),
@@ -205,7 +211,6 @@ class BaseLoader(Generic[Column]):
             f"rank {rank} of {world_size}",
             f"{threads or _core.default_threads()} threads",
         )
-        self._skips = on_error == "skip"
         self._warned = 0  # of so many bad records
         self._closed = False
         _live.add(self)
@@ -228,7 +233,8 @@ class BaseLoader(Generic[Column]):
         An epoch of which a batch was taken is over when the next `iter` is called, whether it was
         read to its end or not; after `load_state_dict`, the first iterator goes on from there.
         There is one iterator at a time: an older one raises StateError. An error (a record that
-        cannot be read) comes in place of its batch, and the iterator can go on after it.
+        cannot be read) comes in place of its batch, and the iterator can go on after it; but
+        TooManyBadRecordsError ends it.
         """
         self._check_open()
         turn = self._core.begin()
@@ -318,16 +324,18 @@ class BaseLoader(Generic[Column]):
     def _take(self, turn: int) -> tuple[Column, ...] | None:
         self._check_open()
         fed = self._fed
-        batch = self._core.next(turn) if fed is None else fed.take(self._core, turn)
-        if self._skips:
-            self._warn_of_bad_records()
+        try:
+            batch = self._core.next(turn) if fed is None else fed.take(self._core, turn)
+        finally:
+            if self._skips:
+                self._warn_of_bad_records()
         return None if batch is None else tuple([self._column(column) for column in batch])
 
     def _warn_of_bad_records(self) -> None:
         for bad in self._core.bad_records(self._warned):
             self._warned += 1
             if self._warned <= _WARNINGS:
-                text = f"{bad.error} Another sample takes its place."
+                text = f"{bad.error.rstrip('.')}. Another sample takes its place."
                 warnings.warn(text, FuelrailWarning, stacklevel=4)
             elif self._warned == _WARNINGS + 1:
                 text = "More samples are bad. Those are listed in the loader's `bad_records` only."
@@ -344,7 +352,11 @@ class _Epoch(Iterator[tuple[Column, ...]]):
     def __next__(self) -> tuple[Column, ...]:
         loader = self._loader
         if loader is not None:
-            batch = loader._take(self._turn)
+            try:
+                batch = loader._take(self._turn)
+            except TooManyBadRecordsError:
+                self._loader = None
+                raise
             if batch is not None:
                 return batch
             self._loader = None
@@ -383,12 +395,16 @@ def columns_of(fields: object) -> list[str]:
     return names
 
 
-def _max_bad(value: object) -> int | float | None:
+def _max_bad(value: object, skips: bool) -> int | float | None:
     if value is None:
         return None
-    if isinstance(value, float):
-        return value
-    return whole("max_bad", value, bits=64)
+    if not skips:
+        raise InvalidArgumentError(
+            '`max_bad` goes with on_error="skip"', remedy="Give both, or leave it out"
+        )
+    if isinstance(value, bool) or integer(value) is not None:
+        return whole("max_bad", value, bits=64)
+    return real("max_bad", value)
 
 
 def _described(shuffle: object, weights: object, sampler: object, batch_sampler: object) -> str:

@@ -77,7 +77,12 @@ def nearest(given: str, known: Sequence[str]) -> str:
 
 
 def choice(option: str, value: object, kind: type[E]) -> E:
-    """The member of `kind` that is called `value`.
+    """The member of `kind` that is called `value`; see `choice_of`."""
+    return kind[choice_of(option, value, list(kind.__members__))]
+
+
+def choice_of(option: str, value: object, names: Sequence[str]) -> str:
+    """The one of `names` that `value` is, or is called.
 
     Enumerations and types of other libraries go by their name: `torch.float16`, `numpy.float16`
     and torchvision's `InterpolationMode.BICUBIC` mean what the strings do.
@@ -87,16 +92,14 @@ def choice(option: str, value: object, kind: type[E]) -> E:
     if not isinstance(name, str):  # a dtype's text is its name; anything else has none
         name = str(given) if "dtype" in type(given).__name__.lower() else ""
     name = name.removeprefix("torch.")
-    members = {known.rstrip("_"): member for known, member in kind.__members__.items()}  # raise_
-    member = members.get(name)
-    if member is None:
+    if name not in names:
         kind_of_error = InvalidArgumentError if name else ArgumentTypeError
         raise kind_of_error(
             f"`{option}` has no such value",
             found=shown(value),
-            remedy=nearest(name, list(members)),
+            remedy=nearest(name, names),
         )
-    return member
+    return name
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:

@@ -187,7 +187,7 @@ class FedOrder:
 
     # --- pulling, on the thread that asks -------------------------------------------------------
 
-    def _own_lock(self) -> threading.RLock:  # type: ignore[valid-type]
+    def _own_lock(self) -> threading.RLock:
         if self._process != os.getpid():  # another thread may have held it at the fork
             self._process, self._lock = os.getpid(), threading.RLock()
         return self._lock

@@ -166,9 +166,11 @@ def test_one_too_many_stops_the_run_with_the_list_and_a_restored_one_counts_anew
             next(iterator)
         state = loader.state_dict()
         assert state["position"] == 80
-        for _ in range(2):
-            with pytest.raises(fr.TooManyBadRecordsError) as caught:
-                next(iterator)
+        with pytest.raises(fr.TooManyBadRecordsError) as caught:
+            next(iterator)
+        assert list(iterator) == []
+        with pytest.raises(fr.TooManyBadRecordsError):
+            iter(loader)
         assert loader.state_dict() == state
         assert isinstance(caught.value, RuntimeError)
         text = str(caught.value)
@@ -181,8 +183,32 @@ def test_one_too_many_stops_the_run_with_the_list_and_a_restored_one_counts_anew
 
 @pytest.mark.parametrize("max_bad", [-1, -0.5, 1.5, float("nan"), "all", True])
 def test_a_max_bad_that_makes_no_sense_is_refused(file: pathlib.Path, max_bad: object) -> None:
-    with pytest.raises(fr.InvalidArgumentError, match="max_bad"):
+    with pytest.raises(fr.Error, match="max_bad"):
         skipping(file, 40, max_bad=max_bad)
+
+
+def test_max_bad_goes_with_skip(file: pathlib.Path) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match="skip"):
+        skipping(file, 40, on_error="raise", max_bad=3)
+
+
+def test_a_run_that_has_ended_begins_anew_where_it_is_told(file: pathlib.Path) -> None:
+    loader = skipping(file, 120, max_bad=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fr.FuelrailWarning)
+        for epoch in (0, 0, 3):
+            loader.set_epoch(epoch)
+            with pytest.raises(fr.TooManyBadRecordsError, match=f"epoch {epoch}"):
+                next(iter(loader))
+
+
+@pytest.mark.parametrize("last_batch", ["pad", "wrap"])
+def test_filler_rows_do_not_count(tmp_path: pathlib.Path, last_batch: str) -> None:
+    good = encoded(photograph(0, 40, 40))
+    file = record_file(tmp_path / "some.rec", [good] * 32 + [b"no image"])
+    loader = skipping(file, 32, last_batch=last_batch, max_bad=1)
+    assert len(rows_of(loader)) == 2
+    assert [bad.index for bad in loader.bad_records] == [32]
 
 
 def test_an_unknown_policy_is_refused(file: pathlib.Path) -> None:

@@ -15,7 +15,7 @@ from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
 from fuelrail.errors import ArgumentTypeError
 from fuelrail.loader import columns_of
-from fuelrail.options import choice, suggests_options, typed, whole
+from fuelrail.options import choice, suggests_options, truth, typed, whole
 from fuelrail.transforms import Transform, native_list
 
 Sample = tuple[torch.Tensor, ...]
@@ -49,7 +49,7 @@ def collate(samples: Sequence[Any]) -> Any:
     """For `collate_fn`: a batch of a MapDataset as it is, without a copy, as the list of its tensors;
     anything else as `torch.utils.data.default_collate` does it.
     """
-    return samples.columns if isinstance(samples, SampleBatch) else default_collate(samples)
+    return samples.columns if isinstance(samples, SampleBatch) else default_collate(list(samples))
 
 
 class MapDataset(torch.utils.data.Dataset[Sample]):
@@ -67,6 +67,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     own, which share what this process may use. Persistent workers hear of `set_epoch` too.
     """
 
+    _native: _core.Loader | None
+
     @suggests_options
     def __init__(
         self,
@@ -78,6 +80,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         dtype: Any = "float32",
         layout: str = "NCHW",
         orientation: str = "apply",
+        scaled_decode: bool = False,
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
         threads: int | None = None,
         read_threads: int = 4,
@@ -94,15 +97,17 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             "dtype": choice("dtype", dtype, _core.ImageDType).name,
             "layout": choice("layout", layout, _core.ImageLayout).name,
             "orientation": choice("orientation", orientation, _core.Orientation).name,
+            "scaled_decode": truth("scaled_decode", scaled_decode),
             "max_pixels": whole("max_pixels", max_pixels, least=1),
             "fields": columns_of(fields),
             "read_threads": whole("read_threads", read_threads, least=1, bits=16),
         }
         native_list(transforms)
         # In shared memory, so that worker processes that live on hear of the next epoch.
-        self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()
+        self._epoch = torch.zeros((), dtype=torch.int64)
+        self._epoch.share_memory_()  # type: ignore[no-untyped-call]
         self._prepare()
-        self._core = self._make(1)
+        self._ready(1)
 
     def __len__(self) -> int:
         return len(self._data)
@@ -130,7 +135,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
                 core.end_feed()
                 batch = core.next(turn)
             except BaseException:
-                self._core = None  # it may have been left half way
+                self._native = None  # it may have been left half way
                 raise
         assert batch is not None
         return SampleBatch([from_dlpack(column) for column in batch])
@@ -151,13 +156,14 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         """Makes ready for this process: threads and locks stay behind at a fork."""
         self._process = os.getpid()
         self._lock = threading.Lock()
-        self._core: _core.Loader | None = None
+        self._native = None
         self._rows = 0
 
     def _ready(self, rows: int) -> _core.Loader:
-        if self._core is None or rows > self._rows:
-            self._core = self._make(rows)
-        return self._core
+        core = self._native
+        if core is None or rows > self._rows:
+            core = self._native = self._make(rows)
+        return core
 
     def _make(self, rows: int) -> _core.Loader:
         self._rows = max(rows, 1)
@@ -177,8 +183,11 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             dtype=choice("dtype", options["dtype"], _core.ImageDType),
             layout=choice("layout", options["layout"], _core.ImageLayout),
             orientation=choice("orientation", options["orientation"], _core.Orientation),
+            scaled_decode=options["scaled_decode"],
             max_pixels=options["max_pixels"],
             fields=options["fields"],
+            skip=False,
+            max_bad=None,
             threads=self._worker_threads(),
             prefetch=1,
             read_threads=options["read_threads"],

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "fuelrail/base/native_thread.h"
 #include "fuelrail/base/reorder.h"
 
 namespace fuelrail {
@@ -25,6 +26,7 @@ struct OrderedWorkOptions {
 };
 
 // Threads: `take` from one. The destructor stops the threads after the items that they are at.
+// Errors of the constructor: IoError when the system starts no thread at all; fewer will do.
 template <typename Result>
 class OrderedWork {
  public:
@@ -39,16 +41,22 @@ class OrderedWork {
         bytes_of_(std::move(bytes_of)),
         finished_(options.capacity_bytes) {
     const auto threads = std::min(static_cast<uint64_t>(std::max(options.threads, 1)), items_);
-    try {
-      for (uint64_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-    } catch (...) {
-      finished_.close();  // or the threads that there are would never end
-      throw;
+    threads_.reserve(static_cast<size_t>(threads));
+    while (threads_.size() < threads) {
+      try {
+        threads_.push_back(start_native_thread("fuelrail-work", [this] { work(); }));
+      } catch (const IoError&) {
+        if (threads_.empty()) throw;
+        return;
+      }
     }
   }
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;
-  ~OrderedWork() { finished_.close(); }
+  ~OrderedWork() {
+    finished_.close();
+    for (std::thread& thread : threads_) thread.join();
+  }
 
   // The next item's result; empty when it has not come within `patience`. Requires: fewer results
   // than items were taken. Errors: what the worker threw for this item.
@@ -65,6 +73,14 @@ class OrderedWork {
   static constexpr uint64_t kOverheadBytes = 256;  // of an item beside its result
 
   void work() {
+    try {
+      work_on_items();
+    } catch (...) {  // no memory to pass a result on
+      finished_.fail(std::current_exception());
+    }
+  }
+
+  void work_on_items() {
     Worker worker;
     for (uint64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < items_;) {
       Outcome outcome = outcome_of(worker, i);
@@ -88,7 +104,7 @@ class OrderedWork {
   const std::function<uint64_t(const Result&)> bytes_of_;
   Reorder<Outcome> finished_;
   std::atomic<uint64_t> next_{0};
-  std::vector<std::jthread> threads_;  // last: they use all of the above
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace fuelrail

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -38,13 +39,15 @@ class Reorder {
     return true;
   }
 
-  // The next item in order; empty when it has not come within `patience`.
+  // The next item in order; empty when it has not come within `patience`. Errors: that of `fail`.
   template <typename Rep, typename Period>
   std::optional<T> take(std::chrono::duration<Rep, Period> patience) {
     std::unique_lock lock(mutex_);
-    if (!arrived_.wait_for(lock, patience, [this] { return waiting_.contains(next_); })) {
+    if (!arrived_.wait_for(lock, patience,
+                           [this] { return failure_ || waiting_.contains(next_); })) {
       return std::nullopt;
     }
+    if (failure_) std::rethrow_exception(failure_);
     auto node = waiting_.extract(next_);
     waiting_bytes_ -= node.mapped().bytes;
     ++next_;
@@ -60,6 +63,16 @@ class Reorder {
       closed_ = true;
     }
     room_.notify_all();
+  }
+
+  // An item will never come: closes, and `take` throws `failure` from now on.
+  void fail(std::exception_ptr failure) {
+    {
+      std::lock_guard lock(mutex_);
+      failure_ = std::move(failure);
+    }
+    close();
+    arrived_.notify_one();
   }
 
   uint64_t waiting_bytes() const {
@@ -81,6 +94,7 @@ class Reorder {
   uint64_t waiting_bytes_ = 0;
   uint64_t next_ = 0;
   bool closed_ = false;
+  std::exception_ptr failure_;
 };
 
 }  // namespace fuelrail

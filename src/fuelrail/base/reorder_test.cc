@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -48,6 +49,14 @@ TEST(Reorder, closing_wakes_a_producer_that_waits_for_room) {
   producer.join();
   EXPECT_FALSE(accepted);
   EXPECT_FALSE(reorder.put(0, 10, 1));
+}
+
+TEST(Reorder, failure_ends_producers_and_the_consumer) {
+  Reorder<int> reorder(10);
+  ASSERT_TRUE(reorder.put(1, 11, 10));
+  reorder.fail(std::make_exception_ptr(std::runtime_error("no memory")));
+  EXPECT_FALSE(reorder.put(0, 10, 1));
+  EXPECT_THROW(reorder.take(0ms), std::runtime_error);
 }
 
 TEST(Reorder, items_may_be_moved_only) {

@@ -67,12 +67,11 @@ bool is_skippable(const std::exception_ptr& error) {
 }
 
 void BadRecords::note(uint32_t epoch, std::vector<Failure> failures) {
-  if (epoch != std::exchange(epoch_, epoch)) count_ = 0;
+  if (epoch != std::exchange(epoch_, epoch)) count_anew();
   std::sort(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
     return std::pair(a.row, a.entry.substitute) < std::pair(b.row, b.entry.substitute);
   });
   for (const Failure& failure : failures) {
-    ++count_;
     const Entry& entry = failure.entry;
     const auto [at, is_new] = where_.try_emplace(entry.record, list_.size());
     if (is_new) {
@@ -82,21 +81,23 @@ void BadRecords::note(uint32_t epoch, std::vector<Failure> failures) {
                        .error = text_of(container_, failure)});
     }
     ++list_[at->second].times;
+    if (!counted_.insert(entry.record).second) continue;
+    if (last_.size() == kNamed) last_.erase(last_.begin());
+    last_.push_back(at->second);
   }
 }
 
 std::exception_ptr BadRecords::too_many_error() const {
   std::string last;
-  const size_t begin = list_.size() - std::min(kNamed, list_.size());
-  for (size_t i = begin; i < list_.size(); ++i) {
+  for (const size_t i : last_) {
     std::string_view text = list_[i].error;
     if (text.ends_with('.')) text.remove_suffix(1);
-    last += fmt::format("{} {}", i == begin ? ":" : " |", text);
+    last += fmt::format("{} {}", last.empty() ? ":" : " |", text);
   }
   return std::make_exception_ptr(TooManyBadRecordsError(
       fmt::format("epoch {} has too many bad records", epoch_),
       {.expected = fmt::format("at most {} (`max_bad`)", max_bad_),
-       .found = fmt::format("{}, the last of them{}", count_, last),
+       .found = fmt::format("{}, the last of them{}", counted_.size(), last),
        .remedy = "Find them all with `fuelrail verify --decode`, or raise `max_bad`"}));
 }
 

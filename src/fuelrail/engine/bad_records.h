@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "fuelrail/container/container.h"
@@ -39,10 +40,14 @@ class BadRecords {
   void note(uint32_t epoch, std::vector<Failure> failures);
 
   // Forgets the count, not the list.
-  void count_anew() { count_ = 0; }
+  void count_anew() {
+    counted_.clear();
+    last_.clear();
+  }
 
-  // Whether this epoch had more than `max_bad`, and the error that says so, with the last few.
-  bool too_many() const { return count_ > max_bad_; }
+  // Whether this epoch had more than `max_bad` records that are bad, and the error that says so,
+  // with the last few.
+  bool too_many() const { return counted_.size() > max_bad_; }
   std::exception_ptr too_many_error() const;
 
   // One entry a record, in the order in which they came up first.
@@ -51,8 +56,9 @@ class BadRecords {
  private:
   const Container& container_;
   size_t max_bad_;
-  size_t count_ = 0;  // of `epoch_`
   uint32_t epoch_ = 0;
+  std::unordered_set<uint64_t> counted_;  // records, of `epoch_`
+  std::vector<size_t> last_;              // of those counted: indices in list_
   std::vector<BadRecord> list_;
   std::unordered_map<uint64_t, size_t> where_;  // record -> index in list_
 };

@@ -45,7 +45,9 @@ TEST(BadRecords, are_too_many_from_the_one_after_the_last_that_is_allowed) {
   EXPECT_FALSE(bad.too_many());
   bad.note(0, {failure(0, 1), failure(1, 2)});
   EXPECT_FALSE(bad.too_many());
-  bad.note(0, {failure(0, 1)});
+  bad.note(0, {failure(0, 1), failure(0, 2, 1)});
+  EXPECT_FALSE(bad.too_many()) << "these were counted before";
+  bad.note(0, {failure(0, 3)});
   EXPECT_TRUE(bad.too_many());
 }
 
@@ -56,7 +58,7 @@ TEST(BadRecords, are_counted_anew_in_each_epoch_and_on_request) {
   bad.note(1, {failure(0, 1)});
   EXPECT_FALSE(bad.too_many());
   bad.count_anew();
-  bad.note(1, {failure(0, 1)});
+  bad.note(1, {failure(0, 2)});
   EXPECT_FALSE(bad.too_many());
   bad.note(1, {failure(0, 1)});
   EXPECT_TRUE(bad.too_many());
@@ -77,6 +79,20 @@ TEST(BadRecords, too_many_say_how_many_and_name_the_last_few) {
     EXPECT_THAT(error.what(), HasSubstr("record 26"));
     EXPECT_THAT(error.what(), HasSubstr("record 22"));
     EXPECT_THAT(error.what(), Not(HasSubstr("record 21")));
+  }
+}
+
+TEST(BadRecords, too_many_name_those_of_this_epoch) {
+  const auto container = made_records(50);
+  BadRecords bad(*container, 1);
+  bad.note(0, {failure(0, 7), failure(1, 8)});
+  bad.note(1, {failure(0, 8), failure(1, 9)});
+  try {
+    std::rethrow_exception(bad.too_many_error());
+  } catch (const TooManyBadRecordsError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("found 2, the last of them: memory://records: record 8"));
+    EXPECT_THAT(error.what(), HasSubstr("record 9"));
+    EXPECT_THAT(error.what(), Not(HasSubstr("record 7")));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
@@ -26,7 +27,7 @@ struct Row {
   size_t index = 0;
   Entry entry{};          // the plan's; under `skip` a substitute's
   bool located = false;   // the extent is known, or why it is not
-  bool hopeless = false;  // under `skip`: there is no substitute any more
+  bool hopeless = false;  // under `skip`: there is no substitute, or none would do
   Extent extent{};
   ReadBuffer buffer{};
   size_t begin = 0;            // of the record in `buffer`
@@ -49,7 +50,8 @@ struct BatchJob {
   size_t bad_row = kNone;        // the first one that failed, in row order
   std::exception_ptr error;      // of that row; else of the sampler, or of `batch`
   std::vector<Failure> skipped;  // what `skip` has passed over, in no order
-  bool plan_failed = false;      // the sampler gave an error instead of a plan
+  std::unordered_set<uint64_t> bad_records;  // of those
+  bool plan_failed = false;                  // the sampler gave an error instead of a plan
 
   void begin(BatchPlan new_plan) {
     plan = std::move(new_plan);
@@ -65,6 +67,7 @@ struct BatchJob {
     rows.clear();
     ready.clear();
     skipped.clear();
+    bad_records.clear();
     taken = next_ready = done = 0;
     near = false;
     batch.reset();

@@ -67,7 +67,9 @@ void Engine::restart(std::unique_ptr<Sampler> sampler) {
 
 Progress Engine::progress() const { return impl_->mine().progress(); }
 
-std::vector<BadRecord> Engine::bad_records() const { return impl_->mine().bad_records(); }
+std::vector<BadRecord> Engine::bad_records(size_t since) const {
+  return impl_->mine().bad_records(since);
+}
 
 Stats Engine::stats() const { return impl_->mine().stats(); }
 

@@ -101,8 +101,9 @@ class Engine {
   // bad row of; before the first, where the sampler began.
   Progress progress() const;
 
-  // What `skip` has passed over in the batches handed out since the engine was made.
-  std::vector<BadRecord> bad_records() const;
+  // What `skip` has passed over in the batches handed out since the engine was made, a record once,
+  // in the order in which they came up first; from number `since` on.
+  std::vector<BadRecord> bad_records(size_t since = 0) const;
 
   Stats stats() const;
 

@@ -16,14 +16,22 @@
 namespace fuelrail {
 namespace {
 
-// Storage that answers only when it is told to, in the order in which it was asked.
+constexpr size_t kAll = size_t{1} << 40;
+
+// Storage that answers only when it is told to, the lowest offset of those that wait first.
 class Turnstile {
  public:
-  void pass() {
+  void pass(uint64_t offset) {
     std::unique_lock lock(mutex_);
-    const size_t number = arrived_++;
+    ++arrived_;
+    waiting_.insert(offset);
     changed_.notify_all();
-    changed_.wait(lock, [&] { return number < released_; });
+    changed_.wait(lock, [&] {
+      return released_ >= kAll || (passed_ < released_ && offset == *waiting_.begin());
+    });
+    ++passed_;
+    waiting_.erase(waiting_.find(offset));
+    if (released_ < kAll) changed_.notify_all();
   }
   // Returns: whether `reads` reads come to be in flight, within a time that no right engine needs.
   bool await(size_t reads) {
@@ -42,20 +50,21 @@ class Turnstile {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::multiset<uint64_t> waiting_;  // offsets
   size_t arrived_ = 0;
   size_t released_ = 0;
+  size_t passed_ = 0;
 };
-
-constexpr size_t kAll = size_t{1} << 40;
 
 // An engine over slow storage, and workers that are quicker than that.
 struct SlowStorage {
   SlowStorage(uint64_t batch_size, size_t prefetch) {
     rig.container = std::make_shared<HookedContainer>(
         made_records(4'000),
-        ContainerHooks{.read = [this](uint64_t, uint64_t) { storage.pass(); }});
+        ContainerHooks{.read = [this](uint64_t offset, uint64_t) { storage.pass(offset); }});
     rig.order = {.records = 4'000, .batch_size = batch_size};
-    rig.engine = {.threads = 2, .prefetch = prefetch};
+    // Each record is passed on as it comes: no read waits for one that the test holds back.
+    rig.engine = {.threads = 2, .prefetch = prefetch, .group = 1};
     rig.worker.before = [this](std::span<const Task> tasks) {
       std::lock_guard lock(mutex);
       for (const Task& task : tasks) slots.insert(task.batch->owner().get());
@@ -63,11 +72,13 @@ struct SlowStorage {
       done.notify_all();
     };
   }
-  // Lets `reads` reads end, and waits until workers have taken their records.
-  void answer(size_t reads) {
+  // Lets `reads` reads end, and waits until workers have taken their records. Returns: how many
+  // ever did.
+  size_t answer(size_t reads) {
     const size_t passed = storage.release(reads);
     std::unique_lock lock(mutex);
     EXPECT_TRUE(done.wait_for(lock, std::chrono::seconds(60), [&] { return processed >= passed; }));
+    return passed;
   }
 
   Turnstile storage;
@@ -98,12 +109,14 @@ TEST(EngineReads, in_flight_are_more_than_what_is_prefetched_holds_and_slots_are
   SlowStorage slow(4, kPrefetch);
   const auto engine = slow.rig.make();
   std::vector<Said> said;
+  std::atomic<size_t> taken = 0;
   std::thread consumer([&] {
-    while (said.size() < 600) said.push_back(said_by(*engine));
+    for (; taken < 600; ++taken) said.push_back(said_by(*engine));
   });
   for (const size_t reads : {4u, 8u, 16u, 32u}) {
     EXPECT_TRUE(slow.storage.await(reads)) << reads;
-    slow.answer(reads);
+    const size_t passed = slow.answer(reads);
+    while (taken < passed / 4) std::this_thread::yield();  // else nobody waits for storage
   }
   slow.storage.release(kAll);
   consumer.join();

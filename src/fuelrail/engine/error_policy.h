@@ -16,8 +16,8 @@ enum class OnError : uint8_t {
 // an exception of a user's code) and a StateError is thrown under either policy.
 struct ErrorPolicy {
   OnError on_error = OnError::kRaise;
-  // Bad records that one epoch may have in this process's rows. Each time that one comes up counts,
-  // in a substitute's place too. Counted anew after `restart`.
+  // Bad records that one epoch may have in this process's rows, those that came up in a
+  // substitute's place among them; each counts once. Counted anew after `restart`.
   size_t max_bad = 0;
 };
 

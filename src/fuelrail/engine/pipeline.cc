@@ -237,9 +237,10 @@ Progress Pipeline::progress() const {
   return progress_;
 }
 
-std::vector<BadRecord> Pipeline::bad_records() const {
+std::vector<BadRecord> Pipeline::bad_records(size_t since) const {
   std::lock_guard lock(mutex_);
-  return bad_records_.list();
+  const std::vector<BadRecord>& all = bad_records_.list();
+  return {all.begin() + static_cast<std::ptrdiff_t>(std::min(since, all.size())), all.end()};
 }
 
 Stats Pipeline::stats() {

@@ -40,7 +40,7 @@ class Pipeline {
   Engine::Next next(std::chrono::milliseconds timeout);
   void restart(std::unique_ptr<Sampler> sampler);
   Progress progress() const;
-  std::vector<BadRecord> bad_records() const;
+  std::vector<BadRecord> bad_records(size_t since) const;
   Stats stats();
   void stop();
 

@@ -222,6 +222,7 @@ void Pipeline::locate(Row& row) const {
   row.located = true;
   try {
     if (record >= container_->size()) {
+      row.hopeless = true;  // the order is wrong, not the data
       throw OutOfRangeError(
           "there is no such record",
           {.record = record, .expected = "below " + std::to_string(container_->size())});

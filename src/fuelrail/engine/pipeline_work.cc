@@ -168,7 +168,8 @@ bool Pipeline::skip(Row& row, const std::exception_ptr& error) {
   if (policy_.on_error != OnError::kSkip || row.hopeless || !is_skippable(error)) return false;
   BatchJob& job = *row.job;
   job.skipped.push_back({row.index, row.entry, error});
-  if (job.skipped.size() > policy_.max_bad) return false;  // this batch will not be handed out
+  job.bad_records.insert(row.entry.record);
+  if (job.bad_records.size() > policy_.max_bad) return false;  // it will not be handed out
   row.error = error;
   skipped_.push_back(&row);
   --job.taken;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -137,7 +138,8 @@ struct Loader::Impl {
   }
 
   // Those of the engines before this one come first.
-  std::vector<BadRecord> bad_records() const {
+  std::vector<BadRecord> bad_records(size_t since) const {
+    if (earlier_bad.empty()) return engine()->bad_records(since);
     std::vector<BadRecord> all = earlier_bad;
     for (BadRecord& bad : engine()->bad_records()) {
       const auto same = std::find_if(all.begin(), all.end(), [&](const BadRecord& earlier) {
@@ -149,6 +151,7 @@ struct Loader::Impl {
         same->times += bad.times;
       }
     }
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(since, all.size())));
     return all;
   }
 
@@ -160,6 +163,7 @@ struct Loader::Impl {
 
   void restart(Progress at) {
     engine()->restart(make_sampler(at));
+    too_many_bad = nullptr;
     phase = Phase::kBeforeBatch;
   }
 
@@ -177,6 +181,8 @@ struct Loader::Impl {
   Phase phase = Phase::kBeforeBatch;
   bool owes_end = false;               // kEndOfEpoch comes next, and the engine does not know of it
   std::vector<BadRecord> earlier_bad;  // of engines that `reserve` replaced
+
+  std::exception_ptr too_many_bad;  // ended the run, until it is restarted
 
   mutable std::mutex mutex;
   std::shared_ptr<Engine> running;
@@ -204,6 +210,9 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
     if (next.status == Engine::Status::kEndOfEpoch) impl_->phase = Impl::Phase::kBeforeBatch;
     if (next.status == Engine::Status::kBatch) note_handout();
     return next;
+  } catch (const TooManyBadRecordsError&) {
+    impl_->too_many_bad = std::current_exception();
+    throw;
   } catch (const std::bad_alloc&) {
     if (engine->progress() != before) note_handout();
     throw no_memory(*impl_->layout, impl_->options.prefetch + 1, stats().slots_lent);
@@ -221,6 +230,7 @@ uint64_t Loader::size() const {
 }
 
 void Loader::next_epoch() {
+  if (impl_->too_many_bad) std::rethrow_exception(impl_->too_many_bad);
   switch (impl_->phase) {
     case Impl::Phase::kBeforeBatch:
       return;
@@ -235,7 +245,7 @@ void Loader::next_epoch() {
 
 void Loader::set_epoch(uint32_t epoch) {
   if (impl_->phase == Impl::Phase::kBeforeEnd) next();
-  const bool fresh = impl_->phase == Impl::Phase::kBeforeBatch;
+  const bool fresh = impl_->phase == Impl::Phase::kBeforeBatch && !impl_->too_many_bad;
   if (fresh && impl_->engine()->progress().epoch == epoch) return;
   impl_->restart({epoch, 0});
 }
@@ -265,7 +275,7 @@ void Loader::reserve(size_t rows) {
   if (rows <= impl_->layout->rows()) {
     impl_->engine()->restart(impl_->make_sampler(at));
   } else {
-    impl_->earlier_bad = impl_->bad_records();
+    impl_->earlier_bad = impl_->bad_records(0);
     impl_->layout = impl_->make_layout(rows);
     std::shared_ptr<Engine> engine = impl_->make_engine(at);
     const std::lock_guard lock(impl_->mutex);
@@ -278,7 +288,7 @@ void Loader::reserve(size_t rows) {
 const LoaderOptions& Loader::options() const { return impl_->options; }
 const Container& Loader::container() const { return *impl_->container; }
 const BatchLayout& Loader::layout() const { return *impl_->layout; }
-std::vector<BadRecord> Loader::bad_records() const { return impl_->bad_records(); }
+std::vector<BadRecord> Loader::bad_records(size_t since) const { return impl_->bad_records(since); }
 Stats Loader::stats() const { return impl_->engine()->stats(); }
 
 void Loader::stop() {

@@ -60,8 +60,9 @@ class Loader {
   const LoaderOptions& options() const;
   const Container& container() const;
   const BatchLayout& layout() const;
-  // Under `skip`: what was passed over in the batches handed out, a record once.
-  std::vector<BadRecord> bad_records() const;
+  // Under `skip`: what was passed over in the batches handed out, a record once, in the order in
+  // which they came up first; from number `since` on.
+  std::vector<BadRecord> bad_records(size_t since = 0) const;
   Stats stats() const;
   void stop();
 

@@ -256,12 +256,12 @@ TEST_F(LoaderOrder, next_epoch_is_read_while_the_user_is_between_epochs) {
   Loader loader(hooked, options);
   for (int batch = 0; batch < 4; ++batch) ASSERT_TRUE(loader.next());
   // The user has the epoch's last batch, and does what users do: so many reads of the next epoch
-  // are under way, no more and no fewer.
+  // are under way at least; more, where the engine found the storage slow.
   while (in_flight < kInFlight) std::this_thread::yield();
   EXPECT_EQ(loader.state().progress, (Progress{1, 0}));
   EXPECT_FALSE(loader.next());
   loader.next_epoch();
-  EXPECT_EQ(in_flight, kInFlight);
+  EXPECT_GE(in_flight, kInFlight);
   gate.open();
   EXPECT_THAT(ids(*loader.next()), ElementsAre(0, 1));
 }

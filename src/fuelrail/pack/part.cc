@@ -22,6 +22,11 @@ std::unique_ptr<Sink> create_alone(const std::string& uri) {
                            ".partial, which others must have made"});
 }
 
+[[noreturn]] void throw_existing(const std::string& uri) {
+  throw IoError("the output is there already",
+                {.path = uri, .remedy = "Choose another name, or allow it with overwrite"});
+}
+
 }  // namespace
 
 std::string stem_of(const std::string& rec_uri) {
@@ -31,8 +36,7 @@ std::string stem_of(const std::string& rec_uri) {
 void refuse_existing(const std::string& uri) {
   const auto info = file_system_for(uri).stat(uri);
   if (!info || info->is_directory) return;  // that a directory is in the way, `create` says
-  throw IoError("the output is there already",
-                {.path = uri, .remedy = "Choose another name, or allow it with overwrite"});
+  throw_existing(uri);
 }
 
 Part::Part(std::string uri, bool overwrite)
@@ -79,7 +83,7 @@ void Part::finish(const std::vector<std::string>& classes) {
 void Part::begin_commit() {
   if (!overwrite_) refuse_existing(uri_);  // it may have come while this one was written
   state_ = State::kCommitting;
-  file_system_for(uri_).remove(uri_);
+  if (overwrite_) file_system_for(uri_).remove(uri_);
 }
 
 void Part::commit_companions() {
@@ -88,7 +92,11 @@ void Part::commit_companions() {
 }
 
 void Part::commit_data() {
-  data_->commit();
+  if (overwrite_) {
+    data_->commit();
+  } else if (!data_->commit_new()) {
+    throw_existing(uri_);
+  }
   state_ = State::kCommitted;
 }
 

@@ -127,7 +127,7 @@ TEST(FedSampler, a_throwing_feed_is_reported_in_its_place_and_asked_again) {
 }
 
 TEST(FedSampler, substitutes_are_the_other_records_of_the_same_batch) {
-  FedSampler sampler(10, feed_of({{{4, 5, 6}, {7}}}));
+  FedSampler sampler(10, feed_of({{{4, 5, 6}}, {{7}}}));
   const BatchPlan three = *sampler.next();
   EXPECT_EQ(sampler.substitute(three, 1, 1), 6u);
   EXPECT_EQ(sampler.substitute(three, 1, 2), 4u);

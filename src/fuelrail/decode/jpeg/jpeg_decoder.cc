@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
+#include <new>
 #include <vector>
 
 // Each of these needs the one before it.
@@ -230,8 +231,9 @@ void read_rows(Session& session) {
   session.errors.format_message(reinterpret_cast<j_common_ptr>(&session.codec), reason);
   switch (code) {
     case JERR_OUT_OF_MEMORY:
-    case JERR_NO_BACKING_STORE:
-      throw DecodeError("there is not enough memory to decode the JPEG");
+      throw std::bad_alloc();
+    case JERR_NO_BACKING_STORE:  // our limit, against an image that wants more than it can need
+      throw DecodeError("the JPEG wants more memory than an image of its size needs");
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:

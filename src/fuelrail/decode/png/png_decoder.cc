@@ -23,7 +23,7 @@ using Context = std::unique_ptr<spng_ctx, FreeContext>;
 
 [[noreturn]] void throw_failure(int status) {
   const char* reason = spng_strerror(status);
-  if (status == SPNG_EMEM) throw DecodeError("there is not enough memory to decode the PNG");
+  if (status == SPNG_EMEM) throw std::bad_alloc();
   if (status == SPNG_IO_EOF || status == SPNG_EIDAT_TOO_SHORT) {
     throw TruncatedError(
         fmt::format("the PNG ends before the rows that are needed (libspng says: {})", reason));

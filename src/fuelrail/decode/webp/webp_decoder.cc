@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <vector>
 
 #include "fuelrail/decode/job.h"
@@ -19,7 +20,7 @@ namespace {
     case VP8_STATUS_SUSPENDED:
       throw TruncatedError("the WebP ends before the rows that are needed");
     case VP8_STATUS_OUT_OF_MEMORY:
-      throw DecodeError("there is not enough memory to decode the WebP");
+      throw std::bad_alloc();
     case VP8_STATUS_UNSUPPORTED_FEATURE:
       throw UnsupportedError("libwebp does not decode this kind of WebP");
     default:
