@@ -6,12 +6,18 @@ import dataclasses
 import itertools
 import os
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fuelrail import _core
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
+from fuelrail.errors import (
+    ArgumentTypeError,
+    FuelrailWarning,
+    InvalidArgumentError,
+    StateError,
+)
 from fuelrail.options import integer, nearest, real, typed, whole
 
 __all__ = ["WindowShuffle"]
@@ -182,6 +188,14 @@ class FedOrder:
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
         """Goes on from `said`, which `check_state` returned, when the feed begins at `at`."""
+        if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
+            warnings.warn(
+                f"the order goes on right only if {type(self._source).__name__} gives the same "
+                "indices again: it has neither a state nor an epoch of its own. Use `shuffle`, "
+                "`weights`, or a sampler with `set_epoch` or `state_dict`",
+                FuelrailWarning,
+                stacklevel=3,
+            )
         with self._own_lock():
             self._resume, self._resume_at = said, at
 
@@ -335,6 +349,16 @@ class FedOrder:
             if state_dict and _method(thing, "load_state_dict"):
                 return {"of": name, "state": state_dict()}
         return None
+
+
+def _repeats(source: object) -> bool:
+    """Whether every iteration of it gives the same, or what `set_epoch` told it."""
+    if isinstance(source, Sequence) or hasattr(source, "tolist") or hasattr(source, "set_epoch"):
+        return True
+    inner = getattr(source, "sampler", None)
+    if inner is not None:
+        return _repeats(inner)
+    return type(source).__name__ == "SequentialSampler"
 
 
 def _method(thing: object, name: str) -> Callable[..., Any] | None:

@@ -6,6 +6,7 @@ import itertools
 import json
 import pathlib
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -539,3 +540,21 @@ assert len(list(iterator)) == 22
 """
     done = python(PRELUDE + script, tiny_file)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_restored_sampler_that_may_not_repeat_is_warned_of(tiny_file: pathlib.Path) -> None:
+    def restored(sampler: object) -> None:
+        first = fr.Loader(tiny_file, 8, fields=["id"], sampler=sampler)
+        next(iter(first))
+        fr.Loader(tiny_file, 8, fields=["id"], sampler=sampler).load_state_dict(first.state_dict())
+
+    data = range(TINY_COUNT)
+    with pytest.warns(fr.FuelrailWarning, match="RandomSampler gives the same") as said:
+        restored(torch.utils.data.RandomSampler(data))
+    assert said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        restored(list(data))
+        restored(np.arange(TINY_COUNT))
+        restored(torch.utils.data.SequentialSampler(data))
+        restored(torch.utils.data.DistributedSampler(data, num_replicas=1, rank=0))

@@ -244,7 +244,7 @@ def test_usual_lists_give_the_same_batches_for_any_number_of_threads(
 
 
 def test_an_expanding_rotation_without_a_crop_is_refused(dataset: pathlib.Path) -> None:
-    with pytest.raises(fr.InvalidArgumentError, match="different sizes"):
+    with pytest.raises(fr.InvalidArgumentError, match="one size"):
         loaded(dataset, [WHOLE, T.RandomRotation(45, expand=True)])
 
 

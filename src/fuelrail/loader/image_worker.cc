@@ -37,9 +37,10 @@ ColumnSpec image_column(const Schema& schema, const LoaderOptions& options) {
   const std::optional<Size> size = output_size(options.transforms);
   if (!size) {
     throw InvalidArgumentError(
-        "the transforms give images of different sizes, which cannot make a batch",
+        "the transforms do not give all images one size, which a batch needs",
         {.remedy =
-             "Add RandomResizedCrop, ResizedCenterCrop, CenterCrop or Resize((height, width))"});
+             "Add RandomResizedCrop, ResizedCenterCrop, CenterCrop or Resize((height, width)); "
+             "where all images have one size already, CenterCrop of it costs nothing"});
   }
   if (options.layout == ImageLayout::kNchw) {
     return {"image", options.dtype, {kChannels, size->height, size->width}};
