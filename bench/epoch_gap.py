@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import pathlib
 import statistics
 import sys
 import time
 from collections.abc import Callable
 
-from loader import ROOT, SAMPLE, SIDE, WORK, machine
+from loader import SAMPLE, SIDE, WORK, machine, write
 
 import fuelrail as fr
 
@@ -147,13 +146,7 @@ def main() -> int:
     }
     text = report(results)
     print("\n" + text)
-    about = results["machine"]
-    assert isinstance(about, dict)
-    cpu = "".join(c if c.isalnum() else "-" for c in str(about["cpu"])).strip("-").lower()
-    stem = ROOT / "bench" / "results" / f"epoch-gap-{cpu}-{about['date']}"
-    stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(text)
-    print(f"written: {stem}.md and .json")
+    write("epoch-gap", results, text)
     foreseen = [name for name in runs if "not foreseen" not in name]
     return 0 if all(runs[name]["over_ms"] < MOST_MS for name in foreseen) else 1
 
