@@ -14,6 +14,7 @@ import os
 import pathlib
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +22,8 @@ import fuelrail as fr
 from conftest import TINY_COUNT
 from fuelrail import transforms as T
 
-CASES = 2000 if os.environ.get("FUELRAIL_LONG") else 200
+LONG = bool(os.environ.get("FUELRAIL_LONG"))
+CASES = 2000 if LONG else 200
 MOST_ROWS = 12 * 4  # in a global batch
 Row = tuple[bytes, ...]
 Step = list[Row]
@@ -133,6 +135,7 @@ def changes(draw: st.DrawFn) -> tuple[Job, Job]:
     return before, after
 
 
+@pytest.mark.timeout(1200 if LONG else 120)
 @settings(max_examples=CASES)
 @given(
     records=st.integers(1, TINY_COUNT),

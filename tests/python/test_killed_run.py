@@ -8,10 +8,14 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 import fuelrail as fr
 import killed_run
 
-KILLS = 1000 if os.environ.get("FUELRAIL_LONG") else 100
+LONG = bool(os.environ.get("FUELRAIL_LONG"))
+KILLS = 1000 if LONG else 100
+SECONDS = 1100 if LONG else 110
 
 
 def uninterrupted(file: pathlib.Path, epochs: int) -> list[list[int]]:
@@ -19,12 +23,13 @@ def uninterrupted(file: pathlib.Path, epochs: int) -> list[list[int]]:
     return [ids.numpy().tolist() for _ in range(epochs) for (ids,) in loader]
 
 
+@pytest.mark.timeout(SECONDS + 10)
 def test_killed_at_any_moment_no_sample_is_lost_or_repeated(
     tiny_file: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     command = [sys.executable, "-W", "error", killed_run.__file__, tiny_file, tmp_path, KILLS]
     done = subprocess.run(
-        [*map(str, command)], capture_output=True, text=True, timeout=110, check=False
+        [*map(str, command)], capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
