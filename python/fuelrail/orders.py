@@ -166,7 +166,7 @@ class FedOrder:
             if core.feeds() != self._feeds:
                 resume = self._resume_from(core.progress())
                 batches, state = resume.get("batches", 0), resume.get("state")
-            said = {**self._same, "batches": batches}
+            said = {**self._same, "batches": batches, "has_state": state is not None}
             return said if state is None else {**said, "state": state}
 
     def check_state(self, said: object) -> dict[str, Any]:
@@ -184,6 +184,13 @@ class FedOrder:
                     remedy="Restore an order of your own with the ranks and batch size it was "
                     "saved with",
                 )
+        if said.get("has_state") and "state" not in said:
+            raise InvalidArgumentError(
+                "the state's member 'sampler' has lost what the sampler's own state_dict said",
+                expected="a member 'state'",
+                remedy="Save the whole of state_dict(), as torch.save does, and not only the names "
+                "that a fresh loader has",
+            )
         return {**said, "batches": whole("sampler['batches']", said.get("batches"))}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:

@@ -434,6 +434,16 @@ def test_a_fed_state_of_other_ranks_or_batch_size_is_refused(tiny_file: pathlib.
         make(4, 2).load_state_dict(state)
 
 
+def test_a_state_that_lost_the_samplers_own_is_refused(tiny_file: pathlib.Path) -> None:
+    loader = tiny(tiny_file, 4, sampler=OwnState())
+    next(iter(loader))
+    state = loader.state_dict()
+    assert state["sampler"]["has_state"]
+    del state["sampler"]["state"]  # as what restores only the names that a fresh loader has
+    with pytest.raises(fr.InvalidArgumentError, match=r"has lost .*expected a member 'state'"):
+        tiny(tiny_file, 4, sampler=OwnState()).load_state_dict(state)
+
+
 def test_an_order_that_has_become_shorter_is_refused(tiny_file: pathlib.Path) -> None:
     loader = tiny(tiny_file, 4, sampler=range(40))
     next(itertools.islice(loader, 6, 7))
