@@ -74,7 +74,7 @@ def test_both_ways_of_a_choice_are_rows(tmp_path: pathlib.Path) -> None:
 
 
 def test_python_is_read_too(tmp_path: pathlib.Path) -> None:
-    python = 'raise StateError(f"`{name}` is closed", remedy="Make a new one")\nkind("bad")'
+    python = 'raise StateError(f"`{name}` is closed", remedy="Make a new one")\nraise kind("bad")\nkind(data)'
     tree(tmp_path, python=python)
     check(tmp_path, "--write")
     assert rows(tmp_path) == ["| bad | |", "| `...` is closed | Make a new one |"]
