@@ -1,9 +1,12 @@
 // `fuelrail bench` as people run it, on a few photographs: what it counts and says, not how fast.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -107,6 +110,19 @@ TEST_F(Bench, ends_with_the_first_error_where_every_record_is_bad) {
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, HasSubstr("no image that fuelrail knows"));
+}
+
+TEST_F(Bench, an_interrupt_ends_it_at_once) {
+  pack_photos();
+  const std::string sidecar = rec() + ".frx";
+  std::filesystem::remove(sidecar);
+  testing::Command command({"bench", rec(), "--seconds", "10000"});
+  while (!std::filesystem::exists(sidecar) && !command.has_ended()) std::this_thread::yield();
+  command.send(SIGINT);  // it has made the sidecar anew: it is at work
+  const CommandResult result = command.wait();
+  EXPECT_EQ(result.code, 130);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, ::testing::EndsWith("fuelrail: interrupted\n"));
 }
 
 TEST_F(Bench, refuses_a_duration_of_nothing_and_a_missing_file) {
