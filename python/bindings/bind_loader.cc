@@ -324,13 +324,20 @@ void bind_stats(nb::module_& module) {
       .def_ro("slots_lent", &Stats::slots_lent, "Batches that the user holds.")
       .def_ro("limit", &Stats::limit,
               "'fetch', 'process' or 'consumer': the stage that the others wait for.")
-      .def("__repr__", [](const Stats& self) {
-        return nb::str(
-                   "Stats(seconds={:.3f}, limit='{}', tolerated={}, slots_lent={},\n"
-                   "      fetch={!r},\n      process={!r},\n      deliver={!r})")
-            .format(self.seconds, self.limit, self.tolerated, self.slots_lent, self.fetch,
-                    self.process, self.deliver);
-      });
+      .def("__repr__",
+           [](const Stats& self) {
+             return nb::str(
+                        "Stats(seconds={:.3f}, limit='{}', tolerated={}, slots_lent={},\n"
+                        "      fetch={!r},\n      process={!r},\n      deliver={!r})")
+                 .format(self.seconds, self.limit, self.tolerated, self.slots_lent, self.fetch,
+                         self.process, self.deliver);
+           })
+      .def(
+          "__str__", [](const Stats& self) { return to_table(self); },
+          "A table: a line a stage, and one on the whole.")
+      .def(
+          "_repr_html_", [](const Stats& self) { return "<pre>" + to_table(self) + "</pre>"; },
+          "The table, for notebooks.");
 }
 
 }  // namespace

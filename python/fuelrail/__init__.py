@@ -1,16 +1,15 @@
 """Data loading for training: packed datasets in, shuffled, decoded, augmented batches out.
 
-    import fuelrail as fr
-
-    data = fr.open("train.rec")
-    loader = fr.torch.DataLoader(data, batch_size=256, shuffle=True, seed=1, transforms=[
-        fr.transforms.RandomResizedCrop(224),
-        fr.transforms.HorizontalFlip(),
-        fr.transforms.Normalize(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225)),
-    ])
-    for epoch in range(90):
-        for images, labels in loader:
-            ...
+>>> import fuelrail as fr
+>>> data = fr.open("train.rec")
+>>> loader = fr.torch.DataLoader(data, batch_size=256, shuffle=True, seed=1, transforms=[
+...     fr.transforms.RandomResizedCrop(224),
+...     fr.transforms.HorizontalFlip(),
+...     fr.transforms.Normalize(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225)),
+... ])
+>>> for epoch in range(90):
+...     for images, labels in loader:
+...         pass
 
 Importing it imports neither NumPy nor torch: `fuelrail.torch` is loaded when it is first used.
 """

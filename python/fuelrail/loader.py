@@ -168,7 +168,7 @@ class BaseLoader(Generic[Column]):
         use instead of one of torch's; OutOfRangeError for a rank that is not below world_size;
         those of `fuelrail.open`.
         """
-        dataset = open_dataset(data, stacklevel=5)
+        dataset = open_dataset(data, stacklevel=4)
         rank, world_size = _shard(rank, world_size)
         self._skips = choice_of("on_error", on_error, ("raise", "skip")) == "skip"
         order, self._fed = make_order(
@@ -292,7 +292,10 @@ class BaseLoader(Generic[Column]):
         return self._core.bad_records(0)
 
     def stats(self) -> _core.Stats:
-        """Time, queue depth, bytes and images of every stage, and which stage limits."""
+        """Time, queue depth, bytes and images of every stage, and which stage limits.
+
+        `print(loader.stats())` shows it as a table.
+        """
         return self._core.stats()
 
     def close(self) -> None:
@@ -366,8 +369,15 @@ class _Epoch(Iterator[tuple[Column, ...]]):
 class Loader(BaseLoader[_core.Array]):
     """Batches as tuples of `fuelrail.Array`, for any framework that takes DLPack or buffers.
 
-    for images, labels in fuelrail.Loader("train.rec", 256, shuffle=True, transforms=[...]):
-        x = numpy.asarray(images)      # or images.numpy(), jax.dlpack.from_dlpack(images), ...
+    >>> loader = fuelrail.Loader("train.rec", 256, shuffle=True,
+    ...                          transforms=[fuelrail.transforms.RandomResizedCrop(224)])
+    >>> for images, labels in loader:
+    ...     x = numpy.asarray(images)      # or images.numpy(), jax.dlpack.from_dlpack(images), ...
+
+    It has a length, in batches, so that a bar of progress is one around it:
+
+    >>> for images, labels in tqdm.tqdm(loader, unit="batch"):
+    ...     pass
 
     A batch's memory belongs to whoever holds one of its arrays, or anything made from one; nobody
     else writes to it.

@@ -104,7 +104,13 @@ def pack(
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises
-        ends the packing, and no file is left.
+        ends the packing, and no file is left. With tqdm:
+
+        >>> with tqdm.tqdm(unit="image") as bar:
+        ...     def show(progress):
+        ...         bar.total = progress.total
+        ...         bar.update(progress.done - bar.n)
+        ...     report = fuelrail.pack("photographs", "packed.rec", progress=show)
 
     Files get their final names only when all of them are complete. What can go on but should be
     known (files that are no images, ids that repeat) is a FuelrailWarning. Errors: NotFoundError;

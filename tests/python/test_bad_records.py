@@ -12,10 +12,10 @@ import pytest
 import fuelrail as fr
 from conftest import encoded, photograph
 from fuelrail import transforms as T
+from loading import record_file
 
 FIELDS = ("id", "position", "substituted", "label")
 COUNT = 240
-MAGIC = 0xCED7230A
 
 
 def declares_a_giant(png: bytes) -> bytes:
@@ -40,19 +40,6 @@ def bad_images() -> list[bytes]:
 
 
 BAD = {17 + 33 * i: image for i, image in enumerate(bad_images())}  # 7 of 240: 3 %
-
-
-def framed(number: int, image: bytes) -> bytes:
-    """One record as dmlc frames it (docs/formats/recordio.md); label and id are its number."""
-    payload = struct.pack("<IfQQ", 0, number, number, 0) + image
-    return struct.pack("<II", MAGIC, len(payload)) + payload + bytes(-len(payload) % 4)
-
-
-def record_file(path: pathlib.Path, images: list[bytes]) -> pathlib.Path:
-    """Images of any bytes, which `pack` would leave out."""
-    assert not any(struct.pack("<I", MAGIC) in image for image in images)
-    path.write_bytes(b"".join(framed(i, image) for i, image in enumerate(images)))
-    return path
 
 
 @pytest.fixture

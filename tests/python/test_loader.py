@@ -108,6 +108,21 @@ def test_the_stats_count_what_was_done(tiny_file: pathlib.Path) -> None:
     assert f"process=StageStats(busy_seconds={stats.process.busy_seconds:.3f}, " in repr(stats)
 
 
+def test_the_stats_print_as_a_table(tiny_file: pathlib.Path) -> None:
+    loader = tiny(tiny_file, 10)
+    assert "no batch yet" in str(loader.stats())
+    batches = len(list(loader))
+    stats = loader.stats()
+    heads, *stages, whole = str(stats).splitlines()
+    assert heads == "stage      busy, s  waits, s busy %      items         MB   queue"
+    assert [line.split()[0] for line in stages] == ["fetch", "process", "deliver"]
+    assert {len(line) for line in stages} == {len(heads)}
+    assert stages[2].split()[4] == str(batches)
+    assert f"limited by {stats.limit}, reads by " in whole
+    assert f"{stats}" == str(stats) != repr(stats)
+    assert stats._repr_html_() == f"<pre>{stats}</pre>"
+
+
 def settled(loader: fr.Loader, images: int) -> fr.Stats:
     """The stats once that many images were made; whoever makes more is found out as well."""
     until = time.monotonic() + 60

@@ -15,9 +15,10 @@ __all__ = ["DataLoader", "MapDataset", "SampleBatch", "collate"]
 class DataLoader(BaseLoader[torch.Tensor]):
     """Batches as tuples of tensors; the options are those of `fuelrail.Loader`.
 
-    for images, labels in fuelrail.torch.DataLoader("train.rec", 256, shuffle=True,
-                                                    transforms=[...]):
-        loss = criterion(model(images), labels)
+    >>> loader = fuelrail.torch.DataLoader("train.rec", 256, shuffle=True,
+    ...                                    transforms=[fuelrail.transforms.RandomResizedCrop(224)])
+    >>> for images, labels in loader:
+    ...     loss = criterion(model(images), labels)
 
     Tensors share the loader's memory and keep it alive; nobody else writes to it. Labels are int64
     where every sample has one and all are whole numbers, else float32. In a distributed job every

@@ -55,9 +55,12 @@ def collate(samples: Sequence[Any]) -> Any:
 class MapDataset(torch.utils.data.Dataset[Sample]):
     """Samples by index, decoded and transformed natively, a whole batch at a time in threads.
 
-    dataset = fuelrail.torch.MapDataset("train.rec", transforms=[...])
-    loader = torch.utils.data.DataLoader(dataset, 256, shuffle=True,
-                                         collate_fn=fuelrail.torch.collate)
+    >>> dataset = fuelrail.torch.MapDataset(
+    ...     "train.rec", transforms=[fuelrail.transforms.RandomResizedCrop(224)])
+    >>> loader = torch.utils.data.DataLoader(dataset, 256, shuffle=True,
+    ...                                      collate_fn=fuelrail.torch.collate)
+    >>> for images, labels in loader:
+    ...     loss = criterion(model(images), labels)
 
     Random transforms depend on `seed`, the epoch that `set_epoch` named and the index alone: not on
     when, where or how often a sample is asked for. So name the epoch before each one, or every

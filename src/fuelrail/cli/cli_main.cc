@@ -19,7 +19,7 @@ constexpr const char* kVersion = "fuelrail " FUELRAIL_VERSION;
 
 // The table of commands, in the order of the help.
 constexpr std::array kAddCommand{add_pack,   add_info,  add_ls,    add_cat,
-                                 add_verify, add_index, add_doctor};
+                                 add_verify, add_index, add_bench, add_doctor};
 
 constexpr const char* kFooter = R"(
 Examples:
@@ -27,6 +27,7 @@ Examples:
   fuelrail info train.rec
   fuelrail ls train.rec :10
   fuelrail verify train.rec --decode
+  fuelrail bench train.rec
 
 'fuelrail COMMAND --help' says more. Exit codes: 0 ok, 1 data problem, 2 usage, 3 input/output,
 130 interrupted.)";

@@ -23,6 +23,7 @@ void add_ls(CLI::App& app, Action& action);
 void add_cat(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_index(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 
 }  // namespace fuelrail::cli

@@ -35,6 +35,13 @@ struct Stats {
   std::string limit;
 };
 
+// The part of its time that a stage is busy, from 0 to 1; 0 for one that has done nothing.
+double busy_share(const StageStats& stage);
+
+// For people: a line a stage (busy, waiting, items, MB, queue), aligned, and one on the whole.
+// ASCII; lines end in '\n' but for the last.
+std::string to_table(const Stats& stats);
+
 // What Stats::limit says of these stages.
 std::string limiting_stage(const StageStats& fetch, const StageStats& process,
                            const StageStats& deliver);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "fuelrail/engine/stage_clock.h"
 
 namespace fuelrail {
@@ -19,6 +21,35 @@ TEST(Stats, limit_is_the_stage_that_is_busy_for_the_largest_share) {
 
 TEST(Stats, limit_is_unknown_before_the_first_batch) {
   EXPECT_EQ(limiting_stage(stage(9, 1), stage(1, 1), {}), "");
+}
+
+TEST(Stats, busy_share_is_of_the_stages_own_time) {
+  EXPECT_EQ(busy_share(stage(3, 1)), 0.75);
+  EXPECT_EQ(busy_share({}), 0);
+}
+
+TEST(Stats, table_has_a_line_a_stage_and_one_on_the_whole) {
+  Stats stats{.seconds = 10,
+              .fetch = {1, 9, 8000, 881'200'000, 12.25},
+              .process = {19.1, 0.9, 8000, 4'816'896'000, 34},
+              .deliver = {0.1, 9.9, 32, 0, 1.94},
+              .tolerated = 3,
+              .slots_lent = 1,
+              .read_backend = "io_uring",
+              .limit = "process"};
+  EXPECT_EQ(to_table(stats),
+            "stage      busy, s  waits, s busy %      items         MB   queue\n"
+            "fetch         1.00      9.00     10       8000      881.2    12.2\n"
+            "process      19.10      0.90     96       8000     4816.9    34.0\n"
+            "deliver       0.10      9.90      1         32        0.0     1.9\n"
+            "10.00 s, limited by process, reads by io_uring, 1 batch held by the user, 3 oddities "
+            "tolerated");
+}
+
+TEST(Stats, table_of_nothing_says_that_there_is_no_batch_yet) {
+  const std::string table = to_table({});
+  EXPECT_EQ(table.substr(table.rfind('\n') + 1),
+            "0.00 s, no batch yet, 0 batches held by the user");
 }
 
 TEST(StageClock, means_and_sums_are_of_what_was_taken) {

@@ -99,7 +99,7 @@ OutOfMemoryError no_memory(const BatchLayout& layout, size_t slots, size_t lent)
     detail.expected += fmt::format(", besides {} that the user holds", lent);
     detail.remedy += ", or let go of batches";
   }
-  return {"there is not enough memory for the batches", std::move(detail)};
+  return OutOfMemoryError("there is not enough memory for the batches", std::move(detail));
 }
 
 std::shared_ptr<const Container> not_empty(std::shared_ptr<const Container> container) {

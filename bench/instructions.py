@@ -1,0 +1,157 @@
+"""Instructions of a fixed epoch of 64 images, which repeat where times do not.
+
+    ./run bench --check              counts them, and compares with bench/results/instructions.json: 1 % is the limit
+    ./run bench --check --update     stores what was counted
+
+One thread, pread, the loader's worker called directly (bench/instructions/), under valgrind's callgrind. Valgrind shows
+every program the same processor, at best one with AVX2, so that a count belongs to an instruction set, under whose name it
+is stored, and not to a machine. Another compiler or libjpeg-turbo changes it, too: what was counted with is stored beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+STORED = ROOT / "bench" / "results" / "instructions.json"
+LIMIT = 0.01
+SMALLEST_PART = 0.002  # of all instructions: what functions have to have to be stored
+SHOWN = 12  # functions that differ most
+
+
+def self_costs(lines: Iterable[str]) -> dict[str, int]:
+    """Instructions by function, its callees left out, from callgrind's output file.
+
+    Those of a library without names for its functions go by the library's name.
+    """
+    names: dict[tuple[str, str], str] = {}  # by the numbers that stand for them
+    costs: collections.Counter[str] = collections.Counter()
+    library, function, is_call = "", "", False
+    for line in lines:
+        if named := re.match(r"(c?)(fn|ob)=(\(\d+\))(?: (.*))?$", line):
+            called, kind, number, name = named.groups()
+            if name:
+                names[kind, number] = name
+            if kind == "ob" and not called:
+                library = pathlib.PurePath(names[kind, number]).name
+            elif not called:
+                function = names[kind, number]
+                if function.startswith("0x"):
+                    function = library
+        elif line.startswith("calls="):
+            is_call = True  # the next line is what the callee cost
+        elif re.match(r"[+*\-0-9]", line):
+            if not is_call:
+                costs[function] += int(line.split()[1])
+            is_call = False
+    return dict(costs)
+
+
+def plain(name: str) -> str:
+    """A function's name without what a new compilation may change."""
+    return re.sub(r"( \[clone )?\.(constprop|isra|part|cold|lto_priv)\.?\d*\]?|'\d+$", "", name)
+
+
+def count(build: pathlib.Path) -> dict[str, Any]:
+    """Runs the epoch under callgrind; what was counted, and with what."""
+    program = str(build / "bench" / "instructions" / "fuelrail_instructions")
+    fuelrail = str(build / "bin" / "fuelrail")
+    with tempfile.TemporaryDirectory(prefix="fuelrail-instructions-") as folder:
+        images, out = f"{folder}/images.rec", pathlib.Path(folder) / "callgrind.out"
+        subprocess.run([program, "make", images], check=True)
+        subprocess.run([fuelrail, "index", images], check=True, capture_output=True)  # checksums
+        command = [
+            *("valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={out}"),
+            *("--collect-atstart=no", "--toggle-collect=counted_epoch*"),
+            *(program, "run", images),
+        ]
+        said = subprocess.run(command, check=True, capture_output=True, text=True)
+        with out.open() as lines:
+            costs = self_costs(lines)
+    doctor = subprocess.run([fuelrail, "doctor", "--json"], check=True, capture_output=True)
+    machine = json.loads(doctor.stdout)
+    functions: collections.Counter[str] = collections.Counter()
+    for name, cost in costs.items():
+        functions[plain(name)] += cost
+    total = sum(functions.values())
+    return {
+        **json.loads(said.stdout),
+        "instructions": total,
+        "compiler": machine["fuelrail"]["compiler"],
+        "libjpeg-turbo": machine["libraries"]["libjpeg-turbo"],
+        "libc": machine["system"]["libc"],
+        "valgrind": subprocess.run(
+            ["valgrind", "--version"], check=True, capture_output=True, text=True
+        ).stdout.strip(),
+        "functions": {
+            name: cost for name, cost in functions.most_common() if cost > SMALLEST_PART * total
+        },
+    }
+
+
+def differences(now: dict[str, Any], before: dict[str, Any]) -> list[str]:
+    """What differs between two counts, in lines; empty where the total is within the limit."""
+    change = now["instructions"] / before["instructions"] - 1
+    if abs(change) <= LIMIT:
+        return []
+    lines = [
+        f"{now['target']}: {now['instructions']:,} instructions, {change:+.2%} to the stored {before['instructions']:,}"
+    ]
+    for name in ("images", "pixels", "compiler", "libjpeg-turbo", "libc", "valgrind"):
+        if now[name] != before[name]:
+            lines.append(f"  {name} was {before[name]}, and is {now[name]}")
+    changes = {
+        name: now["functions"].get(name, 0) - before["functions"].get(name, 0)
+        for name in {**now["functions"], **before["functions"]}
+    }
+    for name in sorted(changes, key=lambda name: -abs(changes[name]))[:SHOWN]:
+        if changes[name]:
+            lines.append(f"  {changes[name] / before['instructions']:+7.2%}  {name}")
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="what this program does")
+    parser.add_argument("--update", action="store_true", help="store what was counted")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    options = parser.parse_args()
+    if shutil.which("valgrind") is None:
+        sys.exit("bench: there is no valgrind. Install it with: sudo apt-get install -y valgrind")
+    stored: dict[str, Any] = json.loads(STORED.read_text()) if STORED.exists() else {}
+    now = count(options.build)
+    target = now["target"]
+    if options.update:
+        stored[target] = now
+        STORED.write_text(json.dumps(dict(sorted(stored.items())), indent=1) + "\n")
+        print(f"stored: {target}, {now['instructions']:,} instructions for {now['images']} images")
+        return 0
+    if target not in stored:
+        print(
+            f"bench: no count is stored for {target}, which took {now['instructions']:,} instructions.\n"
+            f"Stored are: {', '.join(stored) or 'none'}. To store it: ./run bench --check --update"
+        )
+        return 1
+    if lines := differences(now, stored[target]):
+        print("\n".join(lines))
+        print("Where that is meant: ./run bench --check --update, and say why in the commit")
+        return 1
+    change = now["instructions"] / stored[target]["instructions"] - 1
+    print(f"{target}: {now['instructions']:,} instructions, {change:+.3%} to the stored count")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

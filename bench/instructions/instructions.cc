@@ -1,0 +1,154 @@
+// A fixed epoch to count instructions of: 64 images read by pread and made into rows of a batch by
+// the loader's worker, on one thread, without the engine. The images are computed, so that every
+// machine has the same.
+//
+//   fuelrail_instructions make FILE.rec     writes the images
+//   fuelrail_instructions run FILE.rec      runs the epoch, in the function `counted_epoch`
+//
+// `run` answers with one JSON object: images, the instruction set that our kernels take, and a
+// checksum of the pixels.
+#include <fmt/format.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/recordio/record_writer.h"
+#include "fuelrail/loader/image_worker.h"
+#include "fuelrail/sampler/epoch_sampler.h"
+#include "fuelrail/storage/file_system.h"
+#include "fuelrail/storage/read_queue.h"
+#include "fuelrail/testing/photographs.h"
+
+namespace {
+
+using fuelrail::Size;
+
+constexpr size_t kImages = 64;
+constexpr size_t kBatch = 16;
+// The sizes of ordinary photographs on the web, as ImageNet has them.
+constexpr Size kSizes[] = {{375, 500}, {500, 375}, {333, 500}, {480, 640}, {256, 341}, {400, 300}};
+
+void make(const std::string& uri) {
+  const auto sink = fuelrail::file_system_for(uri).create(uri);
+  fuelrail::recordio::RecordWriter writer(*sink);
+  for (size_t i = 0; i < kImages; ++i) {
+    const Size size = kSizes[i % std::size(kSizes)];
+    const auto jpeg = fuelrail::make_jpeg(size.height, size.width, i);
+    const auto label = static_cast<float>(i);
+    std::vector<std::byte> payload;
+    fuelrail::recordio::append_image_record(i, {&label, 1}, jpeg, payload);
+    writer.append(payload);
+  }
+  sink->commit();
+}
+
+fuelrail::LoaderOptions job() {
+  return {
+      .batch_size = kBatch,
+      .shuffle = fuelrail::Shuffle::kFull,
+      .seed = 1,
+      .transforms = {
+          fuelrail::RandomResizedCrop{.size = {224, 224}}, fuelrail::HorizontalFlip{},
+          fuelrail::Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}}};
+}
+
+// Everything that an epoch needs, and nothing that starts a thread.
+struct Epoch {
+  explicit Epoch(const std::string& uri)
+      : container(fuelrail::open_container(uri)),
+        layout(std::make_shared<fuelrail::BatchLayout>(image_columns(*container, job()), kBatch)),
+        pool(layout->total_bytes(), 1),
+        batch(layout, pool.take(), kBatch),
+        worker(image_worker_factory(container, job())()),
+        queue(fuelrail::make_read_queue({.threads = 0, .backend = fuelrail::ReadBackend::kPread})),
+        sampler({.records = container->size(),
+                 .seed = 1,
+                 .shuffle = fuelrail::Shuffle::kFull,
+                 .batch_size = kBatch}),
+        framed(kBatch) {
+    std::memset(batch.column(0), 0, layout->total_bytes());  // its pages are there from now on
+  }
+
+  std::shared_ptr<const fuelrail::Container> container;
+  std::shared_ptr<const fuelrail::BatchLayout> layout;
+  fuelrail::SlotPool pool;
+  fuelrail::Batch batch;
+  std::unique_ptr<fuelrail::Worker> worker;
+  std::unique_ptr<fuelrail::ReadQueue> queue;
+  fuelrail::EpochSampler sampler;
+  std::vector<std::vector<std::byte>> framed;  // a record a row
+};
+
+void read_records(Epoch& epoch, const fuelrail::BatchPlan& plan) {
+  std::vector<fuelrail::Extent> extents;
+  std::vector<fuelrail::ReadRequest> requests;
+  for (size_t row = 0; row < plan.entries.size(); ++row) {
+    extents.push_back(epoch.container->extent(plan.entries[row].record));
+    epoch.framed[row].resize(extents.back().length);
+    requests.push_back({.source = extents.back().source.get(),
+                        .offset = extents.back().offset,
+                        .into = epoch.framed[row],
+                        .tag = row});
+  }
+  epoch.queue->submit(requests);
+  std::vector<fuelrail::Completion> done(requests.size());
+  if (epoch.queue->wait(done, done.size()) != done.size()) std::terminate();
+  for (const fuelrail::Completion& one : done) {
+    if (one.error) std::rethrow_exception(one.error);
+  }
+}
+
+void run_batch(Epoch& epoch, const fuelrail::BatchPlan& plan) {
+  read_records(epoch, plan);
+  for (size_t row = 0; row < plan.entries.size(); ++row) {
+    fuelrail::Task task{
+        .entry = plan.entries[row], .framed = epoch.framed[row], .batch = &epoch.batch, .row = row};
+    epoch.worker->process({&task, 1});
+    if (task.error) std::rethrow_exception(task.error);
+  }
+}
+
+}  // namespace
+
+// What callgrind counts (--toggle-collect); a name of C, which no compiler changes.
+extern "C" __attribute__((noinline)) void counted_epoch(void* opaque) {
+  Epoch& epoch = *static_cast<Epoch*>(opaque);
+  for (size_t done = 0; done < kImages;) {
+    const fuelrail::BatchPlan plan = *epoch.sampler.next();
+    run_batch(epoch, plan);
+    done += plan.entries.size();
+  }
+}
+
+int main(int argc, char** argv) {
+  const std::string verb = argc == 3 ? argv[1] : "";
+  try {
+    if (verb == "make") {
+      make(argv[2]);
+      return 0;
+    }
+    if (verb == "run") {
+      Epoch epoch(argv[2]);
+      counted_epoch(&epoch);
+      const std::span<const std::byte> rows(epoch.batch.column(0), epoch.layout->total_bytes());
+      std::cout << fmt::format(
+          "{{\"images\": {}, \"target\": \"{}\", \"pixels\": \"{:08x}\"}}\n", kImages,
+          hwy::TargetName(hwy::SupportedAndGeneratedTargets().front()), fuelrail::crc32(rows));
+      return 0;
+    }
+  } catch (const fuelrail::Error& error) {
+    std::cerr << "fuelrail_instructions: " << error.what() << "\n";
+    return 1;
+  }
+  std::cerr << "usage: fuelrail_instructions make|run FILE.rec\n";
+  return 2;
+}

@@ -1,0 +1,262 @@
+#include "fuelrail/cli/throughput.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/native_thread.h"
+#include "fuelrail/decode/probe.h"
+#include "fuelrail/loader/image_worker.h"
+
+namespace fuelrail::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kWatchInterval{100};
+constexpr uint64_t kMostHeldRecords = 256;
+constexpr uint64_t kRecordsPerWatch = 16;  // while they are gathered
+constexpr uint64_t kMostHeldBytes = uint64_t{256} << 20;
+constexpr double kLongestGathering = 5;  // seconds
+constexpr size_t kRowsPerThread = 4;     // few enough to stay in the processor's cache
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+StageStats difference(const StageStats& now, const StageStats& before) {
+  StageStats stage = now;
+  stage.busy_seconds -= before.busy_seconds;
+  stage.waiting_seconds -= before.waiting_seconds;
+  stage.items -= before.items;
+  stage.bytes -= before.bytes;
+  return stage;
+}
+
+Stats difference(const Stats& now, const Stats& before) {
+  Stats stats = now;
+  stats.seconds -= before.seconds;
+  stats.fetch = difference(now.fetch, before.fetch);
+  stats.process = difference(now.process, before.process);
+  stats.deliver = difference(now.deliver, before.deliver);
+  stats.tolerated -= before.tolerated;
+  stats.limit = limiting_stage(stats.fetch, stats.process, stats.deliver);
+  return stats;
+}
+
+// The next batch, over the end of an epoch. Errors: what `watch` throws, the loader's.
+Batch next_batch(Loader& loader, const std::function<void()>& watch) {
+  for (;;) {
+    Engine::Next next = loader.next_for(kWatchInterval);
+    if (next.status == Engine::Status::kBatch) return std::move(*next.batch);
+    watch();
+  }
+}
+
+// One record in memory, as it lies in its file.
+struct HeldRecord {
+  uint64_t record = 0;
+  std::vector<std::byte> framed;
+};
+
+// Decodes held records with a worker of its own, in a few rows of its own.
+class Decoding {
+ public:
+  Decoding(const std::shared_ptr<const Container>& container, const LoaderOptions& options)
+      : layout_(std::make_shared<BatchLayout>(image_columns(*container, options), kRowsPerThread)),
+        pool_(layout_->total_bytes(), 1),
+        batch_(layout_, pool_.take(), kRowsPerThread),
+        worker_(image_worker_factory(container, options)()) {}
+
+  // Returns: why it failed, or null.
+  std::exception_ptr decode(const HeldRecord& held, uint64_t position) {
+    Task task{.entry = {.record = held.record, .position = position},
+              .framed = held.framed,
+              .batch = &batch_,
+              .row = position % kRowsPerThread};
+    worker_->process({&task, 1});
+    return task.error;
+  }
+
+ private:
+  std::shared_ptr<const BatchLayout> layout_;
+  SlotPool pool_;
+  Batch batch_;
+  std::unique_ptr<Worker> worker_;
+};
+
+// Records that can be read and decoded, evenly over the dataset.
+class HeldSample {
+ public:
+  HeldSample(const std::shared_ptr<const Container>& container, const LoaderOptions& options,
+             const Watch& watch)
+      : container_(*container), decoding_(container, options) {
+    const uint64_t most = std::min(container_.size(), kMostHeldRecords);
+    const Clock::time_point begin = Clock::now();
+    for (uint64_t k = 0; k < most; ++k) {
+      add(k * (container_.size() / most) + k * (container_.size() % most) / most);
+      if (k % kRecordsPerWatch == 0) watch(0, 0);
+      if (bytes_ > kMostHeldBytes) break;
+      if (!records_.empty() && since(begin) > kLongestGathering) break;
+    }
+    if (records_.empty()) std::rethrow_exception(error_);
+  }
+
+  const std::vector<HeldRecord>& records() const { return records_; }
+  uint64_t unusable() const { return unusable_; }
+
+  double mean_bytes() const {
+    return static_cast<double>(bytes_) / static_cast<double>(records_.size());
+  }
+  double shorter_side() {
+    const auto middle =
+        shorter_sides_.begin() + static_cast<std::ptrdiff_t>(shorter_sides_.size() / 2);
+    std::nth_element(shorter_sides_.begin(), middle, shorter_sides_.end());
+    return static_cast<double>(*middle);
+  }
+
+ private:
+  void add(uint64_t i) {
+    try {
+      const Extent extent = container_.extent(i);
+      HeldRecord held{.record = i, .framed = std::vector<std::byte>(extent.length)};
+      extent.source->read(extent.offset, held.framed);
+      if (const std::exception_ptr error = decoding_.decode(held, i)) std::rethrow_exception(error);
+      container_.parse(i, held.framed, sample_);
+      const Bytes image = sample_.fields[container_.schema().index_of("image")].bytes;
+      const Size size = probe(image).stored;
+      shorter_sides_.push_back(std::min(size.height, size.width));
+      bytes_ += held.framed.size();
+      records_.push_back(std::move(held));
+    } catch (const Error&) {
+      if (!error_) error_ = std::current_exception();
+      ++unusable_;
+    }
+  }
+
+  const Container& container_;
+  Decoding decoding_;
+  Sample sample_;
+  std::vector<HeldRecord> records_;
+  std::vector<int64_t> shorter_sides_;
+  uint64_t bytes_ = 0;
+  std::exception_ptr error_;  // of the first that cannot be used
+  uint64_t unusable_ = 0;
+};
+
+// Threads that decode held records until they are told to stop.
+class LimitRun {
+ public:
+  LimitRun(const std::shared_ptr<const Container>& container, const LoaderOptions& options,
+           const std::vector<HeldRecord>& records) {
+    for (int i = 0; i < options.threads; ++i) {
+      decodings_.push_back(std::make_unique<Decoding>(container, options));
+    }
+    try {
+      for (auto& mine : decodings_) {
+        threads_.push_back(start_native_thread(
+            "fuelrail-limit", [this, &records, &decoding = *mine] { run(records, decoding); }));
+      }
+    } catch (...) {
+      stop();
+      throw;
+    }
+  }
+  ~LimitRun() { stop(); }
+  LimitRun(const LimitRun&) = delete;
+  LimitRun& operator=(const LimitRun&) = delete;
+
+  uint64_t images() const { return done_.load(std::memory_order_relaxed); }
+
+  void stop() {
+    stopped_.store(true, std::memory_order_relaxed);
+    for (std::thread& thread : threads_) {
+      if (thread.joinable()) thread.join();
+    }
+  }
+
+ private:
+  void run(const std::vector<HeldRecord>& records, Decoding& decoding) {
+    while (!stopped_.load(std::memory_order_relaxed)) {
+      const uint64_t k = next_.fetch_add(1, std::memory_order_relaxed);
+      if (decoding.decode(records[k % records.size()], k)) continue;
+      done_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  std::vector<std::unique_ptr<Decoding>> decodings_;
+  std::atomic<bool> stopped_ = false;
+  std::atomic<uint64_t> next_ = 0;
+  std::atomic<uint64_t> done_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const LoaderOptions& options,
+                           const Duration& duration, const Watch& watch) {
+  LoaderSpeed speed;
+  const Clock::time_point made = Clock::now();
+  Loader loader(std::move(container), options);
+  next_batch(loader, [&] { watch(0, 0); });
+  speed.first_batch_seconds = since(made);
+
+  const uint64_t last_batch = duration.epochs ? *duration.epochs * loader.size() : UINT64_MAX;
+  const Stats before = loader.stats();
+  const double cpu = cpu_seconds();
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point watched = begin;
+  do {
+    speed.images += next_batch(loader, [&] { watch(speed.images, since(begin)); }).rows();
+    ++speed.batches;
+    if (Clock::now() - watched >= kWatchInterval) {
+      watch(speed.images, since(begin));
+      watched = Clock::now();
+    }
+  } while (duration.epochs ? speed.batches < last_batch : since(begin) < duration.seconds);
+  speed.seconds = since(begin);
+  speed.cpu_seconds = cpu_seconds() - cpu;
+  speed.stats = difference(loader.stats(), before);
+  speed.bad_records = loader.bad_records().size();
+  return speed;
+}
+
+LimitSpeed measure_limit(const std::shared_ptr<const Container>& container,
+                         const LoaderOptions& options, double seconds, const Watch& watch) {
+  HeldSample sample(container, options, watch);
+  LimitSpeed speed{.records = sample.records().size(),
+                   .unusable = sample.unusable(),
+                   .mean_bytes = sample.mean_bytes(),
+                   .shorter_side = sample.shorter_side()};
+  const Clock::time_point begin = Clock::now();
+  LimitRun run(container, options, sample.records());
+  while (since(begin) < seconds) {
+    const double left = seconds - since(begin);
+    std::this_thread::sleep_for(std::min<Clock::duration>(
+        kWatchInterval,
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left))));
+    watch(run.images(), since(begin));
+  }
+  run.stop();
+  speed.seconds = since(begin);
+  speed.images = run.images();
+  return speed;
+}
+
+}  // namespace fuelrail::cli

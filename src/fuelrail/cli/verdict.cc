@@ -1,0 +1,58 @@
+#include "fuelrail/cli/verdict.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace fuelrail::cli {
+namespace {
+
+constexpr double kCentralPart = 0.875;   // of the image: the usual validation crop
+constexpr double kMuchLarger = 1.25;     // than what crops want
+constexpr double kLeastOwnShare = 0.75;  // of the processors that busy threads should have
+
+std::string after_storage(const Measured& measured) {
+  if (measured.remote) {
+    return "Storage limits: copy the data to a local disk, or give the loader more prefetch";
+  }
+  return "Storage limits: use a faster disk, more memory for the page cache, or pack with --resize "
+         "for smaller records";
+}
+
+std::string after_decoding(const Measured& measured) {
+  if (measured.threads < measured.usable_threads) {
+    return fmt::format("Decoding limits: use {} threads, as many as this process has processors",
+                       measured.usable_threads);
+  }
+  const auto wanted =
+      static_cast<int64_t>(std::lround(static_cast<double>(measured.crop) / kCentralPart));
+  if (measured.limit.shorter_side > kMuchLarger * static_cast<double>(wanted)) {
+    return fmt::format(
+        "Decoding limits: pack with --resize {} (the shorter side is {:.0f} now, and crops are {})",
+        wanted, measured.limit.shorter_side, measured.crop);
+  }
+  return "Decoding limits, on images of a good size: only more processors make it faster";
+}
+
+// Threads that are busy, and do not get the processors for it.
+bool shared_processors(const Measured& measured) {
+  const LoaderSpeed& loader = measured.loader;
+  const double busy = busy_share(loader.stats.process) * measured.threads * loader.seconds;
+  return loader.cpu_seconds < kLeastOwnShare * busy;
+}
+
+}  // namespace
+
+Verdict judge(const Measured& measured) {
+  if (measured.loader.stats.limit == "fetch") return {"storage", after_storage(measured)};
+  if (shared_processors(measured)) {
+    return {
+        "processors",
+        measured.threads > measured.usable_threads
+            ? fmt::format("There are more threads than processors: use {}", measured.usable_threads)
+            : "Other programs use the processors: measure again when they have ended"};
+  }
+  return {"decoding", after_decoding(measured)};
+}
+
+}  // namespace fuelrail::cli

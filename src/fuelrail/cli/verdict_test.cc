@@ -1,0 +1,65 @@
+#include "fuelrail/cli/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fuelrail::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Two threads busy all the time, for ten seconds, on a machine of two processors.
+Measured decoding_limits() {
+  Measured measured{.uri = "x.rec", .crop = 224, .threads = 2, .usable_threads = 2};
+  measured.loader = {.images = 1000, .batches = 4, .seconds = 10, .cpu_seconds = 20};
+  measured.loader.stats.process = {.busy_seconds = 19, .waiting_seconds = 1, .items = 1000};
+  measured.loader.stats.fetch = {.busy_seconds = 1, .waiting_seconds = 9, .items = 1000};
+  measured.loader.stats.limit = "process";
+  measured.limit = {.images = 1100, .seconds = 10, .records = 256, .shorter_side = 256};
+  return measured;
+}
+
+TEST(Verdict, images_of_a_good_size_leave_only_processors) {
+  const Verdict verdict = judge(decoding_limits());
+  EXPECT_EQ(verdict.bottleneck, "decoding");
+  EXPECT_THAT(verdict.suggestion, HasSubstr("more processors"));
+}
+
+TEST(Verdict, large_images_are_to_be_packed_smaller) {
+  Measured measured = decoding_limits();
+  measured.limit.shorter_side = 375;
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("pack with --resize 256"));
+  measured.crop = 112;
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("pack with --resize 128"));
+}
+
+TEST(Verdict, processors_that_lie_idle_are_to_be_used_first) {
+  Measured measured = decoding_limits();
+  measured.limit.shorter_side = 375;
+  measured.usable_threads = 16;
+  EXPECT_EQ(judge(measured).bottleneck, "decoding");
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("use 16 threads"));
+}
+
+TEST(Verdict, storage_limits_where_reading_is_what_the_others_wait_for) {
+  Measured measured = decoding_limits();
+  measured.loader.stats.limit = "fetch";
+  EXPECT_EQ(judge(measured).bottleneck, "storage");
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("faster disk"));
+  measured.remote = true;
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("local disk"));
+}
+
+TEST(Verdict, busy_threads_without_processor_time_share_the_machine) {
+  Measured measured = decoding_limits();
+  measured.loader.cpu_seconds = 10;
+  EXPECT_EQ(judge(measured).bottleneck, "processors");
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("Other programs"));
+  measured.threads = 8;
+  measured.loader.stats.process.busy_seconds = 76;
+  measured.loader.stats.process.waiting_seconds = 4;
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("more threads than processors: use 2"));
+}
+
+}  // namespace
+}  // namespace fuelrail::cli

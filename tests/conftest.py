@@ -1,0 +1,24 @@
+"""What programs in documents, and examples in docstrings, are run on."""
+
+from __future__ import annotations
+
+import pathlib
+import sysconfig
+
+import numpy as np
+import pytest
+from PIL import Image
+
+
+@pytest.fixture
+def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A folder, become the current one, with 8 photographs of 2 classes in `photographs/`, and `fuelrail` on the PATH."""
+    random = np.random.default_rng(0)
+    for i in range(8):
+        folder = tmp_path / "photographs" / ("ant", "bee")[i % 2]
+        folder.mkdir(parents=True, exist_ok=True)
+        pixels = random.integers(0, 256, (40 + i, 60, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / f"{i}.jpg")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", sysconfig.get_path("scripts"), prepend=":")
+    return tmp_path

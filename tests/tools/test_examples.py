@@ -1,0 +1,126 @@
+"""The programs in docs/ and the examples in docstrings, as they stand there, on a folder of photographs."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import pathlib
+import re
+from collections.abc import Iterator
+
+import numpy
+import pytest
+import torch
+import tqdm
+
+import fuelrail as fr
+from guides import COUNT, ROOT, blocks
+
+PROGRAMS = [
+    pytest.param(program, id=f"{page.relative_to(ROOT)}-{number}")
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    for number, program in enumerate(blocks("python", page.read_text()))
+]
+PUBLIC = {
+    "fuelrail": fr,
+    **{f"fuelrail.{name}": getattr(fr, name) for name in fr.__all__},
+    **{f"fuelrail.torch.{name}": getattr(fr.torch, name) for name in fr.torch.__all__},
+    **{
+        f"fuelrail.transforms.{name}": getattr(fr.transforms, name)
+        for name in fr.transforms.__all__
+    },
+}
+
+
+def names() -> dict[str, object]:
+    """What a reader has imported and made before."""
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 224 * 224, 2))
+    return {
+        "criterion": torch.nn.CrossEntropyLoss(),
+        "fuelrail": fr,
+        "mean": (0.485, 0.456, 0.406),
+        "model": model,
+        "numpy": numpy,
+        "std": (0.229, 0.224, 0.225),
+        "torch": torch,
+        "tqdm": tqdm,
+    }
+
+
+def docstrings() -> Iterator[doctest.DocTest]:
+    """The examples of each public name and of its public members, each docstring once."""
+    seen = set()
+    for name, thing in PUBLIC.items():
+        own = [(name, thing)]
+        if isinstance(thing, type):
+            members = ((n, getattr(thing, n)) for n in dir(thing) if not n.startswith("_"))
+            own += [(f"{name}.{n}", member) for n, member in members]
+        for path, one in own:
+            text = getattr(one, "__doc__", None) or ""
+            parts = doctest.DocTestParser().get_examples(text)
+            if parts and text not in seen:
+                seen.add(text)
+                yield doctest.DocTest(parts, names(), path, None, None, text)
+
+
+DOCSTRINGS = {test.name: test for test in docstrings()}
+
+
+@pytest.fixture
+def packed(here: pathlib.Path) -> None:
+    fr.pack("photographs", "train.rec")
+
+
+def test_there_are_programs_and_examples() -> None:
+    assert len(PROGRAMS) >= 1
+    assert {
+        *("fuelrail", "fuelrail.open", "fuelrail.pack", "fuelrail.Loader"),
+        *("fuelrail.Dataset.split", "fuelrail.torch.DataLoader", "fuelrail.torch.MapDataset"),
+    } <= set(DOCSTRINGS)
+
+
+@pytest.mark.usefixtures("packed")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_programs_of_the_pages_run(program: str) -> None:
+    exec(compile(program, "docs", "exec"), names())
+
+
+@pytest.mark.usefixtures("packed")
+@pytest.mark.parametrize("name", DOCSTRINGS)
+def test_the_examples_of_docstrings_run(name: str) -> None:
+    said = io.StringIO()
+    with contextlib.redirect_stderr(io.StringIO()):  # tqdm's bars
+        results = doctest.DocTestRunner().run(DOCSTRINGS[name], out=said.write)
+    assert results.failed == 0, said.getvalue()
+
+
+def test_a_code_block_of_a_docstring_is_an_example() -> None:
+    """An indented program without `>>>` would not be run."""
+    for name, thing in PUBLIC.items():
+        lines = (getattr(thing, "__doc__", None) or "").splitlines()
+        unmarked = [
+            line for line in lines if re.fullmatch(r"\s*(import \w+|for .*:|\w+ = .*)", line)
+        ]
+        assert unmarked == [], name
+
+
+@pytest.mark.usefixtures("packed")
+def test_a_bar_of_progress_knows_the_loaders_length() -> None:
+    loader = fr.Loader("train.rec", 4, transforms=[fr.transforms.CenterCrop(8)])
+    bar = tqdm.tqdm(loader, file=io.StringIO())
+    assert bar.total == len(loader) == 2
+    assert sum(len(labels.numpy()) for _, labels in bar) == COUNT
+    assert bar.n == 2
+
+
+@pytest.mark.usefixtures("here")
+def test_packing_drives_a_bar_of_progress() -> None:
+    with tqdm.tqdm(file=io.StringIO()) as bar:
+
+        def show(progress: fr.PackProgress) -> None:
+            bar.total = progress.total
+            bar.update(progress.done - bar.n)
+
+        fr.pack("photographs", "train.rec", progress=show)
+        assert (bar.n, bar.total) == (COUNT, COUNT)
