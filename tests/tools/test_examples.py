@@ -17,10 +17,11 @@ import tqdm
 import fuelrail as fr
 from guides import COUNT, ROOT, blocks
 
-PROGRAMS = [
-    pytest.param(program, id=f"{page.relative_to(ROOT)}-{number}")
+HAVE_OWN_TESTS = {"resume.md"}  # tests/python/test_resume_page.py
+PAGES = [
+    pytest.param(programs, id=page.name)
     for page in sorted((ROOT / "docs").rglob("*.md"))
-    for number, program in enumerate(blocks("python", page.read_text()))
+    if page.name not in HAVE_OWN_TESTS and (programs := blocks("python", page.read_text()))
 ]
 PUBLIC = {
     "fuelrail": fr,
@@ -73,7 +74,7 @@ def packed(here: pathlib.Path) -> None:
 
 
 def test_there_are_programs_and_examples() -> None:
-    assert len(PROGRAMS) >= 1
+    assert len(PAGES) >= 1
     assert {
         *("fuelrail", "fuelrail.open", "fuelrail.pack", "fuelrail.Loader"),
         *("fuelrail.Dataset.split", "fuelrail.torch.DataLoader", "fuelrail.torch.MapDataset"),
@@ -81,9 +82,11 @@ def test_there_are_programs_and_examples() -> None:
 
 
 @pytest.mark.usefixtures("packed")
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_the_programs_of_the_pages_run(program: str) -> None:
-    exec(compile(program, "docs", "exec"), names())
+@pytest.mark.parametrize("programs", PAGES)
+def test_the_programs_of_a_page_run_one_after_the_other(programs: list[str]) -> None:
+    known = names()
+    for program in programs:
+        exec(compile(program, "docs", "exec"), known)
 
 
 @pytest.mark.usefixtures("packed")
