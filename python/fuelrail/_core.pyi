@@ -57,6 +57,11 @@ class Array:
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
+def listed(array: object) -> Any:
+    """
+    Numbers and lists of them, of what speaks DLPack in the processor's memory.
+    """
+
 class Record:
     """One record's bytes, read and checked."""
 
