@@ -144,7 +144,8 @@ void bind_arrays(nb::module_& module) {
       "A dense, row-major array in memory of the core.\n\n"
       "Consumers share the memory and keep it alive: `numpy.asarray(array)`,\n"
       "`torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer\n"
-      "protocol. It may be written to.")
+      "protocol. It may be written to. `data.subset`, `sampler`, `weights` and the like\n"
+      "take one, as they take whatever speaks DLPack.")
       .def_prop_ro("shape", shape_of, nb::sig("def shape(self) -> tuple[int, ...]"),
                    "Extent of each dimension.")
       .def_prop_ro(

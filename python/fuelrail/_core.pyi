@@ -27,7 +27,8 @@ class Array:
 
     Consumers share the memory and keep it alive: `numpy.asarray(array)`,
     `torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer
-    protocol. It may be written to.
+    protocol. It may be written to. `data.subset`, `sampler`, `weights` and the like
+    take one, as they take whatever speaks DLPack.
     """
 
     @property

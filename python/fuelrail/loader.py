@@ -415,7 +415,9 @@ class Loader(BaseLoader[_core.Array]):
         x = numpy.asarray(images)      # or images.numpy(), jax.dlpack.from_dlpack(images), ...
 
     A batch's memory belongs to whoever holds one of its arrays, or anything made from one; nobody
-    else writes to it.
+    else writes to it, and it outlives the loader. A loader that has not started pickles, and works
+    in a forked child; one that has started raises StateError there. docs/lifetimes.md has all of
+    it.
     """
 
     @staticmethod
