@@ -1,10 +1,15 @@
 // Arrays without NumPy: DLPack and the buffer protocol over memory that the core owns.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
+#include <optional>
+
 #include "bindings.h"
+#include "fuelrail/base/error.h"
 
 namespace fuelrail::python {
 namespace {
@@ -37,8 +42,72 @@ nb::object exporter(nb::pointer_and_handle<Array> self) {
                            dlpack_type(array.dtype), nb::device::cpu::value));
 }
 
-nb::object dlpack(nb::pointer_and_handle<Array> self, const nb::kwargs& options) {
-  return exporter(self).attr("__dlpack__")(**options);
+size_t elements(const Array& array) {
+  size_t count = 1;
+  for (const int64_t extent : array.shape) count *= static_cast<size_t>(extent);
+  return count;
+}
+
+// The head of DLPack's DLManagedTensorVersioned, and the flag that says whose the memory is.
+struct VersionedHead {
+  uint32_t major, minor;
+  void* context;
+  void* deleter;
+  uint64_t flags;
+};
+constexpr uint64_t kIsCopied = 2;
+
+// The same elements in memory of their own.
+nb::object copy_of(const Array& array) {
+  const size_t bytes = elements(array) * size_in_bytes(array.dtype);
+  std::shared_ptr<std::byte[]> memory;
+  {
+    const GilReleased released;
+    memory = std::make_shared_for_overwrite<std::byte[]>(bytes);
+    if (bytes > 0) std::memcpy(memory.get(), array.data, bytes);
+  }
+  std::byte* const data = memory.get();
+  return nb::cast(Array{std::move(memory), data, array.dtype, array.shape});
+}
+
+// As the Array API standard 2023.12 wants it. A copy is the consumer's alone, and flagged so where
+// the capsule has flags (max_version of 1.0 and more).
+nb::object dlpack(nb::pointer_and_handle<Array> self, nb::handle stream, nb::handle max_version,
+                  nb::handle dl_device, std::optional<bool> copy) {
+  if (!stream.is_none()) {
+    throw InvalidArgumentError("the array is in the processor's memory, which has no streams",
+                               {.expected = "stream=None",
+                                .found = nb::repr(stream).c_str(),
+                                .remedy = "Leave `stream` out, and copy to the device from there"});
+  }
+  const nb::object copied = copy.value_or(false) ? copy_of(*self.p) : nb::object();
+  const nb::handle source = copied.is_valid() ? nb::handle(copied) : self.h;
+  nb::object capsule = exporter({nb::inst_ptr<Array>(source), source})
+                           .attr("__dlpack__")(nb::arg("max_version") = max_version,
+                                               nb::arg("dl_device") = dl_device);
+  if (copied.is_valid() && PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
+    void* const head = PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned");
+    static_cast<VersionedHead*>(head)->flags |= kIsCopied;
+  }
+  return capsule;
+}
+
+// Numbers and lists of them, of anything in the processor's memory that speaks DLPack, in whatever
+// layout. Errors: TypeError, and Python's own for elements that a memoryview cannot tell.
+nb::object listed(nb::handle source) {
+  nb::ndarray<nb::ro, nb::device::cpu> array;
+  if (!nb::try_cast(source, array)) throw nb::type_error("this gives no array by DLPack");
+  std::vector<size_t> shape(array.ndim());
+  std::vector<int64_t> strides(array.ndim());
+  for (size_t i = 0; i < array.ndim(); ++i) {
+    shape[i] = array.shape(i);
+    strides[i] = array.stride(i);
+  }
+  const nb::object exported = nb::cast(nb::ndarray<nb::ro, nb::array_api>(
+      array.data(), array.ndim(), shape.data(), source, strides.data(), array.dtype()));
+  PyObject* const view = PyMemoryView_FromObject(exported.ptr());
+  if (view == nullptr) throw nb::python_error();
+  return nb::steal(view).attr("tolist")();  // `array` keeps the memory until then
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -55,12 +124,6 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 PyType_Slot kSlots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
 nb::tuple shape_of(const Array& array) { return nb::tuple(nb::cast(array.shape)); }
-
-size_t elements(const Array& array) {
-  size_t count = 1;
-  for (const int64_t extent : array.shape) count *= static_cast<size_t>(extent);
-  return count;
-}
 
 size_t length(const Array& array) {
   if (array.shape.empty()) throw nb::type_error("len() of an array without dimensions");
@@ -81,7 +144,8 @@ void bind_arrays(nb::module_& module) {
       "A dense, row-major array in memory of the core.\n\n"
       "Consumers share the memory and keep it alive: `numpy.asarray(array)`,\n"
       "`torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer\n"
-      "protocol. It may be written to.")
+      "protocol. It may be written to. `data.subset`, `sampler`, `weights` and the like\n"
+      "take one, as they take whatever speaks DLPack.")
       .def_prop_ro("shape", shape_of, nb::sig("def shape(self) -> tuple[int, ...]"),
                    "Extent of each dimension.")
       .def_prop_ro(
@@ -96,7 +160,9 @@ void bind_arrays(nb::module_& module) {
       .def("__repr__", describe)
       .def("numpy", to_numpy, nb::sig("def numpy(self) -> typing.Any"),
            "The same memory as a numpy.ndarray.")
-      .def("__dlpack__", dlpack,
+      .def("__dlpack__", dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
+           nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
+           nb::arg("copy").none() = nb::none(),
            nb::sig("def __dlpack__(self, *, stream: int | None = None, "
                    "max_version: tuple[int, int] | None = None, "
                    "dl_device: tuple[int, int] | None = None, copy: bool | None = None) "
@@ -105,6 +171,8 @@ void bind_arrays(nb::module_& module) {
           "__dlpack_device__",
           [](const Array&) { return nb::make_tuple(nb::device::cpu::value, 0); },
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
+  module.def("listed", listed, nb::arg("array"), nb::sig("def listed(array: object) -> typing.Any"),
+             "Numbers and lists of them, of what speaks DLPack in the processor's memory.");
 }
 
 }  // namespace fuelrail::python

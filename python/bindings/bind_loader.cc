@@ -32,18 +32,22 @@ constexpr std::chrono::milliseconds kPoll(50);
 class LoaderHandle {
  public:
   LoaderHandle(const ContainerHandle& data, LoaderOptions options)
-      : loader_(data.container, std::move(options)) {}
+      : loader_(std::make_unique<Loader>(data.container, std::move(options))) {}
   LoaderHandle(const ContainerHandle& data, LoaderOptions options, FedSampler::Position position)
-      : loader_(data.container, fed(std::move(options), data.container->size(), position)) {}
+      : loader_(std::make_unique<Loader>(
+            data.container, fed(std::move(options), data.container->size(), position))) {}
   // Ends the threads without the GIL: that may take as long as an image.
-  ~LoaderHandle() { stop(); }
+  ~LoaderHandle() {
+    stop();
+    if (torn_) static_cast<void>(loader_.release());  // its locks are held for ever
+  }
   LoaderHandle(const LoaderHandle&) = delete;
   LoaderHandle& operator=(const LoaderHandle&) = delete;
 
   // Begins the next epoch and a turn; returns the turn's number.
   uint64_t begin() {
     return call([this] {
-      loader_.next_epoch();
+      loader_->next_epoch();
       return begin_turn();
     });
   }
@@ -61,33 +65,34 @@ class LoaderHandle {
 
   void set_epoch(uint32_t epoch) {
     call([this, epoch] {
-      loader_.set_epoch(epoch);
+      loader_->set_epoch(epoch);
       begin_turn();
     });
   }
   std::string state() {
-    return call([this] { return to_json(loader_.state()); });
+    return call([this] { return to_json(loader_->state()); });
   }
   void restore(const std::string& json) {
     call([this, &json] {
-      loader_.restore(parse_state(json));
+      loader_->restore(parse_state(json));
       begin_turn();
     });
   }
-  uint64_t size() const { return loader_.size(); }
+  uint64_t size() const { return loader_->size(); }
   const char* life() const {
     if (process_.load() == 0) return "not started";
     return foreign() ? "started in another process" : "started";
   }
   // Those from number `since` on.
-  std::vector<BadRecord> bad_records(size_t since) const {
-    const GilReleased released;
-    return loader_.bad_records(since);
-  }
-  Stats stats() const {
-    const GilReleased released;
+  std::vector<BadRecord> bad_records(size_t since) {
     check_process();
-    return loader_.stats();
+    const GilReleased released;
+    return loader_->bad_records(since);
+  }
+  Stats stats() {
+    check_process();
+    const GilReleased released;
+    return loader_->stats();
   }
 
   // A batch of a fed order; its end; and room for larger ones, which begins the feed anew.
@@ -98,7 +103,7 @@ class LoaderHandle {
     call([this] { current_feed()->end(); });
   }
   void reserve(size_t rows) {
-    call([this, rows] { loader_.reserve(rows); });
+    call([this, rows] { loader_->reserve(rows); });
   }
   // How often the feed has begun: another number says that it goes on from `progress`.
   uint64_t feeds() {
@@ -109,7 +114,7 @@ class LoaderHandle {
   }
   std::pair<uint32_t, uint64_t> progress() {
     return call([this] {
-      const Progress at = loader_.state().progress;
+      const Progress at = loader_->state().progress;
       return std::pair(at.epoch, at.position);
     });
   }
@@ -117,14 +122,15 @@ class LoaderHandle {
   // Does not wait for a call in another thread: it ends that call. In a forked child there is
   // nothing to stop: the threads are the parent's.
   void stop() {
+    notice_fork();
+    if (foreign() || torn_) return;
     const GilReleased released;
-    if (foreign()) return;
     {
       const std::lock_guard lock(feed_mutex_);
       stopped_ = true;
       if (feed_) feed_->close();  // the core's thread may wait for it
     }
-    loader_.stop();
+    loader_->stop();
   }
 
  private:
@@ -137,16 +143,31 @@ class LoaderHandle {
   // Runs `function` without the GIL, one caller at a time.
   template <typename Function>
   std::invoke_result_t<Function> call(Function function) {
-    const GilReleased released;
     check_process();  // before the mutex, which may have been held at the fork
+    const GilReleased released;
     const std::lock_guard<std::mutex> lock(mutex_);
     return function();
   }
 
-  void check_process() const {
-    if (!foreign()) return;
-    throw StateError("the loader runs in another process, whose threads a fork does not copy",
-                     {.remedy = "Make the loader after the fork"});
+  void check_process() {
+    notice_fork();
+    if (foreign()) {
+      throw StateError("the loader runs in another process, whose threads a fork does not copy",
+                       {.remedy = "Make the loader after the fork"});
+    }
+    if (torn_) {
+      throw StateError("another thread was in the middle of using the loader at the fork",
+                       {.remedy = "Make the loader after the fork"});
+    }
+  }
+
+  // Called with the GIL, before any lock. A loader that had not started may be used in a forked
+  // child, unless a thread that is not there any more holds it.
+  void notice_fork() {
+    if (seen_in_ == getpid()) return;
+    seen_in_ = getpid();
+    torn_ = !mutex_.try_lock();
+    if (!torn_) mutex_.unlock();
   }
 
   LoaderOptions fed(LoaderOptions options, uint64_t records, FedSampler::Position position) {
@@ -184,13 +205,13 @@ class LoaderHandle {
           {.remedy = "Use one iterator of a loader at a time"});
     }
     if (at_end_) return {.status = Engine::Status::kEndOfEpoch};
-    Engine::Next result = loader_.next_for(kPoll);
+    Engine::Next result = loader_->next_for(kPoll);
     at_end_ = result.status == Engine::Status::kEndOfEpoch;
     return result;
   }
 
   nb::object columns(const Batch& batch) const {
-    const std::vector<std::string>& fields = loader_.options().fields;
+    const std::vector<std::string>& fields = loader_->options().fields;
     nb::list arrays;
     for (const std::string& field : fields) {
       const size_t index = batch.layout().index_of(field);
@@ -205,11 +226,13 @@ class LoaderHandle {
   uint64_t feeds_ = 0;
   bool stopped_ = false;
 
-  Loader loader_;
+  std::unique_ptr<Loader> loader_;
   std::mutex mutex_;
   uint64_t turn_ = 0;
   bool at_end_ = false;             // of the turn's epoch
   std::atomic<pid_t> process_ = 0;  // that takes the batches; 0 before the first
+  pid_t seen_in_ = getpid();
+  bool torn_ = false;  // `mutex_` was held at the fork
 };
 
 struct WeightsHandle {

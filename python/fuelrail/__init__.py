@@ -19,6 +19,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import fuelrail._interpreter  # noqa: F401  before the extension
 from fuelrail import _core, transforms
 from fuelrail._core import Array, BadRecord, StageStats, Stats
 from fuelrail.dataset import Dataset, Field, Place, Sample, open

@@ -27,7 +27,8 @@ class Array:
 
     Consumers share the memory and keep it alive: `numpy.asarray(array)`,
     `torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer
-    protocol. It may be written to.
+    protocol. It may be written to. `data.subset`, `sampler`, `weights` and the like
+    take one, as they take whatever speaks DLPack.
     """
 
     @property
@@ -56,6 +57,11 @@ class Array:
     def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any: ...
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
+
+def listed(array: object) -> Any:
+    """
+    Numbers and lists of them, of what speaks DLPack in the processor's memory.
+    """
 
 class Record:
     """One record's bytes, read and checked."""

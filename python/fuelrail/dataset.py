@@ -7,7 +7,7 @@ import operator
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, Union, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, Union, cast, overload
 
 from fuelrail import _core
 from fuelrail.errors import (
@@ -22,6 +22,7 @@ from fuelrail.options import (
     file_name,
     fractions,
     integer,
+    listed,
     nearest,
     shown,
     suggests_options,
@@ -199,14 +200,13 @@ class Dataset:
 
     def subset(self, indices: Iterable[int]) -> Dataset:
         """The samples of these indices, in this order; an index may come more than once and may be
-        negative. Errors: OutOfRangeError, ArgumentTypeError.
+        negative. A list, an array, a tensor, what speaks DLPack (`fuelrail.Array`), any iterable.
+        Errors: OutOfRangeError, ArgumentTypeError.
         """
-        listed = indices
-        if hasattr(indices, "tolist") and not isinstance(indices, type):  # an array, a tensor
-            listed = indices.tolist()
-        if not _is_iterable(listed):
+        given = listed(indices)
+        if not _is_iterable(given):
             raise ArgumentTypeError("the indices are not a list", found=typed(indices))
-        wrapped = [self._index(index) for index in listed]
+        wrapped = [self._index(index) for index in cast("Iterable[object]", given)]
         origin = (Dataset.subset, (self, array.array("q", wrapped)))
         return Dataset(self._container.subset(wrapped), f"part of {self._name}", origin)
 

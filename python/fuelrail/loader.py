@@ -10,7 +10,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
@@ -33,7 +33,7 @@ from fuelrail.options import (
     typed,
     whole,
 )
-from fuelrail.orders import WindowShuffle, make_order
+from fuelrail.orders import WindowShuffle, listed_weights, make_order
 from fuelrail.transforms import Transform, native_list
 
 __all__ = ["Loader"]
@@ -168,12 +168,14 @@ class BaseLoader(Generic[Column]):
         use instead of one of torch's; OutOfRangeError for a rank that is not below world_size;
         those of `fuelrail.open`.
         """
+        given = {name: value for name, value in locals().items() if name not in ("self", "data")}
         dataset = open_dataset(data, stacklevel=4)
         rank, world_size = _shard(rank, world_size)
+        drawn = None if weights is None else listed_weights(weights)
         self._skips = choice_of("on_error", on_error, ("raise", "skip")) == "skip"
         order, self._fed = make_order(
             shuffle=shuffle,
-            weights=weights,
+            weights=drawn,
             num_samples=num_samples,
             sampler=sampler,
             batch_sampler=batch_sampler,
@@ -211,6 +213,15 @@ class BaseLoader(Generic[Column]):
             f"rank {rank} of {world_size}",
             f"{threads or _core.default_threads()} threads",
         )
+        # What a pickle makes the loader anew from: nobody changes it, and it can be read again.
+        self._given: dict[str, Any] = {
+            **given,
+            "rank": rank,
+            "world_size": world_size,
+            "weights": drawn,
+            "transforms": list(transforms or ()),
+            "fields": columns_of(fields),
+        }
         self._warned = 0  # of so many bad records
         self._closed = False
         _live.add(self)
@@ -314,6 +325,25 @@ class BaseLoader(Generic[Column]):
     ) -> None:
         self.close()
 
+    def __reduce__(self) -> tuple[Callable[..., BaseLoader[Any]], tuple[Any, ...]]:
+        """A loader that has not started travels: as its dataset, its options and its state.
+
+        So a copy or an unpickled one is as if made there with the same options, `rank` and
+        `world_size` as they were found here, and restored to this one's place. `sampler` and
+        `batch_sampler` have to pickle themselves. Errors: StateError once it has started.
+        """
+        self._check_open()
+        life = self._core.life()
+        if life != "not started":
+            raise StateError(
+                "a loader whose threads have started cannot be copied or pickled",
+                expected="one of which no batch was taken",
+                found=life,
+                remedy="Pickle it before its first batch, or send `loader.state_dict()`, make a "
+                "loader there, and call `load_state_dict`",
+            )
+        return _rebuilt, (type(self), self._dataset, self._given, self.state_dict())
+
     def __repr__(self) -> str:
         life = "closed" if self._closed else self._core.life()
         options = ", ".join(self._options)
@@ -365,6 +395,21 @@ class _Epoch(Iterator[tuple[Column, ...]]):
             self._loader = None
         raise StopIteration
 
+    def __reduce__(self) -> NoReturn:
+        raise StateError(
+            "an iterator of a loader cannot be copied or pickled",
+            remedy="Pickle the loader before its first batch, and call `iter` there",
+        )
+
+
+def _rebuilt(
+    kind: type[BaseLoader[Any]], data: Dataset, options: dict[str, Any], state: dict[str, Any]
+) -> BaseLoader[Any]:
+    """The loader that was pickled."""
+    loader = kind(data, **options)
+    loader.load_state_dict(state)
+    return loader
+
 
 class Loader(BaseLoader[_core.Array]):
     """Batches as tuples of `fuelrail.Array`, for any framework that takes DLPack or buffers.
@@ -380,7 +425,9 @@ class Loader(BaseLoader[_core.Array]):
     ...     pass
 
     A batch's memory belongs to whoever holds one of its arrays, or anything made from one; nobody
-    else writes to it.
+    else writes to it, and it outlives the loader. A loader that has not started pickles, and works
+    in a forked child; one that has started raises StateError there. docs/lifetimes.md has all of
+    it.
     """
 
     @staticmethod

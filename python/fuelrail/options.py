@@ -142,6 +142,30 @@ def real(option: str, value: object) -> float:
         ) from None
 
 
+def listed(value: object) -> object:
+    """An array or a tensor as numbers and lists of them; anything else as it is.
+
+    It has `tolist`, as NumPy's, torch's and JAX's do, or speaks DLPack in the processor's memory,
+    as `fuelrail.Array` does: of booleans, integers or floats of 32 or 64 bits. Errors:
+    ArgumentTypeError for another one.
+    """
+    if isinstance(value, type):
+        return value
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if not hasattr(value, "__dlpack__"):
+        return value
+    try:
+        return _core.listed(value)
+    except (BufferError, NotImplementedError, TypeError):
+        raise ArgumentTypeError(
+            "the elements of this array cannot be read",
+            expected="booleans, integers or floats of 32 or 64 bits, in the processor's memory",
+            found=typed(value),
+            remedy="Turn it into a list, or into an array of another type",
+        ) from None
+
+
 def fractions(option: str, parts: object) -> dict[str, float]:
     """`parts` as named fractions; whether they can be, the core says."""
     if not isinstance(parts, Mapping):

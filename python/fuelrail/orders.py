@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import dataclasses
 import itertools
 import os
@@ -18,7 +19,7 @@ from fuelrail.errors import (
     InvalidArgumentError,
     StateError,
 )
-from fuelrail.options import integer, nearest, real, typed, whole
+from fuelrail.options import integer, listed, nearest, real, typed, whole
 
 __all__ = ["WindowShuffle"]
 
@@ -60,14 +61,12 @@ def native_shuffle(value: object) -> _core.Shuffle:
     )
 
 
-def native_weights(weights: object) -> _core.Weights:
-    """What `weights` means to the core. Errors: ArgumentTypeError, InvalidArgumentError."""
-    listed = weights
-    if hasattr(weights, "tolist") and not isinstance(weights, type):  # an array, a tensor
-        listed = weights.tolist()
-    if isinstance(listed, (str, bytes, Mapping)) or not isinstance(listed, Iterable):
+def listed_weights(weights: object) -> array.array[float]:
+    """The weights as numbers. Errors: ArgumentTypeError, InvalidArgumentError."""
+    given = listed(weights)
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise ArgumentTypeError("`weights` is not a list of numbers", found=typed(weights))
-    return _core.Weights([real(f"weights[{i}]", weight) for i, weight in enumerate(listed)])
+    return array.array("d", [real(f"weights[{i}]", weight) for i, weight in enumerate(given)])
 
 
 class _Pulled(NamedTuple):
@@ -143,8 +142,11 @@ class FedOrder:
             self._top_up(core)
             if self._over and not self._ahead and not self._owes_end:
                 error, self._error = self._error, None
-                if error is not None:
-                    raise error
+                try:
+                    if error is not None:
+                        raise error
+                finally:
+                    del error  # or it holds itself by its traceback, and a batch with it
                 return None
             before = core.progress()
             try:
@@ -311,8 +313,11 @@ class FedOrder:
                 afresh = state is None or state["of"] == "iterator" or set_epoch
                 state = None if afresh else self._place_in(iterator)
             yield _Pulled(batch, ends, state)
-            if error is not None:
-                raise error
+            try:
+                if error is not None:
+                    raise error
+            finally:
+                del error
             batch = following
 
     def _iterate(self) -> Iterator[Any]:
@@ -340,15 +345,14 @@ class FedOrder:
         self._one_shot_begun = False
 
     def _records(self, batch: object) -> list[int]:
-        if hasattr(batch, "tolist") and not isinstance(batch, type):  # an array, a tensor
-            batch = batch.tolist()
-        if not isinstance(batch, Iterable):
+        given = listed(batch)
+        if not isinstance(given, Iterable):
             raise ArgumentTypeError(
                 "a batch of the order is not a list of indices",
                 found=typed(batch),
-                remedy="Give single indices as `sampler`" if integer(batch) is not None else "",
+                remedy="Give single indices as `sampler`" if integer(given) is not None else "",
             )
-        return [self._index(index) for index in batch]
+        return [self._index(index) for index in given]
 
     def _place_in(self, iterator: Iterator[Any]) -> dict[str, Any] | None:
         for name, thing in (("iterator", iterator), ("sampler", self._source)):
@@ -384,7 +388,7 @@ class Order(NamedTuple):
 def make_order(
     *,
     shuffle: object,
-    weights: object,
+    weights: array.array[float] | None,
     num_samples: int | None,
     sampler: Iterable[Any] | None,
     batch_sampler: Iterable[Any] | None,
@@ -414,7 +418,7 @@ def make_order(
     samples = 0 if num_samples is None else whole("num_samples", num_samples, least=1, bits=62)
     native = {
         "shuffle": order,
-        "weights": None if weights is None else native_weights(weights),
+        "weights": None if weights is None else _core.Weights(weights.tolist()),
         "samples": samples,
         "batch_size": batch_size,
         "fed": "",

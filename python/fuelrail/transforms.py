@@ -19,7 +19,17 @@ from typing import Any, TypeVar
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
-from fuelrail.options import choice, nearest, real, shown, suggests_options, truth, typed, whole
+from fuelrail.options import (
+    choice,
+    listed,
+    nearest,
+    real,
+    shown,
+    suggests_options,
+    truth,
+    typed,
+    whole,
+)
 
 __all__ = [
     "CenterCrop",
@@ -416,8 +426,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
 
 def _plain(value: Any) -> Any:
     """Arrays and tensors as numbers and lists, and every list as a tuple."""
-    if hasattr(value, "tolist") and not isinstance(value, type):
-        value = value.tolist()
+    value = listed(value)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return tuple(value)
     return value

@@ -74,18 +74,6 @@ def test_a_view_keeps_the_batchs_memory_alive(tiny_file: pathlib.Path) -> None:
             np.testing.assert_array_equal(np.asarray(view), copy)
 
 
-def test_kept_batches_never_change(tiny_file: pathlib.Path) -> None:
-    loader = tiny(tiny_file, 5, shuffle=True, prefetch=1)
-    kept, copies = [], []
-    for _ in range(3):
-        for batch in loader:
-            kept.append(batch)
-            copies.append([np.array(column) for column in batch])
-    for batch, copy in zip(kept, copies, strict=True):
-        for column, expected in zip(batch, copy, strict=True):
-            np.testing.assert_array_equal(np.asarray(column), expected)
-
-
 def test_what_is_written_into_a_batch_does_not_come_back(tiny_file: pathlib.Path) -> None:
     loader = tiny(tiny_file, 10)
     first = [np.array(batch[4]) for batch in loader]

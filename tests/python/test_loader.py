@@ -56,22 +56,6 @@ def thread_count() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-def open_files() -> int:
-    return len(os.listdir("/proc/self/fd"))
-
-
-def test_abandoned_loaders_leave_no_thread_and_no_descriptor(tiny_file: pathlib.Path) -> None:
-    next(iter(tiny(tiny_file)))
-    gc.collect()
-    threads, files = thread_count(), open_files()
-    for _ in range(50):
-        loader = tiny(tiny_file, threads=3, prefetch=4)
-        next(iter(loader))
-    del loader
-    gc.collect()
-    assert (thread_count(), open_files()) == (threads, files)
-
-
 def test_no_thread_starts_before_the_first_batch(tiny_file: pathlib.Path) -> None:
     gc.collect()
     before = thread_count()

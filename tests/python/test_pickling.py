@@ -1,4 +1,4 @@
-"""Datasets travel to other processes as how they were made; samples are copied, not sent."""
+"""Datasets and loaders travel to other processes as how they were made; samples do not travel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ import pytest
 import torch
 
 import fuelrail as fr
+from fuelrail import transforms as T
+from loading import FIELDS
 
+RANDOM = [T.RandomResizedCrop(3), T.HorizontalFlip()]
 PARTS: dict[str, Callable[[fr.Dataset], fr.Dataset]] = {
     "all of it": lambda data: data,
     "slice": lambda data: data[20:3:-2],
@@ -95,3 +98,105 @@ def test_torchs_own_loader_reads_it_in_a_spawned_worker(record_file: pathlib.Pat
         multiprocessing_context="spawn",
     )
     assert list(itertools.chain(*loader)) == labels_and_sizes(list(data))
+
+
+# --- Loaders ------------------------------------------------------------------------------------
+
+LOADERS: dict[str, Callable[[], dict[str, object]]] = {
+    "plain": dict,
+    "shuffled": lambda: {"shuffle": True, "seed": 2**64 - 1, "last_batch": "wrap"},
+    "windows": lambda: {"shuffle": fr.WindowShuffle(4, 3), "on_error": "skip", "max_bad": 0.5},
+    "weights": lambda: {"weights": (float(i) for i in range(97)), "num_samples": 40},
+    "sampler": lambda: {"sampler": [5, 3, 96, 0]},
+    "batch sampler": lambda: {
+        "batch_size": 1,
+        "batch_sampler": torch.utils.data.BatchSampler(range(50), 7, drop_last=True),
+    },
+    "one rank": lambda: {"rank": 1, "world_size": 3, "last_batch": "pad", "threads": 3},
+    "pixels": lambda: {"dtype": torch.uint8, "layout": "NHWC", "orientation": "ignore"},
+}
+
+
+def batches_of(loader: fr.Loader, epochs: int = 2) -> list[list[bytes]]:
+    epoch = itertools.chain.from_iterable(itertools.repeat(loader, epochs))
+    return [[bytes(column) for column in batch] for batch in epoch]
+
+
+@pytest.mark.parametrize("options", LOADERS.values(), ids=LOADERS)
+def test_a_loader_that_has_not_started_comes_back_as_it_was(
+    tiny_file: pathlib.Path, options: Callable[[], dict[str, object]]
+) -> None:
+    given = {"batch_size": 6, "transforms": RANDOM, "fields": FIELDS, **options()}
+    loader = fr.Loader(tiny_file, **given)
+    loader.set_epoch(3)
+    again = pickle.loads(pickle.dumps(loader))
+    assert repr(again) == repr(loader)
+    assert again.state_dict() == loader.state_dict()
+    copies = [again, copy.copy(loader), copy.deepcopy(loader), pickle.loads(pickle.dumps(again))]
+    expected = batches_of(loader)
+    for other in copies:
+        assert batches_of(other) == expected
+
+
+def test_a_restored_loader_takes_its_place_with_it(tiny_file: pathlib.Path) -> None:
+    options = {"batch_size": 10, "transforms": RANDOM, "fields": FIELDS, "shuffle": True}
+    first = fr.Loader(tiny_file, **options)
+    for _ in itertools.islice(first, 4):
+        pass
+    second = fr.Loader(tiny_file, **options)
+    second.load_state_dict(first.state_dict())
+    third = pickle.loads(pickle.dumps(second))
+    third.set_epoch(0)  # the restored place stays, as it does without the pickle
+    assert len(batches_of(second, 1)) == len(batches_of(third, 1)) == 6
+
+
+def test_a_loader_comes_back_as_its_own_class(tiny_file: pathlib.Path) -> None:
+    loader = fr.torch.DataLoader(tiny_file, 10, transforms=RANDOM, dtype=torch.float16)
+    images, _ = next(iter(pickle.loads(pickle.dumps(loader))))
+    assert images.dtype == torch.float16
+
+
+def test_a_pickled_loader_keeps_the_rank_it_was_made_with(
+    tiny_file: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "2")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    pickled = pickle.dumps(fr.Loader(tiny_file, 10, fields=["id"]))
+    monkeypatch.setenv("RANK", "0")
+    assert "rank 2 of 4" in repr(pickle.loads(pickled))
+
+
+def test_options_that_change_after_the_loader_was_made_do_not_change_its_pickle(
+    tiny_file: pathlib.Path,
+) -> None:
+    options: dict[str, list[object]] = {
+        "transforms": list(RANDOM),
+        "fields": list(FIELDS),
+        "weights": [1.0] * 97,
+    }
+    loader = fr.Loader(tiny_file, 10, **options)
+    for option in options.values():
+        option.clear()
+    assert batches_of(pickle.loads(pickle.dumps(loader))) == batches_of(loader)
+
+
+def test_a_started_loader_says_what_to_send_instead(tiny_file: pathlib.Path) -> None:
+    loader = fr.Loader(tiny_file, 10, fields=["id"])
+    iterator = iter(loader)
+    with pytest.raises(fr.StateError, match="iterator of a loader cannot be copied or pickled"):
+        pickle.dumps(iterator)
+    pickle.dumps(loader)
+    next(iterator)
+    for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(fr.StateError, match=r"started cannot.*send `loader\.state_dict\(\)`"):
+            duplicate(loader)
+    loader.close()
+    with pytest.raises(fr.StateError, match="closed"):
+        pickle.dumps(loader)
+
+
+def test_an_order_that_cannot_be_pickled_is_pickles_own_error(tiny_file: pathlib.Path) -> None:
+    loader = fr.Loader(tiny_file, 10, fields=["id"], sampler=(i for i in range(9)))
+    with pytest.raises(TypeError, match="generator"):
+        pickle.dumps(loader)
+    assert len(batches_of(loader, 1)) == 1  # it was not touched

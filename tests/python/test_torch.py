@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gc
 import pathlib
 import subprocess
 import sys
@@ -53,18 +52,6 @@ def test_labels_that_are_not_whole_are_float32(make_file: Callable[..., pathlib.
     _, labels = next(iter(fr.torch.DataLoader(file, 2, transforms=CROP)))
     assert labels.tolist() == [[0.5, 1.0], [2.0, 3.0]]
     assert labels.dtype == torch.float32
-
-
-def test_tensors_outlive_loader_and_dataset(tiny_file: pathlib.Path) -> None:
-    loader = fr.torch.DataLoader(fr.open(tiny_file), 10, transforms=CROP)
-    batches = list(loader)
-    copies = [image.clone() for image, _ in batches]
-    views = [image[2:, :, 1] for image, _ in batches]
-    loader.close()
-    del loader, batches
-    gc.collect()
-    for view, copy in zip(views, copies, strict=True):
-        assert torch.equal(view, copy[2:, :, 1])
 
 
 def test_a_tensor_can_be_trained_on(tiny_file: pathlib.Path) -> None:

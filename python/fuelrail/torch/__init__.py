@@ -20,7 +20,8 @@ class DataLoader(BaseLoader[torch.Tensor]):
     >>> for images, labels in loader:
     ...     loss = criterion(model(images), labels)
 
-    Tensors share the loader's memory and keep it alive; nobody else writes to it. Labels are int64
+    Tensors share the loader's memory and keep it alive; nobody else writes to it. What a fork, a
+    spawn or a pickle does is as with `fuelrail.Loader`. Labels are int64
     where every sample has one and all are whole numbers, else float32. In a distributed job every
     process makes the same loader: rank and world size come from torch.distributed.
     """

@@ -54,7 +54,7 @@ struct EngineOptions {
 
 // Threads: `next`, `restart` and `progress` from one thread at a time; `stats` and `stop` from any.
 // The engine's own threads receive no signals. The sampler is called on one of them.
-// Fork: an engine whose threads run belongs to the process that started them. In a forked child
+// Fork: an engine belongs to the process in which `next` was first called. In a forked child
 // `stop` and the destructor do nothing, everything else throws StateError.
 class Engine {
  public:

@@ -42,11 +42,13 @@ Pipeline::Pipeline(std::shared_ptr<const Container> container, std::unique_ptr<S
 // --- life ---------------------------------------------------------------------------------------
 
 bool Pipeline::orphaned() const {
-  return started_.load(std::memory_order_acquire) && ::getpid() != process_;
+  const pid_t process = process_.load(std::memory_order_relaxed);
+  return process != 0 && process != ::getpid();
 }
 
 void Pipeline::start() {
   if (started_.load(std::memory_order_acquire)) return;
+  process_.store(::getpid(), std::memory_order_relaxed);
   std::lock_guard starting(start_mutex_);
   {
     std::lock_guard lock(mutex_);
@@ -61,7 +63,6 @@ void Pipeline::start() {
     slots_ = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);
     started_at_ = std::chrono::steady_clock::now();
     deliver_clock_.enter();
-    process_ = ::getpid();
     started_.store(true, std::memory_order_release);
   }
   try {

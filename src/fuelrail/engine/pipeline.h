@@ -125,7 +125,7 @@ class Pipeline {
   // Threads. `start_mutex_` is taken before `mutex_`.
   std::mutex start_mutex_;
   std::atomic<bool> started_ = false;
-  pid_t process_ = 0;  // written before `started_`
+  std::atomic<pid_t> process_ = 0;  // that starts the threads; written before any lock is taken
   std::vector<std::thread> threads_;
 
   // The shared state.
