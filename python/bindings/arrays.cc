@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "fuelrail/base/error.h"
 
 namespace fuelrail::python {
 namespace {
@@ -25,6 +26,8 @@ nb::dlpack::dtype dlpack_type(DType dtype) {
       return nb::dtype<float>();
     case DType::kBool:
       return nb::dtype<bool>();
+    case DType::kBfloat16:
+      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
   }
   return {};
 }
@@ -41,8 +44,14 @@ nb::object dlpack(nb::pointer_and_handle<Array> self, const nb::kwargs& options)
   return exporter(self).attr("__dlpack__")(**options);
 }
 
+constexpr const char* kNoBfloat16 = "the buffer protocol has no bfloat16";
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
+  if (nb::inst_ptr<Array>(self)->dtype == DType::kBfloat16) {
+    PyErr_SetString(PyExc_BufferError, kNoBfloat16);
+    return -1;
+  }
   try {
     const nb::object source = exporter({nb::inst_ptr<Array>(self), self});
     return PyObject_GetBuffer(source.ptr(), view, flags);  // released by the exporter, its owner
@@ -67,6 +76,20 @@ size_t length(const Array& array) {
   return static_cast<size_t>(array.shape.front());
 }
 
+// NumPy asks for the buffer first, drops whatever error that is, and comes here.
+nb::object numpy_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+  if (nb::inst_ptr<Array>(self)->dtype == DType::kBfloat16) {
+    throw UnsupportedError(
+        "NumPy has no bfloat16",
+        {.remedy = "Use torch.from_dlpack(array), or ask for float32 or float16"});
+  }
+  const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
+  if (!view.is_valid()) throw nb::python_error();
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  if (copy.is_none()) return numpy.attr("asarray")(view, nb::arg("dtype") = dtype);
+  return numpy.attr("array")(view, nb::arg("dtype") = dtype, nb::arg("copy") = copy);
+}
+
 nb::object to_numpy(nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); }
 
 nb::str describe(const Array& array) {
@@ -81,7 +104,8 @@ void bind_arrays(nb::module_& module) {
       "A dense, row-major array in memory of the core.\n\n"
       "Consumers share the memory and keep it alive: `numpy.asarray(array)`,\n"
       "`torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer\n"
-      "protocol. It may be written to.")
+      "protocol. It may be written to. NumPy and the buffer protocol have no bfloat16:\n"
+      "they raise UnsupportedError and BufferError, DLPack passes it on.")
       .def_prop_ro("shape", shape_of, nb::sig("def shape(self) -> tuple[int, ...]"),
                    "Extent of each dimension.")
       .def_prop_ro(
@@ -96,6 +120,9 @@ void bind_arrays(nb::module_& module) {
       .def("__repr__", describe)
       .def("numpy", to_numpy, nb::sig("def numpy(self) -> typing.Any"),
            "The same memory as a numpy.ndarray.")
+      .def("__array__", numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
+           nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) "
+                   "-> typing.Any"))
       .def("__dlpack__", dlpack,
            nb::sig("def __dlpack__(self, *, stream: int | None = None, "
                    "max_version: tuple[int, int] | None = None, "
