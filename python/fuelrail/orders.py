@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fuelrail import _core
+from fuelrail.delivery import NativeColumn
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
 from fuelrail.options import integer, nearest, real, typed, whole
 
@@ -131,7 +132,7 @@ class FedOrder:
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
 
-    def take(self, core: _core.Loader, turn: int) -> tuple[_core.Array, ...] | None:
+    def take(self, core: _core.Loader, turn: int) -> tuple[NativeColumn, ...] | None:
         """The next batch, or None at the end of the epoch."""
         with self._own_lock():
             self._top_up(core)

@@ -90,7 +90,7 @@ def test_a_value_that_cannot_be_shown_is_named_by_its_type(
 TORCH = {
     "num_workers": "`threads`",
     "drop_last": '`last_batch="drop"`',
-    "pin_memory": "`tensor.pin_memory\\(\\)`",
+    "pin_memory_device": "`device`",
     "collate_fn": "`fields`",
     "prefetch_factor": "`prefetch`",
     "worker_init_fn": "`seed`",
