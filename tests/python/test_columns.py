@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import pathlib
+import shutil
 from collections.abc import Callable
 
 import numpy as np
@@ -145,9 +146,14 @@ def test_labels_of_one_width_are_one_array(make_file: Callable[..., pathlib.Path
     np.testing.assert_array_equal(labels.numpy(), np.array(LABELS, np.float32))
 
 
-def test_labels_of_different_widths_are_a_list() -> None:
-    detections = pathlib.Path(__file__).parents[1] / "golden" / "mxnet" / "det.rec"
-    data = fr.open(detections)
+def golden(name: str, folder: pathlib.Path) -> fr.Dataset:
+    """A copy, beside which a sidecar may be written."""
+    path = pathlib.Path(__file__).parents[1] / "golden" / name
+    return fr.open(shutil.copy(path, folder))
+
+
+def test_labels_of_different_widths_are_a_list(tmp_path: pathlib.Path) -> None:
+    data = golden("mxnet/det.rec", tmp_path)
     assert data.schema[1].shape == (-1,)
     loader = fr.Loader(data, len(data), fields=["label", "id"])
     ((labels, _),) = list(loader)
@@ -164,8 +170,7 @@ def test_a_batch_without_rows_has_empty_lists(tiny_file: pathlib.Path) -> None:
 
 
 def test_a_field_of_raw_bytes_is_a_list_of_bytes(tmp_path: pathlib.Path) -> None:
-    golden = pathlib.Path(__file__).parents[1] / "golden" / "recordio" / "part1.rec"
-    data = fr.open([golden])
+    data = golden("recordio/part1.rec", tmp_path)
     (field,) = data.schema
     assert field.kind == "bytes"
     (records,) = zip(*fr.Loader(data, 7, fields=[field.name]), strict=True)
