@@ -10,6 +10,7 @@ namespace {
 constexpr size_t kAlignment = 64;  // a cache line, and the widest vector register
 // A dozen photographs. What of a block is never touched costs address space only.
 constexpr size_t kBlockBytes = size_t{16} << 20;
+constexpr size_t kMostBytes = std::numeric_limits<size_t>::max() / 2 - kAlignment;
 
 }  // namespace
 
@@ -18,7 +19,7 @@ Arena::~Arena() {
 }
 
 std::byte* Arena::allocate(size_t bytes) {
-  if (bytes > std::numeric_limits<size_t>::max() - kAlignment) throw std::bad_alloc();
+  if (bytes > kMostBytes) throw std::bad_alloc();
   const size_t size = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   std::lock_guard lock(mutex_);
   auto block = std::find_if(blocks_.begin(), blocks_.end(), [size](const Block& candidate) {

@@ -59,7 +59,7 @@ TEST(Arena, piece_larger_than_a_block_is_one_piece) {
 TEST(Arena, impossible_size_is_bad_alloc_and_changes_nothing) {
   Arena arena;
   EXPECT_THROW(arena.allocate(std::numeric_limits<size_t>::max()), std::bad_alloc);
-  EXPECT_THROW(arena.allocate(std::numeric_limits<size_t>::max() / 4), std::bad_alloc);
+  EXPECT_THROW(arena.allocate(std::numeric_limits<size_t>::max() / 2), std::bad_alloc);
   EXPECT_EQ(arena.capacity_bytes(), 0u);
 }
 
