@@ -404,7 +404,7 @@ class _Epoch(Iterator[Any]):
 
 
 class Loader(BaseLoader[_core.Array]):
-    """Batches as tuples of `fuelrail.Array`, for any framework that takes DLPack or buffers.
+    """Batches as tuples or dicts of `fuelrail.Array`, for any framework that takes DLPack or buffers.
 
     for images, labels in fuelrail.Loader("train.rec", 256, shuffle=True, transforms=[...]):
         x = numpy.asarray(images)      # or images.numpy(), jax.dlpack.from_dlpack(images), ...

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pathlib
+import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -31,6 +33,19 @@ def test_channels_last_has_the_same_values_over_nhwc_memory(
         assert other.stride() == (20 * 30 * 3, 1, 30 * 3, 3)
         assert torch.equal(images, other)
         assert torch.equal(labels, other_labels)
+
+
+def test_a_batch_held_until_the_end_of_the_program_is_let_go(
+    record_file: pathlib.Path, python: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    script = """
+import sys
+import fuelrail as fr
+loader = fr.torch.DataLoader(sys.argv[1], 2, memory_format="channels_last")
+batch = next(iter(loader))
+"""
+    done = python(script, record_file)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_channels_last_of_a_list_and_of_other_columns(record_file: pathlib.Path) -> None:

@@ -31,9 +31,11 @@ class TensorFramework(Framework[torch.Tensor]):
 
     def column(self, array: _core.Array, is_image: bool) -> torch.Tensor:
         tensor = from_dlpack(array)
-        if is_image and self.interleaved:
-            return tensor.permute(0, 3, 1, 2) if tensor.ndim == 4 else tensor.permute(2, 0, 1)
-        return tensor
+        if not (is_image and self.interleaved):
+            return tensor
+        order = (0, 3, 1, 2) if tensor.ndim == 4 else (2, 0, 1)
+        # Detached, it is no view of another tensor, which PyTorch would not let go of at exit.
+        return tensor.permute(order).detach()
 
     def place(self, columns: list[Any]) -> list[Any]:
         if self._copy is not None:
