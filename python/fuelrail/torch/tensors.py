@@ -24,9 +24,11 @@ class TensorFramework(Framework[torch.Tensor]):
         """Errors: InvalidArgumentError, ArgumentTypeError; UnsupportedError without CUDA."""
         self.interleaved = choice_of("memory_format", memory_format, _FORMATS) == _FORMATS[1]
         self._pins = truth("pin_memory", pin_memory)
+        # Asked only where it matters: the answer may start the driver, which a fork does not survive.
+        has_cuda = (self._pins or device is not None) and torch.cuda.is_available()
         if self._pins:
-            require_cuda("pin_memory", torch.cuda.is_available())
-        target = target_device(device, torch.cuda.is_available())
+            require_cuda("pin_memory", has_cuda)
+        target = target_device(device, has_cuda)
         self._copy = None if target is None else SideStreamCopy(target)
 
     def column(self, array: _core.Array, is_image: bool) -> torch.Tensor:
