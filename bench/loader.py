@@ -362,6 +362,17 @@ def report(results: dict[str, object]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def write(name: str, results: dict[str, object], text: str) -> None:
+    """Into bench/results, as NAME-<cpu>-<date>.json and .md."""
+    about = results["machine"]
+    assert isinstance(about, dict)
+    cpu = "".join(c if c.isalnum() else "-" for c in str(about["cpu"])).strip("-").lower()
+    stem = ROOT / "bench" / "results" / f"{name}-{cpu}-{about['date']}"
+    stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    stem.with_suffix(".md").write_text(text)
+    print(f"written: {stem}.md and .json")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -393,13 +404,7 @@ def main() -> int:
     text = report(results)
     print("\n" + text)
     if not options.quick:
-        about = results["machine"]
-        assert isinstance(about, dict)
-        cpu = "".join(c if c.isalnum() else "-" for c in str(about["cpu"])).strip("-").lower()
-        stem = ROOT / "bench" / "results" / f"loader-{cpu}-{about['date']}"
-        stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
-        stem.with_suffix(".md").write_text(text)
-        print(f"written: {stem}.md and .json")
+        write("loader", results, text)
     return 0
 
 

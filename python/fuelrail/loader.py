@@ -295,7 +295,7 @@ class BaseLoader(Generic[Element]):
         It counts the batches that the iterator has handed out, never those made ahead. With
         `sampler` or `batch_sampler`, it is this rank's own, and has the member "sampler": batches
         of the epoch, batch size and number of ranks, and what the sampler's `state_dict` (or its
-        iterator's) said after the last batch handed out. Errors: StateError where the loader is
+        iterator's) said after the last batch handed out, if it has one. Errors: StateError where the loader is
         closed.
         """
         self._check_open()

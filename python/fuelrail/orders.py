@@ -6,13 +6,19 @@ import dataclasses
 import itertools
 import os
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fuelrail import _core
 from fuelrail.delivery import NativeColumn
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
+from fuelrail.errors import (
+    ArgumentTypeError,
+    FuelrailWarning,
+    InvalidArgumentError,
+    StateError,
+)
 from fuelrail.options import integer, nearest, real, typed, whole
 
 __all__ = ["WindowShuffle"]
@@ -161,7 +167,7 @@ class FedOrder:
             if core.feeds() != self._feeds:
                 resume = self._resume_from(core.progress())
                 batches, state = resume.get("batches", 0), resume.get("state")
-            said = {**self._same, "batches": batches}
+            said = {**self._same, "batches": batches, "has_state": state is not None}
             return said if state is None else {**said, "state": state}
 
     def check_state(self, said: object) -> dict[str, Any]:
@@ -179,10 +185,25 @@ class FedOrder:
                     remedy="Restore an order of your own with the ranks and batch size it was "
                     "saved with",
                 )
+        if said.get("has_state") and "state" not in said:
+            raise InvalidArgumentError(
+                "the state's member 'sampler' has lost what the sampler's own state_dict said",
+                expected="a member 'state'",
+                remedy="Save the whole of state_dict(), as torch.save does, and not only the names "
+                "that a fresh loader has",
+            )
         return {**said, "batches": whole("sampler['batches']", said.get("batches"))}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
         """Goes on from `said`, which `check_state` returned, when the feed begins at `at`."""
+        if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
+            warnings.warn(
+                f"the order goes on right only if {type(self._source).__name__} gives the same "
+                "indices again: it has neither a state nor an epoch of its own. Use `shuffle`, "
+                "`weights`, or a sampler with `set_epoch` or `state_dict`",
+                FuelrailWarning,
+                stacklevel=3,
+            )
         with self._own_lock():
             self._resume, self._resume_at = said, at
 
@@ -336,6 +357,16 @@ class FedOrder:
             if state_dict and _method(thing, "load_state_dict"):
                 return {"of": name, "state": state_dict()}
         return None
+
+
+def _repeats(source: object) -> bool:
+    """Whether every iteration of it gives the same, or what `set_epoch` told it."""
+    if isinstance(source, Sequence) or hasattr(source, "tolist") or hasattr(source, "set_epoch"):
+        return True
+    inner = getattr(source, "sampler", None)
+    if inner is not None:
+        return _repeats(inner)
+    return type(source).__name__ == "SequentialSampler"
 
 
 def _method(thing: object, name: str) -> Callable[..., Any] | None:

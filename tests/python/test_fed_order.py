@@ -6,6 +6,7 @@ import itertools
 import json
 import pathlib
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -433,6 +434,16 @@ def test_a_fed_state_of_other_ranks_or_batch_size_is_refused(tiny_file: pathlib.
         make(4, 2).load_state_dict(state)
 
 
+def test_a_state_that_lost_the_samplers_own_is_refused(tiny_file: pathlib.Path) -> None:
+    loader = tiny(tiny_file, 4, sampler=OwnState())
+    next(iter(loader))
+    state = loader.state_dict()
+    assert state["sampler"]["has_state"]
+    del state["sampler"]["state"]  # as what restores only the names that a fresh loader has
+    with pytest.raises(fr.InvalidArgumentError, match=r"has lost .*expected a member 'state'"):
+        tiny(tiny_file, 4, sampler=OwnState()).load_state_dict(state)
+
+
 def test_an_order_that_has_become_shorter_is_refused(tiny_file: pathlib.Path) -> None:
     loader = tiny(tiny_file, 4, sampler=range(40))
     next(itertools.islice(loader, 6, 7))
@@ -539,3 +550,21 @@ assert len(list(iterator)) == 22
 """
     done = python(PRELUDE + script, tiny_file)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_restored_sampler_that_may_not_repeat_is_warned_of(tiny_file: pathlib.Path) -> None:
+    def restored(sampler: object) -> None:
+        first = fr.Loader(tiny_file, 8, fields=["id"], sampler=sampler)
+        next(iter(first))
+        fr.Loader(tiny_file, 8, fields=["id"], sampler=sampler).load_state_dict(first.state_dict())
+
+    data = range(TINY_COUNT)
+    with pytest.warns(fr.FuelrailWarning, match="RandomSampler gives the same") as said:
+        restored(torch.utils.data.RandomSampler(data))
+    assert said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        restored(list(data))
+        restored(np.arange(TINY_COUNT))
+        restored(torch.utils.data.SequentialSampler(data))
+        restored(torch.utils.data.DistributedSampler(data, num_replicas=1, rank=0))

@@ -6,6 +6,7 @@ import itertools
 import json
 import pathlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,6 +153,55 @@ def test_a_state_of_another_run_is_refused(
     with pytest.raises(fr.InvalidArgumentError, match=match):
         loader.load_state_dict(state)
     assert [bytes(batch[0]) for batch in loader] == expected
+
+
+WEIGHTS = [1.0] * TINY_COUNT
+RUN = {"records": TINY_COUNT, "seed": 3, "shuffle": "full"}
+WEIGHTED = {"records": TINY_COUNT, "seed": 3, "weights": WEIGHTS}
+
+
+@pytest.mark.parametrize(
+    ("saved", "own", "match"),
+    [
+        (RUN, {**RUN, "records": 96}, "its 'dataset' differs: expected 96-.*, found 97-"),
+        (RUN, {**RUN, "seed": 4}, "its 'seed' differs: expected 4, found 3"),
+        (RUN, {**RUN, "shuffle": False}, "its 'shuffle' differs: expected none, found full"),
+        (
+            {**RUN, "shuffle": "window"},
+            {**RUN, "shuffle": fr.WindowShuffle(3, 2)},
+            r"its 'shuffle' differs: expected window\(3, 2\), found window\(256, 64\)",
+        ),
+        (RUN, WEIGHTED, "its 'dataset' differs: expected 97-.*-weights-"),
+        (WEIGHTED, {**WEIGHTED, "weights": [*WEIGHTS[1:], 2.0]}, "its 'dataset' differs"),
+        (
+            WEIGHTED,
+            {**WEIGHTED, "num_samples": 50},
+            r"its 'shuffle' differs: expected weights\(50\), found weights\(97\)",
+        ),
+        (
+            {"records": TINY_COUNT, "sampler": [1, 2]},
+            {"records": TINY_COUNT, "batch_sampler": [[1, 2]]},
+            "its 'batch_size' differs: expected None, found 10",
+        ),
+    ],
+)
+def test_a_loader_refuses_the_state_of_another_and_stays_where_it_was(
+    tiny_file: pathlib.Path, saved: dict[str, Any], own: dict[str, Any], match: str
+) -> None:
+    def loader(options: dict[str, Any]) -> fr.Loader:
+        data = fr.open(tiny_file)[: options["records"]]
+        options = {name: value for name, value in options.items() if name != "records"}
+        size = {} if "batch_sampler" in options else {"batch_size": 10}
+        return fr.Loader(data, fields=["id"], **size, **options)
+
+    other = loader(saved)
+    next(iter(other))
+    mine = loader(own)
+    next(iter(mine))
+    before = mine.state_dict()
+    with pytest.raises(fr.InvalidArgumentError, match=match):
+        mine.load_state_dict(other.state_dict())
+    assert mine.state_dict() == before
 
 
 def test_a_state_without_a_member_is_refused(tiny_file: pathlib.Path) -> None:

@@ -76,3 +76,14 @@ def test_licences_of_files_that_are_no_part_of_a_library_are_left_out(
     assert "2001 A" in text
     assert "2002 B" not in text
     assert "Share alike" not in text
+
+
+def test_a_statement_in_prose_is_read_where_its_licence_is_known(
+    wheel_notice: types.ModuleType,
+) -> None:
+    prose = "Copyright:\n\n    (C) 2001 A\n\nLicense:\n\n    Do as\n    you like.\n\nThe Debian packaging is:\n"
+    stanzas = wheel_notice.stanzas_of_prose("libwebp7", prose)
+    assert stanzas[1]["Copyright"] == "(C) 2001 A"
+    assert stanzas[1]["License"] == "BSD-3-clause\nDo as\nyou like."
+    with pytest.raises(SystemExit, match="name it in PROSE"):
+        wheel_notice.stanzas_of_prose("libother1", prose)

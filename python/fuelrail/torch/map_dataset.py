@@ -92,6 +92,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         among its worker processes. Errors: those of `fuelrail.torch.DataLoader`.
         """
         self._data = open_dataset(data, stacklevel=4)
+        native_list(transforms)  # checked before anything else is made of it
         self._threads = None if threads is None else whole("threads", threads, least=1, bits=16)
         self._tensors = TensorFramework(memory_format)
         images = {field.name for field in self._data.schema if field.kind == "image"}
@@ -107,7 +108,6 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             "read_threads": whole("read_threads", read_threads, least=1, bits=16),
         }
         self._is_image = [field in images for field in self._options["fields"]]
-        native_list(transforms)
         # In shared memory, so that worker processes that live on hear of the next epoch.
         self._epoch = torch.zeros((), dtype=torch.int64)
         self._epoch.share_memory_()  # type: ignore[no-untyped-call]

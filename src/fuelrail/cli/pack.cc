@@ -91,8 +91,8 @@ void add_pack(CLI::App& app, Action& action) {
   command->add_option("--resize", arguments->options.resize,
                       "Make the shorter side N pixels; never enlarges");
   command->add_option("--quality", arguments->quality,
-                      "JPEG quality of what is encoded anew, 1 to 100 (default 95); given, every "
-                      "image is");
+                      "JPEG quality of what is encoded anew, 1 to 100 (default 95); where it is "
+                      "given, every image is encoded anew");
   command
       ->add_option("-j,--threads", arguments->options.threads,
                    "Threads that read and encode, at most 1024 (default: one a processor)")

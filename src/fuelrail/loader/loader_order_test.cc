@@ -110,26 +110,64 @@ TEST_F(LoaderOrder, state_of_another_order_is_refused_by_name) {
   EXPECT_EQ(refusal(weighted(kRecords), weighted(0)), "accepted");
 }
 
+// What a loader that is restored at `progress` reads, and how many records it asks for.
+struct Restored {
+  std::vector<int64_t> first_batch;
+  uint64_t extents = 0;
+};
+
+Restored restored_at(const std::shared_ptr<const Container>& many, const LoaderOptions& options,
+                     Progress progress) {
+  std::atomic<uint64_t> extents = 0;
+  Loader loader(std::make_shared<HookedContainer>(
+                    many, ContainerHooks{.extent = [&](uint64_t) { ++extents; }}),
+                options);
+  State state = loader.state();
+  state.progress = progress;
+  EXPECT_LT(to_json(state).size(), 1024u);
+  loader.restore(parse_state(to_json(state)));
+  EXPECT_EQ(loader.state().progress, progress);
+  Restored restored{.first_batch = ids(*loader.next())};
+  loader.stop();
+  restored.extents = extents;
+  return restored;
+}
+
+// Were the order walked or stored, the time limit of the tests, or memory, would not do.
 TEST_F(LoaderOrder, restoring_at_any_position_of_2_to_the_33_records_is_immediate) {
   constexpr uint64_t kMany = (uint64_t{1} << 33) + 7;
   const auto many = std::make_shared<RepeatedContainer>(set_.container, kMany);
   for (const Shuffle& shuffle : {Shuffle::kNone, Shuffle::kFull, Shuffle::window(256, 64)}) {
     LoaderOptions options = ids_of(3);
     options.shuffle = shuffle;
-    Loader loader(many, options);
+    options.shard = {1, 2};
     const EpochOrder order(kMany, shuffle, options.seed, 7);
-    for (const uint64_t position : {uint64_t{0}, kMany / 3, kMany - 2}) {
-      State state = loader.state();
-      state.progress = {7, position};
-      loader.restore(state);
-      const auto batch = loader.next();
-      ASSERT_TRUE(batch);
-      const std::vector<int64_t> rows = ids(*batch);
-      EXPECT_EQ(rows.size(), std::min<uint64_t>(3, kMany - position));
-      for (size_t row = 0; row < rows.size(); ++row) {
-        EXPECT_EQ(static_cast<uint64_t>(rows[row]), order(position + row));
+    for (const uint64_t position : {uint64_t{0}, kMany / 3, kMany - 8, kMany - 2}) {
+      const Restored restored = restored_at(many, options, {7, position});
+      std::vector<int64_t> expected;
+      const uint64_t left = kMany - position;
+      for (uint64_t row = std::min<uint64_t>(3, left - left / 2); row < std::min<uint64_t>(6, left);
+           ++row) {
+        expected.push_back(static_cast<int64_t>(order(position + row)));
       }
+      EXPECT_EQ(restored.first_batch, expected) << position;
+      EXPECT_LT(restored.extents, 1000u);  // of its batch, and of those read ahead
     }
+  }
+}
+
+TEST_F(LoaderOrder, restoring_at_any_of_2_to_the_33_weighted_draws_is_immediate) {
+  constexpr uint64_t kMany = uint64_t{1} << 33;
+  const LoaderOptions options = weighted(kMany);
+  const EpochOrder order(options.weights, options.seed, 7);
+  for (const uint64_t position : {uint64_t{0}, kMany / 3, kMany - 4}) {
+    const Restored restored = restored_at(set_.container, options, {7, position});
+    std::vector<int64_t> expected;
+    for (uint64_t row = 0; row < 4; ++row) {
+      expected.push_back(1000 + static_cast<int64_t>(order(position + row)));
+    }
+    EXPECT_EQ(restored.first_batch, expected) << position;
+    EXPECT_LT(restored.extents, 1000u);
   }
 }
 

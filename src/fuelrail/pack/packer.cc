@@ -165,8 +165,8 @@ class Job {
         {.path = path,
          .expected = fmt::format("at most {} of {} images left out", allowed_, total_),
          .found = fmt::to_string(failures_.size()),
-         .remedy = fmt::format("{} lists what was found; mend or remove it, or allow more with "
-                               "max-errors",
+         .remedy = fmt::format("{} lists what was found so far; mend or remove it, or allow more "
+                               "with --max-errors (in Python `max_errors`)",
                                report_uri_)});
   }
 

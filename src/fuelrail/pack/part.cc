@@ -24,7 +24,9 @@ std::unique_ptr<Sink> create_alone(const std::string& uri) {
 
 [[noreturn]] void throw_existing(const std::string& uri) {
   throw IoError("the output is there already",
-                {.path = uri, .remedy = "Choose another name, or allow it with overwrite"});
+                {.path = uri,
+                 .remedy = "Choose another name, or allow it with --overwrite (in Python "
+                           "`overwrite=True`)"});
 }
 
 }  // namespace

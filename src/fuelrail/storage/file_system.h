@@ -65,8 +65,9 @@ class FileSystem {
   virtual std::vector<FileInfo> list(const std::string& uri) = 0;
 
   // The same entries in the same order, by name alone. An entry of which the directory itself says
-  // what it is is not looked at, so that a folder of a million files opens at once. Errors: as
-  // list. Default: what `list` finds.
+  // what it is is not looked at, so that a folder of a million files opens at once. A dangling link
+  // counts as a file: that it is none is found when it is read, and not passed over in silence.
+  // Errors: as list. Default: what `list` finds.
   virtual std::vector<DirectoryEntry> list_names(const std::string& uri);
 
   // Removes a file. Nothing happens when there is none. Errors: IoError (also: a directory).

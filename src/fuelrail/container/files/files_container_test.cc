@@ -124,8 +124,26 @@ TEST(FilesContainer, links_to_folders_and_files_are_followed) {
   std::filesystem::create_directory_symlink("../elsewhere", directory / "data/dog");
   std::filesystem::create_symlink("0.jpg", directory / "data/cat/link.jpg");
   std::filesystem::create_symlink("nothing", directory / "data/cat/dangling.jpg");
-  EXPECT_THAT(paths_in(*open_files(directory / "data"), directory / "data"),
-              ElementsAre("cat/0.jpg", "cat/link.jpg", "dog/1.jpg", "dog/below/2.jpg"));
+  const auto container = open_files(directory / "data");
+  EXPECT_THAT(
+      paths_in(*container, directory / "data"),
+      ElementsAre("cat/0.jpg", "cat/dangling.jpg", "cat/link.jpg", "dog/1.jpg", "dog/below/2.jpg"));
+  try {
+    container->extent(1);
+    FAIL() << "a dangling link was read";
+  } catch (const NotFoundError& error) {
+    EXPECT_EQ(error.detail().path, directory / "data/cat/dangling.jpg");
+    EXPECT_EQ(error.detail().record, 1u);
+  }
+}
+
+TEST(FilesContainer, hidden_class_folder_is_warned_of) {
+  const TemporaryDirectory directory;
+  write_file(directory / ".ipynb_checkpoints/0.jpg", "x");
+  write_file(directory / "cat/0.jpg", "x");
+  std::vector<std::string> said;
+  open_files(directory.path(), {.warn = [&](const std::string& text) { said.push_back(text); }});
+  EXPECT_THAT(said, ElementsAre(HasSubstr("'.ipynb_checkpoints' is hidden, and read as class 0")));
 }
 
 TEST(FilesContainer, a_link_that_leads_back_is_refused) {

@@ -261,6 +261,12 @@ class Scan {
                       ignored_.first, image_extensions()));
     }
     if (const std::string doubt = layout_.warning(); !doubt.empty()) options_.warn(doubt);
+    for (size_t i = 0; i < listing_.classes.size() && listing_.classes[i].starts_with('.'); ++i) {
+      options_.warn(
+          fmt::format("{}: the folder '{}' is hidden, and read as class {}, before all others. "
+                      "Remove it if it is none",
+                      root_, listing_.classes[i], i));
+    }
   }
 
   void check_keep_going() const {

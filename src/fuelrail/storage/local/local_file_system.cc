@@ -57,13 +57,13 @@ void for_each_entry(const std::string& uri, Visit visit) {
 // Of a file or directory, through links; empty for anything else.
 std::optional<struct stat> status_of(DIR& directory, const std::string& uri, const char* name) {
   struct stat status {};
-  if (::fstatat(::dirfd(&directory), name, &status, 0) != 0) {
-    if (errno == ENOENT || errno == ELOOP)
-      return std::nullopt;  // a dangling link, or one to itself
-    local::throw_errno(errno, "the directory's entry cannot be looked at", join_uri(uri, name));
-  }
-  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return std::nullopt;
-  return status;
+  if (::fstatat(::dirfd(&directory), name, &status, 0) == 0) return status;
+  if (errno == ENOENT || errno == ELOOP) return std::nullopt;  // a dangling link, or one to itself
+  local::throw_errno(errno, "the directory's entry cannot be looked at", join_uri(uri, name));
+}
+
+bool is_file_or_directory(const struct stat& status) {
+  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
 
 class LocalFileSystem final : public FileSystem {
@@ -103,7 +103,9 @@ class LocalFileSystem final : public FileSystem {
     std::vector<FileInfo> entries;
     for_each_entry(uri, [&](DIR& directory, const dirent& entry) {
       const auto status = status_of(directory, uri, entry.d_name);
-      if (status) entries.push_back(info_of(join_uri(uri, entry.d_name), *status));
+      if (status && is_file_or_directory(*status)) {
+        entries.push_back(info_of(join_uri(uri, entry.d_name), *status));
+      }
     });
     std::sort(entries.begin(), entries.end(),
               [](const FileInfo& a, const FileInfo& b) { return a.uri < b.uri; });
@@ -117,7 +119,8 @@ class LocalFileSystem final : public FileSystem {
         entries.push_back({entry.d_name, entry.d_type == DT_DIR});
       } else if (entry.d_type == DT_LNK || entry.d_type == DT_UNKNOWN) {
         const auto status = status_of(directory, uri, entry.d_name);
-        if (status) entries.push_back({entry.d_name, S_ISDIR(status->st_mode)});
+        if (status && !is_file_or_directory(*status)) return;
+        entries.push_back({entry.d_name, status && S_ISDIR(status->st_mode)});
       }
     });
     std::sort(entries.begin(), entries.end(),

@@ -49,6 +49,20 @@ TEST(LocalFileSystem, links_are_followed_and_dangling_ones_left_out) {
   EXPECT_TRUE(entries[3].is_directory);
 }
 
+TEST(LocalFileSystem, dangling_links_are_files_by_name) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "folder");
+  std::filesystem::create_symlink("folder", directory / "to-folder");
+  std::filesystem::create_symlink("nothing", directory / "dangling");
+  ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", directory / "to-pipe");
+  std::vector<std::string> found;
+  for (const DirectoryEntry& entry : local_file_system().list_names(directory.path())) {
+    found.push_back(entry.name + (entry.is_directory ? "/" : ""));
+  }
+  EXPECT_THAT(found, ElementsAre("dangling", "folder/", "to-folder/"));
+}
+
 TEST(LocalFileSystem, pipes_are_left_out_of_lists) {
   const TemporaryDirectory directory;
   write_file(directory / "file", "");

@@ -1,0 +1,64 @@
+"""A run that is killed again and again learns from each sample once: as docs/resume.md says."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import fuelrail as fr
+import killed_run
+
+LONG = bool(os.environ.get("FUELRAIL_LONG"))
+KILLS = 1000 if LONG else 100
+SECONDS = 1100 if LONG else 110
+
+
+def uninterrupted(file: pathlib.Path, epochs: int) -> list[list[int]]:
+    loader = fr.Loader(file, **killed_run.OPTIONS)
+    return [ids.numpy().tolist() for _ in range(epochs) for (ids,) in loader]
+
+
+@pytest.mark.timeout(SECONDS + 10)
+def test_killed_at_any_moment_no_sample_is_lost_or_repeated(
+    tiny_file: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    command = [sys.executable, "-W", "error", killed_run.__file__, tiny_file, tmp_path, KILLS]
+    done = subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+    state = json.loads((tmp_path / "checkpoint").read_text())["loader"]
+    expected = uninterrupted(tiny_file, state["epoch"])
+    assert state["position"] == 0
+    assert [
+        [*map(int, line.split())] for line in (tmp_path / "log").read_text().splitlines()
+    ] == expected
+
+    # And what each process was handed: from the checkpoint on, so that the one batch that was not
+    # in it yet came again.
+    handed: dict[int, list[list[int]]] = {}
+    for line in (tmp_path / "all").read_text().splitlines():
+        process, *ids = map(int, line.split())
+        handed.setdefault(process, []).append(ids)
+    at = 0  # the batch after the last that anyone was handed
+    repeated = {}
+    for process in [*range(KILLS + len(killed_run.CALLS)), -1]:
+        batches = handed.pop(process, [])
+        if not batches:  # killed before its first
+            continue
+        repeated[process] = 0 if batches[:1] == expected[at : at + 1] else 1
+        at -= repeated[process]
+        assert batches == expected[at : at + len(batches)]
+        at += len(batches)
+    assert not handed
+    assert at == len(expected)
+    for process, (name, after, count) in enumerate(killed_run.CALLS, start=KILLS):
+        saved = name == "replace" and after
+        following = process + 1 if process + 1 < KILLS + len(killed_run.CALLS) else -1
+        assert repeated[following] == (0 if saved else 1), (name, after, count)
