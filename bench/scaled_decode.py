@@ -1,62 +1,129 @@
 """How far scaled decoding is from full decoding, in pixels, and what it saves.
 
-    python bench/scaled_decode.py FOLDER
+    python bench/scaled_decode.py [FOLDER]        default: ../shared/data/imagenet-sample, about 2 minutes
 
-Prints, for the training crop and the validation pair at 224 x 224, the peak signal-to-noise ratio
-of the images that were decoded at a smaller scale, their share, and processor time an image.
+The JPEGs right in FOLDER are packed as they are and loaded with `scaled_decode` off and on, in turn, one thread. PSNR is
+of the images that were decoded at a smaller scale, against the same crop from the full decode (uint8, all channels).
+Processor time is the whole process's in user mode; its ratio is the median over the rounds of the ratio within the round.
+Results go to bench/results/scaled-decode-<cpu>-<date>.md and .json.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import pathlib
 import resource
+import shutil
+import statistics
+import sys
+import tempfile
 
-import torch
+import numpy
+from loader import ROOT, SAMPLE, machine
 
 import fuelrail as fr
 from fuelrail import transforms as T
 
+ROUNDS = 5
 LISTS = {
     "RandomResizedCrop(224)": [T.RandomResizedCrop(224)],
     "ResizedCenterCrop(224)": [T.ResizedCenterCrop(224)],
-    "Resize(112), CenterCrop(112)": [T.Resize(112), T.CenterCrop(112)],
+    "RandomResizedCrop(112)": [T.RandomResizedCrop(112)],
+    "ResizedCenterCrop(112)": [T.ResizedCenterCrop(112)],
     "RandomResizedCrop(64)": [T.RandomResizedCrop(64)],
 }
 
 
-def images(folder: str, transforms: list[T.Transform], scaled: bool) -> tuple[torch.Tensor, float]:
+def epoch(
+    data: fr.Dataset, transforms: list[T.Transform], scaled: bool
+) -> tuple[numpy.ndarray, float]:
+    """All images, and milliseconds of processor time an image."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    with fr.torch.DataLoader(
-        folder,
-        64,
+    with fr.Loader(
+        data,
+        50,
         transforms=transforms,
         fields=["image"],
         dtype="uint8",
         threads=1,
         scaled_decode=scaled,
     ) as loader:
-        rows = torch.cat([batch[0].clone() for batch in loader])
+        batches = [batch[0] for batch in loader]
     spent = resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
-    return rows, spent / len(rows) * 1000
+    return numpy.concatenate([batch.numpy() for batch in batches]), spent / len(data) * 1000
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", help="of photographs, or a .rec file")
+def compare(data: fr.Dataset, transforms: list[T.Transform]) -> dict[str, object]:
+    rounds = [[epoch(data, transforms, scaled) for scaled in (False, True)] for _ in range(ROUNDS)]
+    (full, _), (scaled, _) = rounds[0]
+    errors = numpy.array(
+        [numpy.mean((a.astype(float) - b) ** 2) for a, b in zip(full, scaled, strict=True)]
+    )
+    psnr = numpy.sort(10 * numpy.log10(255**2 / errors[errors > 0]))
+    return {
+        "images": len(full),
+        "scaled": len(psnr),
+        "psnr_mean": float(psnr.mean()) if len(psnr) else None,
+        "psnr_5_percent": float(numpy.quantile(psnr, 0.05)) if len(psnr) else None,
+        "psnr_least": float(psnr[0]) if len(psnr) else None,
+        "full_ms": statistics.median(a[1] for a, _ in rounds),
+        "scaled_ms": statistics.median(b[1] for _, b in rounds),
+        "speed": statistics.median(a[1] / b[1] for a, b in rounds),
+    }
+
+
+def report(results: dict[str, object]) -> str:
+    about, lists = results["machine"], results["lists"]
+    assert isinstance(about, dict)
+    assert isinstance(lists, dict)
+    lines = [
+        f"# Scaled decoding, {about['date']}, commit {about['commit']}",
+        "",
+        f"{about['cpu']}; libjpeg-turbo {about['libjpeg-turbo']}. Command: `{results['command']}`, {ROUNDS} rounds.",
+        "",
+        "| transforms | decoded smaller | PSNR mean, dB | 5th percentile | least | CPU ms an image, full | scaled | speed |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, part in lists.items():
+        share = f"{part['scaled'] / part['images']:.1%}"
+        if part["scaled"] == 0:
+            quality = "- | - | -"
+        else:
+            quality = " | ".join(
+                f"{part[value]:.1f}" for value in ("psnr_mean", "psnr_5_percent", "psnr_least")
+            )
+        times = f"{part['full_ms']:.3f} | {part['scaled_ms']:.3f} | {part['speed']:.2f}"
+        lines.append(f"| {name} | {share} | {quality} | {times} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", default=SAMPLE, type=pathlib.Path)
     folder = parser.parse_args().folder
-    print("list | decoded smaller | PSNR least, 5 %, median, dB | CPU ms an image, full -> scaled")
-    for name, transforms in LISTS.items():
-        full, full_ms = images(folder, transforms, scaled=False)
-        scaled, scaled_ms = images(folder, transforms, scaled=True)
-        errors = ((full.to(torch.float32) - scaled.to(torch.float32)) ** 2).mean((1, 2, 3))
-        psnr = (10 * torch.log10(255**2 / errors[errors > 0])).sort().values
-        if len(psnr) == 0:
-            print(f"{name} | 0 of {len(full)}")
-            continue
-        part = f"{len(psnr)} of {len(full)}"
-        ratios = f"{psnr[0]:.1f}, {psnr[len(psnr) // 20]:.1f}, {psnr[len(psnr) // 2]:.1f}"
-        print(f"{name} | {part} | {ratios} | {full_ms:.2f} -> {scaled_ms:.2f}")
+    with tempfile.TemporaryDirectory() as work:
+        source = pathlib.Path(work) / "source" / "photographs"
+        source.mkdir(parents=True)
+        for path in sorted(folder.glob("*.[jJ][pP]*[gG]")):
+            shutil.copy(path, source)
+        fr.pack(source.parent, pathlib.Path(work) / "photographs.rec")
+        data = fr.open(pathlib.Path(work) / "photographs.rec")
+        lists = {name: compare(data, transforms) for name, transforms in LISTS.items()}
+    command = " ".join(["python", "bench/scaled_decode.py", *sys.argv[1:]])
+    results: dict[str, object] = {"command": command, "machine": machine(), "lists": lists}
+    text = report(results)
+    print(text)
+    about = results["machine"]
+    assert isinstance(about, dict)
+    cpu = "".join(c if c.isalnum() else "-" for c in str(about["cpu"])).strip("-").lower()
+    stem = ROOT / "bench" / "results" / f"scaled-decode-{cpu}-{about['date']}"
+    stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    stem.with_suffix(".md").write_text(text)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -30,6 +30,8 @@ nb::dlpack::dtype dlpack_type(DType dtype) {
       return nb::dtype<float>();
     case DType::kBool:
       return nb::dtype<bool>();
+    case DType::kBfloat16:
+      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
   }
   return {};
 }
@@ -110,8 +112,14 @@ nb::object listed(nb::handle source) {
   return nb::steal(view).attr("tolist")();  // `array` keeps the memory until then
 }
 
+constexpr const char* kNoBfloat16 = "the buffer protocol has no bfloat16";
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
+  if (nb::inst_ptr<Array>(self)->dtype == DType::kBfloat16) {
+    PyErr_SetString(PyExc_BufferError, kNoBfloat16);
+    return -1;
+  }
   try {
     const nb::object source = exporter({nb::inst_ptr<Array>(self), self});
     return PyObject_GetBuffer(source.ptr(), view, flags);  // released by the exporter, its owner
@@ -130,6 +138,20 @@ size_t length(const Array& array) {
   return static_cast<size_t>(array.shape.front());
 }
 
+// NumPy asks for the buffer first, drops whatever error that is, and comes here.
+nb::object numpy_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+  if (nb::inst_ptr<Array>(self)->dtype == DType::kBfloat16) {
+    throw UnsupportedError(
+        "NumPy has no bfloat16",
+        {.remedy = "Use torch.from_dlpack(array), or ask for float32 or float16"});
+  }
+  const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
+  if (!view.is_valid()) throw nb::python_error();
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  if (copy.is_none()) return numpy.attr("asarray")(view, nb::arg("dtype") = dtype);
+  return numpy.attr("array")(view, nb::arg("dtype") = dtype, nb::arg("copy") = copy);
+}
+
 nb::object to_numpy(nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); }
 
 nb::str describe(const Array& array) {
@@ -144,8 +166,9 @@ void bind_arrays(nb::module_& module) {
       "A dense, row-major array in memory of the core.\n\n"
       "Consumers share the memory and keep it alive: `numpy.asarray(array)`,\n"
       "`torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer\n"
-      "protocol. It may be written to. `data.subset`, `sampler`, `weights` and the like\n"
-      "take one, as they take whatever speaks DLPack.")
+      "protocol. It may be written to. NumPy and the buffer protocol have no bfloat16:\n"
+      "they raise UnsupportedError and BufferError, DLPack passes it on. `data.subset`,\n"
+      "`sampler`, `weights` and the like take one, as they take whatever speaks DLPack.")
       .def_prop_ro("shape", shape_of, nb::sig("def shape(self) -> tuple[int, ...]"),
                    "Extent of each dimension.")
       .def_prop_ro(
@@ -160,6 +183,9 @@ void bind_arrays(nb::module_& module) {
       .def("__repr__", describe)
       .def("numpy", to_numpy, nb::sig("def numpy(self) -> typing.Any"),
            "The same memory as a numpy.ndarray.")
+      .def("__array__", numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
+           nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) "
+                   "-> typing.Any"))
       .def("__dlpack__", dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
            nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
            nb::arg("copy").none() = nb::none(),

@@ -123,7 +123,8 @@ nb::object scalar(Bytes bytes, DType dtype) {
     case DType::kBool:
       return nb::bool_(load<uint8_t>(bytes) != 0);
     case DType::kFloat16:
-      break;  // no scalar field has it; as an array it is still exact
+    case DType::kBfloat16:
+      break;  // no scalar field has them; as arrays they are still exact
   }
   return nb::none();
 }
@@ -141,7 +142,7 @@ nb::object value(const Record& self, const std::string& name) {
   const FieldSpec& spec = schema.fields[index];
   const FieldValue& field = self.sample.fields[index];
   if (spec.kind != FieldKind::kTensor) return nb::bytes(field.bytes.data(), field.bytes.size());
-  if (spec.shape.empty() && spec.dtype != DType::kFloat16) return scalar(field.bytes, spec.dtype);
+  if (spec.shape.empty() && size_in_bytes(spec.dtype) != 2) return scalar(field.bytes, spec.dtype);
   const bool ragged = std::find(spec.shape.begin(), spec.shape.end(), -1) != spec.shape.end();
   return nb::cast(array_of(field.bytes, spec.dtype, ragged ? field.shape : spec.shape));
 }

@@ -213,12 +213,32 @@ class LoaderHandle {
   nb::object columns(const Batch& batch) const {
     const std::vector<std::string>& fields = loader_->options().fields;
     nb::list arrays;
-    for (const std::string& field : fields) {
-      const size_t index = batch.layout().index_of(field);
-      arrays.append(Array{batch.owner(), batch.column(index), batch.layout().columns()[index].dtype,
-                          batch.shape(index)});
-    }
+    for (const std::string& field : fields) arrays.append(column(batch, field));
     return nb::tuple(arrays);
+  }
+
+  // An Array; of a ragged column a list: of bytes where the elements are bytes in one dimension,
+  // else of Arrays.
+  static nb::object column(const Batch& batch, const std::string& field) {
+    const size_t index = batch.layout().index_of(field);
+    const ColumnSpec& spec = batch.layout().columns()[index];
+    if (!spec.ragged()) {
+      return nb::cast(Array{batch.owner(), batch.column(index), spec.dtype, batch.shape(index)});
+    }
+    const size_t dimensions = spec.row_shape.size();
+    nb::list rows;
+    for (size_t i = 0; i < batch.rows(); ++i) {
+      const RaggedRow& row = batch.ragged_row(index, i);
+      if (spec.dtype == DType::kUint8 && dimensions == 1) {
+        rows.append(nb::bytes(row.data, static_cast<size_t>(row.shape[0])));
+      } else {
+        rows.append(Array{batch.owner(),
+                          row.data,
+                          spec.dtype,
+                          {row.shape.begin(), row.shape.begin() + static_cast<int>(dimensions)}});
+      }
+    }
+    return rows;
   }
 
   std::mutex feed_mutex_;
@@ -298,6 +318,7 @@ void bind_options(nb::module_& module) {
   nb::enum_<DType>(module, "ImageDType", "Element types of the image column.")
       .value("float32", DType::kFloat32)
       .value("float16", DType::kFloat16)
+      .value("bfloat16", DType::kBfloat16)
       .value("uint8", DType::kUint8);
   nb::enum_<ImageLayout>(module, "ImageLayout")
       .value("NCHW", ImageLayout::kNchw)
@@ -380,8 +401,9 @@ void bind_loader(nb::module_& module) {
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"),
-           nb::sig("def next(self, turn: int) -> tuple[Array, ...] | None"),
-           "The next batch, or None at the end of the epoch.")
+           nb::sig("def next(self, turn: int) -> "
+                   "tuple[Array | list[Array] | list[bytes], ...] | None"),
+           "The next batch, or None at the end of the epoch. A ragged column is a list.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
       .def("state", &LoaderHandle::state, "JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))

@@ -23,6 +23,7 @@ import fuelrail._interpreter  # noqa: F401  before the extension
 from fuelrail import _core, transforms
 from fuelrail._core import Array, BadRecord, StageStats, Stats
 from fuelrail.dataset import Dataset, Field, Place, Sample, open
+from fuelrail.delivery import BatchContext
 from fuelrail.errors import (
     ArgumentTypeError,
     CorruptError,
@@ -50,6 +51,7 @@ __all__ = [
     "ArgumentTypeError",
     "Array",
     "BadRecord",
+    "BatchContext",
     "CorruptError",
     "Dataset",
     "DecodeError",

@@ -27,8 +27,8 @@ class Array:
 
     Consumers share the memory and keep it alive: `numpy.asarray(array)`,
     `torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer
-    protocol. It may be written to. `data.subset`, `sampler`, `weights` and the like
-    take one, as they take whatever speaks DLPack.
+    protocol. It may be written to. NumPy and the buffer protocol have no bfloat16:
+    they raise UnsupportedError and BufferError, DLPack passes it on.
     """
 
     @property
@@ -53,6 +53,8 @@ class Array:
 
     def numpy(self) -> Any:
         """The same memory as a numpy.ndarray."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
 
     def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any: ...
 
@@ -213,6 +215,8 @@ class ImageDType(enum.Enum):
 
     float16 = 3
 
+    bfloat16 = 6
+
     uint8 = 0
 
 class ImageLayout(enum.Enum):
@@ -317,8 +321,10 @@ class Loader:
     def begin(self) -> int:
         """Begins the next epoch; returns what `next` wants to hear."""
 
-    def next(self, turn: int) -> tuple[Array, ...] | None:
-        """The next batch, or None at the end of the epoch."""
+    def next(self, turn: int) -> tuple[Array | list[Array] | list[bytes], ...] | None:
+        """
+        The next batch, or None at the end of the epoch. A ragged column is a list.
+        """
 
     def set_epoch(self, epoch: int) -> None: ...
 

@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
+from fuelrail.delivery import ArrayFramework, Delivery, Framework
 from fuelrail.errors import (
     ArgumentTypeError,
     FuelrailWarning,
@@ -28,7 +29,6 @@ from fuelrail.options import (
     real,
     shown,
     suggests_options_or,
-    text,
     truth,
     typed,
     whole,
@@ -38,7 +38,7 @@ from fuelrail.transforms import Transform, native_list
 
 __all__ = ["Loader"]
 
-Column = TypeVar("Column")
+Element = TypeVar("Element")
 """What one column of a batch is: an Array, a tensor."""
 Self = TypeVar("Self", bound="BaseLoader[Any]")
 
@@ -47,9 +47,9 @@ _NOT_OPTIONS = {
     "dataset": "Name it `data`, or give it first without a name",
     "num_workers": "Use `threads`: native threads decode, there are no worker processes",
     "drop_last": 'Use `last_batch="drop"` for True, "short" (the default) for False',
-    "pin_memory": "Leave it out, and pin what you copy: `tensor.pin_memory()`",
-    "pin_memory_device": "Leave it out, and pin what you copy: `tensor.pin_memory()`",
-    "collate_fn": "Leave it out: a batch is already a tuple of the columns named by `fields`",
+    "pin_memory_device": "Leave it out: `pin_memory` is for CUDA, and `device` copies there",
+    "collate_fn": "Leave it out: a batch is already a tuple of the columns named by `fields`. "
+    "What is to happen to it goes into `batch_transforms`",
     "prefetch_factor": "Use `prefetch`, the number of batches made ahead",
     "worker_init_fn": "Leave it out: no Python runs in the threads, and `seed` sets randomness",
     "persistent_workers": "Leave it out: the threads live on from epoch to epoch",
@@ -70,10 +70,11 @@ def _stop_all() -> None:
         loader.close()
 
 
-class BaseLoader(Generic[Column]):
+class BaseLoader(Generic[Element]):
     """What the loaders of all frameworks share; a framework says how a column becomes its own."""
 
-    _column: Callable[[_core.Array], Column]
+    _framework: Callable[[object, object, object], Framework[Element]]
+    """Of `memory_format`, `pin_memory` and `device`."""
 
     @suggests_options_or(_NOT_OPTIONS)
     def __init__(
@@ -88,9 +89,11 @@ class BaseLoader(Generic[Column]):
         batch_sampler: Iterable[Any] | None = None,
         seed: int = 0,
         transforms: Sequence[Transform] | None = None,
-        fields: Sequence[str] = ("image", "label"),
+        fields: Sequence[str] | Mapping[str, str] = ("image", "label"),
+        as_dict: bool = False,
         dtype: Any = "float32",
         layout: str = "NCHW",
+        batch_transforms: Sequence[Callable[..., Any]] | None = None,
         last_batch: str = "short",
         rank: int | None = None,
         world_size: int | None = None,
@@ -99,6 +102,9 @@ class BaseLoader(Generic[Column]):
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
         on_error: Literal["raise", "skip"] = "raise",
         max_bad: int | float | None = None,
+        memory_format: Any = "contiguous_format",
+        pin_memory: bool = False,
+        device: Any = None,
         threads: int | None = None,
         prefetch: int = 2,
         read_threads: int = 4,
@@ -121,19 +127,31 @@ class BaseLoader(Generic[Column]):
                 ends the epoch; an epoch without a sample ends the order.
             batch_sampler: the same of lists of indices, of any length: a torch BatchSampler.
             seed: of the order and of random transforms; 64 bits. Default: 0.
-            transforms: a list of `fuelrail.transforms`, which has to give all images one size.
+            transforms: a list of `fuelrail.transforms`. Where it does not give all images one size,
+                they come as a list of one array an image.
             fields: the columns of a batch, each once, in the order in which they are to come:
                 image: `dtype` and `layout`, (batch, 3, height, width) or (batch, height, width, 3);
+                    or a list of (3, height, width), (height, width, 3);
+                encoded: the image as it is stored (JPEG, PNG, ...): a list of bytes;
                 label: int64 (batch,) where every sample has one and all are whole numbers, else
-                    float32, (batch,) or (batch, labels);
+                    float32, (batch,) or (batch, labels), or a list of (labels,) where samples have
+                    different numbers of labels;
                 id: int64 (batch,), the format's number of the record (`Sample.id`);
                 position: int64 (batch,), the place in the epoch;
                 valid: bool (batch,), False for the filler rows of last_batch="pad";
                 substituted: bool (batch,), True where on_error="skip" took another sample.
-                Default: image, label.
-            dtype: of the images: "float32" (the default), "float16" or "uint8". Without Normalize,
-                floats are in [0, 1].
+                any other field of the dataset by its name; bytes are a list of bytes.
+                Default: image, label. A dict names them: {"x": "image", "y": "label"}.
+            as_dict: whether a batch is a dict of the columns by name, as with a dict of `fields`,
+                and not a tuple. Default: False.
+            dtype: of the images: "float32" (the default), "float16", "bfloat16" (for DLPack and
+                PyTorch; NumPy has none) or "uint8". Without Normalize, floats are in [0, 1].
             layout: "NCHW" (the default) or "NHWC"; channels are red, green, blue.
+            batch_transforms: callables that the batch, tuple or dict, goes through when it is
+                handed out: `batch = f(batch)`, or `f(batch, context=...)` where f has a parameter
+                of that name, with a `fuelrail.BatchContext` (seed, epoch, positions). They run in
+                order on the thread that asks for the batch; what one raises comes as it is, in
+                place of the batch, and the loop can go on after it.
             last_batch: what becomes of samples that do not fill a global batch. "short", the
                 default: batches of what is left, shared evenly among the ranks; "drop": left out; "pad": filled with
                 the last sample, not valid; "wrap": filled from the beginning of the epoch.
@@ -157,6 +175,13 @@ class BaseLoader(Generic[Column]):
                 its batch, which ends the run until `set_epoch` or `load_state_dict`. An int
                 counts, a float is a fraction of that part (with `sampler` and `batch_sampler`, of
                 the dataset). Default: 0.01, but at least 10 samples.
+        Of fuelrail.torch.DataLoader only:
+            memory_format: torch.channels_last: images of shape (batch, 3, height, width) whose
+                memory is that of NHWC. Default: torch.contiguous_format.
+            pin_memory: copy batches into page-locked memory. Needs CUDA. Default: False.
+            device: "cuda" or one like "cuda:1": copy batches there, by way of page-locked memory
+                and on a stream of its own; `batch_transforms` run after that. Default: none, the
+                CPU.
         What changes speed only:
             threads: that decode. Default: the processors that this process may use, shared among
                 the processes of the machine (LOCAL_WORLD_SIZE).
@@ -166,7 +191,8 @@ class BaseLoader(Generic[Column]):
         Errors: InvalidArgumentError for a bad value, naming the nearest good one;
         ArgumentTypeError for a value of the wrong type and for an unknown option, naming what to
         use instead of one of torch's; OutOfRangeError for a rank that is not below world_size;
-        those of `fuelrail.open`.
+        UnsupportedError for `pin_memory` and `device` where PyTorch has no CUDA; those of
+        `fuelrail.open`.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "data")}
         dataset = open_dataset(data, stacklevel=4)
@@ -185,20 +211,30 @@ class BaseLoader(Generic[Column]):
             world_size=world_size,
             index=dataset._index,
         )
+        seed = whole("seed", seed, bits=64)
+        framework = type(self)._framework(memory_format, pin_memory, device)
+        self._delivery: Delivery[Element] = Delivery(
+            framework,
+            fields=fields,
+            as_dict=as_dict,
+            batch_transforms=batch_transforms,
+            image_fields=[field.name for field in dataset.schema if field.kind == "image"],
+            seed=seed,
+        )
         self._core = _core.Loader(
             dataset.container,
             **order,
-            seed=whole("seed", seed, bits=64),
+            seed=seed,
             rank=rank,
             world_size=world_size,
             last_batch=choice("last_batch", last_batch, _core.LastBatch),
             transforms=native_list(transforms),
             dtype=choice("dtype", dtype, _core.ImageDType),
-            layout=choice("layout", layout, _core.ImageLayout),
+            layout=native_layout(layout, framework),
             orientation=choice("orientation", orientation, _core.Orientation),
             scaled_decode=truth("scaled_decode", scaled_decode),
             max_pixels=whole("max_pixels", max_pixels, least=1),
-            fields=columns_of(fields),
+            fields=self._delivery.native_fields,
             skip=self._skips,
             max_bad=_max_bad(max_bad, self._skips),
             threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
@@ -238,8 +274,9 @@ class BaseLoader(Generic[Column]):
         """
         return self._core.size() if self._fed is None else len(self._fed)
 
-    def __iter__(self) -> Iterator[tuple[Column, ...]]:
-        """The next epoch's batches, as tuples in the order of `fields`.
+    def __iter__(self) -> Iterator[Any]:
+        """The next epoch's batches: tuples in the order of `fields`, or dicts by name; or whatever
+        `batch_transforms` make of them.
 
         An epoch of which a batch was taken is over when the next `iter` is called, whether it was
         read to its end or not; after `load_state_dict`, the first iterator goes on from there.
@@ -251,7 +288,8 @@ class BaseLoader(Generic[Column]):
         turn = self._core.begin()
         if self._fed is not None:
             self._fed.begin(self._core)
-        return _Epoch(self, turn)
+        epoch = self._core.progress()[0] if self._delivery.wants_context else 0
+        return _Epoch(self, turn, epoch)
 
     def set_epoch(self, epoch: int) -> None:
         """Makes `epoch` the next one, from its beginning: an integer in [0, 2**32).
@@ -354,7 +392,8 @@ class BaseLoader(Generic[Column]):
         if self._closed:
             raise StateError("the loader is closed")
 
-    def _take(self, turn: int) -> tuple[Column, ...] | None:
+    def _take(self, turn: int, epoch: int) -> Any:
+        """The next batch, or None at the end of the epoch."""
         self._check_open()
         fed = self._fed
         try:
@@ -362,7 +401,7 @@ class BaseLoader(Generic[Column]):
         finally:
             if self._skips:
                 self._warn_of_bad_records()
-        return None if batch is None else tuple([self._column(column) for column in batch])
+        return None if batch is None else self._delivery(batch, epoch)
 
     def _warn_of_bad_records(self) -> None:
         for bad in self._core.bad_records(self._warned):
@@ -375,18 +414,19 @@ class BaseLoader(Generic[Column]):
                 warnings.warn(text, FuelrailWarning, stacklevel=4)
 
 
-class _Epoch(Iterator[tuple[Column, ...]]):
+class _Epoch(Iterator[Any]):
     """One epoch's iterator. It keeps its loader alive."""
 
-    def __init__(self, loader: BaseLoader[Column], turn: int) -> None:
-        self._loader: BaseLoader[Column] | None = loader
+    def __init__(self, loader: BaseLoader[Any], turn: int, epoch: int) -> None:
+        self._loader: BaseLoader[Any] | None = loader
         self._turn = turn
+        self._epoch = epoch
 
-    def __next__(self) -> tuple[Column, ...]:
+    def __next__(self) -> Any:
         loader = self._loader
         if loader is not None:
             try:
-                batch = loader._take(self._turn)
+                batch = loader._take(self._turn, self._epoch)
             except TooManyBadRecordsError:
                 self._loader = None
                 raise
@@ -412,7 +452,7 @@ def _rebuilt(
 
 
 class Loader(BaseLoader[_core.Array]):
-    """Batches as tuples of `fuelrail.Array`, for any framework that takes DLPack or buffers.
+    """Batches as tuples or dicts of `fuelrail.Array`, for any framework that takes DLPack or buffers.
 
     >>> loader = fuelrail.Loader("train.rec", 256, shuffle=True,
     ...                          transforms=[fuelrail.transforms.RandomResizedCrop(224)])
@@ -430,26 +470,21 @@ class Loader(BaseLoader[_core.Array]):
     it.
     """
 
-    @staticmethod
-    def _column(array: _core.Array) -> _core.Array:
-        return array
+    _framework = ArrayFramework
 
 
-def columns_of(fields: object) -> list[str]:
-    """The names in `fields`. Errors: InvalidArgumentError, ArgumentTypeError."""
-    if isinstance(fields, (str, bytes)) or not isinstance(fields, Sequence):
-        raise ArgumentTypeError(
-            "`fields` is not a list",
-            expected='names, as in ["image", "label"]',
-            found=typed(fields),
+def native_layout(layout: object, framework: Framework[Any]) -> _core.ImageLayout:
+    """The core's layout for the user's. Errors: InvalidArgumentError, ArgumentTypeError."""
+    asked = choice("layout", layout, _core.ImageLayout)
+    if not framework.interleaved:
+        return asked
+    if asked is not _core.ImageLayout.NCHW:
+        raise InvalidArgumentError(
+            '`memory_format` goes with layout="NCHW"',
+            found=f"layout={asked.name!r}",
+            remedy="Leave `layout` out: channels_last has the memory of NHWC",
         )
-    names = [text(f"`fields[{place}]`", field) for place, field in enumerate(fields)]
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise InvalidArgumentError(
-                f"`fields` names '{name}' twice", found=shown(list(fields)), remedy="Name it once"
-            )
-    return names
+    return _core.ImageLayout.NHWC
 
 
 def _max_bad(value: object, skips: bool) -> int | float | None:

@@ -89,8 +89,8 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
     """
     given = getattr(value, "value", value)
     name = getattr(given, "__name__", given)
-    if not isinstance(name, str):  # a dtype's text is its name; anything else has none
-        name = str(given) if "dtype" in type(given).__name__.lower() else ""
+    if not isinstance(name, str):
+        name = str(given) if named_by_text(given) else ""
     name = name.removeprefix("torch.")
     if name not in names:
         kind_of_error = InvalidArgumentError if name else ArgumentTypeError
@@ -100,6 +100,12 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
             remedy=nearest(name, names),
         )
     return name
+
+
+def named_by_text(value: object) -> bool:
+    """Whether `str` of it is its name: dtypes, torch's memory formats."""
+    kind = type(value).__name__.lower()
+    return "dtype" in kind or kind == "memory_format"
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:

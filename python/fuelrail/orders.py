@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fuelrail import _core
+from fuelrail.delivery import NativeColumn
 from fuelrail.errors import (
     ArgumentTypeError,
     FuelrailWarning,
@@ -136,7 +137,7 @@ class FedOrder:
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
 
-    def take(self, core: _core.Loader, turn: int) -> tuple[_core.Array, ...] | None:
+    def take(self, core: _core.Loader, turn: int) -> tuple[NativeColumn, ...] | None:
         """The next batch, or None at the end of the epoch."""
         with self._own_lock():
             self._top_up(core)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import torch
-from torch.utils.dlpack import from_dlpack
 
-from fuelrail import _core
 from fuelrail.loader import BaseLoader
 from fuelrail.torch.map_dataset import MapDataset, SampleBatch, collate
+from fuelrail.torch.tensors import TensorFramework
 
 __all__ = ["DataLoader", "MapDataset", "SampleBatch", "collate"]
 
 
 class DataLoader(BaseLoader[torch.Tensor]):
-    """Batches as tuples of tensors; the options are those of `fuelrail.Loader`.
+    """Batches as tuples or dicts of tensors; the options are those of `fuelrail.Loader`.
 
     >>> loader = fuelrail.torch.DataLoader("train.rec", 256, shuffle=True,
     ...                                    transforms=[fuelrail.transforms.RandomResizedCrop(224)])
@@ -26,6 +25,4 @@ class DataLoader(BaseLoader[torch.Tensor]):
     process makes the same loader: rank and world size come from torch.distributed.
     """
 
-    @staticmethod
-    def _column(array: _core.Array) -> torch.Tensor:
-        return from_dlpack(array)
+    _framework = TensorFramework

@@ -9,24 +9,25 @@ from typing import Any, overload
 
 import torch
 from torch.utils.data import default_collate, get_worker_info
-from torch.utils.dlpack import from_dlpack
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
+from fuelrail.delivery import columns_of
 from fuelrail.errors import ArgumentTypeError
-from fuelrail.loader import columns_of
+from fuelrail.loader import native_layout
 from fuelrail.options import choice, suggests_options, truth, typed, whole
+from fuelrail.torch.tensors import TensorFramework
 from fuelrail.transforms import Transform, native_list
 
-Sample = tuple[torch.Tensor, ...]
+Sample = tuple[Any, ...]
 
 
 class SampleBatch(Sequence[Sample]):
-    """Samples that were decoded together: `columns` are the batch's tensors, `self[i]` is a tuple of
-    views of their rows.
+    """Samples that were decoded together: `columns` are the batch's tensors, or lists where rows
+    differ in size; `self[i]` is a tuple of views of their rows.
     """
 
-    def __init__(self, columns: Sequence[torch.Tensor]) -> None:
+    def __init__(self, columns: Sequence[Any]) -> None:
         self.columns = list(columns)
 
     def __len__(self) -> int:
@@ -85,6 +86,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         orientation: str = "apply",
         scaled_decode: bool = False,
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
+        memory_format: Any = "contiguous_format",
         threads: int | None = None,
         read_threads: int = 4,
     ) -> None:
@@ -95,17 +97,20 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._data = open_dataset(data, stacklevel=4)
         native_list(transforms)  # checked before anything else is made of it
         self._threads = None if threads is None else whole("threads", threads, least=1, bits=16)
+        self._tensors = TensorFramework(memory_format)
+        images = {field.name for field in self._data.schema if field.kind == "image"}
         self._options: dict[str, Any] = {
             "seed": whole("seed", seed, bits=64),
             "transforms": list(transforms or ()),
             "dtype": choice("dtype", dtype, _core.ImageDType).name,
-            "layout": choice("layout", layout, _core.ImageLayout).name,
+            "layout": native_layout(layout, self._tensors).name,
             "orientation": choice("orientation", orientation, _core.Orientation).name,
             "scaled_decode": truth("scaled_decode", scaled_decode),
             "max_pixels": whole("max_pixels", max_pixels, least=1),
             "fields": columns_of(fields),
             "read_threads": whole("read_threads", read_threads, least=1, bits=16),
         }
+        self._is_image = [field in images for field in self._options["fields"]]
         # In shared memory, so that worker processes that live on hear of the next epoch.
         self._epoch = torch.zeros((), dtype=torch.int64)
         self._epoch.share_memory_()  # type: ignore[no-untyped-call]
@@ -141,14 +146,14 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
                 self._native = None  # it may have been left half way
                 raise
         assert batch is not None
-        return SampleBatch([from_dlpack(column) for column in batch])
+        return SampleBatch(self._tensors.columns(batch, self._is_image))
 
     def set_epoch(self, epoch: int) -> None:
         """Names the epoch of the samples to come, in [0, 2**32), here and in worker processes."""
         self._epoch.fill_(whole("epoch", epoch, bits=32))
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_data", "_threads", "_options", "_epoch")
+        kept = ("_data", "_threads", "_options", "_tensors", "_is_image", "_epoch")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -16,6 +16,8 @@ const char* name_of(DType dtype) {
       return "float32";
     case DType::kBool:
       return "bool";
+    case DType::kBfloat16:
+      return "bfloat16";
   }
   return "unknown";
 }

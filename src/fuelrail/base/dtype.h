@@ -6,7 +6,7 @@
 
 namespace fuelrail {
 
-enum class DType : uint8_t { kUint8, kInt64, kUint64, kFloat16, kFloat32, kBool };
+enum class DType : uint8_t { kUint8, kInt64, kUint64, kFloat16, kFloat32, kBool, kBfloat16 };
 
 constexpr size_t size_in_bytes(DType dtype) {
   switch (dtype) {
@@ -14,6 +14,7 @@ constexpr size_t size_in_bytes(DType dtype) {
     case DType::kBool:
       return 1;
     case DType::kFloat16:
+    case DType::kBfloat16:
       return 2;
     case DType::kFloat32:
       return 4;
@@ -24,7 +25,8 @@ constexpr size_t size_in_bytes(DType dtype) {
   return 0;
 }
 
-// "uint8", "int64", "uint64", "float16", "float32", "bool": NumPy's and torch's names.
+// "uint8", "int64", "uint64", "float16", "float32", "bool", "bfloat16": NumPy's and torch's names;
+// NumPy has no bfloat16.
 const char* name_of(DType dtype);
 
 }  // namespace fuelrail

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,8 +32,21 @@ class Batch {
     return column(index) + row * layout_->columns()[index].row_bytes();
   }
 
-  // [rows, row_shape...]. Requires: as column.
+  // [rows, row_shape...]. Requires: as column; the column is not ragged.
   std::vector<int64_t> shape(size_t index) const;
+
+  // Takes memory for a row of a ragged column and notes where it is. Returns: where the elements
+  // are to be written. Requires: as row; `shape` has the column's dimensions, none negative.
+  // Errors: std::bad_alloc. Threads: as row.
+  std::byte* make_row(size_t index, size_t row, std::span<const int64_t> shape) const;
+  // Such a row, once it was made.
+  const RaggedRow& ragged_row(size_t index, size_t row) const {
+    return *reinterpret_cast<const RaggedRow*>(this->row(index, row));
+  }
+
+  // The elements of one row of all columns, in bytes. Requires: the row was written.
+  size_t row_bytes(size_t row) const;
+  size_t bytes() const;  // of all rows
 
   const std::shared_ptr<Slot>& owner() const { return slot_; }
 

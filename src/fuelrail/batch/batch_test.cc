@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace fuelrail {
@@ -36,6 +38,45 @@ TEST(Batch, rows_follow_each_other_in_their_column) {
   EXPECT_EQ(batch.row(0, 2) - batch.column(0), 12);
   EXPECT_EQ(batch.row(1, 3) - batch.column(1), 24);
   EXPECT_EQ(batch.column(1) - batch.column(0), 64);
+}
+
+TEST(Batch, ragged_rows_have_sizes_of_their_own_and_live_as_long_as_the_batch) {
+  const auto layout =
+      std::make_shared<BatchLayout>(std::vector<ColumnSpec>{{"image", DType::kFloat32, {3, -1, -1}},
+                                                            {"label", DType::kInt64, {}}},
+                                    4);
+  std::shared_ptr<Slot> owner;
+  const std::byte* last = nullptr;
+  {
+    SlotPool pool(layout->total_bytes(), 1);
+    const Batch batch(layout, pool.take(), 3);
+    for (int64_t i = 0; i < 3; ++i) {
+      const int64_t shape[] = {3, 10 + i, 20 - i};
+      const auto row = static_cast<size_t>(i);
+      std::byte* const elements = batch.make_row(0, row, shape);
+      std::memset(elements, static_cast<int>(i), batch.row_bytes(row) - 8);
+    }
+    for (int64_t i = 0; i < 3; ++i) {
+      const RaggedRow& row = batch.ragged_row(0, static_cast<size_t>(i));
+      EXPECT_EQ(row.shape, (std::array<int64_t, 3>{3, 10 + i, 20 - i}));
+      EXPECT_EQ(row.data[0], std::byte(i));
+      EXPECT_EQ(row.data[3 * (10 + i) * (20 - i) * 4 - 1], std::byte(i));
+    }
+    EXPECT_EQ(batch.row_bytes(1), 3u * 11 * 19 * 4 + 8);
+    EXPECT_EQ(batch.bytes(), 3u * (10 * 20 + 11 * 19 + 12 * 18) * 4 + 3 * 8);
+    owner = batch.owner();
+    last = batch.ragged_row(0, 2).data;
+  }
+  EXPECT_EQ(*last, std::byte{2});
+}
+
+TEST(Batch, row_of_more_bytes_than_size_t_holds_is_bad_alloc) {
+  const auto layout =
+      std::make_shared<BatchLayout>(std::vector<ColumnSpec>{{"x", DType::kFloat32, {-1, -1}}}, 1);
+  SlotPool pool(layout->total_bytes(), 1);
+  const Batch batch(layout, pool.take(), 1);
+  const int64_t shape[] = {int64_t{1} << 40, int64_t{1} << 40};
+  EXPECT_THROW(batch.make_row(0, 0, shape), std::bad_alloc);
 }
 
 TEST(Batch, memory_outlives_pool_layout_and_copies) {

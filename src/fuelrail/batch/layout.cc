@@ -1,5 +1,6 @@
 #include "fuelrail/batch/layout.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -22,13 +23,24 @@ size_t checked_product(size_t a, size_t b, const ColumnSpec& column) {
 }
 
 size_t checked_row_bytes(const ColumnSpec& column) {
+  const auto bad = std::find_if(column.row_shape.begin(), column.row_shape.end(),
+                                [](int64_t extent) { return extent < -1; });
+  if (bad != column.row_shape.end()) {
+    throw InvalidArgumentError(
+        "a dimension of the batch's column '" + column.name + "' is negative",
+        {.expected = "0 or more, or -1", .found = std::to_string(*bad)});
+  }
+  if (column.ragged()) {
+    if (column.row_shape.size() > RaggedRow::kMaxDimensions) {
+      throw InvalidArgumentError(
+          "the batch's ragged column '" + column.name + "' has too many dimensions",
+          {.expected = "at most " + std::to_string(RaggedRow::kMaxDimensions),
+           .found = std::to_string(column.row_shape.size())});
+    }
+    return sizeof(RaggedRow);
+  }
   size_t bytes = size_in_bytes(column.dtype);
   for (const int64_t extent : column.row_shape) {
-    if (extent < 0) {
-      throw InvalidArgumentError(
-          "a dimension of the batch's column '" + column.name + "' is negative",
-          {.expected = "0 or more", .found = std::to_string(extent)});
-    }
     bytes = checked_product(bytes, static_cast<size_t>(extent), column);
   }
   return bytes;
@@ -36,7 +48,12 @@ size_t checked_row_bytes(const ColumnSpec& column) {
 
 }  // namespace
 
+bool ColumnSpec::ragged() const {
+  return std::find(row_shape.begin(), row_shape.end(), -1) != row_shape.end();
+}
+
 size_t ColumnSpec::row_bytes() const {
+  if (ragged()) return sizeof(RaggedRow);
   size_t bytes = size_in_bytes(dtype);
   for (const int64_t extent : row_shape) bytes *= static_cast<size_t>(extent);
   return bytes;
@@ -60,6 +77,7 @@ BatchLayout::BatchLayout(std::vector<ColumnSpec> columns, size_t rows)
     total_bytes_ += bytes;
     total_bytes_ += (kColumnAlignment - total_bytes_ % kColumnAlignment) % kColumnAlignment;
     row_bytes_ += row;
+    ragged_ = ragged_ || column.ragged();
   }
 }
 

@@ -84,9 +84,26 @@ TEST(BatchLayout, two_columns_of_one_name_are_refused) {
 
 TEST(BatchLayout, negative_dimension_is_refused) {
   EXPECT_THAT(message_of([] {
-                BatchLayout({{"x", DType::kUint8, {4, -1}}}, 1);
+                BatchLayout({{"x", DType::kUint8, {4, -2}}}, 1);
               }),
-              HasSubstr("found -1"));
+              HasSubstr("found -2"));
+}
+
+TEST(BatchLayout, ragged_column_holds_where_its_rows_lie) {
+  const BatchLayout layout({{"x", DType::kFloat32, {3, -1, -1}}, {"y", DType::kBool, {}}}, 5);
+  EXPECT_TRUE(layout.ragged());
+  EXPECT_TRUE(layout.columns()[0].ragged());
+  EXPECT_FALSE(layout.columns()[1].ragged());
+  EXPECT_EQ(layout.columns()[0].row_bytes(), sizeof(RaggedRow));
+  EXPECT_GE(layout.offset(1), 5 * sizeof(RaggedRow));
+  EXPECT_FALSE(BatchLayout({image()}, 1).ragged());
+}
+
+TEST(BatchLayout, ragged_column_of_four_dimensions_is_refused) {
+  EXPECT_THAT(message_of([] {
+                BatchLayout({{"x", DType::kUint8, {1, 2, 3, -1}}}, 1);
+              }),
+              HasSubstr("at most 3, found 4"));
 }
 
 TEST(BatchLayout, more_bytes_than_size_t_holds_are_refused) {

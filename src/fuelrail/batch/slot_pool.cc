@@ -118,6 +118,7 @@ std::shared_ptr<Slot> SlotPool::take() {
   }
   try {
     if (!slot) slot = make_slot(shared_->slot_bytes);
+    slot->arena().clear();
   } catch (...) {
     std::lock_guard lock(shared_->mutex);
     --shared_->lent;

@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <memory>
 
+#include "fuelrail/batch/arena.h"
+
 namespace fuelrail {
 
-// A block of memory, aligned to 4 KiB. Lifetime: outlives the pool if somebody holds it.
+// A block of memory, aligned to 4 KiB, and an arena for what has no size before it is made.
+// Lifetime: outlives the pool if somebody holds it.
 class Slot {
  public:
   virtual ~Slot() = default;
@@ -15,9 +18,13 @@ class Slot {
   Slot& operator=(const Slot&) = delete;
   virtual std::byte* data() = 0;
   virtual size_t size_bytes() const = 0;
+  Arena& arena() { return arena_; }
 
  protected:
   Slot() = default;
+
+ private:
+  Arena arena_;
 };
 
 // Threads: any number at once. Slots may be let go on any thread, also after the pool is gone, and
@@ -30,7 +37,8 @@ class SlotPool {
   SlotPool(const SlotPool&) = delete;
   SlotPool& operator=(const SlotPool&) = delete;
 
-  // A slot that waits (the one let go last), else a new one. Its content is undefined.
+  // A slot that waits (the one let go last), else a new one. Its content is undefined, its arena
+  // empty.
   // Errors: std::bad_alloc.
   std::shared_ptr<Slot> take();
 

@@ -189,7 +189,7 @@ Pipeline::Handout Pipeline::hand_out() {
   if (first_open_ > 0) --first_open_;
   let_near();
   deliver_clock_.took(1, finished);
-  deliver_clock_.moved(job->rows.size() * layout_->row_bytes());
+  if (job->batch && !job->error) deliver_clock_.moved(job->batch->bytes());
 
   Handout handout{std::move(job->batch), std::move(job->error), std::nullopt};
   if (!job->skipped.empty()) bad_records_.note(job->plan.epoch, std::move(job->skipped));

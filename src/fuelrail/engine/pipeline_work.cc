@@ -135,7 +135,7 @@ void Pipeline::hand_in(Group& group) {
   for (size_t i = 0; i < group.rows.size(); ++i) {
     Task& task = group.tasks[i];
     tolerated_ += task.tolerated;
-    if (!task.error) process_clock_.moved(layout_->row_bytes());
+    if (!task.error) process_clock_.moved(task.batch->row_bytes(task.row));
     finish_row(*group.rows[i], std::move(task.error));
   }
   group.rows.clear();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -17,46 +18,72 @@ namespace {
 
 constexpr int64_t kChannels = PixelBuffer::kChannels;
 
-ColumnSpec label_column(const Schema& schema) {
-  const FieldSpec& label = schema.fields[schema.index_of("label")];
-  for (const int64_t extent : label.shape) {
-    if (extent < 0) {
-      throw InvalidArgumentError(
-          "the number of labels differs from record to record",
-          {.expected = "the same number in every record, to make a batch",
-           .remedy = "Leave 'label' out of `fields`, or pack the labels with one width"});
+// What a column holds, and of which field of the sample.
+struct Filling {
+  enum class Kind : uint8_t {
+    kImage,
+    kEncoded,
+    kTensor,
+    kId,
+    kPosition,
+    kValid,
+    kSubstituted,
+  };
+  Kind kind = Kind::kImage;
+  size_t field = 0;
+};
+
+// A name among the loader's own, else of a field of the dataset.
+Filling filling_of(const std::string& name, const Schema& schema) {
+  using enum Filling::Kind;
+  if (name == "id") return {kId};
+  if (name == "position") return {kPosition};
+  if (name == "valid") return {kValid};
+  if (name == "substituted") return {kSubstituted};
+  if (name == "encoded" && schema.has("image")) return {kEncoded, schema.index_of("image")};
+  if (schema.has(name)) {
+    const size_t field = schema.index_of(name);
+    switch (schema.fields[field].kind) {
+      case FieldKind::kImage:
+        return {kImage, field};
+      case FieldKind::kTensor:
+        return {kTensor, field};
+      case FieldKind::kBytes:
+        return {kEncoded, field};
     }
   }
-  return {"label", label.dtype, label.shape};
+  std::vector<std::string> known;
+  for (const FieldSpec& field : schema.fields) known.push_back(field.name);
+  if (schema.has("image")) known.push_back("encoded");
+  known.insert(known.end(), {"id", "position", "valid", "substituted"});
+  throw InvalidArgumentError("a batch has no field of this name",
+                             {.found = "'" + name + "'", .remedy = suggest(name, known)});
 }
 
-ColumnSpec image_column(const Schema& schema, const LoaderOptions& options) {
-  if (schema.fields[schema.index_of("image")].kind != FieldKind::kImage) {
-    throw InvalidArgumentError("the field 'image' of this dataset does not hold encoded images");
-  }
-  const std::optional<Size> size = output_size(options.transforms);
-  if (!size) {
-    throw InvalidArgumentError(
-        "the transforms do not give all images one size, which a batch needs",
-        {.remedy =
-             "Add RandomResizedCrop, ResizedCenterCrop, CenterCrop or Resize((height, width)); "
-             "where all images have one size already, CenterCrop of it costs nothing"});
-  }
-  if (options.layout == ImageLayout::kNchw) {
-    return {"image", options.dtype, {kChannels, size->height, size->width}};
-  }
-  return {"image", options.dtype, {size->height, size->width, kChannels}};
+// Ragged where the transforms give images of different sizes.
+std::vector<int64_t> image_shape(const LoaderOptions& options) {
+  const Size size = output_size(options.transforms).value_or(Size{-1, -1});
+  if (options.layout == ImageLayout::kNchw) return {kChannels, size.height, size.width};
+  return {size.height, size.width, kChannels};
 }
 
-ColumnSpec column_of(const std::string& field, const Schema& schema, const LoaderOptions& options) {
-  if (field == "image") return image_column(schema, options);
-  if (field == "label") return label_column(schema);
-  if (field == "id" || field == "position") return {field, DType::kInt64, {}};
-  if (field == "valid" || field == "substituted") return {field, DType::kBool, {}};
-  throw InvalidArgumentError(
-      "a batch has no field of this name",
-      {.found = "'" + field + "'",
-       .remedy = suggest(field, {"image", "label", "id", "position", "valid", "substituted"})});
+ColumnSpec column_of(const std::string& name, const Schema& schema, const LoaderOptions& options) {
+  const Filling filling = filling_of(name, schema);
+  switch (filling.kind) {
+    case Filling::Kind::kImage:
+      return {name, options.dtype, image_shape(options)};
+    case Filling::Kind::kEncoded:
+      return {name, DType::kUint8, {-1}};
+    case Filling::Kind::kTensor:
+      return {name, schema.fields[filling.field].dtype, schema.fields[filling.field].shape};
+    case Filling::Kind::kId:
+    case Filling::Kind::kPosition:
+      return {name, DType::kInt64, {}};
+    case Filling::Kind::kValid:
+    case Filling::Kind::kSubstituted:
+      break;
+  }
+  return {name, DType::kBool, {}};
 }
 
 // Writes one column of one row; the image's is the only one that costs anything.
@@ -67,10 +94,8 @@ class ImageWorker final : public Worker {
         options_(options),
         writer_({options.dtype, options.layout, normalization(options.transforms)}),
         decoder_(make_decoder()) {
-    const Schema& schema = container_->schema();
-    for (const std::string& field : options_.fields) {
-      if (field == "image") image_field_ = schema.index_of(field);
-      if (field == "label") label_field_ = schema.index_of(field);
+    for (const std::string& name : options_.fields) {
+      fillings_.push_back(filling_of(name, container_->schema()));
     }
   }
 
@@ -87,36 +112,59 @@ class ImageWorker final : public Worker {
  private:
   void write_row(Task& task) {
     container_->parse(task.entry.record, task.framed, sample_);
-    for (size_t i = 0; i < options_.fields.size(); ++i) {
-      const std::string& field = options_.fields[i];
-      std::byte* const to = task.batch->row(i, task.row);
-      if (field == "image") {
-        write_image(task, sample_.fields[image_field_].bytes, to);
-      } else if (field == "label") {
-        write_label(sample_.fields[label_field_].bytes, task.batch->layout().columns()[i], to);
-      } else if (field == "id") {
+    for (size_t i = 0; i < fillings_.size(); ++i) write_column(task, i);
+  }
+
+  void write_column(Task& task, size_t column) {
+    const Filling filling = fillings_[column];
+    std::byte* const to = task.batch->row(column, task.row);
+    switch (filling.kind) {
+      case Filling::Kind::kImage:
+        return write_image(task, sample_.fields[filling.field].bytes, column);
+      case Filling::Kind::kEncoded:
+        return write_bytes(task, sample_.fields[filling.field].bytes, column);
+      case Filling::Kind::kTensor:
+        return write_tensor(task, sample_.fields[filling.field], column);
+      case Filling::Kind::kId:
         std::memcpy(to, &sample_.id, sizeof sample_.id);
-      } else if (field == "position") {
+        return;
+      case Filling::Kind::kPosition:
         std::memcpy(to, &task.entry.position, sizeof task.entry.position);
-      } else if (field == "valid") {
+        return;
+      case Filling::Kind::kValid:
         *to = std::byte{task.entry.valid};
-      } else {
+        return;
+      case Filling::Kind::kSubstituted:
         *to = std::byte{task.entry.substitute > 0};
-      }
+        return;
     }
   }
 
-  static void write_label(Bytes label, const ColumnSpec& column, std::byte* to) {
-    if (label.size() != column.row_bytes()) {
-      throw CorruptError("the record's labels do not have the dataset's width",
-                         {.expected = fmt::format("{} bytes", column.row_bytes()),
-                          .found = fmt::format("{} bytes", label.size())});
+  static void write_bytes(const Task& task, Bytes bytes, size_t column) {
+    const int64_t shape[] = {static_cast<int64_t>(bytes.size())};
+    std::byte* const to = task.batch->make_row(column, task.row, shape);
+    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+  }
+
+  static void write_tensor(const Task& task, const FieldValue& value, size_t column) {
+    const ColumnSpec& spec = task.batch->layout().columns()[column];
+    size_t bytes = size_in_bytes(spec.dtype);
+    for (const int64_t extent : spec.ragged() ? value.shape : spec.row_shape) {
+      bytes *= static_cast<size_t>(extent);
     }
-    std::memcpy(to, label.data(), label.size());
+    if (value.bytes.size() != bytes) {
+      throw CorruptError(
+          fmt::format("the record's field '{}' does not have the dataset's width", spec.name),
+          {.expected = fmt::format("{} bytes", bytes),
+           .found = fmt::format("{} bytes", value.bytes.size())});
+    }
+    std::byte* const to = spec.ragged() ? task.batch->make_row(column, task.row, value.shape)
+                                        : task.batch->row(column, task.row);
+    if (bytes > 0) std::memcpy(to, value.bytes.data(), bytes);
   }
 
   // Encoded bytes -> plan -> the pixels that it needs -> what it says -> the row.
-  void write_image(Task& task, Bytes encoded, std::byte* to) {
+  void write_image(Task& task, Bytes encoded, size_t column) {
     ImageInfo info = probe(encoded, options_.max_pixels);
     if (options_.orientation == Orientation::kIgnore) info.orientation = 1;
     const Philox random(options_.seed, task.entry.epoch, task.entry.position);
@@ -126,7 +174,17 @@ class ImageWorker final : public Worker {
     const Box input_box = needed_input(plan_.steps.front());
     const ConstImageView input = decode_upright(task, encoded, info, input_box, eighths);
     const ConstImageView made = runner_.run(plan_, input, input_box);
-    writer_.write(made, plan_.flip_horizontal, plan_.flip_vertical, to);
+    writer_.write(made, plan_.flip_horizontal, plan_.flip_vertical,
+                  image_row(task, column, made.size()));
+  }
+
+  // Where an image of this size goes.
+  std::byte* image_row(const Task& task, size_t column, Size size) const {
+    if (!task.batch->layout().columns()[column].ragged()) return task.batch->row(column, task.row);
+    if (options_.layout == ImageLayout::kNchw) {
+      return task.batch->make_row(column, task.row, std::array{kChannels, size.height, size.width});
+    }
+    return task.batch->make_row(column, task.row, std::array{size.height, size.width, kChannels});
   }
 
   // The eighths to decode at; makes the plan one for that size. Turned images are decoded in full.
@@ -160,13 +218,12 @@ class ImageWorker final : public Worker {
   const LoaderOptions options_;
   const PixelWriter writer_;
   const std::unique_ptr<Decoder> decoder_;
+  std::vector<Filling> fillings_;  // of the columns
   Plan plan_;
   PlanRunner runner_;
   Sample sample_;
   PixelBuffer decoded_;
   PixelBuffer upright_;
-  size_t image_field_ = 0;
-  size_t label_field_ = 0;
 };
 
 }  // namespace
@@ -175,7 +232,8 @@ std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOp
   if (options.fields.empty()) {
     throw InvalidArgumentError(
         "`fields` is empty",
-        {.remedy = "Name at least one of: image, label, id, position, valid, substituted"});
+        {.remedy =
+             "Name at least one of: image, encoded, label, id, position, valid, substituted"});
   }
   std::vector<ColumnSpec> columns;
   for (const std::string& field : options.fields) {

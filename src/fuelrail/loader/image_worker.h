@@ -9,9 +9,10 @@
 
 namespace fuelrail {
 
-// The columns that `options.fields` asks for, with the container's schema for the label's type and
-// shape. Errors: InvalidArgumentError for an unknown field (the nearest is suggested), for
-// transforms whose output size depends on the image, and for labels of differing length.
+// The columns that `options.fields` asks for, with the container's schema for types and shapes.
+// Ragged are: images whose size the transforms leave open; tensors whose width differs from record
+// to record; bytes. Errors: InvalidArgumentError for no field and for an unknown one (the nearest
+// is suggested).
 std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOptions& options);
 
 // A factory of workers that write those columns. The container outlives the workers.

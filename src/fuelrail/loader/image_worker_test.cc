@@ -8,6 +8,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/testing/image_set.h"
+#include "fuelrail/testing/memory_container.h"
 #include "fuelrail/testing/worker_conformance.h"
 #include "fuelrail/transform/plan.h"
 #include "fuelrail/transform/resize.h"
@@ -50,6 +51,7 @@ class Rows {
   }
 
   std::span<Task> tasks() { return tasks_; }
+  const Batch& batch() const { return batch_; }
 
   template <typename T>
   T value(const std::string& column, size_t row) const {
@@ -189,24 +191,101 @@ TEST(ImageColumns, an_unknown_field_is_refused_with_the_nearest_name) {
   EXPECT_THROW(image_columns(*set.container, options), InvalidArgumentError);
 }
 
-TEST(ImageColumns, transforms_without_a_fixed_size_are_refused) {
+TEST(ImageColumns, transforms_without_a_fixed_size_make_a_ragged_column) {
   const auto set = make_image_set("memory://worker/ragged.rec", 1);
   LoaderOptions options = training_options();
   options.transforms = {Resize{.shorter_side = 20}};
-  EXPECT_THROW(image_columns(*set.container, options), InvalidArgumentError);
+  EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(-1, -1, 3));
+  options.layout = ImageLayout::kNchw;
+  options.transforms = {};
+  EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(3, -1, -1));
+}
+
+TEST(ImageColumns, encoded_bytes_are_a_ragged_column_of_bytes) {
+  const auto set = make_image_set("memory://worker/encoded.rec", 1);
+  LoaderOptions options = training_options();
+  options.fields = {"encoded"};
+  EXPECT_EQ(image_columns(*set.container, options)[0].dtype, DType::kUint8);
+  EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(-1));
+}
+
+// Fields of every kind that a dataset may have.
+TEST(ImageWorker, fields_of_the_dataset_are_columns_by_name) {
+  const auto number = [](float value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  const std::vector<MemoryContainer::Record> records{
+      {.fields = {"one", number(1) + number(2), number(3)}},
+      {.fields = {"", number(4) + number(5), number(6) + number(7)}}};
+  const Schema schema{
+      {{.name = "text"},
+       {.name = "pair", .kind = FieldKind::kTensor, .dtype = DType::kFloat32, .shape = {2}},
+       {.name = "some", .kind = FieldKind::kTensor, .dtype = DType::kFloat32, .shape = {-1}}}};
+  const auto container =
+      std::make_shared<MemoryContainer>("memory://worker/kinds", schema, records);
+  LoaderOptions options;
+  options.fields = {"some", "text", "pair"};
+  Rows rows(*container, options, 2);
+  image_worker_factory(container, options)()->process(rows.tasks());
+  for (const Task& task : rows.tasks()) ASSERT_EQ(task.error, nullptr) << message_of(task.error);
+  const Batch& batch = rows.batch();
+  EXPECT_EQ(batch.ragged_row(0, 0).shape[0], 1);
+  ASSERT_EQ(batch.ragged_row(0, 1).shape[0], 2);
+  EXPECT_EQ(std::memcmp(batch.ragged_row(0, 1).data, records[1].fields[2].data(), 8), 0);
+  ASSERT_EQ(batch.ragged_row(1, 0).shape[0], 3);
+  EXPECT_EQ(std::memcmp(batch.ragged_row(1, 0).data, "one", 3), 0);
+  EXPECT_EQ(batch.ragged_row(1, 1).shape[0], 0);
+  EXPECT_EQ(std::memcmp(batch.row(2, 1), records[1].fields[1].data(), 8), 0);
+  options.fields = {"image"};
+  EXPECT_THROW(image_columns(*container, options), InvalidArgumentError);
+}
+
+TEST(ImageWorker, images_of_no_common_size_are_rows_of_their_own) {
+  const auto set = make_image_set("memory://worker/sizes.rec", 6);
+  LoaderOptions options = training_options();
+  options.transforms = {};
+  options.fields = {"image", "encoded"};
+  Rows rows(*set.container, options, 6);
+  image_worker_factory(set.container, options)()->process(rows.tasks());
+  for (size_t i = 0; i < 6; ++i) {
+    ASSERT_EQ(rows.tasks()[i].error, nullptr) << message_of(rows.tasks()[i].error);
+    const RaggedRow& image = rows.batch().ragged_row(0, i);
+    EXPECT_THAT(image.shape, ElementsAre(set.sizes[i].height, set.sizes[i].width, 3));
+    const ImageInfo info = probe(set.jpegs[i]);
+    std::vector<uint8_t> pixels(static_cast<size_t>(info.stored.height * info.stored.width * 3));
+    DecodeJob job{
+        .encoded = set.jpegs[i],
+        .info = info,
+        .box = whole(info.stored),
+        .output = {pixels.data(), info.stored.height, info.stored.width, 3, info.stored.width * 3}};
+    make_decoder()->decode({&job, 1});
+    EXPECT_EQ(std::memcmp(image.data, pixels.data(), pixels.size()), 0);
+    const RaggedRow& encoded = rows.batch().ragged_row(1, i);
+    ASSERT_EQ(static_cast<size_t>(encoded.shape[0]), set.jpegs[i].size());
+    EXPECT_EQ(std::memcmp(encoded.data, set.jpegs[i].data(), set.jpegs[i].size()), 0);
+  }
 }
 
 // What every worker promises.
 struct ImageWorkers {
   static std::vector<WorkerCase> cases() {
     const auto set = make_image_set("memory://worker/conformance.rec", 6, /*broken=*/4);
-    const LoaderOptions options = training_options();
-    return {{.name = "uint8, every field",
-             .container = set.container,
-             .columns = image_columns(*set.container, options),
-             .make = image_worker_factory(set.container, options),
-             .good = {0, 1, 2, 3, 5},
-             .bad = {4}}};
+    LoaderOptions ragged = training_options();
+    ragged.transforms = {Resize{.shorter_side = 20}};
+    ragged.dtype = DType::kBfloat16;
+    ragged.layout = ImageLayout::kNchw;
+    ragged.fields = {"label", "image", "encoded"};
+    std::vector<WorkerCase> cases;
+    for (const auto& [name, options] :
+         {std::pair{"uint8, every field", training_options()}, {"ragged", ragged}}) {
+      cases.push_back({.name = name,
+                       .container = set.container,
+                       .columns = image_columns(*set.container, options),
+                       .make = image_worker_factory(set.container, options),
+                       .good = {0, 1, 2, 3, 5},
+                       .bad = {4}});
+    }
+    return cases;
   }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(ImageWorker, WorkerConformance, ImageWorkers);

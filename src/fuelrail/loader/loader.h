@@ -24,8 +24,8 @@ namespace fuelrail {
 // Threads: as Engine's.
 class Loader {
  public:
-  // Errors: InvalidArgumentError for any bad option or combination (among them: transforms whose
-  // output size depends on the image, an unknown field, labels of differing length).
+  // Errors: InvalidArgumentError for any bad option or combination (among them: an unknown
+  // field).
   Loader(std::shared_ptr<const Container> container, LoaderOptions options);
   ~Loader();
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/image_set.h"
@@ -12,6 +13,7 @@
 namespace fuelrail {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -290,7 +292,32 @@ TEST_F(LoaderTest, bad_options_are_refused) {
   refused([](LoaderOptions& o) { o.max_bad = 1.5; });
   refused([](LoaderOptions& o) { o.max_bad = std::nan(""); });
   refused([](LoaderOptions& o) { o.fields = {"image", "image"}; });
-  refused([](LoaderOptions& o) { o.transforms = {}; });
+  refused([](LoaderOptions& o) { o.fields = {"imagee"}; });
+}
+
+TEST_F(LoaderTest, images_of_no_common_size_are_rows_in_memory_that_is_used_again) {
+  LoaderOptions options = some_options();
+  options.transforms = {};
+  options.dtype = DType::kUint8;
+  options.prefetch = 1;
+  Loader loader = make(options);
+  uint64_t delivered = 0;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    std::set<uint64_t> seen;
+    while (auto batch = loader.next()) {
+      delivered += batch->bytes();
+      for (size_t i = 0; i < batch->rows(); ++i) {
+        uint64_t id = 0;
+        std::memcpy(&id, batch->row(1, i), sizeof id);
+        const Size size = set_.sizes[id - 1000];
+        EXPECT_THAT(batch->ragged_row(0, i).shape, ElementsAre(3, size.height, size.width));
+        seen.insert(id);
+      }
+      EXPECT_LE(batch->owner()->arena().capacity_bytes(), size_t{16} << 20);
+    }
+    EXPECT_THAT(seen, SizeIs(kRecords));
+  }
+  EXPECT_EQ(loader.stats().deliver.bytes, delivered);
 }
 
 }  // namespace

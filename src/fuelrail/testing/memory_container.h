@@ -44,7 +44,9 @@ class MemoryContainer final : public Container {
 
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
     out.fields.resize(schema_.fields.size());
-    for (FieldValue& field : out.fields) {
+    for (size_t number = 0; number < out.fields.size(); ++number) {
+      FieldValue& field = out.fields[number];
+      const FieldSpec& spec = schema_.fields[number];
       const uint64_t length = framed.size() < 8 ? 1 : load_le<uint64_t>(framed.data());
       if (framed.size() < 8 || length > framed.size() - 8) {
         const Place at = place(i);
@@ -53,6 +55,9 @@ class MemoryContainer final : public Container {
       }
       field.bytes = framed.subspan(8, length);
       field.shape.clear();
+      if (spec.shape == std::vector<int64_t>{-1}) {
+        field.shape.push_back(static_cast<int64_t>(length / size_in_bytes(spec.dtype)));
+      }
       framed = framed.subspan(8 + length);
     }
     out.id = ids_[i];

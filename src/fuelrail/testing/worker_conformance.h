@@ -76,7 +76,29 @@ class WorkerConformance : public testing::Test {
     std::vector<std::unique_ptr<Row>> framed_;
   };
 
+  // What the worker wrote: the shapes and the elements.
   static Row row_of(const Batch& batch, size_t row) {
+    Row bytes;
+    for (size_t i = 0; i < batch.layout().columns().size(); ++i) {
+      const ColumnSpec& column = batch.layout().columns()[i];
+      if (!column.ragged()) {
+        const std::byte* begin = batch.row(i, row);
+        bytes.insert(bytes.end(), begin, begin + column.row_bytes());
+        continue;
+      }
+      const RaggedRow& made = batch.ragged_row(i, row);
+      size_t size = size_in_bytes(column.dtype);
+      for (size_t d = 0; d < column.row_shape.size(); ++d) {
+        bytes.push_back(static_cast<std::byte>(made.shape[d]));
+        size *= static_cast<size_t>(made.shape[d]);
+      }
+      bytes.insert(bytes.end(), made.data, made.data + size);
+    }
+    return bytes;
+  }
+
+  // What lies in the columns themselves, whether it was written or not.
+  static Row bytes_of(const Batch& batch, size_t row) {
     Row bytes;
     for (size_t i = 0; i < batch.layout().columns().size(); ++i) {
       const std::byte* begin = batch.row(i, row);
@@ -126,8 +148,8 @@ TYPED_TEST_P(WorkerConformance, nothing_but_the_row_is_written) {
     worker_case.make()->process({&task, 1});
     const size_t bytes = batch.layout().row_bytes();
     const typename TestFixture::Row untouched(bytes, std::byte{0xa5});
-    EXPECT_EQ(this->row_of(batch, 0), untouched);
-    EXPECT_EQ(this->row_of(batch, 2), untouched);
+    EXPECT_EQ(this->bytes_of(batch, 0), untouched);
+    EXPECT_EQ(this->bytes_of(batch, 2), untouched);
     EXPECT_EQ(this->row_of(batch, 1), this->made_alone(worker_case, worker_case.good[0]));
   });
 }

@@ -1,4 +1,4 @@
-// IEEE 754 binary16, as bits.
+// The 16-bit floats, as bits: IEEE 754 binary16 (half), and bfloat16, the upper half of a float32.
 #pragma once
 
 #include <bit>
@@ -27,6 +27,13 @@ constexpr uint16_t to_half(float value) {
   const uint32_t middle = 1u << (dropped_bits - 1);
   const uint32_t up = dropped > middle || (dropped == middle && (half & 1) != 0) ? 1 : 0;
   return static_cast<uint16_t>(sign | (half + up));
+}
+
+// Returns: the nearest bfloat16, the even one of two equally near; infinity beyond the largest.
+// Requires: not NaN.
+constexpr uint16_t to_bfloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 }  // namespace fuelrail

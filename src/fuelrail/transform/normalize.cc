@@ -34,14 +34,15 @@ void check(const PixelFormat& format) {
   if (format.dtype == DType::kUint8) {
     if (!format.normalize) return;
     throw InvalidArgumentError("Normalize needs a floating-point output",
-                               {.expected = "float32 or float16",
+                               {.expected = "float32, float16 or bfloat16",
                                 .found = name_of(format.dtype),
                                 .remedy = "Leave Normalize out, or ask for float32"});
   }
-  if (format.dtype != DType::kFloat32 && format.dtype != DType::kFloat16) {
+  if (format.dtype != DType::kFloat32 && format.dtype != DType::kFloat16 &&
+      format.dtype != DType::kBfloat16) {
     throw InvalidArgumentError(
         "images cannot have this element type",
-        {.expected = "uint8, float16 or float32", .found = name_of(format.dtype)});
+        {.expected = "uint8, float16, bfloat16 or float32", .found = name_of(format.dtype)});
   }
 }
 
@@ -53,7 +54,8 @@ PixelWriter::PixelWriter(const PixelFormat& format)
     for (int level = 0; level < 256; ++level) {
       const float unit = static_cast<float>(level) / 255.0f;
       floats_.push_back((unit - normalize_.mean[c]) / normalize_.std[c]);
-      halves_.push_back(to_half(floats_.back()));
+      words_.push_back(format.dtype == DType::kBfloat16 ? to_bfloat16(floats_.back())
+                                                        : to_half(floats_.back()));
     }
   }
 }
@@ -64,12 +66,15 @@ void PixelWriter::write(ConstImageView from, bool flip_horizontal, bool flip_ver
     for_each_row<Element>(from, flip_horizontal, flip_vertical, format_.layout, to, write);
   };
   const Conversion conversion{normalize_.mean.data(), normalize_.std.data(), floats_.data(),
-                              halves_.data()};
+                              words_.data()};
   if (format_.dtype == DType::kFloat32) {
     each_row(float{}, [&](const auto& row, const auto& into) { write_row(row, conversion, into); });
   } else if (format_.dtype == DType::kFloat16) {
     each_row(uint16_t{},
-             [&](const auto& row, const auto& into) { write_row(row, conversion, into); });
+             [&](const auto& row, const auto& into) { write_half_row(row, conversion, into); });
+  } else if (format_.dtype == DType::kBfloat16) {
+    each_row(uint16_t{},
+             [&](const auto& row, const auto& into) { write_bfloat16_row(row, conversion, into); });
   } else {
     const bool as_it_is = format_.layout == ImageLayout::kNhwc && !flip_horizontal;
     each_row(uint8_t{}, [&](const PixelRow& row, const ElementRow<uint8_t>& into) {

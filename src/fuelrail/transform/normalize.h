@@ -16,7 +16,7 @@ enum class ImageLayout : uint8_t { kNchw, kNhwc };
 
 // What an image becomes in the batch. Decided once a loader.
 struct PixelFormat {
-  DType dtype = DType::kFloat32;  // kFloat32, kFloat16 or kUint8
+  DType dtype = DType::kFloat32;  // kFloat32, kFloat16, kBfloat16 or kUint8
   ImageLayout layout = ImageLayout::kNchw;
   std::optional<Normalize> normalize{};  // absent: uint8 as it is, floats as x / 255
 };
@@ -30,7 +30,7 @@ class PixelWriter {
 
   // Writes from.height * from.width * 3 elements at `to`. float32 values equal ((x / 255) - mean) /
   // std, each operation rounded to float32 (torchvision's ToTensor and Normalize, bit for bit);
-  // float16 is that, rounded to nearest even. The same bits on every processor.
+  // float16 and bfloat16 are that, rounded to nearest even. The same bits on every processor.
   // Requires: from.channels == 3; `to` is aligned for the element type; no overlap.
   // Threads: any number at once.
   void write(ConstImageView from, bool flip_horizontal, bool flip_vertical, std::byte* to) const;
@@ -40,7 +40,7 @@ class PixelWriter {
   Normalize normalize_;
   // What each level of each channel becomes, as bits of the element type: channel * 256 + level.
   std::vector<float> floats_;
-  std::vector<uint16_t> halves_;
+  std::vector<uint16_t> words_;  // of a 16-bit type
 };
 
 }  // namespace fuelrail

@@ -39,10 +39,20 @@ void WriteFloats(const PixelRow& row, const Conversion& conversion, const Elemen
                [&](int64_t c, uint8_t level) { return conversion.floats[c * 256 + level]; });
 }
 
+// By table: the bits of either 16-bit type.
+void WriteWords(const PixelRow& row, const Conversion& conversion, const ElementRow<uint16_t>& to) {
+  write_pixels(row, 0, to,
+               [&](int64_t c, uint8_t level) { return conversion.words[c * 256 + level]; });
+}
+
 void WriteHalves(const PixelRow& row, const Conversion& conversion,
                  const ElementRow<uint16_t>& to) {
-  write_pixels(row, 0, to,
-               [&](int64_t c, uint8_t level) { return conversion.halves[c * 256 + level]; });
+  WriteWords(row, conversion, to);
+}
+
+void WriteBfloats(const PixelRow& row, const Conversion& conversion,
+                  const ElementRow<uint16_t>& to) {
+  WriteWords(row, conversion, to);
 }
 
 #else
@@ -165,7 +175,23 @@ void WriteHalves(const PixelRow& row, const Conversion& conversion,
   });
 #endif
   write_pixels(row, rest, to,
-               [&](int64_t c, uint8_t level) { return conversion.halves[c * 256 + level]; });
+               [&](int64_t c, uint8_t level) { return conversion.words[c * 256 + level]; });
+}
+
+// The upper halves of the floats' bits, rounded to nearest even: integers, so the same everywhere.
+void WriteBfloats(const PixelRow& row, const Conversion& conversion,
+                  const ElementRow<uint16_t>& to) {
+  const hn::RebindToUnsigned<DF> d32;
+  const hn::Rebind<uint16_t, DF> d16;
+  const int64_t rest =
+      write_converted(row, conversion, to, d16, [d32, d16](hn::Vec<DF> v) HWY_ATTR {
+        const auto bits = hn::BitCast(d32, v);
+        const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
+        const auto rounded = hn::Add(hn::Add(bits, hn::Set(d32, 0x7fff)), odd);
+        return hn::TruncateTo(d16, hn::ShiftRight<16>(rounded));
+      });
+  write_pixels(row, rest, to,
+               [&](int64_t c, uint8_t level) { return conversion.words[c * 256 + level]; });
 }
 
 #endif
@@ -182,6 +208,7 @@ namespace fuelrail {
 HWY_EXPORT(WriteBytes);
 HWY_EXPORT(WriteFloats);
 HWY_EXPORT(WriteHalves);
+HWY_EXPORT(WriteBfloats);
 
 void write_row(const PixelRow& row, const ElementRow<uint8_t>& to) {
   HWY_DYNAMIC_DISPATCH(WriteBytes)(row, to);
@@ -191,8 +218,14 @@ void write_row(const PixelRow& row, const Conversion& conversion, const ElementR
   HWY_DYNAMIC_DISPATCH(WriteFloats)(row, conversion, to);
 }
 
-void write_row(const PixelRow& row, const Conversion& conversion, const ElementRow<uint16_t>& to) {
+void write_half_row(const PixelRow& row, const Conversion& conversion,
+                    const ElementRow<uint16_t>& to) {
   HWY_DYNAMIC_DISPATCH(WriteHalves)(row, conversion, to);
+}
+
+void write_bfloat16_row(const PixelRow& row, const Conversion& conversion,
+                        const ElementRow<uint16_t>& to) {
+  HWY_DYNAMIC_DISPATCH(WriteBfloats)(row, conversion, to);
 }
 
 }  // namespace fuelrail

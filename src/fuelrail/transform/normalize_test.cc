@@ -54,7 +54,10 @@ Element expected_element(uint8_t level, const PixelFormat& format, size_t c) {
   if constexpr (sizeof(Element) == 1) return level;
   if constexpr (sizeof(Element) == 4)
     return std::bit_cast<Element>(torchvision(level, normalize, c));
-  if constexpr (sizeof(Element) == 2) return to_half(torchvision(level, normalize, c));
+  if constexpr (sizeof(Element) == 2) {
+    const float value = torchvision(level, normalize, c);
+    return format.dtype == DType::kBfloat16 ? to_bfloat16(value) : to_half(value);
+  }
 }
 
 // Compares every element, as bits, with the definition.
@@ -118,6 +121,19 @@ TEST(PixelWriter, float16_is_float32_rounded_to_even_on_every_target) {
   });
 }
 
+TEST(PixelWriter, bfloat16_is_float32_rounded_to_even_on_every_target) {
+  testing::on_each_simd_target([] {
+    expect_every_size_and_flip<uint16_t>({.dtype = DType::kBfloat16, .normalize = kImageNet});
+    // Subnormal floats, and ones beyond the largest.
+    expect_every_size_and_flip<uint16_t>(
+        {.dtype = DType::kBfloat16,
+         .normalize = Normalize{{0.5f, 0.5f, 0.5f}, {1e38f, 1.5e-39f, 1e-3f}}});
+    expect_every_size_and_flip<uint16_t>({.dtype = DType::kBfloat16});
+    expect_written<uint16_t>({.dtype = DType::kBfloat16, .normalize = kImageNet}, 16, 48, false,
+                             false);
+  });
+}
+
 TEST(PixelWriter, uint8_is_only_laid_out) {
   testing::on_each_simd_target(
       [] { expect_every_size_and_flip<uint8_t>({.dtype = DType::kUint8}); });
@@ -176,6 +192,22 @@ TEST(Half, every_half_and_the_floats_between_round_to_the_nearest_even) {
   EXPECT_EQ(to_half(0x1p-25f), 0);
   EXPECT_EQ(to_half(0x1.8p-25f), 1);
   EXPECT_EQ(to_half(1e-40f), 0);
+}
+
+TEST(Bfloat16, every_bfloat16_and_the_floats_between_round_to_the_nearest_even) {
+  for (uint32_t word = 0; word < 0x7f80; ++word) {
+    const float low = std::bit_cast<float>(word << 16);
+    const float middle = std::bit_cast<float>(word << 16 | 0x8000);
+    const auto even = static_cast<uint16_t>(word + (word & 1));
+    ASSERT_EQ(to_bfloat16(low), word);
+    ASSERT_EQ(to_bfloat16(middle), even);
+    ASSERT_EQ(to_bfloat16(std::bit_cast<float>(word << 16 | 0x7fff)), word);
+    ASSERT_EQ(to_bfloat16(std::bit_cast<float>(word << 16 | 0x8001)), word + 1);
+    ASSERT_EQ(to_bfloat16(-middle), even | 0x8000);
+  }
+  EXPECT_EQ(to_bfloat16(INFINITY), 0x7f80);
+  EXPECT_EQ(to_bfloat16(-INFINITY), 0xff80);
+  EXPECT_EQ(to_bfloat16(3.4e38f), 0x7f80);
 }
 
 }  // namespace

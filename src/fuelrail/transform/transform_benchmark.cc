@@ -160,7 +160,7 @@ BENCHMARK(write_pixels)
     ->Unit(benchmark::kMillisecond)
     ->ArgNames({"dtype", "nhwc", "flip"})
     ->ArgsProduct({{static_cast<int64_t>(DType::kFloat32), static_cast<int64_t>(DType::kFloat16),
-                    static_cast<int64_t>(DType::kUint8)},
+                    static_cast<int64_t>(DType::kBfloat16), static_cast<int64_t>(DType::kUint8)},
                    {0, 1},
                    {0, 1}});
 

@@ -1,0 +1,131 @@
+"""Tensors over the core's memory, and copies of them on a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils.dlpack import from_dlpack
+
+from fuelrail import _core
+from fuelrail.delivery import Framework
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, UnsupportedError
+from fuelrail.options import choice_of, shown, truth, typed
+
+_FORMATS = ("contiguous_format", "channels_last")
+
+
+class TensorFramework(Framework[torch.Tensor]):
+    """Columns become tensors that share the core's memory, or copies elsewhere."""
+
+    def __init__(
+        self, memory_format: object, pin_memory: object = False, device: object = None
+    ) -> None:
+        """Errors: InvalidArgumentError, ArgumentTypeError; UnsupportedError without CUDA."""
+        self.interleaved = choice_of("memory_format", memory_format, _FORMATS) == _FORMATS[1]
+        self._pins = truth("pin_memory", pin_memory)
+        # Asked only where it matters: the answer may start the driver, which a fork does not survive.
+        has_cuda = (self._pins or device is not None) and torch.cuda.is_available()
+        if self._pins:
+            require_cuda("pin_memory", has_cuda)
+        target = target_device(device, has_cuda)
+        self._copy = None if target is None else SideStreamCopy(target)
+
+    def column(self, array: _core.Array, is_image: bool) -> torch.Tensor:
+        tensor = from_dlpack(array)
+        if not (is_image and self.interleaved):
+            return tensor
+        order = (0, 3, 1, 2) if tensor.ndim == 4 else (2, 0, 1)
+        # Detached, it is no view of another tensor, which PyTorch would not let go of at exit.
+        return tensor.permute(order).detach()
+
+    def place(self, columns: list[Any]) -> list[Any]:
+        if self._copy is not None:
+            return self._copy(columns)
+        return _each_tensor(columns, torch.Tensor.pin_memory) if self._pins else columns
+
+
+class SideStreamCopy:
+    """Copies to a CUDA device beside the work on the current stream, which waits for it when it
+    comes to use the batch.
+
+    Each tensor goes through page-locked memory, which PyTorch keeps until the copy is done; the
+    loader's own memory is free at once.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._stream: Any = None  # with the first batch: no CUDA context before that
+
+    def __call__(self, columns: list[Any]) -> list[Any]:
+        if self._stream is None:
+            self._stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+        current = torch.cuda.current_stream(self._device)
+
+        def copy(tensor: torch.Tensor) -> torch.Tensor:
+            copied = tensor.pin_memory().to(self._device, non_blocking=True)
+            copied.record_stream(current)  # its memory is not reused before that stream is done
+            return copied
+
+        with torch.cuda.stream(self._stream):
+            copies = _each_tensor(columns, copy)
+        current.wait_stream(self._stream)
+        return copies
+
+
+def target_device(device: object, has_cuda: bool) -> torch.device | None:
+    """The CUDA device that `device` names; None for the CPU.
+
+    Errors: ArgumentTypeError and InvalidArgumentError for what names no device; UnsupportedError
+    for devices of other kinds, and for CUDA where `has_cuda` is False.
+    """
+    if device is None:
+        return None
+    if isinstance(device, bool) or not isinstance(device, (str, int, torch.device)):
+        raise ArgumentTypeError(
+            "`device` names no device", expected='"cuda", "cuda:1", ...', found=typed(device)
+        )
+    try:
+        target = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+    except RuntimeError:
+        raise InvalidArgumentError(
+            "`device` names no device", expected='"cuda", "cuda:1", ...', found=shown(device)
+        ) from None
+    if target.type == "cpu":
+        return None
+    if target.type != "cuda":
+        raise UnsupportedError(
+            "batches cannot be copied to such a device",
+            expected='"cuda" or "cpu"',
+            found=shown(str(target)),
+            remedy="Leave `device` out, and move the tensors with `.to`",
+        )
+    require_cuda("device", has_cuda)
+    return target
+
+
+def require_cuda(option: str, has_cuda: bool) -> None:
+    """Errors: UnsupportedError that says whether PyTorch or the machine lacks CUDA."""
+    if has_cuda:
+        return
+    built = torch.version.cuda is not None
+    raise UnsupportedError(
+        f"`{option}` needs CUDA, "
+        + ("and PyTorch finds no device" if built else "which this build of PyTorch lacks"),
+        found=f"torch {torch.__version__}",
+        remedy="Look at what `nvidia-smi` says, or leave it out"
+        if built
+        else "Install PyTorch with CUDA, or leave it out",
+    )
+
+
+def _each_tensor(columns: list[Any], function: Any) -> list[Any]:
+    """Lists keep their shape; bytes are left as they are."""
+    return [
+        _each_tensor(column, function)
+        if isinstance(column, list)
+        else column
+        if isinstance(column, bytes)
+        else function(column)
+        for column in columns
+    ]
