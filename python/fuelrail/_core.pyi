@@ -28,7 +28,8 @@ class Array:
     Consumers share the memory and keep it alive: `numpy.asarray(array)`,
     `torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer
     protocol. It may be written to. NumPy and the buffer protocol have no bfloat16:
-    they raise UnsupportedError and BufferError, DLPack passes it on.
+    they raise UnsupportedError and BufferError, DLPack passes it on. `data.subset`,
+    `sampler`, `weights` and the like take one, as they take whatever speaks DLPack.
     """
 
     @property

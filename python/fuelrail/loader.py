@@ -256,7 +256,8 @@ class BaseLoader(Generic[Element]):
             "world_size": world_size,
             "weights": drawn,
             "transforms": list(transforms or ()),
-            "fields": columns_of(fields),
+            "fields": dict(fields) if isinstance(fields, Mapping) else list(fields),
+            "batch_transforms": None if batch_transforms is None else list(batch_transforms),
         }
         self._warned = 0  # of so many bad records
         self._closed = False

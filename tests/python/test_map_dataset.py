@@ -169,7 +169,6 @@ def test_a_record_that_cannot_be_read_is_an_error_and_no_more(make_file: Any) ->
         ({"seed": -1}, "seed"),
         ({"threads": 0}, "threads"),
         ({"fields": "image"}, "fields"),
-        ({"transforms": []}, "size"),
         ({"treads": 2}, "threads"),
     ],
 )

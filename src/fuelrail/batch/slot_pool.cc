@@ -87,12 +87,21 @@ struct SlotPool::Shared {
     if (!closed && idle.size() < keep) idle.push_back(std::move(slot));
   }
 
+  // Null when none waits. Requires: the lock.
+  std::unique_ptr<Slot> take_idle() {
+    if (idle.empty()) return nullptr;
+    std::unique_ptr<Slot> slot = std::move(idle.back());
+    idle.pop_back();
+    return slot;
+  }
+
   const size_t slot_bytes;
   const size_t keep;
   const pid_t owner = ::getpid();
   mutable std::mutex mutex;
   std::vector<std::unique_ptr<Slot>> idle;
   size_t lent = 0;
+  size_t takes = 0;  // ever
   bool closed = false;
 };
 
@@ -110,10 +119,8 @@ std::shared_ptr<Slot> SlotPool::take() {
   std::unique_ptr<Slot> slot;
   {
     std::lock_guard lock(shared_->mutex);
-    if (!shared_->idle.empty()) {
-      slot = std::move(shared_->idle.back());
-      shared_->idle.pop_back();
-    }
+    if (shared_->takes >= shared_->keep) slot = shared_->take_idle();
+    ++shared_->takes;
     ++shared_->lent;
   }
   try {

@@ -31,15 +31,16 @@ class Slot {
 // in a forked child, where they are freed and never returned.
 class SlotPool {
  public:
-  // `keep` slots at most wait in the pool for reuse; further ones are freed when let go.
+  // `keep` slots at most wait in the pool for reuse; further ones are freed when let go. The first
+  // `keep` that are taken are new ones, so that memory is as large as it will be after a few
+  // batches, and not when threads first happen to need the last of them.
   SlotPool(size_t slot_bytes, size_t keep);
   ~SlotPool();
   SlotPool(const SlotPool&) = delete;
   SlotPool& operator=(const SlotPool&) = delete;
 
-  // A slot that waits (the one let go last), else a new one. Its content is undefined, its arena
-  // empty.
-  // Errors: std::bad_alloc.
+  // A slot that waits (the one let go last), else, and at first, a new one. Its content is
+  // undefined, its arena empty. Errors: std::bad_alloc.
   std::shared_ptr<Slot> take();
 
   size_t idle() const;  // slots that wait for reuse

@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -33,10 +34,19 @@ TEST_P(SlotPoolOfEverySize, slot_is_aligned_and_every_byte_can_be_written) {
 }
 
 TEST_P(SlotPoolOfEverySize, slot_let_go_is_used_again) {
-  SlotPool pool(GetParam(), 2);
+  SlotPool pool(GetParam(), 1);
   const Slot* first = pool.take().get();
   EXPECT_EQ(pool.idle(), 1u);
   EXPECT_EQ(pool.take().get(), first);
+}
+
+TEST_P(SlotPoolOfEverySize, slots_that_are_kept_are_all_made_at_first) {
+  SlotPool pool(GetParam(), 3);
+  std::set<const Slot*> made;
+  for (int i = 0; i < 3; ++i) made.insert(pool.take().get());
+  EXPECT_EQ(pool.idle(), 3u);
+  EXPECT_EQ(made.size(), 3u);
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(made.contains(pool.take().get()));
 }
 
 TEST(SlotPool, slot_held_is_never_given_to_another) {
