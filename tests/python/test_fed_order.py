@@ -465,7 +465,7 @@ class Stuck:  # gives some, then never comes back
     def __iter__(self):
         yield from range(16)
         reached.set()
-        while True: time.sleep(3600)
+        while True: time.sleep(0.01)  # a signal may come right before a long one
 reached = threading.Event()
 """
 
