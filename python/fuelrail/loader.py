@@ -169,7 +169,8 @@ class BaseLoader(Generic[Element]):
                 default: the error comes in place of its batch, and the loop can go on after it.
                 "skip": its row is made of another sample, drawn by (seed, epoch, position), so
                 that all ranks keep the same number of batches; id and label are that sample's.
-                A FuelrailWarning names the first ten, and `bad_records` all.
+                A FuelrailWarning names the first ten, and `bad_records` all. (Where warnings are
+                made errors, such a one comes in place of its batch, which is then lost.)
             max_bad: with "skip", how many samples may be bad in this rank's part of an epoch, or
                 where they stand in for others; one more is a TooManyBadRecordsError in place of
                 its batch, which ends the run until `set_epoch` or `load_state_dict`. An int
