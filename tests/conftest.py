@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pathlib
+import signal
 import sysconfig
 
 import numpy as np
 import pytest
 from PIL import Image
+
+# A shell has SIGINT ignored in what it runs in the background, and children would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
