@@ -14,6 +14,3 @@ if(FUELRAIL_SANITIZE)
     "-fsanitize=${FUELRAIL_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(fuelrail_options INTERFACE "-fsanitize=${FUELRAIL_SANITIZE}")
 endif()
-if(FUELRAIL_BUILD_FUZZERS)  # what libFuzzer steers by; the programs themselves link it
-  target_compile_options(fuelrail_options INTERFACE -fsanitize=fuzzer-no-link)
-endif()
