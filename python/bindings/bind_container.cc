@@ -178,11 +178,16 @@ void bind_container(nb::module_& module) {
                            "tuple[int, ...]]]"),
                    "(name, kind, dtype of a tensor, shape of a tensor) of each field.")
       .def_prop_ro("classes", classes, nb::sig("def classes(self) -> list[str]"))
-      .def_prop_ro("fingerprint",
-                   [](const ContainerHandle& self) {
-                     const GilReleased released;
-                     return to_string(self.container->fingerprint());
-                   })
+      .def_prop_ro(
+          "fingerprint",
+          [](const ContainerHandle& self) {
+            PythonTurns turns;
+            std::string made;
+            turns.run([&] {
+              made = to_string(self.container->fingerprint([&] { return turns.take([] {}); }));
+            });
+            return made;
+          })
       .def_prop_ro("verifies_checksums", [](const ContainerHandle& self) {
         return self.container->verifies_checksums();
       });

@@ -70,9 +70,11 @@ class LoaderHandle {
     });
   }
   std::string state() {
+    look_at_data();
     return call([this] { return to_json(loader_->state()); });
   }
   void restore(const std::string& json) {
+    look_at_data();
     call([this, &json] {
       loader_->restore(parse_state(json));
       begin_turn();
@@ -114,7 +116,7 @@ class LoaderHandle {
   }
   std::pair<uint32_t, uint64_t> progress() {
     return call([this] {
-      const Progress at = loader_->state().progress;
+      const Progress at = loader_->progress();
       return std::pair(at.epoch, at.position);
     });
   }
@@ -147,6 +149,14 @@ class LoaderHandle {
     const GilReleased released;
     const std::lock_guard<std::mutex> lock(mutex_);
     return function();
+  }
+
+  // Makes the data's fingerprint, which of a folder is a long look at every file, while Python's
+  // signal handlers get their turn.
+  void look_at_data() {
+    check_process();
+    PythonTurns turns;
+    turns.run([&] { loader_->container().fingerprint([&] { return turns.take([] {}); }); });
   }
 
   void check_process() {

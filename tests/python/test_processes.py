@@ -211,6 +211,28 @@ except KeyboardInterrupt:
     assert sidecar.exists()
 
 
+def test_ctrl_c_ends_the_look_at_every_file_of_a_folder(
+    python: Python, folder: pathlib.Path
+) -> None:
+    script = """
+import ctypes, functools, operator, os, signal, sys
+from fuelrail import _core
+import fuelrail as fr
+signal.signal(signal.SIGINT, signal.default_int_handler)
+interrupt = functools.partial(getattr(ctypes.CDLL(None), "raise"), signal.SIGINT)
+data = fr.open(sys.argv[1])
+loader = fr.Loader(data, 4, transforms=[fr.transforms.CenterCrop(8)])
+for look in loader.state_dict, functools.partial(operator.attrgetter("fingerprint"), data):
+    try:
+        list(map(operator.methodcaller("__call__"), [interrupt, look]))
+    except KeyboardInterrupt:
+        print("interrupted")
+assert data.fingerprint == loader.state_dict()["dataset"]
+"""
+    done = python(script, folder)
+    assert (done.stdout, done.returncode) == ("interrupted\ninterrupted\n", 0), done.stderr
+
+
 def test_ctrl_c_ends_packing_and_leaves_nothing(
     python: Python, folder: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

@@ -192,6 +192,7 @@ void print_text(const std::string& uri, const Container& container, const Sample
 int run(const Arguments& arguments, Console& console) {
   const auto container = open_warning(arguments.uri, console);
   const SampledImages sampled = look_at_some(*container);
+  container->fingerprint([] { return !interrupted(); });  // of a folder a long look; kept
   if (arguments.json) {
     print_json(arguments.uri, *container, sampled, console);
   } else {

@@ -77,7 +77,6 @@ class Concat final : public Container {
     return part->place(record);
   }
 
-  Fingerprint fingerprint() const override { return fingerprint_; }
   const std::vector<std::string>& classes() const override { return classes_; }
   bool verifies_checksums() const override {
     return std::all_of(parts_.begin(), parts_.end(),
@@ -85,6 +84,12 @@ class Concat final : public Container {
   }
 
  private:
+  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override {
+    Fingerprint all;
+    for (const Part& part : parts_) all = join(all, part->fingerprint(keep_going));
+    return all;
+  }
+
   struct Located {
     const Container* part;
     uint64_t record;
@@ -94,7 +99,6 @@ class Concat final : public Container {
     check_schema(part, number, schema());
     if (classes_.empty()) classes_ = part.classes();
     if (!part.classes().empty()) check_classes(part, number, classes_);
-    fingerprint_ = join(fingerprint_, part.fingerprint());
     begins_.push_back(begins_.back() + part.size());
   }
 
@@ -107,7 +111,6 @@ class Concat final : public Container {
   std::vector<Part> parts_;
   std::vector<uint64_t> begins_;  // of each part, then the end of the last
   std::vector<std::string> classes_;
-  Fingerprint fingerprint_;
 };
 
 }  // namespace

@@ -6,6 +6,12 @@
 
 namespace fuelrail {
 
+Fingerprint Container::fingerprint(const std::function<bool()>& keep_going) const {
+  const std::lock_guard lock(mutex_);
+  if (!fingerprint_) fingerprint_ = make_fingerprint(keep_going);
+  return *fingerprint_;
+}
+
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out) {
   if (i >= container.size()) {

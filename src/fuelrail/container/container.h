@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,8 +64,11 @@ class Container {
 
   virtual Place place(uint64_t i) const = 0;
 
-  // Errors: those of `extent`, where it has to look at every record.
-  virtual Fingerprint fingerprint() const = 0;
+  // Made when it is first asked for, which may mean a look at every record, and kept. `keep_going`
+  // is asked by the calling thread as such a look begins and every 50 ms; false ends it with a
+  // StateError "interrupted", and what it throws passes through; the next call begins anew.
+  // Default: never asked. Errors: those of `extent`.
+  Fingerprint fingerprint(const std::function<bool()>& keep_going = {}) const;
 
   // Names of the classes, by label. Empty when the format and its sidecar have none.
   virtual const std::vector<std::string>& classes() const = 0;
@@ -72,6 +78,13 @@ class Container {
 
  protected:
   Container() = default;
+
+ private:
+  // Called by one thread at a time. `keep_going` may be empty.
+  virtual Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const = 0;
+
+  mutable std::mutex mutex_;
+  mutable std::optional<Fingerprint> fingerprint_;  // guarded by mutex_; empty = not made yet
 };
 
 // Reads and parses one record, blocking. `framed` is the caller's memory, reused from call to call.

@@ -47,9 +47,7 @@ template <typename Indices>
 class Subset final : public Container {
  public:
   Subset(Parent parent, Indices indices)
-      : parent_(std::move(parent)),
-        indices_(std::move(indices)),
-        fingerprint_(indices_.select_from(parent_->fingerprint())) {}
+      : parent_(std::move(parent)), indices_(std::move(indices)) {}
 
   uint64_t size() const override { return indices_.size(); }
   const Schema& schema() const override { return parent_->schema(); }
@@ -58,14 +56,16 @@ class Subset final : public Container {
     parent_->parse(indices_[i], framed, out);
   }
   Place place(uint64_t i) const override { return parent_->place(indices_[i]); }
-  Fingerprint fingerprint() const override { return fingerprint_; }
   const std::vector<std::string>& classes() const override { return parent_->classes(); }
   bool verifies_checksums() const override { return parent_->verifies_checksums(); }
 
  private:
+  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override {
+    return indices_.select_from(parent_->fingerprint(keep_going));
+  }
+
   Parent parent_;
   Indices indices_;
-  Fingerprint fingerprint_;
 };
 
 [[noreturn]] void throw_out_of_range(const std::string& index, uint64_t size) {

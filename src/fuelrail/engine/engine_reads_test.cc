@@ -200,11 +200,14 @@ class FileRecords final : public Container {
   }
   void parse(uint64_t i, Bytes framed, Sample& out) const override { made_->parse(i, framed, out); }
   Place place(uint64_t i) const override { return made_->place(i); }
-  Fingerprint fingerprint() const override { return made_->fingerprint(); }
   const std::vector<std::string>& classes() const override { return made_->classes(); }
   bool verifies_checksums() const override { return made_->verifies_checksums(); }
 
  private:
+  Fingerprint make_fingerprint(const std::function<bool()>&) const override {
+    return made_->fingerprint();
+  }
+
   TemporaryDirectory directory_;
   std::shared_ptr<const Container> made_;
   std::shared_ptr<const Source> source_;

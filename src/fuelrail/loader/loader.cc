@@ -250,11 +250,13 @@ void Loader::set_epoch(uint32_t epoch) {
   impl_->restart({epoch, 0});
 }
 
+Progress Loader::progress() const { return impl_->engine()->progress(); }
+
 State Loader::state() const {
   return {.dataset = dataset_of(*impl_->container, impl_->options),
           .seed = impl_->options.seed,
           .shuffle = name_of_order(impl_->options, impl_->sampling),
-          .progress = impl_->engine()->progress()};
+          .progress = progress()};
 }
 
 void Loader::restore(const State& state) {

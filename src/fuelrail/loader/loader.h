@@ -47,6 +47,9 @@ class Loader {
   // restored position stays, so that a script may restore and then name the epoch, as many do.
   void set_epoch(uint32_t epoch);
 
+  // The next batch's epoch and global position: where the user stands.
+  Progress progress() const;
+
   // State to save, and going on from a saved one. Errors of restore: InvalidArgumentError that
   // names the difference.
   State state() const;

@@ -39,11 +39,14 @@ class HookedContainer final : public Container {
     if (hooks_.place) hooks_.place(i);
     return inner_->place(i);
   }
-  Fingerprint fingerprint() const override { return inner_->fingerprint(); }
   const std::vector<std::string>& classes() const override { return inner_->classes(); }
   bool verifies_checksums() const override { return inner_->verifies_checksums(); }
 
  private:
+  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override {
+    return inner_->fingerprint(keep_going);
+  }
+
   // One for each extent: the engine must keep it alive until it has been read.
   class HookedSource final : public Source {
    public:

@@ -30,7 +30,7 @@ class MemoryContainer final : public Container {
       begins_.push_back(bytes.size());
       ids_.push_back(record.id);
       for (const std::string& field : record.fields) append(field, bytes);
-      fingerprint_.add(bytes.size() - begins_.back());
+      builder_.add(bytes.size() - begins_.back());
     }
     begins_.push_back(bytes.size());
     source_ = memory_source(std::move(path), std::move(bytes));
@@ -64,11 +64,14 @@ class MemoryContainer final : public Container {
   }
 
   Place place(uint64_t i) const override { return {source_->uri(), i, begins_[i]}; }
-  Fingerprint fingerprint() const override { return fingerprint_.result(); }
   const std::vector<std::string>& classes() const override { return classes_; }
   bool verifies_checksums() const override { return false; }
 
  private:
+  Fingerprint make_fingerprint(const std::function<bool()>&) const override {
+    return builder_.result();
+  }
+
   static void append(const std::string& field, std::vector<std::byte>& bytes) {
     bytes.resize(bytes.size() + 8);
     store_le(bytes.data() + bytes.size() - 8, uint64_t{field.size()});
@@ -80,7 +83,7 @@ class MemoryContainer final : public Container {
   std::vector<std::string> classes_;
   std::vector<uint64_t> begins_;  // of each record, then the end of the last
   std::vector<uint64_t> ids_;
-  FingerprintBuilder fingerprint_;
+  FingerprintBuilder builder_;
   std::shared_ptr<const Source> source_;
 };
 

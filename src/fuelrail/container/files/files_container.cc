@@ -7,7 +7,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <mutex>
+#include <functional>
 #include <optional>
 #include <variant>
 
@@ -25,6 +25,8 @@ namespace {
 // The images that fuelrail decodes. A further format is listed here and in decode/.
 constexpr std::array<std::string_view, 8> kExtensions{".jpg",  ".jpeg", ".jpe", ".png",
                                                       ".webp", ".bmp",  ".tif", ".tiff"};
+
+constexpr std::chrono::milliseconds kAskEvery(50);  // whether to keep going
 
 bool ends_with_ignoring_case(std::string_view text, std::string_view lower_case_end) {
   if (text.size() < lower_case_end.size()) return false;
@@ -75,21 +77,17 @@ class FilesContainer final : public Container {
 
   Place place(uint64_t i) const override { return {.path = uri_of(i), .record = i, .offset = 0}; }
 
-  Fingerprint fingerprint() const override {
-    std::lock_guard lock(mutex_);
-    if (!fingerprint_) {
-      look_at_all();
-      FingerprintBuilder builder;
-      for (uint64_t i = 0; i < size(); ++i) builder.add(length_of(i));
-      fingerprint_ = builder.result();
-    }
-    return *fingerprint_;
-  }
-
   const std::vector<std::string>& classes() const override { return listing_.classes; }
   bool verifies_checksums() const override { return false; }
 
  private:
+  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override {
+    look_at_all(keep_going);
+    FingerprintBuilder builder;
+    for (uint64_t i = 0; i < size(); ++i) builder.add(length_of(i));
+    return builder.result();
+  }
+
   // As it was when it was first asked for. Errors: NotFoundError, IoError.
   uint64_t length_of(uint64_t i) const {
     uint64_t known = lengths_[i].load(std::memory_order_relaxed);
@@ -114,8 +112,8 @@ class FilesContainer final : public Container {
     throw NotFoundError("no such file or directory", {.path = uri_of(i), .record = i});
   }
 
-  // By several threads: on most file systems the time goes into waiting.
-  void look_at_all() const {
+  // By several threads: on most file systems the time goes into waiting. Errors: StateError.
+  void look_at_all(const std::function<bool()>& keep_going) const {
     constexpr uint64_t kGroup = 512;
     const uint64_t groups = (size() + kGroup - 1) / kGroup;
     OrderedWork<std::monostate> work(
@@ -128,7 +126,15 @@ class FilesContainer final : public Container {
           };
         },
         [](std::monostate) { return uint64_t{0}; });
-    for (uint64_t done = 0; done < groups;) done += work.take(std::chrono::seconds(1)).has_value();
+    std::chrono::steady_clock::time_point asked{};
+    for (uint64_t done = 0; done < groups;) {
+      const auto now = std::chrono::steady_clock::now();
+      if (keep_going && now - asked >= kAskEvery) {
+        if (!keep_going()) throw StateError("interrupted", {.path = root_});
+        asked = now;
+      }
+      done += work.take(kAskEvery).has_value();
+    }
   }
 
   size_t class_of(uint64_t i) const {
@@ -158,8 +164,6 @@ class FilesContainer final : public Container {
   std::string absolute_root_;  // for opening files
   FolderListing listing_;
   mutable std::vector<std::atomic<uint64_t>> lengths_;  // plus 1; 0 = not known yet
-  mutable std::mutex mutex_;
-  mutable std::optional<Fingerprint> fingerprint_;  // guarded by mutex_; empty = not known yet
   Schema schema_;
 };
 

@@ -390,6 +390,22 @@ TEST(FilesContainer, opening_stops_when_told) {
   EXPECT_EQ(open_files(directory.path(), {.keep_going = [] { return true; }})->size(), 2u);
 }
 
+TEST(FilesContainer, the_look_at_every_file_can_be_interrupted_and_begins_anew) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "dog/0.jpg", "yy");
+  const auto folder = open_files(directory.path());
+  const auto part = concat({folder, subset(folder, {1, 0})});  // ask their parents when asked
+  int asked = 0;
+  const auto stop = [&] { return ++asked, false; };
+  EXPECT_THROW(part->fingerprint(stop), StateError);
+  EXPECT_THROW(folder->fingerprint(stop), StateError);
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(folder->fingerprint().bytes, 3u);
+  EXPECT_EQ(part->fingerprint(stop).bytes, 6u);  // all is known by now
+  EXPECT_EQ(asked, 2);
+}
+
 TEST(FilesContainer, a_file_that_changes_or_goes_is_an_error_with_its_place) {
   const TemporaryDirectory directory;
   write_file(directory / "cat/0.jpg", "x");

@@ -98,13 +98,16 @@ class OpenedRecordIo final : public RecordIoContainer {
     }
   }
 
-  Fingerprint fingerprint() const override { return sidecar().fingerprint(); }
   const std::vector<std::string>& classes() const override { return sidecar().classes(); }
   bool verifies_checksums() const override { return sidecar().has_checksums(); }
   const Sidecar& sidecar() const override { return *sidecar_.sidecar; }
   const SidecarLocation& sidecar_location() const override { return sidecar_.location; }
 
  private:
+  Fingerprint make_fingerprint(const std::function<bool()>&) const override {
+    return sidecar().fingerprint();
+  }
+
   [[noreturn]] void throw_too_long(uint64_t i, const RecordEntry& entry) const {
     throw CorruptError("the record table has a record longer than any can be",
                        {.path = source_->uri(),
