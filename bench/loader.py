@@ -2,6 +2,7 @@
 
     ./run bench                  the whole run, on ../shared/data/imagenet-sample
     ./run bench --quick          fewer rounds, fewer records: a look, not a result
+    ./run bench --threads 1      one thread for each contender, not two
     ./run bench --dali           also NVIDIA DALI, in a virtual environment of its own (.cache/peers/dali, 1.1 GB)
 
 The job: random-resized-crop 224, horizontal flip, normalise, float32 NCHW batches of 256, on the photographs as they are
@@ -35,7 +36,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAMPLE = ROOT.parent / "shared" / "data" / "imagenet-sample"
 PEERS = ROOT / "bench" / "peers"
 WORK = ROOT / ".cache" / "bench"
-BATCH, SIDE, THREADS = 256, 224, 2
+BATCH, SIDE = 256, 224
 OURS = (
     "memory_mib",
     "slots_mib",
@@ -159,7 +160,7 @@ def dali_python() -> pathlib.Path:
 
 
 def contenders(
-    folder: pathlib.Path, records: int, pillow_workers: int, dali: bool
+    folder: pathlib.Path, records: int, threads: int, pillow_workers: int, dali: bool
 ) -> list[Contender]:
     python = sys.executable
     shape = [str(BATCH), str(SIDE)]
@@ -174,7 +175,7 @@ def contenders(
                 python,
                 str(PEERS / "fuelrail_loader.py"),
                 str(folder / "all.rec"),
-                str(THREADS),
+                str(threads),
                 *shape,
             ],
         ),
@@ -189,23 +190,25 @@ def contenders(
                 *shape,
             ],
         ),
-        Contender("limit", [*limit, str(THREADS), *shape]),
+        Contender("limit", [*limit, str(threads), *shape]),
     ]
     if dali:
         adapter = [
             str(dali_python()),
             str(PEERS / "dali_loader.py"),
             str(folder / "all.rec"),
-            str(THREADS),
+            str(threads),
         ]
         everybody.insert(2, Contender("DALI", [*adapter, *shape]))
     return everybody
 
 
-def best_pillow_workers(folder: pathlib.Path, records: int) -> int:
-    """One epoch for each worker count, after one that is not counted; the fastest wins."""
+def best_pillow_workers(folder: pathlib.Path, records: int, threads: int) -> int:
+    """One epoch for each worker count (one thread is one worker), after one that is not counted; the fastest wins."""
+    if threads == 1:
+        return 1
     speeds = {}
-    for workers in (1, 2, 3, 4):
+    for workers in range(1, 2 * threads + 1):
         command = [
             sys.executable,
             str(PEERS / "pillow_loader.py"),
@@ -226,9 +229,11 @@ def best_pillow_workers(folder: pathlib.Path, records: int) -> int:
     return max(speeds, key=lambda workers: speeds[workers])
 
 
-def measure(folder: pathlib.Path, records: int, rounds: int, dali: bool) -> dict[str, object]:
-    workers = best_pillow_workers(folder, records)
-    all_contenders = contenders(folder, records, workers, dali)
+def measure(
+    folder: pathlib.Path, records: int, rounds: int, threads: int, dali: bool
+) -> dict[str, object]:
+    workers = best_pillow_workers(folder, records, threads)
+    all_contenders = contenders(folder, records, threads, workers, dali)
     for contender in all_contenders:
         contender.run(0, keep=False)  # warms the page cache and the contender
         contender.settle()
@@ -325,7 +330,8 @@ def report(results: dict[str, object]) -> str:
         f"{'AVX-512' if 'avx512f' in about['cpu_flags'] else 'AVX2' if 'avx2' in about['cpu_flags'] else 'no AVX2'}; "
         f"Python {about['python']}, libjpeg-turbo {about['libjpeg-turbo']}, torch {about['torch']}, "
         f"Pillow {about['pillow']} (its own libjpeg-turbo {about['pillow_libjpeg-turbo']}).",
-        f"Command: `{results['command']}` ({results['records']} records, {results['rounds']} rounds, page cache warm).",
+        f"Command: `{results['command']}` ({results['records']} records, {results['rounds']} rounds, {results['threads']} threads, page "
+        "cache warm).",
         "Values are medians over the rounds, +- half the distance between the quartiles.",
     ]
     for name, part in results["sets"].items():  # type: ignore[attr-defined]
@@ -357,7 +363,7 @@ def report(results: dict[str, object]) -> str:
             f"fuelrail's threads, milliseconds an image: reading {ours['fetch_ms_per_image']:.3f}, decoding to writing "
             f"{ours['process_ms_per_image']:.3f}; limited by `{ours['limited_by']}`.",
             f"Its memory grew by {ours['growth_mib']:.0f} MiB at the peak since before the loader was built, of which batch "
-            f"slots at least {ours['slots_mib']:.0f} MiB.",
+            f"slots {ours['slots_mib']:.0f} MiB.",
         ]
     return "\n".join(lines) + "\n"
 
@@ -379,6 +385,7 @@ def main() -> int:
     )
     parser.add_argument("--records", type=int, default=8000)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=2, help="of each contender; default 2")
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -394,17 +401,19 @@ def main() -> int:
         "command": " ".join(["./run bench", *sys.argv[1:]]),
         "records": options.records,
         "rounds": options.rounds,
+        "threads": options.threads,
         "machine": machine(),
     }
     sets: dict[str, object] = {}
     results["sets"] = sets
     for name, folder in prepare(options.records).items():
         print(f"-- {name}", flush=True)
-        sets[name] = measure(folder, options.records, options.rounds, options.dali)
+        sets[name] = measure(folder, options.records, options.rounds, options.threads, options.dali)
     text = report(results)
     print("\n" + text)
     if not options.quick:
-        write("loader", results, text)
+        name = "loader" if options.threads == 2 else f"loader-{options.threads}-threads"
+        write(name, results, text)
     return 0
 
 

@@ -55,7 +55,7 @@ def main() -> None:
         slot = batch * 3 * side * side * 4 / 2**20
         return {
             "growth_mib": peak_mib() - before,
-            "slots_mib": slot * (PREFETCH + 1),  # the fewest that the loader can have needed
+            "slots_mib": slot * (PREFETCH + 2),  # those that the loader makes at first
             "fetch_ms_per_image": 1000 * stats.fetch.busy_seconds / stats.fetch.items,
             "process_ms_per_image": 1000 * stats.process.busy_seconds / stats.process.items,
             "limited_by": stats.limit,
