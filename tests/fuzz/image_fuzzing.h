@@ -15,20 +15,21 @@ namespace fuelrail::fuzzing {
 inline constexpr int64_t kMaxPixels = 1 << 16;
 
 // Decodes a box of an image; false where the decoder reports an error. `fill` is what the pixels
-// are before, and what must still stand behind each row.
+// are before, and what must still stand behind each row and its margin.
 inline bool decode_box(Decoder& decoder, Bytes encoded, const ImageInfo& info, Box box,
-                       uint8_t fill, std::vector<uint8_t>& pixels) {
+                       int64_t margin, uint8_t fill, std::vector<uint8_t>& pixels) {
   constexpr int64_t kPadding = 5;
-  const int64_t stride = box.width * 3 + kPadding;
+  const int64_t stride = (box.width + 2 * margin) * 3 + kPadding;
   pixels.assign(static_cast<size_t>(box.height * stride), fill);
   DecodeJob job;
   job.encoded = encoded;
   job.info = info;
   job.box = box;
-  job.output = {pixels.data(), box.height, box.width, 3, stride};
+  job.margin = margin;
+  job.output = {pixels.data() + margin * 3, box.height, box.width, 3, stride};
   decoder.decode({&job, 1});
   for (int64_t y = 0; y < box.height; ++y) {
-    const uint8_t* end = job.output.row(y) + box.width * 3;
+    const uint8_t* end = job.output.row(y) + (box.width + margin) * 3;
     require(std::all_of(end, end + kPadding, [&](uint8_t byte) { return byte == fill; }),
             "nothing is written behind a row");
     std::copy_n(job.output.row(y), box.width * 3, pixels.data() + y * box.width * 3);
@@ -63,8 +64,8 @@ inline void check_image(Bytes encoded, ImageFormat format) {
 
   static std::vector<uint8_t> all, part;
   const Box box = some_box(encoded, info.stored);
-  const bool decoded_all = decode_box(*kDecoder, encoded, info, whole(info.stored), 0x5a, all);
-  const bool decoded_part = decode_box(*kDecoder, encoded, info, box, 0xa5, part);
+  const bool decoded_all = decode_box(*kDecoder, encoded, info, whole(info.stored), 0, 0x5a, all);
+  const bool decoded_part = decode_box(*kDecoder, encoded, info, box, kDecodeMargin, 0xa5, part);
   if (!decoded_all) return;
   require(decoded_part, "a box of an image that decodes does, too");
   for (int64_t y = 0; y < box.height; ++y) {

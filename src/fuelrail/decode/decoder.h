@@ -13,6 +13,10 @@
 
 namespace fuelrail {
 
+// As many columns as a JPEG's decoded region is wider than its box, at most, to each side: an iMCU
+// of 32 that smooth upsampling looks at, and the rest of one that the box begins in.
+inline constexpr int64_t kDecodeMargin = 64;
+
 struct DecodeJob {
   Bytes encoded;
   ImageInfo info;    // what `probe` said of `encoded`
@@ -22,6 +26,9 @@ struct DecodeJob {
   // less work and softer pixels; `box` then lies in the smaller image, of at_eighths(info.stored,
   // eighths).
   int eighths = 8;
+  // Columns to both sides of output's rows, the caller's memory too, that may be overwritten with
+  // anything: a region that is wider than the box is then decoded in place, not copied. 0: none.
+  int64_t margin = 0;
   Bytes hints{};               // what the sidecar knows to speed this image up; empty = nothing
   std::exception_ptr error{};  // out: why there are no pixels; null on success
   uint32_t tolerated = 0;      // out: oddities that were passed over, as said below

@@ -199,11 +199,13 @@ class ImageWorker final : public Worker {
   ConstImageView decode_upright(Task& task, Bytes encoded, const ImageInfo& info, Box box,
                                 int eighths) {
     const Box stored = to_stored(box, info.stored, info.orientation);
+    const int64_t margin = stored.width < info.stored.width ? kDecodeMargin : 0;
     DecodeJob job{.encoded = encoded,
                   .info = info,
                   .box = stored,
-                  .output = decoded_.resize(stored.size()),
-                  .eighths = eighths};
+                  .output = decoded_.resize(stored.size(), margin),
+                  .eighths = eighths,
+                  .margin = margin};
     decoder_->decode(
         {&job, 1});  // one at a time: the pixels are still in the cache when they are resampled
     task.tolerated += job.tolerated;

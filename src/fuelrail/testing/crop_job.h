@@ -12,17 +12,21 @@
 
 namespace fuelrail::testing {
 
-// A job and the pixels it writes, in rows with a few bytes behind them that are nobody's.
+// A job and the pixels it writes, in rows with a few bytes behind them (and their margin) that are
+// nobody's.
 class CropJob {
  public:
   static constexpr int64_t kPadding = 7;
 
-  CropJob(Bytes encoded, const ImageInfo& info, Box box, uint8_t fill = 0x5a)
-      : fill_(fill), pixels_(static_cast<size_t>(box.height * (box.width * 3 + kPadding)), fill) {
+  CropJob(Bytes encoded, const ImageInfo& info, Box box, uint8_t fill = 0x5a, int64_t margin = 0)
+      : fill_(fill) {
+    const int64_t stride = (box.width + 2 * margin) * 3 + kPadding;
+    pixels_.assign(static_cast<size_t>(box.height * stride), fill);
     job.encoded = encoded;
     job.info = info;
     job.box = box;
-    job.output = {pixels_.data(), box.height, box.width, 3, box.width * 3 + kPadding};
+    job.margin = margin;
+    job.output = {pixels_.data() + margin * 3, box.height, box.width, 3, stride};
   }
   CropJob(const CropJob&) = delete;
   CropJob& operator=(const CropJob&) = delete;
@@ -50,7 +54,7 @@ class CropJob {
   }
   bool padding_is_untouched() const {
     for (int64_t y = 0; y < job.box.height; ++y) {
-      const uint8_t* end = job.output.row(y) + job.box.width * 3;
+      const uint8_t* end = job.output.row(y) + (job.box.width + job.margin) * 3;
       if (std::any_of(end, end + kPadding, [&](uint8_t byte) { return byte != fill_; }))
         return false;
     }

@@ -17,17 +17,19 @@ class PixelBuffer {
   static constexpr size_t kReadableBehind = 64;  // bytes after the last pixel that loads may touch
   static constexpr int64_t kChannels = 3;
 
-  // Pixels without a value: every one is written before it is read. What an earlier view showed is
-  // gone. Errors: std::bad_alloc; the buffer is empty then.
-  ImageView resize(Size size) {
-    const auto needed = static_cast<size_t>(size.height * size.width * kChannels);
+  // Pixels without a value: every one is written before it is read. `margin` columns on both sides
+  // of each row are the buffer's memory too. What an earlier view showed is gone. Errors:
+  // std::bad_alloc; the buffer is empty then.
+  ImageView resize(Size size, int64_t margin = 0) {
+    const int64_t row_stride_bytes = (size.width + 2 * margin) * kChannels;
+    const auto needed = static_cast<size_t>(size.height * row_stride_bytes);
     if (needed > capacity_ || (capacity_ > kKeptBytes && needed <= kKeptBytes)) {
       data_.reset();  // before the new memory is there: never both
       capacity_ = 0;
       data_ = std::make_unique_for_overwrite<uint8_t[]>(needed + kReadableBehind);
       capacity_ = needed;
     }
-    return {data_.get(), size.height, size.width, kChannels, size.width * kChannels};
+    return {data_.get() + margin * kChannels, size.height, size.width, kChannels, row_stride_bytes};
   }
 
   size_t capacity() const { return capacity_; }

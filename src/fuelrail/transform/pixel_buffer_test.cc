@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <new>
 
 namespace fuelrail {
@@ -17,6 +18,15 @@ TEST(PixelBuffer, view_is_dense_and_memory_is_used_again) {
   EXPECT_EQ(small.data, large.data);
   EXPECT_EQ(small.row_stride_bytes, 15);
   EXPECT_EQ(buffer.capacity(), 20u * 30 * 3);
+}
+
+TEST(PixelBuffer, a_margin_is_memory_on_both_sides_of_each_row) {
+  PixelBuffer buffer;
+  const ImageView view = buffer.resize({4, 5}, 3);
+  EXPECT_EQ(view.size(), (Size{4, 5}));
+  EXPECT_EQ(view.row_stride_bytes, (3 + 5 + 3) * 3);
+  std::fill(view.data - 3 * 3, view.row(3) + (5 + 3) * 3, uint8_t{1});  // ASan would say
+  EXPECT_EQ(view.data, buffer.resize({4, 11}).data + 3 * 3);
 }
 
 TEST(PixelBuffer, giants_memory_goes_back_with_the_next_ordinary_image) {

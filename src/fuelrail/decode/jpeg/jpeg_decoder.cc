@@ -31,7 +31,7 @@ struct Plan {
   JDIMENSION top = 0, bottom = 0;  // rows wanted
   bool cropped = false;            // the region is narrower than the image
   bool cmyk = false;
-  bool direct = false;    // the region's rows are the output's rows
+  bool direct = false;    // the region's rows fit into the output's, with its margin
   bool shortcuts = true;  // leave out what is not wanted
 };
 
@@ -190,6 +190,11 @@ void cmyk_to_rgb(const uint8_t* from, int64_t width, uint8_t* to) {
   }
 }
 
+uint8_t* row_in_place(const Session& session, JDIMENSION y) {
+  const DecodeJob& job = *session.job;
+  return job.output.row(y - session.plan.top) - (job.box.left - session.plan.left) * 3;
+}
+
 void take_row(const Session& session, const uint8_t* decoded, JDIMENSION y) {
   const DecodeJob& job = *session.job;
   const Plan& plan = session.plan;
@@ -211,7 +216,7 @@ void read_rows(Session& session) {
     const JDIMENSION wanted = std::min<JDIMENSION>(kMaxRowsAtOnce, plan.bottom - y);
     JSAMPROW rows[kMaxRowsAtOnce];
     for (JDIMENSION i = 0; i < wanted; ++i) {
-      rows[i] = plan.direct ? session.job->output.row(y + i - plan.top)
+      rows[i] = plan.direct ? row_in_place(session, y + i)
                             : session.scratch + i * session.scratch_row_bytes;
     }
     const JDIMENSION got = jpeg_read_scanlines(&codec, rows, wanted);
@@ -355,8 +360,9 @@ class JpegDecoder final : public Decoder {
       plan.left = 0;
       plan.width = session.codec.output_width;
     }
-    plan.direct = !plan.cmyk && plan.left == job.box.left && plan.width == job.box.width &&
-                  session.codec.output_scanline == plan.top;
+    const int64_t right = int64_t{plan.left} + plan.width;
+    plan.direct = !plan.cmyk && session.codec.output_scanline == plan.top &&
+                  job.box.left - plan.left <= job.margin && right - job.box.right() <= job.margin;
     if (plan.direct) return;
     session.scratch_row_bytes = size_t{plan.width} * (plan.cmyk ? 4 : 3);
     const size_t needed = session.scratch_row_bytes * kMaxRowsAtOnce;
