@@ -48,7 +48,8 @@ struct EngineOptions {
   ReadBackend read_backend = ReadBackend::kAuto;
   // Reads past the page cache, where a file system permits it: for data far larger than memory.
   bool direct_reads = false;
-  // Called at most once, when a file system refuses direct reads, on one of the engine's threads.
+  // Called when direct reads are refused, or not possible for now: once each at most, on one of the
+  // engine's threads.
   std::function<void(const std::string&)> warn{};
 };
 

@@ -1,8 +1,9 @@
 // Asynchronous reads: many requests in flight, completed in any order.
 //
-// Who reads: the kernel's io_uring where it lets us and the source has a descriptor; else threads
-// that call Source::read. Requests of one file that follow each other closely become one read that
-// fills all their buffers (read_run.h says how closely).
+// Who reads: the kernel's io_uring where it lets us and reads the source's descriptor without
+// waiting; else threads that call Source::read (sources without a descriptor, NFS, FUSE). Requests
+// of one file that follow each other closely become one read that fills all their buffers
+// (read_run.h says how closely).
 #pragma once
 
 #include <cstdint>
@@ -60,9 +61,9 @@ class ReadQueue {
   // Submitted and not yet returned by `wait`.
   virtual size_t in_flight() const = 0;
 
-  // From now on as many reads at once by threads, at least 1. It does nothing for reads inside
-  // `wait`, nor for those of io_uring, of which kRingDepth are in the kernel at once. Errors: none;
-  // where the system starts no further thread, fewer have to do.
+  // From now on as many reads at once, at least 1 and at most kMaxReadThreads, by threads; by
+  // io_uring too, which has kRingDepth at once in any case. It does nothing for reads inside
+  // `wait`. Errors: none; where the system starts no further thread, fewer have to do.
   virtual void set_threads(int threads) = 0;
 
   // Who reads: "inline", "pread" or "io_uring".
@@ -73,7 +74,7 @@ class ReadQueue {
 };
 
 inline constexpr int kMaxReadThreads = 1024;
-inline constexpr int kRingDepth = 127;
+inline constexpr int kRingDepth = 127;  // reads that io_uring has at once, at least
 
 enum class ReadBackend : uint8_t {
   kAuto,     // io_uring, or pread where the kernel refuses it
@@ -87,11 +88,12 @@ enum class ReadBackend : uint8_t {
 inline constexpr size_t kDirectAlignment = 4096;
 
 struct ReadQueueOptions {
-  int threads = 4;  // reads at once by threads; 0 reads inside `wait`, in order, without any
+  int threads = 4;  // as set_threads; 0 reads inside `wait`, in order, without any
   ReadBackend backend = ReadBackend::kAuto;  // with threads = 0: not asked
   bool direct = false;
-  // Called at most once, when a file system refuses direct reads, which become ordinary ones then;
-  // on a thread that calls `submit` or on one of the queue's own.
+  // Called at most once when a file system refuses direct reads (the source is not asked again),
+  // and at most once when a file cannot be opened for them now; they become ordinary ones then. On
+  // a thread that calls `submit` or `wait`, or on one of the queue's own. Must not call the queue.
   std::function<void(const std::string&)> warn{};
 };
 

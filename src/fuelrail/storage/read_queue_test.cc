@@ -1,11 +1,18 @@
 #include "fuelrail/storage/read_queue.h"
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <functional>
+
+#include "fuelrail/storage/local/posix.h"
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/read_queue_conformance.h"
 
@@ -214,7 +221,8 @@ std::vector<ReadQueueOptions> every_queue() {
 TEST(ReadQueue, direct_reads_bring_the_same_bytes) {
   for (ReadQueueOptions options : every_queue()) {
     DirectFile file;
-    if (file.source().direct_descriptor() < 0) GTEST_SKIP() << "no O_DIRECT in the temporary files";
+    if (file.source().direct_descriptor().descriptor < 0)
+      GTEST_SKIP() << "no O_DIRECT in the temporary files";
     options.direct = true;
     options.warn = [](const std::string& warning) { ADD_FAILURE() << warning; };
     const auto queue = make_read_queue(options);
@@ -242,30 +250,90 @@ TEST(ReadQueue, memory_that_is_not_aligned_or_has_no_room_is_read_in_the_ordinar
   }
 }
 
-class RefusesDirectReads final : public Source {
+// With a descriptor for direct reads that the test gives, and counts. Default: none, ever.
+class WithDirect final : public Source {
  public:
-  explicit RefusesDirectReads(const Source& inner) : inner_(inner) {}
+  explicit WithDirect(const Source& inner, std::function<Direct()> direct = {})
+      : inner_(inner), direct_(std::move(direct)) {}
   uint64_t size_bytes() const override { return inner_.size_bytes(); }
   const std::string& uri() const override { return inner_.uri(); }
   void read(uint64_t offset, MutableBytes into) const override { inner_.read(offset, into); }
   MappedBytes map() const override { return inner_.map(); }
   int descriptor() const override { return inner_.descriptor(); }
+  bool reads_without_waiting() const override { return inner_.reads_without_waiting(); }
+  Direct direct_descriptor() const override {
+    asked.fetch_add(1, std::memory_order_relaxed);
+    return direct_ ? direct_() : Source::direct_descriptor();
+  }
+
+  mutable std::atomic<int> asked = 0;
 
  private:
   const Source& inner_;
+  std::function<Direct()> direct_;
 };
 
 TEST(ReadQueue, a_file_system_without_direct_reads_warns_once_and_reads) {
   for (ReadQueueOptions options : every_queue()) {
     DirectFile file;
-    const RefusesDirectReads source(file.source());
+    const WithDirect source(file.source());
     for (ReadRequest& request : file.requests()) request.source = &source;
     std::vector<std::string> warnings;
     options.direct = true;
     options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
     EXPECT_EQ(file.right(*make_read_queue(options)), 60u);
     ASSERT_EQ(warnings.size(), 1u);
-    EXPECT_NE(warnings[0].find("refuses direct reads"), std::string::npos) << warnings[0];
+    EXPECT_NE(warnings[0].find("refuses direct reads (Operation not supported)"), std::string::npos)
+        << warnings[0];
+  }
+}
+
+TEST(ReadQueue, direct_reads_that_are_refused_at_the_read_are_given_up) {
+  // Opens, and refuses every read: only root may open it so.
+  const local::Descriptor refuses(::open("/proc/self/clear_refs", O_RDONLY | O_CLOEXEC));
+  std::byte probe{};
+  if (::pread(refuses.get(), &probe, 1, 0) >= 0 || errno != EINVAL) GTEST_SKIP() << "not root";
+  for (ReadQueueOptions options : every_queue()) {
+    DirectFile file;
+    const WithDirect source(file.source(), [&] { return Source::Direct{refuses.get(), 0}; });
+    for (ReadRequest& request : file.requests()) request.source = &source;
+    std::vector<std::string> warnings;
+    options.direct = true;
+    options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
+    const auto queue = make_read_queue(options);
+    EXPECT_EQ(file.right(*queue), 60u);
+    const int asked = source.asked.load();
+    EXPECT_EQ(file.right(*queue), 60u);
+    EXPECT_EQ(source.asked.load(), asked) << queue->backend_name();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("refuses direct reads (Invalid argument)"), std::string::npos)
+        << warnings[0];
+  }
+}
+
+TEST(ReadQueue, a_lack_of_descriptors_is_no_refusal_and_passes) {
+  for (ReadQueueOptions options : every_queue()) {
+    DirectFile file;
+    const Source::Direct works = file.source().direct_descriptor();
+    std::atomic<bool> lacking = true;
+    const WithDirect source(file.source(), [&] {
+      return lacking ? Source::Direct{-1, EMFILE} : works;
+    });
+    for (ReadRequest& request : file.requests()) request.source = &source;
+    std::vector<std::string> warnings;
+    options.direct = true;
+    options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
+    const auto queue = make_read_queue(options);
+    EXPECT_EQ(file.right(*queue), 60u);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("cannot be opened for direct reads (Too many open files)"),
+              std::string::npos)
+        << warnings[0];
+    EXPECT_FALSE(source.refuses_direct_reads());
+    lacking = false;
+    const int asked = source.asked.load();
+    EXPECT_EQ(file.right(*queue), 60u);
+    EXPECT_GT(source.asked.load(), asked) << queue->backend_name();
   }
 }
 

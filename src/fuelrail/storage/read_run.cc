@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/storage/local/posix.h"
 
 namespace fuelrail {
 namespace {
@@ -27,6 +28,9 @@ bool joins(const ReadRequest& last, const ReadRequest& next, size_t bytes) {
          bytes + (next.offset - end) + next.into.size() <= kMaxRunBytes;
 }
 
+// Whether an errno means that the file system has no direct reads, rather than none now.
+bool is_refusal(int error) { return error == EINVAL || error == EOPNOTSUPP; }
+
 // Returns: whether the whole request was read past the page cache.
 bool read_direct(const ReadRequest& request, DirectReads& direct) {
   const auto span = direct.span_of(request);
@@ -36,7 +40,7 @@ bool read_direct(const ReadRequest& request, DirectReads& direct) {
     got = ::pread(span->descriptor, span->into.data(), span->into.size(),
                   static_cast<off_t>(span->offset));
   } while (got < 0 && errno == EINTR);
-  if (got < 0 && errno == EINVAL) direct.refused(*request.source);
+  if (got < 0) direct.read_failed(*request.source, errno);
   return got >= 0 && static_cast<size_t>(got) >= span->needed;
 }
 
@@ -87,11 +91,11 @@ void ReadRun::take_from(std::deque<ReadRequest>& pending, bool alone) {
 }
 
 std::optional<DirectReads::Span> DirectReads::span_of(const ReadRequest& request) {
-  if (!wanted_ || request.room.empty() || request.into.empty()) return std::nullopt;
+  if (!wanted_for(request) || request.room.empty() || request.into.empty()) return std::nullopt;
   if (request.source->descriptor() < 0 || !lies_within(request)) return std::nullopt;
-  const int descriptor = request.source->direct_descriptor();
-  if (descriptor < 0) {
-    refused(*request.source);
+  const Source::Direct direct = request.source->direct_descriptor();
+  if (direct.descriptor < 0) {
+    open_failed(*request.source, direct.error);
     return std::nullopt;
   }
   const auto before = static_cast<size_t>(request.offset % kDirectAlignment);
@@ -103,14 +107,31 @@ std::optional<DirectReads::Span> DirectReads::span_of(const ReadRequest& request
   }
   const MutableBytes into = request.room.subspan(room_before - before, length);
   if (reinterpret_cast<uintptr_t>(into.data()) % kDirectAlignment != 0) return std::nullopt;
-  return Span{descriptor, request.offset - before, into, needed};
+  return Span{direct.descriptor, request.offset - before, into, needed};
 }
 
-void DirectReads::refused(const Source& source) {
-  std::call_once(warned_, [&] {
+void DirectReads::read_failed(const Source& source, int error) {
+  if (is_refusal(error)) refused(source, error);
+}
+
+// After a lack of descriptors, or the like, the next request tries again.
+void DirectReads::open_failed(const Source& source, int error) {
+  if (is_refusal(error)) return refused(source, error);
+  std::call_once(warned_of_lack_, [&] {
     if (!warn_) return;
-    warn_(fmt::format("the file system of {} refuses direct reads; they go through the page cache",
-                      source.uri()));
+    warn_(fmt::format(
+        "{} cannot be opened for direct reads ({}); until it can, they go through the page cache",
+        source.uri(), local::words_of(error)));
+  });
+}
+
+void DirectReads::refused(const Source& source, int error) {
+  source.note_direct_refusal();
+  std::call_once(warned_of_refusal_, [&] {
+    if (!warn_) return;
+    warn_(fmt::format(
+        "the file system of {} refuses direct reads ({}); they go through the page cache",
+        source.uri(), local::words_of(error)));
   });
 }
 

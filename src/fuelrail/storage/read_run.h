@@ -50,7 +50,10 @@ class DirectReads {
   DirectReads(bool wanted, std::function<void(const std::string&)> warn)
       : wanted_(wanted), warn_(std::move(warn)) {}
 
-  bool wanted() const { return wanted_; }
+  // Whether a direct read of the request is to be tried: then it is read alone.
+  bool wanted_for(const ReadRequest& request) const {
+    return wanted_ && !request.source->refuses_direct_reads();
+  }
   // The aligned memory and offset of a request's direct read; empty where there can be none.
   struct Span {
     int descriptor;
@@ -59,12 +62,17 @@ class DirectReads {
     size_t needed;  // bytes from `offset` on, up to the end of the request
   };
   std::optional<Span> span_of(const ReadRequest& request);
-  void refused(const Source& source);
+  // Why a direct read has failed. Where that means that none will do, it was the source's last.
+  void read_failed(const Source& source, int error);
 
  private:
+  void open_failed(const Source& source, int error);
+  void refused(const Source& source, int error);
+
   const bool wanted_;
   const std::function<void(const std::string&)> warn_;
-  std::once_flag warned_;
+  std::once_flag warned_of_refusal_;
+  std::once_flag warned_of_lack_;
 };
 
 // Reads. Returns: the completion; the error has left its handler, so that no thread but the one

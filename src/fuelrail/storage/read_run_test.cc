@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <map>
 
 #include "fuelrail/testing/read_queue_conformance.h"
@@ -72,6 +73,17 @@ TEST(ReadRun, neighbours_become_one_read) {
   perform(run, direct, done);
   EXPECT_EQ(done.size(), 10u);
   EXPECT_EQ(source.reads, 1);
+}
+
+TEST(ReadRun, neighbours_are_read_alone_only_while_direct_reads_are_not_refused) {
+  const ReadFile file(100'000);
+  Neighbours requests(file.source(), 10, 1'000, 0);
+  DirectReads direct(true, {});
+  EXPECT_TRUE(direct.wanted_for(requests.pending.front()));
+  direct.read_failed(file.source(), EIO);  // as any other read may
+  EXPECT_TRUE(direct.wanted_for(requests.pending.front()));
+  direct.read_failed(file.source(), EINVAL);
+  EXPECT_FALSE(direct.wanted_for(requests.pending.front()));
 }
 
 TEST(ReadRun, a_gap_is_read_over_up_to_the_limit) {

@@ -66,7 +66,7 @@ void ReadThreads::run() {
   while (true) {
     work_.wait(hold, [this] { return may_read() || stopping_; });
     if (stopping_) return;
-    reads.take_from(pending_, direct_.wanted());
+    reads.take_from(pending_, direct_.wanted_for(pending_.front()));
     ++running_;
     hold.unlock();
     perform(reads, direct_, done);

@@ -2,6 +2,8 @@
 // S3 object.
 #pragma once
 
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -44,11 +46,28 @@ class Source {
   // A descriptor for asynchronous reads at explicit offsets, or -1. Owned by the source.
   virtual int descriptor() const { return -1; }
 
-  // The same for reads that pass by the page cache, or -1, also where the file system has no such.
-  virtual int direct_descriptor() const { return -1; }
+  // Whether the kernel reads the descriptor without a thread that waits, as it does of ext4, XFS
+  // and Btrfs (FMODE_NOWAIT), and of NFS and FUSE does not. Default: no.
+  virtual bool reads_without_waiting() const { return false; }
+
+  // Another for reads that pass by the page cache; -1 where there is none, and the errno that says
+  // why.
+  struct Direct {
+    int descriptor = -1;
+    int error = 0;
+  };
+  virtual Direct direct_descriptor() const { return {.descriptor = -1, .error = EOPNOTSUPP}; }
+
+  // Whether such reads were refused once and for all, which whoever asks for one finds and notes
+  // here. Never, by itself.
+  bool refuses_direct_reads() const { return refuses_direct_.load(std::memory_order_relaxed); }
+  void note_direct_refusal() const { refuses_direct_.store(true, std::memory_order_relaxed); }
 
  protected:
   Source() = default;
+
+ private:
+  mutable std::atomic<bool> refuses_direct_ = false;
 };
 
 // For implementations of `read`. Errors: TruncatedError unless [offset, offset + length) lies in a

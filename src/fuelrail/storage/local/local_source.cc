@@ -78,13 +78,24 @@ void LocalSource::read_scattered(uint64_t offset, std::span<const MutableBytes> 
   }
 }
 
-int LocalSource::direct_descriptor() const {
-  std::call_once(direct_opened_, [this] {
+// A read that must not wait, of one byte: whether the file can do that is known before the byte is.
+bool LocalSource::reads_without_waiting() const {
+  std::call_once(asked_to_wait_, [this] {
+    std::byte byte{};
+    const iovec into{&byte, 1};
+    without_waiting_ = ::preadv2(file_.get(), &into, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
+  });
+  return without_waiting_;
+}
+
+Source::Direct LocalSource::direct_descriptor() const {
+  std::lock_guard hold(direct_mutex_);
+  if (!direct_.valid()) {
     // The very file that is open, whatever its name means by now.
     direct_ = Descriptor(
         open_retrying(fmt::format("/proc/self/fd/{}", file_.get()), O_RDONLY | O_DIRECT));
-  });
-  return direct_.get();
+  }
+  return {.descriptor = direct_.get(), .error = direct_.valid() ? 0 : errno};
 }
 
 MappedBytes LocalSource::map() const {

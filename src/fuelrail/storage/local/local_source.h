@@ -25,14 +25,17 @@ class LocalSource final : public Source {
   void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const override;
   MappedBytes map() const override;
   int descriptor() const override { return file_.get(); }
-  int direct_descriptor() const override;
+  bool reads_without_waiting() const override;
+  Direct direct_descriptor() const override;
 
  private:
   std::string uri_;
   Descriptor file_;
   uint64_t size_bytes_ = 0;
-  mutable std::once_flag direct_opened_;
-  mutable Descriptor direct_;  // the same file; invalid where the file system refuses
+  mutable std::once_flag asked_to_wait_;
+  mutable bool without_waiting_ = false;
+  mutable std::mutex direct_mutex_;
+  mutable Descriptor direct_;  // the same file; guarded by direct_mutex_
 };
 
 // Opens the file for each read and closes it after: nothing is held between reads, so that millions

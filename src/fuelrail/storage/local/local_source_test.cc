@@ -1,11 +1,15 @@
 #include "fuelrail/storage/local/local_source.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/source_conformance.h"
 #include "fuelrail/testing/temporary_directory.h"
 
@@ -40,6 +44,39 @@ INSTANTIATE_TYPED_TEST_SUITE_P(LocalLazy, SourceConformance, Lazy);
 size_t open_descriptors() {
   const std::filesystem::directory_iterator descriptors("/proc/self/fd");
   return static_cast<size_t>(std::distance(begin(descriptors), end(descriptors)));
+}
+
+// A file of procfs makes reads wait, as those of NFS do.
+TEST(LocalSource, the_kernel_says_whether_a_file_can_be_read_without_waiting) {
+  EXPECT_FALSE(local_file_system().open("/proc/self/cmdline")->reads_without_waiting());
+  const TemporaryDirectory directory;
+  write_file(directory / "x", "");
+  const auto source = local_file_system().open(directory / "x");
+  std::byte byte{};
+  const iovec into{&byte, 1};
+  const bool can = ::preadv2(source->descriptor(), &into, 1, 0, RWF_NOWAIT) == 0;
+  EXPECT_EQ(source->reads_without_waiting(), can);
+}
+
+TEST(LocalSource, a_lack_of_descriptors_is_said_and_not_kept) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", std::string(10, 'x'));
+  if (local_file_system().open(directory / "x")->direct_descriptor().descriptor < 0) {
+    GTEST_SKIP() << "no O_DIRECT in the temporary files";
+  }
+  EXPECT_EQ(in_forked_child([&]() -> std::string {
+              const auto source = local_file_system().open(directory / "x");
+              rlimit limit{};
+              ::getrlimit(RLIMIT_NOFILE, &limit);
+              const rlimit none{.rlim_cur = 0, .rlim_max = limit.rlim_max};
+              ::setrlimit(RLIMIT_NOFILE, &none);
+              const int lacking = source->direct_descriptor().error;
+              ::setrlimit(RLIMIT_NOFILE, &limit);
+              return lacking == EMFILE && source->direct_descriptor().descriptor >= 0
+                         ? "tried again"
+                         : "given up: " + std::to_string(lacking);
+            }),
+            "tried again");
 }
 
 TEST(LocalSource, a_file_that_has_shrunk_since_opening_is_truncated) {

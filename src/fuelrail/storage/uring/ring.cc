@@ -14,6 +14,9 @@
 namespace fuelrail::uring {
 namespace {
 
+// Reads that the kernel has not begun: more would only lie there. Results have places of their own.
+constexpr unsigned kMaxPrepared = 128;
+
 // Both queues in one mapping (Linux 5.4), no lost results (5.5), reads that wait for pages without
 // a thread of the kernel's (5.7).
 constexpr unsigned kNeeded = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP |
@@ -59,7 +62,10 @@ unsigned& Ring::at(const Mapping& mapping, unsigned offset) {
 
 std::unique_ptr<Ring> Ring::open(unsigned reads, std::string& refusal) {
   io_uring_params params{};
-  const auto fd = static_cast<int>(::syscall(__NR_io_uring_setup, reads, &params));
+  params.flags = IORING_SETUP_CQSIZE;
+  params.cq_entries = reads;
+  const auto fd =
+      static_cast<int>(::syscall(__NR_io_uring_setup, std::min(reads, kMaxPrepared), &params));
   if (fd < 0) {
     refusal = why(errno);
     return nullptr;
@@ -88,6 +94,11 @@ std::unique_ptr<Ring> Ring::open(unsigned reads, std::string& refusal) {
   unsigned* const order = &at(rings, params.sq_off.array);  // entry i is at place i, for good
   for (unsigned i = 0; i < params.sq_entries; ++i) order[i] = i;
   return ring;
+}
+
+void Ring::set_workers(unsigned workers) {
+  unsigned counts[2] = {workers, 0};  // for files, and for all else; 0 changes nothing
+  ::syscall(__NR_io_uring_register, file_.get(), IORING_REGISTER_IOWQ_MAX_WORKERS, counts, 2);
 }
 
 void Ring::prepare(int descriptor, uint64_t offset, std::span<const iovec> pieces, uint64_t tag) {

@@ -45,8 +45,18 @@ class Ring {
   // why.
   static std::unique_ptr<Ring> open(unsigned reads, std::string& refusal);
 
+  // From now on the kernel has up to `workers` threads of its own (io-wq), for each thread that
+  // submits, for reads that turn out to wait. Default: the kernel's, at most 4 a processor; that
+  // stays before Linux 5.15.
+  void set_workers(unsigned workers);
+
+  // Whether another read can be noted; starts what was noted where that makes the room.
+  bool has_room() {
+    return prepared_ <= submission_mask_ || submit() || prepared_ <= submission_mask_;
+  }
+
   // Notes a read, which starts with `submit`. Lifetime: `pieces` and the memory they name live
-  // until its result has come. Requires: fewer than `reads` are in flight.
+  // until its result has come. Requires: has_room(), and fewer than `reads` are in flight.
   void prepare(int descriptor, uint64_t offset, std::span<const iovec> pieces, uint64_t tag);
 
   // Starts what was noted. Returns: false when the kernel has not the means for all of it now; the

@@ -20,7 +20,7 @@ constexpr uint64_t kBellTag = std::numeric_limits<uint64_t>::max();
 
 std::unique_ptr<UringReads> UringReads::make(const ReadQueueOptions& options, std::string& refusal,
                                              AlterResult alter_result) {
-  std::unique_ptr<Ring> ring = Ring::open(kRingDepth + 1, refusal);
+  std::unique_ptr<Ring> ring = Ring::open(kMaxReadThreads + 1, refusal);  // and the bell
   if (!ring) return nullptr;
   local::Descriptor bell(::eventfd(0, EFD_CLOEXEC));
   if (!bell.valid()) {
@@ -36,12 +36,11 @@ UringReads::UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ri
     : alter_result_(std::move(alter_result)),
       direct_(options.direct, options.warn),
       ring_(std::move(ring)),
-      reads_(kRingDepth),
       bell_(std::move(bell)),
       bell_piece_{&bell_count_, sizeof bell_count_},
       threads_(static_cast<size_t>(options.threads), direct_,
                [this](std::span<Completion> completions) { deliver(completions); }) {
-  for (size_t slot = reads_.size(); slot-- > 0;) free_.push_back(slot);
+  let_kernel_read(options.threads);
 }
 
 // The kernel writes into the callers' memory until it says that it has done so.
@@ -66,8 +65,9 @@ void UringReads::submit(std::span<const ReadRequest> requests) {
   handed_over_.clear();
   const size_t before = pending_.size();
   for (const ReadRequest& request : requests) {
-    const bool by_kernel =
-        request.source->descriptor() >= 0 && !request.into.empty() && lies_within(request);
+    const bool by_kernel = request.source->descriptor() >= 0 &&
+                           request.source->reads_without_waiting() && !request.into.empty() &&
+                           lies_within(request);
     if (by_kernel) {
       pending_.push_back(request);
     } else {
@@ -123,12 +123,35 @@ size_t UringReads::in_flight() const {
   return in_flight_;
 }
 
-// Starts as many reads as there are slots for.
+void UringReads::set_threads(int threads) {
+  threads_.set_at_once(static_cast<size_t>(threads));
+  std::lock_guard hold(mutex_);
+  let_kernel_read(threads);
+  issue();
+}
+
+// Reads that wait in the kernel without a thread cost nothing there, so the ring takes kRingDepth
+// of them in any case.
+void UringReads::let_kernel_read(int at_once) {
+  ring_->set_workers(static_cast<unsigned>(at_once));
+  kernel_reads_at_once_ = static_cast<size_t>(std::max(at_once, kRingDepth));
+  while (reads_.size() < kernel_reads_at_once_) {
+    free_.push_back(reads_.size());
+    reads_.emplace_back();
+  }
+}
+
+bool UringReads::may_start() {
+  return !pending_.empty() && reads_.size() - free_.size() < kernel_reads_at_once_ &&
+         ring_->has_room();
+}
+
+// Starts as many reads as the ring is to take.
 void UringReads::issue() {
-  while (!pending_.empty() && !free_.empty()) {
+  while (may_start()) {
     const size_t slot = free_.back();
     free_.pop_back();
-    reads_[slot].run.take_from(pending_, direct_.wanted());
+    reads_[slot].run.take_from(pending_, direct_.wanted_for(pending_.front()));
     prepare(slot);
   }
   all_started_ = ring_->submit();
@@ -139,7 +162,8 @@ void UringReads::prepare(size_t slot) {
   const ReadRequest& first = read.run.requests.front();
   read.pieces.clear();
   read.bytes = 0;
-  const auto direct = direct_.span_of(first);
+  const bool alone = read.run.requests.size() == 1;
+  const auto direct = alone ? direct_.span_of(first) : std::nullopt;
   read.direct = direct.has_value();
   if (direct) {
     read.pieces.push_back({direct->into.data(), direct->into.size()});
@@ -171,7 +195,7 @@ void UringReads::finish(size_t slot, int32_t value) {
     for (const ReadRequest& request : read.run.requests) done_.push_back({request.tag, nullptr});
     return;
   }
-  if (read.direct && value == -EINVAL) direct_.refused(*read.run.requests.front().source);
+  if (read.direct && value < 0) direct_.read_failed(*read.run.requests.front().source, -value);
   read_by_threads(read.run.requests);
 }
 

@@ -1,5 +1,7 @@
-// The read queue on io_uring. Sources without a descriptor, and reads that the kernel did not
-// finish, go to threads: what those say is the answer, so that an error is the same by either way.
+// The read queue on io_uring. To threads go reads that the kernel did not finish (what they say is
+// the answer, so that an error is the same by either way), sources without a descriptor, and files
+// that cannot be read without waiting: threads of the kernel's would have to wait for those, which
+// are few, or who submits.
 #pragma once
 
 #include <sys/uio.h>
@@ -39,7 +41,7 @@ class UringReads {
   size_t wait(std::span<Completion> into, size_t at_least);
   void cancel();
   size_t in_flight() const;
-  void set_threads(int threads) { threads_.set_at_once(static_cast<size_t>(threads)); }
+  void set_threads(int threads);
 
  private:
   // One read in the kernel, of one request or of neighbours.
@@ -52,6 +54,8 @@ class UringReads {
 
   UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ring, local::Descriptor bell,
              AlterResult alter_result);
+  void let_kernel_read(int at_once);
+  bool may_start();
   void issue();
   void prepare(size_t slot);
   void reap();
@@ -66,8 +70,9 @@ class UringReads {
   DirectReads direct_;
   mutable std::mutex mutex_;
   std::unique_ptr<Ring> ring_;
-  std::vector<Read> reads_;          // by slot; never resized
-  std::vector<size_t> free_;         // slots
+  std::deque<Read> reads_;    // by slot; grows, and moves nothing
+  std::vector<size_t> free_;  // slots
+  size_t kernel_reads_at_once_ = 0;
   std::deque<ReadRequest> pending_;  // for the kernel
   std::vector<ReadRequest> handed_over_;
   std::deque<Completion> done_;

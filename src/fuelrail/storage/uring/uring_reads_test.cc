@@ -1,9 +1,20 @@
 #include "fuelrail/storage/uring/uring_reads.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <deque>
+#include <set>
 
 #include "fuelrail/testing/read_queue_conformance.h"
 
@@ -55,6 +66,144 @@ TEST(UringReads, a_short_read_is_completed) {
   });
   if (!right) GTEST_SKIP() << io_uring_refusal();
   EXPECT_EQ(*right, 200u);
+}
+
+// Memory that stops whoever writes into a page of it, until it is let go.
+class StoppingMemory {
+ public:
+  explicit StoppingMemory(size_t pages) : bytes_(pages * kPage) {
+    void* const at =
+        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory_ = static_cast<std::byte*>(at);
+    faults_ =
+        local::Descriptor(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK)));
+    uffdio_api api{.api = UFFD_API, .features = 0, .ioctls = 0};
+    uffdio_register pages_of{.range = {reinterpret_cast<uintptr_t>(at), bytes_},
+                             .mode = UFFDIO_REGISTER_MODE_MISSING,
+                             .ioctls = 0};
+    permitted_ = faults_.valid() && ::ioctl(faults_.get(), UFFDIO_API, &api) == 0 &&
+                 ::ioctl(faults_.get(), UFFDIO_REGISTER, &pages_of) == 0;
+  }
+  ~StoppingMemory() {
+    let_go();
+    ::munmap(memory_, bytes_);
+  }
+  StoppingMemory(const StoppingMemory&) = delete;
+  StoppingMemory& operator=(const StoppingMemory&) = delete;
+
+  bool permitted() const { return permitted_; }
+  MutableBytes page(size_t i) { return {memory_ + i * kPage, kPage}; }
+  void let_go() { faults_ = local::Descriptor(); }
+
+  // Waits until somebody stands at each of that many pages, for no longer than any right ring
+  // needs. Returns: at how many.
+  size_t await(size_t pages) {
+    constexpr int kPatienceMs = 30'000;
+    while (stopped_.size() < pages) {
+      pollfd wait{.fd = faults_.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&wait, 1, kPatienceMs) == 0) break;
+      uffd_msg message{};
+      if (::read(faults_.get(), &message, sizeof message) == sizeof message) {
+        stopped_.insert(message.arg.pagefault.address / kPage);
+      }
+    }
+    return stopped_.size();
+  }
+
+ private:
+  static constexpr size_t kPage = 4096;
+  size_t bytes_;
+  std::byte* memory_ = nullptr;
+  local::Descriptor faults_;
+  bool permitted_ = false;
+  std::set<uint64_t> stopped_;
+};
+
+// One byte of a descriptor's.
+class DescriptorSource final : public Source {
+ public:
+  DescriptorSource(int descriptor, uint64_t size_bytes, bool without_waiting)
+      : descriptor_(descriptor), size_bytes_(size_bytes), without_waiting_(without_waiting) {}
+  uint64_t size_bytes() const override { return size_bytes_; }
+  const std::string& uri() const override { return uri_; }
+  void read(uint64_t, MutableBytes into) const override {
+    if (::read(descriptor_.get(), into.data(), into.size()) < 0) throw IoError("cannot be read");
+  }
+  MappedBytes map() const override { return {}; }
+  int descriptor() const override { return descriptor_.get(); }
+  bool reads_without_waiting() const override { return without_waiting_; }
+
+ private:
+  local::Descriptor descriptor_;
+  uint64_t size_bytes_;
+  bool without_waiting_;
+  std::string uri_ = "descriptor";
+};
+
+// Reads into stopping memory of files that the kernel cannot read without waiting (of procfs: no
+// FMODE_NOWAIT, as on NFS). Returns: how many came to be in flight, of as many as are wanted.
+std::optional<size_t> at_once(bool as_if_without_waiting, size_t wanted) {
+  StoppingMemory memory(wanted);
+  std::string refusal;
+  const auto reads = UringReads::make({.threads = 3}, refusal);
+  if (!memory.permitted() || !reads) return std::nullopt;
+  std::deque<DescriptorSource> sources;
+  std::vector<ReadRequest> requests;
+  for (size_t i = 0; i < wanted; ++i) {
+    sources.emplace_back(::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), 1,
+                         as_if_without_waiting);
+    requests.push_back({&sources.back(), 0, memory.page(i).first(1), i});
+  }
+  reads->submit(std::span(requests).first(20));
+  EXPECT_EQ(memory.await(3), 3u);
+  reads->set_threads(static_cast<int>(wanted));
+  reads->submit(std::span(requests).subspan(20));
+  const size_t in_flight = memory.await(wanted);
+  memory.let_go();
+  std::vector<Completion> completions(wanted);
+  EXPECT_EQ(reads->wait(completions, wanted), wanted);
+  for (const ReadRequest& request : requests) EXPECT_NE(request.into[0], std::byte{0});
+  return in_flight;
+}
+
+TEST(UringReads, files_that_make_reads_wait_are_read_by_as_many_threads_as_are_wanted) {
+  const auto in_flight = at_once(false, 100);
+  if (!in_flight) GTEST_SKIP() << "no io_uring or no userfaultfd";
+  EXPECT_EQ(*in_flight, 100u);
+}
+
+TEST(UringReads, reads_that_turn_out_to_wait_have_as_many_threads_of_the_kernels_as_are_wanted) {
+  const auto in_flight = at_once(true, 100);
+  if (!in_flight) GTEST_SKIP() << "no io_uring or no userfaultfd";
+  EXPECT_EQ(*in_flight, 100u);
+}
+
+TEST(UringReads, the_ring_takes_as_many_as_are_wanted) {
+  constexpr size_t kReads = 3 * kRingDepth;
+  std::deque<DescriptorSource> sources;  // with nothing to read yet
+  std::vector<ReadRequest> requests;
+  std::vector<uint64_t> counts(kReads);
+  for (size_t i = 0; i < kReads; ++i) {
+    sources.emplace_back(::eventfd(0, EFD_CLOEXEC), sizeof(uint64_t), true);
+    requests.push_back(
+        {&sources.back(), 0, std::as_writable_bytes(std::span(counts).subspan(i, 1)), i});
+  }
+  const auto fill = [&](size_t i) {
+    const uint64_t count = i + 1;
+    EXPECT_EQ(::write(sources[i].descriptor(), &count, sizeof count), 8);
+  };
+  std::string refusal;
+  const auto reads = UringReads::make({.threads = 3}, refusal);
+  if (!reads) GTEST_SKIP() << refusal;
+  for (const ReadRequest& request : requests) reads->submit({&request, 1});  // in this order
+  reads->set_threads(kReads);
+  fill(kReads - 1);
+  std::vector<Completion> completions(kReads);
+  ASSERT_EQ(reads->wait(std::span(completions).first(1), 1), 1u);  // would hang, were they fewer
+  EXPECT_EQ(completions[0].tag, kReads - 1);
+  for (size_t i = 0; i + 1 < kReads; ++i) fill(i);
+  EXPECT_EQ(reads->wait(completions, kReads), kReads - 1);
+  for (size_t i = 0; i < kReads; ++i) EXPECT_EQ(counts[i], i + 1);
 }
 
 TEST(UringReads, a_full_ring_goes_on_as_reads_end) {
