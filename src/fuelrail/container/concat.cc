@@ -68,6 +68,10 @@ class Concat final : public Container {
     const auto [part, record] = locate(i);
     return part->extent(record);
   }
+  bool knows_extent(uint64_t i) const override {
+    const auto [part, record] = locate(i);
+    return part->knows_extent(record);
+  }
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
     const auto [part, record] = locate(i);
     part->parse(record, framed, out);

@@ -12,7 +12,7 @@
 //
 // Slow storage: while workers wait for records, more and more reads are in flight at once
 // (read_depth.h), of further batches than `prefetch` where that takes it; workers begin none of
-// those before its turn.
+// those before its turn. As many files of a folder are looked at at once (look_ahead.h).
 //
 // Memory: `prefetch` + 1 slots besides those that the user holds, and `read_ahead_bytes`.
 #pragma once

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "fuelrail/container/files/files_container.h"
 #include "fuelrail/sampler/fed_sampler.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/engine_rig.h"
@@ -122,6 +123,112 @@ TEST(EngineReads, in_flight_are_more_than_what_is_prefetched_holds_and_slots_are
   consumer.join();
   EXPECT_EQ(said, expected(slow.rig, 600));
   EXPECT_LE(slow.slots.size(), kPrefetch + 2);  // one more is with the user
+}
+
+// A folder of images on a network file system: a look at a file takes as long as a read.
+TEST(EngineReads, looks_at_files_are_as_many_at_once_as_reads) {
+  Turnstile looks;
+  Rig rig;
+  rig.container = std::make_shared<HookedContainer>(
+      made_records(2'000), ContainerHooks{.extent = [&](uint64_t record) { looks.pass(record); },
+                                          .knows_extents = false});
+  rig.order = {.records = 2'000, .shuffle = Shuffle::kFull, .batch_size = 500};
+  rig.engine = {.threads = 2, .read_threads = 40, .max_read_threads = 0};
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  EXPECT_TRUE(looks.await(40));
+  looks.release(kAll);
+  rig.container = made_records(2'000);
+  EXPECT_EQ(all_said(*engine, 9), expected(rig, 9));
+}
+
+// Files whose sizes come only when they are let through.
+class HeldLooks final : public FileSystem {
+ public:
+  HeldLooks(FileSystem& inner, Turnstile& looks) : inner_(inner), looks_(looks) {}
+  std::optional<FileInfo> stat(const std::string& uri) override {
+    looks_.pass(0);
+    return inner_.stat(uri);
+  }
+  std::shared_ptr<const Source> open(const std::string& uri) override { return inner_.open(uri); }
+  std::shared_ptr<const Source> open_lazily(const FileInfo& info, const std::string& as) override {
+    return inner_.open_lazily(info, as);
+  }
+  std::string absolute(const std::string& uri) override { return inner_.absolute(uri); }
+  std::unique_ptr<Sink> create(const std::string& uri) override { return inner_.create(uri); }
+  std::vector<FileInfo> list(const std::string& uri) override { return inner_.list(uri); }
+  std::vector<DirectoryEntry> list_names(const std::string& uri) override {
+    return inner_.list_names(uri);
+  }
+  void remove(const std::string& uri) override { inner_.remove(uri); }
+  void make_directory(const std::string& uri) override { inner_.make_directory(uri); }
+
+ private:
+  FileSystem& inner_;
+  Turnstile& looks_;
+};
+
+TEST(EngineReads, the_files_of_a_folder_are_looked_at_many_at_once) {
+  const TemporaryDirectory directory;
+  for (int i = 0; i < 60; ++i) {
+    write_file(directory / ("c" + std::to_string(i % 3) + "/" + std::to_string(i) + ".jpg"),
+               std::to_string(i));
+  }
+  Turnstile looks;
+  HeldLooks held(file_system_for(directory.path()), looks);
+  const FileSystemOverride instead("file", held);
+  Rig rig;
+  rig.container = files::open_files(directory.path());
+  rig.order.records = 60;
+  rig.order.batch_size = 30;
+  rig.engine = {.threads = 2, .read_threads = 25, .max_read_threads = 0};
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  EXPECT_TRUE(looks.await(25));
+  looks.release(kAll);
+  EXPECT_EQ(all_said(*engine, 6), expected(rig, 6));
+}
+
+TEST(EngineReads, looks_change_no_batch_and_no_error) {
+  const auto fails = [](uint64_t record) {
+    if (record % 29 == 3) throw NotFoundError("no such file or directory", {.path = "gone"});
+    if (record == 50) throw std::runtime_error("out of order");
+  };
+  for (const OnError on_error : {OnError::kRaise, OnError::kSkip}) {
+    for (const int read_threads : {0, 1, 5}) {
+      std::vector<std::vector<Said>> said;
+      for (const bool known : {true, false}) {
+        Rig rig;
+        rig.container = std::make_shared<HookedContainer>(
+            made_records(300), ContainerHooks{.extent = fails, .knows_extents = known});
+        rig.order = {.records = 300, .seed = 5, .shuffle = Shuffle::kFull, .batch_size = 7};
+        rig.engine = {.threads = 3, .read_threads = read_threads};
+        rig.worker.jitter = 1'000;
+        rig.policy.on_error = on_error;
+        rig.policy.max_bad = 1'000;
+        const auto engine = rig.make();
+        said.push_back(all_said(*engine, 70));
+        engine->restart(rig.sampler({.epoch = 4, .position = 21}));
+        for (Said& each : all_said(*engine, 50)) said.back().push_back(std::move(each));
+      }
+      EXPECT_EQ(said[0], said[1]);
+    }
+  }
+}
+
+TEST(EngineReads, an_engine_ends_while_it_looks_at_files) {
+  Turnstile looks;
+  Rig rig;
+  rig.container = std::make_shared<HookedContainer>(
+      made_records(50), ContainerHooks{.extent = [&](uint64_t record) { looks.pass(record); },
+                                       .knows_extents = false});
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  EXPECT_TRUE(looks.await(4));
+  std::thread stopper([&] { engine->stop(); });
+  looks.release(kAll);
+  stopper.join();
+  EXPECT_THROW(engine->next(), StateError);
 }
 
 // Who feeds an order makes as many batches as will be handed out: asking for more would wait.

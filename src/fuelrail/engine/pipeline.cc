@@ -58,6 +58,7 @@ void Pipeline::start() {
                               .backend = options_.read_backend,
                               .direct = options_.direct_reads,
                               .warn = options_.warn});
+    look_ahead_ = std::make_unique<LookAhead>(container_, options_.read_threads);
     // Slots that the engine fills, the one that the user works on, and one that he is about to let
     // go.
     slots_ = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);
@@ -96,6 +97,7 @@ void Pipeline::stop() {
   threads_.clear();
   std::lock_guard lock(mutex_);
   queue_.reset();
+  look_ahead_.reset();
   jobs_.clear();
   recycled_.clear();
 }

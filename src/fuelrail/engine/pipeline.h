@@ -22,6 +22,7 @@
 #include "fuelrail/engine/bad_records.h"
 #include "fuelrail/engine/batch_job.h"
 #include "fuelrail/engine/engine.h"
+#include "fuelrail/engine/look_ahead.h"
 #include "fuelrail/engine/read_depth.h"
 #include "fuelrail/engine/stage_clock.h"
 #include "fuelrail/storage/read_queue.h"
@@ -106,8 +107,8 @@ class Pipeline {
   bool plan_batch();
   bool refetch_rows();
   void substitute(Row& row) const;
-  void locate_rows();
-  void locate(Row& row) const;
+  bool locate_rows();
+  void locate(Row& row, bool planned) const;
   bool admit_rows();
   void admit(Row& row);
   ReadRequest request_for(Row& row) const;
@@ -174,6 +175,7 @@ class Pipeline {
   size_t located_ = 0;   // of issuing_: extents are known before this one
   std::vector<ReadRequest> requests_;
   std::vector<Completion> completions_;
+  std::unique_ptr<LookAhead> look_ahead_;
   std::unique_ptr<ReadQueue> queue_;  // destroyed first: it reads into rows' buffers
 };
 

@@ -86,6 +86,7 @@ void Pipeline::discard_reads() {
   queue_->cancel();
   while (queue_->wait(completions_, 1) > 0) {
   }
+  look_ahead_->drop();
   for (Completion& completion : completions_) completion.error = nullptr;
 }
 
@@ -121,10 +122,7 @@ bool Pipeline::issue() {
   requests_.clear();
   bool more = refetch_rows();
   if (more && !issuing_) more = plan_batch();
-  if (more && issuing_) {
-    locate_rows();
-    more = admit_rows();
-  }
+  if (more && issuing_) more = locate_rows() && admit_rows();
   queue_->submit(requests_);
   return more;
 }
@@ -170,19 +168,21 @@ void Pipeline::substitute(Row& row) const {
   row.entry.record = *record;
   row.entry.substitute = attempt;
   row.error = nullptr;
-  locate(row);
+  locate(row, false);
 }
 
 // Asks the sampler for the next batch. Returns: whether there is one, or an error in its place.
 bool Pipeline::plan_batch() {
+  size_t ahead = 0;
   {
     std::lock_guard lock(mutex_);
     if (halted() || discarding_ || !may_plan()) return false;
+    ahead = depth_.ahead();
   }
   std::optional<BatchPlan> plan;
   std::exception_ptr error;
   try {
-    plan = sampler_->next();
+    plan = look_ahead_->next_plan(*sampler_, ahead);
   } catch (...) {
     error = std::current_exception();
   }
@@ -212,12 +212,24 @@ bool Pipeline::plan_batch() {
   return true;
 }
 
-void Pipeline::locate_rows() {
+// Returns: whether there are rows to admit. Waits for a look only when no read could come
+// meanwhile.
+bool Pipeline::locate_rows() {
   const size_t end = std::min(issuing_->rows.size(), next_row_ + kChunk);
-  for (; located_ < end; ++located_) locate(issuing_->rows[located_]);
+  for (; located_ < end; ++located_) {
+    Row& row = issuing_->rows[located_];
+    const bool is_record = row.entry.record < container_->size();
+    if (is_record && !look_ahead_->is_found() &&
+        (located_ > next_row_ || queue_->in_flight() > 0)) {
+      break;
+    }
+    locate(row, true);
+  }
+  return located_ > next_row_;
 }
 
-void Pipeline::locate(Row& row) const {
+// `planned` = its turn among the planned records; else it is a substitute.
+void Pipeline::locate(Row& row, bool planned) const {
   const uint64_t record = row.entry.record;
   row.located = true;
   try {
@@ -227,7 +239,7 @@ void Pipeline::locate(Row& row) const {
           "there is no such record",
           {.record = record, .expected = "below " + std::to_string(container_->size())});
     }
-    row.extent = container_->extent(record);
+    row.extent = planned ? look_ahead_->find(record) : container_->extent(record);
   } catch (...) {
     row.error = std::current_exception();
   }
@@ -317,7 +329,10 @@ void Pipeline::collect(size_t at_least) {
   const bool deeper = depth_.arrived(count, starving);
   const auto reads = static_cast<int>(depth_.reads());
   unlock_and_wake(lock);
-  if (deeper) queue_->set_threads(reads);
+  if (deeper) {
+    queue_->set_threads(reads);
+    look_ahead_->set_threads(reads);
+  }
 }
 
 }  // namespace fuelrail

@@ -17,6 +17,7 @@ struct ContainerHooks {
   std::function<void(uint64_t record)> extent{};
   std::function<void(uint64_t offset, uint64_t length)> read{};
   std::function<void(uint64_t record)> place{};
+  bool knows_extents = true;  // false: where records lie is asked as if that were a look at a file
 };
 
 class HookedContainer final : public Container {
@@ -26,6 +27,9 @@ class HookedContainer final : public Container {
 
   uint64_t size() const override { return inner_->size(); }
   const Schema& schema() const override { return inner_->schema(); }
+  bool knows_extent(uint64_t i) const override {
+    return hooks_.knows_extents && inner_->knows_extent(i);
+  }
   Extent extent(uint64_t i) const override {
     if (hooks_.extent) hooks_.extent(i);
     Extent extent = inner_->extent(i);

@@ -21,6 +21,7 @@ class RepeatedContainer final : public Container {
   uint64_t size() const override { return size_; }
   const Schema& schema() const override { return inner_->schema(); }
   Extent extent(uint64_t i) const override { return inner_->extent(i % inner_->size()); }
+  bool knows_extent(uint64_t i) const override { return inner_->knows_extent(i % inner_->size()); }
   // The sample's id is the index.
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
     inner_->parse(i % inner_->size(), framed, out);

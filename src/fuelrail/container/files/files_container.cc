@@ -65,6 +65,10 @@ class FilesContainer final : public Container {
     return {file_system_.open_lazily(info, uri_of(i)), 0, length};
   }
 
+  bool knows_extent(uint64_t i) const override {
+    return lengths_[i].load(std::memory_order_relaxed) != 0;
+  }
+
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
     if (framed.size() != length_of(i)) throw_wrong_length(i, framed.size());
     out.fields.resize(2);

@@ -332,6 +332,24 @@ TEST(FilesContainer, a_file_that_goes_before_it_was_looked_at_is_an_error_with_i
   EXPECT_EQ(container->fingerprint(), open_files(directory.path())->fingerprint());
 }
 
+TEST(FilesContainer, an_extent_is_known_once_its_file_was_looked_at) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "dog/0.jpg", "yy");
+  const auto folder = open_files(directory.path());
+  const auto both = concat({folder, subset(folder, {1, 0})});
+  const auto known = [&] {
+    std::vector<bool> each;
+    for (uint64_t i = 0; i < both->size(); ++i) each.push_back(both->knows_extent(i));
+    return each;
+  };
+  EXPECT_THAT(known(), ElementsAre(false, false, false, false));
+  folder->extent(1);
+  EXPECT_THAT(known(), ElementsAre(false, true, true, false));
+  both->fingerprint();
+  EXPECT_THAT(known(), ElementsAre(true, true, true, true));
+}
+
 TEST(FilesContainer, many_threads_agree_on_lengths_and_fingerprint) {
   const TemporaryDirectory directory;
   for (int i = 0; i < 1200; ++i) {

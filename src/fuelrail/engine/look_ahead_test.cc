@@ -1,0 +1,162 @@
+#include "fuelrail/engine/look_ahead.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/sampler/epoch_sampler.h"
+#include "fuelrail/testing/hooked_container.h"
+#include "fuelrail/testing/record_worker.h"
+
+namespace fuelrail {
+namespace {
+
+// Looks that stand still until the test lets them end.
+class Looks {
+ public:
+  void stand() {
+    std::unique_lock lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+  }
+  // Waits until that many looks have begun, for no longer than any right one needs.
+  bool await(size_t looks) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return arrived_ >= looks; });
+  }
+  size_t arrived() {
+    std::lock_guard lock(mutex_);
+    return arrived_;
+  }
+  void open() {
+    std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t arrived_ = 0;
+  bool open_ = false;
+};
+
+std::shared_ptr<const Container> looked_at(std::function<void(uint64_t)> look) {
+  return std::make_shared<HookedContainer>(
+      made_records(100), ContainerHooks{.extent = std::move(look), .knows_extents = false});
+}
+
+const EpochSamplerOptions kOrder{.records = 100, .batch_size = 8};
+
+TEST(LookAhead, looks_at_as_many_at_once_as_it_has_threads_and_at_further_batches) {
+  Looks looks;
+  const auto container = looked_at([&](uint64_t) { looks.stand(); });
+  LookAhead ahead(container, 3);
+  EpochSampler sampler(kOrder);
+  const auto plan = ahead.next_plan(sampler, 30);
+  EXPECT_EQ(sampler.progress().position, 32u);
+  EXPECT_TRUE(looks.await(3));
+  ahead.set_threads(20);
+  EXPECT_TRUE(looks.await(20));
+  EXPECT_FALSE(ahead.is_found());
+  looks.open();
+  for (const Entry& entry : plan->entries) {
+    EXPECT_EQ(ahead.find(entry.record).offset, container->extent(entry.record).offset);
+  }
+  EXPECT_EQ(ahead.next_plan(sampler, 0)->entries.front().position, 8u);
+}
+
+TEST(LookAhead, plans_no_batch_before_its_turn_where_no_look_is_needed) {
+  LookAhead ahead(made_records(100), 3);
+  EpochSampler sampler(kOrder);
+  for (uint64_t batch = 0; batch < 5; ++batch) {
+    const auto plan = ahead.next_plan(sampler, 30);
+    EXPECT_EQ(sampler.progress().position, (batch + 1) * 8);
+    for (const Entry& entry : plan->entries) {
+      EXPECT_TRUE(ahead.is_found());
+      EXPECT_GT(ahead.find(entry.record).length, 0u);
+    }
+  }
+}
+
+TEST(LookAhead, a_failed_look_is_its_own_records) {
+  const auto container = looked_at([](uint64_t record) {
+    if (record == 3) throw NotFoundError("no such file or directory");
+  });
+  for (const int threads : {0, 4}) {
+    LookAhead ahead(container, threads);
+    EpochSampler sampler(kOrder);
+    const auto plan = ahead.next_plan(sampler, 0);
+    for (const Entry& entry : plan->entries) {
+      if (entry.record == 3) {
+        EXPECT_THROW(ahead.find(3), NotFoundError);
+      } else {
+        EXPECT_NO_THROW(ahead.find(entry.record));
+      }
+    }
+  }
+}
+
+TEST(LookAhead, what_is_dropped_is_forgotten_and_its_looks_have_ended) {
+  Looks looks;
+  const auto container = looked_at([&](uint64_t record) {
+    if (record < 90) looks.stand();
+  });
+  LookAhead ahead(container, 1);
+  EpochSampler sampler(kOrder);
+  static_cast<void>(ahead.next_plan(sampler, 80));
+  EXPECT_TRUE(looks.await(1));
+  std::thread opener([&] { looks.open(); });
+  ahead.drop();
+  opener.join();
+  const size_t begun = looks.arrived();
+  EpochSampler other(kOrder, {.epoch = 0, .position = 96});
+  const auto plan = ahead.next_plan(other, 0);
+  EXPECT_EQ(plan->entries.front().position, 96u);
+  for (const Entry& entry : plan->entries) ahead.find(entry.record);
+  EXPECT_EQ(looks.arrived(), begun);
+}
+
+// Three batches of one record, an error for the second, and an end.
+class ScriptedSampler final : public Sampler {
+ public:
+  std::optional<BatchPlan> next() override {
+    const uint64_t call = calls++;
+    if (call == 1) throw IoError("the order cannot be read");
+    if (call > 3) return std::nullopt;
+    return BatchPlan{.entries = {{.record = call}}, .epoch = 0, .ends_epoch = false, .after = {}};
+  }
+  Progress progress() const override { return {}; }
+  std::optional<uint64_t> substitute(const BatchPlan&, size_t, uint32_t) const override {
+    return std::nullopt;
+  }
+  uint64_t calls = 0;
+};
+
+TEST(LookAhead, an_error_and_the_end_of_the_order_come_in_their_places) {
+  const auto container = looked_at([](uint64_t) {});
+  LookAhead ahead(container, 2);
+  ScriptedSampler sampler;
+  const auto expect_record = [&](uint64_t record) {
+    const auto plan = ahead.next_plan(sampler, 50);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->entries.at(0).record, record);
+    ahead.find(record);
+  };
+  expect_record(0);
+  EXPECT_EQ(sampler.calls, 2u);  // the error is known, and nothing after it
+  EXPECT_THROW(ahead.next_plan(sampler, 50), IoError);
+  EXPECT_EQ(sampler.calls, 2u);
+  expect_record(2);
+  EXPECT_EQ(sampler.calls, 5u);
+  expect_record(3);
+  EXPECT_FALSE(ahead.next_plan(sampler, 50));
+  EXPECT_EQ(sampler.calls, 5u);
+}
+
+}  // namespace
+}  // namespace fuelrail
