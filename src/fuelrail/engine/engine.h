@@ -43,7 +43,8 @@ struct EngineOptions {
   int read_threads = 4;        // reads at once to begin with; more while workers wait for them,
   int max_read_threads = 256;  // up to this, where it is more
   size_t group = 4;            // records that a worker takes at a time, at most
-  // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case.
+  // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case,
+  // and what stands in for a bad record of a batch that is being worked on is not kept waiting.
   size_t read_ahead_bytes = size_t{32} << 20;
   ReadBackend read_backend = ReadBackend::kAuto;
   // Reads past the page cache, where a file system permits it: for data far larger than memory.

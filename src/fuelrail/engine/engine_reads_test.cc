@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/sampler/fed_sampler.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/engine_rig.h"
@@ -58,11 +60,14 @@ class Turnstile {
 
 // An engine over slow storage, and workers that are quicker than that.
 struct SlowStorage {
-  SlowStorage(uint64_t batch_size, size_t prefetch) {
+  SlowStorage(uint64_t batch_size, size_t prefetch,
+              std::shared_ptr<const Container> records = made_records(4'000)) {
+    rig.order = {.records = records->size(), .batch_size = batch_size};
     rig.container = std::make_shared<HookedContainer>(
-        made_records(4'000),
-        ContainerHooks{.read = [this](uint64_t offset, uint64_t) { storage.pass(offset); }});
-    rig.order = {.records = 4'000, .batch_size = batch_size};
+        std::move(records), ContainerHooks{.read = [this](uint64_t offset, uint64_t) {
+          storage.pass(offset);
+          if (after_pass) after_pass(offset);
+        }});
     // Each record is passed on as it comes: no read waits for one that the test holds back.
     rig.engine = {.threads = 2, .prefetch = prefetch, .group = 1};
     rig.worker.before = [this](std::span<const Task> tasks) {
@@ -81,7 +86,17 @@ struct SlowStorage {
     return passed;
   }
 
+  // The first round of reads, until workers wait for the next.
+  void answer_first(const Engine& engine) {
+    EXPECT_TRUE(storage.await(4u));
+    const uint64_t before = engine.stats().process.bytes;
+    answer(1);
+    while (engine.stats().process.bytes == before) std::this_thread::yield();
+    answer(3);
+  }
+
   Turnstile storage;
+  std::function<void(uint64_t offset)> after_pass;
   Rig rig;
   std::mutex mutex;
   std::condition_variable done;
@@ -93,7 +108,8 @@ TEST(EngineReads, in_flight_double_while_workers_wait_for_storage) {
   SlowStorage slow(2'000, 2);
   const auto engine = slow.rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
-  for (const size_t reads : {4u, 8u, 16u, 32u, 64u, 128u}) {
+  slow.answer_first(*engine);
+  for (const size_t reads : {8u, 16u, 32u, 64u, 128u}) {
     ASSERT_TRUE(slow.storage.await(reads)) << reads;
     slow.answer(reads);
   }
@@ -113,7 +129,8 @@ TEST(EngineReads, in_flight_are_more_than_what_is_prefetched_holds_and_slots_are
   std::thread consumer([&] {
     for (; taken < 600; ++taken) said.push_back(said_by(*engine));
   });
-  for (const size_t reads : {4u, 8u, 16u, 32u}) {
+  slow.answer_first(*engine);
+  for (const size_t reads : {8u, 16u, 32u}) {
     EXPECT_TRUE(slow.storage.await(reads)) << reads;
     const size_t passed = slow.answer(reads);
     while (taken < passed / 4) std::this_thread::yield();  // else nobody waits for storage
@@ -122,6 +139,84 @@ TEST(EngineReads, in_flight_are_more_than_what_is_prefetched_holds_and_slots_are
   consumer.join();
   EXPECT_EQ(said, expected(slow.rig, 600));
   EXPECT_LE(slow.slots.size(), kPrefetch + 2);  // one more is with the user
+}
+
+// Batches of 4 rows, of which one is prefetched, read so far ahead that the bound is full: a record
+// larger than the bound waits in a batch that workers may not begin before the next one, of which
+// one record is bad, has been handed out.
+struct FullReadAhead : SlowStorage {
+  static constexpr uint64_t kNext = 5;
+  static constexpr uint64_t kBad = 4 * kNext;
+  static constexpr uint64_t kLarge = kBad + 12;
+
+  FullReadAhead() : SlowStorage(4, 1, records()) {
+    rig.engine.read_ahead_bytes = 64 * 1024;
+    rig.policy = {.on_error = OnError::kSkip, .max_bad = 100};
+    rig.worker.bad = {kBad};
+    rig.worker.before = [this, count = rig.worker.before](std::span<const Task> tasks) {
+      count(tasks);
+      if (tasks.front().entry.record == kBad) bad_record.pass();
+    };
+  }
+  static std::shared_ptr<const Container> records() {
+    std::vector<MemoryContainer::Record> made(4'000);
+    for (uint64_t i = 0; i < made.size(); ++i) {
+      made[i] = {.fields = {std::string(i == kLarge ? 100'000 : 100, static_cast<char>(i))},
+                 .id = i};
+    }
+    return std::make_shared<MemoryContainer>("memory://large", Schema{{{.name = "bytes"}}}, made);
+  }
+  // Takes the batches before the next, whose bad record stands at its gate, and waits until all are
+  // read up to the large one, but for `fewer`.
+  void fill(Engine& engine, uint64_t fewer) {
+    std::thread consumer([&] { said = all_said(engine, kNext); });
+    answer_first(engine);
+    storage.release(kAll);
+    consumer.join();
+    await_read(engine, kLarge + 1 - fewer);
+  }
+  static void await_read(const Engine& engine, uint64_t records) {
+    while (engine.stats().fetch.items < records) std::this_thread::yield();
+  }
+  // What `next` gives from then on, each within a time that no right engine needs.
+  void go_on(Engine& engine) {
+    while (said.size() < 40) {
+      const Engine::Next next = engine.next(std::chrono::seconds(30));
+      ASSERT_EQ(next.status, Engine::Status::kBatch) << "batch " << said.size();
+      said.push_back({.rows = rows_of(*next.batch)});
+    }
+  }
+
+  Gate bad_record;
+  std::vector<Said> said;
+};
+
+TEST(EngineReads, a_substitute_finds_room_where_batches_far_ahead_fill_the_bound) {
+  FullReadAhead full;
+  const auto engine = full.rig.make();
+  full.fill(*engine, 0);
+  full.bad_record.open();
+  full.go_on(*engine);
+  EXPECT_EQ(full.said, expected(full.rig, full.said.size()));
+}
+
+TEST(EngineReads, a_substitute_far_ahead_waits_until_its_batch_is_due_and_keeps_nobody_waiting) {
+  constexpr uint64_t kFar = FullReadAhead::kBad + 8;
+  FullReadAhead full;
+  full.rig.worker.bad.insert(kFar);
+  Gate far_record;
+  full.after_pass = [&, at = full.rig.container->extent(kFar).offset](uint64_t offset) {
+    if (offset != at) return;
+    far_record.pass();
+    throw IoError("the disk is on fire");
+  };
+  const auto engine = full.rig.make();
+  full.fill(*engine, 1);
+  far_record.open();
+  FullReadAhead::await_read(*engine, FullReadAhead::kLarge + 1);
+  full.bad_record.open();
+  full.go_on(*engine);
+  EXPECT_EQ(full.said, expected(full.rig, full.said.size()));
 }
 
 // Who feeds an order makes as many batches as will be handed out: asking for more would wait.
