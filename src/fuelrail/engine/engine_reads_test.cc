@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/sampler/fed_sampler.h"
@@ -86,7 +87,7 @@ struct SlowStorage {
     return passed;
   }
 
-  // The first round of reads, until workers wait for the next.
+  // The first round of reads, of which the first says nothing: no worker has done a record yet.
   void answer_first(const Engine& engine) {
     EXPECT_TRUE(storage.await(4u));
     const uint64_t before = engine.stats().process.bytes;
@@ -254,9 +255,59 @@ TEST(EngineReads, storage_that_keeps_up_is_read_no_deeper) {
   const auto engine = rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
   while (engine->stats().fetch.items < 500) std::this_thread::yield();
-  EXPECT_LE(engine->stats().reads_at_once, 16u);  // the first records found nobody waiting
+  EXPECT_EQ(engine->stats().reads_at_once, 4u);  // though the first records found nobody waiting
   gate.open();
   EXPECT_EQ(said_by(*engine), expected(rig, 1)[0]);
+}
+
+// An order of one batch: what each call of a map-style data set is.
+std::unique_ptr<Sampler> order_of_one_batch(uint64_t records, uint64_t rows) {
+  FedBatch batch;
+  for (uint64_t i = 0; i < rows; ++i) batch.records.push_back(100 + i);
+  return std::make_unique<FedSampler>(records,
+                                      [batch, fed = false]() mutable -> std::optional<FedBatch> {
+                                        if (std::exchange(fed, true)) return std::nullopt;
+                                        return batch;
+                                      });
+}
+
+TEST(EngineReads, storage_that_keeps_up_is_read_no_deeper_however_often_an_order_begins) {
+  constexpr uint64_t kRows = 64;
+  Rig rig;
+  rig.container = made_records(500);
+  std::atomic<uint64_t> due = 0;
+  std::unique_ptr<Engine> engine;
+  rig.worker.before = [&](auto) {  // all are read before the first is done
+    while (engine->stats().fetch.items < due) std::this_thread::yield();
+  };
+  engine = std::make_unique<Engine>(
+      rig.container, order_of_one_batch(500, kRows), record_layout(kRows),
+      record_worker_factory(rig.container, rig.worker), EngineOptions{.threads = 2});
+  for (int call = 0; call < 10; ++call) {
+    due += kRows;
+    if (call > 0) engine->restart(order_of_one_batch(500, kRows));
+    ASSERT_TRUE(said_by(*engine).rows);
+    EXPECT_EQ(engine->stats().reads_at_once, 4u) << "after call " << call;
+  }
+}
+
+TEST(EngineReads, slow_storage_is_read_deeper_though_each_batch_is_an_order_of_its_own) {
+  constexpr uint64_t kRows = 64;
+  SlowStorage slow(kRows, 2);
+  Engine engine(slow.rig.container, order_of_one_batch(4'000, kRows), slow.rig.layout(),
+                record_worker_factory(slow.rig.container, slow.rig.worker), slow.rig.engine);
+  for (size_t call = 0; call < 3; ++call) {
+    if (call > 0) engine.restart(order_of_one_batch(4'000, kRows));
+    EXPECT_EQ(engine.next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+    slow.answer_first(engine);
+    for (size_t left = kRows - 4; left > 0;) {
+      const size_t reads = std::min(left, engine.stats().reads_at_once);
+      slow.answer(reads);
+      left -= reads;
+    }
+    ASSERT_TRUE(said_by(engine).rows);
+    EXPECT_GE(engine.stats().reads_at_once, 32u) << "after call " << call;
+  }
 }
 
 TEST(EngineReads, depth_changes_no_batch) {

@@ -80,6 +80,7 @@ void Pipeline::start_over(Lock& lock) {
   jobs_.clear();
   skipped_.clear();
   sampler_ = std::move(next_sampler_);
+  depth_.begin();
   issuing_ = nullptr;
   first_open_ = ready_ = held_back_ = untaken_ = newly_ready_ = 0;
   discarding_ = exhausted_ = plan_failed_ = end_of_epoch_ = false;
