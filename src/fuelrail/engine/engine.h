@@ -51,6 +51,8 @@ struct EngineOptions {
   bool direct_reads = false;
   // Called at most once, when a file system refuses direct reads, on one of the engine's threads.
   std::function<void(const std::string&)> warn{};
+  // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
+  std::function<std::unique_ptr<ReadQueue>(const ReadQueueOptions&)> make_queue = make_read_queue;
 };
 
 // Threads: `next`, `restart` and `progress` from one thread at a time; `stats` and `stop` from any.
