@@ -43,13 +43,16 @@ struct EngineOptions {
   int read_threads = 4;        // reads at once to begin with; more while workers wait for them,
   int max_read_threads = 256;  // up to this, where it is more
   size_t group = 4;            // records that a worker takes at a time, at most
-  // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case.
+  // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case,
+  // and what stands in for a bad record of a batch that is being worked on is not kept waiting.
   size_t read_ahead_bytes = size_t{32} << 20;
   ReadBackend read_backend = ReadBackend::kAuto;
   // Reads past the page cache, where a file system permits it: for data far larger than memory.
   bool direct_reads = false;
   // Called at most once, when a file system refuses direct reads, on one of the engine's threads.
   std::function<void(const std::string&)> warn{};
+  // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
+  std::function<std::unique_ptr<ReadQueue>(const ReadQueueOptions&)> make_queue = make_read_queue;
 };
 
 // Threads: `next`, `restart` and `progress` from one thread at a time; `stats` and `stop` from any.

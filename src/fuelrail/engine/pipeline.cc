@@ -54,10 +54,10 @@ void Pipeline::start() {
     std::lock_guard lock(mutex_);
     check_usable();
     if (started_.load(std::memory_order_relaxed)) return;
-    queue_ = make_read_queue({.threads = options_.read_threads,
-                              .backend = options_.read_backend,
-                              .direct = options_.direct_reads,
-                              .warn = options_.warn});
+    queue_ = options_.make_queue({.threads = options_.read_threads,
+                                  .backend = options_.read_backend,
+                                  .direct = options_.direct_reads,
+                                  .warn = options_.warn});
     // Slots that the engine fills, the one that the user works on, and one that he is about to let
     // go.
     slots_ = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);

@@ -109,6 +109,7 @@ class Pipeline {
   void locate_rows();
   void locate(Row& row) const;
   bool admit_rows();
+  bool admits(const Row& row) const;
   void admit(Row& row);
   ReadRequest request_for(Row& row) const;
   void mark_ready(Row& row);
