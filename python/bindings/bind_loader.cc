@@ -181,10 +181,10 @@ class LoaderHandle {
   }
 
   LoaderOptions fed(LoaderOptions options, uint64_t records, FedSampler::Position position) {
-    options.fed = [this, records, position](Progress start) {
+    options.fed = [this, records, position, shard = options.shard](Progress start) {
       const std::shared_ptr<Feed> feed = begin_feed();
       return std::make_unique<FedSampler>(
-          records, [feed] { return feed->pop(); }, start, position);
+          records, [feed] { return feed->pop(); }, start, position, shard);
     };
     return options;
   }

@@ -28,7 +28,7 @@ class BatchContext(NamedTuple):
     """The loader's."""
     epoch: int
     positions: numpy.typing.NDArray[numpy.int64]
-    """(batch,): each sample's place in the epoch."""
+    """(batch,): each sample's place in the epoch, as the field `position`."""
 
 
 class Framework(Generic[Element]):

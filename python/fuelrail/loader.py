@@ -137,7 +137,8 @@ class BaseLoader(Generic[Element]):
                     float32, (batch,) or (batch, labels), or a list of (labels,) where samples have
                     different numbers of labels;
                 id: int64 (batch,), the format's number of the record (`Sample.id`);
-                position: int64 (batch,), the place in the epoch;
+                position: int64 (batch,), the place in the epoch; with `sampler` and
+                    `batch_sampler`, of this rank's n-th sample (from 0) n * world_size + rank;
                 valid: bool (batch,), False for the filler rows of last_batch="pad";
                 substituted: bool (batch,), True where on_error="skip" took another sample.
                 any other field of the dataset by its name; bytes are a list of bytes.

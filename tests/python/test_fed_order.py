@@ -18,7 +18,10 @@ from hypothesis import strategies as st
 
 import fuelrail as fr
 from conftest import TINY_COUNT
+from fuelrail import transforms as T
 from loading import epoch_ids, tiny
+
+FIELDS = ("id", "position", "image")
 
 
 def batches(loader: fr.Loader) -> list[list[int]]:
@@ -70,6 +73,45 @@ def test_rows_are_the_records_named(tiny_file: pathlib.Path) -> None:
         expected = np.stack([data[i].decode() for i in indices]).transpose(0, 3, 1, 2)
         np.testing.assert_array_equal(image.numpy() * np.float32(255), expected)
     assert position.numpy().tolist() == [2, 3, 4]
+
+
+def test_ranks_of_one_sampler_draw_differently(record_file: pathlib.Path) -> None:
+    order = [5, 5, 9, 1, 30]
+
+    def rows(rank: int) -> tuple[list[int], list[bytes]]:
+        contexts: list[fr.BatchContext] = []
+
+        def note(batch: Any, context: fr.BatchContext) -> Any:
+            contexts.append(context)
+            return batch
+
+        (batch,) = fr.Loader(
+            record_file, 5, sampler=order, rank=rank, world_size=2, seed=3, fields=FIELDS,
+            transforms=[T.RandomResizedCrop(8)], batch_transforms=[note],
+        )  # fmt: skip
+        ids, positions, images = (column.numpy() for column in batch)
+        assert ids.tolist() == order
+        assert contexts[0].positions.tolist() == positions.tolist()
+        return positions.tolist(), [image.tobytes() for image in images]
+
+    (positions, images), (others, other_images) = rows(0), rows(1)
+    assert positions == [0, 2, 4, 6, 8]
+    assert others == [1, 3, 5, 7, 9]
+    assert len({*images, *other_images}) == 10
+
+
+def test_one_rank_draws_what_the_order_itself_would_draw(record_file: pathlib.Path) -> None:
+    options: dict[str, Any] = {"transforms": [T.RandomResizedCrop(8)], "fields": FIELDS, "seed": 3}
+    computed = fr.Loader(record_file, 4, **options)
+    fed = fr.Loader(record_file, 4, sampler=range(31), **options)
+    for _ in range(2):
+        for expected, found in zip(computed, fed, strict=True):
+            assert [*map(bytes, found)] == [*map(bytes, expected)]
+
+
+def test_a_rank_that_does_not_exist_is_refused_with_a_sampler_too(tiny_file: pathlib.Path) -> None:
+    with pytest.raises(fr.OutOfRangeError, match="rank below 2, found 2"):
+        tiny(tiny_file, 4, sampler=[1, 2], rank=2, world_size=2)
 
 
 def torch_samplers(data: Any) -> dict[str, Callable[[], dict[str, Any]]]:
@@ -377,6 +419,7 @@ MAKE: list[Callable[[int], dict[str, Any]]] = [
     prefetch=st.integers(1, 5),
     prefetch_after=st.integers(1, 5),
     last_batch=st.sampled_from(["short", "drop"]),
+    world_size=st.integers(1, 3),
     share=st.floats(0, 1),
 )
 def test_a_fed_run_goes_on_as_the_uninterrupted_one(
@@ -386,6 +429,7 @@ def test_a_fed_run_goes_on_as_the_uninterrupted_one(
     prefetch: int,
     prefetch_after: int,
     last_batch: str,
+    world_size: int,
     share: float,
 ) -> None:
     def make(prefetch: int) -> fr.Loader:
@@ -393,11 +437,10 @@ def test_a_fed_run_goes_on_as_the_uninterrupted_one(
         size = options.pop("batch_size", 1)
         if "sampler" in options:
             options["last_batch"] = last_batch
-        fields = ("id", "position", "image")
-        transforms = [fr.transforms.RandomResizedCrop(3)]
         return tiny(
-            tiny_file, size, fields=fields, transforms=transforms, prefetch=prefetch, **options
-        )
+            tiny_file, size, fields=FIELDS, transforms=[T.RandomResizedCrop(3)], prefetch=prefetch,
+            rank=world_size - 1, world_size=world_size, **options,
+        )  # fmt: skip
 
     def stream(loader: fr.Loader, epochs: int) -> Iterator[tuple[bytes, ...]]:
         for _ in range(epochs):
