@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import copy
 import dataclasses
 import itertools
 import os
@@ -170,7 +171,7 @@ class FedOrder:
                 resume = self._resume_from(core.progress())
                 batches, state = resume.get("batches", 0), resume.get("state")
             said = {**self._same, "batches": batches, "has_state": state is not None}
-            return said if state is None else {**said, "state": state}
+            return said if state is None else {**said, "state": copy.deepcopy(state)}
 
     def check_state(self, said: object) -> dict[str, Any]:
         """A restored `state`. Errors: InvalidArgumentError that names what differs."""
@@ -207,7 +208,7 @@ class FedOrder:
                 stacklevel=3,
             )
         with self._own_lock():
-            self._resume, self._resume_at = said, at
+            self._resume, self._resume_at = copy.deepcopy(dict(said)), at
 
     # --- pulling, on the thread that asks -------------------------------------------------------
 
@@ -287,10 +288,10 @@ class FedOrder:
             set_epoch(epoch)
         restored = resume.get("state")
         if restored is not None and restored["of"] == "sampler":
-            source.load_state_dict(restored["state"])  # type: ignore[attr-defined]
+            source.load_state_dict(copy.deepcopy(restored["state"]))  # type: ignore[attr-defined]
         iterator = self._iterate()
         if restored is not None and restored["of"] == "iterator":
-            iterator.load_state_dict(restored["state"])  # type: ignore[attr-defined]
+            iterator.load_state_dict(copy.deepcopy(restored["state"]))  # type: ignore[attr-defined]
         batches = self._cut(iterator)
         skip = 0 if restored is not None else resume.get("batches", 0)
         skipped = sum(1 for _ in itertools.islice(batches, skip))
@@ -359,7 +360,8 @@ class FedOrder:
         for name, thing in (("iterator", iterator), ("sampler", self._source)):
             state_dict = _method(thing, "state_dict")
             if state_dict and _method(thing, "load_state_dict"):
-                return {"of": name, "state": state_dict()}
+                # A copy: it may be what the sampler works with, which runs ahead of its batches.
+                return {"of": name, "state": copy.deepcopy(state_dict())}
         return None
 
 

@@ -367,6 +367,27 @@ class OwnState:
         self.at = state["at"]
 
 
+class LiveState(OwnState):
+    """Says and takes the very dict that it works with."""
+
+    def __init__(self) -> None:
+        self.own = {"at": 0}
+
+    @property
+    def at(self) -> int:
+        return self.own["at"]
+
+    @at.setter
+    def at(self, value: int) -> None:
+        self.own["at"] = value
+
+    def state_dict(self) -> dict[str, int]:
+        return self.own
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        self.own = state
+
+
 class IteratorWithState:
     """Its iterators have the state, as torchdata's do."""
 
@@ -409,6 +430,7 @@ MAKE: list[Callable[[int], dict[str, Any]]] = [
     shuffled,
     lambda size: {"sampler": [*range(0, 90, 3)], "batch_size": size},
     lambda size: {"sampler": OwnState(), "batch_size": size},
+    lambda size: {"sampler": LiveState(), "batch_size": size},
     lambda size: {"sampler": IteratorWithState(), "batch_size": size},
 ]
 
@@ -458,6 +480,26 @@ def test_a_fed_run_goes_on_as_the_uninterrupted_one(
     assert second.state_dict() == state
     rows += itertools.islice(stream(second, 4), len(expected) - taken)
     assert rows == expected
+
+
+def test_a_state_and_the_samplers_own_dict_go_their_own_ways(tiny_file: pathlib.Path) -> None:
+    expected = [*itertools.islice(tiny(tiny_file, 3, sampler=LiveState()), 7)]
+    first = tiny(tiny_file, 3, sampler=LiveState(), prefetch=4)
+    iterator = iter(first)
+    for _ in range(2):
+        next(iterator)
+    state = first.state_dict()
+    saved = json.dumps(state)
+    assert state["sampler"]["state"]["state"] == {"at": 6}
+    next(iterator)
+    assert json.dumps(state) == saved
+
+    second = tiny(tiny_file, 3, sampler=LiveState())
+    second.load_state_dict(state)
+    state["sampler"]["state"]["state"]["at"] = 96  # the caller's own, from here on
+    rest = [batch[0].numpy().tolist() for batch in second]
+    assert rest == [batch[0].numpy().tolist() for batch in expected[2:]]
+    assert json.loads(saved)["sampler"]["state"]["state"] == {"at": 6}
 
 
 def test_a_fed_state_of_other_ranks_or_batch_size_is_refused(tiny_file: pathlib.Path) -> None:
