@@ -256,15 +256,25 @@ class FedOrder:
                 self._ended = True
                 core.end_feed()
                 return
-            self._make_room(core, len(pulled.records))
-            self._ahead.append(pulled)
-            core.feed(pulled.records, pulled.ends_epoch)
+            try:
+                self._make_room(core, len(pulled.records))
+                self._ahead.append(pulled)
+                core.feed(pulled.records, pulled.ends_epoch)
+            except BaseException:  # Ctrl-C: the core may have been fed `pulled`, or not
+                if not self._ahead or self._ahead[-1] is not pulled:
+                    self._ahead.append(pulled)
+                self._feed_anew(core, max(self._rows, len(pulled.records)))
+                raise
 
     def _make_room(self, core: _core.Loader, rows: int) -> None:
         if rows <= self._rows:
             return
-        self._rows = rows if self._rows == 1 else max(rows, 2 * self._rows)
-        core.reserve(self._rows)
+        self._feed_anew(core, rows if self._rows == 1 else max(rows, 2 * self._rows))
+
+    def _feed_anew(self, core: _core.Loader, rows: int) -> None:
+        """Feeds all of `_ahead`, from where the user stands, to a core with room for `rows`."""
+        core.reserve(rows)
+        self._rows = rows
         self._feeds = core.feeds()
         for pulled in self._ahead:
             core.feed(pulled.records, pulled.ends_epoch)

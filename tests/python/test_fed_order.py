@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import pathlib
+import signal
 import traceback
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -609,6 +611,85 @@ assert seen + rest == 3, (seen, rest)  # whether a fourth is the last, nobody ha
 """
     done = python(PRELUDE + script, tiny_file)
     assert (done.stdout, done.returncode) == ("interrupted\nover\n", 0), done.stderr
+
+
+class Interrupting:
+    """The core's loader, whose user presses Ctrl-C around one call."""
+
+    def __init__(self, core: Any, call: str, number: int, after: bool) -> None:
+        self._core, self._call, self._left, self._after = core, call, number, after
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self._core, name)
+        if name != self._call:
+            return function
+
+        def interrupted(*arguments: Any) -> Any:
+            self._left -= 1
+            if self._left != 0:
+                return function(*arguments)
+            if self._after:
+                function(*arguments)
+            raise KeyboardInterrupt
+
+        return interrupted
+
+
+class InterruptingDeque(deque[Any]):
+    left = 3
+
+    def append(self, item: Any) -> None:
+        super().append(item)
+        self.left -= 1
+        if self.left == 0:
+            signal.raise_signal(signal.SIGINT)
+
+
+SIZES = [1, 3, 0, 2, 40, 7, 1, 97, 5]
+
+
+def read_on(loader: fr.Loader) -> tuple[list[list[int]], int]:
+    """The batches of an epoch, and how often Ctrl-C came in between."""
+    seen: list[list[int]] = []
+    interrupts = 0
+    iterator = iter(loader)
+    while True:
+        try:
+            batch = next(iterator, None)
+        except KeyboardInterrupt:
+            interrupts += 1
+            continue
+        if batch is None:
+            return seen, interrupts
+        seen.append(batch[0].numpy().tolist())
+
+
+@pytest.mark.parametrize("prefetch", [1, 4])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("call", "number"), [("feed", 1), ("feed", 4), ("reserve", 2)])
+def test_ctrl_c_while_it_is_fed_loses_and_repeats_nothing(
+    tiny_file: pathlib.Path, call: str, number: int, after: bool, prefetch: int
+) -> None:
+    fed = [[(7 * i + size) % TINY_COUNT for i in range(size)] for size in SIZES]
+    loader = tiny(tiny_file, 1, batch_sampler=fed, prefetch=prefetch)
+    loader._core = Interrupting(loader._core, call, number, after)
+    assert read_on(loader) == (fed, 1)
+    assert read_on(loader) == (fed, 0)
+
+
+def test_ctrl_c_between_noting_a_batch_and_feeding_it_loses_and_repeats_nothing(
+    tiny_file: pathlib.Path,
+) -> None:
+    fed = [[i, i + 1] for i in range(0, 20, 2)]
+    loader = tiny(tiny_file, 1, batch_sampler=fed)
+    assert loader._fed is not None
+    loader._fed._ahead = InterruptingDeque()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert read_on(loader) == (fed, 1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert loader.state_dict()["epoch"] == 1
 
 
 def test_a_forked_child_is_told_and_the_parent_goes_on(
