@@ -64,11 +64,29 @@ def native_shuffle(value: object) -> _core.Shuffle:
 
 
 def listed_weights(weights: object) -> array.array[float]:
-    """The weights as numbers. Errors: ArgumentTypeError, InvalidArgumentError."""
+    """The weights as numbers, a copy. An array of floats becomes no Python objects on the way.
+
+    Errors: ArgumentTypeError, InvalidArgumentError.
+    """
+    if not isinstance(weights, type) and (
+        isinstance(weights, (array.array, memoryview)) or hasattr(weights, "__dlpack__")
+    ):
+        copied = _copied_floats(weights)
+        if copied is not None:
+            return copied
     given = listed(weights)
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise ArgumentTypeError("`weights` is not a list of numbers", found=typed(weights))
     return array.array("d", [real(f"weights[{i}]", weight) for i, weight in enumerate(given)])
+
+
+def _copied_floats(source: Any) -> array.array[float] | None:
+    """None for what is no row of float32 or float64 in the processor's memory."""
+    try:
+        numbers = array.array("d", bytes(8)) * len(source)
+        return numbers if _core.copy_floats(source, numbers) else None
+    except (BufferError, NotImplementedError, TypeError, RuntimeError):
+        return None  # `listed` says why
 
 
 class _Pulled(NamedTuple):
@@ -431,7 +449,7 @@ def make_order(
     samples = 0 if num_samples is None else whole("num_samples", num_samples, least=1, bits=62)
     native = {
         "shuffle": order,
-        "weights": None if weights is None else _core.Weights(weights.tolist()),
+        "weights": None if weights is None else _core.Weights(weights),
         "samples": samples,
         "batch_size": batch_size,
         "fed": "",
