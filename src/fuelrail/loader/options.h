@@ -22,7 +22,8 @@ namespace fuelrail {
 enum class Orientation : uint8_t { kApply, kIgnore };
 
 // How many bad records an epoch may have in this rank's share before the run stops: a count, or a
-// fraction of that share, rounded down. Default: 1 %, but at least 10.
+// fraction of that share (of a fed order: of the container's records), rounded down. Default: 1 %,
+// but at least 10.
 using MaxBad = std::variant<std::monostate, uint64_t, double>;
 
 struct LoaderOptions {
