@@ -64,13 +64,13 @@ def native_shuffle(value: object) -> _core.Shuffle:
 
 
 def listed_weights(weights: object) -> array.array[float]:
-    """The weights as numbers, a copy. An array of floats becomes no Python objects on the way.
+    """The weights as numbers, a copy. An array of floats becomes no Python objects on the way, but
+    for NumPy's masked ones, whose buffer does not know what is masked.
 
     Errors: ArgumentTypeError, InvalidArgumentError.
     """
-    if not isinstance(weights, type) and (
-        isinstance(weights, (array.array, memoryview)) or hasattr(weights, "__dlpack__")
-    ):
+    arrays = isinstance(weights, (array.array, memoryview)) or hasattr(weights, "__dlpack__")
+    if arrays and not isinstance(weights, type) and not hasattr(weights, "mask"):
         copied = _copied_floats(weights)
         if copied is not None:
             return copied

@@ -147,6 +147,9 @@ def test_the_first_bad_weight_of_an_array_is_named(
     weights[5:7] = [-2.0, float("nan")]
     with pytest.raises(fr.InvalidArgumentError, match=r"weight 5 cannot be used.*found -2"):
         ids_only(tiny_file, weights=make(weights))
+    masked = np.ma.masked_array(np.ones(TINY_COUNT), [i == 5 for i in range(TINY_COUNT)])
+    with pytest.raises(fr.ArgumentTypeError, match=r"weights\[5\]"):
+        ids_only(tiny_file, weights=masked)
     for shape in ((TINY_COUNT, 1), ()):
         with pytest.raises(fr.ArgumentTypeError):
             ids_only(tiny_file, weights=np.ones(shape))
