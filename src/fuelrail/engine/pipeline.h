@@ -38,7 +38,8 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
 
   Engine::Next next(std::chrono::milliseconds timeout);
-  void restart(std::unique_ptr<Sampler> sampler);
+  void restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count);
+  void go_on_from(const Pipeline& before);  // before anything else
   Progress progress() const;
   std::vector<BadRecord> bad_records(size_t since) const;
   Stats stats();
