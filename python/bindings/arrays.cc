@@ -112,6 +112,32 @@ nb::object listed(nb::handle source) {
   return nb::steal(view).attr("tolist")();  // `array` keeps the memory until then
 }
 
+template <typename T>
+void copy_strided(const nb::ndarray<nb::ro, nb::device::cpu>& from, double* into) {
+  const auto* at = static_cast<const T*>(from.data());
+  const size_t count = from.shape(0);
+  const int64_t stride = from.stride(0);
+  for (size_t i = 0; i < count; ++i) into[i] = at[static_cast<int64_t>(i) * stride];
+}
+
+// Floats of 32 or 64 bits in one dimension, in whatever layout, without an object for each.
+// Returns: whether `source` is such, and has as many as `into`.
+bool copy_floats(nb::handle source,
+                 const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& into) {
+  nb::ndarray<nb::ro, nb::device::cpu> array;
+  if (!nb::try_cast(source, array)) return false;
+  if (array.ndim() != 1 || array.shape(0) != into.shape(0)) return false;
+  const bool is_double = array.dtype() == nb::dtype<double>();
+  if (!is_double && array.dtype() != nb::dtype<float>()) return false;
+  const GilReleased released;
+  if (is_double) {
+    copy_strided<double>(array, into.data());
+  } else {
+    copy_strided<float>(array, into.data());
+  }
+  return true;
+}
+
 constexpr const char* kNoBfloat16 = "the buffer protocol has no bfloat16";
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -199,6 +225,11 @@ void bind_arrays(nb::module_& module) {
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
   module.def("listed", listed, nb::arg("array"), nb::sig("def listed(array: object) -> typing.Any"),
              "Numbers and lists of them, of what speaks DLPack in the processor's memory.");
+  module.def(
+      "copy_floats", copy_floats, nb::arg("source"), nb::arg("into").noconvert(),
+      nb::sig("def copy_floats(source: object, into: array.array[float]) -> bool"),
+      "Whether `source` is an array of float32 or float64 in the processor's memory, as long "
+      "as `into`, which is then filled from it.");
 }
 
 }  // namespace fuelrail::python

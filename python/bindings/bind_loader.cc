@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -181,10 +183,10 @@ class LoaderHandle {
   }
 
   LoaderOptions fed(LoaderOptions options, uint64_t records, FedSampler::Position position) {
-    options.fed = [this, records, position](Progress start) {
+    options.fed = [this, records, position, shard = options.shard](Progress start) {
       const std::shared_ptr<Feed> feed = begin_feed();
       return std::make_unique<FedSampler>(
-          records, [feed] { return feed->pop(); }, start, position);
+          records, [feed] { return feed->pop(); }, start, position, shard);
     };
     return options;
   }
@@ -269,9 +271,12 @@ struct WeightsHandle {
   std::shared_ptr<const Weights> weights;
 };
 
-void make_weights(WeightsHandle* self, const std::vector<double>& values) {
+using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void make_weights(WeightsHandle* self, const Doubles& values) {
   const GilReleased released;
-  new (self) WeightsHandle{std::make_shared<const Weights>(values)};
+  new (self)
+      WeightsHandle{std::make_shared<const Weights>(std::span(values.data(), values.shape(0)))};
 }
 
 void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch_size,
@@ -316,7 +321,9 @@ void bind_order(nb::module_& module) {
       .def_static("full", [] { return Shuffle::kFull; })
       .def_static("window", &Shuffle::window, nb::arg("block"), nb::arg("blocks"));
   nb::class_<WeightsHandle>(module, "Weights", "How often each record is drawn.")
-      .def("__init__", make_weights, nb::arg("values"));
+      .def("__init__", make_weights, nb::arg("values").noconvert(),
+           nb::sig("def __init__(self, values: array.array[float]) -> None"),
+           "Of float64, in the processor's memory, one after the other.");
 }
 
 void bind_options(nb::module_& module) {

@@ -16,8 +16,8 @@
 namespace fuelrail::python {
 namespace {
 
-// Text for a message: one line, and no NUL, at which `what` would end.
-std::string message_text(nb::handle part) {
+// Text for a message: one line, unless `lines` are wanted, and no NUL, at which `what` would end.
+std::string message_text(nb::handle part, bool lines = false) {
   if (part.is_none()) return {};
   PyObject* encoded = PyUnicode_EncodeFSDefault(part.ptr());
   if (encoded == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
@@ -29,7 +29,7 @@ std::string message_text(nb::handle part) {
   std::string text;
   for (const char byte : std::string_view(bytes.c_str(), bytes.size())) {
     const auto code = static_cast<unsigned char>(byte);
-    if (code < 0x20 || code == 0x7f) {
+    if ((code < 0x20 && !(lines && code == '\n')) || code == 0x7f) {
       text += fmt::format("\\x{:02x}", code);
     } else {
       text += byte;
@@ -98,16 +98,19 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 // Error's text, composed in one place for both languages. Paths come with surrogates; the text is
-// to be printed, so it has replacement marks instead.
+// to be printed, so it has replacement marks instead. A text alone may be another error's whole
+// text, with the traceback of the process that it comes from (torch's DataLoader): its lines stay.
 nb::object compose(nb::handle failure, nb::handle path, std::optional<uint64_t> record,
                    std::optional<uint64_t> offset, nb::handle expected, nb::handle found,
                    nb::handle remedy) {
-  const Error error(message_text(failure), {.path = message_text(path),
-                                            .record = record,
-                                            .offset = offset,
-                                            .expected = message_text(expected),
-                                            .found = message_text(found),
-                                            .remedy = message_text(remedy)});
+  const bool alone = path.is_none() && !record && !offset && expected.is_none() &&
+                     found.is_none() && remedy.is_none();
+  const Error error(message_text(failure, alone), {.path = message_text(path),
+                                                   .record = record,
+                                                   .offset = offset,
+                                                   .expected = message_text(expected),
+                                                   .found = message_text(found),
+                                                   .remedy = message_text(remedy)});
   return printable(error.what());
 }
 

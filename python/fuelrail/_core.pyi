@@ -2,6 +2,7 @@
 The C++ core of fuelrail. Its interface may change at any time: use `fuelrail`.
 """
 
+import array
 from collections.abc import Callable, Sequence
 import enum
 from typing import Any
@@ -64,6 +65,11 @@ class Array:
 def listed(array: object) -> Any:
     """
     Numbers and lists of them, of what speaks DLPack in the processor's memory.
+    """
+
+def copy_floats(source: object, into: array.array[float]) -> bool:
+    """
+    Whether `source` is an array of float32 or float64 in the processor's memory, as long as `into`, which is then filled from it.
     """
 
 class Record:
@@ -198,7 +204,8 @@ class Shuffle:
 class Weights:
     """How often each record is drawn."""
 
-    def __init__(self, values: Sequence[float]) -> None: ...
+    def __init__(self, values: array.array[float]) -> None:
+        """Of float64, in the processor's memory, one after the other."""
 
 class LastBatch(enum.Enum):
     short = 0

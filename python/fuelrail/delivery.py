@@ -28,7 +28,7 @@ class BatchContext(NamedTuple):
     """The loader's."""
     epoch: int
     positions: numpy.typing.NDArray[numpy.int64]
-    """(batch,): each sample's place in the epoch."""
+    """(batch,): each sample's place in the epoch, as the field `position`."""
 
 
 class Framework(Generic[Element]):
@@ -36,6 +36,8 @@ class Framework(Generic[Element]):
 
     interleaved = False
     """Whether images, asked for as NCHW, are to come from the core as NHWC."""
+    copies = False
+    """Whether `place` makes copies, for which there may be no room."""
 
     def column(self, array: _core.Array, is_image: bool) -> Element:
         """The array's memory as the framework's own."""
@@ -97,6 +99,7 @@ class Delivery(Generic[Element]):
         self._transforms = _batch_transforms(batch_transforms)
         self._seed = seed
         self.wants_context = any(wants for _, wants in self._transforms)
+        self.copies = framework.copies
 
     @property
     def native_fields(self) -> list[str]:
@@ -104,11 +107,14 @@ class Delivery(Generic[Element]):
         hidden = self.wants_context and "position" not in self._fields
         return [*self._fields, "position"] if hidden else self._fields
 
-    def __call__(self, columns: Sequence[NativeColumn], epoch: int) -> Any:
-        """The batch. Errors: whatever a batch transform raises."""
+    def place(self, columns: Sequence[NativeColumn]) -> list[Any]:
+        """The batch's columns, where the user wants them. May be asked for again where it failed."""
         framework = self._framework
         own = framework.columns(columns[: len(self._fields)], self._is_image)
-        placed = framework.place(own)
+        return framework.place(own)
+
+    def __call__(self, columns: Sequence[NativeColumn], placed: list[Any], epoch: int) -> Any:
+        """The batch, of what `place` gave. Errors: whatever a batch transform raises."""
         batch: Any = (
             tuple(placed) if self._names is None else dict(zip(self._names, placed, strict=True))
         )

@@ -30,11 +30,13 @@ class Error(Exception):
     """The base of all errors that fuelrail raises.
 
     Its text is one line: ``<path>: record <i>, offset <n>: <failure>: expected <e>, found <f>.
-    <remedy>.`` Each part is an attribute as well; what is not known is None.
+    <remedy>.`` Each part is an attribute as well; what is not known is None. Only a failure that
+    comes without any other part keeps its lines: it may be the whole text of an error in another
+    process, traceback and all, which is how torch's DataLoader hands one on.
     """
 
     failure: str
-    """What failed, one clause."""
+    """What failed, one clause; of an error from another process the whole text."""
     path: str | None
     """URI of the file, as it was given."""
     record: int | None

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import sys
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Generic, Literal, NoReturn, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, NoReturn, TypeVar
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
-from fuelrail.delivery import ArrayFramework, Delivery, Framework
+from fuelrail.delivery import ArrayFramework, Delivery, Framework, NativeColumn
 from fuelrail.errors import (
     ArgumentTypeError,
     FuelrailWarning,
@@ -68,6 +70,15 @@ _live: weakref.WeakSet[BaseLoader[Any]] = weakref.WeakSet()
 def _stop_all() -> None:
     for loader in list(_live):
         loader.close()
+
+
+class _Held(NamedTuple):
+    """A batch that the core has handed out and that could not be copied to where it is wanted."""
+
+    turn: int
+    columns: tuple[NativeColumn, ...]
+    before: dict[str, Any]
+    """Members of the state before it."""
 
 
 class BaseLoader(Generic[Element]):
@@ -137,7 +148,8 @@ class BaseLoader(Generic[Element]):
                     float32, (batch,) or (batch, labels), or a list of (labels,) where samples have
                     different numbers of labels;
                 id: int64 (batch,), the format's number of the record (`Sample.id`);
-                position: int64 (batch,), the place in the epoch;
+                position: int64 (batch,), the place in the epoch; with `sampler` and
+                    `batch_sampler`, of this rank's n-th sample (from 0) n * world_size + rank;
                 valid: bool (batch,), False for the filler rows of last_batch="pad";
                 substituted: bool (batch,), True where on_error="skip" took another sample.
                 any other field of the dataset by its name; bytes are a list of bytes.
@@ -180,9 +192,10 @@ class BaseLoader(Generic[Element]):
             memory_format: torch.channels_last: images of shape (batch, 3, height, width) whose
                 memory is that of NHWC. Default: torch.contiguous_format.
             pin_memory: copy batches into page-locked memory. Needs CUDA. Default: False.
-            device: "cuda" or one like "cuda:1": copy batches there, by way of page-locked memory
-                and on a stream of its own; `batch_transforms` run after that. Default: none, the
-                CPU.
+            device: "cuda" (the device that is current now) or one like "cuda:1": copy batches
+                there, by way of page-locked memory and on a stream of its own; `batch_transforms`
+                run after that. Where there is no room for the copy, the iterator's next call tries
+                that batch again. Default: none, the CPU.
         What changes speed only:
             threads: that decode. Default: the processors that this process may use, shared among
                 the processes of the machine (LOCAL_WORLD_SIZE).
@@ -260,6 +273,7 @@ class BaseLoader(Generic[Element]):
             "fields": dict(fields) if isinstance(fields, Mapping) else list(fields),
             "batch_transforms": None if batch_transforms is None else list(batch_transforms),
         }
+        self._held: deque[_Held] = deque()
         self._warned = 0  # of so many bad records
         self._closed = False
         _live.add(self)
@@ -288,6 +302,7 @@ class BaseLoader(Generic[Element]):
         """
         self._check_open()
         turn = self._core.begin()
+        self._held.clear()
         if self._fed is not None:
             self._fed.begin(self._core)
         epoch = self._core.progress()[0] if self._delivery.wants_context else 0
@@ -301,6 +316,7 @@ class BaseLoader(Generic[Element]):
         """
         self._check_open()
         self._core.set_epoch(whole("epoch", epoch, bits=32))
+        self._held.clear()
 
     def state_dict(self) -> dict[str, Any]:
         """Where the run stands: a few plain values, the same on every rank, under 1 KB as JSON.
@@ -312,9 +328,9 @@ class BaseLoader(Generic[Element]):
         closed.
         """
         self._check_open()
-        state: dict[str, Any] = json.loads(self._core.state())
-        if self._fed is not None:
-            state["sampler"] = self._fed.state(self._core)
+        state = {**json.loads(self._core.state()), **self._place()}
+        with contextlib.suppress(IndexError):
+            state.update(self._held[0].before)
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -332,9 +348,11 @@ class BaseLoader(Generic[Element]):
         plain = json.dumps(_plain_state(state, like=own))
         if self._fed is None or state.get("shuffle") != own["shuffle"]:
             self._core.restore(plain)
+            self._held.clear()
             return
         said = self._fed.check_state(state.get("sampler"))
         self._core.restore(plain)
+        self._held.clear()
         self._fed.restore(said, self._core.progress())
 
     @property
@@ -352,6 +370,7 @@ class BaseLoader(Generic[Element]):
     def close(self) -> None:
         """Stops the loader's threads now; batches taken from it stay valid. Safe to repeat."""
         self._closed = True
+        self._held.clear()
         self._core.stop()
 
     def __enter__(self: Self) -> Self:
@@ -398,12 +417,43 @@ class BaseLoader(Generic[Element]):
         """The next batch, or None at the end of the epoch."""
         self._check_open()
         fed = self._fed
+        held = self._held_of(turn)
+        if held is None:
+            before = self._place() if self._delivery.copies else {}
+            try:
+                batch = self._core.next(turn) if fed is None else fed.take(self._core, turn)
+            finally:
+                if self._skips:
+                    self._warn_of_bad_records()
+            if batch is None:
+                return None
+            held = _Held(turn, batch, before)
         try:
-            batch = self._core.next(turn) if fed is None else fed.take(self._core, turn)
-        finally:
-            if self._skips:
-                self._warn_of_bad_records()
-        return None if batch is None else self._delivery(batch, epoch)
+            placed = self._delivery.place(held.columns)
+        except BaseException:  # no memory, Ctrl-C: the next call tries again
+            if self._delivery.copies:
+                self._held.append(held)
+            raise
+        return self._delivery(held.columns, placed, epoch)
+
+    def _held_of(self, turn: int) -> _Held | None:
+        """The batch of this turn that could not be copied."""
+        try:
+            held = self._held.popleft()
+        except IndexError:
+            return None
+        if held.turn == turn:
+            return held
+        self._held.appendleft(held)  # `turn` is over, as the core says
+        return None
+
+    def _place(self) -> dict[str, Any]:
+        """Where the core stands: what of the state changes from batch to batch."""
+        epoch, position = self._core.progress()
+        place: dict[str, Any] = {"epoch": epoch, "position": position}
+        if self._fed is not None:
+            place["sampler"] = self._fed.state(self._core)
+        return place
 
     def _warn_of_bad_records(self) -> None:
         for bad in self._core.bad_records(self._warned):

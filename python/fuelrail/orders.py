@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import copy
 import dataclasses
 import itertools
 import os
@@ -63,11 +64,29 @@ def native_shuffle(value: object) -> _core.Shuffle:
 
 
 def listed_weights(weights: object) -> array.array[float]:
-    """The weights as numbers. Errors: ArgumentTypeError, InvalidArgumentError."""
+    """The weights as numbers, a copy. An array of floats becomes no Python objects on the way, but
+    for NumPy's masked ones, whose buffer does not know what is masked.
+
+    Errors: ArgumentTypeError, InvalidArgumentError.
+    """
+    arrays = isinstance(weights, (array.array, memoryview)) or hasattr(weights, "__dlpack__")
+    if arrays and not isinstance(weights, type) and not hasattr(weights, "mask"):
+        copied = _copied_floats(weights)
+        if copied is not None:
+            return copied
     given = listed(weights)
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise ArgumentTypeError("`weights` is not a list of numbers", found=typed(weights))
     return array.array("d", [real(f"weights[{i}]", weight) for i, weight in enumerate(given)])
+
+
+def _copied_floats(source: Any) -> array.array[float] | None:
+    """None for what is no row of float32 or float64 in the processor's memory."""
+    try:
+        numbers = array.array("d", bytes(8)) * len(source)
+        return numbers if _core.copy_floats(source, numbers) else None
+    except (BufferError, NotImplementedError, TypeError, RuntimeError):
+        return None  # `listed` says why
 
 
 class _Pulled(NamedTuple):
@@ -170,7 +189,7 @@ class FedOrder:
                 resume = self._resume_from(core.progress())
                 batches, state = resume.get("batches", 0), resume.get("state")
             said = {**self._same, "batches": batches, "has_state": state is not None}
-            return said if state is None else {**said, "state": state}
+            return said if state is None else {**said, "state": copy.deepcopy(state)}
 
     def check_state(self, said: object) -> dict[str, Any]:
         """A restored `state`. Errors: InvalidArgumentError that names what differs."""
@@ -207,7 +226,7 @@ class FedOrder:
                 stacklevel=3,
             )
         with self._own_lock():
-            self._resume, self._resume_at = said, at
+            self._resume, self._resume_at = copy.deepcopy(dict(said)), at
 
     # --- pulling, on the thread that asks -------------------------------------------------------
 
@@ -255,15 +274,25 @@ class FedOrder:
                 self._ended = True
                 core.end_feed()
                 return
-            self._make_room(core, len(pulled.records))
-            self._ahead.append(pulled)
-            core.feed(pulled.records, pulled.ends_epoch)
+            try:
+                self._make_room(core, len(pulled.records))
+                self._ahead.append(pulled)
+                core.feed(pulled.records, pulled.ends_epoch)
+            except BaseException:  # Ctrl-C: the core may have been fed `pulled`, or not
+                if not self._ahead or self._ahead[-1] is not pulled:
+                    self._ahead.append(pulled)
+                self._feed_anew(core, max(self._rows, len(pulled.records)))
+                raise
 
     def _make_room(self, core: _core.Loader, rows: int) -> None:
         if rows <= self._rows:
             return
-        self._rows = rows if self._rows == 1 else max(rows, 2 * self._rows)
-        core.reserve(self._rows)
+        self._feed_anew(core, rows if self._rows == 1 else max(rows, 2 * self._rows))
+
+    def _feed_anew(self, core: _core.Loader, rows: int) -> None:
+        """Feeds all of `_ahead`, from where the user stands, to a core with room for `rows`."""
+        core.reserve(rows)
+        self._rows = rows
         self._feeds = core.feeds()
         for pulled in self._ahead:
             core.feed(pulled.records, pulled.ends_epoch)
@@ -287,10 +316,10 @@ class FedOrder:
             set_epoch(epoch)
         restored = resume.get("state")
         if restored is not None and restored["of"] == "sampler":
-            source.load_state_dict(restored["state"])  # type: ignore[attr-defined]
+            source.load_state_dict(copy.deepcopy(restored["state"]))  # type: ignore[attr-defined]
         iterator = self._iterate()
         if restored is not None and restored["of"] == "iterator":
-            iterator.load_state_dict(restored["state"])  # type: ignore[attr-defined]
+            iterator.load_state_dict(copy.deepcopy(restored["state"]))  # type: ignore[attr-defined]
         batches = self._cut(iterator)
         skip = 0 if restored is not None else resume.get("batches", 0)
         skipped = sum(1 for _ in itertools.islice(batches, skip))
@@ -359,7 +388,8 @@ class FedOrder:
         for name, thing in (("iterator", iterator), ("sampler", self._source)):
             state_dict = _method(thing, "state_dict")
             if state_dict and _method(thing, "load_state_dict"):
-                return {"of": name, "state": state_dict()}
+                # A copy: it may be what the sampler works with, which runs ahead of its batches.
+                return {"of": name, "state": copy.deepcopy(state_dict())}
         return None
 
 
@@ -419,7 +449,7 @@ def make_order(
     samples = 0 if num_samples is None else whole("num_samples", num_samples, least=1, bits=62)
     native = {
         "shuffle": order,
-        "weights": None if weights is None else _core.Weights(weights.tolist()),
+        "weights": None if weights is None else _core.Weights(weights),
         "samples": samples,
         "batch_size": batch_size,
         "fed": "",

@@ -8,6 +8,8 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -47,8 +49,22 @@ TEST(Doctor, names_every_section_in_both_forms) {
 TEST(Doctor, gives_each_library_a_version) {
   const json libraries = report_of(".")["libraries"];
   for (const auto& [library, version] : libraries.items()) {
-    EXPECT_THAT(version.get<std::string>(), ::testing::MatchesRegex("[0-9]+\\.[0-9.]+")) << library;
+    EXPECT_THAT(version.get<std::string>(),
+                ::testing::MatchesRegex("[0-9]+\\.[0-9.]+|not in this build"))
+        << library;
   }
+}
+
+// Every need but tests' and benchmarks', which come after the product's own.
+TEST(Doctor, names_every_library_that_the_product_is_built_with) {
+  const json libraries = report_of(".")["libraries"];
+  std::ifstream file(std::string(FUELRAIL_SOURCE_DIR) + "/cmake/Dependencies.cmake");
+  size_t needs = 0;
+  for (std::string line; std::getline(file, line) && !line.starts_with("set(FUELRAIL_INSTALLED");) {
+    needs += line.substr(std::min(line.find_first_not_of(' '), line.size()))
+                 .starts_with("fuelrail_need(");
+  }
+  EXPECT_EQ(libraries.size(), needs);
 }
 
 TEST(Doctor, names_the_dispatch_target_that_kernels_take) {

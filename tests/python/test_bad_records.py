@@ -198,6 +198,32 @@ def test_filler_rows_do_not_count(tmp_path: pathlib.Path, last_batch: str) -> No
     assert [bad.index for bad in loader.bad_records] == [32]
 
 
+@pytest.mark.parametrize(("max_bad", "ends"), [(2.5 / COUNT, True), (3.5 / COUNT, False)])
+def test_a_fraction_with_a_sampler_is_of_the_dataset_on_every_rank(
+    file: pathlib.Path, max_bad: float, ends: bool
+) -> None:
+    sampler = [17, 16, 50, 51, 83, 84]
+    loader = skipping(file, 2, sampler=sampler, max_bad=max_bad, rank=1, world_size=4)
+    if ends:
+        with pytest.raises(fr.TooManyBadRecordsError, match="found 3"):
+            rows_of(loader)
+    else:
+        assert len(rows_of(loader)) == 3
+
+
+def test_room_for_longer_batches_forgets_no_bad_sample(file: pathlib.Path) -> None:
+    batches = [[17, 1], [50, *range(8)], [17, *range(16)], [83, *range(17), *range(17)]]
+    loader = skipping(file, 1, batch_sampler=batches, max_bad=2, prefetch=1)
+    iterator = iter(loader)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fr.FuelrailWarning)
+        for _ in range(3):
+            next(iterator)
+        with pytest.raises(fr.TooManyBadRecordsError, match="found 3"):
+            next(iterator)
+    assert [(bad.index, bad.times) for bad in loader.bad_records] == [(17, 2), (50, 1), (83, 1)]
+
+
 def test_an_unknown_policy_is_refused(file: pathlib.Path) -> None:
     with pytest.raises(fr.InvalidArgumentError, match="skip"):
         skipping(file, 40, on_error="skp")

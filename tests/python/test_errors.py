@@ -69,6 +69,13 @@ def test_a_path_that_is_not_utf8_survives_and_can_be_printed() -> None:
     str(caught.value).encode()
 
 
+def test_a_text_alone_keeps_its_lines() -> None:
+    error = fr.CorruptError("Caught it.\nOriginal\n  text\0\x1b")
+    assert str(error) == "Caught it.\nOriginal\n  text\\x00\\x1b"
+    back = pickle.loads(pickle.dumps(error))
+    assert (str(back), vars(back)) == (str(error), vars(error))
+
+
 @pytest.mark.parametrize(
     ("part", "shown"), [("a\0b", r"a\x00b"), ("a\nb", r"a\x0ab"), ("a\ud800b", r"a\ud800b")]
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import pathlib
+import signal
 import traceback
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +20,10 @@ from hypothesis import strategies as st
 
 import fuelrail as fr
 from conftest import TINY_COUNT
+from fuelrail import transforms as T
 from loading import epoch_ids, tiny
+
+FIELDS = ("id", "position", "image")
 
 
 def batches(loader: fr.Loader) -> list[list[int]]:
@@ -70,6 +75,45 @@ def test_rows_are_the_records_named(tiny_file: pathlib.Path) -> None:
         expected = np.stack([data[i].decode() for i in indices]).transpose(0, 3, 1, 2)
         np.testing.assert_array_equal(image.numpy() * np.float32(255), expected)
     assert position.numpy().tolist() == [2, 3, 4]
+
+
+def test_ranks_of_one_sampler_draw_differently(record_file: pathlib.Path) -> None:
+    order = [5, 5, 9, 1, 30]
+
+    def rows(rank: int) -> tuple[list[int], list[bytes]]:
+        contexts: list[fr.BatchContext] = []
+
+        def note(batch: Any, context: fr.BatchContext) -> Any:
+            contexts.append(context)
+            return batch
+
+        (batch,) = fr.Loader(
+            record_file, 5, sampler=order, rank=rank, world_size=2, seed=3, fields=FIELDS,
+            transforms=[T.RandomResizedCrop(8)], batch_transforms=[note],
+        )  # fmt: skip
+        ids, positions, images = (column.numpy() for column in batch)
+        assert ids.tolist() == order
+        assert contexts[0].positions.tolist() == positions.tolist()
+        return positions.tolist(), [image.tobytes() for image in images]
+
+    (positions, images), (others, other_images) = rows(0), rows(1)
+    assert positions == [0, 2, 4, 6, 8]
+    assert others == [1, 3, 5, 7, 9]
+    assert len({*images, *other_images}) == 10
+
+
+def test_one_rank_draws_what_the_order_itself_would_draw(record_file: pathlib.Path) -> None:
+    options: dict[str, Any] = {"transforms": [T.RandomResizedCrop(8)], "fields": FIELDS, "seed": 3}
+    computed = fr.Loader(record_file, 4, **options)
+    fed = fr.Loader(record_file, 4, sampler=range(31), **options)
+    for _ in range(2):
+        for expected, found in zip(computed, fed, strict=True):
+            assert [*map(bytes, found)] == [*map(bytes, expected)]
+
+
+def test_a_rank_that_does_not_exist_is_refused_with_a_sampler_too(tiny_file: pathlib.Path) -> None:
+    with pytest.raises(fr.OutOfRangeError, match="rank below 2, found 2"):
+        tiny(tiny_file, 4, sampler=[1, 2], rank=2, world_size=2)
 
 
 def torch_samplers(data: Any) -> dict[str, Callable[[], dict[str, Any]]]:
@@ -325,6 +369,27 @@ class OwnState:
         self.at = state["at"]
 
 
+class LiveState(OwnState):
+    """Says and takes the very dict that it works with."""
+
+    def __init__(self) -> None:
+        self.own = {"at": 0}
+
+    @property
+    def at(self) -> int:
+        return self.own["at"]
+
+    @at.setter
+    def at(self, value: int) -> None:
+        self.own["at"] = value
+
+    def state_dict(self) -> dict[str, int]:
+        return self.own
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        self.own = state
+
+
 class IteratorWithState:
     """Its iterators have the state, as torchdata's do."""
 
@@ -367,6 +432,7 @@ MAKE: list[Callable[[int], dict[str, Any]]] = [
     shuffled,
     lambda size: {"sampler": [*range(0, 90, 3)], "batch_size": size},
     lambda size: {"sampler": OwnState(), "batch_size": size},
+    lambda size: {"sampler": LiveState(), "batch_size": size},
     lambda size: {"sampler": IteratorWithState(), "batch_size": size},
 ]
 
@@ -377,6 +443,7 @@ MAKE: list[Callable[[int], dict[str, Any]]] = [
     prefetch=st.integers(1, 5),
     prefetch_after=st.integers(1, 5),
     last_batch=st.sampled_from(["short", "drop"]),
+    world_size=st.integers(1, 3),
     share=st.floats(0, 1),
 )
 def test_a_fed_run_goes_on_as_the_uninterrupted_one(
@@ -386,6 +453,7 @@ def test_a_fed_run_goes_on_as_the_uninterrupted_one(
     prefetch: int,
     prefetch_after: int,
     last_batch: str,
+    world_size: int,
     share: float,
 ) -> None:
     def make(prefetch: int) -> fr.Loader:
@@ -393,11 +461,10 @@ def test_a_fed_run_goes_on_as_the_uninterrupted_one(
         size = options.pop("batch_size", 1)
         if "sampler" in options:
             options["last_batch"] = last_batch
-        fields = ("id", "position", "image")
-        transforms = [fr.transforms.RandomResizedCrop(3)]
         return tiny(
-            tiny_file, size, fields=fields, transforms=transforms, prefetch=prefetch, **options
-        )
+            tiny_file, size, fields=FIELDS, transforms=[T.RandomResizedCrop(3)], prefetch=prefetch,
+            rank=world_size - 1, world_size=world_size, **options,
+        )  # fmt: skip
 
     def stream(loader: fr.Loader, epochs: int) -> Iterator[tuple[bytes, ...]]:
         for _ in range(epochs):
@@ -415,6 +482,26 @@ def test_a_fed_run_goes_on_as_the_uninterrupted_one(
     assert second.state_dict() == state
     rows += itertools.islice(stream(second, 4), len(expected) - taken)
     assert rows == expected
+
+
+def test_a_state_and_the_samplers_own_dict_go_their_own_ways(tiny_file: pathlib.Path) -> None:
+    expected = [*itertools.islice(tiny(tiny_file, 3, sampler=LiveState()), 7)]
+    first = tiny(tiny_file, 3, sampler=LiveState(), prefetch=4)
+    iterator = iter(first)
+    for _ in range(2):
+        next(iterator)
+    state = first.state_dict()
+    saved = json.dumps(state)
+    assert state["sampler"]["state"]["state"] == {"at": 6}
+    next(iterator)
+    assert json.dumps(state) == saved
+
+    second = tiny(tiny_file, 3, sampler=LiveState())
+    second.load_state_dict(state)
+    state["sampler"]["state"]["state"]["at"] = 96  # the caller's own, from here on
+    rest = [batch[0].numpy().tolist() for batch in second]
+    assert rest == [batch[0].numpy().tolist() for batch in expected[2:]]
+    assert json.loads(saved)["sampler"]["state"]["state"] == {"at": 6}
 
 
 def test_a_fed_state_of_other_ranks_or_batch_size_is_refused(tiny_file: pathlib.Path) -> None:
@@ -524,6 +611,85 @@ assert seen + rest == 3, (seen, rest)  # whether a fourth is the last, nobody ha
 """
     done = python(PRELUDE + script, tiny_file)
     assert (done.stdout, done.returncode) == ("interrupted\nover\n", 0), done.stderr
+
+
+class Interrupting:
+    """The core's loader, whose user presses Ctrl-C around one call."""
+
+    def __init__(self, core: Any, call: str, number: int, after: bool) -> None:
+        self._core, self._call, self._left, self._after = core, call, number, after
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self._core, name)
+        if name != self._call:
+            return function
+
+        def interrupted(*arguments: Any) -> Any:
+            self._left -= 1
+            if self._left != 0:
+                return function(*arguments)
+            if self._after:
+                function(*arguments)
+            raise KeyboardInterrupt
+
+        return interrupted
+
+
+class InterruptingDeque(deque[Any]):
+    left = 3
+
+    def append(self, item: Any) -> None:
+        super().append(item)
+        self.left -= 1
+        if self.left == 0:
+            signal.raise_signal(signal.SIGINT)
+
+
+SIZES = [1, 3, 0, 2, 40, 7, 1, 97, 5]
+
+
+def read_on(loader: fr.Loader) -> tuple[list[list[int]], int]:
+    """The batches of an epoch, and how often Ctrl-C came in between."""
+    seen: list[list[int]] = []
+    interrupts = 0
+    iterator = iter(loader)
+    while True:
+        try:
+            batch = next(iterator, None)
+        except KeyboardInterrupt:
+            interrupts += 1
+            continue
+        if batch is None:
+            return seen, interrupts
+        seen.append(batch[0].numpy().tolist())
+
+
+@pytest.mark.parametrize("prefetch", [1, 4])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("call", "number"), [("feed", 1), ("feed", 4), ("reserve", 2)])
+def test_ctrl_c_while_it_is_fed_loses_and_repeats_nothing(
+    tiny_file: pathlib.Path, call: str, number: int, after: bool, prefetch: int
+) -> None:
+    fed = [[(7 * i + size) % TINY_COUNT for i in range(size)] for size in SIZES]
+    loader = tiny(tiny_file, 1, batch_sampler=fed, prefetch=prefetch)
+    loader._core = Interrupting(loader._core, call, number, after)
+    assert read_on(loader) == (fed, 1)
+    assert read_on(loader) == (fed, 0)
+
+
+def test_ctrl_c_between_noting_a_batch_and_feeding_it_loses_and_repeats_nothing(
+    tiny_file: pathlib.Path,
+) -> None:
+    fed = [[i, i + 1] for i in range(0, 20, 2)]
+    loader = tiny(tiny_file, 1, batch_sampler=fed)
+    assert loader._fed is not None
+    loader._fed._ahead = InterruptingDeque()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert read_on(loader) == (fed, 1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert loader.state_dict()["epoch"] == 1
 
 
 def test_a_forked_child_is_told_and_the_parent_goes_on(

@@ -160,8 +160,8 @@ def test_batches_beyond_all_memory_are_an_error_with_their_bytes_and_shapes(
     assert isinstance(caught.value, fr.OutOfMemoryError)
     total = rows * (3 * side * side * 4 + 8)
     assert str(caught.value) == (
-        f"there is not enough memory for the batches: expected {total} bytes for each of 2 batches "
-        f"(`prefetch` + 1) of image float32 ({rows}, 3, {side}, {side}), label int64 ({rows},). "
+        f"there is not enough memory for the batches: expected {total} bytes for each of 3 batches "
+        f"(`prefetch` + 2) of image float32 ({rows}, 3, {side}, {side}), label int64 ({rows},). "
         "Use a smaller `batch_size` or `prefetch`."
     )
 

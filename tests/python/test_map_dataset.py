@@ -163,6 +163,31 @@ def test_a_record_that_cannot_be_read_is_an_error_and_no_more(make_file: Any) ->
     assert [sample[2].item() for sample in data.__getitems__([0, 2])] == [0, 2]
 
 
+def test_a_record_that_a_worker_cannot_read_is_an_error_with_its_traceback(make_file: Any) -> None:
+    file = make_file([b"these bytes are no image"], verify_images=False)
+    with pytest.raises(fr.UnsupportedError) as caught:
+        list(torch_loader(dataset(file), num_workers=1))
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "Caught UnsupportedError in DataLoader worker process 0."
+    assert lines[1].startswith("Original Traceback")
+    assert lines[-1].startswith(f"fuelrail.errors.UnsupportedError: {file}: record 0, offset ")
+    assert pickle.loads(pickle.dumps(caught.value)).args == caught.value.args
+
+
+def test_torchs_default_device_changes_nothing(tiny_file: pathlib.Path) -> None:
+    expected = dataset(tiny_file, transforms=RANDOM).__getitems__([3, 1]).columns
+    with torch.device("meta"):
+        data = dataset(tiny_file, transforms=RANDOM)
+        data.set_epoch(1)
+        data.set_epoch(0)
+        found = data.__getitems__([3, 1]).columns
+        (batch,) = fr.torch.DataLoader(
+            tiny_file, TINY_COUNT, transforms=[T.CenterCrop(4)], memory_format="channels_last"
+        )
+    assert all(map(torch.equal, found, expected))
+    assert {column.device.type for column in [*found, *batch]} == {"cpu"}
+
+
 @pytest.mark.parametrize(
     ("options", "match"),
     [

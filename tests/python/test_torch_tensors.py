@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -13,7 +14,7 @@ from fuelrail import transforms as T
 
 torch = pytest.importorskip("torch")
 
-from fuelrail.torch.tensors import require_cuda, target_device  # noqa: E402
+from fuelrail.torch.tensors import SideStreamCopy, require_cuda, target_device  # noqa: E402
 
 LIST = [T.RandomResizedCrop((20, 30)), T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.1))]
 NO_CUDA = pytest.mark.skipif(torch.cuda.is_available(), reason="PyTorch has CUDA here")
@@ -99,14 +100,184 @@ def test_cuda_is_refused_where_there_is_none(
         fr.torch.DataLoader(record_file, 4, transforms=LIST, **options)
 
 
-def test_a_device_is_decided_on() -> None:
-    assert target_device(None, has_cuda=False) is None
-    assert target_device("cpu", has_cuda=False) is None
-    assert target_device("cuda", has_cuda=True) == torch.device("cuda")
-    assert target_device("cuda:3", has_cuda=True) == torch.device("cuda:3")
-    assert target_device(torch.device("cuda", 1), has_cuda=True) == torch.device("cuda:1")
-    assert target_device(2, has_cuda=True) == torch.device("cuda:2")
-    require_cuda("device", has_cuda=True)
+class Stream:
+    """One of the fake CUDA below."""
+
+    def __init__(self, cuda: FakeCuda, device: torch.device, name: str) -> None:
+        self.cuda, self.device, self.name = cuda, device, name
+
+    def wait_stream(self, other: Stream) -> None:
+        self.cuda.calls.append(f"{self.name} waits for {other.name}")
+
+
+class FakeCuda:
+    """What of torch.cuda a copy calls, without a GPU: notes the calls, and the stream they are on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, devices: int = 4) -> None:
+        self.calls: list[str] = []
+        self.current = 0  # device
+        self.initialized = False
+        self.fails: list[type[BaseException]] = []  # so many copies, from now on
+        self.users = {i: Stream(self, torch.device("cuda", i), f"user {i}") for i in range(devices)}
+        for name in ("Stream", "stream", "current_stream", "is_initialized"):
+            monkeypatch.setattr(torch.cuda, name, getattr(self, f"_{name}"))
+        monkeypatch.setattr(torch.cuda, "current_device", lambda: self.current)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: devices)
+        monkeypatch.setattr(torch.Tensor, "pin_memory", lambda tensor: Pinned(self, tensor))
+
+    def _is_initialized(self) -> bool:
+        return self.initialized
+
+    def _Stream(self, device: torch.device) -> Stream:  # noqa: N802
+        self.initialized = True
+        self.calls.append(f"a stream of {device}")
+        return Stream(self, device, "side")
+
+    def _current_stream(self, device: torch.device) -> Stream:
+        assert device.index is not None
+        return self.users[device.index]
+
+    @contextlib.contextmanager
+    def _stream(self, stream: Stream) -> Iterator[None]:
+        before = self.current, self.users[stream.device.index]
+        self.current, self.users[stream.device.index] = stream.device.index, stream
+        try:
+            yield
+        finally:
+            self.current, self.users[stream.device.index] = before
+
+    def note(self, what: str) -> None:
+        self.calls.append(f"{what} on {self.users[self.current].name}")
+
+
+class Pinned:
+    """A tensor in page-locked memory, and then on the device."""
+
+    def __init__(self, cuda: FakeCuda, tensor: torch.Tensor) -> None:
+        self.cuda, self.tensor = cuda, tensor
+        cuda.note("lock pages")
+
+    def to(self, device: torch.device, *, non_blocking: bool) -> Pinned:
+        assert non_blocking
+        self.cuda.note(f"copy to {device}")
+        if self.cuda.fails:
+            raise self.cuda.fails.pop()()
+        return self
+
+    def record_stream(self, stream: Stream) -> None:
+        self.cuda.calls.append(f"keep for {stream.name}")
+
+
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
+    return FakeCuda(monkeypatch)
+
+
+def test_a_device_is_decided_on(cuda: FakeCuda) -> None:
+    assert target_device(None) is None
+    assert target_device("cuda") == torch.device("cuda:0")
+    assert target_device("cuda:3") == torch.device("cuda:3")
+    assert target_device(torch.device("cuda", 1)) == torch.device("cuda:1")
+    assert target_device(2) == torch.device("cuda:2")
+    cuda.current = 2
+    assert target_device("cuda") == torch.device("cuda:0"), "nobody can have set it"
+    cuda.initialized = True
+    assert target_device("cuda") == torch.device("cuda:2")
+    require_cuda("device")
+
+
+@pytest.mark.parametrize("device", ["cuda:99", 4, torch.device("cuda", 4)])
+def test_a_device_that_is_not_there_is_refused_when_the_loader_is_made(
+    record_file: pathlib.Path, cuda: FakeCuda, device: object
+) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match="below 4, the number of devices, found"):
+        fr.torch.DataLoader(record_file, 4, transforms=LIST, device=device)
+
+
+@pytest.mark.parametrize("device", [None, "cpu", torch.device("cpu"), "meta", "gpu"])
+def test_cuda_is_not_asked_about_other_devices(
+    record_file: pathlib.Path, monkeypatch: pytest.MonkeyPatch, device: object
+) -> None:
+    def asked(*arguments: object) -> None:
+        raise AssertionError(arguments)
+
+    for name in ("is_available", "device_count", "is_initialized", "current_device"):
+        monkeypatch.setattr(torch.cuda, name, asked)
+    with contextlib.suppress(fr.UnsupportedError, fr.InvalidArgumentError):
+        next(iter(fr.torch.DataLoader(record_file, 4, transforms=LIST, device=device)))
+
+
+def test_copies_are_made_on_the_side_stream_which_the_current_one_waits_for(cuda: FakeCuda) -> None:
+    images, labels = torch.zeros(2, 3, 4, 4), torch.zeros(2)
+    copy = SideStreamCopy(torch.device("cuda", 1))
+    assert cuda.calls == []  # no context yet
+    copied = copy([[images, images], b"encoded", labels])
+    one = ["lock pages on side", "copy to cuda:1 on side", "keep for user 1"]
+    assert cuda.calls == ["a stream of cuda:1", *one, *one, *one, "user 1 waits for side"]
+    assert [type(column) for column in copied] == [list, bytes, Pinned]
+    assert cuda.current == 0
+    assert copied[2].tensor is labels
+    copy([labels])
+    assert cuda.calls.count("a stream of cuda:1") == 1
+
+
+def test_the_current_device_is_that_of_the_loaders_making(
+    record_file: pathlib.Path, cuda: FakeCuda
+) -> None:
+    cuda.initialized, cuda.current = True, 2
+    loader = fr.torch.DataLoader(record_file, 4, transforms=LIST, device="cuda", fields=["label"])
+    cuda.current = 3
+    next(iter(loader))
+    assert cuda.calls[0] == "a stream of cuda:2"
+    assert cuda.calls[-1] == "user 2 waits for side"
+
+
+@pytest.mark.parametrize("options", [{"shuffle": True}, {"sampler": [*range(30, 0, -1)]}], ids=str)
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError, KeyboardInterrupt])
+def test_a_batch_that_could_not_be_copied_comes_with_the_next_call(
+    record_file: pathlib.Path,
+    cuda: FakeCuda,
+    options: dict[str, object],
+    error: type[BaseException],
+) -> None:
+    def make() -> fr.torch.DataLoader:
+        return fr.torch.DataLoader(
+            record_file, 8, transforms=LIST, device="cuda", fields=["image", "id"], **options
+        )
+
+    def ids(batch: tuple[Pinned, ...]) -> list[int]:
+        found: list[int] = batch[1].tensor.tolist()
+        return found
+
+    expected = [ids(batch) for batch in make()]
+    loader = make()
+    iterator = iter(loader)
+    found = []
+    state = loader.state_dict()
+    for batch in range(4):
+        cuda.fails = [error] * (1 + batch % 2)
+        for _ in range(1 + batch % 2):
+            with pytest.raises(error):
+                next(iterator)
+            assert loader.state_dict() == state, "it was not handed out"
+        again = make()
+        again.load_state_dict(loader.state_dict())
+        assert ids(next(iter(again))) == expected[batch]
+        found.append(ids(next(iterator)))
+        state = loader.state_dict()
+    assert found == expected
+    assert next(iterator, None) is None
+    assert loader.state_dict()["epoch"] == 1
+
+    iterator = iter(loader)
+    cuda.fails = [error]
+    with pytest.raises(error):
+        next(iterator)
+    loader.set_epoch(0)
+    with pytest.raises(fr.StateError, match="this iterator is over"):
+        next(iterator)
+    assert [ids(batch) for batch in loader] == expected
 
 
 @pytest.mark.parametrize(
@@ -120,9 +291,12 @@ def test_a_device_is_decided_on() -> None:
         (-1, fr.InvalidArgumentError, "`device` names no device"),
     ],
 )
-def test_a_bad_device_is_refused(device: object, kind: type[fr.Error], match: str) -> None:
+def test_a_bad_device_is_refused(
+    monkeypatch: pytest.MonkeyPatch, device: object, kind: type[fr.Error], match: str
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(kind, match=match):
-        target_device(device, has_cuda=False)
+        target_device(device)
 
 
 def test_the_cpu_is_a_device(record_file: pathlib.Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import array
 import pathlib
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +107,52 @@ def test_weights_come_as_any_list_of_numbers(
     found = ids_only(tiny_file, weights=make(weights), seed=8)
     assert epoch_ids(found) == epoch_ids(expected)
     assert found.state_dict() == expected.state_dict()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a: a,
+        lambda a: np.repeat(a, 2)[::2],
+        lambda a: np.ascontiguousarray(a[::-1])[::-1],
+        lambda a: np.stack([a, a], axis=1)[:, 1],
+        torch.from_numpy,
+        lambda a: torch.from_numpy(np.repeat(a, 3))[::3],
+        lambda a: torch.from_numpy(a.copy()).requires_grad_(),
+        memoryview,
+        lambda a: array.array(a.dtype.char, a.tolist()),
+        lambda a: a.astype(a.dtype.newbyteorder()),
+    ],
+    ids=["array", "steps", "backwards", "column", "tensor", "tensor steps", "leaf", "view",
+         "stdlib", "bytes swapped"],
+)  # fmt: skip
+def test_weights_in_an_array_of_floats_are_those_of_the_list(
+    tiny_file: pathlib.Path, make: Callable[[Any], Any], dtype: str
+) -> None:
+    weights = (np.arange(TINY_COUNT) % 7 / 3).astype(dtype)
+    expected = ids_only(tiny_file, weights=weights.tolist(), seed=8)
+    found = ids_only(tiny_file, weights=make(weights), seed=8)
+    weights *= 0  # a copy was taken
+    again = pickle.loads(pickle.dumps(found))
+    assert epoch_ids(found) == epoch_ids(again) == epoch_ids(expected)
+    assert found.state_dict() == again.state_dict() == expected.state_dict()
+
+
+@pytest.mark.parametrize("make", [np.array, torch.tensor])
+def test_the_first_bad_weight_of_an_array_is_named(
+    tiny_file: pathlib.Path, make: Callable[[list[float]], Any]
+) -> None:
+    weights = [1.0] * TINY_COUNT
+    weights[5:7] = [-2.0, float("nan")]
+    with pytest.raises(fr.InvalidArgumentError, match=r"weight 5 cannot be used.*found -2"):
+        ids_only(tiny_file, weights=make(weights))
+    masked = np.ma.masked_array(np.ones(TINY_COUNT), [i == 5 for i in range(TINY_COUNT)])
+    with pytest.raises(fr.ArgumentTypeError, match=r"weights\[5\]"):
+        ids_only(tiny_file, weights=masked)
+    for shape in ((TINY_COUNT, 1), ()):
+        with pytest.raises(fr.ArgumentTypeError):
+            ids_only(tiny_file, weights=np.ones(shape))
 
 
 @pytest.mark.parametrize(("samples", "last_batch", "batches"), [

@@ -111,8 +111,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             "read_threads": whole("read_threads", read_threads, least=1, bits=16),
         }
         self._is_image = [field in images for field in self._options["fields"]]
-        # In shared memory, so that worker processes that live on hear of the next epoch.
-        self._epoch = torch.zeros((), dtype=torch.int64)
+        # In shared memory, so that worker processes that live on hear of the next epoch; whatever
+        # torch's default device is.
+        self._epoch = torch.zeros((), dtype=torch.int64, device="cpu")
         self._epoch.share_memory_()  # type: ignore[no-untyped-call]
         self._prepare()
         self._ready(1)

@@ -24,12 +24,11 @@ class TensorFramework(Framework[torch.Tensor]):
         """Errors: InvalidArgumentError, ArgumentTypeError; UnsupportedError without CUDA."""
         self.interleaved = choice_of("memory_format", memory_format, _FORMATS) == _FORMATS[1]
         self._pins = truth("pin_memory", pin_memory)
-        # Asked only where it matters: the answer may start the driver, which a fork does not survive.
-        has_cuda = (self._pins or device is not None) and torch.cuda.is_available()
         if self._pins:
-            require_cuda("pin_memory", has_cuda)
-        target = target_device(device, has_cuda)
+            require_cuda("pin_memory")
+        target = target_device(device)
         self._copy = None if target is None else SideStreamCopy(target)
+        self.copies = self._pins or self._copy is not None
 
     def column(self, array: _core.Array, is_image: bool) -> torch.Tensor:
         tensor = from_dlpack(array)
@@ -50,10 +49,11 @@ class SideStreamCopy:
     comes to use the batch.
 
     Each tensor goes through page-locked memory, which PyTorch keeps until the copy is done; the
-    loader's own memory is free at once.
+    loader's own memory is free at once. Where it fails, nothing of `columns` is lost.
     """
 
     def __init__(self, device: torch.device) -> None:
+        """Requires: a CUDA device with an index."""
         self._device = device
         self._stream: Any = None  # with the first batch: no CUDA context before that
 
@@ -63,8 +63,10 @@ class SideStreamCopy:
         current = torch.cuda.current_stream(self._device)
 
         def copy(tensor: torch.Tensor) -> torch.Tensor:
+            # Page-locked and device memory are taken, and the copy is done, on the side stream: so
+            # what is let go half way is not reused before its copy is over.
             copied = tensor.pin_memory().to(self._device, non_blocking=True)
-            copied.record_stream(current)  # its memory is not reused before that stream is done
+            copied.record_stream(current)  # nor before that stream, whose it becomes, is done
             return copied
 
         with torch.cuda.stream(self._stream):
@@ -73,11 +75,12 @@ class SideStreamCopy:
         return copies
 
 
-def target_device(device: object, has_cuda: bool) -> torch.device | None:
-    """The CUDA device that `device` names; None for the CPU.
+def target_device(device: object) -> torch.device | None:
+    """The CUDA device that `device` names, with its index; None for the CPU.
 
-    Errors: ArgumentTypeError and InvalidArgumentError for what names no device; UnsupportedError
-    for devices of other kinds, and for CUDA where `has_cuda` is False.
+    CUDA is asked only about devices of its own: the answer may start the driver, which a fork does
+    not survive. Errors: ArgumentTypeError and InvalidArgumentError for what names no device, or
+    one that is not there; UnsupportedError for devices of other kinds, and without CUDA.
     """
     if device is None:
         return None
@@ -100,13 +103,23 @@ def target_device(device: object, has_cuda: bool) -> torch.device | None:
             found=shown(str(target)),
             remedy="Leave `device` out, and move the tensors with `.to`",
         )
-    require_cuda("device", has_cuda)
-    return target
+    require_cuda("device")
+    index = target.index
+    if index is None:  # the current one, which is the first until CUDA has been used
+        index = torch.cuda.current_device() if torch.cuda.is_initialized() else 0
+    count = torch.cuda.device_count()
+    if index >= count:
+        raise InvalidArgumentError(
+            "`device` names a CUDA device that is not there",
+            expected=f"an index below {count}, the number of devices",
+            found=shown(device),
+        )
+    return torch.device("cuda", index)
 
 
-def require_cuda(option: str, has_cuda: bool) -> None:
+def require_cuda(option: str) -> None:
     """Errors: UnsupportedError that says whether PyTorch or the machine lacks CUDA."""
-    if has_cuda:
+    if torch.cuda.is_available():
         return
     built = torch.version.cuda is not None
     raise UnsupportedError(

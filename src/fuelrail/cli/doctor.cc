@@ -8,6 +8,7 @@
 #include <jpeglib.h>
 #include <libdeflate.h>
 #include <spng.h>
+#include <webp/decode.h>
 
 #include <cstdlib>
 #include <memory>
@@ -21,6 +22,8 @@
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/doctor_machine.h"
 #include "fuelrail/cli/text.h"
+#include "fuelrail/decode/tiff/tiff_decoder.h"
+#include "fuelrail/storage/read_queue.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -46,10 +49,18 @@ std::string dotted(int major, int minor, int patch) {
   return fmt::format("{}.{}.{}", major, minor, patch);
 }
 
+std::string webp_version() {
+  const int version = WebPGetDecoderVersion();
+  return dotted(version >> 16, version >> 8 & 0xff, version & 0xff);
+}
+
 // Those whose library can be asked say what is loaded, the others what was compiled against.
 Json libraries_json() {
+  const std::string tiff = libtiff_version();
   return {{"libjpeg-turbo", FUELRAIL_TEXT_OF(LIBJPEG_TURBO_VERSION)},
           {"libspng", spng_version_string()},
+          {"libwebp", webp_version()},
+          {"libtiff", tiff.empty() ? "not in this build" : tiff},
           {"libdeflate", LIBDEFLATE_VERSION_STRING},
           {"fmt", dotted(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
           {"highway", dotted(HWY_MAJOR, HWY_MINOR, HWY_PATCH)},
@@ -90,7 +101,7 @@ Json shared_memory_json() {
 Json report_on(const std::string& path) {
   const Kernel system = kernel();
   const Processor cpu = processor();
-  const IoUring ring = io_uring();
+  const std::string no_io_uring = io_uring_refusal();
   const Limits limit = limits();
   return {{"fuelrail", {{"version", FUELRAIL_VERSION}, {"compiler", FUELRAIL_COMPILER}}},
           {"libraries", libraries_json()},
@@ -110,7 +121,7 @@ Json report_on(const std::string& path) {
           {"limits",
            {{"open_files", or_null(limit.open_files)},
             {"locked_memory_bytes", or_null(limit.locked_bytes)}}},
-          {"io_uring", {{"available", ring.available}, {"reason", ring.reason}}},
+          {"io_uring", {{"available", no_io_uring.empty()}, {"reason", no_io_uring}}},
           {"file_system", file_system_json(path)}};
 }
 

@@ -103,27 +103,6 @@ Processor processor() {
   return {.name = describe_cpu(), .flags = vector_flags(), .targets = simd_targets()};
 }
 
-IoUring io_uring() {
-  io_uring_params parameters{};
-  const long ring = ::syscall(SYS_io_uring_setup, 1U, &parameters);
-  if (ring >= 0) {
-    ::close(static_cast<int>(ring));
-    return {.available = true, .reason = ""};
-  }
-  switch (errno) {
-    case ENOSYS:
-      return {.available = false, .reason = "the kernel has none (Linux 5.1 or later does)"};
-    case EPERM:
-    case EACCES:
-      return {.available = false,
-              .reason = "forbidden here, by kernel.io_uring_disabled or a container's rules"};
-    case ENOMEM:
-      return {.available = false, .reason = "the limit of locked memory is too low"};
-    default:
-      return {.available = false, .reason = std::strerror(errno)};
-  }
-}
-
 FileSystem file_system_at(const std::string& path) {
   struct statfs found {};
   if (::statfs(path.c_str(), &found) != 0) {

@@ -22,13 +22,6 @@ struct Processor {
 };
 Processor processor();
 
-// io_uring, tried by asking the kernel for a ring.
-struct IoUring {
-  bool available = false;
-  std::string reason;  // why not; empty when available
-};
-IoUring io_uring();
-
 struct FileSystem {
   std::string type;  // "ext4", "nfs4", or its number in hexadecimal
   bool remote = false;

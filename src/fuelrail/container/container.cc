@@ -7,9 +7,14 @@
 namespace fuelrail {
 
 Fingerprint Container::fingerprint(const std::function<bool()>& keep_going) const {
-  const std::lock_guard lock(mutex_);
-  if (!fingerprint_) fingerprint_ = make_fingerprint(keep_going);
-  return *fingerprint_;
+  const Fingerprint* known = fingerprint_.load(std::memory_order_acquire);
+  if (known == nullptr) {
+    auto made = std::make_unique<const Fingerprint>(make_fingerprint(keep_going));
+    if (fingerprint_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
+      known = made.release();
+    }  // else another thread was first: `known` is its
+  }
+  return *known;
 }
 
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,

@@ -3,11 +3,10 @@
 // threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,7 +44,7 @@ std::string to_string(const Fingerprint& fingerprint);  // "1281167-140126340912
 // Immutable once opened. Threads: every method may be called from any thread at once.
 class Container {
  public:
-  virtual ~Container() = default;
+  virtual ~Container() { delete fingerprint_.load(std::memory_order_relaxed); }
   Container(const Container&) = delete;
   Container& operator=(const Container&) = delete;
 
@@ -73,7 +72,8 @@ class Container {
   // Made when it is first asked for, which may mean a look at every record, and kept. `keep_going`
   // is asked by the calling thread as such a look begins and every 50 ms; false ends it with a
   // StateError "interrupted", and what it throws passes through; the next call begins anew.
-  // Default: never asked. Errors: those of `extent`.
+  // Default: never asked. No lock is held meanwhile: `keep_going` may ask for the fingerprint too,
+  // as a signal handler that saves a state does. Errors: those of `extent`.
   Fingerprint fingerprint(const std::function<bool()>& keep_going = {}) const;
 
   // Names of the classes, by label. Empty when the format and its sidecar have none.
@@ -86,11 +86,10 @@ class Container {
   Container() = default;
 
  private:
-  // Called by one thread at a time. `keep_going` may be empty.
+  // Threads: any; two at once make the same. `keep_going` may be empty.
   virtual Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const = 0;
 
-  mutable std::mutex mutex_;
-  mutable std::optional<Fingerprint> fingerprint_;  // guarded by mutex_; empty = not made yet
+  mutable std::atomic<const Fingerprint*> fingerprint_ = nullptr;  // owned; set once
 };
 
 // Reads and parses one record, blocking. `framed` is the caller's memory, reused from call to call.

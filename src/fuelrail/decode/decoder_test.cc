@@ -14,7 +14,7 @@ namespace {
 // Of every format that this build decodes.
 std::vector<std::string> all_endings() {
   std::vector<std::string> endings{".jpg", ".png", ".webp", ".bmp"};
-  if (has_tiff()) endings.push_back(".tif");
+  if (!libtiff_version().empty()) endings.push_back(".tif");
   return endings;
 }
 
@@ -27,7 +27,7 @@ std::vector<DecoderCase> cases() {
       {"bmp", make_bmp_decoder, {".bmp"}},
       {"whole_image", [] { return std::make_unique<WholeImageDecoder>(); }, all_endings()},
   };
-  if (has_tiff()) cases.push_back({"tiff", make_tiff_decoder, {".tif"}});
+  if (!libtiff_version().empty()) cases.push_back({"tiff", make_tiff_decoder, {".tif"}});
   return cases;
 }
 

@@ -87,6 +87,14 @@ void BadRecords::note(uint32_t epoch, std::vector<Failure> failures) {
   }
 }
 
+void BadRecords::go_on_from(const BadRecords& before) {
+  epoch_ = before.epoch_;
+  counted_ = before.counted_;
+  last_ = before.last_;
+  list_ = before.list_;
+  where_ = before.where_;
+}
+
 std::exception_ptr BadRecords::too_many_error() const {
   std::string last;
   for (const size_t i : last_) {

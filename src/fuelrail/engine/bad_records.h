@@ -39,6 +39,10 @@ class BadRecords {
   // Notes the failures of a batch of `epoch`, sorted by row and attempt.
   void note(uint32_t epoch, std::vector<Failure> failures);
 
+  // Takes over what `before` has listed and counted, in place of its own. Requires: `before` is of
+  // a container of the same records.
+  void go_on_from(const BadRecords& before);
+
   // Forgets the count, not the list.
   void count_anew() {
     counted_.clear();

@@ -64,6 +64,21 @@ TEST(BadRecords, are_counted_anew_in_each_epoch_and_on_request) {
   EXPECT_TRUE(bad.too_many());
 }
 
+TEST(BadRecords, go_on_from_those_before_with_their_list_and_their_count) {
+  const auto container = made_records(50);
+  BadRecords before(*container, 2);
+  before.note(4, {failure(0, 1), failure(1, 2)});
+  BadRecords bad(*container, 2);
+  bad.go_on_from(before);
+  bad.note(4, {failure(0, 2)});
+  EXPECT_FALSE(bad.too_many()) << "it was counted before";
+  ASSERT_EQ(bad.list().size(), 2u);
+  EXPECT_EQ(bad.list()[1].times, 2u);
+  bad.note(4, {failure(0, 3)});
+  EXPECT_TRUE(bad.too_many());
+  EXPECT_EQ(before.list().size(), 2u);
+}
+
 TEST(BadRecords, too_many_say_how_many_and_name_the_last_few) {
   const auto container = made_records(50);
   BadRecords bad(*container, 3);

@@ -49,9 +49,11 @@ struct Engine::Impl {
 
 Engine::Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
                std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
-               const EngineOptions& options, const ErrorPolicy& policy)
+               const EngineOptions& options, const ErrorPolicy& policy, const Engine* before)
     : impl_(new Impl{{std::move(container), std::move(sampler), std::move(layout),
-                      std::move(make_worker), checked(options), policy}}) {}
+                      std::move(make_worker), checked(options), policy}}) {
+  if (before != nullptr) impl_->pipeline.go_on_from(before->impl_->mine());
+}
 
 Engine::~Engine() {
   // The parent's threads cannot be joined, and one of them may have held the lock: what they share
@@ -61,8 +63,8 @@ Engine::~Engine() {
 
 Engine::Next Engine::next(std::chrono::milliseconds timeout) { return impl_->mine().next(timeout); }
 
-void Engine::restart(std::unique_ptr<Sampler> sampler) {
-  impl_->mine().restart(std::move(sampler));
+void Engine::restart(std::unique_ptr<Sampler> sampler, BadCount count) {
+  impl_->mine().restart(std::move(sampler), count);
 }
 
 Progress Engine::progress() const { return impl_->mine().progress(); }

@@ -14,7 +14,8 @@
 // (read_depth.h), of further batches than `prefetch` where that takes it; workers begin none of
 // those before its turn. As many files of a folder are looked at at once (look_ahead.h).
 //
-// Memory: `prefetch` + 1 slots besides those that the user holds, and `read_ahead_bytes`.
+// Memory: `prefetch` + 2 slots, those of the two batches that the user took last among them, what
+// else he holds, and `read_ahead_bytes`.
 #pragma once
 
 #include <chrono>
@@ -43,7 +44,8 @@ struct EngineOptions {
   int read_threads = 4;        // reads at once to begin with; more while workers wait for them,
   int max_read_threads = 256;  // up to this, where it is more
   size_t group = 4;            // records that a worker takes at a time, at most
-  // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case.
+  // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case,
+  // and what stands in for a bad record of a batch that is being worked on is not kept waiting.
   size_t read_ahead_bytes = size_t{32} << 20;
   ReadBackend read_backend = ReadBackend::kAuto;
   // Reads past the page cache, where a file system permits it: for data far larger than memory.
@@ -51,20 +53,25 @@ struct EngineOptions {
   // Called when direct reads are refused, or not possible for now: once each at most, on one of the
   // engine's threads.
   std::function<void(const std::string&)> warn{};
+  // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
+  std::function<std::unique_ptr<ReadQueue>(const ReadQueueOptions&)> make_queue = make_read_queue;
 };
 
-// Threads: `next`, `restart` and `progress` from one thread at a time; `stats` and `stop` from any.
+// Threads: `next` and `restart` from one thread at a time; `progress`, `bad_records`, `stats` and
+// `stop` from any, at any time.
 // The engine's own threads receive no signals. The sampler is called on one of them.
 // Fork: an engine belongs to the process in which `next` was first called. In a forked child
 // `stop` and the destructor do nothing, everything else throws StateError.
 class Engine {
  public:
   // Starts nothing yet: threads start at the first `next`. `policy` and `options` stand apart: the
-  // one changes results. Errors: InvalidArgumentError for bad options. Requires: no argument is
-  // null.
+  // one changes results. `before`, if given, is an engine of the same container that this one goes
+  // on for: what it has passed over and counted so far is this one's too. Errors:
+  // InvalidArgumentError for bad options. Requires: no other argument is null.
   Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
          std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
-         const EngineOptions& options, const ErrorPolicy& policy = {});
+         const EngineOptions& options, const ErrorPolicy& policy = {},
+         const Engine* before = nullptr);
 
   // Stops and joins every thread; what is in flight is dropped. In a forked child it only lets go:
   // the threads are the parent's, and the memory is not given back.
@@ -96,13 +103,18 @@ class Engine {
   // valid. Does not wait for the reads and the groups in progress, `next` does; until they have
   // ended, the sampler before this one may still be at work. Errors: StateError after `stop`; the
   // error that has ended the engine.
-  void restart(std::unique_ptr<Sampler> sampler);
+  enum class BadCount : uint8_t {
+    kAnew,  // for `max_bad`; ends a run's TooManyBadRecordsError
+    kGoOn,  // the epoch's count stands, and so does that error
+  };
+  void restart(std::unique_ptr<Sampler> sampler, BadCount count = BadCount::kAnew);
 
   // What the user has been handed: the `after` of the last batch that `next` returned, or threw the
   // bad row of; before the first, where the sampler began.
   Progress progress() const;
 
-  // What `skip` has passed over in the batches handed out since the engine was made, a record once,
+  // What `skip` has passed over in the batches handed out since the engine (or the first of those
+  // before it) was made, a record once,
   // in the order in which they came up first; from number `since` on.
   std::vector<BadRecord> bad_records(size_t since = 0) const;
 

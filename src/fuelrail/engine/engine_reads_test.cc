@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/container/files/files_container.h"
 #include "fuelrail/sampler/fed_sampler.h"
-#include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/engine_rig.h"
-#include "fuelrail/testing/temporary_directory.h"
+#include "fuelrail/testing/file_records.h"
 
 namespace fuelrail {
 namespace {
@@ -59,11 +61,12 @@ class Turnstile {
 
 // An engine over slow storage, and workers that are quicker than that.
 struct SlowStorage {
-  SlowStorage(uint64_t batch_size, size_t prefetch) {
+  SlowStorage(uint64_t batch_size, size_t prefetch,
+              std::shared_ptr<const Container> records = made_records(4'000)) {
+    rig.order = {.records = records->size(), .batch_size = batch_size};
     rig.container = std::make_shared<HookedContainer>(
-        made_records(4'000),
+        std::move(records),
         ContainerHooks{.read = [this](uint64_t offset, uint64_t) { storage.pass(offset); }});
-    rig.order = {.records = 4'000, .batch_size = batch_size};
     // Each record is passed on as it comes: no read waits for one that the test holds back.
     rig.engine = {.threads = 2, .prefetch = prefetch, .group = 1};
     rig.worker.before = [this](std::span<const Task> tasks) {
@@ -82,6 +85,15 @@ struct SlowStorage {
     return passed;
   }
 
+  // The first round of reads, of which the first says nothing: no worker has done a record yet.
+  void answer_first(const Engine& engine) {
+    EXPECT_TRUE(storage.await(4u));
+    const uint64_t before = engine.stats().process.bytes;
+    answer(1);
+    while (engine.stats().process.bytes == before) std::this_thread::yield();
+    answer(3);
+  }
+
   Turnstile storage;
   Rig rig;
   std::mutex mutex;
@@ -94,7 +106,8 @@ TEST(EngineReads, in_flight_double_while_workers_wait_for_storage) {
   SlowStorage slow(2'000, 2);
   const auto engine = slow.rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
-  for (const size_t reads : {4u, 8u, 16u, 32u, 64u, 128u}) {
+  slow.answer_first(*engine);
+  for (const size_t reads : {8u, 16u, 32u, 64u, 128u}) {
     ASSERT_TRUE(slow.storage.await(reads)) << reads;
     slow.answer(reads);
   }
@@ -114,7 +127,8 @@ TEST(EngineReads, in_flight_are_more_than_what_is_prefetched_holds_and_slots_are
   std::thread consumer([&] {
     for (; taken < 600; ++taken) said.push_back(said_by(*engine));
   });
-  for (const size_t reads : {4u, 8u, 16u, 32u}) {
+  slow.answer_first(*engine);
+  for (const size_t reads : {8u, 16u, 32u}) {
     EXPECT_TRUE(slow.storage.await(reads)) << reads;
     const size_t passed = slow.answer(reads);
     while (taken < passed / 4) std::this_thread::yield();  // else nobody waits for storage
@@ -231,6 +245,62 @@ TEST(EngineReads, an_engine_ends_while_it_looks_at_files) {
   EXPECT_THROW(engine->next(), StateError);
 }
 
+// Batches of 4 rows, of which one is prefetched, read so far ahead that the bound is full: a record
+// larger than the bound waits in a batch that workers may not begin before the next one, of which
+// one record is bad, has been handed out.
+struct FullReadAhead : SlowStorage {
+  static constexpr uint64_t kNext = 5;
+  static constexpr uint64_t kBad = 4 * kNext;
+  static constexpr uint64_t kLarge = kBad + 12;
+
+  FullReadAhead() : SlowStorage(4, 1, records()) {
+    rig.engine.read_ahead_bytes = 64 * 1024;
+    rig.policy = {.on_error = OnError::kSkip, .max_bad = 100};
+    rig.worker.bad = {kBad};
+    rig.worker.before = [this, count = rig.worker.before](std::span<const Task> tasks) {
+      count(tasks);
+      if (tasks.front().entry.record == kBad) bad_record.pass();
+    };
+  }
+  static std::shared_ptr<const Container> records() {
+    std::vector<MemoryContainer::Record> made(4'000);
+    for (uint64_t i = 0; i < made.size(); ++i) {
+      made[i] = {.fields = {std::string(i == kLarge ? 100'000 : 100, static_cast<char>(i))},
+                 .id = i};
+    }
+    return std::make_shared<MemoryContainer>("memory://large", Schema{{{.name = "bytes"}}}, made);
+  }
+  // Takes the batches before the next, whose bad record stands at its gate, and waits until all are
+  // read up to the large one.
+  void fill(Engine& engine) {
+    std::thread consumer([&] { said = all_said(engine, kNext); });
+    answer_first(engine);
+    storage.release(kAll);
+    consumer.join();
+    while (engine.stats().fetch.items < kLarge + 1) std::this_thread::yield();
+  }
+  // What `next` gives from then on, each within a time that no right engine needs.
+  void go_on(Engine& engine) {
+    while (said.size() < 40) {
+      const Engine::Next next = engine.next(std::chrono::seconds(30));
+      ASSERT_EQ(next.status, Engine::Status::kBatch) << "batch " << said.size();
+      said.push_back({.rows = rows_of(*next.batch)});
+    }
+  }
+
+  Gate bad_record;
+  std::vector<Said> said;
+};
+
+TEST(EngineReads, a_substitute_finds_room_where_batches_far_ahead_fill_the_bound) {
+  FullReadAhead full;
+  const auto engine = full.rig.make();
+  full.fill(*engine);
+  full.bad_record.open();
+  full.go_on(*engine);
+  EXPECT_EQ(full.said, expected(full.rig, full.said.size()));
+}
+
 // Who feeds an order makes as many batches as will be handed out: asking for more would wait.
 TEST(EngineReads, fed_order_is_asked_for_no_more_than_is_prefetched) {
   constexpr size_t kPrefetch = 2;
@@ -266,9 +336,59 @@ TEST(EngineReads, storage_that_keeps_up_is_read_no_deeper) {
   const auto engine = rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
   while (engine->stats().fetch.items < 500) std::this_thread::yield();
-  EXPECT_LE(engine->stats().reads_at_once, 16u);  // the first records found nobody waiting
+  EXPECT_EQ(engine->stats().reads_at_once, 4u);  // though the first records found nobody waiting
   gate.open();
   EXPECT_EQ(said_by(*engine), expected(rig, 1)[0]);
+}
+
+// An order of one batch: what each call of a map-style data set is.
+std::unique_ptr<Sampler> order_of_one_batch(uint64_t records, uint64_t rows) {
+  FedBatch batch;
+  for (uint64_t i = 0; i < rows; ++i) batch.records.push_back(100 + i);
+  return std::make_unique<FedSampler>(records,
+                                      [batch, fed = false]() mutable -> std::optional<FedBatch> {
+                                        if (std::exchange(fed, true)) return std::nullopt;
+                                        return batch;
+                                      });
+}
+
+TEST(EngineReads, storage_that_keeps_up_is_read_no_deeper_however_often_an_order_begins) {
+  constexpr uint64_t kRows = 64;
+  Rig rig;
+  rig.container = made_records(500);
+  std::atomic<uint64_t> due = 0;
+  std::unique_ptr<Engine> engine;
+  rig.worker.before = [&](auto) {  // all are read before the first is done
+    while (engine->stats().fetch.items < due) std::this_thread::yield();
+  };
+  engine = std::make_unique<Engine>(
+      rig.container, order_of_one_batch(500, kRows), record_layout(kRows),
+      record_worker_factory(rig.container, rig.worker), EngineOptions{.threads = 2});
+  for (int call = 0; call < 10; ++call) {
+    due += kRows;
+    if (call > 0) engine->restart(order_of_one_batch(500, kRows));
+    ASSERT_TRUE(said_by(*engine).rows);
+    EXPECT_EQ(engine->stats().reads_at_once, 4u) << "after call " << call;
+  }
+}
+
+TEST(EngineReads, slow_storage_is_read_deeper_though_each_batch_is_an_order_of_its_own) {
+  constexpr uint64_t kRows = 64;
+  SlowStorage slow(kRows, 2);
+  Engine engine(slow.rig.container, order_of_one_batch(4'000, kRows), slow.rig.layout(),
+                record_worker_factory(slow.rig.container, slow.rig.worker), slow.rig.engine);
+  for (size_t call = 0; call < 3; ++call) {
+    if (call > 0) engine.restart(order_of_one_batch(4'000, kRows));
+    EXPECT_EQ(engine.next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+    slow.answer_first(engine);
+    for (size_t left = kRows - 4; left > 0;) {
+      const size_t reads = std::min(left, engine.stats().reads_at_once);
+      slow.answer(reads);
+      left -= reads;
+    }
+    ASSERT_TRUE(said_by(engine).rows);
+    EXPECT_GE(engine.stats().reads_at_once, 32u) << "after call " << call;
+  }
 }
 
 TEST(EngineReads, depth_changes_no_batch) {
@@ -284,42 +404,6 @@ TEST(EngineReads, depth_changes_no_batch) {
     }
   }
 }
-
-// The records of made_records in a file, which a backend may read in its own way.
-class FileRecords final : public Container {
- public:
-  explicit FileRecords(uint64_t records) : made_(made_records(records)) {
-    std::string bytes;
-    for (uint64_t i = 0; i < records; ++i) {
-      const Extent from = made_->extent(i);
-      std::vector<std::byte> record(static_cast<size_t>(from.length));
-      from.source->read(from.offset, record);
-      offsets_.push_back(bytes.size());
-      bytes.append(reinterpret_cast<const char*>(record.data()), record.size());
-    }
-    write_file(directory_ / "records", bytes);
-    source_ = file_system_for(directory_.path()).open(directory_ / "records");
-  }
-  uint64_t size() const override { return made_->size(); }
-  const Schema& schema() const override { return made_->schema(); }
-  Extent extent(uint64_t i) const override {
-    return {source_, offsets_[i], made_->extent(i).length};
-  }
-  void parse(uint64_t i, Bytes framed, Sample& out) const override { made_->parse(i, framed, out); }
-  Place place(uint64_t i) const override { return made_->place(i); }
-  const std::vector<std::string>& classes() const override { return made_->classes(); }
-  bool verifies_checksums() const override { return made_->verifies_checksums(); }
-
- private:
-  Fingerprint make_fingerprint(const std::function<bool()>&) const override {
-    return made_->fingerprint();
-  }
-
-  TemporaryDirectory directory_;
-  std::shared_ptr<const Container> made_;
-  std::shared_ptr<const Source> source_;
-  std::vector<uint64_t> offsets_;
-};
 
 TEST(EngineReads, every_backend_gives_the_same_batches_direct_or_not) {
   Rig rig;

@@ -17,7 +17,8 @@ enum class OnError : uint8_t {
 struct ErrorPolicy {
   OnError on_error = OnError::kRaise;
   // Bad records that one epoch may have in this process's rows, those that came up in a
-  // substitute's place among them; each counts once. Counted anew after `restart`.
+  // substitute's place among them; each counts once. Counted anew after `restart`, unless that is
+  // told to go on counting.
   size_t max_bad = 0;
 };
 

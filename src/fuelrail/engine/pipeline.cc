@@ -54,10 +54,10 @@ void Pipeline::start() {
     std::lock_guard lock(mutex_);
     check_usable();
     if (started_.load(std::memory_order_relaxed)) return;
-    queue_ = make_read_queue({.threads = options_.read_threads,
-                              .backend = options_.read_backend,
-                              .direct = options_.direct_reads,
-                              .warn = options_.warn});
+    queue_ = options_.make_queue({.threads = options_.read_threads,
+                                  .backend = options_.read_backend,
+                                  .direct = options_.direct_reads,
+                                  .warn = options_.warn});
     look_ahead_ = std::make_unique<LookAhead>(container_, options_.read_threads);
     // Slots that the engine fills, the one that the user works on, and one that he is about to let
     // go.
@@ -222,12 +222,20 @@ void Pipeline::recycle(JobPointer job) {
   if (recycled_.size() <= options_.prefetch) recycled_.push_back(std::move(job));
 }
 
-void Pipeline::restart(std::unique_ptr<Sampler> sampler) {
+void Pipeline::go_on_from(const Pipeline& before) {
+  const std::scoped_lock lock(mutex_, before.mutex_);
+  bad_records_.go_on_from(before.bad_records_);
+  too_many_bad_ = before.too_many_bad_;
+}
+
+void Pipeline::restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count) {
   std::lock_guard lock(mutex_);
   check_usable();
   progress_ = sampler->progress();
-  bad_records_.count_anew();
-  too_many_bad_ = nullptr;
+  if (count == Engine::BadCount::kAnew) {
+    bad_records_.count_anew();
+    too_many_bad_ = nullptr;
+  }
   if (!started_.load(std::memory_order_relaxed)) return sampler_.swap(sampler);
   next_sampler_.swap(sampler);
   discarding_ = true;

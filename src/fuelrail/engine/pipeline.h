@@ -39,7 +39,8 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
 
   Engine::Next next(std::chrono::milliseconds timeout);
-  void restart(std::unique_ptr<Sampler> sampler);
+  void restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count);
+  void go_on_from(const Pipeline& before);  // before anything else
   Progress progress() const;
   std::vector<BadRecord> bad_records(size_t since) const;
   Stats stats();
@@ -110,6 +111,7 @@ class Pipeline {
   bool locate_rows();
   void locate(Row& row, bool planned) const;
   bool admit_rows();
+  bool admits(const Row& row) const;
   void admit(Row& row);
   ReadRequest request_for(Row& row) const;
   void mark_ready(Row& row);

@@ -17,6 +17,9 @@ constexpr size_t kRoomForDirect = 3 * kDirectAlignment;
 uint64_t tag_of(Row& row) { return std::bit_cast<uint64_t>(&row); }
 Row& row_of(uint64_t tag) { return *std::bit_cast<Row*>(tag); }
 
+// Whether what stands in for the row's bad record is read whatever the bound says.
+bool passes_bound(const Row* row) { return row->job->near; }
+
 }  // namespace
 
 void Pipeline::fetch() {
@@ -77,6 +80,7 @@ void Pipeline::start_over(Lock& lock) {
   jobs_.clear();
   skipped_.clear();
   sampler_ = std::move(next_sampler_);
+  depth_.begin();
   issuing_ = nullptr;
   first_open_ = ready_ = held_back_ = untaken_ = newly_ready_ = 0;
   discarding_ = exhausted_ = plan_failed_ = end_of_epoch_ = false;
@@ -113,7 +117,19 @@ void Pipeline::let_near() {
   }
 }
 
+// The bound on what is read and not processed, and why nobody waits for it for ever. A buffer comes
+// back from its read, and then from its worker; but workers take rows of near jobs only, so that
+// the other jobs' rows keep theirs until the first job has been handed out. So no row of a near job
+// may wait for a buffer that a job behind it holds.
+// - Rows not issued yet are the last planned job's. Where that is near, all are, and every buffer
+//   comes back; a record larger than the bound goes in at the latest when none is in use.
+// - A row whose record was bad has given its buffer back, and later jobs may have taken the room
+//   since. In a near job it passes the bound, by the one buffer. In another it waits: behind it
+//   stands nobody who is due, and when its job becomes near the fetch thread is woken.
+// Elsewhere the fetch thread waits for reads in flight, which end, and for the sampler (feed.h says
+// what a feeder owes).
 bool Pipeline::can_issue() const {
+  if (std::any_of(skipped_.begin(), skipped_.end(), passes_bound)) return true;
   return issuing_ || !skipped_.empty() ? buffers_.has_room() : may_plan();
 }
 
@@ -128,7 +144,7 @@ bool Pipeline::issue() {
 }
 
 // Finds other records for the rows whose own were bad, and notes their reads, before anything new
-// is read. Returns: whether the bound admitted them all.
+// is read; those of near jobs first. Returns: whether the bound admitted them all.
 bool Pipeline::refetch_rows() {
   if (policy_.on_error == OnError::kRaise) return true;
   std::vector<Row*> rows;
@@ -140,18 +156,16 @@ bool Pipeline::refetch_rows() {
     if (!row->located) substitute(*row);
   }
   Lock lock(mutex_);
-  size_t admitted = 0;
-  bool room = !halted() && !discarding_;
-  while (room && admitted < rows.size()) {
-    Row& row = *rows[admitted];
-    room = row.error || buffers_.admits(static_cast<size_t>(row.extent.length));
-    if (!room) break;
-    ++admitted;
-    admit(row);  // may add to skipped_, at its end
+  skipped_.erase(skipped_.begin(), skipped_.begin() + static_cast<std::ptrdiff_t>(rows.size()));
+  std::stable_partition(rows.begin(), rows.end(), passes_bound);
+  auto next = rows.begin();
+  if (!halted() && !discarding_) {
+    for (; next != rows.end() && (passes_bound(*next) || admits(**next)); ++next) admit(**next);
   }
-  skipped_.erase(skipped_.begin(), skipped_.begin() + static_cast<std::ptrdiff_t>(admitted));
+  const bool all = next == rows.end();
+  skipped_.insert(skipped_.begin(), next, rows.end());  // `admit` may have added some
   unlock_and_wake(lock);
-  return room;
+  return all;
 }
 
 // Gives the row the next substitute for its record; where there is none, its last error stays.
@@ -252,7 +266,7 @@ bool Pipeline::admit_rows() {
   bool room = !halted() && !discarding_;
   while (room && issuing_ && next_row_ < located_) {
     Row& row = issuing_->rows[next_row_];
-    room = row.error || buffers_.admits(static_cast<size_t>(row.extent.length));
+    room = admits(row);
     if (!room) break;
     // Once its last row is done, the job belongs to the consumer.
     if (++next_row_ == issuing_->rows.size()) issuing_ = nullptr;
@@ -260,6 +274,10 @@ bool Pipeline::admit_rows() {
   }
   unlock_and_wake(lock);
   return room;
+}
+
+bool Pipeline::admits(const Row& row) const {
+  return row.error || buffers_.admits(static_cast<size_t>(row.extent.length));
 }
 
 void Pipeline::admit(Row& row) {

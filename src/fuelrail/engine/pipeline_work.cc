@@ -132,6 +132,7 @@ bool Pipeline::have_slot(BatchJob& job) {
 
 void Pipeline::hand_in(Group& group) {
   --running_;
+  depth_.processed();
   for (size_t i = 0; i < group.rows.size(); ++i) {
     Task& task = group.tasks[i];
     tolerated_ += task.tolerated;

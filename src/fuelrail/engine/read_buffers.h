@@ -33,7 +33,7 @@ class ReadBuffers {
   // Whether a record of `bytes` may be read now. Always, when there is room.
   bool admits(size_t bytes) const;
 
-  // Errors: std::bad_alloc.
+  // Asks for no admission: that is the caller's to decide. Errors: std::bad_alloc.
   ReadBuffer take(size_t bytes);
   // Nothing happens for an empty buffer.
   void give_back(ReadBuffer buffer);

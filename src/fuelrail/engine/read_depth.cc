@@ -6,7 +6,7 @@
 namespace fuelrail {
 
 bool ReadDepth::arrived(size_t records, bool starving) {
-  starved_ |= starving;
+  starved_ |= starving && worked_;
   in_round_ += records;
   if (in_round_ < reads_ || reads_ == 0) return false;
   in_round_ = 0;

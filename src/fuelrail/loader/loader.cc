@@ -61,10 +61,11 @@ size_t slot_rows(const EpochSamplerOptions& options, bool fed) {
   return std::min(options.batch_size, share);
 }
 
-// The share is the most rows that a rank has in an epoch of so many samples, fillers left out.
+// The share is the most rows that a rank has in an epoch of so many samples, fillers left out; of a
+// fed order, which may be as long as it likes, all of them.
 size_t max_bad(const LoaderOptions& options, uint64_t samples) {
   if (const auto* count = std::get_if<uint64_t>(&options.max_bad)) return *count;
-  const uint64_t world_size = std::max(options.shard.world_size, 1U);
+  const uint64_t world_size = options.fed ? 1 : std::max(options.shard.world_size, 1U);
   const auto share = static_cast<double>((samples + world_size - 1) / world_size);
   if (const auto* fraction = std::get_if<double>(&options.max_bad)) {
     if (!(*fraction >= 0 && *fraction <= 1)) {
@@ -92,7 +93,7 @@ OutOfMemoryError no_memory(const BatchLayout& layout, size_t slots, size_t lent)
     columns.push_back(describe(column, layout.rows()));
   }
   ErrorDetail detail{
-      .expected = fmt::format("{} bytes for each of {} batches (`prefetch` + 1) of {}",
+      .expected = fmt::format("{} bytes for each of {} batches (`prefetch` + 2) of {}",
                               layout.total_bytes(), slots, fmt::join(columns, ", ")),
       .remedy = "Use a smaller `batch_size` or `prefetch`"};
   if (lent > 0) {
@@ -124,38 +125,21 @@ struct Loader::Impl {
     if (options.fed) return options.fed(at);
     return std::make_unique<EpochSampler>(sampling, at);
   }
-  std::shared_ptr<Engine> make_engine(Progress at) const {
-    return std::make_shared<Engine>(
-        container, make_sampler(at), layout, image_worker_factory(container, options),
-        EngineOptions{.threads = options.threads,
-                      .prefetch = options.prefetch,
-                      .read_threads = options.read_threads,
-                      .read_backend = options.read_backend,
-                      .direct_reads = options.direct_reads,
-                      .warn = options.warn},
-        ErrorPolicy{.on_error = options.on_error,
-                    .max_bad = max_bad(options, sampling.epoch_size())});
+  std::shared_ptr<Engine> make_engine(Progress at, const Engine* before = nullptr) const {
+    return std::make_shared<Engine>(container, make_sampler(at), layout,
+                                    image_worker_factory(container, options),
+                                    EngineOptions{.threads = options.threads,
+                                                  .prefetch = options.prefetch,
+                                                  .read_threads = options.read_threads,
+                                                  .read_backend = options.read_backend,
+                                                  .direct_reads = options.direct_reads,
+                                                  .warn = options.warn},
+                                    ErrorPolicy{.on_error = options.on_error,
+                                                .max_bad = max_bad(options, sampling.epoch_size())},
+                                    before);
   }
 
-  // Those of the engines before this one come first.
-  std::vector<BadRecord> bad_records(size_t since) const {
-    if (earlier_bad.empty()) return engine()->bad_records(since);
-    std::vector<BadRecord> all = earlier_bad;
-    for (BadRecord& bad : engine()->bad_records()) {
-      const auto same = std::find_if(all.begin(), all.end(), [&](const BadRecord& earlier) {
-        return earlier.record == bad.record;
-      });
-      if (same == all.end()) {
-        all.push_back(std::move(bad));
-      } else {
-        same->times += bad.times;
-      }
-    }
-    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(since, all.size())));
-    return all;
-  }
-
-  // The engine, which `reserve` may replace while another thread stops it.
+  // The engine, which `reserve` may replace while other threads ask it something or stop it.
   std::shared_ptr<Engine> engine() const {
     const std::lock_guard lock(mutex);
     return running;
@@ -179,9 +163,7 @@ struct Loader::Impl {
   EpochSamplerOptions sampling;
   std::shared_ptr<const BatchLayout> layout;
   Phase phase = Phase::kBeforeBatch;
-  bool owes_end = false;               // kEndOfEpoch comes next, and the engine does not know of it
-  std::vector<BadRecord> earlier_bad;  // of engines that `reserve` replaced
-
+  bool owes_end = false;            // kEndOfEpoch comes next, and the engine does not know of it
   std::exception_ptr too_many_bad;  // ended the run, until it is restarted
 
   mutable std::mutex mutex;
@@ -215,7 +197,7 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
     throw;
   } catch (const std::bad_alloc&) {
     if (engine->progress() != before) note_handout();
-    throw no_memory(*impl_->layout, impl_->options.prefetch + 1, stats().slots_lent);
+    throw no_memory(*impl_->layout, impl_->options.prefetch + 2, stats().slots_lent);
   } catch (...) {
     if (engine->progress() != before) note_handout();
     throw;
@@ -273,13 +255,13 @@ void Loader::restore(const State& state) {
 
 void Loader::reserve(size_t rows) {
   const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
-  const Progress at = impl_->engine()->progress();
+  const std::shared_ptr<Engine> before = impl_->engine();
+  const Progress at = before->progress();
   if (rows <= impl_->layout->rows()) {
-    impl_->engine()->restart(impl_->make_sampler(at));
+    before->restart(impl_->make_sampler(at), Engine::BadCount::kGoOn);
   } else {
-    impl_->earlier_bad = impl_->bad_records(0);
     impl_->layout = impl_->make_layout(rows);
-    std::shared_ptr<Engine> engine = impl_->make_engine(at);
+    std::shared_ptr<Engine> engine = impl_->make_engine(at, before.get());
     const std::lock_guard lock(impl_->mutex);
     if (impl_->stopped) throw StateError("the loader has been stopped");
     impl_->running.swap(engine);
@@ -290,7 +272,9 @@ void Loader::reserve(size_t rows) {
 const LoaderOptions& Loader::options() const { return impl_->options; }
 const Container& Loader::container() const { return *impl_->container; }
 const BatchLayout& Loader::layout() const { return *impl_->layout; }
-std::vector<BadRecord> Loader::bad_records(size_t since) const { return impl_->bad_records(since); }
+std::vector<BadRecord> Loader::bad_records(size_t since) const {
+  return impl_->engine()->bad_records(since);
+}
 Stats Loader::stats() const { return impl_->engine()->stats(); }
 
 void Loader::stop() {

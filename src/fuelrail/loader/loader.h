@@ -21,7 +21,8 @@ namespace fuelrail {
 //   .transforms = {...}}); for (int epoch = 0; epoch < 90; ++epoch)
 //     while (auto batch = loader.next()) train(*batch);
 //
-// Threads: as Engine's.
+// Threads: `progress`, `bad_records`, `stats` and `stop` from any, at any time; everything else
+// from one thread at a time. `options` and `container` give what never changes.
 class Loader {
  public:
   // Errors: InvalidArgumentError for any bad option or combination (among them: an unknown
@@ -56,15 +57,16 @@ class Loader {
   void restore(const State& state);
 
   // Makes room for batches of `rows` rows, if there is less, and makes the order anew from where
-  // the user stands, as `restore` does: what was prefetched is discarded. For a fed order, whose
-  // batches may be of any size.
+  // the user stands, as `restore` does: what was prefetched is discarded. Unlike there, the count
+  // for `max_bad` goes on, and a run that it has ended stays ended. For a fed order, whose batches
+  // may be of any size.
   void reserve(size_t rows);
 
   const LoaderOptions& options() const;
   const Container& container() const;
   const BatchLayout& layout() const;
-  // Under `skip`: what was passed over in the batches handed out, a record once, in the order in
-  // which they came up first; from number `since` on.
+  // Under `skip`: what was passed over in the batches handed out since the loader was made, a
+  // record once, in the order in which they came up first; from number `since` on.
   std::vector<BadRecord> bad_records(size_t since = 0) const;
   Stats stats() const;
   void stop();

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "fuelrail/base/error.h"
@@ -198,9 +199,16 @@ struct Feeding {
 
 // Closes the feed before the loader goes, whose thread may wait for it.
 struct FedLoader {
-  FedLoader(std::shared_ptr<const Container> container, Feeding& by)
-      : feeding(by), loader(std::move(container), by.options()) {}
+  FedLoader(
+      std::shared_ptr<const Container> container, Feeding& by,
+      const std::function<void(LoaderOptions&)>& change = [](LoaderOptions&) {})
+      : feeding(by), loader(std::move(container), changed(by.options(), change)) {}
   ~FedLoader() { feeding.feed->close(); }
+  static LoaderOptions changed(LoaderOptions options,
+                               const std::function<void(LoaderOptions&)>& change) {
+    change(options);
+    return options;
+  }
   Feeding& feeding;
   Loader loader;
 };
@@ -270,6 +278,103 @@ TEST_F(LoaderOrder, stopping_ends_a_next_that_waits_to_be_fed) {
   fed.loader.stop();
   waits.join();
   EXPECT_THROW(fed.loader.reserve(9), StateError);
+}
+
+// Every odd record is bad; a batch's substitute is the next of it.
+std::shared_ptr<const Container> odd_ones_bad(const ImageSet& set) {
+  const auto refuse = [](uint64_t record) {
+    if (record % 2 == 1) throw CorruptError("odd");
+  };
+  return std::make_shared<HookedContainer>(set.container, ContainerHooks{.extent = refuse});
+}
+
+// Fed one batch at a time.
+struct FedSkipping : FedLoader {
+  FedSkipping(std::shared_ptr<const Container> container, Feeding& by, MaxBad max_bad)
+      : FedLoader(std::move(container), by, [max_bad](LoaderOptions& options) {
+          options.batch_size = 2;
+          options.on_error = OnError::kSkip;
+          options.max_bad = max_bad;
+        }) {}
+  bool too_many(std::vector<uint64_t> records) {
+    feeding.feed->push({std::move(records)});
+    feeding.feed->end();
+    try {
+      loader.next();
+      return false;
+    } catch (const TooManyBadRecordsError&) {
+      return true;
+    }
+  }
+};
+
+TEST_F(LoaderOrder, making_room_forgets_neither_bad_records_nor_their_number) {
+  for (const size_t rows : {0u, 4u}) {  // that there are, and more
+    Feeding feeding;
+    FedSkipping fed(odd_ones_bad(set_), feeding, uint64_t{2});
+    EXPECT_FALSE(fed.too_many({1, 2}));
+    fed.loader.reserve(rows);
+    EXPECT_FALSE(fed.too_many({3, 4}));
+    fed.loader.reserve(2 * rows);
+    EXPECT_FALSE(fed.too_many({1, 6})) << "1 was counted before";
+    ASSERT_EQ(fed.loader.bad_records().size(), 2u);
+    EXPECT_EQ(fed.loader.bad_records()[0].times, 2u);
+    EXPECT_EQ(fed.loader.bad_records(1)[0].record, 3u);
+    fed.loader.reserve(3 * rows);
+    EXPECT_TRUE(fed.too_many({5, 8}));
+  }
+}
+
+TEST_F(LoaderOrder, run_that_bad_records_have_ended_stays_ended_until_it_is_told_where_to_begin) {
+  for (const size_t rows : {0u, 4u}) {
+    Feeding feeding;
+    FedSkipping fed(odd_ones_bad(set_), feeding, uint64_t{0});
+    EXPECT_TRUE(fed.too_many({1, 2}));
+    fed.loader.reserve(rows);
+    EXPECT_TRUE(fed.too_many({2, 4}));
+    EXPECT_THROW(fed.loader.next_epoch(), TooManyBadRecordsError);
+    fed.loader.set_epoch(0);
+    EXPECT_FALSE(fed.too_many({2, 4}));
+    fed.loader.next_epoch();
+  }
+}
+
+TEST_F(LoaderOrder, max_bad_of_a_fed_order_is_a_fraction_of_all_records_on_every_rank) {
+  Feeding feeding;
+  FedLoader fed(odd_ones_bad(set_), feeding, [](LoaderOptions& options) {
+    options.batch_size = 2;
+    options.shard = {1, 4};
+    options.on_error = OnError::kSkip;
+    options.max_bad = 2.5 / kRecords;
+  });
+  for (const uint64_t record : {1u, 3u, 5u}) feeding.feed->push({{record, 2}});
+  feeding.feed->end();
+  EXPECT_TRUE(fed.loader.next());
+  EXPECT_TRUE(fed.loader.next());
+  EXPECT_THROW(fed.loader.next(), TooManyBadRecordsError);
+}
+
+// What ThreadSanitizer is to look at.
+TEST_F(LoaderOrder, any_thread_may_ask_while_room_is_made) {
+  Feeding feeding;
+  FedSkipping fed(odd_ones_bad(set_), feeding, uint64_t{kRecords});
+  std::atomic<bool> over = false;
+  std::atomic<uint64_t> asked = 0;
+  std::thread asks([&] {
+    for (; !over; ++asked) {
+      EXPECT_LE(fed.loader.bad_records().size(), kRecords);
+      EXPECT_LE(fed.loader.progress().position, 2 * 8u);
+      static_cast<void>(fed.loader.stats());
+    }
+  });
+  for (uint64_t i = 0; i < 8; ++i) {
+    EXPECT_FALSE(fed.too_many({2 * i + 1, 0}));
+    for (const uint64_t before = asked; asked == before;) std::this_thread::yield();
+    fed.loader.reserve(3 + i);
+  }
+  over = true;
+  asks.join();
+  EXPECT_EQ(fed.loader.bad_records().size(), 8u);
 }
 
 // --- the gap between epochs ---------------------------------------------------------------------

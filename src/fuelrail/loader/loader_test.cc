@@ -190,7 +190,7 @@ TEST_F(LoaderTest, batches_beyond_all_memory_are_an_error_with_their_bytes_and_s
     FAIL();
   } catch (const OutOfMemoryError& error) {
     EXPECT_EQ(error.detail().expected,
-              "422212465328128 bytes for each of 3 batches (`prefetch` + 1) of image float32 "
+              "422212465328128 bytes for each of 4 batches (`prefetch` + 2) of image float32 "
               "(32768, 3, 32768, 32768), id int64 (32768,)");
     EXPECT_THAT(error.detail().remedy, HasSubstr("smaller `batch_size` or `prefetch`"));
   }

@@ -22,7 +22,8 @@ namespace fuelrail {
 enum class Orientation : uint8_t { kApply, kIgnore };
 
 // How many bad records an epoch may have in this rank's share before the run stops: a count, or a
-// fraction of that share, rounded down. Default: 1 %, but at least 10.
+// fraction of that share (of a fed order: of the container's records), rounded down. Default: 1 %,
+// but at least 10.
 using MaxBad = std::variant<std::monostate, uint64_t, double>;
 
 struct LoaderOptions {
@@ -33,9 +34,9 @@ struct LoaderOptions {
       weights{};         // draw records, with replacement, in place of a shuffle
   uint64_t samples = 0;  // in an epoch, with weights; 0: as many as records
   // Makes the order from `start` on, in place of all of the above, `shard` and `last_batch`, which
-  // then mean nothing; `batch_size` is the most rows of a batch, until Loader::reserve says more.
-  // Called at each restart; a sampler that waits (feed.h) must be woken then, and before the loader
-  // is stopped or destroyed.
+  // then mean nothing but to the function itself; `batch_size` is the most rows of a batch, until
+  // Loader::reserve says more. Called at each restart; a sampler that waits (feed.h) must be woken
+  // then, and before the loader is stopped or destroyed.
   std::function<std::unique_ptr<Sampler>(Progress start)> fed{};
   uint64_t seed = 0;
   Shard shard{};

@@ -39,9 +39,7 @@ void check(const EpochSamplerOptions& options, Progress start) {
   if (options.batch_size == 0) {
     throw InvalidArgumentError("the batch size is 0", {.expected = "at least 1"});
   }
-  if (shard.world_size == 0) {
-    throw InvalidArgumentError("the world size is 0", {.expected = "at least 1"});
-  }
+  check(shard);
   if (options.batch_size > kMost / shard.world_size) {
     throw InvalidArgumentError("the batch size is too large for the world size",
                                {.expected = fmt::format("at most {}", kMost / shard.world_size),
@@ -55,11 +53,6 @@ void check(const EpochSamplerOptions& options, Progress start) {
          .found = fmt::to_string(std::max(options.records, options.samples))});
   }
   check_order(options);
-  if (shard.rank >= shard.world_size) {
-    throw OutOfRangeError("there is no such rank",
-                          {.expected = fmt::format("a rank below {}", shard.world_size),
-                           .found = fmt::to_string(shard.rank)});
-  }
   if (start.position > options.epoch_size()) {
     throw OutOfRangeError("the start lies beyond the records",
                           {.expected = fmt::format("a position up to {}", options.epoch_size()),

@@ -9,8 +9,10 @@
 namespace fuelrail {
 
 FedSampler::FedSampler(uint64_t records, std::function<std::optional<FedBatch>()> feed,
-                       Progress start, Position position)
-    : records_(records), feed_(std::move(feed)), at_(start), position_(position) {}
+                       Progress start, Position position, Shard shard)
+    : records_(records), feed_(std::move(feed)), at_(start), position_(position), shard_(shard) {
+  check(shard_);
+}
 
 std::optional<BatchPlan> FedSampler::next() {
   if (ended_) return std::nullopt;
@@ -26,7 +28,7 @@ std::optional<BatchPlan> FedSampler::next() {
                             {.expected = fmt::format("a record below {}", records_),
                              .found = fmt::to_string(record)});
     }
-    const uint64_t counted = plan.after.position++;
+    const uint64_t counted = plan.after.position++ * shard_.world_size + shard_.rank;
     plan.entries.push_back({.record = record,
                             .position = position_ == Position::kRecord ? record : counted,
                             .epoch = at_.epoch,

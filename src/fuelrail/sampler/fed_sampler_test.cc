@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -69,6 +70,37 @@ TEST(FedSampler, gives_what_it_is_fed_and_counts_positions) {
   EXPECT_EQ(third.entries[0].epoch, 3u);
   EXPECT_TRUE(third.ends_epoch);
   EXPECT_FALSE(sampler.next().has_value());
+}
+
+TEST(FedSampler, ranks_count_positions_that_no_other_rank_has) {
+  std::set<uint64_t> positions;
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    FedSampler sampler(10, feed_of({{{1, 2}}, {{3}, true}}), {2, 0}, FedSampler::Position::kCounted,
+                       {rank, 3});
+    for (const size_t rows : {2u, 1u}) {
+      const BatchPlan plan = sampler.next().value();
+      ASSERT_EQ(plan.entries.size(), rows);
+      for (const Entry& entry : plan.entries) {
+        EXPECT_EQ(entry.position % 3, rank);
+        positions.insert(entry.position);
+      }
+      EXPECT_EQ(plan.after, rows == 2 ? (Progress{2, 2}) : (Progress{3, 0})) << "its own count";
+    }
+  }
+  EXPECT_EQ(positions, (std::set<uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+TEST(FedSampler, going_on_gives_a_rank_the_positions_that_it_would_have_had) {
+  FedSampler sampler(10, feed_of({{{4}}}), {2, 5}, FedSampler::Position::kCounted, {1, 4});
+  EXPECT_EQ(sampler.next()->entries[0].position, 5u * 4 + 1);
+}
+
+TEST(FedSampler, refuses_a_rank_that_does_not_exist) {
+  const auto make = [](Shard shard) {
+    FedSampler(10, feed_of({}), {}, FedSampler::Position::kCounted, shard);
+  };
+  EXPECT_THROW(make({2, 2}), OutOfRangeError);
+  EXPECT_THROW(make({0, 0}), InvalidArgumentError);
 }
 
 TEST(FedSampler, positions_may_be_the_records) {

@@ -16,11 +16,14 @@ namespace {
 constexpr int kMostBits = 40;  // of the number of records
 
 uint32_t checksum_of(std::span<const double> weights) {
+  constexpr size_t kAtOnce = 512;
+  std::byte bytes[kAtOnce * sizeof(double)];
   uint32_t sum = 0;
-  for (const double weight : weights) {
-    std::byte bytes[sizeof weight];
-    store_le(bytes, std::bit_cast<uint64_t>(weight));
-    sum = crc32(bytes, sum);
+  while (!weights.empty()) {
+    const std::span<const double> part = weights.first(std::min(kAtOnce, weights.size()));
+    for (size_t i = 0; i < part.size(); ++i) store_le(bytes + i * sizeof(double), part[i]);
+    sum = crc32({bytes, part.size_bytes()}, sum);
+    weights = weights.subspan(part.size());
   }
   return sum;
 }
@@ -46,8 +49,9 @@ double largest_of(std::span<const double> weights) {
 
 }  // namespace
 
-Weights::Weights(std::span<const double> weights) : checksum_(checksum_of(weights)) {
-  fill(scaled(weights));
+Weights::Weights(std::span<const double> weights)
+    : checksum_(checksum_of(weights)), threshold_(scaled(weights)) {
+  fill();
 }
 
 // Integers in proportion, the largest a power of two: their sum, and any of them times their
@@ -72,30 +76,31 @@ std::vector<uint64_t> Weights::scaled(std::span<const double> weights) {
 }
 
 // Columns of equal height `total_`, one a record: what a record has too little of is filled up by
-// one that has too much.
-void Weights::fill(std::vector<uint64_t> weights) {
-  const size_t size = weights.size();
-  threshold_.resize(size);
+// one that has too much. `threshold_` begins as the scaled weights, in place of a copy of them.
+void Weights::fill() {
+  const size_t size = threshold_.size();
   alias_.resize(size);
-  std::vector<uint64_t> small;
-  std::vector<uint64_t> large;
+  // Two stacks that grow towards each other: those with too little, [0, poor_end), and those with
+  // enough, [rich_begin, size).
+  std::vector<uint64_t> waiting(size);
+  size_t poor_end = 0;
+  size_t rich_begin = size;
   for (size_t i = 0; i < size; ++i) {
-    weights[i] *= size;
-    (weights[i] < total_ ? small : large).push_back(i);
+    threshold_[i] *= size;
+    waiting[threshold_[i] < total_ ? poor_end++ : --rich_begin] = i;
   }
-  while (!small.empty() && !large.empty()) {
-    const uint64_t poor = small.back();
-    const uint64_t rich = large.back();
-    small.pop_back();
-    threshold_[poor] = weights[poor];
+  while (poor_end > 0 && rich_begin < size) {
+    const uint64_t poor = waiting[--poor_end];
+    const uint64_t rich = waiting[rich_begin];
     alias_[poor] = rich;
-    weights[rich] -= total_ - weights[poor];
-    if (weights[rich] >= total_) continue;
-    large.pop_back();
-    small.push_back(rich);
+    threshold_[rich] -= total_ - threshold_[poor];
+    if (threshold_[rich] >= total_) continue;
+    ++rich_begin;
+    waiting[poor_end++] = rich;
   }
   // The integers sum to size * total_, so what is left is exactly full.
-  for (const uint64_t full : large) {
+  for (; rich_begin < size; ++rich_begin) {
+    const uint64_t full = waiting[rich_begin];
     threshold_[full] = total_;
     alias_[full] = full;
   }

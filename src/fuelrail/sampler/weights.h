@@ -14,7 +14,8 @@
 
 namespace fuelrail {
 
-// Immutable. Threads: any number at once. Memory: 16 bytes a record.
+// Immutable. Threads: any number at once. Memory: 16 bytes a record; 24 while it is made, besides
+// the weights that it is made of.
 class Weights {
  public:
   // In O(number of weights). They need not sum to 1. A weight counts as a multiple of the largest
@@ -34,7 +35,7 @@ class Weights {
 
  private:
   std::vector<uint64_t> scaled(std::span<const double> weights);
-  void fill(std::vector<uint64_t> weights);
+  void fill();
 
   uint64_t total_ = 0;  // of the scaled weights: what each of the table's columns holds
   uint32_t checksum_ = 0;

@@ -1,6 +1,6 @@
-// System calls on files that fail when a test says so: this program's own preadv, write, fsync,
-// rename and renameat2 stand before the C library's. For one source file of a test program, which
-// links fuelrail statically. Reads through io_uring are not made by these calls.
+// System calls on files that fail when a test says so: this program's own pread, preadv, write,
+// fsync, rename and renameat2 stand before the C library's. For one source file of a test program,
+// which links fuelrail statically. Reads through io_uring are not made by these calls.
 #pragma once
 
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <limits>
 
 namespace fuelrail {
 
@@ -23,20 +24,23 @@ class FaultyCalls {
  public:
   static constexpr int kShort = -1;  // half of the bytes, and no error
 
-  // The call `number` from now on, counted from 0, fails with the errno `error`, or is kShort.
-  static void arm(int error, uint64_t number) {
+  // The call `number` from now on, counted from 0, and the `more` after it fail with the errno
+  // `error`, or are kShort.
+  static void arm(int error, uint64_t number, uint64_t more = 0) {
     error_.store(error, std::memory_order_relaxed);
+    more_.store(static_cast<int64_t>(more), std::memory_order_relaxed);
     count_.store(0, std::memory_order_relaxed);
     left_.store(static_cast<int64_t>(number), std::memory_order_release);
   }
-  static void disarm() { left_.store(-1, std::memory_order_release); }
+  static void disarm() { left_.store(kNever, std::memory_order_release); }
   static uint64_t calls() { return count_.load(std::memory_order_relaxed); }  // since `arm`
 
   // Returns: what is to happen to this call; 0 = nothing. A call that a fault makes no sense for is
   // let through.
   static int next(Call call) {
     count_.fetch_add(1, std::memory_order_relaxed);
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 0) return 0;
+    const int64_t left = left_.fetch_sub(1, std::memory_order_acq_rel);
+    if (left > 0 || -left > more_.load(std::memory_order_relaxed)) return 0;
     const int error = error_.load(std::memory_order_relaxed);
     const bool moves_bytes = call == Call::kRead || call == Call::kWrite;
     if (error == kShort) return moves_bytes ? error : 0;
@@ -46,14 +50,28 @@ class FaultyCalls {
   }
 
  private:
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::min() / 2;
+
   static inline std::atomic<int> error_{0};
-  static inline std::atomic<int64_t> left_{-1};
+  static inline std::atomic<int64_t> more_{0};
+  static inline std::atomic<int64_t> left_{kNever};
   static inline std::atomic<uint64_t> count_{0};
 };
 
 }  // namespace fuelrail
 
 extern "C" {
+
+ssize_t pread(int fd, void* bytes, size_t size, off_t offset) {
+  using fuelrail::FaultyCalls;
+  const int fault = FaultyCalls::next(fuelrail::Call::kRead);
+  if (fault > 0) {
+    errno = fault;
+    return -1;
+  }
+  return ::syscall(SYS_pread64, fd, bytes,
+                   fault == FaultyCalls::kShort && size > 1 ? size / 2 : size, offset);
+}
 
 ssize_t preadv(int fd, const iovec* pieces, int count, off_t offset) {
   using fuelrail::FaultyCalls;

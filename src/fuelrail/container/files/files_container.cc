@@ -88,7 +88,7 @@ class FilesContainer final : public Container {
   Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override {
     look_at_all(keep_going);
     FingerprintBuilder builder;
-    for (uint64_t i = 0; i < size(); ++i) builder.add(length_of(i));
+    for (uint64_t i = 0; i < size(); ++i) builder.add(length_if_there(i));
     return builder.result();
   }
 
@@ -100,6 +100,16 @@ class FilesContainer final : public Container {
     // Of several threads at once the first decides.
     if (lengths_[i].compare_exchange_strong(known, found, std::memory_order_relaxed)) known = found;
     return known - 1;
+  }
+
+  // 0 for a file that has gone since the names were listed: a run that skips it has a state to
+  // save.
+  uint64_t length_if_there(uint64_t i) const {
+    try {
+      return length_of(i);
+    } catch (const NotFoundError&) {
+      return 0;
+    }
   }
 
   uint64_t look_at(uint64_t i) const {
@@ -125,7 +135,7 @@ class FilesContainer final : public Container {
         [this]() -> OrderedWork<std::monostate>::Worker {
           return [this](uint64_t group) {
             const uint64_t end = std::min((group + 1) * kGroup, size());
-            for (uint64_t i = group * kGroup; i < end; ++i) length_of(i);
+            for (uint64_t i = group * kGroup; i < end; ++i) length_if_there(i);
             return std::monostate{};
           };
         },

@@ -30,10 +30,10 @@ inline constexpr uint64_t kMaxImageFileBytes = (uint64_t{1} << 29) - 1;
 //
 // Opening lists names, by several threads, and looks at no file. A file's length is what it is when
 // `extent` or `fingerprint` first asks (the latter asks for all, by several threads), and known
-// from then on (`knows_extent`); a change after that is an error at the read. Keeps a name and a
-// length of each file, and opens a file only while it is read. A relative `uri` stays the folder
-// that it was at opening when the process changes its directory; errors and places spell it as it
-// was given.
+// from then on (`knows_extent`); a change after that is an error at the read. In the fingerprint a
+// file that has gone counts as an empty one. Keeps a name and a length of each file, and opens a
+// file only while it is read. A relative `uri` stays the folder that it was at opening when the
+// process changes its directory; errors and places spell it as it was given.
 //
 // Warns where classes look like parts of a data set (`train` and `val` that hold folders), and
 // where no class folder has images itself: what is meant may be one folder further down.

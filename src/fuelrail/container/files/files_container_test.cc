@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <functional>
 #include <thread>
 
 #include "fuelrail/base/endian.h"
@@ -87,6 +86,16 @@ std::string refusal(const std::string& uri) {
   }
 }
 
+void expect_no_file(const Container& container, uint64_t record, const std::string& path) {
+  try {
+    container.extent(record);
+    FAIL() << "nothing was thrown";
+  } catch (const NotFoundError& error) {
+    EXPECT_EQ(error.detail().path, path);
+    EXPECT_EQ(error.detail().record, record);
+  }
+}
+
 TEST(FilesContainer, classes_are_ranked_by_code_point) {
   const TemporaryDirectory directory;
   for (const char* name : {"dog", "Zebra", "cat", "\xC3\xA9l\xC3\xA9phant", "10", "9"}) {
@@ -128,13 +137,7 @@ TEST(FilesContainer, links_to_folders_and_files_are_followed) {
   EXPECT_THAT(
       paths_in(*container, directory / "data"),
       ElementsAre("cat/0.jpg", "cat/dangling.jpg", "cat/link.jpg", "dog/1.jpg", "dog/below/2.jpg"));
-  try {
-    container->extent(1);
-    FAIL() << "a dangling link was read";
-  } catch (const NotFoundError& error) {
-    EXPECT_EQ(error.detail().path, directory / "data/cat/dangling.jpg");
-    EXPECT_EQ(error.detail().record, 1u);
-  }
+  expect_no_file(*container, 1, directory / "data/cat/dangling.jpg");
 }
 
 TEST(FilesContainer, hidden_class_folder_is_warned_of) {
@@ -317,18 +320,9 @@ TEST(FilesContainer, a_file_that_goes_before_it_was_looked_at_is_an_error_with_i
   const auto container = open_files(directory.path());
   std::filesystem::remove(directory / "cat/1.jpg");
   EXPECT_EQ(container->extent(0).length, 1u);
-  const auto expect_no_file = [&](const std::function<void()>& look) {
-    try {
-      look();
-      FAIL() << "nothing was thrown";
-    } catch (const NotFoundError& error) {
-      EXPECT_EQ(error.detail().path, directory / "cat/1.jpg");
-      EXPECT_EQ(error.detail().record, 1u);
-    }
-  };
-  expect_no_file([&] { container->extent(1); });
-  expect_no_file([&] { container->fingerprint(); });
+  expect_no_file(*container, 1, directory / "cat/1.jpg");
   write_file(directory / "cat/1.jpg", "yy");
+  EXPECT_EQ(container->extent(1).length, 2u);
   EXPECT_EQ(container->fingerprint(), open_files(directory.path())->fingerprint());
 }
 
@@ -422,6 +416,30 @@ TEST(FilesContainer, the_look_at_every_file_can_be_interrupted_and_begins_anew) 
   EXPECT_EQ(folder->fingerprint().bytes, 3u);
   EXPECT_EQ(part->fingerprint(stop).bytes, 6u);  // all is known by now
   EXPECT_EQ(asked, 2);
+}
+
+TEST(FilesContainer, a_signal_handler_may_ask_for_the_fingerprint_that_is_being_made) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  const auto folder = open_files(directory.path());
+  Fingerprint inner;
+  const Fingerprint outer = folder->fingerprint([&] {
+    inner = folder->fingerprint();
+    return true;
+  });
+  EXPECT_EQ(inner, outer);
+  EXPECT_EQ(outer.bytes, 1u);
+}
+
+TEST(FilesContainer, a_file_that_has_gone_counts_as_empty_in_the_fingerprint) {
+  const TemporaryDirectory directory;
+  write_file(directory / "cat/0.jpg", "x");
+  write_file(directory / "cat/1.jpg", "yy");
+  const auto folder = open_files(directory.path());
+  std::filesystem::remove(directory / "cat/0.jpg");
+  EXPECT_EQ(folder->fingerprint(), (Fingerprint{2, 2, folder->fingerprint().checksum}));
+  write_file(directory / "cat/0.jpg", "");
+  EXPECT_EQ(open_files(directory.path())->fingerprint(), folder->fingerprint());
 }
 
 TEST(FilesContainer, a_file_that_changes_or_goes_is_an_error_with_its_place) {

@@ -22,6 +22,6 @@ class AbsentDecoder final : public Decoder {
 
 ImageInfo probe_tiff(Bytes) { refuse(); }
 std::unique_ptr<Decoder> make_tiff_decoder() { return std::make_unique<AbsentDecoder>(); }
-bool has_tiff() { return false; }
+std::string libtiff_version() { return {}; }
 
 }  // namespace fuelrail

@@ -432,6 +432,11 @@ ImageInfo probe_tiff(Bytes encoded) {
 
 std::unique_ptr<Decoder> make_tiff_decoder() { return std::make_unique<TiffDecoder>(); }
 
-bool has_tiff() { return true; }
+// "LIBTIFF, Version 4.5.0", a line break, copyrights.
+std::string libtiff_version() {
+  const std::string text = TIFFGetVersion();
+  const size_t begin = text.find_first_of("0123456789");
+  return text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
+}
 
 }  // namespace fuelrail

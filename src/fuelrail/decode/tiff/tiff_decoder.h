@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/decode/decoder.h"
@@ -21,7 +22,7 @@ ImageInfo probe_tiff(Bytes encoded);
 // UnsupportedError in a build without TIFF.
 std::unique_ptr<Decoder> make_tiff_decoder();
 
-// Whether this build decodes TIFF.
-bool has_tiff();
+// The version of the libtiff that decodes, "4.5.0"; empty in a build without TIFF.
+std::string libtiff_version();
 
 }  // namespace fuelrail
