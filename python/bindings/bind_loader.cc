@@ -34,10 +34,10 @@ constexpr std::chrono::milliseconds kPoll(50);
 class LoaderHandle {
  public:
   LoaderHandle(const ContainerHandle& data, LoaderOptions options)
-      : loader_(std::make_unique<Loader>(data.container, std::move(options))) {}
+      : loader_(std::make_unique<Loader>(data.container, warning(std::move(options)))) {}
   LoaderHandle(const ContainerHandle& data, LoaderOptions options, FedSampler::Position position)
       : loader_(std::make_unique<Loader>(
-            data.container, fed(std::move(options), data.container->size(), position))) {}
+            data.container, fed(warning(std::move(options)), data.container->size(), position))) {}
   // Ends the threads without the GIL: that may take as long as an image.
   ~LoaderHandle() {
     stop();
@@ -92,6 +92,12 @@ class LoaderHandle {
     check_process();
     const GilReleased released;
     return loader_->bad_records(since);
+  }
+  // What was said without failing since the last call.
+  std::vector<std::string> warnings() {
+    check_process();
+    const std::lock_guard lock(said_mutex_);
+    return std::exchange(said_, {});
   }
   Stats stats() {
     check_process();
@@ -182,6 +188,15 @@ class LoaderHandle {
     if (!torn_) mutex_.unlock();
   }
 
+  // Warnings come on the core's threads, where no Python runs: they wait here until it asks.
+  LoaderOptions warning(LoaderOptions options) {
+    options.warn = [this](const std::string& text) {
+      const std::lock_guard lock(said_mutex_);
+      said_.push_back(text);
+    };
+    return options;
+  }
+
   LoaderOptions fed(LoaderOptions options, uint64_t records, FedSampler::Position position) {
     options.fed = [this, records, position, shard = options.shard](Progress start) {
       const std::shared_ptr<Feed> feed = begin_feed();
@@ -253,6 +268,9 @@ class LoaderHandle {
     return rows;
   }
 
+  std::mutex said_mutex_;
+  std::vector<std::string> said_;
+
   std::mutex feed_mutex_;
   std::shared_ptr<Feed> feed_;
   uint64_t feeds_ = 0;
@@ -285,7 +303,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                  LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
                  Orientation orientation, bool scaled_decode, int64_t max_pixels,
                  std::vector<std::string> fields, bool skip, MaxBad max_bad, int threads,
-                 size_t prefetch, int read_threads) {
+                 size_t prefetch, int read_threads, ReadBackend read_backend, bool direct_reads) {
   const GilReleased released;
   LoaderOptions options{.batch_size = batch_size,
                         .shuffle = shuffle,
@@ -305,7 +323,9 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                         .max_bad = max_bad,
                         .threads = threads,
                         .prefetch = prefetch,
-                        .read_threads = read_threads};
+                        .read_threads = read_threads,
+                        .read_backend = read_backend,
+                        .direct_reads = direct_reads};
   if (fed.empty()) {
     new (self) LoaderHandle(data, std::move(options));
   } else {
@@ -343,6 +363,10 @@ void bind_options(nb::module_& module) {
   nb::enum_<Orientation>(module, "Orientation")
       .value("apply", Orientation::kApply)
       .value("ignore", Orientation::kIgnore);
+  nb::enum_<ReadBackend>(module, "ReadBackend", "Who reads.")
+      .value("auto", ReadBackend::kAuto)
+      .value("io_uring", ReadBackend::kIoUring)
+      .value("pread", ReadBackend::kPread);
 }
 
 void bind_bad_record(nb::module_& module) {
@@ -383,15 +407,21 @@ void bind_stats(nb::module_& module) {
       .def_ro("deliver", &Stats::deliver, "Handing batches to the user.")
       .def_ro("tolerated", &Stats::tolerated, "Oddities in images that were passed over.")
       .def_ro("slots_lent", &Stats::slots_lent, "Batches that the user holds.")
+      .def_ro("read_backend", &Stats::read_backend,
+              "Who reads: 'io_uring' or 'pread'; empty before the first batch and after the last.")
+      .def_ro("reads_at_once", &Stats::reads_at_once,
+              "By threads, as far as it has grown; io_uring has more.")
       .def_ro("limit", &Stats::limit,
               "'fetch', 'process' or 'consumer': the stage that the others wait for.")
       .def("__repr__",
            [](const Stats& self) {
              return nb::str(
                         "Stats(seconds={:.3f}, limit='{}', tolerated={}, slots_lent={},\n"
+                        "      read_backend='{}', reads_at_once={},\n"
                         "      fetch={!r},\n      process={!r},\n      deliver={!r})")
-                 .format(self.seconds, self.limit, self.tolerated, self.slots_lent, self.fetch,
-                         self.process, self.deliver);
+                 .format(self.seconds, self.limit, self.tolerated, self.slots_lent,
+                         self.read_backend, self.reads_at_once, self.fetch, self.process,
+                         self.deliver);
            })
       .def(
           "__str__", [](const Stats& self) { return to_table(self); },
@@ -414,7 +444,8 @@ void bind_loader(nb::module_& module) {
            nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"), nb::arg("transforms"),
            nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"), nb::arg("scaled_decode"),
            nb::arg("max_pixels"), nb::arg("fields"), nb::arg("skip"), nb::arg("max_bad").none(),
-           nb::arg("threads"), nb::arg("prefetch"), nb::arg("read_threads"))
+           nb::arg("threads"), nb::arg("prefetch"), nb::arg("read_threads"),
+           nb::arg("read_backend"), nb::arg("direct_reads"))
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"),
@@ -436,6 +467,7 @@ void bind_loader(nb::module_& module) {
            "Makes room for batches of so many rows, and begins the feed anew.")
       .def("progress", &LoaderHandle::progress, "Epoch and position reached by batches handed out.")
       .def("stats", &LoaderHandle::stats)
+      .def("warnings", &LoaderHandle::warnings, "What was said since the last call.")
       .def("stop", &LoaderHandle::stop, "Ends all threads.");
 }
 

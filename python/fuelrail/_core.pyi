@@ -237,6 +237,15 @@ class Orientation(enum.Enum):
 
     ignore = 1
 
+class ReadBackend(enum.Enum):
+    """Who reads."""
+
+    auto = 0
+
+    io_uring = 2
+
+    pread = 1
+
 class BadRecord:
     """A sample that was passed over."""
 
@@ -315,6 +324,16 @@ class Stats:
         """Batches that the user holds."""
 
     @property
+    def read_backend(self) -> str:
+        """
+        Who reads: 'io_uring' or 'pread'; empty before the first batch and after the last.
+        """
+
+    @property
+    def reads_at_once(self) -> int:
+        """By threads, as far as it has grown; io_uring has more."""
+
+    @property
     def limit(self) -> str:
         """'fetch', 'process' or 'consumer': the stage that the others wait for."""
 
@@ -324,7 +343,7 @@ class Stats:
         """A table: a line a stage, and one on the whole."""
 
 class Loader:
-    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, weights: Weights | None, samples: int, fed: str, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, scaled_decode: bool, max_pixels: int, fields: Sequence[str], skip: bool, max_bad: int | float | None, threads: int, prefetch: int, read_threads: int) -> None: ...
+    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, weights: Weights | None, samples: int, fed: str, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, scaled_decode: bool, max_pixels: int, fields: Sequence[str], skip: bool, max_bad: int | float | None, threads: int, prefetch: int, read_threads: int, read_backend: ReadBackend, direct_reads: bool) -> None: ...
 
     def begin(self) -> int:
         """Begins the next epoch; returns what `next` wants to hear."""
@@ -367,6 +386,9 @@ class Loader:
         """Epoch and position reached by batches handed out."""
 
     def stats(self) -> Stats: ...
+
+    def warnings(self) -> list[str]:
+        """What was said since the last call."""
 
     def stop(self) -> None:
         """Ends all threads."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
-import os
-import sys
 import warnings
 import weakref
 from collections import deque
@@ -18,7 +16,6 @@ from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
 from fuelrail.delivery import ArrayFramework, Delivery, Framework, NativeColumn
 from fuelrail.errors import (
-    ArgumentTypeError,
     FuelrailWarning,
     InvalidArgumentError,
     StateError,
@@ -29,13 +26,13 @@ from fuelrail.options import (
     choice_of,
     integer,
     real,
-    shown,
     suggests_options_or,
     truth,
-    typed,
     whole,
 )
 from fuelrail.orders import WindowShuffle, listed_weights, make_order
+from fuelrail.shard import shard_of, warn_of_an_empty_batch
+from fuelrail.state import plain_state
 from fuelrail.transforms import Transform, native_list
 
 __all__ = ["Loader"]
@@ -119,6 +116,8 @@ class BaseLoader(Generic[Element]):
         threads: int | None = None,
         prefetch: int = 2,
         read_threads: int = 4,
+        read_backend: str = "auto",
+        direct_reads: bool = False,
     ) -> None:
         """Prepares the loader; threads start with the first batch.
 
@@ -165,8 +164,9 @@ class BaseLoader(Generic[Element]):
                 order on the thread that asks for the batch; what one raises comes as it is, in
                 place of the batch, and the loop can go on after it.
             last_batch: what becomes of samples that do not fill a global batch. "short", the
-                default: batches of what is left, shared evenly among the ranks; "drop": left out; "pad": filled with
-                the last sample, not valid; "wrap": filled from the beginning of the epoch.
+                default: shared evenly among the ranks (a FuelrailWarning where this rank gets
+                none, so that its batch has no rows); "drop": left out; "pad": filled with the last
+                sample, not valid; "wrap": filled from the beginning of the epoch.
             rank, world_size: this process's share of every global batch. Default: those of
                 torch.distributed where it is initialised, else of the environment variables RANK
                 and WORLD_SIZE, else 0 of 1.
@@ -200,17 +200,25 @@ class BaseLoader(Generic[Element]):
             threads: that decode. Default: the processors that this process may use, shared among
                 the processes of the machine (LOCAL_WORLD_SIZE).
             prefetch: batches made ahead, each in memory of its own. Default: 2.
-            read_threads: reads at the same time. Default: 4.
+            read_threads: reads at the same time to begin with; where storage is slow, the loader
+                makes them more. Default: 4.
+            read_backend: "io_uring", "pread" (native threads) or "auto", the default: io_uring
+                where the kernel permits it and need not wait for the file, else pread.
+                `stats().read_backend` says which it became.
+            direct_reads: read past the page cache, for files far larger than memory. Where the file
+                system refuses, a FuelrailWarning says so and reads are ordinary ones. Default:
+                False.
 
         Errors: InvalidArgumentError for a bad value, naming the nearest good one;
         ArgumentTypeError for a value of the wrong type and for an unknown option, naming what to
         use instead of one of torch's; OutOfRangeError for a rank that is not below world_size;
-        UnsupportedError for `pin_memory` and `device` where PyTorch has no CUDA; those of
+        UnsupportedError for `pin_memory` and `device` where PyTorch has no CUDA, and with the
+        first batch for read_backend="io_uring" where the kernel refuses it; those of
         `fuelrail.open`.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "data")}
         dataset = open_dataset(data, stacklevel=4)
-        rank, world_size = _shard(rank, world_size)
+        rank, world_size = shard_of(rank, world_size)
         drawn = None if weights is None else listed_weights(weights)
         self._skips = choice_of("on_error", on_error, ("raise", "skip")) == "skip"
         order, self._fed = make_order(
@@ -254,7 +262,12 @@ class BaseLoader(Generic[Element]):
             threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
             prefetch=prefetch,
             read_threads=whole("read_threads", read_threads, least=1, bits=16),
+            read_backend=choice("read_backend", read_backend, _core.ReadBackend),
+            direct_reads=truth("direct_reads", direct_reads),
         )
+        if self._fed is None and last_batch == "short":
+            samples = order["samples"] or len(dataset)
+            warn_of_an_empty_batch(samples, batch_size, rank, world_size, stacklevel=4)
         self._dataset = dataset
         self._options = (
             f"batch_size {batch_size}",
@@ -324,11 +337,13 @@ class BaseLoader(Generic[Element]):
         It counts the batches that the iterator has handed out, never those made ahead. With
         `sampler` or `batch_sampler`, it is this rank's own, and has the member "sampler": batches
         of the epoch, batch size and number of ranks, and what the sampler's `state_dict` (or its
-        iterator's) said after the last batch handed out, if it has one. Errors: StateError where the loader is
-        closed.
+        iterator's) said after the last batch handed out, if it has one. Errors: StateError where
+        the loader is closed.
         """
         self._check_open()
-        state = {**json.loads(self._core.state()), **self._place()}
+        state: dict[str, Any] = json.loads(self._core.state())
+        if self._fed is not None:
+            state["sampler"] = self._fed.state(self._core)
         with contextlib.suppress(IndexError):
             state.update(self._held[0].before)
         return state
@@ -345,7 +360,7 @@ class BaseLoader(Generic[Element]):
         """
         self._check_open()
         own: dict[str, Any] = json.loads(self._core.state())
-        plain = json.dumps(_plain_state(state, like=own))
+        plain = json.dumps(plain_state(state, like=own))
         if self._fed is None or state.get("shuffle") != own["shuffle"]:
             self._core.restore(plain)
             self._held.clear()
@@ -423,8 +438,7 @@ class BaseLoader(Generic[Element]):
             try:
                 batch = self._core.next(turn) if fed is None else fed.take(self._core, turn)
             finally:
-                if self._skips:
-                    self._warn_of_bad_records()
+                self._warn()
             if batch is None:
                 return None
             held = _Held(turn, batch, before)
@@ -455,7 +469,12 @@ class BaseLoader(Generic[Element]):
             place["sampler"] = self._fed.state(self._core)
         return place
 
-    def _warn_of_bad_records(self) -> None:
+    def _warn(self) -> None:
+        """Says, of the line that asks for a batch, what the core has said since the last one."""
+        for text in self._core.warnings():
+            warnings.warn(text, FuelrailWarning, stacklevel=4)
+        if not self._skips:
+            return
         for bad in self._core.bad_records(self._warned):
             self._warned += 1
             if self._warned <= _WARNINGS:
@@ -560,65 +579,3 @@ def _described(shuffle: object, weights: object, sampler: object, batch_sampler:
     if shuffle == "window" or isinstance(shuffle, WindowShuffle):
         return "shuffled by windows"
     return "shuffled" if shuffle else "in order"
-
-
-def _plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a state is of interest, as JSON can say it; the rest the core checks.
-
-    Integers may have become NumPy's, or tensors, in whatever it was saved with.
-    """
-    if not isinstance(state, Mapping):
-        raise ArgumentTypeError(
-            "the state is not a dict", found=typed(state), remedy="Pass what state_dict() returned"
-        )
-    plain: dict[str, Any] = {}
-    for name, own in like.items():
-        if name not in state:
-            continue
-        value = state[name]
-        value = str(value) if isinstance(value, str) else integer(value)
-        if type(value) is not type(own):
-            raise ArgumentTypeError(
-                f"the state's member '{name}' is wrong",
-                expected="a string" if isinstance(own, str) else "an integer",
-                found=typed(state[name]),
-            )
-        if isinstance(value, int) and abs(value) >= 2**64:
-            raise InvalidArgumentError(
-                f"the state's member '{name}' is wrong",
-                expected="an integer from 0 to 2**64 - 1",
-                found=shown(value),
-            )
-        plain[name] = value
-        if name == "version" and value != own:
-            break  # the core refuses it, whatever the others have become
-    return plain
-
-
-def _shard(rank: int | None, world_size: int | None) -> tuple[int, int]:
-    if (rank is None) != (world_size is None):
-        raise InvalidArgumentError(
-            "`rank` and `world_size` go together",
-            found=f"rank={rank}, world_size={world_size}",
-            remedy="Give both or neither",
-        )
-    if rank is not None:
-        return whole("rank", rank, bits=32), whole("world_size", world_size, least=1, bits=32)
-    distributed: Any = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return distributed.get_rank(), distributed.get_world_size()
-    if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
-        return _environment("RANK", least=0), _environment("WORLD_SIZE", least=1)
-    return 0, 1
-
-
-def _environment(name: str, least: int) -> int:
-    try:
-        return whole(name, int(os.environ[name]), least=least, bits=32)
-    except ValueError:  # InvalidArgumentError is one
-        raise InvalidArgumentError(
-            f"the environment variable {name} is not usable",
-            expected=f"an integer, at least {least}",
-            found=repr(os.environ[name]),
-            remedy="Set it right, or give `rank` and `world_size`",
-        ) from None

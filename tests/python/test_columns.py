@@ -164,6 +164,7 @@ def test_labels_of_different_widths_are_a_list(tmp_path: pathlib.Path) -> None:
         np.testing.assert_array_equal(label.numpy(), sample.label)
 
 
+@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")
 def test_a_batch_without_rows_has_empty_lists(tiny_file: pathlib.Path) -> None:
     loader = fr.Loader(fr.open(tiny_file)[:1], 4, fields=["image", "encoded"], rank=1, world_size=2)
     assert list(loader) == [([], [])]

@@ -209,6 +209,7 @@ def test_numpy_and_torch_get_memory_that_can_be_written_to(batch: Batch) -> None
     assert (numpy == 3).all()
 
 
+@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")
 def test_a_batch_without_rows_goes_through_dlpack(tiny_file: pathlib.Path) -> None:
     *_, empty = tiny(tiny_file, 48, rank=1, world_size=2)
     assert empty[4].shape == (0, 3, 4, 4)

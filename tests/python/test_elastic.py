@@ -135,6 +135,7 @@ def changes(draw: st.DrawFn) -> tuple[Job, Job]:
     return before, after
 
 
+@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")  # ranks without rows
 @pytest.mark.timeout(1200 if LONG else 120)
 @settings(max_examples=CASES)
 @given(

@@ -29,6 +29,8 @@ OPTIONS = [
     ({"layout": "nchw"}, fr.InvalidArgumentError, "layout"),
     ({"last_batch": "dorp"}, fr.InvalidArgumentError, "'drop'"),
     ({"orientation": "applied"}, fr.InvalidArgumentError, "'apply'"),
+    ({"read_backend": "iouring"}, fr.InvalidArgumentError, "'io_uring'"),
+    ({"direct_reads": 1}, fr.ArgumentTypeError, "direct_reads"),
     ({"fields": ["image", "labels"]}, fr.InvalidArgumentError, "'label'"),
     ({"fields": ["image", "image"]}, fr.InvalidArgumentError, "names 'image' twice"),
     ({"fields": []}, fr.InvalidArgumentError, "fields"),

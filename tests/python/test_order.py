@@ -87,6 +87,7 @@ def test_the_ranks_together_are_the_epoch(
     assert rows == expected
 
 
+@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")
 def test_a_rank_without_rows_gets_an_empty_batch(tiny_file: pathlib.Path) -> None:
     loader = tiny(tiny_file, 48, rank=1, world_size=2)
     *_, last = loader

@@ -69,6 +69,7 @@ def test_the_recipe_goes_on_where_it_was_stopped(here: pathlib.Path, stops: list
     assert again.seen == model.seen
 
 
+@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")
 def test_the_example_of_ranks_holds(here: pathlib.Path) -> None:
     functions(EXAMPLE)
 

@@ -30,6 +30,7 @@ def test_it_yields_tensors_that_equal_the_loaders_arrays(tiny_file: pathlib.Path
         np.testing.assert_array_equal(label_tensor.numpy(), label.numpy())
 
 
+@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")
 def test_every_column_becomes_a_tensor(tiny_file: pathlib.Path) -> None:
     fields = ["image", "label", "id", "position", "valid"]
     loader = fr.torch.DataLoader(

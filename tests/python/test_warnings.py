@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pathlib
+import resource
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ import pytest
 
 import fuelrail as fr
 from conftest import encoded, photograph
-from loading import record_file
+from loading import record_file, tiny
 
 CROP = [fr.transforms.CenterCrop(8)]
 
@@ -90,6 +91,44 @@ def test_a_bad_sample_warns_of_the_line_of_the_loop(tmp_path: pathlib.Path) -> N
     places, texts = lines_warned_of(loop)
     assert places == [1]
     assert "record 3" in texts[0]
+
+
+def test_a_rank_whose_last_batch_is_empty_is_warned(tiny_file: pathlib.Path) -> None:
+    options: dict[str, Any] = {"batch_size": 16, "transforms": CROP, "world_size": 3}
+
+    def last_rank() -> object:  # of 97 samples two global batches leave one
+        return fr.Loader(tiny_file, rank=2, **options)
+
+    def last_rank_by_weights() -> object:
+        return fr.Loader(tiny_file, rank=2, weights=[1] * 97, num_samples=49, **options)
+
+    for act, samples in ((last_rank, 97), (last_rank_by_weights, 49)):
+        places, texts = lines_warned_of(act)
+        assert places == [1]
+        assert texts[0].startswith("Rank 2 gets an empty batch at the end of every epoch: ")
+        assert f", 1 of {samples} samples, " in texts[0]
+    fr.Loader(tiny_file, rank=0, **options)
+    for last_batch in ("drop", "pad", "wrap"):
+        fr.Loader(tiny_file, rank=2, last_batch=last_batch, **options)
+
+
+def test_direct_reads_that_cannot_be_are_said_of_the_line_of_the_loop(
+    tiny_file: pathlib.Path,
+) -> None:
+    loader = tiny(tiny_file, read_backend="pread", direct_reads=True)
+    batches = iter(loader)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def loop() -> None:
+        next(batches)
+
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        places, texts = lines_warned_of(loop)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert places == [1]
+    assert "cannot be opened for direct reads (Too many open files)" in texts[0]
 
 
 def test_a_warning_may_be_made_an_error(odd: pathlib.Path) -> None:

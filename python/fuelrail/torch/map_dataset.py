@@ -200,6 +200,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             threads=self._worker_threads(),
             prefetch=1,
             read_threads=options["read_threads"],
+            read_backend=_core.ReadBackend.auto,
+            direct_reads=False,
         )
 
     def _worker_threads(self) -> int:
