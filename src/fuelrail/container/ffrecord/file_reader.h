@@ -1,0 +1,78 @@
+// Batches of records of FFRecord files, by index: what fuelrail.ffrecord.FileReader is made of.
+// (The engine reads the same files as a Container: ffrecord_container.h.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/container/ffrecord/record_table.h"
+#include "fuelrail/storage/read_queue.h"
+
+namespace fuelrail::ffrecord {
+
+struct FileReaderOptions {
+  bool check_data = true;  // verify the tables' checksums at opening, and every record's at reading
+  int read_threads = 16;   // reads at once
+  ReadBackend read_backend = ReadBackend::kAuto;
+  bool direct_reads = false;  // past the page cache, into aligned memory
+  // Of tables without a checksum, and of direct reads that are refused. Called on the thread that
+  // opens or reads. Default: said to nobody.
+  std::function<void(const std::string&)> warn{};
+};
+
+// One record's bytes, in memory of its own.
+class RecordBytes {
+ public:
+  MutableBytes bytes() const { return bytes_; }
+
+ private:
+  friend class FileReader;
+  std::shared_ptr<void> owner_;
+  MutableBytes bytes_;
+};
+
+// Several files, one index space: the first file's records, then the second's, and so on.
+//
+// Threads: every method may be called from any thread at once. Fork: a child reads with queues of
+// its own. Nothing is held between calls but the open files and idle queues.
+class FileReader {
+ public:
+  // Opens the files in the order given; one may come twice. Errors: those of FileSystem::open and
+  // RecordTable::read.
+  FileReader(std::vector<std::string> uris, FileReaderOptions options);
+  ~FileReader();
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+
+  uint64_t size() const;
+  const std::vector<std::string>& uris() const;
+  const RecordTable& table(size_t file) const;
+
+  // The records in the order of `indices`, which may repeat. All are submitted at once; neighbours
+  // become one read, and checksums are verified where the bytes arrive. Errors: OutOfRangeError
+  // before anything is read; else that of the first record in the order of `indices` that failed,
+  // with path, record and offset: CorruptError, TruncatedError, IoError; bad_alloc. Nothing is lost
+  // or leaked by it, and the reader can be used on.
+  std::vector<RecordBytes> read(std::span<const uint64_t> indices) const;
+
+  // Reads everything and reports each record that cannot be read or whose checksum is wrong.
+  // `progress` is told the records done, and says whether to go on. Errors: none but bad_alloc, and
+  // StateError when told to stop.
+  void verify(const std::function<void(uint64_t index, const std::string& error)>& report,
+              const std::function<bool(uint64_t done)>& progress) const;
+
+  // Who reads: "io_uring" or "pread".
+  std::string read_backend() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fuelrail::ffrecord

@@ -1,0 +1,52 @@
+// Writes FFRecord files, byte for byte as the original does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/storage/sink.h"
+
+namespace fuelrail::ffrecord {
+
+// The table stands before the records and is known after them. Room for it is left at the beginning
+// and filled at the end (Sink::rewrite). Where the number of records is not known before, or fewer
+// come, `finish` moves what was written to where it belongs: that reads and writes it once more.
+//
+// Threads: one at a time. Nothing has its final name before the sink is committed by its owner.
+// Memory: 12 bytes a record.
+class FileWriter {
+ public:
+  // `expected`: about how many records will come; 0 = unknown. Requires: the sink is empty.
+  // Lifetime: the sink outlives the writer. Errors: InvalidArgumentError for more records than a
+  // file can have; the sink's.
+  FileWriter(Sink& sink, uint64_t expected);
+
+  // Returns: the index of the record. Errors: the sink's.
+  uint64_t append(Bytes record);
+  // The same, of a record whose checksum is known.
+  uint64_t append(Bytes record, uint32_t crc);
+
+  // A record in pieces, for one that does not fit in memory: it begins with `begin_record` and ends
+  // with `end_record`. Requires: in this order.
+  void begin_record();
+  void add(Bytes piece);
+  uint64_t end_record();
+
+  // Writes the table. Nothing can be appended after it. Errors: the sink's.
+  void finish();
+
+  uint64_t records() const { return crcs_.size(); }
+  // Of a record written, from the beginning of the finished file. Requires: finish() was called.
+  uint64_t offset(uint64_t i) const;
+
+ private:
+  Sink& sink_;
+  uint64_t first_;  // where the first record was written
+  std::vector<uint32_t> crcs_;
+  std::vector<uint64_t> offsets_;
+  std::optional<uint32_t> open_crc_;  // of the record that `add` adds to, so far
+};
+
+}  // namespace fuelrail::ffrecord
