@@ -102,12 +102,12 @@ class BaseLoader(Generic[Element]):
         fields: Sequence[str] | Mapping[str, str] = ("image", "label"),
         as_dict: bool = False,
         dtype: Any = "float32",
-        layout: str = "NCHW",
+        layout: Literal["NCHW", "NHWC"] = "NCHW",
         batch_transforms: Sequence[Callable[..., Any]] | None = None,
-        last_batch: str = "short",
+        last_batch: Literal["short", "drop", "pad", "wrap"] = "short",
         rank: int | None = None,
         world_size: int | None = None,
-        orientation: str = "apply",
+        orientation: Literal["apply", "ignore"] = "apply",
         scaled_decode: bool = False,
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
         on_error: Literal["raise", "skip"] = "raise",
@@ -118,7 +118,7 @@ class BaseLoader(Generic[Element]):
         threads: int | None = None,
         prefetch: int = 2,
         read_threads: int = 4,
-        read_backend: str = "auto",
+        read_backend: Literal["auto", "io_uring", "pread"] = "auto",
         direct_reads: bool = False,
     ) -> None:
         """Prepares the loader; threads start with the first batch.
@@ -148,7 +148,9 @@ class BaseLoader(Generic[Element]):
                 label: int64 (batch,) where every sample has one and all are whole numbers, else
                     float32, (batch,) or (batch, labels), or a list of (labels,) where samples have
                     different numbers of labels;
-                id: int64 (batch,), the format's number of the record (`Sample.id`);
+                index: int64 (batch,), the sample's index in the dataset: `dataset[index]`;
+                id: int64 (batch,), the format's number of the record (`Sample.id`), which need not
+                    be an index, nor be there once only;
                 position: int64 (batch,), the place in the epoch; with `sampler` and
                     `batch_sampler`, of this rank's n-th sample (from 0) n * world_size + rank;
                 valid: bool (batch,), False for the filler rows of last_batch="pad";

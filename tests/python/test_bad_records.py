@@ -128,6 +128,17 @@ def test_what_is_passed_over_is_warned_of(file: pathlib.Path) -> None:
     assert {warning.filename for warning in caught} == {__file__}
 
 
+def test_an_image_that_is_cut_off_says_how_to_go_on(tmp_path: pathlib.Path) -> None:
+    image = encoded(photograph(0, 40, 40))
+    file = record_file(tmp_path / "cut.rec", [image, image[: len(image) // 2]])
+    with pytest.raises(fr.TruncatedError) as caught:
+        list(fr.Loader(file, 2, transforms=[T.CenterCrop(40)]))
+    assert 'on_error="skip"' in caught.value.remedy
+    with pytest.warns(fr.FuelrailWarning) as warned:
+        list(fr.Loader(file, 2, transforms=[T.CenterCrop(40)], on_error="skip"))
+    assert "on_error" not in str(warned[0].message)
+
+
 def test_a_warning_that_is_an_error_loses_no_batch(file: pathlib.Path) -> None:
     loader, again = skipping(file, 40), skipping(file, 40)
     expected = rows_of(skipping(file, 40))
