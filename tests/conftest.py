@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import signal
 import sysconfig
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,6 +13,14 @@ from PIL import Image
 
 # A shell has SIGINT ignored in what it runs in the background, and children would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Sidecars that cannot lie beside their files go there, and not into the user's own cache."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

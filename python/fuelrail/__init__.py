@@ -88,7 +88,13 @@ __all__ = [
 __version__ = _core.version()
 
 
-def __getattr__(name: str) -> Any:
-    if name == "torch":
-        return importlib.import_module("fuelrail.torch")
-    raise AttributeError(f"module 'fuelrail' has no attribute '{name}'")
+if not TYPE_CHECKING:  # a type checker says itself what is not there
+
+    def __getattr__(name: str) -> Any:
+        if name == "torch":
+            return importlib.import_module("fuelrail.torch")
+        raise AttributeError(f"module 'fuelrail' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,7 +7,17 @@ import operator
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, Union, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    TypeAlias,
+    Union,
+    cast,
+    overload,
+)
 
 from fuelrail import _core
 from fuelrail.errors import (
@@ -132,7 +142,7 @@ class Sample:
         self,
         field: str = "image",
         *,
-        orientation: str = "apply",
+        orientation: Literal["apply", "ignore"] = "apply",
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
     ) -> numpy.typing.NDArray[numpy.uint8]:
         """The image's pixels: uint8, (height, width, 3), RGB.
@@ -322,6 +332,14 @@ def open_dataset(source: Openable, stacklevel: int) -> Dataset:
         for message in said:
             warnings.warn(message, FuelrailWarning, stacklevel=stacklevel)
         return data
+    if not isinstance(source, Iterable) and hasattr(source, "__getitem__"):
+        raise ArgumentTypeError(
+            "a dataset of another library cannot be opened",
+            expected="a path, or a list of them",
+            found=typed(source),
+            remedy="Give the folder or file that it reads; what is made in Python stays with "
+            "torch.utils.data.DataLoader",
+        )
     if isinstance(source, _NO_LISTS) or not _is_iterable(source):
         raise ArgumentTypeError(
             "this cannot be opened", expected="a path, or a list of them", found=typed(source)

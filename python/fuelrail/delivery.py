@@ -36,8 +36,6 @@ class Framework(Generic[Element]):
 
     interleaved = False
     """Whether images, asked for as NCHW, are to come from the core as NHWC."""
-    copies = False
-    """Whether `place` makes copies, for which there may be no room."""
 
     def column(self, array: _core.Array, is_image: bool) -> Element:
         """The array's memory as the framework's own."""
@@ -99,7 +97,6 @@ class Delivery(Generic[Element]):
         self._transforms = _batch_transforms(batch_transforms)
         self._seed = seed
         self.wants_context = any(wants for _, wants in self._transforms)
-        self.copies = framework.copies
 
     @property
     def native_fields(self) -> list[str]:

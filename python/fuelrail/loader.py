@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import copy
 import json
 import warnings
 import weakref
@@ -70,7 +71,8 @@ def _stop_all() -> None:
 
 
 class _Held(NamedTuple):
-    """A batch that the core has handed out and that could not be copied to where it is wanted."""
+    """A batch that the core has handed out and the iterator has not: it could not be copied to
+    where it is wanted, or a warning was made an error."""
 
     turn: int
     columns: tuple[NativeColumn, ...]
@@ -100,12 +102,12 @@ class BaseLoader(Generic[Element]):
         fields: Sequence[str] | Mapping[str, str] = ("image", "label"),
         as_dict: bool = False,
         dtype: Any = "float32",
-        layout: str = "NCHW",
+        layout: Literal["NCHW", "NHWC"] = "NCHW",
         batch_transforms: Sequence[Callable[..., Any]] | None = None,
-        last_batch: str = "short",
+        last_batch: Literal["short", "drop", "pad", "wrap"] = "short",
         rank: int | None = None,
         world_size: int | None = None,
-        orientation: str = "apply",
+        orientation: Literal["apply", "ignore"] = "apply",
         scaled_decode: bool = False,
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
         on_error: Literal["raise", "skip"] = "raise",
@@ -116,7 +118,7 @@ class BaseLoader(Generic[Element]):
         threads: int | None = None,
         prefetch: int = 2,
         read_threads: int = 4,
-        read_backend: str = "auto",
+        read_backend: Literal["auto", "io_uring", "pread"] = "auto",
         direct_reads: bool = False,
     ) -> None:
         """Prepares the loader; threads start with the first batch.
@@ -146,7 +148,9 @@ class BaseLoader(Generic[Element]):
                 label: int64 (batch,) where every sample has one and all are whole numbers, else
                     float32, (batch,) or (batch, labels), or a list of (labels,) where samples have
                     different numbers of labels;
-                id: int64 (batch,), the format's number of the record (`Sample.id`);
+                index: int64 (batch,), the sample's index in the dataset: `dataset[index]`;
+                id: int64 (batch,), the format's number of the record (`Sample.id`), which need not
+                    be an index, nor be there once only;
                 position: int64 (batch,), the place in the epoch; with `sampler` and
                     `batch_sampler`, of this rank's n-th sample (from 0) n * world_size + rank;
                 valid: bool (batch,), False for the filler rows of last_batch="pad";
@@ -182,7 +186,7 @@ class BaseLoader(Generic[Element]):
                 "skip": its row is made of another sample, drawn by (seed, epoch, position), so
                 that all ranks keep the same number of batches; id and label are that sample's.
                 A FuelrailWarning names the first ten, and `bad_records` all. (Where warnings are
-                made errors, such a one comes in place of its batch, which is then lost.)
+                made errors, such a one comes in place of its batch, which the next call gives.)
             max_bad: with "skip", how many samples may be bad in this rank's part of an epoch, or
                 where they stand in for others; one more is a TooManyBadRecordsError in place of
                 its batch, which ends the run until `set_epoch` or `load_state_dict`. An int
@@ -287,6 +291,7 @@ class BaseLoader(Generic[Element]):
             "batch_transforms": None if batch_transforms is None else list(batch_transforms),
         }
         self._held: deque[_Held] = deque()
+        self._said: deque[str] = deque()  # by the core, and not passed on yet
         self._warned = 0  # of so many bad records
         self._closed = False
         _live.add(self)
@@ -341,12 +346,10 @@ class BaseLoader(Generic[Element]):
         the loader is closed.
         """
         self._check_open()
-        state: dict[str, Any] = json.loads(self._core.state())
-        if self._fed is not None:
-            state["sampler"] = self._fed.state(self._core)
+        state: dict[str, Any] = {**json.loads(self._core.state()), **self._place()}
         with contextlib.suppress(IndexError):
             state.update(self._held[0].before)
-        return state
+        return copy.deepcopy(state)  # a sampler's own part of it belongs to the order
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on where `state` was taken; batch size, number of ranks and speed may differ.
@@ -434,19 +437,22 @@ class BaseLoader(Generic[Element]):
         fed = self._fed
         held = self._held_of(turn)
         if held is None:
-            before = self._place() if self._delivery.copies else {}
+            before = self._place()
             try:
                 batch = self._core.next(turn) if fed is None else fed.take(self._core, turn)
-            finally:
-                self._warn()
+            except BaseException:
+                with contextlib.suppress(FuelrailWarning):  # the error is what is to be heard
+                    self._warn()
+                raise
             if batch is None:
+                self._warn()
                 return None
             held = _Held(turn, batch, before)
         try:
+            self._warn()
             placed = self._delivery.place(held.columns)
-        except BaseException:  # no memory, Ctrl-C: the next call tries again
-            if self._delivery.copies:
-                self._held.append(held)
+        except BaseException:  # no memory, Ctrl-C, a warning: the next call tries again
+            self._held.append(held)
             raise
         return self._delivery(held.columns, placed, epoch)
 
@@ -470,9 +476,12 @@ class BaseLoader(Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Says, of the line that asks for a batch, what the core has said since the last one."""
-        for text in self._core.warnings():
-            warnings.warn(text, FuelrailWarning, stacklevel=4)
+        """Says what the core has said since the last batch, of the line that asks for one. Where
+        that raises, the rest is said the next time.
+        """
+        self._said.extend(self._core.warnings())
+        while self._said:
+            warnings.warn(self._said.popleft(), FuelrailWarning, stacklevel=4)
         if not self._skips:
             return
         for bad in self._core.bad_records(self._warned):

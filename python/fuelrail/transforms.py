@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
@@ -398,9 +398,39 @@ def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
     return [transform.native() for transform in transforms]
 
 
-def __getattr__(name: str) -> Any:
-    where = f"module 'fuelrail.transforms' has no attribute '{name}'"
-    raise AttributeError(where if name.startswith("_") else f"{where}. {_nearest(name)}")
+if not TYPE_CHECKING:  # a type checker says itself what is not there
+
+    def __getattr__(name: str) -> Any:
+        where = f"module 'fuelrail.transforms' has no attribute '{name}'"
+        raise AttributeError(where if name.startswith("_") else f"{where}. {_instead(name)}")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+# Of torchvision's names, those that have none here.
+_INSTEAD = {
+    "Compose": "Leave it out: `transforms` is a list",
+    "ToTensor": "Leave it out: images come as floats from 0 to 1 unless `dtype` says otherwise",
+    "PILToTensor": 'Leave it out, and say dtype="uint8"',
+    "ToDtype": "Leave it out: say `dtype` to the loader",
+    "ConvertImageDtype": "Leave it out: say `dtype` to the loader",
+    "Lambda": "Work on whole batches, with `batch_transforms`",
+    **dict.fromkeys(
+        ("RandomErasing", "MixUp", "CutMix", "GaussianBlur", "GaussianNoise"),
+        "It is not among those here: use torchvision's on whole batches, in `batch_transforms`",
+    ),
+    **dict.fromkeys(
+        ("AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix", "RandomPerspective"),
+        "It is not among those here: use torchvision's on samples, by `batch_transforms` or "
+        "`fuelrail.torch.MapDataset`",
+    ),
+}
+
+
+def _instead(name: str) -> str:
+    return _INSTEAD.get(name) or _nearest(name)
 
 
 def _nearest(name: str) -> str:
@@ -417,7 +447,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
     remedy = (
         f"Give an object of '{name}', not the class"
         if is_class and name in _KNOWN
-        else _nearest(name)
+        else _instead(name)
     )
     return ArgumentTypeError(
         f"{what} is none of fuelrail.transforms", found=shown(transform), remedy=remedy

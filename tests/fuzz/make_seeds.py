@@ -54,8 +54,12 @@ def make_recordio() -> None:
     keep("recordio", "damaged", records[0] + b"damage!." + records[5] + records[2][:7])
 
 
-def sidecar(sections: list[tuple[bytes, int, int, bytes]], size: int = 100) -> bytes:
-    """A sidecar of (type, flags, block size, data)."""
+Section = tuple[bytes, int, int, bytes]  # type, flags, block size, data
+PAGE_ENDS = (0x11223344, 0x55667788)  # in the sample of the format's page
+
+
+def sidecar(sections: list[Section], size: int = 100, ends: tuple[int, int] = PAGE_ENDS) -> bytes:
+    """A sidecar of a file of `size` bytes, `ends` being the CRC-32 of its first and last 4 KiB."""
     directory, body = b"", b""
     begin = 64 + 32 * len(sections)
     for kind, flags, block, data in sections:
@@ -70,7 +74,7 @@ def sidecar(sections: list[tuple[bytes, int, int, bytes]], size: int = 100) -> b
             crc = zlib.crc32(crcs)
         directory += kind + struct.pack("<IQQII", flags, offset, len(data), block, crc)
     header = b"\x89FRX\r\n\x1a\n" + struct.pack("<HHI", 1, 0, len(sections))
-    header += struct.pack("<QQII", begin + len(body), size, 0x11223344, 0x55667788) + bytes(20)
+    header += struct.pack("<QQII", begin + len(body), size, *ends) + bytes(20)
     return header + struct.pack("<I", zlib.crc32(header + directory)) + directory + body
 
 
@@ -95,6 +99,57 @@ def make_sidecars() -> None:
     keep("sidecar", "blocks", sidecar(known + tables, sum(lengths)))
     keep("sidecar", "meta-alone", sidecar(known[:1], sum(lengths)))
     keep("sidecar", "no-records", sidecar([(b"META", 0, 0, bytes(24)), (b"RECS", 0, 0, b"")], 0))
+
+
+def records_of(file: bytes) -> list[bytes]:
+    """The framed records of a RecordIO file, from its heads."""
+    records, begin, at = [], 0, 0
+    while at < len(file):
+        _, lrec = struct.unpack_from("<II", file, at)
+        at += 8 + (lrec % 2**29 + 3) // 4 * 4
+        if lrec >> 29 in (0, 3):  # a whole record, or the last part of one
+            records.append(file[begin:at])
+            begin = at
+    return records
+
+
+def payload_of(record: bytes) -> bytes:
+    parts, at = [], 0
+    while at < len(record):
+        length = struct.unpack_from("<I", record, at + 4)[0] % 2**29
+        parts.append(record[at + 8 : at + 8 + length])
+        at += 8 + (length + 3) // 4 * 4
+    return struct.pack("<I", 0xCED7230A).join(parts)
+
+
+def make_pairs() -> None:
+    """RecordIO files with their sidecars: the file's length, the file, the sidecar."""
+
+    def pair(name: str, records: list[bytes], known: list[Section], block: int = 0) -> None:
+        lengths = [len(record) for record in records]
+        places = [(sum(lengths[:i]), length) for i, length in enumerate(lengths)]
+        packed = b"".join(struct.pack("<Q", length) for length in lengths)
+        meta = struct.pack("<QQII", len(records), sum(lengths), zlib.crc32(packed), 0)
+        table = b"".join(struct.pack("<QQ", *place) for place in places)
+        sections = [(b"META", 0, 0, meta), *known, (b"RECS", 0, block, table)]
+        if name != "scanned":
+            crcs = [zlib.crc32(payload_of(record)) for record in records]
+            packed = b"".join(struct.pack("<I", crc) for crc in crcs)
+            sections.append((b"CRCS", 0, block // 4, packed))
+        file = b"".join(records)
+        ends = (zlib.crc32(file[:4096]), zlib.crc32(file[-4096:]))
+        whole = sidecar(sections, len(file), ends)
+        keep("recordio_pair", name, struct.pack("<H", len(file)) + file + whole)
+
+    integers: Section = (b"LABL", 0, 0, struct.pack("<qII", 1, 1, 0))
+    sample = records_of((GOLDEN / "recordio" / "sample.rec").read_bytes())[-5:]
+    pair("indexed", sample, [integers, (b"CLAS", 1, 0, struct.pack("<2I", 1, 3) + b"odd")])
+    pair("scanned", sample, [integers])
+    pair("blocks", sample, [integers, (b"KEPT", 1, 7, b"what is unknown")], 32)
+    labels = records_of((GOLDEN / "mxnet" / "multilabel.rec").read_bytes())
+    pair("labels", labels[:2], [(b"LABL", 0, 0, struct.pack("<qII", -1, 0, 0))])
+    parts = (HERE / "corpus" / "recordio" / "seed-samples").read_bytes()
+    pair("parts", records_of(parts), [])
 
 
 def make_texts() -> None:
@@ -126,5 +181,6 @@ if __name__ == "__main__":
     make_exif()
     make_recordio()
     make_sidecars()
+    make_pairs()
     make_texts()
     make_image_headers()

@@ -2,11 +2,9 @@
 // the header.
 #include <algorithm>
 
-#include "fuelrail/base/crc32.h"
-#include "fuelrail/base/endian.h"
 #include "fuelrail/container/sidecar.h"
 #include "fuelrail/testing/collecting_sink.h"
-#include "fuzzing.h"
+#include "sidecar_fuzzing.h"
 
 namespace {
 
@@ -61,44 +59,13 @@ void check_sidecar(Bytes file) {
   if (sidecar->records() <= 1 << 16) succeeds([&] { sidecar->verify(); });
 }
 
-// Puts every checksum right that lies inside the file (docs/formats/frx.md).
-void mend_checksums(std::vector<std::byte>& file) {
-  constexpr size_t kHeaderBytes = 64, kEntryBytes = 32;
-  if (file.size() < kHeaderBytes) return;
-  store_le<uint64_t>(file.data() + 16, file.size());
-  const uint64_t sections = load_le<uint32_t>(file.data() + 12);
-  if (sections > (file.size() - kHeaderBytes) / kEntryBytes) return;
-  for (uint64_t i = 0; i < sections; ++i) {
-    std::byte* entry = file.data() + kHeaderBytes + i * kEntryBytes;
-    const auto offset = load_le<uint64_t>(entry + 8), length = load_le<uint64_t>(entry + 16);
-    const uint64_t block = load_le<uint32_t>(entry + 24);
-    if (offset > file.size() || length > file.size() - offset) continue;
-    const Bytes data = Bytes(file).subspan(offset, length);
-    if (block == 0) {
-      store_le(entry + 28, crc32(data));
-      continue;
-    }
-    const uint64_t blocks = (length + block - 1) / block;
-    const uint64_t crcs = (offset + length + 3) / 4 * 4;
-    if (crcs > file.size() || blocks > (file.size() - crcs) / 4) continue;
-    for (uint64_t b = 0; b < blocks; ++b) {
-      const Bytes part = data.subspan(b * block, std::min(block, length - b * block));
-      store_le(file.data() + crcs + 4 * b, crc32(part));
-    }
-    store_le(entry + 28, crc32(Bytes(file).subspan(crcs, 4 * blocks)));
-  }
-  const uint32_t header = crc32(Bytes(file).first(60));
-  const Bytes directory = Bytes(file).subspan(kHeaderBytes, sections * kEntryBytes);
-  store_le(file.data() + 60, crc32(directory, header));
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Bytes file = fuzzing::as_bytes(data, size);
   check_sidecar(file);
   std::vector<std::byte> mended = fuzzing::copied(file);
-  mend_checksums(mended);
+  fuzzing::mend_checksums(mended);
   mended.shrink_to_fit();
   check_sidecar(mended);
   return 0;

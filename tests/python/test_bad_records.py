@@ -128,6 +128,39 @@ def test_what_is_passed_over_is_warned_of(file: pathlib.Path) -> None:
     assert {warning.filename for warning in caught} == {__file__}
 
 
+def test_an_image_that_is_cut_off_says_how_to_go_on(tmp_path: pathlib.Path) -> None:
+    image = encoded(photograph(0, 40, 40))
+    file = record_file(tmp_path / "cut.rec", [image, image[: len(image) // 2]])
+    with pytest.raises(fr.TruncatedError) as caught:
+        list(fr.Loader(file, 2, transforms=[T.CenterCrop(40)]))
+    assert 'on_error="skip"' in caught.value.remedy
+    with pytest.warns(fr.FuelrailWarning) as warned:
+        list(fr.Loader(file, 2, transforms=[T.CenterCrop(40)], on_error="skip"))
+    assert "on_error" not in str(warned[0].message)
+
+
+def test_a_warning_that_is_an_error_loses_no_batch(file: pathlib.Path) -> None:
+    loader, again = skipping(file, 40), skipping(file, 40)
+    expected = rows_of(skipping(file, 40))
+    batches: list[list[Row]] = []
+    warned = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", fr.FuelrailWarning)
+        iterator = iter(loader)
+        while len(batches) < len(expected):
+            try:
+                batch = next(iterator)
+            except fr.FuelrailWarning:
+                warned += 1
+                again.load_state_dict(loader.state_dict())
+                assert rows_of(again) == expected[len(batches) :]
+                continue
+            columns = (column.numpy().tolist() for column in batch[:4])
+            batches.append(list(zip(*columns, strict=True)))
+    assert batches == expected
+    assert warned == len(BAD)
+
+
 def test_only_the_first_ten_are_warned_of_one_by_one(
     tmp_path: pathlib.Path,
 ) -> None:

@@ -136,6 +136,15 @@ def test_a_bad_image_in_a_list_is_passed_over(tmp_path: pathlib.Path) -> None:
     assert rows[5].shape == (3, 25, 25)
 
 
+def test_index_is_the_samples_place_in_the_dataset_and_id_is_not(tiny_file: pathlib.Path) -> None:
+    data = fr.open(tiny_file)[::-3]
+    chosen = [5, 2, 9]
+    ((indices, ids),) = list(fr.Loader(data, 3, sampler=chosen, fields=["index", "id"]))
+    assert indices.numpy().tolist() == chosen
+    assert ids.numpy().tolist() == [data[i].id for i in chosen] != chosen
+    assert [sample.id for sample in data.subset(indices)] == ids.numpy().tolist()
+
+
 LABELS = [(1, 0.5, 3), (4, 5, 6), (7, 8, 9.25)]
 
 

@@ -76,6 +76,18 @@ def test_what_is_no_path_is_refused(source: object) -> None:
         fr.open(source)
 
 
+def test_a_dataset_of_torch_is_refused_by_its_name_and_not_read() -> None:
+    class MyDataset:
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, index: int) -> object:
+            raise AssertionError
+
+    with pytest.raises(fr.ArgumentTypeError, match=r"MyDataset.*torch\.utils\.data\.DataLoader"):
+        fr.open(MyDataset())
+
+
 def test_a_path_with_a_nul_is_refused_and_not_cut(record_file: pathlib.Path) -> None:
     for path in (f"{record_file}\0", os.fsencode(record_file) + b"\0junk"):
         with pytest.raises(fr.InvalidArgumentError, match=r"NUL character: found .*\\x00"):

@@ -188,7 +188,10 @@ def test_a_dataclass_that_is_not_ours_is_refused_when_it_is_made() -> None:
         ("RandomVerticalFlip", "'VerticalFlip'"),
         ("CentreCrop", "'CenterCrop'"),
         ("ColourJitter", "'ColorJitter'"),
-        ("GaussianBlur", "Known: CenterCrop"),
+        ("Sharpness", "Known: CenterCrop"),
+        ("GaussianBlur", "`batch_transforms`"),
+        ("Compose", "`transforms` is a list"),
+        ("ToTensor", "Leave it out"),
     ],
 )
 def test_a_mistyped_name_suggests_the_nearest(name: str, hint: str) -> None:

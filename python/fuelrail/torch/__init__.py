@@ -11,6 +11,10 @@ from fuelrail.torch.tensors import TensorFramework
 __all__ = ["DataLoader", "MapDataset", "SampleBatch", "collate"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class DataLoader(BaseLoader[torch.Tensor]):
     """Batches as tuples or dicts of tensors; the options are those of `fuelrail.Loader`.
 

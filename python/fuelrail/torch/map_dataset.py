@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import torch
 from torch.utils.data import default_collate, get_worker_info
@@ -60,12 +60,14 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     ...     "train.rec", transforms=[fuelrail.transforms.RandomResizedCrop(224)])
     >>> loader = torch.utils.data.DataLoader(dataset, 256, shuffle=True,
     ...                                      collate_fn=fuelrail.torch.collate)
-    >>> for images, labels in loader:
-    ...     loss = criterion(model(images), labels)
+    >>> for epoch in range(90):
+    ...     dataset.set_epoch(epoch)      # or every epoch has the same crops
+    ...     for images, labels in loader:
+    ...         loss = criterion(model(images), labels)
 
     Random transforms depend on `seed`, the epoch that `set_epoch` named and the index alone: not on
-    when, where or how often a sample is asked for. So name the epoch before each one, or every
-    epoch has the same crops; and an index that comes twice in one epoch has them twice.
+    when, where or how often a sample is asked for. An index that comes twice in one epoch has the
+    same crop twice.
 
     Worker processes work, forked or spawned, and need not be many: each decodes in threads of its
     own, which share what this process may use. Persistent workers hear of `set_epoch` too.
@@ -82,8 +84,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         transforms: Sequence[Transform] | None = None,
         fields: Sequence[str] = ("image", "label"),
         dtype: Any = "float32",
-        layout: str = "NCHW",
-        orientation: str = "apply",
+        layout: Literal["NCHW", "NHWC"] = "NCHW",
+        orientation: Literal["apply", "ignore"] = "apply",
         scaled_decode: bool = False,
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
         memory_format: Any = "contiguous_format",

@@ -28,7 +28,6 @@ class TensorFramework(Framework[torch.Tensor]):
             require_cuda("pin_memory")
         target = target_device(device)
         self._copy = None if target is None else SideStreamCopy(target)
-        self.copies = self._pins or self._copy is not None
 
     def column(self, array: _core.Array, is_image: bool) -> torch.Tensor:
         tensor = from_dlpack(array)

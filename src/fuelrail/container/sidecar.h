@@ -192,8 +192,9 @@ class SidecarWriter {
   // Requires: no other section has this type.
   void add_section(uint32_t type, Bytes data, bool kept);
 
-  // Takes along what cannot be rebuilt, known sections or not, and was not set here. Requires:
-  // `old` belongs to the same file. Errors: CorruptError.
+  // Takes along what cannot be rebuilt, known sections or not, and was not set here; but no table,
+  // checksums or labels: those are this writer's, whatever the old ones' flags say. Requires: `old`
+  // belongs to the same file. Errors: CorruptError.
   void keep_sections_of(const Sidecar& old);
 
   // Appends the file's bytes to `sink`; the caller commits. The same calls give the same bytes.

@@ -203,6 +203,25 @@ TEST(Sidecar, what_cannot_be_rebuilt_is_kept_by_a_new_one) {
   EXPECT_FALSE(sidecar->labels());
 }
 
+// Every section is marked as one that cannot be rebuilt. A table that is there twice is refused.
+TEST(Sidecar, what_is_made_from_the_file_is_made_anew_whatever_its_flag_says) {
+  auto bytes = bytes_of(small_sidecar());
+  for (uint32_t i = 0; i < load_le<uint32_t>(bytes.data() + 12); ++i) {
+    store_le(bytes.data() + 64 + 32 * i + 4, uint32_t{1});
+  }
+  mend_header(bytes);
+  const auto old = opened(bytes);
+  SidecarWriter writer;
+  writer.add_record({0, 100});
+  writer.keep_sections_of(*old);
+  const auto sidecar = opened(bytes_of(writer));
+  EXPECT_EQ(sidecar->records(), 1u);
+  EXPECT_EQ(sidecar->record(0).length, 100u);
+  EXPECT_FALSE(sidecar->has_checksums());
+  EXPECT_FALSE(sidecar->labels());
+  EXPECT_EQ(sidecar->classes(), old->classes());
+}
+
 TEST(Sidecar, new_class_names_win_over_kept_ones) {
   const auto old = opened(bytes_of(small_sidecar()));
   SidecarWriter writer;

@@ -27,6 +27,13 @@ void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
+// What each writer finds in the data file by itself: taken along from an old sidecar, it would be
+// there twice, or out of date.
+bool is_made_anew(uint32_t type) {
+  return type == kMetaSection || type == kRecordsSection || type == kChecksumsSection ||
+         type == kLabelsSection;
+}
+
 }  // namespace
 
 // --- What the sidecar says of its file ---
@@ -112,7 +119,9 @@ void SidecarWriter::keep_sections_of(const Sidecar& old) {
   for (const SidecarSection& section : old.sections()) {
     const bool here = std::any_of(sections_.begin(), sections_.end(),
                                   [&](const Section& s) { return s.type == section.type(); });
-    if (section.kept() && !here) add_section(section.type(), section.all(), true);
+    if (section.kept() && !here && !is_made_anew(section.type())) {
+      add_section(section.type(), section.all(), true);
+    }
   }
 }
 

@@ -245,16 +245,18 @@ TEST(EngineReads, an_engine_ends_while_it_looks_at_files) {
   EXPECT_THROW(engine->next(), StateError);
 }
 
-// Batches of 4 rows, of which one is prefetched, read so far ahead that the bound is full: a record
-// larger than the bound waits in a batch that workers may not begin before the next one, of which
-// one record is bad, has been handed out.
+// Batches of 8 rows, of which one is prefetched, read so far ahead that the bound is full: the
+// batch after the next but one holds a record larger than the bound, and workers may not begin it
+// before the next one, of which one record is bad, has been handed out. Until then the large record
+// and six before it keep their buffers, more than the four that are always let in.
 struct FullReadAhead : SlowStorage {
-  static constexpr uint64_t kNext = 5;
-  static constexpr uint64_t kBad = 4 * kNext;
-  static constexpr uint64_t kLarge = kBad + 12;
+  static constexpr uint64_t kRows = 8;
+  static constexpr uint64_t kNext = 3;  // a batch
+  static constexpr uint64_t kBad = kRows * kNext;
+  static constexpr uint64_t kLarge = kBad + 2 * kRows + 6;
 
-  FullReadAhead() : SlowStorage(4, 1, records()) {
-    rig.engine.read_ahead_bytes = 64 * 1024;
+  FullReadAhead() : SlowStorage(kRows, 1, records()) {
+    rig.engine.read_ahead_bytes = 128 * 1024;
     rig.policy = {.on_error = OnError::kSkip, .max_bad = 100};
     rig.worker.bad = {kBad};
     rig.worker.before = [this, count = rig.worker.before](std::span<const Task> tasks) {
@@ -265,19 +267,35 @@ struct FullReadAhead : SlowStorage {
   static std::shared_ptr<const Container> records() {
     std::vector<MemoryContainer::Record> made(4'000);
     for (uint64_t i = 0; i < made.size(); ++i) {
-      made[i] = {.fields = {std::string(i == kLarge ? 100'000 : 100, static_cast<char>(i))},
+      made[i] = {.fields = {std::string(i == kLarge ? 200'000 : 100, static_cast<char>(i))},
                  .id = i};
     }
     return std::make_shared<MemoryContainer>("memory://large", Schema{{{.name = "bytes"}}}, made);
   }
+  // The record that stands in for a bad one, in an order of which no record comes twice.
+  uint64_t substitute_of(uint64_t record) const {
+    const auto sampler = rig.sampler();
+    std::optional<BatchPlan> plan;
+    for (uint64_t batch = 0; batch <= record / kRows; ++batch) plan = sampler->next();
+    return used_entry(rig, *sampler, *plan, record % kRows).record;
+  }
   // Takes the batches before the next, whose bad record stands at its gate, and waits until all are
-  // read up to the large one.
+  // read up to the large one. That takes one doubling of the depth, which the first round brings:
+  // eight reads are planned sixteen rows ahead, and no more than eight are not taken by workers
+  // where the large one's batch is next. No read waits for another, nor for a worker.
   void fill(Engine& engine) {
-    std::thread consumer([&] { said = all_said(engine, kNext); });
+    std::thread consumer([&] {
+      said = all_said(engine, kNext);
+      handed_out = said.size();
+    });
     answer_first(engine);
     storage.release(kAll);
     consumer.join();
-    while (engine.stats().fetch.items < kLarge + 1) std::this_thread::yield();
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (engine.stats().fetch.items <= kLarge && std::chrono::steady_clock::now() < until) {
+      std::this_thread::yield();
+    }
+    EXPECT_EQ(engine.stats().fetch.items, kLarge + 1);
   }
   // What `next` gives from then on, each within a time that no right engine needs.
   void go_on(Engine& engine) {
@@ -285,11 +303,13 @@ struct FullReadAhead : SlowStorage {
       const Engine::Next next = engine.next(std::chrono::seconds(30));
       ASSERT_EQ(next.status, Engine::Status::kBatch) << "batch " << said.size();
       said.push_back({.rows = rows_of(*next.batch)});
+      handed_out = said.size();
     }
   }
 
   Gate bad_record;
   std::vector<Said> said;
+  std::atomic<size_t> handed_out = 0;
 };
 
 TEST(EngineReads, a_substitute_finds_room_where_batches_far_ahead_fill_the_bound) {
@@ -298,6 +318,30 @@ TEST(EngineReads, a_substitute_finds_room_where_batches_far_ahead_fill_the_bound
   full.fill(*engine);
   full.bad_record.open();
   full.go_on(*engine);
+  EXPECT_EQ(full.said, expected(full.rig, full.said.size()));
+}
+
+// The record behind the large one is not found: by the time that the large one has been read, the
+// bound is full and a substitute is wanted.
+TEST(EngineReads, a_substitute_far_ahead_waits_until_its_batch_is_due_and_keeps_nobody_waiting) {
+  constexpr uint64_t kFar = FullReadAhead::kLarge + 1;
+  FullReadAhead full;
+  full.rig.worker.bad.insert(kFar);
+  const uint64_t substitute = full.rig.container->extent(full.substitute_of(kFar)).offset;
+  std::atomic<size_t> read_after = 0;  // so many batches
+  ContainerHooks hooks;
+  hooks.extent = [](uint64_t record) {
+    if (record == kFar) throw IoError("the disk is on fire");
+  };
+  hooks.read = [&](uint64_t offset, uint64_t) {
+    if (offset == substitute) read_after = full.handed_out.load();
+  };
+  full.rig.container = std::make_shared<HookedContainer>(full.rig.container, hooks);
+  const auto engine = full.rig.make();
+  full.fill(*engine);
+  full.bad_record.open();
+  full.go_on(*engine);
+  EXPECT_GT(read_after, FullReadAhead::kNext);
   EXPECT_EQ(full.said, expected(full.rig, full.said.size()));
 }
 

@@ -25,6 +25,7 @@ struct Filling {
     kEncoded,
     kTensor,
     kId,
+    kIndex,
     kPosition,
     kValid,
     kSubstituted,
@@ -37,6 +38,7 @@ struct Filling {
 Filling filling_of(const std::string& name, const Schema& schema) {
   using enum Filling::Kind;
   if (name == "id") return {kId};
+  if (name == "index") return {kIndex};
   if (name == "position") return {kPosition};
   if (name == "valid") return {kValid};
   if (name == "substituted") return {kSubstituted};
@@ -55,7 +57,7 @@ Filling filling_of(const std::string& name, const Schema& schema) {
   std::vector<std::string> known;
   for (const FieldSpec& field : schema.fields) known.push_back(field.name);
   if (schema.has("image")) known.push_back("encoded");
-  known.insert(known.end(), {"id", "position", "valid", "substituted"});
+  known.insert(known.end(), {"id", "index", "position", "valid", "substituted"});
   throw InvalidArgumentError("a batch has no field of this name",
                              {.found = "'" + name + "'", .remedy = suggest(name, known)});
 }
@@ -77,6 +79,7 @@ ColumnSpec column_of(const std::string& name, const Schema& schema, const Loader
     case Filling::Kind::kTensor:
       return {name, schema.fields[filling.field].dtype, schema.fields[filling.field].shape};
     case Filling::Kind::kId:
+    case Filling::Kind::kIndex:
     case Filling::Kind::kPosition:
       return {name, DType::kInt64, {}};
     case Filling::Kind::kValid:
@@ -120,13 +123,16 @@ class ImageWorker final : public Worker {
     std::byte* const to = task.batch->row(column, task.row);
     switch (filling.kind) {
       case Filling::Kind::kImage:
-        return write_image(task, sample_.fields[filling.field].bytes, column);
+        return write_image_or_say(task, sample_.fields[filling.field].bytes, column);
       case Filling::Kind::kEncoded:
         return write_bytes(task, sample_.fields[filling.field].bytes, column);
       case Filling::Kind::kTensor:
         return write_tensor(task, sample_.fields[filling.field], column);
       case Filling::Kind::kId:
         std::memcpy(to, &sample_.id, sizeof sample_.id);
+        return;
+      case Filling::Kind::kIndex:
+        std::memcpy(to, &task.entry.record, sizeof task.entry.record);
         return;
       case Filling::Kind::kPosition:
         std::memcpy(to, &task.entry.position, sizeof task.entry.position);
@@ -161,6 +167,19 @@ class ImageWorker final : public Worker {
     std::byte* const to = spec.ragged() ? task.batch->make_row(column, task.row, value.shape)
                                         : task.batch->row(column, task.row);
     if (bytes > 0) std::memcpy(to, value.bytes.data(), bytes);
+  }
+
+  // What a user can do about an image that cannot be decoded, where the decoder has no better word.
+  void write_image_or_say(Task& task, Bytes encoded, size_t column) {
+    try {
+      write_image(task, encoded, column);
+    } catch (Error& error) {
+      if (options_.on_error == OnError::kRaise) {
+        error.add({.remedy = "Find all such images with 'fuelrail verify --decode', and pass over "
+                             "them with on_error=\"skip\""});
+      }
+      throw;
+    }
   }
 
   // Encoded bytes -> plan -> the pixels that it needs -> what it says -> the row.
@@ -234,8 +253,8 @@ std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOp
   if (options.fields.empty()) {
     throw InvalidArgumentError(
         "`fields` is empty",
-        {.remedy =
-             "Name at least one of: image, encoded, label, id, position, valid, substituted"});
+        {.remedy = "Name at least one of: image, encoded, label, id, index, position, valid, "
+                   "substituted"});
   }
   std::vector<ColumnSpec> columns;
   for (const std::string& field : options.fields) {

@@ -1,6 +1,5 @@
 #include "fuelrail/loader/image_worker.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -27,7 +26,7 @@ LoaderOptions training_options() {
   options.transforms = {RandomResizedCrop{.size = kOut}, HorizontalFlip{}};
   options.dtype = DType::kUint8;
   options.layout = ImageLayout::kNhwc;
-  options.fields = {"image", "label", "id", "position", "valid"};
+  options.fields = {"image", "label", "id", "index", "position", "valid"};
   return options;
 }
 
@@ -121,6 +120,7 @@ TEST(ImageWorker, every_field_is_written) {
   image_worker_factory(set.container, options)()->process(rows.tasks());
   EXPECT_EQ(rows.value<int64_t>("label", 1), 1);
   EXPECT_EQ(rows.value<int64_t>("id", 1), 1001);
+  EXPECT_EQ(rows.value<int64_t>("index", 1), 1);
   EXPECT_EQ(rows.value<int64_t>("position", 1), 11);
   EXPECT_EQ(rows.value<uint8_t>("valid", 1), 1);
   EXPECT_EQ(rows.value<uint8_t>("valid", 2), 0);

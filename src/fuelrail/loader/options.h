@@ -49,8 +49,8 @@ struct LoaderOptions {
   // much smaller: faster, and not the pixels of the full decode.
   bool scaled_decode = false;
   int64_t max_pixels = kDefaultMaxPixels;
-  // Of the loader's own (encoded: the encoded bytes of the field image; id, position, valid,
-  // substituted) and of the dataset's: images, tensors, bytes.
+  // Of the loader's own (encoded: the encoded bytes of the field image; id, index,
+  // position, valid, substituted) and of the dataset's: images, tensors, bytes.
   std::vector<std::string> fields{"image", "label"};
   OnError on_error = OnError::kRaise;
   MaxBad max_bad{};  // with kSkip
