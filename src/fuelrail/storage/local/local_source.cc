@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <vector>
@@ -16,6 +17,8 @@
 
 namespace fuelrail::local {
 namespace {
+
+constexpr size_t kMostPieces = 128;  // that read_if_cached takes
 
 // A pipe or device would block at opening, or has no size: only plain files go on.
 void check_plain_file(const struct stat& status, const std::string& uri) {
@@ -86,6 +89,19 @@ bool LocalSource::reads_without_waiting() const {
     without_waiting_ = ::preadv2(file_.get(), &into, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
   });
   return without_waiting_;
+}
+
+bool LocalSource::read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const {
+  if (!reads_without_waiting() || pieces.size() > kMostPieces) return false;
+  std::array<iovec, kMostPieces> into;
+  size_t length = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    into[i] = {pieces[i].data(), pieces[i].size()};
+    length += pieces[i].size();
+  }
+  const ssize_t got = ::preadv2(file_.get(), into.data(), static_cast<int>(pieces.size()),
+                                static_cast<off_t>(offset), RWF_NOWAIT);
+  return got >= 0 && static_cast<size_t>(got) == length;
 }
 
 Source::Direct LocalSource::direct_descriptor() const {

@@ -23,6 +23,7 @@ class LocalSource final : public Source {
   const std::string& uri() const override { return uri_; }
   void read(uint64_t offset, MutableBytes into) const override;
   void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const override;
+  bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const override;
   MappedBytes map() const override;
   int descriptor() const override { return file_.get(); }
   bool reads_without_waiting() const override;
