@@ -10,7 +10,7 @@
 namespace fuelrail {
 
 struct BatchReadOptions {
-  int threads = 16;  // reads at once, by threads; at least 1
+  int threads = 16;  // reads at once, by threads; 0 = none, the calling thread reads
   ReadBackend backend = ReadBackend::kAuto;
   bool direct = false;  // past the page cache, as ReadQueueOptions::direct
 };

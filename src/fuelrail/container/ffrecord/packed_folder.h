@@ -11,7 +11,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
-#include "fuelrail/container/ffrecord/ffrecord_container.h"
+#include "fuelrail/container/open.h"
 
 namespace fuelrail::ffrecord {
 
