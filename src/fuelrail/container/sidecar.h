@@ -55,26 +55,9 @@ struct FileIdentity {
 };
 FileIdentity identify(const Source& data);
 
-// Passes everything on to another sink and remembers what the identity is made of, so that a
-// writer can write the sidecar before its data file has a name. Lifetime: the inner sink's.
-class IdentifyingSink final : public Sink {
- public:
-  explicit IdentifyingSink(Sink& inner) : inner_(inner) {}
-  const std::string& uri() const override { return inner_.uri(); }
-  void write(Bytes bytes) override;
-  uint64_t position() const override { return inner_.position(); }
-  void sync() override { inner_.sync(); }
-  void commit() override { inner_.commit(); }
-  [[nodiscard]] bool commit_new() override { return inner_.commit_new(); }
-
-  // Of all that was written through this. Requires: the inner sink was empty before.
-  FileIdentity identity() const;
-
- private:
-  Sink& inner_;
-  std::vector<std::byte> first_;
-  std::vector<std::byte> last_;  // ends with the last bytes; kept below twice what is needed
-};
+// The same of a file that is being written, so that its sidecar can be written before it has a
+// name. Errors: the sink's.
+FileIdentity identify(Sink& data);
 
 // The kinds of sections. Frozen values: four letters, the first in the lowest byte.
 constexpr uint32_t section_type(const char (&letters)[5]) {

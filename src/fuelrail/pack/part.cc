@@ -49,8 +49,7 @@ Part::Part(std::string uri, bool overwrite)
       data_(create_alone(uri_)),
       index_(create(index_uri_)),
       sidecar_(create(sidecar_uri_)),
-      identifying_(*data_),
-      record_writer_(identifying_),
+      record_writer_(*data_),
       index_writer_(*index_) {}
 
 Part::~Part() {
@@ -78,7 +77,7 @@ void Part::finish(const std::vector<std::string>& classes) {
   // In this order rebuilding the sidecar (build_sidecar) gives the same bytes.
   sidecar_writer_.set_labels(labels_.summary());
   if (!classes.empty()) sidecar_writer_.set_classes(classes);
-  sidecar_writer_.write_to(identifying_.identity(), *sidecar_);
+  sidecar_writer_.write_to(identify(*data_), *sidecar_);
   for (Sink* sink : {data_.get(), index_.get(), sidecar_.get()}) sink->sync();
 }
 

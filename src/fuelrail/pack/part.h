@@ -68,7 +68,6 @@ class Part {
   std::unique_ptr<Sink> data_;  // before the others: it is their lock
   std::unique_ptr<Sink> index_;
   std::unique_ptr<Sink> sidecar_;
-  IdentifyingSink identifying_;  // passes on to data_
   recordio::RecordWriter record_writer_;
   recordio::IndexWriter index_writer_;
   SidecarWriter sidecar_writer_;
