@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,7 @@ inline constexpr uint32_t kRecordsSection = section_type("RECS");
 inline constexpr uint32_t kChecksumsSection = section_type("CRCS");
 inline constexpr uint32_t kClassesSection = section_type("CLAS");
 inline constexpr uint32_t kLabelsSection = section_type("LABL");
+inline constexpr uint32_t kKeysSection = section_type("KEYS");
 
 // One section of an opened sidecar. Lifetime: views into the sidecar's map.
 class SidecarSection {
@@ -126,6 +128,11 @@ class Sidecar {
   bool has_checksums() const { return checksums_ != nullptr; }
   uint32_t payload_crc(uint64_t i) const;
 
+  // The record's key in the `.idx` of the file that it came from. Requires: has_keys(), i <
+  // records(). Errors: CorruptError.
+  bool has_keys() const { return keys_ != nullptr; }
+  uint64_t key(uint64_t i) const;
+
   const std::vector<std::string>& classes() const { return classes_; }  // empty without the section
 
   // Empty when the records are not images with labels.
@@ -159,17 +166,25 @@ class Sidecar {
   std::vector<SidecarSection> sections_;
   const SidecarSection* table_ = nullptr;
   const SidecarSection* checksums_ = nullptr;
+  const SidecarSection* keys_ = nullptr;
   std::vector<std::string> classes_;
   std::optional<LabelSummary> labels_;
 };
 
-// Collects what becomes a sidecar, record by record. Memory: 20 bytes a record.
+// Collects what becomes a sidecar, record by record. Memory: 20 bytes a record, or none with
+// `add_length`.
 class SidecarWriter {
  public:
   void add_record(RecordEntry entry, uint32_t payload_crc);
   void add_record(RecordEntry entry);  // without a checksum: then the file has none at all
+
+  // For a file that says itself where its records lie and what their checksums are (FFRecord): the
+  // sidecar has neither table nor checksums. Requires: all records are added by this, or none.
+  void add_length(uint64_t length);
+
   void set_classes(const std::vector<std::string>& classes);
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
+  void set_keys(std::span<const uint64_t> keys);  // Requires: one a record.
 
   // Another section. `kept`: it cannot be rebuilt, so whoever replaces the sidecar takes it along.
   // Requires: no other section has this type.
@@ -194,6 +209,7 @@ class SidecarWriter {
   std::vector<std::byte> table_;
   std::vector<std::byte> checksums_;
   FingerprintBuilder fingerprint_;
+  bool has_table_ = true;
   bool all_have_checksums_ = true;
   std::vector<Section> sections_;  // all others
 };

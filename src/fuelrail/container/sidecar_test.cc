@@ -120,6 +120,21 @@ TEST(Sidecar, one_record_without_checksum_leaves_none) {
   EXPECT_FALSE(sidecar->has_checksums());
 }
 
+TEST(Sidecar, of_a_file_with_a_table_of_its_own_has_none) {
+  SidecarWriter with_table, without;
+  for (const uint64_t length : {40, 60}) {
+    with_table.add_record({0, length}, 7);
+    without.add_length(length);
+  }
+  without.set_classes({"cat"});
+  const auto sidecar = opened(bytes_of(without));
+  EXPECT_FALSE(sidecar->has_table());
+  EXPECT_FALSE(sidecar->has_checksums());
+  EXPECT_EQ(sidecar->fingerprint(), opened(bytes_of(with_table))->fingerprint());
+  EXPECT_THAT(sidecar->classes(), ElementsAre("cat"));
+  sidecar->verify();
+}
+
 TEST(Sidecar, sample_of_the_format_page_is_true) {
   std::vector<std::byte> expected;
   for (const std::string& line : format_page_block("frx.md", "frx")) {
@@ -136,6 +151,28 @@ TEST(Sidecar, sample_of_the_format_page_is_true) {
   writer.set_labels({.width = 1, .integral = true});
   writer.set_classes({"cat", "dog"});
   EXPECT_EQ(hex_of(bytes_of(writer)), hex_of(expected));
+}
+
+TEST(Sidecar, keys_are_kept_one_a_record) {
+  SidecarWriter writer;
+  writer.add_length(40);
+  writer.add_length(60);
+  const std::vector<uint64_t> keys{7, ~uint64_t{0}};
+  writer.set_keys(keys);
+  const auto sidecar = opened(bytes_of(writer));
+  ASSERT_TRUE(sidecar->has_keys());
+  EXPECT_EQ(sidecar->key(0), 7u);
+  EXPECT_EQ(sidecar->key(1), ~uint64_t{0});
+  EXPECT_TRUE(sidecar->section(kKeysSection)->kept());
+  EXPECT_FALSE(opened(bytes_of(small_sidecar()))->has_keys());
+}
+
+TEST(Sidecar, keys_that_are_not_one_a_record_are_refused) {
+  SidecarWriter writer;
+  writer.add_length(40);
+  const std::vector<uint64_t> keys{7, 8};
+  writer.set_keys(keys);
+  EXPECT_THROW(opened(bytes_of(writer)), CorruptError);
 }
 
 // Small sidecars are checked as a whole when they are opened: no bit can change unseen.

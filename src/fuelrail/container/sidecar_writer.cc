@@ -86,6 +86,11 @@ void SidecarWriter::add_record(RecordEntry entry) {
   add_record(entry, 0);
 }
 
+void SidecarWriter::add_length(uint64_t length) {
+  has_table_ = false;
+  fingerprint_.add(length);
+}
+
 void SidecarWriter::set_classes(const std::vector<std::string>& classes) {
   std::vector<std::byte> data;
   append_le(data, static_cast<uint32_t>(classes.size()));
@@ -100,6 +105,13 @@ void SidecarWriter::set_labels(LabelSummary labels) {
   append_le(data, labels.integral ? kIntegralFlag : 0u);
   append_le(data, uint32_t{0});
   add_section(kLabelsSection, data, false);
+}
+
+void SidecarWriter::set_keys(std::span<const uint64_t> keys) {
+  std::vector<std::byte> data;
+  data.reserve(keys.size() * kKeyBytes);
+  for (const uint64_t key : keys) append_le(data, key);
+  add_section(kKeysSection, data, true);
 }
 
 void SidecarWriter::add_section(uint32_t type, Bytes data, bool kept) {
@@ -178,8 +190,8 @@ void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
   for (const Section& section : sections_) {
     stored.emplace_back(section.type, section.kept, section.data);
   }
-  stored.emplace_back(kRecordsSection, false, table_);
-  if (all_have_checksums_) stored.emplace_back(kChecksumsSection, false, checksums_);
+  if (has_table_) stored.emplace_back(kRecordsSection, false, table_);
+  if (has_table_ && all_have_checksums_) stored.emplace_back(kChecksumsSection, false, checksums_);
 
   const uint64_t begin = sink.position();
   const auto pad_to = [&](uint64_t multiple) {
