@@ -12,10 +12,10 @@ import struct
 import threading
 from collections.abc import Callable
 
-import ffrecord_files as files
 import numpy as np
 import pytest
 
+import ffrecord_files as files
 import fuelrail as fr
 from fuelrail.ffrecord import FileReader
 
@@ -103,7 +103,14 @@ def test_files_lists_and_directories_are_one_index_space(tmp_path: pathlib.Path)
         reader = FileReader(given)
         assert reader.n == len(reader) == 6
         assert reader.fnames == [str(a), str(b), str(c)]
-        assert [bytes(one) for one in reader.read(range(6))] == [b"a", b"aa", b"b", b"bb", b"c", b"cc"]
+        assert [bytes(one) for one in reader.read(range(6))] == [
+            b"a",
+            b"aa",
+            b"b",
+            b"bb",
+            b"c",
+            b"cc",
+        ]
     assert [bytes(one) for one in FileReader([b, a, b])] == [b"b", b"bb", b"a", b"aa", b"b", b"bb"]
     assert FileReader(fname=a).check_data is True
     assert FileReader(a, False).check_data is False
@@ -352,9 +359,7 @@ def test_c2_6_sixty_four_readers_at_once(path: pathlib.Path) -> None:
     assert wrong == []
 
 
-def test_c2_6_concurrent_first_reads_without_numpy(
-    path: pathlib.Path, python: Callable
-) -> None:
+def test_c2_6_concurrent_first_reads_without_numpy(path: pathlib.Path, python: Callable) -> None:
     script = """if True:
         import sys, threading
         from fuelrail import _core
