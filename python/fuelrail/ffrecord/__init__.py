@@ -9,6 +9,9 @@ decodes and batches them natively.
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 try:
     import numpy  # noqa: F401  records are its arrays
 except ImportError as absent:
@@ -32,6 +35,9 @@ from fuelrail.ffrecord.packed_folder import PackedFolder, pack_folder
 from fuelrail.ffrecord.reader import DamagedRecord, FileReader
 from fuelrail.ffrecord.writer import FileWriter
 
+if TYPE_CHECKING:
+    from fuelrail.ffrecord import torch
+
 __all__ = [
     "CorruptFileError",
     "DamagedRecord",
@@ -46,5 +52,12 @@ __all__ = [
     "TruncatedFileError",
     "checkFsAlign",
     "pack_folder",
+    "torch",
     "utils",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "torch":  # when it is first used
+        return importlib.import_module("fuelrail.ffrecord.torch")
+    raise AttributeError(f"module 'fuelrail.ffrecord' has no attribute '{name}'")

@@ -104,9 +104,10 @@ def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -
 class PackedFolder:
     """The files of a folder that `pack_folder` has packed.
 
+    >>> fuelrail.ffrecord.pack_folder("photographs", "photographs.ffr")
     >>> with fuelrail.ffrecord.PackedFolder("photographs.ffr") as folder:
     ...     names = folder.list(recursive=True, list_dir=False)
-    ...     first = folder.read_one(names[0])
+    ...     first, second = folder.read(names[:2])
 
     What the last record says of names and folders is read by a parser of its own that makes nothing
     but dictionaries, names and numbers: no code in a file is ever run.
@@ -134,7 +135,7 @@ class PackedFolder:
         return self.reader.read_one(self._record(path))
 
     @overload
-    def read(self, paths: Path) -> Record: ...
+    def read(self, paths: Path) -> Record: ...  # type: ignore[overload-overlap]
     @overload
     def read(self, paths: Sequence[Path]) -> builtins.list[Record]: ...
     def read(self, paths: Path | Sequence[Path]) -> Record | builtins.list[Record]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from fuelrail import _core
 from fuelrail.errors import (
@@ -36,7 +37,8 @@ __all__ = ["DamagedRecord", "FileReader"]
 _READ_AHEAD = 64  # records that an iterator reads at once
 
 
-class DamagedRecord(NamedTuple):
+@dataclass(frozen=True)
+class DamagedRecord:
     """What `FileReader.verify` finds."""
 
     index: int
@@ -80,7 +82,7 @@ class FileReader:
         """
         self._names = input_names(fname)
         self._check_data = truth("check_data", check_data)
-        self._options = {
+        self._options: dict[str, Any] = {
             "read_threads": whole("read_threads", read_threads, bits=16),
             "read_backend": choice("read_backend", read_backend, _core.ReadBackend).name,
             "direct_reads": truth("direct_reads", direct_reads),

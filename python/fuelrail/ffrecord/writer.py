@@ -34,7 +34,7 @@ class FileWriter:
     and not complete when it is dropped is discarded, with a ResourceWarning.
     """
 
-    _core: _core.FfrecordWriter | None = None
+    _native: _core.FfrecordWriter | None = None
 
     def __init__(self, fname: str | os.PathLike[str], n: int | None = None) -> None:
         """fname: ends with `.ffr`. n: how many records will come; None = as many as come until
@@ -48,7 +48,7 @@ class FileWriter:
         self._count = 0
         self._process = os.getpid()
         try:
-            self._core = _core.create_ffrecord(os.fsencode(self._name), self._n or 0)
+            self._native = _core.create_ffrecord(os.fsencode(self._name), self._n or 0)
         except Error as error:
             raise as_original(error) from None
 
@@ -104,7 +104,7 @@ class FileWriter:
         Errors: StateError (a RuntimeError) where records are missing, which may still be written;
         FileAccessError, after which there is no file.
         """
-        if self._core is None:
+        if self._native is None:
             return
         if self._n is not None and self._count != self._n:
             raise StateError(
@@ -114,7 +114,7 @@ class FileWriter:
                 found=f"{self._count}",
                 remedy="Write all records that were announced, or announce none",
             )
-        core, self._core = self._core, None
+        core, self._native = self._native, None
         try:
             core.finish()
         except Error as error:
@@ -122,7 +122,7 @@ class FileWriter:
 
     def discard(self) -> None:
         """Leaves nothing behind. It does nothing after `close`."""
-        self._core = None
+        self._native = None
 
     def __enter__(self) -> Self:
         return self
@@ -140,7 +140,7 @@ class FileWriter:
             self.discard()
 
     def __del__(self) -> None:
-        if self._core is None or os.getpid() != self._process:
+        if self._native is None or os.getpid() != self._process:
             return
         if self._n is not None and self._count == self._n:
             with contextlib.suppress(Error):
@@ -166,11 +166,11 @@ class FileWriter:
                 expected=f"at most {self._n} records",
                 remedy="Announce more, or none (`n=None`)",
             )
-        if self._core is None:
+        if self._native is None:
             raise StateError(
                 "the writer is closed", path=self._name, remedy="Make a new one of another name"
             )
-        return self._core
+        return self._native
 
 
 def _record_count(n: object) -> int:

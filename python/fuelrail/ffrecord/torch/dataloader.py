@@ -95,8 +95,11 @@ class _Epoch(Iterator[Any]):
 class DataLoader(torch.utils.data.DataLoader[Any]):
     """torch's DataLoader, which can begin at any step of an epoch and has a state.
 
-    >>> loader = fuelrail.ffrecord.torch.DataLoader(dataset, batch_size=64, shuffle=True)
-    >>> loader.set_step(100)           # of each epoch from now on, all but the first 100 batches
+    >>> class Sizes(fuelrail.ffrecord.torch.Dataset):
+    ...     def process(self, indices, data):
+    ...         return [record.size for record in data]
+    >>> loader = fuelrail.ffrecord.torch.DataLoader(Sizes("train.ffr"), batch_size=4, shuffle=True)
+    >>> loader.set_step(1)             # of each epoch from now on, all but the first batch
     >>> state = loader.state_dict()    # while an epoch runs; another loader goes on after that batch
     >>> loader.load_state_dict(state)
 

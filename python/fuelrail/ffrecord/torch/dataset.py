@@ -61,7 +61,7 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
         """Override it: a list of samples, one for each record."""
         raise NotImplementedError("derive from Dataset and override `process`")
 
-    def __add__(self, other: Any) -> ConcatDataset:
+    def __add__(self, other: Any) -> ConcatDataset:  # type: ignore[override]
         return ConcatDataset([self, other])
 
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <utility>
 
 #include "fuelrail/base/crc32.h"
@@ -26,6 +25,52 @@ constexpr size_t kMostVerifiedAtOnce = 4096;          // records
 struct Spot {
   size_t file;
   uint64_t record;
+};
+
+// The open files, which whoever is the last to use them closes, once they are to be closed. Without
+// a lock: one that another thread held while the process forked would be held for ever in the
+// child.
+class OpenFiles {
+ public:
+  // As long as it lives, the files are open.
+  class Use {
+   public:
+    // Errors: StateError when closed.
+    explicit Use(OpenFiles& files) : files_(files) {
+      uint64_t now = files_.state_.load(std::memory_order_acquire);
+      do {
+        if ((now & kClosed) != 0) {
+          throw StateError("the reader has been closed",
+                           {.remedy = "Make a new one of the same files"});
+        }
+      } while (
+          !files_.state_.compare_exchange_weak(now, now + kOneUser, std::memory_order_acq_rel));
+    }
+    ~Use() {
+      const uint64_t before = files_.state_.fetch_sub(kOneUser, std::memory_order_acq_rel);
+      if (before == (kOneUser | kClosed)) files_.sources_.clear();
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+    const Sources& sources() const { return files_.sources_; }
+
+   private:
+    OpenFiles& files_;
+  };
+
+  // Before anything else, and by one thread.
+  void open(Sources sources) { sources_ = std::move(sources); }
+  void close() {
+    if (state_.fetch_or(kClosed, std::memory_order_acq_rel) == 0) sources_.clear();
+  }
+
+ private:
+  static constexpr uint64_t kClosed = 1;
+  static constexpr uint64_t kOneUser = 2;
+
+  std::atomic<uint64_t> state_ = 0;
+  Sources sources_;
 };
 
 // The memory that a record is read into. A direct read wants it as far behind an aligned address as
@@ -49,15 +94,13 @@ struct FileReader::Impl {
   FileReaderOptions options;
   std::vector<RecordTable> tables;
   std::vector<uint64_t> ends;  // in the common index space, of each file
-  mutable std::mutex mutex;
-  std::shared_ptr<const Sources> sources;  // null once closed; guarded by `mutex`
+  mutable OpenFiles files;
   mutable std::atomic<bool> warned_of_refusal = false;
 
   uint64_t size() const { return ends.empty() ? 0 : ends.back(); }
   uint64_t begin(size_t file) const { return file == 0 ? 0 : ends[file - 1]; }
   Spot spot(uint64_t index) const;
   BatchReadOptions batch_options() const;
-  std::shared_ptr<const Sources> open_sources() const;
   ReadRequest request_for(const Sources& sources, Spot spot) const;
   void add_place(Error& error, Spot spot) const;
   [[noreturn]] void rethrow_first(std::vector<Completion> failed,
@@ -77,14 +120,6 @@ BatchReadOptions FileReader::Impl::batch_options() const {
   return {.threads = options.read_threads,
           .backend = options.read_backend,
           .direct = options.direct_reads};
-}
-
-std::shared_ptr<const Sources> FileReader::Impl::open_sources() const {
-  std::lock_guard hold(mutex);
-  if (!sources) {
-    throw StateError("the reader has been closed", {.remedy = "Make a new one of the same files"});
-  }
-  return sources;
 }
 
 ReadRequest FileReader::Impl::request_for(const Sources& open, Spot spot) const {
@@ -175,8 +210,11 @@ FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
     sources.push_back(file_system_for(uri).open(uri));
     impl_->tables.push_back(RecordTable::read(*sources.back(), wanted.check_data, wanted.warn));
     impl_->ends.push_back(impl_->size() + impl_->tables.back().size());
+    // Asked before there can be a fork beside threads that ask.
+    static_cast<void>(sources.back()->reads_without_waiting());
+    if (wanted.direct_reads) static_cast<void>(sources.back()->direct_descriptor());
   }
-  impl_->sources = std::make_shared<const Sources>(std::move(sources));
+  impl_->files.open(std::move(sources));
 }
 
 FileReader::~FileReader() = default;
@@ -191,14 +229,11 @@ const RecordTable& FileReader::table(size_t file) const {
                          .found = fmt::format("{}", file)});
 }
 
-void FileReader::close() {
-  std::shared_ptr<const Sources> closed;  // outside the lock
-  std::lock_guard hold(impl_->mutex);
-  closed = std::exchange(impl_->sources, nullptr);
-}
+void FileReader::close() { impl_->files.close(); }
 
 std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) const {
-  const auto sources = impl_->open_sources();
+  const OpenFiles::Use use(impl_->files);
+  const Sources& sources = use.sources();
   for (const uint64_t index : indices) {
     if (index < size()) continue;
     throw OutOfRangeError(
@@ -211,20 +246,21 @@ std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) con
   requests.reserve(indices.size());
   for (size_t i = 0; i < indices.size(); ++i) {
     const Spot spot = impl_->spot(indices[i]);
-    ReadRequest& request = requests.emplace_back(impl_->request_for(*sources, spot));
+    ReadRequest& request = requests.emplace_back(impl_->request_for(sources, spot));
     request.tag = i;
     records.push_back(memory_for(request, impl_->tables[spot.file].length(spot.record),
                                  impl_->options.direct_reads));
   }
   std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
-  impl_->warn_of_refusal(*sources);
+  impl_->warn_of_refusal(sources);
   if (!failed.empty()) impl_->rethrow_first(std::move(failed), indices);
   return records;
 }
 
 void FileReader::verify(const std::function<void(uint64_t index, const std::string& error)>& report,
                         const std::function<bool(uint64_t done)>& progress) const {
-  const auto sources = impl_->open_sources();
+  const OpenFiles::Use use(impl_->files);
+  const Sources& sources = use.sources();
   const auto memory = read_memory(kVerifiedAtOnce, true);
   const MutableBytes buffer(memory.get(), kVerifiedAtOnce);
   std::vector<ReadRequest> requests;
@@ -236,14 +272,14 @@ void FileReader::verify(const std::function<void(uint64_t index, const std::stri
       const RecordTable& table = impl_->tables[spot.file];
       const uint64_t length = table.length(spot.record);
       if (length > buffer.size() - used) break;
-      ReadRequest& request = requests.emplace_back(impl_->request_for(*sources, spot));
+      ReadRequest& request = requests.emplace_back(impl_->request_for(sources, spot));
       request.into = buffer.subspan(used, static_cast<size_t>(length));
       request.tag = index;
       request.crc = table.crc(spot.record);
       used += request.into.size();
     }
     if (requests.empty()) {
-      const std::string error = impl_->error_of_large(*sources, impl_->spot(index), buffer);
+      const std::string error = impl_->error_of_large(sources, impl_->spot(index), buffer);
       if (!error.empty()) report(index, error);
       ++index;
     }

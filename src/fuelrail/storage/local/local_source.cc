@@ -105,13 +105,17 @@ bool LocalSource::read_if_cached(uint64_t offset, std::span<const MutableBytes> 
 }
 
 Source::Direct LocalSource::direct_descriptor() const {
+  const int known = direct_number_.load(std::memory_order_acquire);
+  if (known >= 0) return {.descriptor = known, .error = 0};
   std::lock_guard hold(direct_mutex_);
   if (!direct_.valid()) {
     // The very file that is open, whatever its name means by now.
     direct_ = Descriptor(
         open_retrying(fmt::format("/proc/self/fd/{}", file_.get()), O_RDONLY | O_DIRECT));
   }
-  return {.descriptor = direct_.get(), .error = direct_.valid() ? 0 : errno};
+  if (!direct_.valid()) return {.descriptor = -1, .error = errno};
+  direct_number_.store(direct_.get(), std::memory_order_release);
+  return {.descriptor = direct_.get(), .error = 0};
 }
 
 MappedBytes LocalSource::map() const {

@@ -1,6 +1,7 @@
 // Local files as sources: held open, or opened for each read.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -36,7 +37,8 @@ class LocalSource final : public Source {
   mutable std::once_flag asked_to_wait_;
   mutable bool without_waiting_ = false;
   mutable std::mutex direct_mutex_;
-  mutable Descriptor direct_;  // the same file; guarded by direct_mutex_
+  mutable Descriptor direct_;                    // the same file; guarded by direct_mutex_
+  mutable std::atomic<int> direct_number_ = -1;  // its number, once it is there; needs no lock
 };
 
 // Opens the file for each read and closes it after: nothing is held between reads, so that millions
