@@ -180,11 +180,17 @@ class Sidecar {
   std::optional<LabelSummary> labels_;
 };
 
-// Collects what becomes a sidecar, record by record. Memory: 20 bytes a record.
+// Collects what becomes a sidecar, record by record. Memory: 20 bytes a record, or none with
+// `add_length`.
 class SidecarWriter {
  public:
   void add_record(RecordEntry entry, uint32_t payload_crc);
   void add_record(RecordEntry entry);  // without a checksum: then the file has none at all
+
+  // For a file that says itself where its records lie and what their checksums are (FFRecord): the
+  // sidecar has neither table nor checksums. Requires: all records are added by this, or none.
+  void add_length(uint64_t length);
+
   void set_classes(const std::vector<std::string>& classes);
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
 
@@ -211,6 +217,7 @@ class SidecarWriter {
   std::vector<std::byte> table_;
   std::vector<std::byte> checksums_;
   FingerprintBuilder fingerprint_;
+  bool has_table_ = true;
   bool all_have_checksums_ = true;
   std::vector<Section> sections_;  // all others
 };

@@ -88,6 +88,11 @@ void SidecarWriter::add_record(RecordEntry entry) {
   add_record(entry, 0);
 }
 
+void SidecarWriter::add_length(uint64_t length) {
+  has_table_ = false;
+  fingerprint_.add(length);
+}
+
 void SidecarWriter::set_classes(const std::vector<std::string>& classes) {
   std::vector<std::byte> data;
   append_le(data, static_cast<uint32_t>(classes.size()));
@@ -180,8 +185,8 @@ void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
   for (const Section& section : sections_) {
     stored.emplace_back(section.type, section.kept, section.data);
   }
-  stored.emplace_back(kRecordsSection, false, table_);
-  if (all_have_checksums_) stored.emplace_back(kChecksumsSection, false, checksums_);
+  if (has_table_) stored.emplace_back(kRecordsSection, false, table_);
+  if (has_table_ && all_have_checksums_) stored.emplace_back(kChecksumsSection, false, checksums_);
 
   const uint64_t begin = sink.position();
   const auto pad_to = [&](uint64_t multiple) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -66,7 +66,7 @@ Part::~Part() {
 }
 
 void Part::append(Bytes payload, uint32_t crc) {
-  const recordio::ImageRecord image = recordio::parse_image_record(payload);
+  const ImageRecord image = parse_image_record(payload);
   const uint64_t offset = record_writer_.append(payload);
   index_writer_.add(image.id, offset);
   sidecar_writer_.add_record({.offset = offset, .length = data_->position() - offset}, crc);
