@@ -26,7 +26,12 @@ from fuelrail.ffrecord import (
 from fuelrail.ffrecord.torch import DataLoader, Dataset, ReaderRegistry, Subset
 from fuelrail.ffrecord.utils import dump
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+# Python 3.12 says that a fork beside threads is risky; fuelrail's own stand it. torch, that there
+# are fewer processors than workers.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
+]
 
 
 def make_files(folder: pathlib.Path, nfiles: int) -> tuple[list[str], list[bytes]]:

@@ -21,8 +21,12 @@ import fuelrail as fr
 from fuelrail.ffrecord import FileReader, PackedFolder
 from fuelrail.ffrecord.torch import ConcatDataset, DataLoader, Dataset, ReaderRegistry, Subset
 
-# Python 3.12 says that a fork beside threads is risky; fuelrail's own stand it.
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+# Python 3.12 says that a fork beside threads is risky; fuelrail's own stand it. torch, that there
+# are fewer processors than workers.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
+]
 
 
 class Numbers(Dataset):
