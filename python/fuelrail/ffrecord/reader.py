@@ -87,6 +87,7 @@ class FileReader:
             "read_backend": choice("read_backend", read_backend, _core.ReadBackend).name,
             "direct_reads": truth("direct_reads", direct_reads),
         }
+        self._direct = self._options["direct_reads"]
         self._closed = False
         try:
             self._core = _core.open_ffrecord(
@@ -134,7 +135,7 @@ class FileReader:
         except TypeError:
             raise _no_index(index) from None
         finally:
-            if self._options["direct_reads"]:
+            if self._direct:
                 self._warn(stacklevel=3)
 
     def read(self, indices: Sequence[int]) -> list[Record]:
@@ -158,7 +159,7 @@ class FileReader:
                 raise
             raise _no_index(bad[0]) from None
         finally:
-            if self._options["direct_reads"]:
+            if self._direct:
                 self._warn(stacklevel=3)
 
     @overload
