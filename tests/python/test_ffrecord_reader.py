@@ -453,3 +453,24 @@ def test_records_of_several_gigabytes(tmp_path: pathlib.Path) -> None:
     assert bytes(got[2]) == small[98]
     del got
     assert reader.verify() == []
+
+
+def test_without_numpy_the_import_says_what_is_missing(python: Callable) -> None:
+    script = """if True:
+        import sys
+        sys.modules["numpy"] = None
+        import fuelrail
+        try:
+            fuelrail.ffrecord
+        except ImportError as error:
+            assert "pip install numpy" in str(error), error
+        else:
+            raise SystemExit(3)
+    """
+    done = python(script)
+    assert done.returncode == 0, done.stderr
+
+
+def test_importing_fuelrail_does_not_import_it(python: Callable) -> None:
+    script = "import sys, fuelrail; raise SystemExit('fuelrail.ffrecord' in sys.modules)"
+    assert python(script).returncode == 0
