@@ -75,5 +75,6 @@ function(fuelrail_module name)
     add_executable(${name}_benchmark ${M_BENCHMARKS})
     target_link_libraries(${name}_benchmark PRIVATE fuelrail_${name} fuelrail_options ${M_LIBRARIES}
                           fuelrail_dep::fmt fuelrail_dep::benchmark benchmark_main)
+    target_compile_definitions(${name}_benchmark PRIVATE FUELRAIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   endif()
 endfunction()

@@ -26,6 +26,7 @@ void bind_base(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_container(nb::module_& module);
 void bind_decode(nb::module_& module);
+void bind_ffrecord(nb::module_& module);
 void bind_transform(nb::module_& module);
 void bind_loader(nb::module_& module);
 void bind_pack(nb::module_& module);

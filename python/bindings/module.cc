@@ -15,5 +15,6 @@ NB_MODULE(_core, module) {
   bind_transform(module);
   bind_loader(module);
   bind_pack(module);
+  bind_ffrecord(module);  // after bind_loader, whose ReadBackend it takes
   bind_cli(module);
 }

@@ -11,7 +11,8 @@
 ...     for images, labels in loader:
 ...         pass
 
-Importing it imports neither NumPy nor torch: `fuelrail.torch` is loaded when it is first used.
+Importing it imports neither NumPy nor torch: `fuelrail.torch` and `fuelrail.ffrecord` are loaded when
+they are first used.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from fuelrail.orders import WindowShuffle
 from fuelrail.packer import PackedFile, PackFailure, PackProgress, PackReport, pack
 
 if TYPE_CHECKING:
-    from fuelrail import torch
+    from fuelrail import ffrecord, torch
 
 __all__ = [
     "ArgumentTypeError",
@@ -78,6 +79,7 @@ __all__ = [
     "UnsupportedError",
     "WindowShuffle",
     "__version__",
+    "ffrecord",
     "open",
     "pack",
     "torch",
@@ -91,8 +93,8 @@ __version__ = _core.version()
 if not TYPE_CHECKING:  # a type checker says itself what is not there
 
     def __getattr__(name: str) -> Any:
-        if name == "torch":
-            return importlib.import_module("fuelrail.torch")
+        if name in ("ffrecord", "torch"):
+            return importlib.import_module(f"fuelrail.{name}")
         raise AttributeError(f"module 'fuelrail' has no attribute '{name}'")
 
 

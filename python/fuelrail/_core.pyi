@@ -3,9 +3,13 @@ The C++ core of fuelrail. Its interface may change at any time: use `fuelrail`.
 """
 
 import array
+import collections
 from collections.abc import Callable, Sequence
 import enum
-from typing import Any
+from typing import Any, SupportsIndex
+
+import numpy
+import numpy.typing
 
 
 def version() -> str:
@@ -116,7 +120,7 @@ class Container:
     @property
     def verifies_checksums(self) -> bool: ...
 
-def open_container(uri: bytes) -> tuple[Container, list[str]]:
+def open_container(uri: bytes, schema: str = '') -> tuple[Container, list[str]]:
     """The container, and what was said while opening it."""
 
 def concat(parts: Sequence[Container]) -> Container:
@@ -394,6 +398,49 @@ class Loader:
         """Ends all threads."""
 
 def pack(source: str, output: str, resize: int, quality: int | None, verify_images: bool, split: Sequence[tuple[str, float]], seed: int, root: str | None, max_error_count: int, max_error_fraction: float, overwrite: bool, threads: int, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> dict[str, Any]: ...
+
+class FfrecordReader:
+    """FFRecord files, read in batches."""
+
+    def read(self, indices: list[Any]) -> list[numpy.typing.NDArray[numpy.uint8]]: ...
+
+    def read_one(self, index: SupportsIndex) -> numpy.typing.NDArray[numpy.uint8]: ...
+
+    def verify(self, progress: Callable[[int], object] | None) -> list[tuple[int, str]]: ...
+
+    def verify_tables(self) -> None: ...
+
+    def offsets(self, file: int) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    def checksums(self, file: int) -> numpy.typing.NDArray[numpy.uint32]: ...
+
+    def close(self) -> None: ...
+
+    def take_warnings(self) -> list[str]: ...
+
+    @property
+    def read_backend(self) -> str: ...
+
+    def __len__(self) -> int: ...
+
+def open_ffrecord(uris: Sequence[bytes], check_data: bool, read_threads: int, read_backend: ReadBackend, direct_reads: bool) -> FfrecordReader: ...
+
+class FfrecordWriter:
+    """Writes an FFRecord file."""
+
+    def append(self, record: Any) -> None: ...
+
+    def add(self, piece: Any) -> None: ...
+
+    def begin_record(self) -> None: ...
+
+    def end_record(self) -> None: ...
+
+    def finish(self) -> None: ...
+
+def create_ffrecord(uri: bytes, expected: int) -> FfrecordWriter: ...
+
+def packed_entries(last_record: Any, records: int) -> collections.OrderedDict[str, Any]: ...
 
 def cli_main(argv: list[str]) -> int:
     """Runs the `fuelrail` command; returns its exit code."""

@@ -85,11 +85,13 @@ def pack(
     threads: int | None = None,
     progress: Callable[[PackProgress], object] | None = None,
 ) -> PackReport:
-    """Packs images into a RecordIO file with its index (`.idx`) and sidecar (`.rec.frx`).
+    """Packs images into a RecordIO or an FFRecord file.
 
     source: a folder with one sub-folder for each class, or a list (`.lst`: id, labels and path,
         separated by tabs).
-    output: the `.rec` file. With `split` it becomes one file a part, OUT_<name>.rec.
+    output: the file. `X.rec` is a RecordIO file, beside which come its index `X.idx` and its
+        sidecar `X.rec.frx`; `X.ffr` is an FFRecord file of the same records, beside which comes
+        `X.ffr.frx`. With `split` it becomes one file a part, X_<name>.rec or X_<name>.ffr.
     resize: length of the shorter side, 1 to 32,768 pixels; smaller images stay. Default: as they
         are.
     quality: of the JPEGs that are encoded anew, 1 to 100. Default: 95 where `resize` shrinks an

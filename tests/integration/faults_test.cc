@@ -92,16 +92,20 @@ std::string error_of(const std::function<void()>& action) {
 // --- packing ------------------------------------------------------------------------------------
 
 struct Packing {
-  Packing(FileSystem& seen, const std::string& root)
-      : files(seen), source(join_uri(root, "photographs")), out(join_uri(root, "out")) {
+  Packing(FileSystem& seen, const std::string& root, std::string output)
+      : files(seen),
+        source(join_uri(root, "photographs")),
+        out(join_uri(root, "out")),
+        name(std::move(output)) {
     make_photographs(files, root);
     files.make_directory(out);
   }
-  void pack() const { fuelrail::pack(source, join_uri(out, "x.rec"), {.threads = 2}); }
+  void pack() const { fuelrail::pack(source, join_uri(out, name), {.threads = 2}); }
 
   FileSystem& files;  // without faults
   std::string source;
   std::string out;
+  std::string name;  // says the format
 };
 
 // After a pack in which something may have failed: right, or an error and no wrong file; and the
@@ -116,7 +120,7 @@ void check_pack(const Packing& packing, const Files& right, const std::string& e
     if (right.contains(name)) {
       EXPECT_EQ(contents, right.at(name)) << what << ": " << name << " after " << error;
     } else {
-      EXPECT_EQ(name, "x.rec.errors.jsonl") << what << " after " << error;
+      EXPECT_EQ(name, packing.name + ".errors.jsonl") << what << " after " << error;
     }
   }
   clear(packing.files, packing.out);
@@ -125,16 +129,18 @@ void check_pack(const Packing& packing, const Files& right, const std::string& e
   clear(packing.files, packing.out);
 }
 
-class FaultyPack : public testing::TestWithParam<Fault> {};
+class FaultyPack : public testing::TestWithParam<std::tuple<Fault, const char*>> {};
 
 TEST_P(FaultyPack, is_right_or_one_clear_error_whichever_operation_fails) {
   Watchdog watchdog;
   FaultyFileSystem faulty(memory_file_system());
-  const Packing packing(memory_file_system(),
-                        "memory://faulty_pack" + std::to_string(static_cast<int>(GetParam())));
+  const auto [fault, name] = GetParam();
+  const Packing packing(
+      memory_file_system(),
+      std::string("memory://faulty_pack_") + name + std::to_string(static_cast<int>(fault)), name);
   packing.pack();
   const Files right = files_in(packing.files, packing.out);
-  ASSERT_EQ(right.size(), 3u);
+  ASSERT_EQ(right.size(), packing.name == "x.rec" ? 3u : 2u);
   clear(packing.files, packing.out);
 
   size_t errors = 0;
@@ -144,7 +150,7 @@ TEST_P(FaultyPack, is_right_or_one_clear_error_whichever_operation_fails) {
     std::string error;
     {
       const FileSystemOverride instead("memory", faulty);
-      faulty.arm(GetParam(), n);
+      faulty.arm(fault, n);
       error = error_of([&] { packing.pack(); });
       operations = faulty.operations();
       faulty.arm(Fault::kNone, 0);
@@ -154,7 +160,7 @@ TEST_P(FaultyPack, is_right_or_one_clear_error_whichever_operation_fails) {
     watchdog.feed();
   }
   EXPECT_GT(operations, 20u);
-  if (GetParam() == Fault::kDelay) {
+  if (fault == Fault::kDelay) {
     EXPECT_EQ(errors, 0u);
   } else {
     EXPECT_GT(errors, operations / 2);
@@ -162,23 +168,25 @@ TEST_P(FaultyPack, is_right_or_one_clear_error_whichever_operation_fails) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, FaultyPack,
-                         testing::Values(Fault::kError, Fault::kShortRead, Fault::kDiskFull,
-                                         Fault::kDelay));
+                         testing::Combine(testing::Values(Fault::kError, Fault::kShortRead,
+                                                          Fault::kDiskFull, Fault::kDelay),
+                                          testing::Values("x.rec", "x.ffr")));
 
-class FaultyCallsOfPack : public testing::TestWithParam<int> {};
+class FaultyCallsOfPack : public testing::TestWithParam<std::tuple<int, const char*>> {};
 
 TEST_P(FaultyCallsOfPack, pack_is_right_or_one_clear_error_whichever_call_fails) {
   Watchdog watchdog;
   const TemporaryDirectory directory;
-  const Packing packing(local_file_system(), directory.path());
+  const auto [fault, name] = GetParam();
+  const Packing packing(local_file_system(), directory.path(), name);
   packing.pack();
   const Files right = files_in(packing.files, packing.out);
   clear(packing.files, packing.out);
-  const bool harmless = GetParam() == EINTR || GetParam() == FaultyCalls::kShort;
+  const bool harmless = fault == EINTR || fault == FaultyCalls::kShort;
   size_t errors = 0;
   uint64_t calls = 0;  // of a run in which none failed: the last
   for (uint64_t n = 0; n == 0 || n <= calls; ++n) {
-    FaultyCalls::arm(GetParam(), n);
+    FaultyCalls::arm(fault, n);
     const std::string error = error_of([&] { packing.pack(); });
     calls = FaultyCalls::calls();
     FaultyCalls::disarm();
@@ -191,7 +199,9 @@ TEST_P(FaultyCallsOfPack, pack_is_right_or_one_clear_error_whichever_call_fails)
 }
 
 INSTANTIATE_TEST_SUITE_P(Errors, FaultyCallsOfPack,
-                         testing::Values(EINTR, EIO, ENOSPC, int{FaultyCalls::kShort}));
+                         testing::Combine(testing::Values(EINTR, EIO, ENOSPC,
+                                                          int{FaultyCalls::kShort}),
+                                          testing::Values("x.rec", "x.ffr")));
 
 // --- an epoch -----------------------------------------------------------------------------------
 

@@ -26,6 +26,11 @@ PAGES = [
 PUBLIC = {
     "fuelrail": fr,
     **{f"fuelrail.{name}": getattr(fr, name) for name in fr.__all__},
+    **{f"fuelrail.ffrecord.{name}": getattr(fr.ffrecord, name) for name in fr.ffrecord.__all__},
+    **{
+        f"fuelrail.ffrecord.torch.{name}": getattr(fr.ffrecord.torch, name)
+        for name in fr.ffrecord.torch.__all__
+    },
     **{f"fuelrail.torch.{name}": getattr(fr.torch, name) for name in fr.torch.__all__},
     **{
         f"fuelrail.transforms.{name}": getattr(fr.transforms, name)
@@ -71,6 +76,7 @@ DOCSTRINGS = {test.name: test for test in docstrings()}
 @pytest.fixture
 def packed(here: pathlib.Path) -> None:
     fr.pack("photographs", "train.rec")
+    fr.pack("photographs", "train.ffr")
 
 
 def test_there_are_programs_and_examples() -> None:

@@ -1,4 +1,4 @@
-// fuelrail pack: images become a RecordIO file.
+// fuelrail pack: images become a RecordIO or an FFRecord file.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
@@ -26,6 +26,7 @@ constexpr const char* kFooter = R"(
 Examples:
   fuelrail pack photos train.rec                       a folder with one sub-folder a class
   fuelrail pack train.lst train.rec --root photos      a list: id TAB label(s) TAB path
+  fuelrail pack photos train.ffr                       an FFRecord file of the same records
   fuelrail pack photos x.rec --split train=.9,val=.1   x_train.rec and x_val.rec, at random
   fuelrail pack photos small.rec --resize 256          shorter side 256; smaller ones stay as they are
 
@@ -81,10 +82,11 @@ int run(Arguments arguments, Console& console) {
 
 void add_pack(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("pack", "Make a RecordIO file of images");
+  CLI::App* command = app.add_subcommand("pack", "Make a RecordIO or FFRecord file of images");
   command->add_option("SRC", arguments->source, "Folder (one sub-folder a class) or list (.lst)")
       ->required();
-  command->add_option("OUT", arguments->output, "File to make; its name ends in .rec")->required();
+  command->add_option("OUT", arguments->output, "File to make; its name ends in .rec or .ffr")
+      ->required();
   command->add_option("--split", arguments->split,
                       "Random parts by fraction, one file each: train=.9,val=.1");
   command->add_option("--seed", arguments->options.seed, "Of the split (default 0)");

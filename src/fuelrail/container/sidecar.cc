@@ -82,6 +82,7 @@ std::unique_ptr<Sidecar> Sidecar::open(MappedBytes file, const std::string& uri)
   sidecar->read_classes();
   sidecar->table_ = sidecar->entries_section(kRecordsSection, kTableEntryBytes);
   sidecar->checksums_ = sidecar->entries_section(kChecksumsSection, kChecksumBytes);
+  sidecar->keys_ = sidecar->entries_section(kKeysSection, kKeyBytes);
   return sidecar;
 }
 
@@ -262,6 +263,10 @@ RecordEntry Sidecar::record(uint64_t i) const {
 
 uint32_t Sidecar::payload_crc(uint64_t i) const {
   return load_le<uint32_t>(checksums_->range(i * kChecksumBytes, kChecksumBytes).data());
+}
+
+uint64_t Sidecar::key(uint64_t i) const {
+  return load_le<uint64_t>(keys_->range(i * kKeyBytes, kKeyBytes).data());
 }
 
 void Sidecar::verify() const {

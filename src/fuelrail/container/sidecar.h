@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,26 +56,9 @@ struct FileIdentity {
 };
 FileIdentity identify(const Source& data);
 
-// Passes everything on to another sink and remembers what the identity is made of, so that a
-// writer can write the sidecar before its data file has a name. Lifetime: the inner sink's.
-class IdentifyingSink final : public Sink {
- public:
-  explicit IdentifyingSink(Sink& inner) : inner_(inner) {}
-  const std::string& uri() const override { return inner_.uri(); }
-  void write(Bytes bytes) override;
-  uint64_t position() const override { return inner_.position(); }
-  void sync() override { inner_.sync(); }
-  void commit() override { inner_.commit(); }
-  [[nodiscard]] bool commit_new() override { return inner_.commit_new(); }
-
-  // Of all that was written through this. Requires: the inner sink was empty before.
-  FileIdentity identity() const;
-
- private:
-  Sink& inner_;
-  std::vector<std::byte> first_;
-  std::vector<std::byte> last_;  // ends with the last bytes; kept below twice what is needed
-};
+// The same of a file that is being written, so that its sidecar can be written before it has a
+// name. Errors: the sink's.
+FileIdentity identify(Sink& data);
 
 // The kinds of sections. Frozen values: four letters, the first in the lowest byte.
 constexpr uint32_t section_type(const char (&letters)[5]) {
@@ -87,6 +71,7 @@ inline constexpr uint32_t kRecordsSection = section_type("RECS");
 inline constexpr uint32_t kChecksumsSection = section_type("CRCS");
 inline constexpr uint32_t kClassesSection = section_type("CLAS");
 inline constexpr uint32_t kLabelsSection = section_type("LABL");
+inline constexpr uint32_t kKeysSection = section_type("KEYS");
 
 // One section of an opened sidecar. Lifetime: views into the sidecar's map.
 class SidecarSection {
@@ -143,6 +128,11 @@ class Sidecar {
   bool has_checksums() const { return checksums_ != nullptr; }
   uint32_t payload_crc(uint64_t i) const;
 
+  // The record's key in the `.idx` of the file that it came from. Requires: has_keys(), i <
+  // records(). Errors: CorruptError.
+  bool has_keys() const { return keys_ != nullptr; }
+  uint64_t key(uint64_t i) const;
+
   const std::vector<std::string>& classes() const { return classes_; }  // empty without the section
 
   // Empty when the records are not images with labels.
@@ -176,17 +166,25 @@ class Sidecar {
   std::vector<SidecarSection> sections_;
   const SidecarSection* table_ = nullptr;
   const SidecarSection* checksums_ = nullptr;
+  const SidecarSection* keys_ = nullptr;
   std::vector<std::string> classes_;
   std::optional<LabelSummary> labels_;
 };
 
-// Collects what becomes a sidecar, record by record. Memory: 20 bytes a record.
+// Collects what becomes a sidecar, record by record. Memory: 20 bytes a record, or none with
+// `add_length`.
 class SidecarWriter {
  public:
   void add_record(RecordEntry entry, uint32_t payload_crc);
   void add_record(RecordEntry entry);  // without a checksum: then the file has none at all
+
+  // For a file that says itself where its records lie and what their checksums are (FFRecord): the
+  // sidecar has neither table nor checksums. Requires: all records are added by this, or none.
+  void add_length(uint64_t length);
+
   void set_classes(const std::vector<std::string>& classes);
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
+  void set_keys(std::span<const uint64_t> keys);  // Requires: one a record.
 
   // Another section. `kept`: it cannot be rebuilt, so whoever replaces the sidecar takes it along.
   // Requires: no other section has this type.
@@ -212,6 +210,7 @@ class SidecarWriter {
   std::vector<std::byte> table_;
   std::vector<std::byte> checksums_;
   FingerprintBuilder fingerprint_;
+  bool has_table_ = true;
   bool all_have_checksums_ = true;
   std::vector<Section> sections_;  // all others
 };

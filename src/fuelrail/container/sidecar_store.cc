@@ -9,6 +9,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/file_system.h"
+#include "fuelrail/storage/memory/memory_sink.h"
 
 namespace fuelrail {
 namespace {
@@ -35,24 +36,6 @@ std::string cache_name(const std::string& data_uri, const FileIdentity& identity
                      crc32(as_bytes(absolute_path(data_uri))), identity.size_bytes,
                      identity.first_crc, identity.last_crc);
 }
-
-// Keeps a new sidecar in memory.
-class MemorySink final : public Sink {
- public:
-  const std::string& uri() const override { return uri_; }
-  void write(Bytes bytes) override { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  uint64_t position() const override { return bytes_.size(); }
-  void commit() override {}
-  [[nodiscard]] bool commit_new() override { return true; }
-  MappedBytes take() {
-    auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes_));
-    return {.bytes = *owner, .owner = owner};
-  }
-
- private:
-  std::string uri_ = "the sidecar in memory";
-  std::vector<std::byte> bytes_;
-};
 
 void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
                     const std::string& data_uri) {
@@ -82,9 +65,11 @@ const char* name_of(SidecarPlace place) {
 }
 
 StoredSidecar sidecar_in_memory(const SidecarWriter& writer, const FileIdentity& identity) {
-  MemorySink memory;
+  MemorySink memory("the sidecar in memory");
   writer.write_to(identity, memory);
-  return {Sidecar::open(memory.take(), memory.uri()), {SidecarPlace::kMemory, ""}};
+  auto owner = std::make_shared<const std::vector<std::byte>>(memory.take());
+  return {Sidecar::open({.bytes = *owner, .owner = owner}, memory.uri()),
+          {SidecarPlace::kMemory, ""}};
 }
 
 std::string sidecar_uri(const std::string& data_uri) { return data_uri + ".frx"; }

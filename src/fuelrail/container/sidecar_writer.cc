@@ -55,29 +55,27 @@ LabelSummary LabelTally::summary() const {
   return {.width = width_.value_or(1), .integral = integral_};
 }
 
-FileIdentity identify(const Source& data) {
-  const uint64_t size = data.size_bytes();
+namespace {
+
+template <typename Read>
+FileIdentity identity_of(uint64_t size, const Read& read) {
   std::vector<std::byte> piece(std::min<uint64_t>(size, kIdentityBytes));
-  data.read(0, piece);
+  read(0, MutableBytes(piece));
   const uint32_t first = crc32(piece);
-  data.read(size - piece.size(), piece);
+  read(size - piece.size(), MutableBytes(piece));
   return {.size_bytes = size, .first_crc = first, .last_crc = crc32(piece)};
 }
 
-void IdentifyingSink::write(Bytes bytes) {
-  inner_.write(bytes);
-  append_bytes(first_, bytes.first(std::min(bytes.size(), kIdentityBytes - first_.size())));
-  append_bytes(last_, bytes.last(std::min(bytes.size(), kIdentityBytes)));
-  if (last_.size() >= 2 * kIdentityBytes) {
-    last_.erase(last_.begin(), last_.end() - ptrdiff_t{kIdentityBytes});
-  }
+}  // namespace
+
+FileIdentity identify(const Source& data) {
+  return identity_of(data.size_bytes(),
+                     [&](uint64_t offset, MutableBytes into) { data.read(offset, into); });
 }
 
-FileIdentity IdentifyingSink::identity() const {
-  const Bytes last(last_);
-  return {.size_bytes = inner_.position(),
-          .first_crc = crc32(first_),
-          .last_crc = crc32(last.last(std::min(last.size(), kIdentityBytes)))};
+FileIdentity identify(Sink& data) {
+  return identity_of(data.position(),
+                     [&](uint64_t offset, MutableBytes into) { data.read_back(offset, into); });
 }
 
 // --- Writing ---
@@ -95,6 +93,11 @@ void SidecarWriter::add_record(RecordEntry entry) {
   add_record(entry, 0);
 }
 
+void SidecarWriter::add_length(uint64_t length) {
+  has_table_ = false;
+  fingerprint_.add(length);
+}
+
 void SidecarWriter::set_classes(const std::vector<std::string>& classes) {
   std::vector<std::byte> data;
   append_le(data, static_cast<uint32_t>(classes.size()));
@@ -109,6 +112,13 @@ void SidecarWriter::set_labels(LabelSummary labels) {
   append_le(data, labels.integral ? kIntegralFlag : 0u);
   append_le(data, uint32_t{0});
   add_section(kLabelsSection, data, false);
+}
+
+void SidecarWriter::set_keys(std::span<const uint64_t> keys) {
+  std::vector<std::byte> data;
+  data.reserve(keys.size() * kKeyBytes);
+  for (const uint64_t key : keys) append_le(data, key);
+  add_section(kKeysSection, data, true);
 }
 
 void SidecarWriter::add_section(uint32_t type, Bytes data, bool kept) {
@@ -189,8 +199,8 @@ void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
   for (const Section& section : sections_) {
     stored.emplace_back(section.type, section.kept, section.data);
   }
-  stored.emplace_back(kRecordsSection, false, table_);
-  if (all_have_checksums_) stored.emplace_back(kChecksumsSection, false, checksums_);
+  if (has_table_) stored.emplace_back(kRecordsSection, false, table_);
+  if (has_table_ && all_have_checksums_) stored.emplace_back(kChecksumsSection, false, checksums_);
 
   const uint64_t begin = sink.position();
   const auto pad_to = [&](uint64_t multiple) {

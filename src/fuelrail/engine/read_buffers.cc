@@ -1,9 +1,9 @@
 #include "fuelrail/engine/read_buffers.h"
 
-#include <bit>
-#include <cstdint>
-#include <new>
+#include <algorithm>
 #include <utility>
+
+#include "fuelrail/base/size_class.h"
 
 namespace fuelrail {
 namespace {
@@ -11,20 +11,7 @@ namespace {
 constexpr size_t kSmallest = 1024;
 constexpr size_t kNearClasses = 3;  // a buffer up to 1.75 times too large is taken before a new one
 
-struct SizeClass {
-  size_t index;
-  size_t capacity;
-};
-
-// Capacities are 5, 6, 7 and 8 times a power of two.
-SizeClass class_of(size_t bytes) {
-  if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
-  if (bytes < kSmallest) bytes = kSmallest;
-  const auto doubling = static_cast<size_t>(std::bit_width(bytes - 1)) - 1;
-  const size_t unit = size_t{1} << (doubling - 2);
-  const size_t units = (bytes + unit - 1) / unit;
-  return {doubling * 4 + (units - 5), units * unit};
-}
+SizeClass class_of(size_t bytes) { return size_class_of(std::max(bytes, kSmallest)); }
 
 }  // namespace
 
@@ -42,7 +29,7 @@ bool ReadBuffers::admits(size_t bytes) const {
 ReadBuffer ReadBuffers::take(size_t bytes) {
   const SizeClass wanted = class_of(bytes);
   ReadBuffer buffer;
-  for (size_t i = wanted.index; i <= wanted.index + kNearClasses && i < kClasses; ++i) {
+  for (size_t i = wanted.index; i <= wanted.index + kNearClasses && i < kSizeClasses; ++i) {
     if (idle_[i].empty()) continue;
     buffer = std::move(idle_[i].back());
     idle_[i].pop_back();
@@ -70,7 +57,7 @@ void ReadBuffers::give_back(ReadBuffer buffer) {
 
 // Frees idle buffers, the largest first, until `bytes_wanted` more are within what is kept.
 void ReadBuffers::free_idle(size_t bytes_wanted) {
-  for (size_t i = kClasses; i-- > 0;) {
+  for (size_t i = kSizeClasses; i-- > 0;) {
     while (!idle_[i].empty()) {
       if (in_use_bytes_ + idle_bytes_ + bytes_wanted <= kept_bytes_) return;
       idle_bytes_ -= idle_[i].back().capacity;

@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "fuelrail/base/size_class.h"
+
 namespace fuelrail {
 
 struct ReadBuffer {
@@ -46,8 +48,6 @@ class ReadBuffers {
  private:
   void free_idle(size_t bytes_wanted);
 
-  static constexpr size_t kClasses = 4 * 64;
-
   size_t limit_bytes_;  // in use
   size_t kept_bytes_;   // in use or idle, where that is not more already
   size_t limit_count_;
@@ -56,7 +56,7 @@ class ReadBuffers {
   size_t in_use_bytes_ = 0;
   size_t idle_bytes_ = 0;
   size_t allocations_ = 0;
-  std::array<std::vector<ReadBuffer>, kClasses> idle_;
+  std::array<std::vector<ReadBuffer>, kSizeClasses> idle_;
 };
 
 }  // namespace fuelrail

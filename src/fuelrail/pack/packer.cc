@@ -79,7 +79,7 @@ class Job {
     for (const PlannedPart& part : plan_) total_ += part.images.size();
     allowed_ = options.max_errors.of(total_);
     for (const PlannedPart& part : plan_) {
-      parts_.push_back(std::make_unique<Part>(part.uri, options.overwrite));
+      parts_.push_back(std::make_unique<Part>(part.uri, part.images.size(), options.overwrite));
     }
   }
 
@@ -89,7 +89,7 @@ class Job {
               failures_.back().path);
     }
     write_all();
-    for (const auto& part : parts_) part->finish(source_.classes());
+    for (const auto& part : parts_) part->finish_images(source_.classes());
     if (failures_.empty()) {
       file_system_for(report_uri_).remove(report_uri_);
     } else {
@@ -145,7 +145,7 @@ class Job {
 
   void write(Part& part, uint64_t image, PackedImage packed) {
     if (packed.failure.empty()) {
-      part.append(packed.payload, packed.crc);
+      part.append_image(packed.payload, packed.crc);
       return;
     }
     failures_.push_back({source_.path(image), std::move(packed.failure)});

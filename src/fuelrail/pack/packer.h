@@ -1,4 +1,4 @@
-// The way back: images -> one RecordIO file with its `.idx` and its sidecar.
+// The way back: images -> one RecordIO or FFRecord file with what belongs beside it.
 #pragma once
 
 #include <cstdint>
@@ -79,14 +79,15 @@ struct PackResult {
 // path; image_list.h). Records keep the source's order; a record's id is the image's index in the
 // folder, or the list's id, so that ids stay the same in every part and whatever is left out.
 //
-// `output`: `X.rec`. Beside it come `X.idx` (keyed by the ids) and the sidecar `X.rec.frx`; part.h
-// says how an X.rec can never be there without being whole and theirs, and how of two packers of
-// one output the second gives up at once. For the same input the bytes are the same for any number
-// of threads. Images that cannot be read are listed in `X.rec.errors.jsonl` (with a split: beside
-// its first part, `X_train.rec.errors.jsonl`, for all parts), one {"path", "reason"} a line; a job
-// without any removes an old such file. A folder that cannot be listed fails the job, or, where
-// images may be left out, counts as one of them: its class keeps its label, and ids count without
-// what is in it.
+// `output`: `X.rec`, a RecordIO file, beside which come `X.idx` (keyed by the ids) and the sidecar
+// `X.rec.frx`; or `X.ffr`, an FFRecord file of the same payloads, beside which comes `X.ffr.frx`,
+// and all that follows is said of it, too. part.h says how an X.rec can never be there without
+// being whole and theirs, and how of two packers of one output the second gives up at once. For the
+// same input the bytes are the same for any number of threads. Images that cannot be read are
+// listed in `X.rec.errors.jsonl` (with a split: beside its first part, `X_train.rec.errors.jsonl`,
+// for all parts), one {"path", "reason"} a line; a job without any removes an old such file. A
+// folder that cannot be listed fails the job, or, where images may be left out, counts as one of
+// them: its class keeps its label, and ids count without what is in it.
 //
 // Memory: at most 64 MiB of images that wait for their turn, the pixels and bytes of one image a
 // thread, and 20 bytes a record.

@@ -1,10 +1,9 @@
 #include "fuelrail/pack/part.h"
 
-#include <string_view>
 #include <utility>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -31,55 +30,60 @@ std::unique_ptr<Sink> create_alone(const std::string& uri) {
 
 }  // namespace
 
-std::string stem_of(const std::string& rec_uri) {
-  return rec_uri.substr(0, rec_uri.size() - std::string_view(".rec").size());
-}
-
 void refuse_existing(const std::string& uri) {
   const auto info = file_system_for(uri).stat(uri);
   if (!info || info->is_directory) return;  // that a directory is in the way, `create` says
   throw_existing(uri);
 }
 
-Part::Part(std::string uri, bool overwrite)
-    : uri_(std::move(uri)),
-      overwrite_(overwrite),
-      index_uri_(stem_of(uri_) + ".idx"),
-      sidecar_uri_(fuelrail::sidecar_uri(uri_)),
-      data_(create_alone(uri_)),
-      index_(create(index_uri_)),
-      sidecar_(create(sidecar_uri_)),
-      identifying_(*data_),
-      record_writer_(identifying_),
-      index_writer_(*index_) {}
+Part::Part(std::string uri, uint64_t expected, bool overwrite)
+    : uri_(std::move(uri)), overwrite_(overwrite) {
+  const RecordFormat& format = record_format_of(uri_);
+  data_ = create_alone(uri_);
+  if (!format.index_extension.empty()) {
+    index_ = create(stem_of(uri_, format).append(format.index_extension));
+  }
+  sidecar_ = create(sidecar_uri(uri_));
+  records_writer_ = format.write({*data_, index_.get(), sidecar_writer_}, expected);
+}
 
 Part::~Part() {
   if (state_ != State::kCommitting) return;
   // Something failed between the first name and the last one. The companions go again; that they
   // cannot be removed adds nothing to the error that is on its way.
-  for (const std::string& companion : {sidecar_uri_, index_uri_}) {
+  for (const Sink* companion : {sidecar_.get(), index_.get()}) {
+    if (companion == nullptr) continue;
     try {
-      file_system_for(companion).remove(companion);
+      file_system_for(companion->uri()).remove(companion->uri());
     } catch (const Error&) {
     }
   }
 }
 
-void Part::append(Bytes payload, uint32_t crc) {
-  const recordio::ImageRecord image = recordio::parse_image_record(payload);
-  const uint64_t offset = record_writer_.append(payload);
-  index_writer_.add(image.id, offset);
-  sidecar_writer_.add_record({.offset = offset, .length = data_->position() - offset}, crc);
+void Part::append_image(Bytes payload, uint32_t crc) {
+  const ImageRecord image = parse_image_record(payload);
+  append(payload, crc, image.id);
   labels_.add(image.labels);
+}
+
+void Part::append(Bytes payload, uint32_t crc, uint64_t key) {
+  records_writer_->append(payload, crc, key);
   ++records_;
 }
 
-void Part::finish(const std::vector<std::string>& classes) {
+void Part::finish() {
+  records_writer_->finish();
+  sidecar_writer_.write_to(identify(*data_), *sidecar_);
+  for (Sink* sink : {data_.get(), index_.get(), sidecar_.get()}) {
+    if (sink != nullptr) sink->sync();
+  }
+}
+
+void Part::finish_images(const std::vector<std::string>& classes) {
   // In this order rebuilding the sidecar (build_sidecar) gives the same bytes.
   sidecar_writer_.set_labels(labels_.summary());
   if (!classes.empty()) sidecar_writer_.set_classes(classes);
-  sidecar_writer_.write_to(identifying_.identity(), *sidecar_);
-  for (Sink* sink : {data_.get(), index_.get(), sidecar_.get()}) sink->sync();
+  finish();
 }
 
 void Part::begin_commit() {
@@ -90,7 +94,7 @@ void Part::begin_commit() {
 
 void Part::commit_companions() {
   sidecar_->commit();
-  index_->commit();
+  if (index_ != nullptr) index_->commit();
 }
 
 void Part::commit_data() {

@@ -1,8 +1,8 @@
 // One packed file with its companions: `X.rec`, the standard index `X.idx`, the sidecar
-// `X.rec.frx`.
+// `X.rec.frx`; or `X.ffr` and `X.ffr.frx`.
 //
-// How they get their names. All bytes of all three are on the device under `.partial` names before
-// any name changes. Then, over all parts of a job:
+// How they get their names. All bytes of all of them are on the device under `.partial` names
+// before any name changes. Then, over all parts of a job:
 //   1. `begin_commit`: an old X.rec is removed, so that it never stands beside another file's
 //   index;
 //   2. `commit_companions`: X.rec.frx and X.idx get their names;
@@ -12,7 +12,7 @@
 // whole X.rec.partial. Companions without their X.rec mean nothing to anybody, and the next pack
 // replaces them.
 //
-// X.rec.partial is also the lock of all three: it is the first that is taken and the last that gets
+// X.rec.partial is also the lock of all: it is the first that is taken and the last that gets
 // its name, and whoever finds it taken gives up at once.
 #pragma once
 
@@ -22,15 +22,11 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
-#include "fuelrail/container/recordio/index_file.h"
-#include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/container/sidecar.h"
+#include "fuelrail/pack/record_file.h"
 #include "fuelrail/storage/sink.h"
 
 namespace fuelrail {
-
-// `X` for `X.rec`. Requires: the URI ends so.
-std::string stem_of(const std::string& rec_uri);
 
 // Errors: IoError when there is such a file.
 void refuse_existing(const std::string& uri);
@@ -38,18 +34,27 @@ void refuse_existing(const std::string& uri);
 // Threads: one at a time. Destroyed before `commit_data`: nothing of it keeps a final name.
 class Part {
  public:
-  // Begins the `.partial` files. Errors: those of FileSystem::create; IoError while another part is
-  // writing the same file.
-  Part(std::string uri, bool overwrite);
+  // Begins the `.partial` files of the format that the name says. `expected`: how many records will
+  // come, or nearly. Errors: those of record_format_of and FileSystem::create; IoError while
+  // another part is writing the same file.
+  Part(std::string uri, uint64_t expected, bool overwrite);
   ~Part();
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
-  // Requires: `payload` begins with an image header; `crc` is its CRC-32. Errors: IoError.
-  void append(Bytes payload, uint32_t crc);
+  // An image record, whose key is its id. Requires: `payload` begins with an image header; `crc` is
+  // its CRC-32. Errors: IoError.
+  void append_image(Bytes payload, uint32_t crc);
+  // Any record. Errors: as RecordFileWriter::append.
+  void append(Bytes payload, uint32_t crc, uint64_t key);
 
-  // Writes index and sidecar and flushes all three to the device. Errors: IoError.
-  void finish(const std::vector<std::string>& classes);
+  // Takes what the records themselves do not say, before `finish`.
+  SidecarWriter& sidecar() { return sidecar_writer_; }
+
+  // Completes the files and flushes them to the device. Errors: IoError.
+  void finish();
+  // The same, of images, whose labels and classes the sidecar says.
+  void finish_images(const std::vector<std::string>& classes);
 
   // Errors: IoError, also when there is an old file and it may not be overwritten.
   void begin_commit();
@@ -63,15 +68,11 @@ class Part {
  private:
   std::string uri_;
   bool overwrite_;
-  std::string index_uri_;
-  std::string sidecar_uri_;
-  std::unique_ptr<Sink> data_;  // before the others: it is their lock
-  std::unique_ptr<Sink> index_;
+  std::unique_ptr<Sink> data_;   // before the others: it is their lock
+  std::unique_ptr<Sink> index_;  // null where the format has none
   std::unique_ptr<Sink> sidecar_;
-  IdentifyingSink identifying_;  // passes on to data_
-  recordio::RecordWriter record_writer_;
-  recordio::IndexWriter index_writer_;
   SidecarWriter sidecar_writer_;
+  std::unique_ptr<RecordFileWriter> records_writer_;
   LabelTally labels_;
   uint64_t records_ = 0;
   enum class State { kOpen, kCommitting, kCommitted } state_ = State::kOpen;

@@ -8,8 +8,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/subset.h"
-#include "fuelrail/pack/part.h"
-#include "fuelrail/storage/file_system.h"
+#include "fuelrail/pack/record_file.h"
 
 namespace fuelrail {
 namespace {
@@ -38,16 +37,14 @@ void check_part_names(const std::vector<std::pair<std::string, double>>& split) 
 }
 
 std::string part_uri(const std::string& output, const std::string& name) {
-  return fmt::format("{}_{}.rec", stem_of(output), name);
+  const RecordFormat& format = record_format_of(output);
+  return fmt::format("{}_{}{}", stem_of(output, format), name, format.extension);
 }
 
 }  // namespace
 
 void check_pack_options(const std::string& output, const PackOptions& options) {
-  if (!output.ends_with(".rec") || base_name(output) == ".rec") {
-    throw InvalidArgumentError("the output is not named as a RecordIO file",
-                               {.path = output, .expected = "a name that ends in .rec"});
-  }
+  record_format_of(output);
   if (options.resize < 0 || options.resize > (1 << 15)) {
     refuse("resize is out of range", "0 to 32768", fmt::to_string(options.resize));
   }

@@ -10,6 +10,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -27,11 +28,15 @@ struct ReadRequest {
   // `into` and the memory around it that the read may overwrite too; empty = none. A direct read
   // (ReadQueueOptions::direct) needs it.
   MutableBytes room{};
+  // What the bytes' CRC-32 must be. Whoever has read them looks: with `pread` the thread that did,
+  // else the one that waits.
+  std::optional<uint32_t> crc{};
 };
 
 struct Completion {
   uint64_t tag = 0;
-  std::exception_ptr error;  // null when all bytes are there
+  // Null when all bytes are there; a CorruptError where they have another CRC-32 than they should.
+  std::exception_ptr error;
 };
 
 // Threads: `submit` and `wait` may be called from two different threads, each from one at a time;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <utility>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/local/posix.h"
 
@@ -135,20 +136,33 @@ void DirectReads::refused(const Source& source, int error) {
   });
 }
 
+Completion checked(const ReadRequest& request) {
+  if (!request.crc) return {request.tag, nullptr};
+  const uint32_t found = crc32(request.into);
+  if (found == *request.crc) return {request.tag, nullptr};
+  return {request.tag, std::make_exception_ptr(CorruptError(
+                           "the checksum of the data is wrong",
+                           {.path = request.source->uri(),
+                            .offset = request.offset,
+                            .expected = fmt::format("CRC-32 {:08x}", *request.crc),
+                            .found = fmt::format("{:08x}", found),
+                            .remedy = "Copy the file again, or restore it from a backup"}))};
+}
+
 Completion perform(const ReadRequest& request, DirectReads& direct) {
-  Completion done{request.tag, nullptr};
-  if (read_direct(request, direct)) return done;
-  try {
-    request.source->read(request.offset, request.into);
-  } catch (...) {
-    done.error = std::current_exception();
+  if (!read_direct(request, direct)) {
+    try {
+      request.source->read(request.offset, request.into);
+    } catch (...) {
+      return {request.tag, std::current_exception()};
+    }
   }
-  return done;
+  return checked(request);
 }
 
 void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& done) {
   if (run.requests.size() > 1 && read_together(run)) {
-    for (const ReadRequest& request : run.requests) done.push_back({request.tag, nullptr});
+    for (const ReadRequest& request : run.requests) done.push_back(checked(request));
     return;
   }
   for (const ReadRequest& request : run.requests) {

@@ -75,11 +75,15 @@ class DirectReads {
   std::once_flag warned_of_lack_;
 };
 
-// Reads. Returns: the completion; the error has left its handler, so that no thread but the one
-// that takes the completion holds it.
+// The completion of a request whose bytes have come: with an error where their CRC-32 is wrong.
+Completion checked(const ReadRequest& request);
+
+// Reads and checks. Returns: the completion; the error has left its handler, so that no thread but
+// the one that takes the completion holds it.
 Completion perform(const ReadRequest& request, DirectReads& direct);
 
-// Reads a whole run; where that fails, each request by itself, so that each gets its own error.
+// Reads and checks a whole run; where that fails, each request by itself, so that each gets its own
+// error.
 void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& done);
 
 Completion cancelled(const ReadRequest& request);

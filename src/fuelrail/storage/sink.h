@@ -28,8 +28,22 @@ class Sink {
   // child.
   virtual void write(Bytes bytes) = 0;
 
-  // Bytes appended so far.
+  // Bytes appended so far, less what was cut off: the file's size.
   virtual uint64_t position() const = 0;
+
+  // For formats whose table stands before what it describes. All three work on the file as it
+  // stands: what was appended or replaced before is seen, whether it has left memory or not, and
+  // appending goes on at the end. What lies past `position` is refused with an OutOfRangeError,
+  // which changes nothing; all other errors are as `write`'s, also in what follows them.
+
+  // Replaces bytes that were appended; `position` stays.
+  virtual void rewrite(uint64_t offset, Bytes bytes) = 0;
+
+  // Fills `into` with bytes that were appended.
+  virtual void read_back(uint64_t offset, MutableBytes into) = 0;
+
+  // Cuts the end off: `size` bytes stay. Never makes a file longer.
+  virtual void truncate(uint64_t size) = 0;
 
   // Whether nobody else was writing the name when this writer began. It holds `<name>.partial`
   // then, so that of several writers at once one is the first: for files that belong together, of
@@ -54,6 +68,9 @@ class Sink {
 
  protected:
   Sink() = default;
+
+  // Errors: OutOfRangeError for what is not all below `position`.
+  void check_appended(uint64_t offset, uint64_t length) const;
 };
 
 }  // namespace fuelrail

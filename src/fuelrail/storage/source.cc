@@ -13,6 +13,8 @@ void Source::read_scattered(uint64_t offset, std::span<const MutableBytes> piece
   }
 }
 
+bool Source::read_if_cached(uint64_t, std::span<const MutableBytes>) const { return false; }
+
 void check_range(const std::string& uri, uint64_t size_bytes, uint64_t offset, uint64_t length) {
   if (offset <= size_bytes && length <= size_bytes - offset) return;
   const uint64_t available = offset < size_bytes ? size_bytes - offset : 0;

@@ -1,10 +1,10 @@
-// System calls on files that fail when a test says so: this program's own pread, preadv, write,
-// fsync, rename and renameat2 stand before the C library's. For one source file of a test program,
-// which links fuelrail statically. Reads through io_uring are not made by these calls.
+// System calls on files that fail when a test says so: this program's own pread, preadv, pwrite,
+// ftruncate, fsync, rename and renameat2 stand before the C library's. For one source file of a
+// test program, which links fuelrail statically. Reads through io_uring are not made by these
+// calls.
 #pragma once
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 namespace fuelrail {
 
 // Which calls count: those that a fault makes sense for.
-enum class Call : uint8_t { kRead, kWrite, kSync, kRename };
+enum class Call : uint8_t { kRead, kWrite, kTruncate, kSync, kRename };
 
 // Threads: any.
 class FaultyCalls {
@@ -44,7 +44,7 @@ class FaultyCalls {
     const int error = error_.load(std::memory_order_relaxed);
     const bool moves_bytes = call == Call::kRead || call == Call::kWrite;
     if (error == kShort) return moves_bytes ? error : 0;
-    if (error == ENOSPC) return call == Call::kRead ? 0 : error;
+    if (error == ENOSPC) return call == Call::kRead || call == Call::kTruncate ? 0 : error;
     if (error == EINTR) return call == Call::kRename ? 0 : error;
     return error;
   }
@@ -87,17 +87,23 @@ ssize_t preadv(int fd, const iovec* pieces, int count, off_t offset) {
   return ::syscall(SYS_preadv, fd, pieces, static_cast<long>(count), offset, 0L);
 }
 
-ssize_t write(int fd, const void* bytes, size_t size) {
+ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
   using fuelrail::FaultyCalls;
-  struct stat status {};
-  const bool counts = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  const int fault = counts ? FaultyCalls::next(fuelrail::Call::kWrite) : 0;
+  const int fault = FaultyCalls::next(fuelrail::Call::kWrite);
   if (fault > 0) {
     errno = fault;
     return -1;
   }
-  return ::syscall(SYS_write, fd, bytes,
-                   fault == FaultyCalls::kShort && size > 1 ? size / 2 : size);
+  return ::syscall(SYS_pwrite64, fd, bytes,
+                   fault == FaultyCalls::kShort && size > 1 ? size / 2 : size, offset);
+}
+
+int ftruncate(int fd, off_t size) noexcept {
+  if (const int fault = fuelrail::FaultyCalls::next(fuelrail::Call::kTruncate)) {
+    errno = fault;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_ftruncate, fd, size));
 }
 
 int fsync(int fd) {

@@ -24,8 +24,9 @@ namespace fuelrail {
 enum class Fault : uint8_t {
   kNone,
   kError,      // an IoError
-  kShortRead,  // of reads: a TruncatedError, half of the bytes being there; of others kError
-  kDiskFull,   // of writes, syncs and commits: what a full disk says; of others kError
+  kShortRead,  // of a source's reads: a TruncatedError, half of the bytes being there; of others
+               // kError
+  kDiskFull,   // of all that a sink does: what a full disk says; of others kError
   kDelay,      // takes 5 ms longer, and succeeds
 };
 
@@ -141,6 +142,18 @@ class FaultyFileSystem final : public FileSystem {
       inner_->write(bytes);
     }
     uint64_t position() const override { return inner_->position(); }
+    void rewrite(uint64_t offset, Bytes bytes) override {
+      strike("rewrite");
+      inner_->rewrite(offset, bytes);
+    }
+    void read_back(uint64_t offset, MutableBytes into) override {
+      strike("read_back");
+      inner_->read_back(offset, into);
+    }
+    void truncate(uint64_t size) override {
+      strike("truncate");
+      inner_->truncate(size);
+    }
     bool is_first_writer() const override { return inner_->is_first_writer(); }
     void sync() override {
       strike("sync");

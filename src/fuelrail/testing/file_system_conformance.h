@@ -92,6 +92,75 @@ TYPED_TEST_P(FileSystemConformance, sync_gives_no_name_and_writing_goes_on) {
   EXPECT_EQ(this->get(this->at("x")), "abcde");
 }
 
+TYPED_TEST_P(FileSystemConformance, what_was_appended_can_be_replaced_read_back_and_cut_off) {
+  // Small and large appends, so that some bytes still wait in memory and others do not.
+  std::string expected;
+  const auto sink = this->files().create(this->at("x"));
+  const auto append = [&](size_t size) {
+    const std::string piece(size, static_cast<char>('a' + expected.size() % 26));
+    sink->write(as_bytes(piece));
+    expected += piece;
+  };
+  const auto replace = [&](size_t offset, size_t size) {
+    const std::string piece(size, static_cast<char>('A' + offset % 26));
+    sink->rewrite(offset, as_bytes(piece));
+    expected.replace(offset, size, piece);
+  };
+  const auto cut = [&](size_t size) {
+    sink->truncate(size);
+    expected.resize(size);
+  };
+  const auto check = [&] {
+    ASSERT_EQ(sink->position(), expected.size());
+    std::string found(expected.size(), '?');
+    sink->read_back(0, std::as_writable_bytes(std::span(found)));
+    EXPECT_TRUE(found == expected);
+  };
+  append(100);
+  replace(0, 12);
+  check();
+  append(2'000'000);
+  append(7);
+  replace(99, 1'000'000);
+  replace(2'000'107, 0);
+  check();
+  append(5);
+  cut(2'000'109);
+  append(30);
+  check();
+  cut(0);
+  append(10);
+  replace(3, 7);
+  cut(10);
+  append(3'000'000);
+  cut(2'999'999);
+  check();
+  sink->sync();
+  replace(1, 2);
+  append(1);
+  sink->commit();
+  EXPECT_TRUE(this->get(this->at("x")) == expected);
+}
+
+TYPED_TEST_P(FileSystemConformance, what_was_not_appended_can_be_neither_replaced_nor_read_back) {
+  const auto sink = this->files().create(this->at("x"));
+  sink->write(as_bytes("abcde"));
+  const std::string two = "xy";
+  std::vector<std::byte> into(2, std::byte{7});
+  for (const uint64_t offset : {uint64_t{4}, uint64_t{6}, ~uint64_t{0}}) {
+    EXPECT_THROW(sink->rewrite(offset, as_bytes(two)), OutOfRangeError);
+    EXPECT_THROW(sink->read_back(offset, into), OutOfRangeError);
+  }
+  EXPECT_THROW(sink->truncate(6), OutOfRangeError);
+  EXPECT_EQ(into, std::vector<std::byte>(2, std::byte{7}));
+  sink->rewrite(3, as_bytes(two));  // nothing was lost by it
+  sink->commit();
+  EXPECT_EQ(this->get(this->at("x")), "abcxy");
+  EXPECT_THROW(sink->rewrite(0, as_bytes(two)), StateError);
+  EXPECT_THROW(sink->read_back(0, into), StateError);
+  EXPECT_THROW(sink->truncate(0), StateError);
+}
+
 TYPED_TEST_P(FileSystemConformance, a_sink_without_commit_leaves_nothing) {
   {
     const auto sink = this->files().create(this->at("x"));
@@ -335,6 +404,8 @@ TYPED_TEST_P(FileSystemConformance, threads_create_list_and_remove_at_once) {
 REGISTER_TYPED_TEST_SUITE_P(
     FileSystemConformance, what_is_written_and_committed_is_read, an_empty_file_can_be_written,
     nothing_has_the_final_name_before_commit, sync_gives_no_name_and_writing_goes_on,
+    what_was_appended_can_be_replaced_read_back_and_cut_off,
+    what_was_not_appended_can_be_neither_replaced_nor_read_back,
     a_sink_without_commit_leaves_nothing, writing_after_commit_is_refused,
     two_writers_of_one_name_do_not_mix, a_new_file_gets_a_name_that_is_free,
     a_new_file_replaces_nothing, of_many_new_files_of_one_name_one_wins,

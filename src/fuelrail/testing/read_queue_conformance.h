@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
@@ -394,6 +395,48 @@ TYPED_TEST_P(ReadQueueConformance, threads_may_change_at_any_time) {
   for (const ReadRequest& request : requests) EXPECT_TRUE(this->holds(request, bytes));
 }
 
+// Neighbours, which are read together, a source without a descriptor, and an empty request.
+TYPED_TEST_P(ReadQueueConformance, a_wrong_checksum_is_its_requests_error_alone) {
+  const ReadFile file(100'000);
+  const auto bytes = numbered_bytes(10'000);
+  const auto source = memory_source("memory", bytes);
+  std::vector<std::byte> memory(600 * 100);
+  std::vector<ReadRequest> requests;
+  for (uint64_t i = 0; i < 600; ++i) {
+    const bool by_file = i % 3 != 0;
+    const uint64_t offset = by_file ? i * 100 : i * 16;
+    const size_t length = i == 9 ? 0 : 100;
+    const Bytes right = Bytes(by_file ? file.bytes() : bytes).subspan(offset, length);
+    requests.push_back({.source = by_file ? &file.source() : source.get(),
+                        .offset = offset,
+                        .into = MutableBytes(memory).subspan(i * 100, length),
+                        .tag = i,
+                        .crc = crc32(right) + (i % 5 == 2 ? 1 : 0)});
+  }
+  for (size_t at = 0; at < requests.size(); at += 50) {
+    this->queue().submit(std::span(requests).subspan(at, 50));
+  }
+  const auto messages = this->drain(16);
+  ASSERT_EQ(messages.size(), requests.size());
+  for (const ReadRequest& request : requests) {
+    const std::string& message = messages.at(request.tag);
+    EXPECT_EQ(message.empty(), request.tag % 5 != 2) << request.tag << ": " << message;
+    if (request.tag == 7) {
+      EXPECT_NE(message.find("offset 700: the checksum of the data is wrong"), std::string::npos)
+          << message;
+    }
+  }
+}
+
+TYPED_TEST_P(ReadQueueConformance, what_cannot_be_read_is_not_checked) {
+  const ReadFile file(1'000);
+  std::vector<std::byte> memory(100);
+  const ReadRequest request{
+      .source = &file.source(), .offset = 950, .into = memory, .tag = 1, .crc = 7};
+  this->queue().submit({&request, 1});
+  EXPECT_NE(this->drain().at(1).find("ends before"), std::string::npos);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(
     ReadQueueConformance, every_request_completes_once_with_its_bytes,
     a_failed_read_is_its_own_completion, waiting_with_nothing_in_flight_returns_at_once,
@@ -404,6 +447,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     neighbours_of_any_distance_get_their_own_bytes, a_neighbour_beyond_the_end_spoils_nobody_else,
     a_file_that_has_shrunk_is_truncated_from_there_on,
     a_file_and_a_source_without_descriptor_read_side_by_side,
-    the_thread_that_submitted_may_end_before_its_reads, threads_may_change_at_any_time);
+    the_thread_that_submitted_may_end_before_its_reads, threads_may_change_at_any_time,
+    a_wrong_checksum_is_its_requests_error_alone, what_cannot_be_read_is_not_checked);
 
 }  // namespace fuelrail

@@ -18,7 +18,7 @@ namespace fuelrail::ffrecord {
 
 struct FileReaderOptions {
   bool check_data = true;  // verify the tables' checksums at opening, and every record's at reading
-  int read_threads = 16;   // reads at once
+  int read_threads = 16;   // reads at once, by threads; 0 = none, the calling thread reads
   ReadBackend read_backend = ReadBackend::kAuto;
   bool direct_reads = false;  // past the page cache, into aligned memory
   // Of tables without a checksum, and of direct reads that are refused. Called on the thread that
@@ -26,25 +26,22 @@ struct FileReaderOptions {
   std::function<void(const std::string&)> warn{};
 };
 
-// One record's bytes, in memory of its own.
-class RecordBytes {
- public:
-  MutableBytes bytes() const { return bytes_; }
-
- private:
-  friend class FileReader;
-  std::shared_ptr<void> owner_;
-  MutableBytes bytes_;
+// One record's bytes, in memory of its own, which is used again when its last owner lets go
+// (storage/read_memory.h).
+struct RecordBytes {
+  std::shared_ptr<std::byte> owner;
+  MutableBytes bytes;  // lives as long as `owner`
 };
 
 // Several files, one index space: the first file's records, then the second's, and so on.
 //
 // Threads: every method may be called from any thread at once. Fork: a child reads with queues of
-// its own. Nothing is held between calls but the open files and idle queues.
+// its own. Nothing is held between calls but the open files; queues and idle memory are the
+// process's (storage/read_queue_pool.h).
 class FileReader {
  public:
-  // Opens the files in the order given; one may come twice. Errors: those of FileSystem::open and
-  // RecordTable::read.
+  // Opens the files in the order given; one may come twice. Errors: those of FileSystem::open,
+  // RecordTable::read and make_read_queue.
   FileReader(std::vector<std::string> uris, FileReaderOptions options);
   ~FileReader();
   FileReader(const FileReader&) = delete;
@@ -54,20 +51,27 @@ class FileReader {
   const std::vector<std::string>& uris() const;
   const RecordTable& table(size_t file) const;
 
-  // The records in the order of `indices`, which may repeat. All are submitted at once; neighbours
-  // become one read, and checksums are verified where the bytes arrive. Errors: OutOfRangeError
-  // before anything is read; else that of the first record in the order of `indices` that failed,
-  // with path, record and offset: CorruptError, TruncatedError, IoError; bad_alloc. Nothing is lost
-  // or leaked by it, and the reader can be used on.
+  // Closes the files; reads in other threads go on to their end. Tables stay.
+  void close();
+
+  // The records in the order of `indices`, which may repeat. All are read at once; neighbours
+  // become one read, and checksums are verified where the bytes arrive. Errors: StateError when
+  // closed; OutOfRangeError before anything is read; else that of the first record in the order of
+  // `indices` that failed, with path, record and offset: CorruptError, TruncatedError, IoError;
+  // bad_alloc. Nothing is lost or leaked by it, and the reader can be used on.
   std::vector<RecordBytes> read(std::span<const uint64_t> indices) const;
 
-  // Reads everything and reports each record that cannot be read or whose checksum is wrong.
-  // `progress` is told the records done, and says whether to go on. Errors: none but bad_alloc, and
-  // StateError when told to stop.
+  // Reads everything, whatever `check_data` says, and reports each record that cannot be read or
+  // whose checksum is wrong, by its index here, in order. `progress` is told the records done, and
+  // says whether to go on. Memory: 32 MiB. Errors: bad_alloc; StateError when closed or told to
+  // stop.
   void verify(const std::function<void(uint64_t index, const std::string& error)>& report,
               const std::function<bool(uint64_t done)>& progress) const;
 
-  // Who reads: "io_uring" or "pread".
+  // Whether the tables are as they were written. Errors: CorruptError.
+  void verify_tables() const;
+
+  // Who reads what is not in the page cache: "io_uring" or "pread".
   std::string read_backend() const;
 
  private:

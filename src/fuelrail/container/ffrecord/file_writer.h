@@ -1,4 +1,4 @@
-// Writes FFRecord files, byte for byte as the original does.
+// Writes FFRecord files, byte for byte as the original does (docs/formats/ffrecord.md).
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 namespace fuelrail::ffrecord {
 
 // The table stands before the records and is known after them. Room for it is left at the beginning
-// and filled at the end (Sink::rewrite). Where the number of records is not known before, or fewer
-// come, `finish` moves what was written to where it belongs: that reads and writes it once more.
+// and filled at the end (Sink::rewrite). Where the number of records is not known before, or
+// another number comes, `finish` moves what was written to where it belongs: that reads and writes
+// it once more.
 //
 // Threads: one at a time. Nothing has its final name before the sink is committed by its owner.
-// Memory: 12 bytes a record.
+// Memory: 12 bytes a record expected or written, and up to 1 MiB.
 class FileWriter {
  public:
-  // `expected`: about how many records will come; 0 = unknown. Requires: the sink is empty.
-  // Lifetime: the sink outlives the writer. Errors: InvalidArgumentError for more records than a
-  // file can have; the sink's.
+  // `expected`: how many records will come, as far as it is known; 0 = unknown. Requires: the sink
+  // is empty. Lifetime: the sink outlives the writer. Errors: InvalidArgumentError for more records
+  // than a file can have; bad_alloc; the sink's.
   FileWriter(Sink& sink, uint64_t expected);
 
   // Returns: the index of the record. Errors: the sink's.
@@ -39,11 +40,14 @@ class FileWriter {
 
   uint64_t records() const { return crcs_.size(); }
   // Of a record written, from the beginning of the finished file. Requires: finish() was called.
-  uint64_t offset(uint64_t i) const;
+  uint64_t offset(uint64_t i) const { return offsets_[i]; }
 
  private:
+  void move_records(uint64_t to);
+  void write_table();
+
   Sink& sink_;
-  uint64_t first_;  // where the first record was written
+  uint64_t first_;  // where the first record is
   std::vector<uint32_t> crcs_;
   std::vector<uint64_t> offsets_;
   std::optional<uint32_t> open_crc_;  // of the record that `add` adds to, so far

@@ -62,18 +62,24 @@ uint64_t record_at(const Container& container, uint64_t offset) {
 
 }  // namespace
 
-std::vector<IndexEntry> parse_index(Bytes text, const std::string& uri) {
-  std::string_view rest = as_text(text);
-  std::vector<IndexEntry> entries;
-  for (uint64_t line = 1; !rest.empty(); ++line) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
+std::optional<IndexEntry> IndexReader::next() {
+  while (!rest_.empty()) {
+    ++line_;
+    const size_t end = std::min(rest_.find('\n'), rest_.size());
     if (end > kMaxIndexLineBytes) {
-      throw_bad_line(uri, line, fmt::format("at most {} bytes", kMaxIndexLineBytes), rest);
+      throw_bad_line(uri_, line_, fmt::format("at most {} bytes", kMaxIndexLineBytes), rest_);
     }
-    const std::string_view content = strip(rest.substr(0, end));
-    if (!content.empty()) entries.push_back(parse_line(content, uri, line));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string_view content = strip(rest_.substr(0, end));
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    if (!content.empty()) return parse_line(content, uri_, line_);
   }
+  return std::nullopt;
+}
+
+std::vector<IndexEntry> parse_index(Bytes text, const std::string& uri) {
+  IndexReader reader(text, uri);
+  std::vector<IndexEntry> entries;
+  while (const auto entry = reader.next()) entries.push_back(*entry);
   return entries;
 }
 

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
@@ -20,10 +22,24 @@ struct IndexEntry {
   uint64_t line = 0;  // counted from 1, for errors
 };
 
-// The entries of an index's text, in file order. White space around a line and columns after the
-// second are ignored, blank lines skipped, as upstream's Python does; nothing else is forgiven.
-// Errors: CorruptError with `uri` and the line number (no TAB, an empty key, an offset that is not
-// a decimal number below 2^64, a line longer than kMaxIndexLineBytes).
+// The entries of an index's text, one by one, in file order. White space around a line and columns
+// after the second are ignored, blank lines skipped, as upstream's Python does; nothing else is
+// forgiven. Lifetime: the text's.
+class IndexReader {
+ public:
+  IndexReader(Bytes text, std::string uri) : rest_(as_text(text)), uri_(std::move(uri)) {}
+
+  // Empty at the end. Errors: CorruptError with `uri` and the line number (no TAB, an empty key, an
+  // offset that is not a decimal number below 2^64, a line longer than kMaxIndexLineBytes).
+  std::optional<IndexEntry> next();
+
+ private:
+  std::string_view rest_;
+  std::string uri_;
+  uint64_t line_ = 0;
+};
+
+// All of them. Errors: those of IndexReader.
 std::vector<IndexEntry> parse_index(Bytes text, const std::string& uri);
 
 inline constexpr size_t kMaxIndexLineBytes = 64 * 1024;

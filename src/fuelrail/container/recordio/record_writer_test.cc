@@ -20,6 +20,9 @@ class CountingSink final : public Sink {
   const std::string& uri() const override { return uri_; }
   void write(Bytes bytes) override { position_ += bytes.size(); }
   uint64_t position() const override { return position_; }
+  void rewrite(uint64_t, Bytes) override { ADD_FAILURE() << "a record file is only appended to"; }
+  void read_back(uint64_t, MutableBytes) override { ADD_FAILURE() << "nothing is kept"; }
+  void truncate(uint64_t) override { ADD_FAILURE() << "a record file is only appended to"; }
   void commit() override {}
   [[nodiscard]] bool commit_new() override { return true; }
 

@@ -42,18 +42,33 @@ bool has_other_name(int fd) {
   return ::fstat(fd, &opened) == 0 && opened.st_nlink > 1;
 }
 
+// `ftruncate` of POSIX, again after a signal. Returns: false with errno set where it fails.
+bool truncate_retrying(int fd, uint64_t size) {
+  int result = 0;
+  do {
+    result = ::ftruncate(fd, static_cast<off_t>(size));
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+bool is_regular_file(int fd) {
+  struct stat opened {};
+  return ::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode);
+}
+
 // Opens `partial`, new or left behind by a writer that died, and locks it. Returns: nothing while
 // somebody else writes it. The lock belongs to the open file, so the system drops it with the
 // process; where there are no locks, only a file that was not there is taken.
 std::optional<Descriptor> claim(const std::string& partial, const std::string& uri) {
   for (;;) {
-    Descriptor file(open_retrying(partial, O_WRONLY | O_CREAT | O_EXCL, 0666));
+    Descriptor file(open_retrying(partial, O_RDWR | O_CREAT | O_EXCL, 0666));
     const bool created = file.valid();
     if (!created) {
       if (errno != EEXIST) throw_errno(errno, "the file cannot be created", uri);
-      file = Descriptor(open_retrying(partial, O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
+      file = Descriptor(open_retrying(partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
       if (!file.valid() && errno == ENOENT) continue;  // its owner has just finished
-      if (!file.valid()) return std::nullopt;          // another user's, or no file at all
+      if (!file.valid()) return std::nullopt;          // another user's, or a directory
+      if (!is_regular_file(file.get())) return std::nullopt;
     }
     if (!lock(file.get()) && (errno == EWOULDBLOCK || !created)) return std::nullopt;
     if (!still_named(file.get(), partial)) continue;
@@ -61,7 +76,7 @@ std::optional<Descriptor> claim(const std::string& partial, const std::string& u
       if (::unlink(partial.c_str()) != 0) throw_errno(errno, "the file cannot be created", uri);
       continue;
     }
-    if (::ftruncate(file.get(), 0) != 0) throw_errno(errno, "the file cannot be created", uri);
+    if (!truncate_retrying(file.get(), 0)) throw_errno(errno, "the file cannot be created", uri);
     return file;
   }
 }
@@ -153,7 +168,7 @@ void LocalSink::write(Bytes bytes) {
   if (bytes.size() >= kBufferBytes - buffer_.size()) {
     flush();
     if (bytes.size() >= kBufferBytes) {
-      write_through(bytes);
+      write_at(position_, bytes);
       position_ += bytes.size();
       return;
     }
@@ -163,21 +178,59 @@ void LocalSink::write(Bytes bytes) {
   position_ += bytes.size();
 }
 
+void LocalSink::rewrite(uint64_t offset, Bytes bytes) {
+  check_usable();
+  check_appended(offset, bytes.size());
+  flush();
+  write_at(offset, bytes);
+}
+
+void LocalSink::read_back(uint64_t offset, MutableBytes into) {
+  check_usable();
+  check_appended(offset, into.size());
+  flush();
+  while (!into.empty()) {
+    const ssize_t got = ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      state_ = State::kFailed;
+      throw IoError("the file that is being written cannot be read back",
+                    {.path = uri_,
+                     .offset = offset,
+                     .found = got < 0 ? words_of(errno) : "somebody has made it shorter"});
+    }
+    into = into.subspan(static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
+  }
+}
+
+void LocalSink::truncate(uint64_t size) {
+  check_usable();
+  check_appended(size, 0);
+  flush();
+  if (!truncate_retrying(file_.get(), size)) {
+    state_ = State::kFailed;
+    throw_errno(errno, "the file cannot be made shorter", uri_);
+  }
+  position_ = size;
+}
+
 void LocalSink::flush() {
-  write_through(buffer_);
+  write_at(position_ - buffer_.size(), buffer_);
   buffer_.clear();
 }
 
-void LocalSink::write_through(Bytes bytes) {
+void LocalSink::write_at(uint64_t offset, Bytes bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = ::write(file_.get(), bytes.data(), bytes.size());
+    const ssize_t put =
+        ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(put));
+      offset += static_cast<uint64_t>(put);
     } else if (errno != EINTR) {
       const int error = errno;
       state_ = State::kFailed;
-      const off_t at = ::lseek(file_.get(), 0, SEEK_CUR);
-      throw_write_error(error, uri_, static_cast<uint64_t>(at), bytes.size());
+      throw_write_error(error, uri_, offset, bytes.size());
     }
   }
 }

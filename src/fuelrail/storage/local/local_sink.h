@@ -20,6 +20,9 @@ class LocalSink final : public Sink {
   const std::string& uri() const override { return uri_; }
   void write(Bytes bytes) override;
   uint64_t position() const override { return position_; }
+  void rewrite(uint64_t offset, Bytes bytes) override;
+  void read_back(uint64_t offset, MutableBytes into) override;
+  void truncate(uint64_t size) override;
   bool is_first_writer() const override { return partial_path_ == path_ + ".partial"; }
   void sync() override;
   void commit() override;
@@ -28,7 +31,7 @@ class LocalSink final : public Sink {
  private:
   void check_usable() const;  // StateError
   void flush();
-  void write_through(Bytes bytes);
+  void write_at(uint64_t offset, Bytes bytes);
   void flush_to_device();
   void finish(const std::string& directory, const Descriptor& opened);
 

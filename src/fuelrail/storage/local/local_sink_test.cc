@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -38,6 +39,16 @@ std::vector<std::string> names_in(const TemporaryDirectory& directory) {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+template <typename ExpectedError>
+std::string refusal(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const ExpectedError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
 
 TEST(LocalSink, writes_beside_the_final_name) {
   const TemporaryDirectory directory;
@@ -122,13 +133,16 @@ TEST(LocalSink, a_forked_child_neither_writes_nor_removes) {
   auto sink = local_file_system().create(directory / "x");
   sink->write(as_bytes("parent"));
   EXPECT_EQ(in_forked_child([&]() -> std::string {
-              try {
-                sink->write(as_bytes("child"));
-              } catch (const StateError&) {
-                sink.reset();
-                return "refused";
+              std::vector<std::byte> into(6);
+              const std::vector<std::function<void()>> acts{
+                  [&] { sink->write(as_bytes("child")); },
+                  [&] { sink->rewrite(0, as_bytes("child")); }, [&] { sink->read_back(0, into); },
+                  [&] { sink->truncate(0); }};
+              for (const auto& act : acts) {
+                if (refusal<StateError>(act) == "accepted") return "accepted";
               }
-              return "written";
+              sink.reset();
+              return "refused";
             }),
             "refused");
   sink->commit();
@@ -179,16 +193,6 @@ TEST(LocalSink, a_new_file_replaces_nothing_where_there_is_no_renameat2) {
   EXPECT_EQ(file_contents(directory / "x"), "old");
 }
 
-template <typename ExpectedError>
-std::string refusal(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const ExpectedError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
 TEST(LocalSink, nothing_more_can_be_done_after_a_commit_and_the_error_says_so) {
   const TemporaryDirectory directory;
   const std::vector<std::function<void(Sink&)>> acts{
@@ -230,6 +234,25 @@ TEST(LocalSink, a_partial_that_somebody_removed_cannot_be_committed) {
   std::filesystem::remove(directory / "x.partial");
   EXPECT_THAT(refusal<NotFoundError>([&] { sink->commit(); }), HasSubstr(directory / "x"));
   EXPECT_THAT(names_in(directory), IsEmpty());
+}
+
+TEST(LocalSink, what_somebody_cut_off_cannot_be_read_back_and_gives_the_file_up) {
+  const TemporaryDirectory directory;
+  const auto sink = local_file_system().create(directory / "x");
+  sink->write(as_bytes("abcdef"));
+  sink->sync();
+  std::filesystem::resize_file(directory / "x.partial", 4);
+  std::vector<std::byte> into(6);
+  const std::string message = refusal<IoError>([&] { sink->read_back(0, into); });
+  EXPECT_THAT(message, HasSubstr("offset 4: the file that is being written cannot be read back"));
+  EXPECT_THAT(refusal<StateError>([&] { sink->commit(); }), HasSubstr("writing has failed before"));
+}
+
+TEST(LocalSink, a_pipe_in_the_place_of_a_partial_is_left_alone) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::mkfifo((directory / "x.partial").c_str(), 0666), 0);
+  const auto sink = local_file_system().create(directory / "x");
+  EXPECT_THAT(names_in(directory), ElementsAre("x.1.partial", "x.partial"));
 }
 
 // The limit on file sizes stands for a full disk: the system takes a part of a write, then refuses.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <vector>
@@ -16,6 +17,8 @@
 
 namespace fuelrail::local {
 namespace {
+
+constexpr size_t kMostPieces = 128;  // that read_if_cached takes
 
 // A pipe or device would block at opening, or has no size: only plain files go on.
 void check_plain_file(const struct stat& status, const std::string& uri) {
@@ -88,14 +91,31 @@ bool LocalSource::reads_without_waiting() const {
   return without_waiting_;
 }
 
+bool LocalSource::read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const {
+  if (!reads_without_waiting() || pieces.size() > kMostPieces) return false;
+  std::array<iovec, kMostPieces> into;
+  size_t length = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    into[i] = {pieces[i].data(), pieces[i].size()};
+    length += pieces[i].size();
+  }
+  const ssize_t got = ::preadv2(file_.get(), into.data(), static_cast<int>(pieces.size()),
+                                static_cast<off_t>(offset), RWF_NOWAIT);
+  return got >= 0 && static_cast<size_t>(got) == length;
+}
+
 Source::Direct LocalSource::direct_descriptor() const {
+  const int known = direct_number_.load(std::memory_order_acquire);
+  if (known >= 0) return {.descriptor = known, .error = 0};
   std::lock_guard hold(direct_mutex_);
   if (!direct_.valid()) {
     // The very file that is open, whatever its name means by now.
     direct_ = Descriptor(
         open_retrying(fmt::format("/proc/self/fd/{}", file_.get()), O_RDONLY | O_DIRECT));
   }
-  return {.descriptor = direct_.get(), .error = direct_.valid() ? 0 : errno};
+  if (!direct_.valid()) return {.descriptor = -1, .error = errno};
+  direct_number_.store(direct_.get(), std::memory_order_release);
+  return {.descriptor = direct_.get(), .error = 0};
 }
 
 MappedBytes LocalSource::map() const {

@@ -1,6 +1,7 @@
 // Local files as sources: held open, or opened for each read.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -23,6 +24,7 @@ class LocalSource final : public Source {
   const std::string& uri() const override { return uri_; }
   void read(uint64_t offset, MutableBytes into) const override;
   void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const override;
+  bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const override;
   MappedBytes map() const override;
   int descriptor() const override { return file_.get(); }
   bool reads_without_waiting() const override;
@@ -35,7 +37,8 @@ class LocalSource final : public Source {
   mutable std::once_flag asked_to_wait_;
   mutable bool without_waiting_ = false;
   mutable std::mutex direct_mutex_;
-  mutable Descriptor direct_;  // the same file; guarded by direct_mutex_
+  mutable Descriptor direct_;                    // the same file; guarded by direct_mutex_
+  mutable std::atomic<int> direct_number_ = -1;  // its number, once it is there; needs no lock
 };
 
 // Opens the file for each read and closes it after: nothing is held between reads, so that millions

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/storage/memory/memory_sink.h"
 
 namespace fuelrail {
 namespace {
@@ -158,42 +159,21 @@ class LazyMemorySource final : public Source {
   uint64_t size_bytes_;
 };
 
-class MemorySink final : public Sink {
+// Knows the tree that its file goes into.
+class TreeSink final : public MemorySink {
  public:
-  MemorySink(Tree& tree, std::string uri) : tree_(tree), uri_(std::move(uri)) {}
+  TreeSink(Tree& tree, std::string uri) : MemorySink(std::move(uri)), tree_(tree) {}
 
-  const std::string& uri() const override { return uri_; }
-
-  void write(Bytes bytes) override {
-    check_usable();
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-    position_ += bytes.size();
-  }
-
-  uint64_t position() const override { return position_; }
-
-  void commit() override { tree_.put(path_of(uri_), take_bytes()); }
-
-  [[nodiscard]] bool commit_new() override { return tree_.put_new(path_of(uri_), take_bytes()); }
+  void commit() override { tree_.put(path_of(uri()), finished()); }
+  [[nodiscard]] bool commit_new() override { return tree_.put_new(path_of(uri()), finished()); }
 
  private:
-  Contents take_bytes() {
-    check_usable();
-    committed_ = true;
-    return std::make_shared<const std::vector<std::byte>>(std::move(bytes_));
-  }
-
-  void check_usable() const {
-    if (!committed_) return;
-    throw StateError("the file is committed or given up; nothing more can be written",
-                     {.path = uri_});
+  Contents finished() {
+    MemorySink::commit();
+    return std::make_shared<const std::vector<std::byte>>(take());
   }
 
   Tree& tree_;
-  std::string uri_;
-  std::vector<std::byte> bytes_;
-  uint64_t position_ = 0;
-  bool committed_ = false;
 };
 
 class MemoryFileSystem final : public FileSystem {
@@ -220,7 +200,7 @@ class MemoryFileSystem final : public FileSystem {
     if (!tree_.is_directory(parent_of(path))) {
       throw NotFoundError("no such file or directory", {.path = "memory://" + parent_of(path)});
     }
-    return std::make_unique<MemorySink>(tree_, uri);
+    return std::make_unique<TreeSink>(tree_, uri);
   }
 
   std::optional<FileInfo> stat(const std::string& uri) override {

@@ -16,6 +16,9 @@ namespace {
 
 constexpr uint64_t kBellTag = std::numeric_limits<uint64_t>::max();
 
+// One read of the kernel's gives at most 2 GiB less a page.
+constexpr size_t kMaxKernelRead = size_t{1} << 30;
+
 }  // namespace
 
 std::unique_ptr<UringReads> UringReads::make(const ReadQueueOptions& options, std::string& refusal,
@@ -67,7 +70,7 @@ void UringReads::submit(std::span<const ReadRequest> requests) {
   for (const ReadRequest& request : requests) {
     const bool by_kernel = request.source->descriptor() >= 0 &&
                            request.source->reads_without_waiting() && !request.into.empty() &&
-                           lies_within(request);
+                           request.into.size() <= kMaxKernelRead && lies_within(request);
     if (by_kernel) {
       pending_.push_back(request);
     } else {
@@ -91,6 +94,10 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
     reap();
     issue();
     if (served(at_least)) break;
+    if (!unchecked_.empty()) {
+      check_one(hold);
+      continue;
+    }
     if (!all_started_) {
       hold.unlock();
       std::this_thread::yield();  // until the kernel has the means again
@@ -192,11 +199,27 @@ void UringReads::finish(size_t slot, int32_t value) {
   Read& read = reads_[slot];
   free_.push_back(slot);
   if (value >= 0 && static_cast<size_t>(value) >= read.bytes) {
-    for (const ReadRequest& request : read.run.requests) done_.push_back({request.tag, nullptr});
+    for (const ReadRequest& request : read.run.requests) {
+      if (request.crc) {
+        unchecked_.push_back(request);
+      } else {
+        done_.push_back({request.tag, nullptr});
+      }
+    }
     return;
   }
   if (read.direct && value < 0) direct_.read_failed(*read.run.requests.front().source, -value);
   read_by_threads(read.run.requests);
+}
+
+// By the thread that waits, which lets others submit meanwhile.
+void UringReads::check_one(std::unique_lock<std::mutex>& hold) {
+  const ReadRequest request = unchecked_.front();
+  unchecked_.pop_front();
+  hold.unlock();
+  Completion completion = checked(request);
+  hold.lock();
+  done_.push_back(std::move(completion));
 }
 
 // An error, a short read, one that a signal or the end of the submitting thread has ended: read

@@ -60,6 +60,7 @@ class UringReads {
   void prepare(size_t slot);
   void reap();
   void finish(size_t slot, int32_t value);
+  void check_one(std::unique_lock<std::mutex>& hold);
   void read_by_threads(std::span<const ReadRequest> requests);
   void deliver(std::span<Completion> completions);
   void arm_bell();
@@ -75,6 +76,7 @@ class UringReads {
   size_t kernel_reads_at_once_ = 0;
   std::deque<ReadRequest> pending_;  // for the kernel
   std::vector<ReadRequest> handed_over_;
+  std::deque<ReadRequest> unchecked_;  // read by the kernel, their checksums not looked at
   std::deque<Completion> done_;
   size_t in_flight_ = 0;
   bool all_started_ = true;

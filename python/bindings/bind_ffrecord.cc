@@ -1,0 +1,331 @@
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/ffrecord/file_reader.h"
+#include "fuelrail/container/ffrecord/file_writer.h"
+#include "fuelrail/container/ffrecord/packed_folder.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::python {
+namespace {
+
+using ffrecord::FileReader;
+using ffrecord::FileReaderOptions;
+using ffrecord::FileWriter;
+using ffrecord::PackedEntries;
+using ffrecord::RecordBytes;
+
+// What is said on any thread, until Python can hear it.
+class Warnings {
+ public:
+  void add(const std::string& text) {
+    std::lock_guard hold(mutex_);
+    texts_.push_back(text);
+  }
+  nb::list take() {
+    std::vector<std::string> texts;
+    {
+      std::lock_guard hold(mutex_);
+      texts.swap(texts_);
+    }
+    nb::list list;
+    for (const std::string& text : texts) list.append(fs_text(text));
+    return list;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> texts_;
+};
+
+struct Reader {
+  std::shared_ptr<Warnings> warnings = std::make_shared<Warnings>();
+  std::unique_ptr<FileReader> files;
+};
+
+std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool check_data,
+                                    int read_threads, ReadBackend read_backend, bool direct_reads) {
+  std::vector<std::string> names;
+  for (const nb::bytes& uri : uris) names.emplace_back(uri.c_str(), uri.size());
+  auto reader = std::make_unique<Reader>();
+  const FileReaderOptions options{
+      .check_data = check_data,
+      .read_threads = read_threads,
+      .read_backend = read_backend,
+      .direct_reads = direct_reads,
+      .warn = [warnings = reader->warnings](const std::string& text) { warnings->add(text); }};
+  const GilReleased released;
+  reader->files = std::make_unique<FileReader>(std::move(names), options);
+  return reader;
+}
+
+template <typename T>
+using Vector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A NumPy array that owns its memory.
+nb::object array_of(const RecordBytes& record) {
+  auto owner = std::make_unique<std::shared_ptr<std::byte>>(record.owner);
+  const nb::capsule capsule(owner.get(), [](void* held) noexcept {
+    delete static_cast<std::shared_ptr<std::byte>*>(held);
+  });
+  owner.release();
+  const size_t shape = record.bytes.size();
+  return nb::cast(Vector<uint8_t>(record.bytes.data(), 1, &shape, capsule));
+}
+
+template <typename T, typename Value>
+nb::object numbers(size_t count, Value value) {
+  auto memory = std::make_unique<T[]>(count);
+  for (size_t i = 0; i < count; ++i) memory[i] = static_cast<T>(value(i));
+  const nb::capsule owner(memory.get(),
+                          [](void* held) noexcept { delete[] static_cast<T*>(held); });
+  return nb::cast(Vector<T>(memory.release(), 1, &count, owner));
+}
+
+// As Python counts: from the end, where it is negative.
+uint64_t index_of(nb::handle item, uint64_t size) {
+  if (PyBool_Check(item.ptr())) throw nb::type_error("an index is a bool");
+  const nb::object number = nb::steal(PyNumber_Index(item.ptr()));
+  if (!number.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const long long index = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  const auto count = static_cast<long long>(size);
+  if (overflow == 0 && index >= -count && index < count) {
+    return static_cast<uint64_t>(index < 0 ? index + count : index);
+  }
+  throw OutOfRangeError("there is no such record",
+                        {.expected = size == 0 ? "nothing: there are no records"
+                                               : fmt::format("an index in [-{}, {})", size, size),
+                         .found = nb::str(number).c_str()});
+}
+
+nb::list read(const Reader& self, const nb::list& indices) {
+  std::vector<uint64_t> wanted;
+  wanted.reserve(indices.size());
+  for (const nb::handle item : indices) wanted.push_back(index_of(item, self.files->size()));
+  std::vector<RecordBytes> records;
+  {
+    const GilReleased released;
+    records = self.files->read(wanted);
+  }
+  nb::list arrays;
+  for (RecordBytes& record : records) {
+    arrays.append(array_of(record));
+    record = {};
+  }
+  return arrays;
+}
+
+nb::object read_one(const Reader& self, nb::handle index) {
+  const uint64_t wanted = index_of(index, self.files->size());
+  std::vector<RecordBytes> records;
+  {
+    const GilReleased released;
+    records = self.files->read({&wanted, 1});
+  }
+  return array_of(records.front());
+}
+
+nb::list verify(const Reader& self, nb::handle progress) {
+  std::vector<std::pair<uint64_t, std::string>> bad;
+  PythonTurns turns;
+  turns.run([&] {
+    self.files->verify(
+        [&](uint64_t index, const std::string& error) { bad.emplace_back(index, error); },
+        [&](uint64_t done) {
+          return turns.take([&] {
+            if (!progress.is_none()) progress(done);
+          });
+        });
+  });
+  nb::list list;
+  for (const auto& [index, error] : bad) list.append(nb::make_tuple(index, printable(error)));
+  return list;
+}
+
+nb::object offsets(const Reader& self, size_t file) {
+  const ffrecord::RecordTable& table = self.files->table(file);
+  const auto count = static_cast<size_t>(table.size());
+  return numbers<int64_t>(
+      count + 1, [&](size_t i) { return i < count ? table.offset(i) : table.file_bytes(); });
+}
+
+nb::object checksums(const Reader& self, size_t file) {
+  const ffrecord::RecordTable& table = self.files->table(file);
+  return numbers<uint32_t>(static_cast<size_t>(table.size()),
+                           [&](size_t i) { return table.crc(i); });
+}
+
+// The bytes of an object with a buffer, in C order. Lifetime: holds the object's buffer.
+class Buffer {
+ public:
+  explicit Buffer(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_FULL_RO) != 0) throw nb::python_error();
+    try {
+      take();
+    } catch (...) {
+      PyBuffer_Release(&view_);
+      throw;
+    }
+  }
+  ~Buffer() { PyBuffer_Release(&view_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  Bytes bytes() const { return bytes_; }
+
+ private:
+  void take() {
+    if (view_.format != nullptr && std::strchr(view_.format, 'O') != nullptr) {
+      throw nb::type_error("an array of Python objects has no bytes of its own");
+    }
+    const auto size = static_cast<size_t>(view_.len);
+    if (PyBuffer_IsContiguous(&view_, 'C')) {
+      bytes_ = Bytes(static_cast<const std::byte*>(view_.buf), size);
+      return;
+    }
+    copy_ = std::make_unique_for_overwrite<std::byte[]>(size);
+    if (PyBuffer_ToContiguous(copy_.get(), &view_, view_.len, 'C') != 0) throw nb::python_error();
+    bytes_ = Bytes(copy_.get(), size);
+  }
+
+  Py_buffer view_{};
+  std::unique_ptr<std::byte[]> copy_;
+  Bytes bytes_;
+};
+
+// The lock: Python's threads may write at once, and the GIL is not held while one does.
+class Writer {
+ public:
+  Writer(const std::string& uri, uint64_t expected)
+      : sink_(file_system_for(uri).create(uri)), writer_(*sink_, expected) {}
+
+  void append(Bytes record) {
+    std::lock_guard hold(mutex_);
+    writer_.append(record);
+  }
+  void begin_record() {
+    std::lock_guard hold(mutex_);
+    writer_.begin_record();
+  }
+  void add(Bytes piece) {
+    std::lock_guard hold(mutex_);
+    writer_.add(piece);
+  }
+  void end_record() {
+    std::lock_guard hold(mutex_);
+    writer_.end_record();
+  }
+  void finish() {
+    std::lock_guard hold(mutex_);
+    writer_.finish();
+    sink_->commit();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Sink> sink_;
+  FileWriter writer_;
+};
+
+std::unique_ptr<Writer> make_writer(nb::bytes uri, uint64_t expected) {
+  const std::string name(uri.c_str(), uri.size());
+  const GilReleased released;
+  return std::make_unique<Writer>(name, expected);
+}
+
+nb::object folder_of(const PackedEntries& folder, nb::handle ordered_dict) {
+  nb::object entries = ordered_dict();
+  for (const auto& [name, entry] : folder.entries) {
+    PyObject* const text =
+        PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "surrogatepass");
+    if (text == nullptr) throw nb::python_error();
+    const auto* const record = std::get_if<uint64_t>(&entry);
+    entries[nb::steal(text)] = record != nullptr
+                                   ? nb::object(nb::int_(*record))
+                                   : folder_of(std::get<PackedEntries>(entry), ordered_dict);
+  }
+  return entries;
+}
+
+nb::object packed_entries(nb::handle last_record, uint64_t records) {
+  const Buffer buffer(last_record);
+  const PackedEntries folder = ffrecord::parse_packed_folder(buffer.bytes(), records);
+  return folder_of(folder, nb::module_::import_("collections").attr("OrderedDict"));
+}
+
+constexpr const char* kArray = "numpy.typing.NDArray[numpy.uint8]";
+
+}  // namespace
+
+void bind_ffrecord(nb::module_& module) {
+  const std::string read_one_sig =
+      fmt::format("def read_one(self, index: typing.SupportsIndex) -> {}", kArray);
+  const std::string read_sig =
+      fmt::format("def read(self, indices: list[typing.Any]) -> list[{}]", kArray);
+  nb::class_<Reader>(module, "FfrecordReader", "FFRecord files, read in batches.")
+      .def("read", read, nb::arg("indices"), nb::sig(read_sig.c_str()))
+      .def("read_one", read_one, nb::arg("index"), nb::sig(read_one_sig.c_str()))
+      .def("verify", verify, nb::arg("progress").none(),
+           nb::sig("def verify(self, progress: collections.abc.Callable[[int], object] | None) "
+                   "-> list[tuple[int, str]]"))
+      .def(
+          "verify_tables", [](const Reader& self) { self.files->verify_tables(); },
+          nb::call_guard<GilReleased>())
+      .def("offsets", offsets, nb::arg("file"),
+           nb::sig("def offsets(self, file: int) -> numpy.typing.NDArray[numpy.int64]"))
+      .def("checksums", checksums, nb::arg("file"),
+           nb::sig("def checksums(self, file: int) -> numpy.typing.NDArray[numpy.uint32]"))
+      .def(
+          "close", [](const Reader& self) { self.files->close(); }, nb::call_guard<GilReleased>())
+      .def(
+          "take_warnings", [](const Reader& self) { return self.warnings->take(); },
+          nb::sig("def take_warnings(self) -> list[str]"))
+      .def_prop_ro("read_backend", [](const Reader& self) { return self.files->read_backend(); })
+      .def("__len__", [](const Reader& self) { return self.files->size(); });
+  module.def("open_ffrecord", open_reader, nb::arg("uris"), nb::arg("check_data"),
+             nb::arg("read_threads"), nb::arg("read_backend"), nb::arg("direct_reads"));
+
+  nb::class_<Writer>(module, "FfrecordWriter", "Writes an FFRecord file.")
+      .def(
+          "append",
+          [](Writer& self, nb::handle record) {
+            const Buffer buffer(record);
+            const GilReleased released;
+            self.append(buffer.bytes());
+          },
+          nb::arg("record"), nb::sig("def append(self, record: typing.Any) -> None"))
+      .def(
+          "add",
+          [](Writer& self, nb::handle piece) {
+            const Buffer buffer(piece);
+            const GilReleased released;
+            self.add(buffer.bytes());
+          },
+          nb::arg("piece"), nb::sig("def add(self, piece: typing.Any) -> None"))
+      .def("begin_record", &Writer::begin_record, nb::call_guard<GilReleased>())
+      .def("end_record", &Writer::end_record, nb::call_guard<GilReleased>())
+      .def("finish", &Writer::finish, nb::call_guard<GilReleased>());
+  module.def("create_ffrecord", make_writer, nb::arg("uri"), nb::arg("expected"));
+
+  module.def("packed_entries", packed_entries, nb::arg("last_record"), nb::arg("records"),
+             nb::sig("def packed_entries(last_record: typing.Any, records: int) "
+                     "-> collections.OrderedDict[str, typing.Any]"));
+}
+
+}  // namespace fuelrail::python

@@ -1,0 +1,63 @@
+"""FFRecord: its files, and its names with their meaning, so that a program changes its import.
+
+>>> from fuelrail.ffrecord import FileReader, FileWriter
+>>> from fuelrail.ffrecord.torch import DataLoader, Dataset
+
+Records are NumPy arrays. For training on images in `.ffr` files, `fuelrail.torch.DataLoader` reads,
+decodes and batches them natively.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+try:
+    import numpy  # noqa: F401  records are its arrays
+except ImportError as absent:
+    raise ImportError(
+        "fuelrail.ffrecord gives records as NumPy arrays, and NumPy is not installed. Install it "
+        "with `pip install numpy`."
+    ) from absent
+
+from fuelrail.ffrecord import utils
+from fuelrail.ffrecord.errors import (
+    CorruptFileError,
+    FileAccessError,
+    FileNameError,
+    MissingFileError,
+    MissingFolderError,
+    RecordRangeError,
+    TruncatedFileError,
+)
+from fuelrail.ffrecord.fsalign import checkFsAlign
+from fuelrail.ffrecord.packed_folder import PackedFolder, pack_folder
+from fuelrail.ffrecord.reader import DamagedRecord, FileReader
+from fuelrail.ffrecord.writer import FileWriter
+
+if TYPE_CHECKING:
+    from fuelrail.ffrecord import torch
+
+__all__ = [
+    "CorruptFileError",
+    "DamagedRecord",
+    "FileAccessError",
+    "FileNameError",
+    "FileReader",
+    "FileWriter",
+    "MissingFileError",
+    "MissingFolderError",
+    "PackedFolder",
+    "RecordRangeError",
+    "TruncatedFileError",
+    "checkFsAlign",
+    "pack_folder",
+    "torch",
+    "utils",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "torch":  # when it is first used
+        return importlib.import_module("fuelrail.ffrecord.torch")
+    raise AttributeError(f"module 'fuelrail.ffrecord' has no attribute '{name}'")

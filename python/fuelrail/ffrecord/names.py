@@ -1,0 +1,60 @@
+"""What a path has to be, as the original asserts it."""
+
+from __future__ import annotations
+
+import os
+
+from fuelrail.errors import ArgumentTypeError
+from fuelrail.ffrecord.errors import FileNameError, MissingFileError
+from fuelrail.options import file_name, typed
+
+SUFFIX = ".ffr"
+
+
+def path_name(what: str, value: object) -> str:
+    """A str or an os.PathLike as a str."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise ArgumentTypeError(
+            f"{what} is not a path", expected="a str or an os.PathLike", found=typed(value)
+        )
+    return file_name(what, value)
+
+
+def output_name(what: str, value: object) -> str:
+    """The name of a file to be written."""
+    name = path_name(what, value)
+    _check_suffix(name)
+    return name
+
+
+def input_names(fname: object) -> list[str]:
+    """The files that a reader's `fname` stands for: one, those in a directory, or a list."""
+    if isinstance(fname, (list, tuple)):
+        names = [path_name("a file's name", one) for one in fname]
+    elif os.path.isdir(name := path_name("`fname`", fname)):
+        names = sorted(
+            os.path.join(name, entry) for entry in os.listdir(name) if entry.endswith(SUFFIX)
+        )
+        if not names:
+            raise FileNameError(f"the directory has no {SUFFIX} file", path=name)
+    else:
+        names = [name]
+    if not names:
+        raise FileNameError("the list of files is empty")
+    for name in names:
+        if "://" not in name:
+            _check_file(name)
+        _check_suffix(name)
+    return names
+
+
+def _check_file(name: str) -> None:
+    if not os.path.exists(name):
+        raise MissingFileError("there is no such file", path=name)
+    if not os.path.isfile(name):
+        raise FileNameError("this is not a file", path=name)
+
+
+def _check_suffix(name: str) -> None:
+    if not name.endswith(SUFFIX):
+        raise FileNameError(f"the file's name does not end with {SUFFIX}", path=name)

@@ -1,0 +1,258 @@
+"""A folder in one FFRecord file."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pathlib
+import pickle
+from collections import OrderedDict
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
+
+from fuelrail import _core
+from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError
+from fuelrail.ffrecord.errors import (
+    CorruptFileError,
+    FileNameError,
+    MissingFileError,
+    as_original,
+)
+from fuelrail.ffrecord.names import output_name, path_name
+from fuelrail.ffrecord.reader import FileReader
+from fuelrail.ffrecord.writer import FileWriter
+from fuelrail.options import typed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import Self
+
+    from fuelrail.ffrecord.reader import Names, Record
+
+    Path: TypeAlias = str | os.PathLike[str]
+    Structure: TypeAlias = "OrderedDict[str, int | Structure]"
+
+__all__ = ["PackedFolder", "pack_folder"]
+
+_MARK = b"piouhjgbr"  # begins the last record
+_PICKLE_PROTOCOL = 4  # the original's, under the Pythons that it runs on
+
+
+def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
+    """Packs all files in a folder and its folders into one `.ffr` file, for `PackedFolder`.
+
+    Files become records depth first, the entries of each folder in the order of their names. Links
+    are followed. Each file is read in pieces: memory does not grow with it. verbose: print each
+    file's number and path.
+
+    Errors: FileNameError (also an AssertionError) for what is no folder, or no `.ffr` name;
+    InvalidArgumentError for an output inside the folder, and for links that lead in a circle;
+    MissingFolderError, FileAccessError (also RuntimeErrors); OSError of a file that cannot be read.
+    """
+    root = path_name("`folder`", folder)
+    if not os.path.isdir(root):
+        raise FileNameError("this is not a folder", path=root)
+    output = output_name("`out_file`", out_file)
+    _check_outside(root, output)
+    files: list[str] = []
+    structure = _listed(root, files, ())
+    width = len(str(len(files)))
+    with FileWriter(output, len(files) + 1) as writer:
+        for i, name in enumerate(files):
+            if verbose:
+                print(f"{i + 1:0{width}}/{len(files)} {name}")
+            with open(name, "rb", buffering=0) as file:
+                writer.write_file(cast("Any", file))
+        writer.write_one(_MARK + pickle.dumps(structure, protocol=_PICKLE_PROTOCOL))
+
+
+def _check_outside(root: str, output: str) -> None:
+    inside = os.path.realpath(root)
+    beside = os.path.realpath(os.path.dirname(os.path.abspath(output)))
+    if os.path.commonpath([inside, beside]) == inside:
+        raise InvalidArgumentError(
+            "the packed file would lie inside the folder that is packed",
+            path=output,
+            remedy="Write it somewhere else",
+        )
+
+
+def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -> Structure:
+    """The entries of a folder; its files are appended to `files`. above: the folders around it."""
+    status = os.stat(folder)
+    here = (status.st_dev, status.st_ino)
+    if here in above:
+        raise InvalidArgumentError(
+            "links lead in a circle",
+            path=folder,
+            found=f"a link to {os.path.realpath(folder)}, which it lies in",
+            remedy="Remove the link",
+        )
+    entries: Structure = OrderedDict()
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            entries[name] = _listed(path, files, (*above, here))
+        else:
+            entries[name] = len(files)
+            files.append(path)
+    return entries
+
+
+class PackedFolder:
+    """The files of a folder that `pack_folder` has packed.
+
+    >>> fuelrail.ffrecord.pack_folder("photographs", "photographs.ffr")
+    >>> with fuelrail.ffrecord.PackedFolder("photographs.ffr") as folder:
+    ...     names = folder.list(recursive=True, list_dir=False)
+    ...     first, second = folder.read(names[:2])
+
+    What the last record says of names and folders is read by a parser of its own that makes nothing
+    but dictionaries, names and numbers: no code in a file is ever run.
+    """
+
+    def __init__(self, ffr_file: Names, check_data: bool = True) -> None:
+        """ffr_file, check_data: as for `FileReader`. Errors: those of `FileReader`; CorruptFileError
+        (also a ValueError and a RuntimeError) for what is no packed folder, or names a class.
+        """
+        self.reader = FileReader(ffr_file, check_data)
+        try:
+            self.structure: Structure = self._read_structure()
+        except BaseException:
+            self.reader.close()
+            raise
+
+    def num_files(self) -> int:
+        """Number of files."""
+        return self.reader.n - 1
+
+    def read_one(self, path: Path) -> Record:
+        """A file's bytes. Errors: MissingFileError, FileNameError for a directory (both also
+        AssertionErrors); those of `FileReader.read`.
+        """
+        return self.reader.read_one(self._record(path))
+
+    @overload
+    def read(self, paths: Path) -> Record: ...  # type: ignore[overload-overlap]
+    @overload
+    def read(self, paths: Sequence[Path]) -> builtins.list[Record]: ...
+    def read(self, paths: Path | Sequence[Path]) -> Record | builtins.list[Record]:
+        """The bytes of several files, read at once; of one, where `paths` is a path and no list of
+        them. Errors: as `read_one`.
+        """
+        if isinstance(paths, (str, os.PathLike)):
+            return self.read_one(paths)
+        if not isinstance(paths, (list, tuple)):
+            raise ArgumentTypeError(
+                "this is neither a path nor a list of paths", found=typed(paths)
+            )
+        return self.reader.read([self._record(path) for path in paths])
+
+    def list(
+        self,
+        path: Path | None = None,
+        list_file: bool = True,
+        list_dir: bool = True,
+        recursive: bool = False,
+    ) -> builtins.list[Any]:
+        """The names of the entries of a directory, by default of all of it, in stored order.
+
+        recursive: those of its directories too; what lies deeper is a pathlib.Path, relative to
+        `path`. Errors: MissingFileError; FileNameError for a file (both also AssertionErrors).
+        """
+        start = "" if path is None else path
+        found = self._find(start)
+        if found is None:
+            raise MissingFileError(
+                "there is no such directory in the packed folder", path=str(path)
+            )
+        if isinstance(found, int):
+            raise FileNameError("this is a file, not a directory", path=str(path))
+        return [
+            parts[0] if len(parts) == 1 else pathlib.Path(*parts)
+            for parts, entry in _walk(found, recursive)
+            if (list_file if isinstance(entry, int) else list_dir)
+        ]
+
+    def exists(self, path: Path) -> bool:
+        """Whether there is such a file or directory. `..` is a name like others."""
+        return self._find(path) is not None
+
+    def is_file(self, path: Path) -> bool:
+        """Whether there is such a file."""
+        return isinstance(self._find(path), int)
+
+    def is_dir(self, path: Path) -> bool:
+        """Whether there is such a directory."""
+        return isinstance(self._find(path), dict)
+
+    def close(self) -> None:
+        """Closes the file. What the folder contains is still known."""
+        self.reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return PackedFolder, (self.reader.fnames, self.reader.check_data)
+
+    def __repr__(self) -> str:
+        return (
+            f"<fuelrail.ffrecord.PackedFolder: {self.num_files():,} files; {self.reader.fnames[0]}>"
+        )
+
+    def _read_structure(self) -> Structure:
+        reader = self.reader
+        if reader.n == 0:
+            raise CorruptFileError(
+                "this is not a packed folder: it is empty", path=reader.fnames[-1]
+            )
+        try:
+            return cast("Structure", _core.packed_entries(reader.read_one(-1), reader.n - 1))
+        except Error as error:
+            named = as_original(error)
+            if named.path is None:
+                named = type(named)(
+                    named.failure,
+                    path=reader.fnames[-1],
+                    record=named.record,
+                    offset=named.offset,
+                    expected=named.expected,
+                    found=named.found,
+                    remedy=named.remedy,
+                )
+            raise named from None
+
+    def _find(self, path: Path) -> int | Structure | None:
+        at: int | Structure = self.structure
+        for part in pathlib.PurePath(path).parts:
+            if isinstance(at, int) or part not in at:
+                return None
+            at = at[part]
+        return at
+
+    def _record(self, path: Path) -> int:
+        found = self._find(path)
+        if found is None:
+            raise MissingFileError("there is no such file in the packed folder", path=str(path))
+        if not isinstance(found, int):
+            raise FileNameError("this is a directory, not a file", path=str(path))
+        return found
+
+
+def _walk(entries: Structure, recursive: bool) -> Iterator[tuple[tuple[str, ...], int | Structure]]:
+    for name, entry in entries.items():
+        yield (name,), entry
+        if recursive and not isinstance(entry, int):
+            for parts, inner in _walk(entry, recursive):
+                yield (name, *parts), inner

@@ -1,0 +1,13 @@
+"""FFRecord for PyTorch: datasets that read a whole batch at once, and a loader that can begin in the
+middle of an epoch.
+
+Importing it changes nothing of torch.
+"""
+
+from __future__ import annotations
+
+from fuelrail.ffrecord.torch.dataloader import DataLoader
+from fuelrail.ffrecord.torch.dataset import ConcatDataset, Dataset, Subset
+from fuelrail.ffrecord.torch.registry import ReaderRegistry
+
+__all__ = ["ConcatDataset", "DataLoader", "Dataset", "ReaderRegistry", "Subset"]

@@ -1,0 +1,308 @@
+"""torch's DataLoader, which can begin at any step of an epoch."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torch
+import torch.utils.data
+
+from fuelrail.errors import InvalidArgumentError
+from fuelrail.ffrecord.torch.dataset import Dataset
+from fuelrail.options import shown, typed, whole
+
+__all__ = ["DataLoader", "StepError"]
+
+_STATE_VERSION = 1
+
+
+class StepError(InvalidArgumentError, AssertionError):
+    """A step that the loader cannot begin with."""
+
+
+class _SkippedBatches:
+    """A batch sampler without its first `step` batches. They are drawn all the same, so that random
+    numbers go on as in a whole epoch.
+    """
+
+    def __init__(self, batch_sampler: Any) -> None:
+        self.batch_sampler = batch_sampler
+        self.step = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.islice(iter(self.batch_sampler), self.step, None)
+
+    def __len__(self) -> int:
+        return len(self.batch_sampler) - self.step
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "batch_sampler":  # before __init__, as `copy` asks
+            raise AttributeError(name)
+        return getattr(self.batch_sampler, name)
+
+
+class _OneByOne:
+    """A sampler whose indices are lists of one."""
+
+    def __init__(self, sampler: Any) -> None:
+        self.sampler = sampler
+
+    def __iter__(self) -> Iterator[Any]:
+        for index in self.sampler:
+            yield index if isinstance(index, (list, tuple)) else [index]
+
+    def __len__(self) -> int:
+        return len(self.sampler)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "sampler":
+            raise AttributeError(name)
+        return getattr(self.sampler, name)
+
+
+class _Epoch(Iterator[Any]):
+    """torch's iterator, counted. Its workers end with it, so the loader does not hold it."""
+
+    def __init__(self, loader: DataLoader, batches: Any, token: object) -> None:
+        self._loader = weakref.ref(loader)
+        self._batches = batches
+        self._token = token
+
+    def __next__(self) -> Any:
+        loader = self._loader()
+        try:
+            batch = next(self._batches)
+        except StopIteration:
+            if loader is not None:
+                loader._epoch_ended(self._token)
+            raise
+        if loader is not None:
+            loader._batch_taken(self._token)
+        return batch
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_batches":
+            raise AttributeError(name)
+        return getattr(self._batches, name)
+
+
+class DataLoader(torch.utils.data.DataLoader[Any]):
+    """torch's DataLoader, which can begin at any step of an epoch and has a state.
+
+    >>> class Sizes(fuelrail.ffrecord.torch.Dataset):
+    ...     def process(self, indices, data):
+    ...         return [record.size for record in data]
+    >>> loader = fuelrail.ffrecord.torch.DataLoader(Sizes("train.ffr"), batch_size=4, shuffle=True)
+    >>> loader.set_step(1)             # of each epoch from now on, all but the first batch
+    >>> state = loader.state_dict()    # while an epoch runs; another loader goes on after that batch
+    >>> loader.load_state_dict(state)
+
+    A `fuelrail.ffrecord.torch.Dataset` gets the list of a batch's indices, and `collate_fn` what it
+    makes of them; other datasets are torch's business. Worker processes may start by any method.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = False,
+        sampler: Any = None,
+        batch_sampler: Any = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        generator: torch.Generator | None = None,
+        *,
+        prefetch_factor: int | None = 2,
+        persistent_workers: bool = False,
+        skippable: bool = True,
+        **torch_options: Any,
+    ) -> None:
+        """The arguments are torch's; what is not named here (multiprocessing_context,
+        pin_memory_device, in_order) goes to torch by name. prefetch_factor: without worker
+        processes there is none. skippable: whether `set_step` and `state_dict` are wanted; they
+        need batches (`batch_size` or `batch_sampler`).
+
+        Errors: StepError (also an AssertionError) for `skippable` without batches; torch's.
+        """
+        if num_workers > 0:
+            torch_options["prefetch_factor"] = prefetch_factor
+        batched = batch_size is not None or batch_sampler is not None
+        if skippable and not batched:
+            raise StepError(
+                "a loader without batches has no steps",
+                remedy="Pass `skippable=False`, or a `batch_size`",
+            )
+        if isinstance(dataset, Dataset) and not batched:
+            sampler = _OneByOne(_sampler(dataset, sampler, shuffle, generator))
+            shuffle = False
+        super().__init__(
+            dataset,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            sampler=sampler,
+            batch_sampler=batch_sampler,
+            num_workers=num_workers,
+            collate_fn=collate_fn,
+            pin_memory=pin_memory,
+            drop_last=drop_last,
+            timeout=timeout,
+            worker_init_fn=worker_init_fn,
+            generator=generator,
+            persistent_workers=persistent_workers,
+            **torch_options,
+        )
+        self.skippable = skippable
+        self._skipped: _SkippedBatches | None = None
+        if skippable:
+            self._skipped = _SkippedBatches(self.batch_sampler)
+            # torch forbids to set it, lest what was made from another one stays.
+            object.__setattr__(self, "batch_sampler", self._skipped)
+        self._resumed = False  # `step` holds for one epoch alone
+        self._resumed_rng: torch.Tensor | None = None
+        self._running: object = None  # stands for the epoch that was begun last
+        self._begun_at: torch.Tensor | None = None
+        self._taken = 0
+
+    def set_step(self, step: int) -> None:
+        """Leaves out the first `step` batches of every epoch that begins from now on, until another
+        step is set; `len` does not count them. Nothing of them is read, but their indices are
+        drawn: with the same generator, what follows is as in the whole epoch. All of them may be
+        left out.
+
+        Errors: StepError (also an AssertionError) unless 0 <= step <= the number of batches, and
+        for a loader that is not skippable; TypeError for datasets without a length.
+        """
+        skipped = self._skippable()
+        length = len(skipped.batch_sampler)
+        number = whole("step", step)
+        if number > length:
+            raise StepError(
+                "there are not as many steps", expected=f"at most {length}", found=shown(step)
+            )
+        skipped.step = number
+        self._resumed = False
+        self._resumed_rng = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loader is: the batches of this epoch that were taken from it, and the random
+        numbers with which the epoch began.
+
+        Those are `generator`'s, or without one those of torch's global generator of the processor.
+        A sampler's `epoch` (torch's DistributedSampler) is in it. Errors: StepError for a loader
+        that is not skippable.
+        """
+        skipped = self._skippable()
+        running = self._running is not None
+        if self._resumed and not running:
+            rng = self._resumed_rng
+        else:
+            rng = self._begun_at if running else self._rng()
+        return {
+            "version": _STATE_VERSION,
+            "step": skipped.step + (self._taken if running else 0),
+            "batches": len(skipped.batch_sampler),
+            "rng": None if rng is None else rng.clone(),
+            "epoch": getattr(self._epoch_sampler(), "epoch", None),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The next epoch goes on where `state` was taken; the ones after it are whole.
+
+        Its random numbers are set as the epoch begins: `generator`'s, or without one those of
+        torch's global generator of the processor. Errors: InvalidArgumentError for the state of
+        another number of batches, or another version's.
+        """
+        skipped = self._skippable()
+        if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
+            raise InvalidArgumentError(
+                "this is not a state of such a loader",
+                expected=f"version {_STATE_VERSION}",
+                found=shown(state.get("version") if isinstance(state, dict) else typed(state)),
+            )
+        length = len(skipped.batch_sampler)
+        if state["batches"] != length:
+            raise InvalidArgumentError(
+                "the state is one of another number of batches",
+                expected=f"{length}",
+                found=shown(state["batches"]),
+                remedy="Use the dataset and the batch size that it was saved with",
+            )
+        self.set_step(state["step"])
+        self._resumed = True
+        self._resumed_rng = state["rng"]
+        self._running = None
+        sampler = self._epoch_sampler()
+        if state["epoch"] is not None and hasattr(sampler, "set_epoch"):
+            sampler.set_epoch(state["epoch"])
+
+    def __iter__(self) -> Any:
+        if self._skipped is None:
+            return super().__iter__()
+        if self._running is not None and self._resumed:
+            self._whole_again()  # the epoch that was gone on with was left
+        if self._resumed and self._resumed_rng is not None:
+            self._set_rng(self._resumed_rng)
+        self._begun_at = self._rng()
+        self._taken = 0
+        batches = super().__iter__()
+        self._running = object()
+        return _Epoch(self, batches, self._running)
+
+    def _batch_taken(self, token: object) -> None:
+        if token is self._running:
+            self._taken += 1
+
+    def _epoch_ended(self, token: object) -> None:
+        if token is not self._running:
+            return
+        self._running = None
+        if self._resumed:
+            self._whole_again()
+
+    def _whole_again(self) -> None:
+        self._skippable().step = 0
+        self._resumed = False
+        self._resumed_rng = None
+
+    def _skippable(self) -> _SkippedBatches:
+        if self._skipped is None:
+            raise StepError("the loader is not skippable", remedy="Make it with `skippable=True`")
+        return self._skipped
+
+    def _epoch_sampler(self) -> Any:
+        """What has an epoch: the sampler, or the batch sampler of the user's own."""
+        for sampler in (self.sampler, self._skippable().batch_sampler):
+            if hasattr(sampler, "set_epoch"):
+                return sampler
+        return None
+
+    def _rng(self) -> torch.Tensor:
+        return torch.get_rng_state() if self.generator is None else self.generator.get_state()
+
+    def _set_rng(self, state: torch.Tensor) -> None:
+        if self.generator is None:
+            torch.set_rng_state(state)
+        else:
+            self.generator.set_state(state)
+
+
+def _sampler(
+    dataset: Dataset, sampler: Any, shuffle: bool | None, generator: torch.Generator | None
+) -> Iterable[int]:
+    """As torch's DataLoader chooses it."""
+    if sampler is not None:
+        chosen: Iterable[int] = sampler
+        return chosen
+    if shuffle:
+        return torch.utils.data.RandomSampler(dataset, generator=generator)
+    return torch.utils.data.SequentialSampler(dataset)

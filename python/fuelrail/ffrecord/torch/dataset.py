@@ -1,0 +1,137 @@
+"""Datasets whose index is a list: they read a batch at once."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch.utils.data
+
+from fuelrail.errors import ArgumentTypeError, OutOfRangeError
+from fuelrail.ffrecord.reader import FileReader
+from fuelrail.ffrecord.torch.registry import ReaderRegistry
+from fuelrail.options import integer, shown, typed
+
+if TYPE_CHECKING:
+    from fuelrail.ffrecord.reader import Names, Record
+
+__all__ = ["BatchRangeError", "ConcatDataset", "Dataset", "DatasetKindError", "Subset"]
+
+
+class DatasetKindError(ArgumentTypeError, AssertionError):
+    """Something that is no `fuelrail.ffrecord.torch.Dataset`, or none at all."""
+
+
+class BatchRangeError(OutOfRangeError, ValueError, RuntimeError):
+    """A batch has an index beyond the dataset's."""
+
+
+class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
+    """A dataset on `.ffr` files, to derive from: `process` makes samples of records.
+
+    >>> class Texts(fuelrail.ffrecord.torch.Dataset):
+    ...     def process(self, indices, data):
+    ...         return [bytes(record).decode() for record in data]
+
+    `dataset[[3, 1, 4]]` reads the records of a batch at once. Or override `__getitem__`, which gets
+    a list of indices, and `__len__`. It pickles: its files are opened again.
+    """
+
+    def __init__(self, fnames: Names, check_data: bool = True) -> None:
+        """fnames, check_data: as for `fuelrail.ffrecord.FileReader`."""
+        self.fnames = fnames
+        self.reader = FileReader(fnames, check_data)
+
+    def __len__(self) -> int:
+        return self.reader.n
+
+    def __getitem__(self, indices: Any) -> Any:
+        """A batch: what `process` makes of the records of these indices, a list or a tuple. Errors:
+        ArgumentTypeError for anything else; those of `FileReader.read`.
+        """
+        return self.process(_batch(indices), self.reader.read(indices))
+
+    def __getitems__(self, indices: Sequence[int]) -> Any:
+        """What torch's DataLoader calls."""
+        return self[list(indices)]
+
+    def process(self, indices: Sequence[int], data: list[Record]) -> Any:
+        """Override it: a list of samples, one for each record."""
+        raise NotImplementedError("derive from Dataset and override `process`")
+
+    def __add__(self, other: Any) -> ConcatDataset:  # type: ignore[override]
+        return ConcatDataset([self, other])
+
+
+class Subset(Dataset):
+    """The samples of some indices of a dataset; its index is a list, too."""
+
+    def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = indices
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __getitem__(self, indices: Any) -> Any:
+        return self.dataset[[self.indices[i] for i in _batch(indices)]]
+
+
+class ConcatDataset(Dataset):
+    """Datasets one after another, each of which reads its part of a batch at once."""
+
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
+        """Errors: DatasetKindError (also an AssertionError) for none, and for other datasets."""
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise DatasetKindError("there are no datasets to join")
+        for dataset in self.datasets:
+            if not isinstance(dataset, Dataset):
+                raise DatasetKindError(
+                    "a dataset to join is not one of fuelrail.ffrecord.torch", found=typed(dataset)
+                )
+        self.cumulative_sizes = list(itertools.accumulate(len(one) for one in self.datasets))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, indices: Any) -> list[Any]:
+        """The samples in the order of `indices`, which may repeat and may be negative. Errors:
+        BatchRangeError (an IndexError and a ValueError).
+        """
+        parts: dict[int, list[tuple[int, int]]] = {}  # (place in the batch, index there) by dataset
+        batch = _batch(indices)
+        for place, index in enumerate(batch):
+            number = self._index(index)
+            part = bisect.bisect_right(self.cumulative_sizes, number)
+            begin = self.cumulative_sizes[part - 1] if part else 0
+            parts.setdefault(part, []).append((place, number - begin))
+        samples: list[Any] = [None] * len(batch)
+        for part, wanted in parts.items():
+            got = self.datasets[part][[index for _, index in wanted]]
+            for (place, _), sample in zip(wanted, got, strict=True):
+                samples[place] = sample
+        return samples
+
+    def _index(self, index: object) -> int:
+        number = integer(index)
+        if number is None:
+            raise ArgumentTypeError("an index is not an integer", found=typed(index))
+        size = len(self)
+        if not -size <= number < size:
+            raise BatchRangeError(
+                "there is no such sample",
+                expected=f"an index in [-{size}, {size})",
+                found=shown(number),
+            )
+        return number + size if number < 0 else number
+
+
+def _batch(indices: Any) -> Sequence[Any]:
+    if isinstance(indices, (list, tuple)):
+        return indices
+    raise ArgumentTypeError(
+        "indices must be a list of index", expected="a list or a tuple", found=typed(indices)
+    )

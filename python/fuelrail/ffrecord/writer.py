@@ -1,0 +1,184 @@
+"""FFRecord files, written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from fuelrail import _core
+from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, StateError
+from fuelrail.ffrecord.errors import RecordRangeError, as_original
+from fuelrail.ffrecord.names import output_name
+from fuelrail.options import integer, shown, typed
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["FileWriter"]
+
+_PIECE_BYTES = 8 << 20
+
+
+class FileWriter:
+    """Writes a `.ffr` file, record by record.
+
+    >>> with fuelrail.ffrecord.FileWriter("squares.ffr", n=3) as writer:
+    ...     for i in range(3):
+    ...         writer.write_one(str(i * i).encode())
+
+    The file has its name only when it is complete, on the device and closed: until then what had
+    the name before stays, and an exception inside `with` leaves nothing behind. What is not closed
+    and not complete when it is dropped is discarded, with a ResourceWarning.
+    """
+
+    _native: _core.FfrecordWriter | None = None
+
+    def __init__(self, fname: str | os.PathLike[str], n: int | None = None) -> None:
+        """fname: ends with `.ffr`. n: how many records will come; None = as many as come until
+        `close`, which may then have to move what was written once more.
+
+        Errors: FileNameError (also an AssertionError); InvalidArgumentError (a ValueError) for a
+        bad `n`; MissingFolderError and FileAccessError (also RuntimeErrors); ArgumentTypeError.
+        """
+        self._name = output_name("`fname`", fname)
+        self._n = None if n is None else _record_count(n)
+        self._count = 0
+        self._process = os.getpid()
+        try:
+            self._native = _core.create_ffrecord(os.fsencode(self._name), self._n or 0)
+        except Error as error:
+            raise as_original(error) from None
+
+    @property
+    def n(self) -> int | None:
+        """How many records were announced."""
+        return self._n
+
+    @property
+    def count(self) -> int:
+        """How many records have been written."""
+        return self._count
+
+    def write_one(self, buf: Any) -> None:
+        """Appends a record: all bytes of `buf`, which is whatever has a buffer (bytes, arrays of any
+        shape, type and strides; these in C order).
+
+        Errors, which are also RuntimeErrors: RecordRangeError for one more than announced, after
+        which the writer can be used on; FileAccessError; StateError when closed.
+        ArgumentTypeError for what has no buffer.
+        """
+        core = self._open()
+        try:
+            core.append(buf)
+        except Error as error:
+            raise as_original(error) from None
+        except TypeError as error:
+            raise ArgumentTypeError(
+                "a record has no bytes", expected="a bytes-like object", found=typed(buf)
+            ) from error
+        self._count += 1
+
+    def write_file(self, file: BinaryIO) -> None:
+        """Appends a record: what `file` has from its position on, read some MiB at a time."""
+        core = self._open()
+        piece = bytearray(_PIECE_BYTES)
+        view = memoryview(piece)
+        try:
+            core.begin_record()
+            while size := file.readinto(piece):  # type: ignore[attr-defined]
+                core.add(view[:size])
+            core.end_record()
+        except BaseException as error:
+            self.discard()  # half a record is in it
+            if isinstance(error, Error):
+                raise as_original(error) from None
+            raise
+        self._count += 1
+
+    def close(self) -> None:
+        """Writes the table and gives the file its name; again it does nothing.
+
+        Errors: StateError (a RuntimeError) where records are missing, which may still be written;
+        FileAccessError, after which there is no file.
+        """
+        if self._native is None:
+            return
+        if self._n is not None and self._count != self._n:
+            raise StateError(
+                "records are missing",
+                path=self._name,
+                expected=f"{self._n} records",
+                found=f"{self._count}",
+                remedy="Write all records that were announced, or announce none",
+            )
+        core, self._native = self._native, None
+        try:
+            core.finish()
+        except Error as error:
+            raise as_original(error) from None
+
+    def discard(self) -> None:
+        """Leaves nothing behind. It does nothing after `close`."""
+        self._native = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            self.discard()
+
+    def __del__(self) -> None:
+        if self._native is None or os.getpid() != self._process:
+            return
+        if self._n is not None and self._count == self._n:
+            with contextlib.suppress(Error):
+                self.close()
+            return
+        self.discard()
+        warnings.warn(
+            f"{self._name} was not closed; its {self._count} records are discarded",
+            ResourceWarning,
+            stacklevel=2,
+            source=self,
+        )
+
+    def __repr__(self) -> str:
+        announced = "" if self._n is None else f" of {self._n}"
+        return f"<fuelrail.ffrecord.FileWriter: {self._count}{announced} records; {self._name}>"
+
+    def _open(self) -> _core.FfrecordWriter:
+        if self._n is not None and self._count >= self._n:
+            raise RecordRangeError(
+                "all records that were announced have been written",
+                path=self._name,
+                expected=f"at most {self._n} records",
+                remedy="Announce more, or none (`n=None`)",
+            )
+        if self._native is None:
+            raise StateError(
+                "the writer is closed", path=self._name, remedy="Make a new one of another name"
+            )
+        return self._native
+
+
+def _record_count(n: object) -> int:
+    number = integer(n)
+    if number is None:
+        raise ArgumentTypeError("`n` is not an integer", found=typed(n))
+    if not 0 <= number < 2**63:
+        raise InvalidArgumentError(
+            "`n` is out of range", expected="a number of records", found=shown(number)
+        )
+    return number

@@ -1,0 +1,308 @@
+#include "fuelrail/container/ffrecord/file_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <utility>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/file_system.h"
+#include "fuelrail/storage/read_batch.h"
+#include "fuelrail/storage/read_memory.h"
+#include "fuelrail/storage/read_queue_pool.h"
+
+namespace fuelrail::ffrecord {
+namespace {
+
+using Sources = std::vector<std::shared_ptr<const Source>>;
+
+constexpr size_t kVerifiedAtOnce = size_t{32} << 20;  // bytes
+constexpr size_t kMostVerifiedAtOnce = 4096;          // records
+
+struct Spot {
+  size_t file;
+  uint64_t record;
+};
+
+// The open files, which whoever is the last to use them closes, once they are to be closed. Without
+// a lock: one that another thread held while the process forked would be held for ever in the
+// child.
+class OpenFiles {
+ public:
+  // As long as it lives, the files are open.
+  class Use {
+   public:
+    // Errors: StateError when closed.
+    explicit Use(OpenFiles& files) : files_(files) {
+      uint64_t now = files_.state_.load(std::memory_order_acquire);
+      do {
+        if ((now & kClosed) != 0) {
+          throw StateError("the reader has been closed",
+                           {.remedy = "Make a new one of the same files"});
+        }
+      } while (
+          !files_.state_.compare_exchange_weak(now, now + kOneUser, std::memory_order_acq_rel));
+    }
+    ~Use() {
+      const uint64_t before = files_.state_.fetch_sub(kOneUser, std::memory_order_acq_rel);
+      if (before == (kOneUser | kClosed)) files_.sources_.clear();
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+    const Sources& sources() const { return files_.sources_; }
+
+   private:
+    OpenFiles& files_;
+  };
+
+  // Before anything else, and by one thread.
+  void open(Sources sources) { sources_ = std::move(sources); }
+  void close() {
+    if (state_.fetch_or(kClosed, std::memory_order_acq_rel) == 0) sources_.clear();
+  }
+
+ private:
+  static constexpr uint64_t kClosed = 1;
+  static constexpr uint64_t kOneUser = 2;
+
+  std::atomic<uint64_t> state_ = 0;
+  Sources sources_;
+};
+
+// The memory that a record is read into. A direct read wants it as far behind an aligned address as
+// the record is behind an aligned offset.
+RecordBytes memory_for(ReadRequest& request, uint64_t length, bool direct) {
+  const auto size = static_cast<size_t>(length);
+  const size_t before = direct ? static_cast<size_t>(request.offset % kDirectAlignment) : 0;
+  const size_t room = direct ? before + size + kDirectAlignment : size;
+  RecordBytes record;
+  record.owner = read_memory(room, direct);
+  record.bytes = MutableBytes(record.owner.get() + before, size);
+  request.into = record.bytes;
+  if (direct) request.room = MutableBytes(record.owner.get(), room);
+  return record;
+}
+
+}  // namespace
+
+struct FileReader::Impl {
+  std::vector<std::string> uris;
+  FileReaderOptions options;
+  std::vector<RecordTable> tables;
+  std::vector<uint64_t> ends;  // in the common index space, of each file
+  mutable OpenFiles files;
+  mutable std::atomic<bool> warned_of_refusal = false;
+
+  uint64_t size() const { return ends.empty() ? 0 : ends.back(); }
+  uint64_t begin(size_t file) const { return file == 0 ? 0 : ends[file - 1]; }
+  Spot spot(uint64_t index) const;
+  BatchReadOptions batch_options() const;
+  ReadRequest request_for(const Sources& sources, Spot spot) const;
+  void add_place(Error& error, Spot spot) const;
+  [[noreturn]] void rethrow_first(std::vector<Completion> failed,
+                                  std::span<const uint64_t> indices) const;
+  void warn_of_refusal(const Sources& sources) const;
+  std::string why_damaged(const std::exception_ptr& error, Spot spot) const;
+  std::string error_of_large(const Sources& sources, Spot spot, std::span<std::byte> buffer) const;
+};
+
+Spot FileReader::Impl::spot(uint64_t index) const {
+  const auto file =
+      static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), index) - ends.begin());
+  return {file, index - begin(file)};
+}
+
+BatchReadOptions FileReader::Impl::batch_options() const {
+  return {.threads = options.read_threads,
+          .backend = options.read_backend,
+          .direct = options.direct_reads};
+}
+
+ReadRequest FileReader::Impl::request_for(const Sources& open, Spot spot) const {
+  const RecordTable& table = tables[spot.file];
+  ReadRequest request;
+  request.source = open[spot.file].get();
+  request.offset = table.offset(spot.record);
+  if (options.check_data) request.crc = table.crc(spot.record);
+  return request;
+}
+
+void FileReader::Impl::add_place(Error& error, Spot spot) const {
+  error.add({.path = uris[spot.file],
+             .record = spot.record,
+             .offset = tables[spot.file].offset(spot.record)});
+}
+
+// Tags are places in `indices`.
+void FileReader::Impl::rethrow_first(std::vector<Completion> failed,
+                                     std::span<const uint64_t> indices) const {
+  const auto first =
+      std::min_element(failed.begin(), failed.end(),
+                       [](const Completion& a, const Completion& b) { return a.tag < b.tag; });
+  try {
+    std::rethrow_exception(first->error);
+  } catch (Error& error) {
+    add_place(error, spot(indices[first->tag]));
+    throw;
+  }
+}
+
+void FileReader::Impl::warn_of_refusal(const Sources& open) const {
+  if (!options.direct_reads || !options.warn) return;
+  const auto refused = std::find_if(
+      open.begin(), open.end(), [](const auto& source) { return source->refuses_direct_reads(); });
+  if (refused == open.end() || warned_of_refusal.exchange(true, std::memory_order_relaxed)) return;
+  options.warn(
+      fmt::format("the file system of {} refuses direct reads; they go through the page cache",
+                  (*refused)->uri()));
+}
+
+std::string FileReader::Impl::why_damaged(const std::exception_ptr& failure, Spot spot) const {
+  try {
+    std::rethrow_exception(failure);
+  } catch (Error& error) {
+    add_place(error, spot);
+    return error.what();
+  }
+}
+
+// Of a record that is longer than what is verified at once. Returns: its error; empty = it has
+// none.
+std::string FileReader::Impl::error_of_large(const Sources& open, Spot spot,
+                                             std::span<std::byte> buffer) const {
+  const RecordTable& table = tables[spot.file];
+  const Source& source = *open[spot.file];
+  uint64_t at = table.offset(spot.record);
+  uint32_t crc = 0;
+  try {
+    for (uint64_t left = table.length(spot.record); left > 0;) {
+      const MutableBytes piece =
+          buffer.first(static_cast<size_t>(std::min<uint64_t>(left, buffer.size())));
+      source.read(at, piece);
+      crc = crc32(piece, crc);
+      at += piece.size();
+      left -= piece.size();
+    }
+    if (crc == table.crc(spot.record)) return {};
+    throw CorruptError("the checksum of the data is wrong",
+                       {.expected = fmt::format("CRC-32 {:08x}", table.crc(spot.record)),
+                        .found = fmt::format("{:08x}", crc)});
+  } catch (const Error&) {
+    return why_damaged(std::current_exception(), spot);
+  }
+}
+
+FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->uris = std::move(uris);
+  impl_->options = std::move(options);
+  const FileReaderOptions& wanted = impl_->options;
+  if (wanted.read_backend == ReadBackend::kIoUring || wanted.read_threads < 0 ||
+      wanted.read_threads > kMaxReadThreads) {
+    const QueueLease tried({.threads = wanted.read_threads, .backend = wanted.read_backend});
+  }
+  Sources sources;
+  for (const std::string& uri : impl_->uris) {
+    sources.push_back(file_system_for(uri).open(uri));
+    impl_->tables.push_back(RecordTable::read(*sources.back(), wanted.check_data, wanted.warn));
+    impl_->ends.push_back(impl_->size() + impl_->tables.back().size());
+    // Asked before there can be a fork beside threads that ask.
+    static_cast<void>(sources.back()->reads_without_waiting());
+    if (wanted.direct_reads) static_cast<void>(sources.back()->direct_descriptor());
+  }
+  impl_->files.open(std::move(sources));
+}
+
+FileReader::~FileReader() = default;
+
+uint64_t FileReader::size() const { return impl_->size(); }
+const std::vector<std::string>& FileReader::uris() const { return impl_->uris; }
+
+const RecordTable& FileReader::table(size_t file) const {
+  if (file < impl_->tables.size()) return impl_->tables[file];
+  throw OutOfRangeError("the reader has no such file",
+                        {.expected = fmt::format("a number below {}", impl_->tables.size()),
+                         .found = fmt::format("{}", file)});
+}
+
+void FileReader::close() { impl_->files.close(); }
+
+std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) const {
+  const OpenFiles::Use use(impl_->files);
+  const Sources& sources = use.sources();
+  for (const uint64_t index : indices) {
+    if (index < size()) continue;
+    throw OutOfRangeError(
+        "there is no such record",
+        {.expected = fmt::format("an index below {}", size()), .found = fmt::format("{}", index)});
+  }
+  std::vector<RecordBytes> records;
+  std::vector<ReadRequest> requests;
+  records.reserve(indices.size());
+  requests.reserve(indices.size());
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const Spot spot = impl_->spot(indices[i]);
+    ReadRequest& request = requests.emplace_back(impl_->request_for(sources, spot));
+    request.tag = i;
+    records.push_back(memory_for(request, impl_->tables[spot.file].length(spot.record),
+                                 impl_->options.direct_reads));
+  }
+  std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
+  impl_->warn_of_refusal(sources);
+  if (!failed.empty()) impl_->rethrow_first(std::move(failed), indices);
+  return records;
+}
+
+void FileReader::verify(const std::function<void(uint64_t index, const std::string& error)>& report,
+                        const std::function<bool(uint64_t done)>& progress) const {
+  const OpenFiles::Use use(impl_->files);
+  const Sources& sources = use.sources();
+  const auto memory = read_memory(kVerifiedAtOnce, true);
+  const MutableBytes buffer(memory.get(), kVerifiedAtOnce);
+  std::vector<ReadRequest> requests;
+  for (uint64_t index = 0; index < size();) {
+    requests.clear();
+    size_t used = 0;
+    for (; index < size() && requests.size() < kMostVerifiedAtOnce; ++index) {
+      const Spot spot = impl_->spot(index);
+      const RecordTable& table = impl_->tables[spot.file];
+      const uint64_t length = table.length(spot.record);
+      if (length > buffer.size() - used) break;
+      ReadRequest& request = requests.emplace_back(impl_->request_for(sources, spot));
+      request.into = buffer.subspan(used, static_cast<size_t>(length));
+      request.tag = index;
+      request.crc = table.crc(spot.record);
+      used += request.into.size();
+    }
+    if (requests.empty()) {
+      const std::string error = impl_->error_of_large(sources, impl_->spot(index), buffer);
+      if (!error.empty()) report(index, error);
+      ++index;
+    }
+    std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
+    std::sort(failed.begin(), failed.end(),
+              [](const Completion& a, const Completion& b) { return a.tag < b.tag; });
+    for (const Completion& completion : failed) {
+      report(completion.tag, impl_->why_damaged(completion.error, impl_->spot(completion.tag)));
+    }
+    if (!progress(index)) throw StateError("interrupted");
+  }
+}
+
+void FileReader::verify_tables() const {
+  for (size_t file = 0; file < impl_->tables.size(); ++file) {
+    impl_->tables[file].verify(impl_->uris[file]);
+  }
+}
+
+std::string FileReader::read_backend() const {
+  const bool threads =
+      impl_->options.read_backend == ReadBackend::kPread || !io_uring_refusal().empty();
+  return threads ? "pread" : "io_uring";
+}
+
+}  // namespace fuelrail::ffrecord

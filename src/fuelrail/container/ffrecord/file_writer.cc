@@ -1,0 +1,143 @@
+#include "fuelrail/container/ffrecord/file_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/ffrecord/record_table.h"
+
+namespace fuelrail::ffrecord {
+namespace {
+
+constexpr uint64_t kBlockBytes = uint64_t{1} << 20;
+constexpr uint64_t kMaxRecords = kMaxRecordBytes / kEntryBytes;  // as RecordTable has it
+
+void append_zeros(Sink& sink, uint64_t count) {
+  const std::vector<std::byte> zeros(std::min(count, kBlockBytes));
+  for (uint64_t left = count; left > 0;) {
+    const uint64_t now = std::min(left, kBlockBytes);
+    sink.write(Bytes(zeros).first(now));
+    left -= now;
+  }
+}
+
+// Rewrites what follows the file's first bytes, number by number, and sums it up.
+class TableWriter {
+ public:
+  explicit TableWriter(Sink& sink) : sink_(sink) { block_.reserve(kBlockBytes); }
+
+  template <typename T>
+  void put(T value) {
+    block_.resize(block_.size() + sizeof value);
+    store_le(block_.data() + block_.size() - sizeof value, value);
+    if (block_.size() > kBlockBytes - sizeof(uint64_t)) flush();
+  }
+
+  // Returns: the checksum of all of it.
+  uint32_t finish() {
+    flush();
+    return crc_;
+  }
+
+ private:
+  void flush() {
+    crc_ = crc32(block_, crc_);
+    sink_.rewrite(at_, block_);
+    at_ += block_.size();
+    block_.clear();
+  }
+
+  Sink& sink_;
+  uint64_t at_ = sizeof(uint32_t);  // behind the checksum
+  uint32_t crc_ = 0;
+  std::vector<std::byte> block_;
+};
+
+}  // namespace
+
+FileWriter::FileWriter(Sink& sink, uint64_t expected) : sink_(sink) {
+  if (expected > kMaxRecords) {
+    throw InvalidArgumentError("an FFRecord file cannot have so many records",
+                               {.path = sink.uri(),
+                                .expected = fmt::format("at most {}", kMaxRecords),
+                                .found = fmt::to_string(expected)});
+  }
+  // Before anything is written: a number that cannot be meant fails here and not on a full disk.
+  crcs_.reserve(expected);
+  offsets_.reserve(expected);
+  first_ = table_bytes(expected);
+  append_zeros(sink_, first_);
+}
+
+uint64_t FileWriter::append(Bytes record) { return append(record, crc32(record)); }
+
+uint64_t FileWriter::append(Bytes record, uint32_t crc) {
+  offsets_.push_back(sink_.position());
+  sink_.write(record);
+  crcs_.push_back(crc);
+  return crcs_.size() - 1;
+}
+
+void FileWriter::begin_record() {
+  offsets_.push_back(sink_.position());
+  open_crc_ = 0;
+}
+
+void FileWriter::add(Bytes piece) {
+  sink_.write(piece);
+  open_crc_ = crc32(piece, *open_crc_);
+}
+
+uint64_t FileWriter::end_record() {
+  crcs_.push_back(*open_crc_);
+  open_crc_.reset();
+  return crcs_.size() - 1;
+}
+
+void FileWriter::finish() {
+  if (const uint64_t first = table_bytes(records()); first != first_) move_records(first);
+  write_table();
+}
+
+// The order of the blocks is that in which none is written over before it was read.
+void FileWriter::move_records(uint64_t to) {
+  const uint64_t begin = first_;
+  const uint64_t length = sink_.position() - begin;
+  std::vector<std::byte> block(std::min(length, kBlockBytes));
+  const auto move = [&](uint64_t at, uint64_t bytes) {
+    const MutableBytes now = MutableBytes(block).first(bytes);
+    sink_.read_back(begin + at, now);
+    sink_.rewrite(to + at, now);
+  };
+  if (to < begin) {
+    for (uint64_t at = 0; at < length; at += kBlockBytes) {
+      move(at, std::min(kBlockBytes, length - at));
+    }
+    sink_.truncate(to + length);
+  } else {
+    append_zeros(sink_, to - begin);
+    for (uint64_t left = length; left > 0;) {
+      const uint64_t now = std::min(kBlockBytes, left);
+      left -= now;
+      move(left, now);
+    }
+  }
+  for (uint64_t& offset : offsets_) offset = offset - begin + to;
+  first_ = to;
+}
+
+void FileWriter::write_table() {
+  TableWriter table(sink_);
+  table.put(static_cast<int64_t>(records()));
+  for (const uint32_t crc : crcs_) table.put(crc);
+  for (const uint64_t offset : offsets_) table.put(static_cast<int64_t>(offset));
+  std::array<std::byte, sizeof(uint32_t)> crc;
+  store_le(crc.data(), table.finish());
+  sink_.rewrite(0, crc);
+}
+
+}  // namespace fuelrail::ffrecord

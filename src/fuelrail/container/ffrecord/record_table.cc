@@ -1,0 +1,150 @@
+#include "fuelrail/container/ffrecord/record_table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+
+namespace fuelrail::ffrecord {
+namespace {
+
+constexpr uint64_t kCrcBytes = 4;  // the table's own checksum, which does not cover itself
+constexpr uint64_t kCountBytes = 8;
+constexpr uint64_t kOffsetBytes = 8;
+constexpr uint64_t kMaxRecords = kMaxRecordBytes / kEntryBytes;  // no count in use comes near it
+
+constexpr const char* kRestore = "Restore the file, or write it anew";
+
+template <typename T>
+T read_le(const Source& source, uint64_t offset) {
+  std::array<std::byte, sizeof(T)> bytes;
+  source.read(offset, bytes);
+  return load_le<T>(bytes.data());
+}
+
+[[noreturn]] void throw_never_written(const Source& source) {
+  throw CorruptError(
+      "the file's table was never written: its writer was stopped before it was done",
+      {.path = source.uri(),
+       .offset = 0,
+       .expected = "the number of records",
+       .found = fmt::format("no record, and {} bytes of them", source.size_bytes() - kHeadBytes),
+       .remedy = "Write the file anew"});
+}
+
+[[noreturn]] void throw_bad_count(const Source& source, int64_t count) {
+  throw CorruptError("the number of records in the file's head cannot be",
+                     {.path = source.uri(),
+                      .offset = kCrcBytes,
+                      .expected = fmt::format("0 to {}", kMaxRecords),
+                      .found = fmt::format("{}", count),
+                      .remedy = kRestore});
+}
+
+[[noreturn]] void throw_too_short(const Source& source, uint64_t wanted_bytes) {
+  throw TruncatedError("the file is shorter than its table",
+                       {.path = source.uri(),
+                        .expected = fmt::format("at least {} bytes", wanted_bytes),
+                        .found = fmt::format("{}", source.size_bytes()),
+                        .remedy = kRestore});
+}
+
+// Of the file with this head. Errors: those of RecordTable::read.
+uint64_t checked_count(const Source& source, uint32_t stored_crc, int64_t count) {
+  if (count == 0 && stored_crc == 0 && source.size_bytes() > kHeadBytes) {
+    throw_never_written(source);
+  }
+  if (count < 0 || static_cast<uint64_t>(count) > kMaxRecords) throw_bad_count(source, count);
+  const auto records = static_cast<uint64_t>(count);
+  if (table_bytes(records) > source.size_bytes()) throw_too_short(source, table_bytes(records));
+  return records;
+}
+
+// Where in the file the offset of record i is.
+uint64_t place_of_offset(uint64_t records, uint64_t i) {
+  return kHeadBytes + records * sizeof(uint32_t) + i * kOffsetBytes;
+}
+
+// Errors: CorruptError unless the offset of record i is one from `least` to the end of the file.
+void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t offset,
+                  uint64_t least) {
+  if (offset >= 0 && static_cast<uint64_t>(offset) >= least &&
+      static_cast<uint64_t>(offset) <= source.size_bytes()) {
+    return;
+  }
+  throw CorruptError("the table says that a record begins where none can",
+                     {.path = source.uri(),
+                      .record = i,
+                      .offset = place_of_offset(records, i),
+                      .expected = fmt::format("{} to {}", least, source.size_bytes()),
+                      .found = fmt::format("{}", offset),
+                      .remedy = kRestore});
+}
+
+void check_crc(const std::string& uri, Bytes bytes, uint32_t expected) {
+  const uint32_t found = crc32(bytes);
+  if (found == expected) return;
+  throw CorruptError("the file's table is damaged: its checksum is wrong",
+                     {.path = uri,
+                      .offset = 0,
+                      .expected = fmt::format("{:#010x}", expected),
+                      .found = fmt::format("{:#010x}", found),
+                      .remedy = kRestore});
+}
+
+}  // namespace
+
+RecordTable RecordTable::read(const Source& source, bool verify,
+                              const std::function<void(const std::string&)>& warn) {
+  if (source.size_bytes() < kHeadBytes) throw_too_short(source, kHeadBytes);
+  RecordTable table;
+  table.file_bytes_ = source.size_bytes();
+  table.stored_crc_ = read_le<uint32_t>(source, 0);
+  table.records_ = checked_count(source, table.stored_crc_, read_le<int64_t>(source, kCrcBytes));
+  const uint64_t records = table.records_;
+
+  // The last offset first: a count that is believed because the file is sparse allocates nothing.
+  if (records > 0) {
+    check_offset(source, records, records - 1,
+                 read_le<int64_t>(source, place_of_offset(records, records - 1)),
+                 table_bytes(records));
+  }
+  table.bytes_.resize(table_bytes(records) - kCrcBytes);
+  source.read(kCrcBytes, table.bytes_);
+
+  if (verify && table.has_checksum()) table.verify(source.uri());
+  uint64_t least = table_bytes(records);
+  for (uint64_t i = 0; i < records; ++i) {
+    const uint64_t offset = table.offset(i);
+    check_offset(source, records, i, static_cast<int64_t>(offset), least);
+    least = offset;
+  }
+  if (!table.has_checksum() && warn) {
+    warn(
+        fmt::format("{}: the table of records has no checksum, as those of FFRecord's first "
+                    "versions: damage to it can go unnoticed",
+                    source.uri()));
+  }
+  return table;
+}
+
+uint64_t RecordTable::offset(uint64_t i) const {
+  return load_le<uint64_t>(bytes_.data() + place_of_offset(records_, i) - kCrcBytes);
+}
+
+uint64_t RecordTable::length(uint64_t i) const {
+  return (i + 1 < records_ ? offset(i + 1) : file_bytes_) - offset(i);
+}
+
+uint32_t RecordTable::crc(uint64_t i) const {
+  return load_le<uint32_t>(bytes_.data() + kCountBytes + i * sizeof(uint32_t));
+}
+
+void RecordTable::verify(const std::string& uri) const {
+  if (has_checksum()) check_crc(uri, bytes_, stored_crc_);
+}
+
+}  // namespace fuelrail::ffrecord

@@ -1,0 +1,56 @@
+// The formats of packed files, and how one is written. The table of formats is in record_file.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/container/sidecar.h"
+#include "fuelrail/storage/sink.h"
+
+namespace fuelrail {
+
+// Writes one file's records, and tells its sidecar of each. Threads: one at a time.
+class RecordFileWriter {
+ public:
+  virtual ~RecordFileWriter() = default;
+  RecordFileWriter(const RecordFileWriter&) = delete;
+  RecordFileWriter& operator=(const RecordFileWriter&) = delete;
+
+  // `crc` is the payload's CRC-32; `key` is what an index calls the record, where the format has
+  // an index. Errors: InvalidArgumentError for what is too long for the format; the sinks'.
+  virtual void append(Bytes payload, uint32_t crc, uint64_t key) = 0;
+
+  // All of the file has been appended; nothing is after it. Errors: the sinks'.
+  virtual void finish() = 0;
+
+ protected:
+  RecordFileWriter() = default;
+};
+
+// Where the writer puts what it is given. Lifetime: longer than the writer's.
+struct RecordFileSinks {
+  Sink& data;
+  Sink* index;  // null where the format has none
+  SidecarWriter& sidecar;
+};
+
+struct RecordFormat {
+  std::string_view extension;        // of the data file
+  std::string_view index_extension;  // in its place, of the index; empty: the format has none
+  // `expected`: how many records will come, or nearly.
+  std::unique_ptr<RecordFileWriter> (*write)(const RecordFileSinks& sinks, uint64_t expected);
+};
+
+// Null where the name ends as none of the formats does, or is nothing but its end.
+const RecordFormat* find_record_format(const std::string& uri);
+
+// Errors: InvalidArgumentError where there is no such format.
+const RecordFormat& record_format_of(const std::string& uri);
+
+// `X` for `X.rec`. Requires: the URI is one of the format's.
+std::string stem_of(const std::string& uri, const RecordFormat& format);
+
+}  // namespace fuelrail

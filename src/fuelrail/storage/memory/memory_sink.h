@@ -1,0 +1,40 @@
+// A file in memory while it is written: what sinks into memory have in common.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/storage/sink.h"
+
+namespace fuelrail {
+
+class MemorySink : public Sink {
+ public:
+  explicit MemorySink(std::string uri) : uri_(std::move(uri)) {}
+
+  const std::string& uri() const override { return uri_; }
+  void write(Bytes bytes) override;
+  uint64_t position() const override { return position_; }  // also when the bytes are taken
+  void rewrite(uint64_t offset, Bytes bytes) override;
+  void read_back(uint64_t offset, MutableBytes into) override;
+  void truncate(uint64_t size) override;
+  void commit() override;
+  [[nodiscard]] bool commit_new() override;
+
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+  bool committed() const { return committed_; }
+
+  // Leaves no bytes behind.
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  void check_usable() const;  // StateError
+
+  std::string uri_;
+  std::vector<std::byte> bytes_;
+  uint64_t position_ = 0;
+  bool committed_ = false;
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,24 @@
+// A batch of reads, waited for: what is in the page cache is read at once on the calling thread,
+// without a queue between; for the rest all requests are in flight at the same time.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fuelrail/storage/read_queue.h"
+
+namespace fuelrail {
+
+struct BatchReadOptions {
+  int threads = 16;  // reads at once, by threads; 0 = none, the calling thread reads
+  ReadBackend backend = ReadBackend::kAuto;
+  bool direct = false;  // past the page cache, as ReadQueueOptions::direct
+};
+
+// Neighbours become one read; checksums are verified by whoever has read. The queue is lent by the
+// process (read_queue_pool.h). Returns: the completions of those that failed, in no order; each
+// request has failed or has its bytes. Threads: any. Errors: those of make_read_queue.
+std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
+                                   const BatchReadOptions& options);
+
+}  // namespace fuelrail

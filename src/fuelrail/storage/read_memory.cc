@@ -1,0 +1,131 @@
+#include "fuelrail/storage/read_memory.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "fuelrail/base/size_class.h"
+#include "fuelrail/storage/read_queue.h"
+
+namespace fuelrail {
+namespace {
+
+class IdleMemory {
+ public:
+  // Never destroyed: records may outlive everything else.
+  static IdleMemory& of_process() {
+    static IdleMemory* const memory = new IdleMemory;
+    return *memory;
+  }
+
+  // Returns: null where none is idle.
+  std::byte* take(SizeClass wanted) {
+    std::lock_guard hold(mutex_);
+    Shelf& shelf = shelves_[wanted.index];
+    shelf.asked_for = ++asked_;
+    if (shelf.idle.empty()) return nullptr;
+    std::byte* const data = shelf.idle.back();
+    shelf.idle.pop_back();
+    idle_bytes_ -= shelf.capacity;
+    return data;
+  }
+
+  void give_back(std::byte* data, SizeClass of) noexcept {
+    std::unique_lock hold(mutex_);
+    Shelf& shelf = shelves_[of.index];
+    shelf.capacity = of.capacity;
+    try {
+      while (idle_bytes_ + of.capacity > most_bytes_) {
+        Shelf* const oldest = oldest_shelf();
+        if (oldest == nullptr || oldest == &shelf) break;
+        free_one(*oldest);
+      }
+      if (idle_bytes_ + of.capacity <= most_bytes_) {
+        shelf.idle.push_back(data);
+        idle_bytes_ += of.capacity;
+        return;
+      }
+    } catch (const std::bad_alloc&) {  // of the list of idle ones
+    }
+    hold.unlock();
+    std::free(data);
+  }
+
+  size_t idle_bytes() {
+    std::lock_guard hold(mutex_);
+    return idle_bytes_;
+  }
+
+  void keep(size_t most_bytes) {
+    std::lock_guard hold(mutex_);
+    most_bytes_ = most_bytes;
+    while (idle_bytes_ > most_bytes_) free_one(*oldest_shelf());
+  }
+
+  void free_all() {
+    std::lock_guard hold(mutex_);
+    while (Shelf* const shelf = oldest_shelf()) free_one(*shelf);
+  }
+
+ private:
+  struct Shelf {
+    std::vector<std::byte*> idle;
+    size_t capacity = 0;
+    uint64_t asked_for = 0;  // when, last
+  };
+
+  // No thread holds the lock while the process forks.
+  IdleMemory() {
+    ::pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
+                     [] { of_process().mutex_.unlock(); });
+  }
+
+  Shelf* oldest_shelf() {
+    Shelf* oldest = nullptr;
+    for (Shelf& shelf : shelves_) {
+      if (shelf.idle.empty()) continue;
+      if (oldest == nullptr || shelf.asked_for < oldest->asked_for) oldest = &shelf;
+    }
+    return oldest;
+  }
+
+  void free_one(Shelf& shelf) {
+    std::free(shelf.idle.back());
+    shelf.idle.pop_back();
+    idle_bytes_ -= shelf.capacity;
+  }
+
+  std::mutex mutex_;
+  std::array<Shelf, kSizeClasses> shelves_;
+  size_t idle_bytes_ = 0;
+  size_t most_bytes_ = kMostIdleBytes;
+  uint64_t asked_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<std::byte> read_memory(size_t bytes, bool aligned) {
+  if (bytes < kLeastReusedBytes && !aligned) {
+    const auto memory = std::make_shared_for_overwrite<std::byte[]>(bytes);
+    return {memory, memory.get()};
+  }
+  const SizeClass wanted = size_class_of(std::max(bytes, kLeastReusedBytes));
+  std::byte* data = IdleMemory::of_process().take(wanted);
+  if (data == nullptr) {
+    data = static_cast<std::byte*>(std::aligned_alloc(kDirectAlignment, wanted.capacity));
+    if (data == nullptr) throw std::bad_alloc();
+  }
+  return {data, [wanted](std::byte* at) { IdleMemory::of_process().give_back(at, wanted); }};
+}
+
+size_t idle_read_memory_bytes() { return IdleMemory::of_process().idle_bytes(); }
+void free_idle_read_memory() { IdleMemory::of_process().free_all(); }
+void keep_idle_read_memory(size_t most_bytes) { IdleMemory::of_process().keep(most_bytes); }
+
+}  // namespace fuelrail

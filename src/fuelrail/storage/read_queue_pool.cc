@@ -1,0 +1,114 @@
+#include "fuelrail/storage/read_queue_pool.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+class Queues {
+ public:
+  // Never destroyed: threads may read while the process ends.
+  static Queues& of_process() {
+    static Queues* const queues = new Queues;
+    return *queues;
+  }
+
+  // Returns: whether one more may be lent; `queue` is an idle one of these options, if there is.
+  bool lend(const ReadQueueOptions& options, std::unique_ptr<ReadQueue>& queue) {
+    std::lock_guard hold(mutex_);
+    if (lent_ >= kMostLentQueues) return false;
+    ++lent_;
+    const auto at = std::find_if(idle_.begin(), idle_.end(),
+                                 [&](const Idle& idle) { return idle.serves(options); });
+    if (at != idle_.end()) {
+      queue = std::move(at->queue);
+      idle_.erase(at);
+    }
+    return true;
+  }
+
+  // `queue` may be null.
+  void take_back(const ReadQueueOptions& options, std::unique_ptr<ReadQueue> queue) noexcept {
+    std::unique_ptr<ReadQueue> oldest;  // ends outside the lock: it joins threads
+    std::lock_guard hold(mutex_);
+    --lent_;
+    if (!queue) return;
+    if (idle_.size() == kMostIdleQueues) {
+      oldest = std::move(idle_.front().queue);
+      idle_.erase(idle_.begin());
+    }
+    idle_.push_back({options, std::move(queue)});  // there is room
+  }
+
+  size_t idle() {
+    std::lock_guard hold(mutex_);
+    return idle_.size();
+  }
+
+ private:
+  struct Idle {
+    ReadQueueOptions options;
+    std::unique_ptr<ReadQueue> queue;
+
+    bool serves(const ReadQueueOptions& wanted) const {
+      return options.threads == wanted.threads && options.backend == wanted.backend &&
+             options.direct == wanted.direct;
+    }
+  };
+
+  Queues() {
+    idle_.reserve(kMostIdleQueues);
+    ::pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
+                     [] { of_process().begin_anew(); });
+  }
+
+  // In a forked child: a queue that is another process's only lets go.
+  void begin_anew() {
+    idle_.clear();
+    lent_ = 0;
+    mutex_.unlock();
+  }
+
+  std::mutex mutex_;
+  std::vector<Idle> idle_;  // the one that came back first, first
+  size_t lent_ = 0;
+};
+
+}  // namespace
+
+QueueLease::QueueLease(const ReadQueueOptions& options) : options_(options) {
+  if (!Queues::of_process().lend(options_, queue_) || queue_) return;
+  try {
+    queue_ = make_read_queue(options_);
+  } catch (const IoError&) {
+    Queues::of_process().take_back(options_, nullptr);
+  } catch (...) {
+    Queues::of_process().take_back(options_, nullptr);
+    throw;
+  }
+}
+
+QueueLease::~QueueLease() {
+  if (!queue_) return;
+  try {
+    queue_->cancel();
+    std::array<Completion, 16> ignored;
+    while (queue_->in_flight() > 0) queue_->wait(ignored, 1);
+  } catch (const std::exception&) {
+    queue_.reset();  // waits, too
+  }
+  Queues::of_process().take_back(options_, std::move(queue_));
+}
+
+size_t idle_read_queues() { return Queues::of_process().idle(); }
+
+}  // namespace fuelrail

@@ -1,0 +1,39 @@
+// Read queues that the process shares: one is lent for a batch of reads and comes back, so that a
+// thousand readers cost no more threads and rings than those that read at the moment.
+//
+// Threads: any. Fork: a child begins with none; the parent's are let go.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "fuelrail/storage/read_queue.h"
+
+namespace fuelrail {
+
+inline constexpr size_t kMostIdleQueues = 4;
+inline constexpr size_t kMostLentQueues = 16;  // more would compete for the same device
+
+// A queue for as long as the lease lives.
+class QueueLease {
+ public:
+  // Gives none where kMostLentQueues are lent, or the system has not the means for another: then
+  // the caller reads by itself. Requires: no `warn`. Errors: those of make_read_queue, but for
+  // IoError.
+  explicit QueueLease(const ReadQueueOptions& options);
+  // Waits for what is in flight; what is not begun is cancelled.
+  ~QueueLease();
+  QueueLease(const QueueLease&) = delete;
+  QueueLease& operator=(const QueueLease&) = delete;
+
+  ReadQueue* queue() const { return queue_.get(); }
+
+ private:
+  ReadQueueOptions options_;
+  std::unique_ptr<ReadQueue> queue_;
+};
+
+// For tests.
+size_t idle_read_queues();
+
+}  // namespace fuelrail

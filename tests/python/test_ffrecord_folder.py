@@ -1,0 +1,223 @@
+"""fuelrail.ffrecord.pack_folder and PackedFolder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import pickle
+from collections import OrderedDict
+
+import pytest
+
+import ffrecord_files as files
+import fuelrail as fr
+from fuelrail.ffrecord import FileReader, PackedFolder, pack_folder
+
+GOLDEN = files.GOLDEN / "folder.ffr"
+MARK = b"piouhjgbr"
+
+
+@pytest.fixture
+def unpacked(tmp_path: pathlib.Path) -> pathlib.Path:
+    """The folder that the original has packed into the golden file."""
+    root = tmp_path / "golden"
+    with PackedFolder(GOLDEN) as packed:
+        for name in packed.list(recursive=True):
+            path = root / name
+            if packed.is_dir(name):
+                path.mkdir(parents=True)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(packed.read_one(name))
+    return root
+
+
+def test_what_the_original_packed_is_read() -> None:
+    expected = files.MANIFEST["folder.ffr"]
+    with PackedFolder(GOLDEN) as packed:
+        assert packed.num_files() == len(expected)
+        for name, digest in expected.items():
+            assert packed.is_file(name)
+            assert hashlib.sha256(packed.read_one(name)).hexdigest() == digest
+        found = packed.list(recursive=True, list_dir=False)
+        assert sorted(map(str, found)) == sorted(expected)
+        assert type(packed.structure) is OrderedDict
+
+
+def test_a_folder_is_packed_byte_for_byte_as_the_original_does(
+    unpacked: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    pack_folder(unpacked, tmp_path / "again.ffr")
+    assert (tmp_path / "again.ffr").read_bytes() == GOLDEN.read_bytes()
+
+
+def test_names_and_kinds() -> None:
+    packed = PackedFolder(GOLDEN)
+    for root in ("", ".", "./", pathlib.Path()):
+        assert packed.is_dir(root)
+        assert packed.exists(root)
+        assert not packed.is_file(root)
+    assert packed.is_dir("sub")
+    assert packed.is_dir("sub/deep/")
+    assert packed.is_file(pathlib.Path("sub") / "deep" / "data.bin")
+    assert packed.is_file("./001.txt")
+    for absent in ("none", "/001.txt", "sub/../001.txt", "sub/none", ".."):
+        assert not packed.exists(absent)
+        assert not packed.is_file(absent)
+        assert not packed.is_dir(absent)
+    assert "001.txt" in packed.list(list_dir=False)
+    assert packed.list("sub", list_file=False) == ["deep"]
+    names = packed.list("sub", recursive=True)
+    assert names[:2] == ["deep", pathlib.Path("deep/data.bin")]
+
+
+def test_a_path_below_a_file_is_none() -> None:
+    packed = PackedFolder(GOLDEN)
+    assert packed.exists("001.txt/x") is False
+    assert packed.is_file("001.txt/x") is False
+    assert packed.is_dir("001.txt/x/y") is False
+
+
+def test_wrong_paths_are_assertion_errors() -> None:
+    packed = PackedFolder(GOLDEN)
+    for read in (
+        lambda: packed.read_one("none"),
+        lambda: packed.read_one("sub"),
+        lambda: packed.read(["001.txt", "none"]),
+        lambda: packed.list("none"),
+        lambda: packed.list("001.txt"),
+    ):
+        with pytest.raises(AssertionError) as caught:
+            read()
+        assert isinstance(caught.value, fr.Error)
+    with pytest.raises(TypeError):
+        packed.read(3)
+    with pytest.raises(AssertionError):
+        pack_folder("none", "out.ffr")
+
+
+def test_it_pickles() -> None:
+    packed = pickle.loads(pickle.dumps(PackedFolder(GOLDEN)))
+    assert packed.is_file("001.txt")
+
+
+def test_files_of_any_name(tmp_path: pathlib.Path) -> None:
+    root = tmp_path / "folder"
+    for name in ("a", "B", ".hidden", "ü.txt", "z/a", "z/b/c", "a b"):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    with open(os.fsencode(root) + b"/\xff.bin", "wb") as file:
+        file.write(b"no text")
+    (root / "void").mkdir()
+    pack_folder(root, str(tmp_path / "out.ffr"))
+    packed = PackedFolder(tmp_path / "out.ffr")
+    assert packed.list() == sorted(os.listdir(root))
+    assert packed.list("void") == []
+    assert bytes(packed.read_one("z/b/c")) == b"z/b/c"
+    assert bytes(packed.read_one(os.fsdecode(b"\xff.bin"))) == b"no text"
+    assert pickle.loads(bytes(FileReader(tmp_path / "out.ffr")[-1])[9:]) == packed.structure
+
+
+def test_verbose_prints_each_file(
+    unpacked: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pack_folder(unpacked, tmp_path / "out.ffr", verbose=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"1/4 {unpacked / '001.txt'}"
+    assert len(lines) == 4
+
+
+def with_metadata(path: pathlib.Path, metadata: bytes) -> pathlib.Path:
+    return files.write(path, [b"file", metadata])
+
+
+def test_what_is_no_packed_folder_is_a_value_error(tmp_path: pathlib.Path) -> None:
+    for records in ([b"x"], [], [b"", b""], [MARK], [MARK + b"no pickle"]):
+        files.write(tmp_path / "a.ffr", records)
+        with pytest.raises(ValueError, match=r"a\.ffr") as caught:
+            PackedFolder(tmp_path / "a.ffr")
+        assert isinstance(caught.value, RuntimeError)
+
+
+class Malicious:
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> object:
+        return (os.system, (f"touch {self.path}",))
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_c2_5_a_malicious_pack_is_refused_and_nothing_runs(
+    tmp_path: pathlib.Path, protocol: int
+) -> None:
+    for value in (Malicious(tmp_path / "ran"), OrderedDict(a=0, b=Malicious(tmp_path / "ran"))):
+        data = MARK + pickle.dumps(value, protocol=protocol)
+        with pytest.raises(ValueError, match="system"):
+            PackedFolder(with_metadata(tmp_path / "bad.ffr", data))
+    assert not (tmp_path / "ran").exists()
+
+
+def test_c2_5_numbers_that_are_no_files_are_refused(tmp_path: pathlib.Path) -> None:
+    for number in (1, -1, 2**70):
+        data = MARK + pickle.dumps(OrderedDict(a=number), protocol=4)
+        with pytest.raises(ValueError, match=r"bad\.ffr"):
+            PackedFolder(with_metadata(tmp_path / "bad.ffr", data))
+
+
+def test_c2_5_a_circle_of_links_is_refused(tmp_path: pathlib.Path) -> None:
+    root = tmp_path / "folder"
+    (root / "inner").mkdir(parents=True)
+    (root / "file").write_text("x")
+    (root / "inner" / "up").symlink_to(root)
+    with pytest.raises(fr.InvalidArgumentError, match="circle"):
+        pack_folder(root, tmp_path / "out.ffr")
+    (root / "inner" / "up").unlink()
+    (root / "link").symlink_to(root / "inner")  # no circle
+    (root / "inner" / "also").symlink_to(root / "file")
+    pack_folder(root, tmp_path / "out.ffr")
+    packed = PackedFolder(tmp_path / "out.ffr")
+    assert bytes(packed.read("link/also")) == b"x"
+    assert packed.num_files() == 3
+
+
+def test_c2_5_an_output_inside_the_folder_is_refused(tmp_path: pathlib.Path) -> None:
+    root = tmp_path / "folder"
+    (root / "inner").mkdir(parents=True)
+    (root / "file").write_text("x")
+    (tmp_path / "link").symlink_to(root)
+    for output in (root / "a.ffr", root / "inner" / "a.ffr", tmp_path / "link" / "a.ffr"):
+        with pytest.raises(fr.InvalidArgumentError, match="inside"):
+            pack_folder(root, output)
+    pack_folder(root, tmp_path / "folder2.ffr")
+    assert sorted(os.listdir(root)) == ["file", "inner"]
+
+
+def test_c2_5_a_file_that_cannot_be_read_leaves_nothing(tmp_path: pathlib.Path) -> None:
+    root = tmp_path / "folder"
+    root.mkdir()
+    (root / "a").write_text("x")
+    (root / "dangling").symlink_to(tmp_path / "none")
+    with pytest.raises(OSError, match="dangling"):
+        pack_folder(root, tmp_path / "out.ffr")
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_c2_10_close_and_with() -> None:
+    with PackedFolder(GOLDEN) as packed:
+        packed.read_one("001.txt")
+    packed.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        packed.read_one("001.txt")
+    assert packed.is_file("001.txt")
+
+
+def test_c2_10_read_takes_one_path_as_the_readme_shows() -> None:
+    packed = PackedFolder(GOLDEN)
+    one = packed.read("001.txt")
+    assert bytes(one) == bytes(packed.read(["001.txt"])[0]) == bytes(packed.read_one("001.txt"))
+    assert packed.read([]) == []
+    names = ["sub/deep/data.bin", pathlib.Path("001.txt"), "001.txt"]
+    assert [bytes(x) for x in packed.read(names)] == [bytes(packed.read_one(x)) for x in names]

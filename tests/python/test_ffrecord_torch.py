@@ -1,0 +1,409 @@
+"""fuelrail.ffrecord.torch."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import inspect
+import io
+import pathlib
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.utils.data as torch_data
+
+import ffrecord_files as files
+import fuelrail as fr
+from fuelrail.ffrecord import FileReader, PackedFolder
+from fuelrail.ffrecord.torch import ConcatDataset, DataLoader, Dataset, ReaderRegistry, Subset
+
+# Python 3.12 says that a fork beside threads is risky; fuelrail's own stand it. torch, that there
+# are fewer processors than workers.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
+]
+
+
+class Numbers(Dataset):
+    """Records are numbers."""
+
+    def process(self, indices: Sequence[int], data: list[np.ndarray]) -> list[int]:
+        assert len(indices) == len(data)
+        return [int.from_bytes(record.tobytes(), "little") for record in data]
+
+
+class Plain(torch_data.Dataset):
+    """The same for torch's own loader."""
+
+    def __init__(self, count: int, begin: int = 0) -> None:
+        self.range = range(begin, begin + count)
+
+    def __len__(self) -> int:
+        return len(self.range)
+
+    def __getitem__(self, i: int) -> int:
+        return self.range[i]
+
+
+@pytest.fixture
+def make(tmp_path: pathlib.Path) -> Callable[..., Numbers]:
+    def make(count: int = 100, begin: int = 0) -> Numbers:
+        records = [i.to_bytes(8, "little") for i in range(begin, begin + count)]
+        return Numbers(files.write(tmp_path / f"{begin}-{count}.ffr", records))
+
+    return make
+
+
+def lists(loader: Any) -> list[list[int]]:
+    return [batch.tolist() for batch in loader]
+
+
+def generator(seed: int = 3) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def test_a_dataset_reads_batches(make: Callable[..., Numbers]) -> None:
+    dataset = make()
+    assert len(dataset) == 100
+    assert dataset[[3, 1, 3]] == dataset.__getitems__((3, 1, 3)) == [3, 1, 3]
+    assert dataset[(5,)] == [5]
+    for bad in (3, np.array([1]), slice(2), "a"):
+        with pytest.raises(TypeError, match="indices must be a list of index"):
+            dataset[bad]
+    with pytest.raises(RuntimeError):
+        dataset[[100]]
+    copy = pickle.loads(pickle.dumps(dataset))
+    assert copy[[7]] == [7]
+    with pytest.raises(NotImplementedError):
+        Dataset(dataset.fnames)[[0]]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_it_loads_what_torch_loads(
+    make: Callable[..., Numbers], workers: int, shuffle: bool
+) -> None:
+    options: dict[str, Any] = {"batch_size": 7, "shuffle": shuffle, "num_workers": workers}
+    ours = DataLoader(make(), **options, generator=generator())
+    theirs = torch_data.DataLoader(Plain(100), **options, generator=generator())
+    assert lists(ours) == lists(theirs)
+    assert lists(ours) == lists(theirs)
+    assert len(ours) == len(theirs) == 15
+
+
+def test_torch_datasets_are_torchs_business() -> None:
+    class Stream(torch_data.IterableDataset):
+        def __iter__(self) -> Any:
+            return iter(range(10))
+
+    assert lists(DataLoader(Plain(10), 4)) == lists(torch_data.DataLoader(Plain(10), 4))
+    stream = DataLoader(Stream(), 4)
+    assert lists(stream) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    with pytest.raises(TypeError):
+        stream.set_step(1)
+
+
+def test_without_batches_the_dataset_gets_lists_of_one(make: Callable[..., Numbers]) -> None:
+    given: list[Any] = []
+
+    def collate(samples: Any) -> Any:
+        given.append(samples)
+        return samples[0]
+
+    loader = DataLoader(make(10), batch_size=None, skippable=False, collate_fn=collate)
+    assert list(loader) == list(range(10))
+    assert given == [[i] for i in range(10)]
+    assert len(loader) == 10
+    shuffled = DataLoader(
+        make(10), None, True, skippable=False, generator=generator(), collate_fn=collate
+    )
+    assert sorted(shuffled) == list(range(10))
+    with pytest.raises(AssertionError):
+        DataLoader(make(10), batch_size=None)
+
+
+@pytest.mark.parametrize("workers", [0, 4])
+@pytest.mark.parametrize("batch", [1, 4])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_the_tail_after_set_step_is_the_whole_epochs(
+    make: Callable[..., Numbers], workers: int, batch: int, shuffle: bool
+) -> None:
+    options: dict[str, Any] = {"batch_size": batch, "shuffle": shuffle, "num_workers": workers}
+    ours = DataLoader(make(), **options, generator=generator())
+    theirs = torch_data.DataLoader(Plain(100), **options, generator=generator())
+    length = len(theirs)
+    ours.set_step(5)
+    assert len(ours) == length - 5
+    assert lists(ours) == lists(theirs)[5:]
+    assert lists(ours) == lists(theirs)[5:]  # it holds until it is set again
+    ours.set_step(0)
+    assert len(ours) == length
+    assert lists(ours) == lists(theirs)
+
+
+def test_skipped_batches_are_not_read(make: Callable[..., Numbers]) -> None:
+    read: list[int] = []
+
+    class Counted(Numbers):
+        def process(self, indices: Sequence[int], data: list[np.ndarray]) -> list[int]:
+            read.extend(indices)
+            return super().process(indices, data)
+
+    loader = DataLoader(Counted(make(20).fnames), 4)
+    loader.set_step(3)
+    assert lists(loader) == [[12, 13, 14, 15], [16, 17, 18, 19]]
+    assert read == list(range(12, 20))
+
+
+def test_persistent_workers_hear_of_the_step(make: Callable[..., Numbers]) -> None:
+    loader = DataLoader(make(20), 4, num_workers=2, persistent_workers=True)
+    assert len(lists(loader)) == 5
+    loader.set_step(4)
+    assert lists(loader) == [[16, 17, 18, 19]]
+    del loader
+    gc.collect()
+
+
+def test_wrong_steps(make: Callable[..., Numbers]) -> None:
+    loader = DataLoader(make(20), 4)
+    for bad in (6, -1):
+        with pytest.raises((AssertionError, ValueError)):
+            loader.set_step(bad)
+    with pytest.raises(AssertionError):
+        loader.set_step(6)
+    with pytest.raises(AssertionError, match="not skippable"):
+        DataLoader(make(20), 4, skippable=False).set_step(1)
+    with pytest.raises(TypeError):
+        loader.set_step(1.5)
+
+
+def test_attributes_of_the_loader_are_torchs(make: Callable[..., Numbers]) -> None:
+    dataset = make(20)
+    loader = DataLoader(dataset, 4, drop_last=True)
+    assert loader.dataset is dataset
+    assert loader.batch_size == 4
+    assert loader.drop_last is True
+    assert loader.batch_sampler.batch_size == 4
+    assert isinstance(loader.sampler, torch_data.SequentialSampler)
+    assert isinstance(loader, torch_data.DataLoader)
+
+
+def test_an_epoch_that_is_left_ends_its_workers(make: Callable[..., Numbers]) -> None:
+    loader = DataLoader(make(20), 4, num_workers=1)
+    iterator = iter(loader)
+    next(iterator)
+    worker = iterator._workers[0]
+    del iterator
+    worker.join(30)
+    assert not worker.is_alive()
+
+
+def test_subsets_and_sums(make: Callable[..., Numbers]) -> None:
+    a, b = make(10), make(5, 100)
+    both = a + b
+    assert isinstance(both, ConcatDataset)
+    assert (
+        both[[14, 0, -1, 9, 10]]
+        == ConcatDataset([a, b])[[14, 0, -1, 9, 10]]
+        == [104, 0, 104, 9, 100]
+    )
+    assert len(both) == 15
+    three = both + make(2, 200)
+    assert three[[16, 11]] == [201, 101]
+    part = Subset(both, [14, 3, 3])
+    assert part[[0, 1, 2]] == [104, 3, 3]
+    assert len(part) == 3
+    with pytest.raises(TypeError):
+        part[0]
+    assert lists(DataLoader(part, 2)) == [[104, 3], [3]]
+    assert lists(DataLoader(both, 4)) == lists(
+        torch_data.DataLoader(torch_data.ConcatDataset([Plain(10), Plain(5, 100)]), 4)
+    )
+    for bad in ([], [a, Plain(3)]):
+        with pytest.raises(AssertionError):
+            ConcatDataset(bad)
+    with pytest.raises(ValueError, match="no such sample"):
+        both[[-16]]
+    with pytest.raises(IndexError):
+        both[[15]]
+    assert pickle.loads(pickle.dumps(three))[[16]] == [201]
+
+
+def test_torchs_own_subset_and_split_work(make: Callable[..., Numbers]) -> None:
+    parts = torch_data.random_split(make(20), [15, 5], generator=generator())
+    got = [i for part in parts for batch in lists(torch_data.DataLoader(part, 4)) for i in batch]
+    assert sorted(got) == list(range(20))
+
+
+def test_c2_9_one_process_works(make: Callable[..., Numbers]) -> None:
+    assert lists(DataLoader(make(4), 2, num_workers=0, prefetch_factor=2)) == [[0, 1], [2, 3]]
+
+
+def test_c2_9_all_arguments_of_torch_are_taken(make: Callable[..., Numbers]) -> None:
+    ours = inspect.signature(DataLoader.__init__).parameters
+    theirs = inspect.signature(torch_data.DataLoader.__init__).parameters
+    assert list(ours)[1:13] == [
+        *("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers"),
+        *("collate_fn", "pin_memory", "drop_last", "timeout", "worker_init_fn", "generator"),
+    ]
+    defaults = {
+        name: one.default
+        for name, one in theirs.items()
+        if name not in ("self", "dataset", "shuffle", "prefetch_factor")
+    }
+    assert lists(DataLoader(make(4), **{**defaults, "batch_size": 2})) == [[0, 1], [2, 3]]
+    with pytest.raises(TypeError):
+        DataLoader(make(4), no_such_option=1)
+
+
+def fourth_power(worker: int) -> None:
+    assert worker in (0, 1)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_c2_9_any_start_method(make: Callable[..., Numbers], method: str) -> None:
+    loader = DataLoader(
+        make(20),
+        5,
+        num_workers=2,
+        multiprocessing_context=method,
+        worker_init_fn=fourth_power,
+        in_order=True,
+    )
+    assert [i for batch in lists(loader) for i in batch] == list(range(20))
+
+
+def test_c2_9_workers_fork_after_the_parent_has_read(make: Callable[..., Numbers]) -> None:
+    dataset = make(50)
+    dataset.reader.read(range(50))
+    assert len(lists(DataLoader(dataset, 5, num_workers=2))) == 10
+
+
+def test_c2_9_torch_is_not_patched() -> None:
+    module = importlib.import_module("torch.utils.data.dataloader")
+    assert [name for name in dir(module._DatasetKind) if not name.startswith("_")] == [
+        "Iterable",
+        "Map",
+        "create_fetcher",
+    ]
+    assert module._DatasetKind.create_fetcher.__module__ == module.__name__
+
+
+def test_c2_9_all_steps_may_be_skipped(make: Callable[..., Numbers]) -> None:
+    loader = DataLoader(make(20), 4)
+    loader.set_step(len(loader))
+    assert len(loader) == 0
+    assert lists(loader) == []
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("taken", [0, 1, 7, 25])
+def test_c2_9_a_state_goes_on_after_the_last_batch(
+    make: Callable[..., Numbers], workers: int, own: bool, taken: int
+) -> None:
+    def loader() -> DataLoader:
+        torch.manual_seed(11)
+        rng = generator() if own else None
+        return DataLoader(make(), 4, True, num_workers=workers, generator=rng)
+
+    whole = loader()
+    expected = [lists(whole), lists(whole), lists(whole)]
+    first = loader()
+    lists(first)
+    epoch = iter(first)
+    for _ in range(taken):
+        next(epoch)
+    file = io.BytesIO()
+    torch.save(first.state_dict(), file)
+    del epoch
+    file.seek(0)
+    second = loader()
+    torch.rand(5, generator=second.generator)
+    second.load_state_dict(torch.load(file))
+    assert len(second) == 25 - taken
+    assert second.state_dict()["step"] == taken
+    assert lists(second) == expected[1][taken:]
+    assert len(second) == 25
+    assert lists(second) == expected[2]
+
+
+def test_c2_9_a_state_between_epochs(make: Callable[..., Numbers]) -> None:
+    loader = DataLoader(make(), 4, True, generator=generator())
+    lists(loader)
+    state = loader.state_dict()
+    assert state["step"] == 0
+    expected = lists(loader)
+    again = DataLoader(make(), 4, True, generator=generator(99))
+    again.load_state_dict(state)
+    assert lists(again) == expected
+
+
+def test_c2_9_a_state_names_the_samplers_epoch(make: Callable[..., Numbers]) -> None:
+    def loader() -> tuple[DataLoader, Any]:
+        dataset = make(40)
+        sampler = torch_data.DistributedSampler(dataset, num_replicas=2, rank=1, seed=5)
+        return DataLoader(dataset, 4, sampler=sampler), sampler
+
+    first, sampler = loader()
+    sampler.set_epoch(3)
+    expected = lists(first)
+    epoch = iter(first)
+    next(epoch)
+    second, _ = loader()
+    second.load_state_dict(first.state_dict())
+    assert lists(second) == expected[1:]
+
+
+def test_c2_9_states_that_do_not_fit(make: Callable[..., Numbers]) -> None:
+    state = DataLoader(make(20), 4).state_dict()
+    with pytest.raises(ValueError, match="number of batches"):
+        DataLoader(make(20), 5).load_state_dict(state)
+    for bad in ({}, 3, {**state, "version": 2}):
+        with pytest.raises(ValueError, match="not a state"):
+            DataLoader(make(20), 4).load_state_dict(bad)
+    with pytest.raises(AssertionError):
+        DataLoader(make(20), 4, skippable=False).state_dict()
+
+
+def test_c2_10_repeated_indices_in_a_sum(make: Callable[..., Numbers]) -> None:
+    both = make(10) + make(5, 100)
+    assert both[[1, 1, 2]] == [1, 1, 2]
+    assert both[[12, 1, 12, -3, 1]] == [102, 1, 102, 102, 1]
+
+
+def test_c2_10_the_registry_sees_containers_and_what_is_there_now(
+    make: Callable[..., Numbers],
+) -> None:
+    a, b, c, d = (FileReader(make(4).fnames) for _ in range(4))
+    holder = ReaderRegistry()
+    inner = ReaderRegistry()
+    holder.one = a
+    holder.more = [b, {"c": c}, (3, "x")]
+    holder.inner = inner
+    inner.one = d
+    inner.around = holder
+    assert holder.ffreaders() == [a, b, c, d]
+    assert len(inner.ffreaders()) == 4
+    holder.one = 7
+    assert holder.one == 7
+    assert holder.ffreaders() == [b, c, d]
+    del holder.more
+    assert not hasattr(holder, "more")
+    assert holder.ffreaders() == [d]
+    both = make(4) + make(5, 100)
+    assert len(both.ffreaders()) == 2
+    assert Subset(both, [1]).ffreaders() == both.ffreaders()
+    folder = PackedFolder(files.GOLDEN / "folder.ffr")
+    holder.folder = folder
+    assert holder.ffreaders() == [d, folder.reader]
+
+
+def test_errors_are_of_the_family(make: Callable[..., Numbers]) -> None:
+    with pytest.raises(fr.Error):
+        make(4)[3]

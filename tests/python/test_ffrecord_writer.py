@@ -1,0 +1,288 @@
+"""fuelrail.ffrecord.FileWriter and checkFsAlign."""
+
+from __future__ import annotations
+
+import array
+import gc
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import ffrecord_files as files
+import fuelrail as fr
+from fuelrail.ffrecord import FileReader, FileWriter, checkFsAlign
+
+
+@pytest.fixture
+def path(tmp_path: pathlib.Path) -> pathlib.Path:
+    return tmp_path / "a.ffr"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_it_writes_what_the_format_says(path: pathlib.Path, known: bool) -> None:
+    records = files.numbered(200)
+    writer = FileWriter(path, len(records) if known else None)
+    for i, record in enumerate(records):
+        assert writer.count == i
+        writer.write_one(record)
+    writer.close()
+    writer.close()
+    assert path.read_bytes() == files.file_of(records)
+    assert writer.n == (200 if known else None)
+
+
+def test_what_the_original_wrote_is_written_again_byte_for_byte(path: pathlib.Path) -> None:
+    for name in ("part0.ffr", "folder.ffr"):
+        golden = FileReader(files.GOLDEN / name)
+        with FileWriter(str(path), golden.n) as writer:
+            for record in golden:
+                writer.write_one(record)
+        assert path.read_bytes() == (files.GOLDEN / name).read_bytes()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_no_records_are_a_file_of_twelve_bytes(path: pathlib.Path, known: bool) -> None:
+    FileWriter(path, 0 if known else None).close()
+    assert path.stat().st_size == 12
+    assert FileReader(path).n == 0
+
+
+def test_wrong_arguments(tmp_path: pathlib.Path) -> None:
+    for bad in (tmp_path / "a.rec", "", tmp_path):
+        with pytest.raises(AssertionError):
+            FileWriter(bad, 1)
+    for bad in (3, None, b"a.ffr"):
+        with pytest.raises(TypeError):
+            FileWriter(bad, 1)
+    for bad in ("3", 1.5, True):
+        with pytest.raises(TypeError):
+            FileWriter(tmp_path / "a.ffr", bad)
+    for bad in (-1, 2**62, 2**70):
+        with pytest.raises(ValueError, match=r"range|records"):
+            FileWriter(tmp_path / "a.ffr", bad)
+    with pytest.raises(RuntimeError) as caught:
+        FileWriter(tmp_path / "none" / "a.ffr", 1)
+    assert isinstance(caught.value, FileNotFoundError)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("bad", ["text", 3, [1, 2], None, np.array([{}])])
+def test_what_has_no_bytes_is_a_type_error_and_writes_nothing(
+    path: pathlib.Path, bad: object
+) -> None:
+    with FileWriter(path, 1) as writer:
+        with pytest.raises(TypeError):
+            writer.write_one(bad)
+        assert writer.count == 0
+        writer.write_one(b"x")
+    assert path.read_bytes() == files.file_of([b"x"])
+
+
+def test_one_too_many_is_refused_and_the_file_can_be_closed(path: pathlib.Path) -> None:
+    writer = FileWriter(path, 1)
+    writer.write_one(b"one")
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="all records that were announced"):
+            writer.write_one(b"two")
+    writer.close()
+    with pytest.raises(RuntimeError):
+        writer.write_one(b"two")
+    assert path.read_bytes() == files.file_of([b"one"])
+
+
+def test_missing_records_are_an_error_and_can_still_be_written(path: pathlib.Path) -> None:
+    writer = FileWriter(path, 2)
+    writer.write_one(b"one")
+    with pytest.raises(RuntimeError, match=r"records are missing.*expected 2 records, found 1"):
+        writer.close()
+    assert not path.exists()
+    writer.write_one(b"two")
+    writer.close()
+    assert path.read_bytes() == files.file_of([b"one", b"two"])
+
+
+def test_a_file_in_pieces(path: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    content = os.urandom(20 << 20)
+    (tmp_path / "large").write_bytes(content)
+    (tmp_path / "empty").write_bytes(b"")
+    with FileWriter(path) as writer:
+        for name in ("large", "empty"):
+            with open(tmp_path / name, "rb") as file:
+                writer.write_file(file)
+        writer.write_one(b"last")
+    assert path.read_bytes() == files.file_of([content, b"", b"last"])
+
+
+def test_threads_may_write_at_once(path: pathlib.Path) -> None:
+    with FileWriter(path) as writer:
+        threads = [
+            threading.Thread(
+                target=lambda i=i: [writer.write_one(bytes([i]) * 999) for _ in range(50)]
+            )
+            for i in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    records = sorted(bytes(one) for one in FileReader(path))
+    assert records == sorted(bytes([i]) * 999 for i in range(4) for _ in range(50))
+
+
+def test_c2_1_the_file_has_its_name_only_when_it_is_complete(path: pathlib.Path) -> None:
+    path.write_bytes(b"before")
+    writer = FileWriter(path, 2)
+    writer.write_one(b"one")
+    assert path.read_bytes() == b"before"
+    writer.write_one(b"two")
+    assert path.read_bytes() == b"before"
+    writer.close()
+    assert path.read_bytes() == files.file_of([b"one", b"two"])
+    assert os.listdir(path.parent) == ["a.ffr"]
+
+
+def test_c2_1_a_killed_writer_leaves_the_old_file(path: pathlib.Path) -> None:
+    path.write_bytes(files.file_of([b"old"]))
+    script = """if True:
+        import os, signal, sys
+        from fuelrail.ffrecord import FileWriter
+        writer = FileWriter(sys.argv[1], 3)
+        for record in (b"a", b"b", b"c"): writer.write_one(record)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert bytes(FileReader(path)[0]) == b"old"
+    with FileWriter(path, 1) as writer:
+        writer.write_one(b"new")
+    assert bytes(FileReader(path)[0]) == b"new"
+    assert os.listdir(path.parent) == ["a.ffr"]
+
+
+@pytest.mark.parametrize("n", [3, 1, None])
+def test_c2_2_an_exception_inside_with_comes_through(path: pathlib.Path, n: int | None) -> None:
+    def write() -> None:
+        with FileWriter(path, n) as writer:
+            writer.write_one(b"one")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write()
+    assert os.listdir(path.parent) == []
+
+
+def test_c2_2_an_unfinished_writer_is_discarded_with_a_warning(path: pathlib.Path) -> None:
+    for n in (2, None):
+        writer = FileWriter(path, n)
+        writer.write_one(b"one")
+        with pytest.warns(ResourceWarning, match="not closed"):
+            del writer
+        assert os.listdir(path.parent) == []
+
+
+def test_c2_2_a_complete_writer_that_is_dropped_is_finished(path: pathlib.Path) -> None:
+    writer = FileWriter(path, 1)
+    writer.write_one(b"one")
+    del writer
+    gc.collect()
+    assert path.read_bytes() == files.file_of([b"one"])
+
+
+def test_c2_2_a_process_that_ends_with_an_unfinished_writer_ends_as_usual(
+    path: pathlib.Path, python: Callable
+) -> None:
+    script = """if True:
+        import sys, warnings
+        from fuelrail.ffrecord import FileWriter
+        warnings.simplefilter("ignore")
+        complete = FileWriter(sys.argv[1], 1)
+        complete.write_one(b"one")
+        short = FileWriter(sys.argv[2], 2)
+        try: short.close()
+        except RuntimeError: pass
+    """
+    done = python(script, path, path.with_name("b.ffr"))
+    assert done.returncode == 0, done.stderr
+    assert os.listdir(path.parent) == ["a.ffr"]
+    assert bytes(FileReader(path)[0]) == b"one"
+
+
+def test_c2_2_a_forked_child_that_ends_leaves_the_parents_file_alone(path: pathlib.Path) -> None:
+    writer = FileWriter(path, 1)
+    writer.write_one(b"one")
+    child = os.fork()
+    if child == 0:
+        del writer
+        gc.collect()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    writer.close()
+    assert path.read_bytes() == files.file_of([b"one"])
+
+
+def buffers() -> dict[str, tuple[object, bytes]]:
+    grid = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    return {
+        "bytes": (b"abc", b"abc"),
+        "bytearray": (bytearray(b"abc"), b"abc"),
+        "memoryview": (memoryview(b"abcdef")[::2], b"ace"),
+        "array": (array.array("H", [1, 258]), b"\1\0\2\1"),
+        "2-D bytes": (np.arange(6, dtype=np.uint8).reshape(2, 3), bytes(range(6))),
+        "typed": (np.arange(6, dtype=np.int32), np.arange(6, dtype=np.int32).tobytes()),
+        "n-D": (grid, grid.tobytes()),
+        "strided": (grid[:, ::2, 1:], grid[:, ::2, 1:].tobytes()),
+        "backwards": (grid[::-1], grid[::-1].tobytes()),
+        "Fortran": (np.asfortranarray(grid), grid.tobytes()),
+        "transposed": (grid.T, grid.T.tobytes()),
+        "0-D": (np.array(7, np.uint16), b"\7\0"),
+        "scalar": (np.float32(1.5), np.float32(1.5).tobytes()),
+        "empty": (np.zeros((0, 3)), b""),
+        "read-only": (np.frombuffer(b"abc", np.uint8), b"abc"),
+        "structured": (np.zeros(2, [("a", "u1"), ("b", "f8")]), bytes(18)),
+    }
+
+
+@pytest.mark.parametrize("kind", buffers())
+def test_c2_8_any_buffer_is_written_whole(path: pathlib.Path, kind: str) -> None:
+    value, expected = buffers()[kind]
+    with FileWriter(path, 1) as writer:
+        writer.write_one(value)
+    assert path.read_bytes() == files.file_of([expected])
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o000])
+def test_c2_11_the_files_mode_is_what_the_umask_leaves(path: pathlib.Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        FileWriter(path, 0).close()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+
+
+def test_c2_12_an_unknown_number_of_records(path: pathlib.Path) -> None:
+    records = files.numbered(3000, 5000)
+    with FileWriter(path) as writer:
+        for record in records:
+            writer.write_one(record)
+    assert path.read_bytes() == files.file_of(records)
+
+
+def test_the_file_system_of_a_temporary_file_does_not_align() -> None:
+    with tempfile.TemporaryFile() as file:
+        assert checkFsAlign(file.fileno()) is False
+        assert checkFsAlign(file) is False
+
+
+def test_errors_are_of_the_family(path: pathlib.Path) -> None:
+    with pytest.raises(fr.Error):
+        FileWriter(path.with_suffix(".rec"), 1)
