@@ -19,8 +19,8 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/open.h"
-#include "fuelrail/container/recordio/image_header.h"
 #include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/loader/image_worker.h"
 #include "fuelrail/sampler/epoch_sampler.h"
@@ -45,7 +45,7 @@ void make(const std::string& uri) {
     const auto jpeg = fuelrail::make_jpeg(size.height, size.width, i);
     const auto label = static_cast<float>(i);
     std::vector<std::byte> payload;
-    fuelrail::recordio::append_image_record(i, {&label, 1}, jpeg, payload);
+    fuelrail::append_image_record(i, {&label, 1}, jpeg, payload);
     writer.append(payload);
   }
   sink->commit();

@@ -18,11 +18,12 @@ namespace {
 
 // What is said while opening comes back with the container: Python issues the warnings, where an
 // exception may leave.
-nb::tuple open(nb::bytes uri) {
+nb::tuple open(nb::bytes uri, const std::string& schema) {
   const std::string name(uri.c_str(), uri.size());
   std::vector<std::string> said;
   PythonTurns turns;
-  const OpenOptions options{.warn = [&said](const std::string& text) { said.push_back(text); },
+  const OpenOptions options{.schema = schema,
+                            .warn = [&said](const std::string& text) { said.push_back(text); },
                             .keep_going = [&turns] { return turns.take([] {}); }};
   ContainerHandle opened;
   turns.run([&] { opened.container = open_container(name, options); });
@@ -192,8 +193,9 @@ void bind_container(nb::module_& module) {
         return self.container->verifies_checksums();
       });
 
-  module.def("open_container", open, nb::arg("uri"),
-             nb::sig("def open_container(uri: bytes) -> tuple[Container, list[str]]"),
+  module.def("open_container", open, nb::arg("uri"), nb::arg("schema") = "",
+             nb::sig("def open_container(uri: bytes, schema: str = '') -> "
+                     "tuple[Container, list[str]]"),
              "The container, and what was said while opening it.");
   module.def("concat", join, nb::arg("parts"), "Containers one after another.");
 }

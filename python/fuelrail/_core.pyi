@@ -116,7 +116,7 @@ class Container:
     @property
     def verifies_checksums(self) -> bool: ...
 
-def open_container(uri: bytes) -> tuple[Container, list[str]]:
+def open_container(uri: bytes, schema: str = '') -> tuple[Container, list[str]]:
     """The container, and what was said while opening it."""
 
 def concat(parts: Sequence[Container]) -> Container:

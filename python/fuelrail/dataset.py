@@ -162,11 +162,18 @@ class Dataset:
     a CorruptError if their content is another one by then.
     """
 
-    def __init__(self, container: _core.Container, name: str, origin: Origin | None = None) -> None:
-        """origin: None where `name` is the path that was opened."""
+    def __init__(
+        self,
+        container: _core.Container,
+        name: str,
+        origin: Origin | None = None,
+        opened_as: str = "",
+    ) -> None:
+        """origin: None where `name` is the path that was opened, with the schema `opened_as`."""
         self._container = container
         self._name = name
         self._origin = origin
+        self._opened_as = opened_as
         self._schema = tuple(Field(*field) for field in container.schema)
 
     @property
@@ -257,7 +264,7 @@ class Dataset:
         return self
 
     def __reduce__(self) -> Origin:
-        return self._origin or (_reopen, (self._name, self.fingerprint))
+        return self._origin or (_reopen, (self._name, self.fingerprint, self._opened_as))
 
     def __repr__(self) -> str:
         fields = ", ".join(field.name for field in self._schema)
@@ -296,29 +303,39 @@ _NO_LISTS = (Mapping, Set, bytearray, memoryview)
 
 
 @suggests_options
-def open(source: Openable) -> Dataset:
+def open(source: Openable, schema: str | None = None) -> Dataset:
     """Opens a dataset.
 
     >>> fuelrail.open("train.rec")
     <fuelrail.Dataset: 8 samples of image, label; 2 classes; train.rec>
 
-    source: a RecordIO file (`.rec`); a folder with one sub-folder for each class (the label is the
-    sub-folder's rank in code-point order); a Dataset; or a list of any of these, which are put one
-    after another. What can go on but should be known is a FuelrailWarning.
+    source: a RecordIO file (`.rec`) or an FFRecord file (`.ffr`); a folder with `.ffr` files in it,
+    which are put one after another by name; a folder with one sub-folder for each class (the label
+    is the sub-folder's rank in code-point order); a Dataset; or a list of any of these, which are
+    put one after another. What can go on but should be known is a FuelrailWarning.
+    schema: what the records are, where a file can be read in more than one way. "class_folders": a
+    `.ffr` is a packed folder (`pack_folder`) of such class folders, and its samples are images and
+    labels, as those of the folder itself. None: what the file says.
 
     Errors: ArgumentTypeError for what is none of these; NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not read;
     CorruptError and TruncatedError for a damaged file; IoError; InvalidArgumentError for a list
-    whose parts differ in fields or classes.
+    whose parts differ in fields or classes, and for a schema that there is not, or not for this.
     """
-    return open_dataset(source, stacklevel=4)
+    return open_dataset(source, stacklevel=4, schema="" if schema is None else text("schema", schema))
 
 
-def open_dataset(source: Openable, stacklevel: int) -> Dataset:
+def open_dataset(source: Openable, stacklevel: int, schema: str = "") -> Dataset:
     """`open` for callers inside the package: warnings point `stacklevel` frames up."""
     if isinstance(source, Dataset):
+        if schema:
+            raise InvalidArgumentError(
+                "a dataset that is open takes no schema",
+                found=schema,
+                remedy="Give the schema where its file is opened",
+            )
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
-        data, said = _open_path(file_name("what is to be opened", source))
+        data, said = _open_path(file_name("what is to be opened", source), schema)
         for message in said:
             warnings.warn(message, FuelrailWarning, stacklevel=stacklevel)
         return data
@@ -328,7 +345,7 @@ def open_dataset(source: Openable, stacklevel: int) -> Dataset:
         )
     parts = []
     for part in source:  # not a comprehension, which is a frame of its own before Python 3.12
-        parts.append(open_dataset(part, stacklevel + 1))
+        parts.append(open_dataset(part, stacklevel + 1, schema))
     if not parts:
         raise InvalidArgumentError("the list of datasets to open is empty")
     container = _core.concat([part.container for part in parts])
@@ -343,9 +360,9 @@ def _is_iterable(value: object) -> bool:
     return True
 
 
-def _reopen(path: str, fingerprint: str) -> Dataset:
+def _reopen(path: str, fingerprint: str, schema: str) -> Dataset:
     """What was opened when it was pickled; whoever pickled it has heard the warnings."""
-    data, _ = _open_path(path)
+    data, _ = _open_path(path, schema)
     if data.fingerprint != fingerprint:
         raise CorruptError(
             "the dataset has changed since it was pickled",
@@ -361,7 +378,7 @@ def _part(data: Dataset, fractions: Mapping[str, float], seed: int, name: str) -
     return data.split(fractions, seed)[name]
 
 
-def _open_path(path: str) -> tuple[Dataset, list[str]]:
+def _open_path(path: str, schema: str) -> tuple[Dataset, list[str]]:
     """The dataset, and what was said while opening it."""
-    container, said = _core.open_container(os.fsencode(path))
-    return Dataset(container, path), said
+    container, said = _core.open_container(os.fsencode(path), schema)
+    return Dataset(container, path, opened_as=schema), said

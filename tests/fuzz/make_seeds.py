@@ -116,10 +116,48 @@ def make_texts() -> None:
     keep("state", "negative", json.dumps({**state, "epoch": -1, "seed": 1e300}).encode())
 
 
-def make_image_headers() -> None:
-    keep("image_header", "one-label", struct.pack("<IfQQ", 0, 3.0, 7, 0) + b"\xff\xd8\xff")
-    keep("image_header", "labels", struct.pack("<IfQQ3f", 3, 0, 7, 1, 1, 2.5, 1e30) + b"image")
-    keep("image_header", "too-many", struct.pack("<IfQQ", 2**32 - 1, 0, 7, 1) + b"image")
+def make_image_records() -> None:
+    keep("image_record", "one-label", struct.pack("<IfQQ", 0, 3.0, 7, 0) + b"\xff\xd8\xff")
+    keep("image_record", "labels", struct.pack("<IfQQ3f", 3, 0, 7, 1, 1, 2.5, 1e30) + b"image")
+    keep("image_record", "too-many", struct.pack("<IfQQ", 2**32 - 1, 0, 7, 1) + b"image")
+
+
+def ffrecord(records: list[bytes], legacy: bool = False) -> bytes:
+    table = struct.pack("<q", len(records))
+    table += b"".join(struct.pack("<I", zlib.crc32(record)) for record in records)
+    at = 12 + 12 * len(records)
+    for record in records:
+        table += struct.pack("<q", at)
+        at += len(record)
+    crc = 0 if legacy else zlib.crc32(table)
+    return struct.pack("<I", crc) + table + b"".join(records)
+
+
+def make_ffrecords() -> None:
+    anything = [b"hello", b"", b"abc" * 7, bytes(range(256))]
+    keep("ffrecord", "anything", ffrecord(anything))
+    keep("ffrecord", "legacy", ffrecord(anything, legacy=True))
+    keep("ffrecord", "empty", ffrecord([]))
+    keep("ffrecord", "never-written", bytes(12 + 12 * 2) + b"records")
+    labels = [(0,), (1, 2.5), ()]
+    images = [
+        struct.pack("<IfQQ", len(more) if len(more) > 1 else 0, 3.0, number, 0)
+        + (struct.pack(f"<{len(more)}f", *more) if len(more) > 1 else b"")
+        + b"\xff\xd8\xff\xe0"
+        for number, more in enumerate(labels)
+    ]
+    keep("ffrecord", "images", ffrecord(images))
+    keep("ffrecord", "appended", ffrecord(images[:1]) + b"more")
+
+
+def make_packed_folders() -> None:
+    """What pickle.dumps gave (tests/golden/ffrecord/pickles.txt), by every protocol."""
+    for line in (GOLDEN / "ffrecord" / "pickles.txt").read_text().splitlines():
+        name, data = line.split()
+        keep("packed_folder", name, bytes.fromhex(data))
+    folder = b"ccollections\nOrderedDict\n)R"
+    keep("packed_folder", "itself", folder + b"q\x01X\1\0\0\0ah\1s.")
+    keep("packed_folder", "longs", folder + b"(V\\u00e9\nL7L\nV\\U0001f63a\n\x8a\1\7p5\ng5\nu.")
 
 
 if __name__ == "__main__":
@@ -127,4 +165,6 @@ if __name__ == "__main__":
     make_recordio()
     make_sidecars()
     make_texts()
-    make_image_headers()
+    make_image_records()
+    make_ffrecords()
+    make_packed_folders()

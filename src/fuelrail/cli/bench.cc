@@ -181,7 +181,10 @@ int run(const Arguments& arguments, Console& console) {
 void add_bench(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure how fast a dataset loads, and why");
-  command->add_option("FILE", arguments->uri, "A .rec file, or a folder of images")->required();
+  command
+      ->add_option("FILE", arguments->uri,
+                   "A .rec or .ffr file, or a folder of images or of .ffr files")
+      ->required();
   command->add_option("--batch-size", arguments->batch_size, "Images a batch (default: 256)")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--crop", arguments->crop, "Pixels a side of the crops (default: 224)")

@@ -12,7 +12,6 @@
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
-#include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
@@ -45,13 +44,13 @@ class ContentReader {
   }
 
  private:
-  // The payload as it was written, header and labels with it. A folder's records have no frame.
+  // The payload as it was written, header and labels with it. Only RecordIO's records have a frame.
   Bytes payload(uint64_t i) {
     const Extent extent = container_.extent(i);
     framed_.resize(extent.length);
     extent.source->read(extent.offset, framed_);
-    if (as_recordio(container_) == nullptr) return framed_;
-    return recordio::unframe(framed_, storage_, extent.offset).payload;
+    const auto* file = dynamic_cast<const RecordFile*>(&container_);
+    return file == nullptr ? Bytes(framed_) : file->payload(i, framed_, storage_);
   }
 
   const Container& container_;
@@ -117,7 +116,10 @@ int run(const Arguments& arguments, Console& console) {
 void add_cat(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("cat", "Write the bytes of records");
-  command->add_option("FILE", arguments->uri, "A .rec file, or a folder of images")->required();
+  command
+      ->add_option("FILE", arguments->uri,
+                   "A .rec or .ffr file, or a folder of images or of .ffr files")
+      ->required();
   command->add_option("RECORDS", arguments->ranges, "Which: 7, -1, 5:10, as Python's slices")
       ->required();
   command->add_option(

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "fuelrail/cli/command.h"
-#include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
+#include "fuelrail/container/build_sidecar.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -19,13 +19,13 @@ int run(const Arguments& arguments, Console& console) {
   SidecarLocation location;
   {
     ProgressDisplay progress(console, "read", "bytes", arguments.quiet);
-    recordio::BuildSidecarOptions options;
+    BuildSidecarOptions options;
     options.progress = [&progress](uint64_t done, uint64_t total) {
       progress.update(done, total);
       return !interrupted();
     };
     options.warn = [&console](const std::string& text) { console.say("warning: " + text); };
-    location = recordio::build_sidecar(arguments.uri, options);
+    location = build_sidecar(arguments.uri, options);
   }
   console.print(location.uri + "\n");
   return kOk;
@@ -36,12 +36,13 @@ int run(const Arguments& arguments, Console& console) {
 void add_index(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("index", "Make the sidecar of a .rec file anew, with checksums");
-  command->add_option("FILE", arguments->uri, "A .rec file")->required();
+      app.add_subcommand("index", "Make the sidecar of a file anew, with checksums");
+  command->add_option("FILE", arguments->uri, "A .rec or .ffr file")->required();
   command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
   command->footer(R"(
-Reads the whole file. Class names, which the file itself does not hold, are kept from the sidecar that
-it replaces. Prints where the sidecar is.
+Reads the whole file; of an .ffr, which has a table and checksums itself, the beginning of every record,
+for what the labels are. Class names and keys, which the file itself does not hold, are kept from the
+sidecar that it replaces. Prints where the sidecar is.
 
 Example:
   fuelrail index train.rec)");

@@ -98,13 +98,20 @@ Json label_json(const Schema& schema) {
   return {{"dtype", name_of(label.dtype)}, {"shape", label.shape}};
 }
 
-Json sidecar_json(const Container& container) {
-  const recordio::RecordIoContainer* file = as_recordio(container);
-  if (file == nullptr) return nullptr;
-  const SidecarLocation& location = file->sidecar_location();
+Json sidecar_json(const SidecarLocation& location) {
   return {{"place", name_of(location.place)},
           {"path", location.uri.empty() ? Json(nullptr) : Json(location.uri)},
           {"made", location.made}};
+}
+
+// Null without any; of several files, one each.
+Json sidecars_json(const Container& container) {
+  Json sidecars = Json::array();
+  for (const RecordFile* file : record_files_of(container)) {
+    sidecars.push_back(sidecar_json(file->sidecar_location()));
+  }
+  if (sidecars.empty()) return nullptr;
+  return sidecars.size() == 1 ? sidecars[0] : sidecars;
 }
 
 void print_json(const std::string& uri, const Container& container, const SampledImages& sampled,
@@ -112,14 +119,14 @@ void print_json(const std::string& uri, const Container& container, const Sample
   const Fingerprint fingerprint = container.fingerprint();
   const auto& classes = container.classes();
   console.print(to_text(Json{{"path", uri},
-                             {"format", format_of(container)},
+                             {"format", container.format()},
                              {"records", container.size()},
                              {"bytes", fingerprint.bytes},
                              {"label", label_json(container.schema())},
                              {"classes", classes.empty() ? Json(nullptr) : Json(classes)},
                              {"sample", sampled_json(sampled)},
                              {"checksums", container.verifies_checksums()},
-                             {"sidecar", sidecar_json(container)},
+                             {"sidecar", sidecars_json(container)},
                              {"fingerprint", to_string(fingerprint)}}) +
                 "\n");
 }
@@ -139,14 +146,15 @@ std::string classes_text(const Container& container) {
 
 std::string checksums_text(const Container& container) {
   if (container.verifies_checksums()) return "known, and verified on every read";
-  if (as_recordio(container) == nullptr) return "none: a folder has none";
+  if (record_files_of(container).empty()) return "none: a folder has none";
   return "unknown ('fuelrail index' adds them)";
 }
 
 std::string sidecar_text(const Container& container) {
-  const recordio::RecordIoContainer* file = as_recordio(container);
-  if (file == nullptr) return "none: a folder needs none";
-  const SidecarLocation& location = file->sidecar_location();
+  const std::vector<const RecordFile*> files = record_files_of(container);
+  if (files.empty()) return "none: a folder needs none";
+  if (files.size() > 1) return fmt::format("{}, one a file", files.size());
+  const SidecarLocation& location = files[0]->sidecar_location();
   switch (location.place) {
     case SidecarPlace::kBeside:
       return location.uri + (location.made ? " (made just now)" : "");
@@ -163,7 +171,7 @@ void print_text(const std::string& uri, const Container& container, const Sample
   const auto line = [&console](std::string_view name, const std::string& value) {
     console.print(fmt::format("  {:<12} {}\n", name, value));
   };
-  console.print(fmt::format("{}: {}\n", uri, format_of(container)));
+  console.print(fmt::format("{}: {}\n", uri, container.format()));
   line("records", grouped(container.size()));
   line("bytes", fmt::format("{} ({})", grouped(container.fingerprint().bytes),
                             human_bytes(container.fingerprint().bytes)));
@@ -206,10 +214,13 @@ int run(const Arguments& arguments, Console& console) {
 void add_info(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("info", "Say what a file of records is");
-  command->add_option("FILE", arguments->uri, "A .rec file, or a folder of images")->required();
+  command
+      ->add_option("FILE", arguments->uri,
+                   "A .rec or .ffr file, or a folder of images or of .ffr files")
+      ->required();
   command->add_flag("--json", arguments->json, "One JSON document");
   command->footer(R"(
-A .rec file without a sidecar (.frx) gets one, as by every command that opens it: then it opens at
+A file without a sidecar (.frx) gets one, as by every command that opens it: then it opens at
 once the next time. That is said on standard error, and in the output ("made").
 
 Examples:

@@ -79,7 +79,7 @@ class Listing {
   Listing(const Container& container, bool json, Console& console)
       : container_(container),
         inspector_(container),
-        is_folder_(as_recordio(container) == nullptr),
+        is_folder_(std::string_view(container.format()) == "folder"),
         json_(json),
         console_(console) {}
 
@@ -142,7 +142,10 @@ int run(const Arguments& arguments, Console& console) {
 void add_ls(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("ls", "List records");
-  command->add_option("FILE", arguments->uri, "A .rec file, or a folder of images")->required();
+  command
+      ->add_option("FILE", arguments->uri,
+                   "A .rec or .ffr file, or a folder of images or of .ffr files")
+      ->required();
   command->add_option("RECORDS", arguments->ranges,
                       "Which: 7, -1, 5:10, :10, -3: (default: all), as Python's slices");
   command->add_flag("--json", arguments->json, "One JSON document: an array of records");

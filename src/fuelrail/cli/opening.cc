@@ -1,6 +1,7 @@
 #include "fuelrail/cli/opening.h"
 
 #include "fuelrail/cli/signals.h"
+#include "fuelrail/container/concat.h"
 #include "fuelrail/pack/open_input.h"
 
 namespace fuelrail::cli {
@@ -9,19 +10,21 @@ std::shared_ptr<const Container> open_warning(const std::string& uri, Console& c
   auto container = open_input(
       uri, {.warn = [&console](const std::string& text) { console.say("warning: " + text); },
             .keep_going = [] { return !interrupted(); }});
-  const recordio::RecordIoContainer* file = as_recordio(*container);
-  if (file != nullptr && file->sidecar_location().made) {
-    console.say(uri + ": the file had no sidecar; made " + file->sidecar_location().uri);
+  for (const RecordFile* file : record_files_of(*container)) {
+    if (!file->sidecar_location().made) continue;
+    console.say(file->uri() + ": the file had no sidecar; made " + file->sidecar_location().uri);
   }
   return container;
 }
 
-const recordio::RecordIoContainer* as_recordio(const Container& container) {
-  return dynamic_cast<const recordio::RecordIoContainer*>(&container);
-}
-
-const char* format_of(const Container& container) {
-  return as_recordio(container) == nullptr ? "folder" : "RecordIO";
+std::vector<const RecordFile*> record_files_of(const Container& container) {
+  std::vector<const RecordFile*> files;
+  const auto add = [&files](const Container& part) {
+    if (const auto* file = dynamic_cast<const RecordFile*>(&part)) files.push_back(file);
+  };
+  add(container);
+  for (const auto& part : parts_of(container)) add(*part);
+  return files;
 }
 
 }  // namespace fuelrail::cli

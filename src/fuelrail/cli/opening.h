@@ -3,10 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fuelrail/cli/console.h"
 #include "fuelrail/container/container.h"
-#include "fuelrail/container/recordio/recordio_container.h"
+#include "fuelrail/container/record_file.h"
 
 namespace fuelrail::cli {
 
@@ -14,10 +15,8 @@ namespace fuelrail::cli {
 // those of open_input.
 std::shared_ptr<const Container> open_warning(const std::string& uri, Console& console);
 
-// The same container as RecordIO, or null.
-const recordio::RecordIoContainer* as_recordio(const Container& container);
-
-// "RecordIO" or "folder".
-const char* format_of(const Container& container);
+// The files with sidecars that the container is made of: itself, those that a folder of them
+// joins, or none. Lifetime: the container's.
+std::vector<const RecordFile*> record_files_of(const Container& container);
 
 }  // namespace fuelrail::cli

@@ -9,6 +9,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/container/record_file.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/sidecar.h"
 #include "fuelrail/decode/decoder.h"
@@ -65,10 +66,12 @@ class RecordChecker {
 
  private:
   Finding finding_at(uint64_t i, Error& error) const;
-  void check_payload(uint64_t offset);
+  bool check_long_record(uint64_t i);
+  void check_payload(uint64_t i);
   uint32_t check_image(Bytes encoded);
 
   const Container& container_;
+  std::vector<const RecordFile*> files_;
   const SidecarBeside* checksums_;
   size_t content_;
   bool is_image_;

@@ -20,7 +20,9 @@
 #include "fuelrail/cli/record_checker.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/container/recordio/index_file.h"
+#include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
@@ -53,7 +55,7 @@ class Verification {
 
   int run() {
     const std::shared_ptr<const Container> container = open();
-    check_sidecar(container.get());
+    check_sidecars(container.get());
     if (container != nullptr) {
       records_ = container->size();
       checksums_ = container->verifies_checksums() || beside_ != nullptr;
@@ -66,10 +68,22 @@ class Verification {
   }
 
  private:
+  bool is_ffrecord() const { return is_ffrecord_name(arguments_.uri); }
+
+  void refuse_recovery() const {
+    if (!is_ffrecord()) return;
+    throw InvalidArgumentError(
+        "only damage of RecordIO's framing can be passed over",
+        {.path = arguments_.uri,
+         .remedy = "Leave --recover out: records of an FFRecord file are found by its table, and "
+                   "each is checked whatever the others are"});
+  }
+
   // Returns: null, the damage being noted, when nothing of the file can be used.
   std::shared_ptr<const Container> open() {
     try {
       if (arguments_.recover) {
+        refuse_recovery();
         return recordio::open_recordio_recovering(
             arguments_.uri, [this](const recordio::Damage& damage) { note(finding_of(damage)); },
             {.keep_going = [] { return !interrupted(); }});
@@ -80,31 +94,39 @@ class Verification {
     } catch (const TruncatedError& error) {
       note(finding_of(error));
     }
-    if (!arguments_.recover) {
+    if (!arguments_.recover && !is_ffrecord()) {
       console_.say("nothing after the damage was read; with --recover what follows it is");
     }
     return nullptr;
   }
 
   // One that opening set aside is a finding: with it go the checksums that could tell more.
-  void check_sidecar(const Container* container) {
-    const recordio::RecordIoContainer* file = container ? as_recordio(*container) : nullptr;
-    if (container != nullptr && file == nullptr) return;  // a folder
-    if (file != nullptr && !arguments_.recover) {
-      check_that([&] { file->sidecar().verify(); });
-      if (file->sidecar_location().place == SidecarPlace::kBeside) return;
+  void check_sidecars(const Container* container) {
+    if (container == nullptr) {
+      check_sidecar_beside(arguments_.uri, nullptr);
+      return;
     }
-    if (!file_system_for(arguments_.uri).stat(sidecar_uri(arguments_.uri))) return;
+    for (const RecordFile* file : record_files_of(*container)) {
+      if (!arguments_.recover) {
+        check_that([&] { file->sidecar().verify(); });
+        if (file->sidecar_location().place == SidecarPlace::kBeside) continue;
+      }
+      check_sidecar_beside(file->uri(), file);
+    }
+  }
+
+  // `file`: null when it could not be opened.
+  void check_sidecar_beside(const std::string& data_uri, const RecordFile* file) {
+    if (!file_system_for(data_uri).stat(sidecar_uri(data_uri))) return;
     check_that([&] {
-      auto beside =
-          std::make_unique<SidecarBeside>(*file_system_for(arguments_.uri).open(arguments_.uri));
+      auto beside = std::make_unique<SidecarBeside>(*file_system_for(data_uri).open(data_uri));
       const std::string uri = beside->uri();
       const bool belongs = beside->belongs();
-      const bool verified = container != nullptr && container->verifies_checksums();
+      const bool verified = file != nullptr && file->verifies_checksums();
       if (beside->usable() && !verified) beside_ = std::move(beside);
       if (belongs && (arguments_.recover || file == nullptr)) return;
       throw CorruptError(
-          belongs ? "the sidecar has no record table that fits the file"
+          belongs ? "the sidecar does not fit the file's records"
                   : "the sidecar does not belong to the file, or the file's first or last 4 KiB "
                     "are damaged",
           {.path = uri,
@@ -113,8 +135,10 @@ class Verification {
     });
   }
 
+  // MXNet's, beside a RecordIO file.
   void check_index(const Container& container) {
-    if (as_recordio(container) == nullptr || arguments_.recover) return;
+    const auto* file = dynamic_cast<const recordio::RecordIoContainer*>(&container);
+    if (file == nullptr || arguments_.recover) return;
     const std::string index = arguments_.uri.substr(0, arguments_.uri.rfind('.')) + ".idx";
     if (!file_system_for(index).stat(index)) return;
     check_that([&] {
@@ -203,7 +227,7 @@ class Verification {
 
   static std::string unknown_checksums(const Container& container) {
     std::string text = "checksums unknown: payloads were read but not checked";
-    if (as_recordio(container) != nullptr) text += "; 'fuelrail index' records them";
+    if (!record_files_of(container).empty()) text += "; 'fuelrail index' records them";
     return text;
   }
 
@@ -226,7 +250,10 @@ class Verification {
 void add_verify(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("verify", "Read everything and list what is damaged");
-  command->add_option("FILE", arguments->uri, "A .rec file, or a folder of images")->required();
+  command
+      ->add_option("FILE", arguments->uri,
+                   "A .rec or .ffr file, or a folder of images or of .ffr files")
+      ->required();
   command->add_flag("--decode", arguments->decode, "Decode every image, too");
   command->add_flag("--recover", arguments->recover,
                     "Go on behind damage of the framing (.rec), and say what was skipped");
@@ -237,7 +264,7 @@ void add_verify(CLI::App& app, Action& action) {
   command->add_flag("--json", arguments->json, "One JSON document");
   command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
   command->footer(R"(
-Checked are the framing, the checksums where they are known, the images' headers, and whether the
+Checked are the framing or the table, the checksums where they are known, the images' headers, and whether the
 sidecar and the .idx belong to the file. The exit code is 1 when anything is damaged, and 3 when
 something could not be read. With --decode, oddities of images that decoding tolerates (stray bytes
 between markers, a missing end) are counted; they are no damage.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/fingerprint.h"
@@ -82,6 +83,13 @@ class Concat final : public Container {
   }
 
   const std::vector<std::string>& classes() const override { return classes_; }
+  std::span<const Part> parts() const { return parts_; }
+  const char* format() const override {
+    const std::string_view first = parts_[0]->format();
+    const bool alike = std::all_of(parts_.begin(), parts_.end(),
+                                   [&](const Part& part) { return part->format() == first; });
+    return alike ? parts_[0]->format() : "several formats";
+  }
   bool verifies_checksums() const override {
     return std::all_of(parts_.begin(), parts_.end(),
                        [](const Part& part) { return part->verifies_checksums(); });
@@ -125,6 +133,12 @@ std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Contai
   }
   if (parts.size() == 1) return std::move(parts[0]);
   return std::make_shared<Concat>(std::move(parts));
+}
+
+std::span<const std::shared_ptr<const Container>> parts_of(const Container& container) {
+  const auto* joined = dynamic_cast<const Concat*>(&container);
+  if (joined == nullptr) return {};
+  return joined->parts();
 }
 
 }  // namespace fuelrail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fuelrail/container/container.h"
@@ -12,5 +13,8 @@ namespace fuelrail {
 // the first part that has any. One part is returned as it is. Errors: InvalidArgumentError when
 // `parts` is empty, when schemas differ, or when two parts have different class names.
 std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts);
+
+// What `concat` joined; empty for any other container. Lifetime: the container's.
+std::span<const std::shared_ptr<const Container>> parts_of(const Container& container);
 
 }  // namespace fuelrail

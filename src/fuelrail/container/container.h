@@ -79,6 +79,10 @@ class Container {
   // Names of the classes, by label. Empty when the format and its sidecar have none.
   virtual const std::vector<std::string>& classes() const = 0;
 
+  // What the records lie in, for people: "RecordIO", "FFRecord", "folder", "packed folder"; of
+  // several files that differ, "several formats". Default: "records".
+  virtual const char* format() const { return "records"; }
+
   // Whether `parse` verifies a checksum of every payload.
   virtual bool verifies_checksums() const = 0;
 

@@ -3,114 +3,83 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/concat.h"
 #include "fuelrail/container/files/files_container.h"
-#include "fuelrail/container/recordio/recordio_container.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace {
 
-using OpenFormat = std::shared_ptr<const Container> (*)(const std::string&, const OpenOptions&);
-
-// The table of file formats. A folder is not in it: it is one by itself, not by its name.
-struct Format {
-  std::string_view extension;
-  std::string_view name;
-  OpenFormat open;
-};
-constexpr std::array kFormats{
-    Format{
-        ".rec", "RecordIO",
-        [](const std::string& uri, const OpenOptions& options) -> std::shared_ptr<const Container> {
-          return recordio::open_recordio(uri, options);
-        }},
-};
-
-// What a file that is opened by mistake is, told by its first bytes, and what to do with it.
-struct Signature {
-  size_t offset;
-  std::string_view bytes;
-  const char* name;
-  const char* remedy;
-};
-using namespace std::string_view_literals;
-constexpr const char* kOpenFolder = "Open the folder that holds its class folder, not the image";
-constexpr const char* kUnpack = "Unpack it, and open the folder";
-constexpr const char* kPack = "Pack its images into a .rec file";
-constexpr std::array kSignatures{
-    Signature{0, "\x0A\x23\xD7\xCE"sv, "a RecordIO file", "Give it a name that ends in .rec"},
-    Signature{0, "\xFF\xD8\xFF"sv, "a JPEG image", kOpenFolder},
-    Signature{0, "\x89PNG\r\n\x1A\n"sv, "a PNG image", kOpenFolder},
-    Signature{0, "GIF8"sv, "a GIF image", kOpenFolder},
-    Signature{8, "WEBP"sv, "a WebP image", kOpenFolder},
-    Signature{0, "\x1F\x8B"sv, "a gzip archive", kUnpack},
-    Signature{0, "PK\x03\x04"sv, "a zip archive", kUnpack},
-    Signature{257, "ustar"sv, "a tar archive", kUnpack},
-    Signature{0, "\x28\xB5\x2F\xFD"sv, "a Zstandard archive", kUnpack},
-    Signature{0, "\x89HDF\r\n\x1A\n"sv, "an HDF5 file", kPack},
-    Signature{0, "PAR1"sv, "a Parquet file", kPack},
-    Signature{0, "ARROW1"sv, "an Arrow file", kPack},
-    Signature{4, "ftyp"sv, "an ISO media file", kPack},
-};
-
-bool ends_with_ignoring_case(std::string_view text, std::string_view lower_case_end) {
-  if (text.size() < lower_case_end.size()) return false;
-  const std::string_view end = text.substr(text.size() - lower_case_end.size());
-  return std::equal(end.begin(), end.end(), lower_case_end.begin(), [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-  });
-}
-
-std::string known_formats() {
-  std::string text = "a folder of images";
-  for (const Format& format : kFormats) {
-    text += fmt::format(" or a {} file ({})", format.name, format.extension);
+// The first image of a folder or of one below it; empty without any, also where a folder cannot be
+// read, as the question is only what else lies beside files that can be opened.
+std::string find_image(FileSystem& file_system, const std::string& folder, int depth) {
+  constexpr int kMaxDepth = 8;
+  std::vector<std::string> below;
+  try {
+    for (const DirectoryEntry& entry : file_system.list_names(folder)) {
+      const std::string uri = join_uri(folder, entry.name);
+      if (entry.is_directory) {
+        below.push_back(uri);
+      } else if (files::has_image_extension(entry.name)) {
+        return uri;
+      }
+    }
+  } catch (const Error&) {
+    return "";
   }
-  return text;
-}
-
-// Fuelrail's and MXNet's own files beside a .rec.
-const char* remedy_for_companion(const std::string& uri) {
-  if (ends_with_ignoring_case(uri, ".frx") || ends_with_ignoring_case(uri, ".idx")) {
-    return "Open the .rec file that it belongs to";
+  for (const std::string& uri : below) {
+    if (depth == kMaxDepth) break;
+    if (std::string found = find_image(file_system, uri, depth + 1); !found.empty()) return found;
   }
-  if (ends_with_ignoring_case(uri, ".lst")) return "Pack the list into a .rec file";
-  return nullptr;
+  return "";
 }
 
-bool is_text(std::string_view head) {
-  return std::all_of(head.begin(), head.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t';
-  });
-}
-
-[[noreturn]] void refuse_format(const std::string& uri, const Source& source) {
-  constexpr uint64_t kHeadBytes = 512;
-  std::string head(std::min(source.size_bytes(), kHeadBytes), '\0');
-  source.read(0, std::as_writable_bytes(std::span(head)));
-
-  std::string found = "a file whose first bytes are not known";
-  const char* remedy = remedy_for_companion(uri);
-  const auto signature =
-      std::find_if(kSignatures.begin(), kSignatures.end(), [&](const Signature& candidate) {
-        return head.compare(std::min(candidate.offset, head.size()), candidate.bytes.size(),
-                            candidate.bytes) == 0;
-      });
-  if (head.empty()) {
-    found = "an empty file";
-  } else if (signature != kSignatures.end()) {
-    found = signature->name;
-    if (remedy == nullptr) remedy = signature->remedy;
-  } else if (is_text(head)) {
-    found = "a text file";
+// The FFRecord files directly in a folder, by their names.
+std::vector<std::string> ffrecord_files_in(FileSystem& file_system, const std::string& folder) {
+  std::vector<std::string> found;
+  for (const DirectoryEntry& entry : file_system.list_names(folder)) {
+    if (!entry.is_directory && is_ffrecord_name(entry.name)) {
+      found.push_back(join_uri(folder, entry.name));
+    }
   }
-  throw UnsupportedError(
-      "this is no format that fuelrail opens",
-      {.path = uri, .expected = known_formats(), .found = found, .remedy = remedy ? remedy : ""});
+  return found;
+}
+
+// One after the other. Files without records say nothing of their fields, so they are left out
+// where others have some.
+std::shared_ptr<const Container> open_ffrecord_files(const std::vector<std::string>& uris,
+                                                     const OpenOptions& options) {
+  std::vector<std::shared_ptr<const Container>> parts, empty;
+  for (const std::string& uri : uris) {
+    auto part = open_container(uri, options);
+    (part->size() > 0 ? parts : empty).push_back(std::move(part));
+  }
+  return concat(std::move(parts.empty() ? empty : parts));
+}
+
+std::shared_ptr<const Container> open_directory(FileSystem& file_system, const std::string& uri,
+                                                const OpenOptions& options) {
+  const std::vector<std::string> files = ffrecord_files_in(file_system, uri);
+  if (!files.empty()) {
+    if (const std::string image = find_image(file_system, uri, 0); !image.empty()) {
+      throw InvalidArgumentError(
+          "the folder has both FFRecord files and images",
+          {.path = uri,
+           .expected = "FFRecord files alone, or one sub-folder a class, with its images in it",
+           .found = fmt::format("{} and {}", files.front(), image),
+           .remedy = "Open the files by their names, or move the images away"});
+    }
+    return open_ffrecord_files(files, options);
+  }
+  check_schema(uri, options.schema, "");
+  return files::open_files(uri, options);
 }
 
 }  // namespace
@@ -122,11 +91,10 @@ std::shared_ptr<const Container> open_container(const std::string& uri,
   if (!info) {
     throw NotFoundError("no such file or directory", {.path = uri, .remedy = "Check the path"});
   }
-  if (info->is_directory) return files::open_files(uri, options);
-  for (const Format& format : kFormats) {
-    if (ends_with_ignoring_case(uri, format.extension)) return format.open(uri, options);
-  }
-  refuse_format(uri, *file_system.open(uri));
+  if (info->is_directory) return open_directory(file_system, uri, options);
+  const FileFormat& format = format_of_file(uri);
+  check_schema(uri, options.schema, format.schema);
+  return format.open(uri, options);
 }
 
 }  // namespace fuelrail

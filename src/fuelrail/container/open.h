@@ -1,4 +1,4 @@
-// From a URI to a container. The table of formats is in open.cc.
+// From a URI to a container. The table of formats is in formats.cc.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,11 @@
 namespace fuelrail {
 
 struct OpenOptions {
+  // What the records are, where the file can be read in more than one way. "class_folders": an
+  // FFRecord file is a packed folder of class folders, and its files are images with labels
+  // (ffrecord/packed_folder.h). Default: what the file says itself.
+  std::string schema{};
+
   // What is said to the user without failing: a sidecar set aside, a cache that cannot be written.
   // Called from the opening thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};
@@ -25,11 +30,13 @@ struct OpenOptions {
   std::function<bool(const IoError&)> leave_out{};
 };
 
-// A directory opens as files (one sub-folder a class: files/files_container.h), a `.rec` as
-// RecordIO. Errors: NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not
-// read, naming those that it does and what the file's first bytes say it is; CorruptError and
-// TruncatedError for a damaged file; those of the format's own opening; StateError when
-// told to stop.
+// A `.rec` opens as RecordIO, a `.ffr` as FFRecord; a directory with `.ffr` files directly in it as
+// these, one after the other by name, and any other as files (one sub-folder a class:
+// files/files_container.h). Errors: NotFoundError; UnsupportedError for a scheme or a format that
+// fuelrail does not read, naming those that it does and what the file's first bytes say it is;
+// InvalidArgumentError for a schema that there is not, and for a directory with both `.ffr` files
+// and images; CorruptError and TruncatedError for a damaged file; those of the format's own
+// opening; StateError when told to stop.
 std::shared_ptr<const Container> open_container(const std::string& uri,
                                                 const OpenOptions& options = {});
 

@@ -6,12 +6,14 @@
 #include <filesystem>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/testing/ffrecord_file.h"
+#include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string refusal(const std::string& uri) {
   try {
@@ -77,7 +79,9 @@ TEST(OpenContainer, an_unknown_file_is_named_by_its_first_bytes) {
     write_file(directory / "train.data", bytes);
     const std::string message = refusal(directory / "train.data");
     EXPECT_THAT(message, HasSubstr(expected));
-    EXPECT_THAT(message, HasSubstr("a folder of images or a RecordIO file (.rec)"));
+    EXPECT_THAT(message,
+                HasSubstr("expected a folder of images or of FFRecord files, or a file of records: "
+                          "RecordIO (.rec) or FFRecord (.ffr), found "));
     EXPECT_THAT(message, HasSubstr(directory / "train.data"));
   }
 }
@@ -87,9 +91,80 @@ TEST(OpenContainer, a_file_that_belongs_to_a_rec_points_to_it) {
   write_file(directory / "train.idx", "0\t0\n");
   EXPECT_THAT(refusal(directory / "train.idx"), HasSubstr("Open the .rec file"));
   write_file(directory / "train.rec.frx", "\x01");
-  EXPECT_THAT(refusal(directory / "train.rec.frx"), HasSubstr("Open the .rec file"));
+  EXPECT_THAT(refusal(directory / "train.rec.frx"), HasSubstr("Open the file that it belongs to"));
   write_file(directory / "train.lst", "0\t0\ta.jpg\n");
   EXPECT_THAT(refusal(directory / "train.lst"), HasSubstr("Pack the list"));
+}
+
+// --- FFRecord ---
+
+TEST(OpenContainer, a_directory_of_ffr_files_opens_as_all_of_them_by_name) {
+  const TemporaryDirectory directory;
+  write_file(directory / "b.ffr", ffrecord::file_of({"third"}));
+  write_file(directory / "PART_0.FFR", ffrecord::file_of({"first", "second"}));
+  write_file(directory / "empty.ffr", ffrecord::file_of({}));
+  write_file(directory / "notes.txt", "not looked at");
+  write_file(directory / "logs/x.txt", "not looked at");
+  const auto container = open_container(directory.path());
+  ASSERT_EQ(container->size(), 3);
+  EXPECT_STREQ(container->format(), "FFRecord");
+  Sample sample;
+  std::vector<std::byte> framed;
+  for (const auto& [i, text] : {std::pair{0, "first"}, {1, "second"}, {2, "third"}}) {
+    read_sample(*container, static_cast<uint64_t>(i), framed, sample);
+    EXPECT_EQ(as_text(sample.fields[0].bytes), text);
+  }
+  EXPECT_EQ(container->place(2).path, directory / "b.ffr");
+  EXPECT_EQ(container->place(2).record, 0);
+}
+
+TEST(OpenContainer, a_directory_of_empty_ffr_files_is_empty) {
+  const TemporaryDirectory directory;
+  write_file(directory / "a.ffr", ffrecord::file_of({}));
+  write_file(directory / "b.ffr", ffrecord::file_of({}));
+  EXPECT_EQ(open_container(directory.path())->size(), 0);
+}
+
+TEST(OpenContainer, a_directory_of_ffr_files_and_images_is_refused_with_both) {
+  const TemporaryDirectory directory;
+  write_file(directory / "a.ffr", ffrecord::file_of({"record"}));
+  write_file(directory / "cat/black/1.jpg", "image");
+  EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { open_container(directory.path()); }),
+              HasSubstr("the folder has both FFRecord files and images: expected FFRecord files "
+                        "alone, or one sub-folder a class, with its images in it, found " +
+                        (directory / "a.ffr") + " and " + (directory / "cat/black/1.jpg")));
+  std::filesystem::remove_all(directory / "cat");
+  write_file(directory / "1.jpg", "image");
+  EXPECT_THROW(open_container(directory.path()), InvalidArgumentError);
+}
+
+TEST(OpenContainer, a_packed_folder_is_records_or_images_as_the_schema_says) {
+  const TemporaryDirectory directory;
+  write_file(directory / "train/cat/1.jpg", "image");
+  write_file(directory / "x.ffr", ffrecord::PackedFolderFile(directory / "train").contents());
+  EXPECT_EQ(open_container(directory / "x.ffr")->schema().fields[0].name, "data");
+  const auto images = open_container(directory / "x.ffr", {.schema = "class_folders"});
+  EXPECT_EQ(images->schema().fields[0].name, "image");
+  EXPECT_EQ(images->classes(), std::vector<std::string>{"cat"});
+}
+
+TEST(OpenContainer, a_schema_that_there_is_not_is_refused) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x.ffr", ffrecord::file_of({"record"}));
+  write_file(directory / "x.rec", "not looked at");
+  write_file(directory / "cat/1.jpg", "image");
+  const auto refusal_with = [&](const std::string& uri, const std::string& schema) {
+    return testing::refusal_of<InvalidArgumentError>(
+        [&] { open_container(uri, {.schema = schema}); });
+  };
+  EXPECT_THAT(refusal_with(directory / "x.ffr", "class_folder"),
+              HasSubstr("x.ffr: there is no such schema: found class_folder. Did you mean "
+                        "'class_folders'?"));
+  EXPECT_THAT(refusal_with(directory / "x.ffr", "?"), HasSubstr("class_folders"));
+  EXPECT_THAT(refusal_with(directory / "x.rec", "class_folders"),
+              HasSubstr("x.rec: what its samples are is said by this itself, not by a schema"));
+  std::filesystem::remove(directory / "x.ffr");
+  EXPECT_THAT(refusal_with(directory.path(), "class_folders"), HasSubstr("Leave the schema out"));
 }
 
 }  // namespace

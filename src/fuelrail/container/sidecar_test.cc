@@ -120,21 +120,6 @@ TEST(Sidecar, one_record_without_checksum_leaves_none) {
   EXPECT_FALSE(sidecar->has_checksums());
 }
 
-TEST(Sidecar, of_a_file_with_a_table_of_its_own_has_none) {
-  SidecarWriter with_table, without;
-  for (const uint64_t length : {40, 60}) {
-    with_table.add_record({0, length}, 7);
-    without.add_length(length);
-  }
-  without.set_classes({"cat"});
-  const auto sidecar = opened(bytes_of(without));
-  EXPECT_FALSE(sidecar->has_table());
-  EXPECT_FALSE(sidecar->has_checksums());
-  EXPECT_EQ(sidecar->fingerprint(), opened(bytes_of(with_table))->fingerprint());
-  EXPECT_THAT(sidecar->classes(), ElementsAre("cat"));
-  sidecar->verify();
-}
-
 TEST(Sidecar, sample_of_the_format_page_is_true) {
   std::vector<std::byte> expected;
   for (const std::string& line : format_page_block("frx.md", "frx")) {
@@ -151,6 +136,21 @@ TEST(Sidecar, sample_of_the_format_page_is_true) {
   writer.set_labels({.width = 1, .integral = true});
   writer.set_classes({"cat", "dog"});
   EXPECT_EQ(hex_of(bytes_of(writer)), hex_of(expected));
+}
+
+TEST(Sidecar, of_a_file_with_a_table_of_its_own_has_none) {
+  SidecarWriter with_table, without;
+  for (const uint64_t length : {40, 60}) {
+    with_table.add_record({0, length}, 7);
+    without.add_length(length);
+  }
+  without.set_classes({"cat"});
+  const auto sidecar = opened(bytes_of(without));
+  EXPECT_FALSE(sidecar->has_table());
+  EXPECT_FALSE(sidecar->has_checksums());
+  EXPECT_EQ(sidecar->fingerprint(), opened(bytes_of(with_table))->fingerprint());
+  EXPECT_THAT(sidecar->classes(), ElementsAre("cat"));
+  sidecar->verify();
 }
 
 TEST(Sidecar, keys_are_kept_one_a_record) {

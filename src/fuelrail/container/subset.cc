@@ -58,6 +58,7 @@ class Subset final : public Container {
   }
   Place place(uint64_t i) const override { return parent_->place(indices_[i]); }
   const std::vector<std::string>& classes() const override { return parent_->classes(); }
+  const char* format() const override { return parent_->format(); }
   bool verifies_checksums() const override { return parent_->verifies_checksums(); }
 
  private:

@@ -38,20 +38,6 @@ constexpr Known kKnown[] = {
     {ImageFormat::kWebp, "webp", "webp", probe_webp}, {ImageFormat::kBmp, "bmp", "bmp", probe_bmp},
     {ImageFormat::kTiff, "tiff", "tif", probe_tiff},
 };
-constexpr struct {
-  ImageFormat format;
-  Signature signature;
-} kSignatures[] = {
-    {ImageFormat::kJpeg, {0, "\xff\xd8\xff"sv}},
-    {ImageFormat::kPng, {0, "\x89PNG\r\n\x1a\n"sv}},
-    {ImageFormat::kWebp, {8, "WEBP"sv}},  // behind "RIFF" and a length
-    {ImageFormat::kBmp, {0, "BM"sv}},
-    {ImageFormat::kTiff, {0, "II*\0"sv}},
-    {ImageFormat::kTiff, {0, "MM\0*"sv}},
-    {ImageFormat::kTiff, {0, "II+\0"sv}},
-    {ImageFormat::kTiff, {0, "MM\0+"sv}},
-};
-
 const Known& known(ImageFormat format) { return kKnown[static_cast<size_t>(format)]; }
 
 // Formats that are known by their first bytes, only to be named in the refusal.
@@ -107,21 +93,17 @@ constexpr Undecoded kUndecoded[] = {
 
 // Whether `text` is the begin of a signature, cut.
 bool is_cut(std::string_view text) {
-  if ("RIFF"sv.starts_with(text) || (text.starts_with("RIFF") && text.size() < 12)) return true;
-  for (const auto& [format, signature] : kSignatures) {
-    if (signature.at == 0 && signature.bytes.starts_with(text)) return true;
-  }
-  return false;
+  return std::any_of(kImageSignatures.begin(), kImageSignatures.end(),
+                     [text](const ImageSignature& signature) {
+                       return signature.bytes.starts_with(text) ||
+                              (!signature.further.empty() && text.size() < kImageSignatureBytes &&
+                               text.starts_with(signature.bytes));
+                     });
 }
 
 ImageInfo probe_header(Bytes encoded) {
   const std::string_view text = as_text(encoded);
-  for (const auto& [format, signature] : kSignatures) {
-    if (!has(text, signature) || (format == ImageFormat::kWebp && !text.starts_with("RIFF"))) {
-      continue;
-    }
-    return known(format).probe(encoded);
-  }
+  if (const auto format = announced_format(encoded)) return known(*format).probe(encoded);
   if (text.empty()) throw DecodeError("the image is empty");
   if (is_cut(text)) {
     throw TruncatedError(

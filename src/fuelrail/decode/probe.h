@@ -5,10 +5,10 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/image_format.h"
 
 namespace fuelrail {
 
-enum class ImageFormat : uint8_t { kJpeg, kPng, kWebp, kBmp, kTiff };
 const char* name_of(ImageFormat format);       // "jpeg", "png", "webp", "bmp", "tiff"
 const char* extension_of(ImageFormat format);  // "jpg", "png", "webp", "bmp", "tif"
 

@@ -6,21 +6,21 @@
 #include <new>
 
 #include "fuelrail/base/crc32.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/framing.h"
-#include "fuelrail/container/recordio/image_header.h"
 
 namespace fuelrail {
 namespace {
 
 void fill_payload(const SourceImage& image, Bytes bytes, PackedImage& out) {
-  const uint64_t longest = recordio::kMaxPayloadBytes - recordio::kImageHeaderBytes -
-                           sizeof(float) * image.labels.size();
+  const uint64_t longest =
+      recordio::kMaxPayloadBytes - kImageHeaderBytes - sizeof(float) * image.labels.size();
   if (bytes.size() > longest) {
     throw UnsupportedError("the image is too long for a record",
                            {.expected = fmt::format("at most {} bytes", longest),
                             .found = fmt::to_string(bytes.size())});
   }
-  recordio::append_image_record(image.id, image.labels, bytes, out.payload);
+  append_image_record(image.id, image.labels, bytes, out.payload);
   out.crc = crc32(out.payload);
 }
 

@@ -60,7 +60,7 @@ TEST_F(Packer, the_sidecar_belongs_to_the_file_and_knows_classes_labels_and_chec
 TEST_F(Packer, the_sidecar_is_what_rebuilding_it_gives) {
   pack_photos();
   const std::string packed = file_contents(out("x.rec.frx"));
-  recordio::build_sidecar(out("x.rec"));
+  build_sidecar(out("x.rec"));
   EXPECT_EQ(file_contents(out("x.rec.frx")), packed);
 }
 

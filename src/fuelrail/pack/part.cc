@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -61,7 +61,7 @@ Part::~Part() {
 }
 
 void Part::append_image(Bytes payload, uint32_t crc) {
-  const recordio::ImageRecord image = recordio::parse_image_record(payload);
+  const ImageRecord image = parse_image_record(payload);
   append(payload, crc, image.id);
   labels_.add(image.labels);
 }

@@ -8,8 +8,8 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/record_table.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/open.h"
-#include "fuelrail/container/recordio/image_header.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/temporary_directory.h"
 
@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 void append_one(Part& part) {
   std::vector<std::byte> payload;
   const float label = 1;
-  recordio::append_image_record(7, {&label, 1}, as_bytes("image"), payload);
+  append_image_record(7, {&label, 1}, as_bytes("image"), payload);
   part.append_image(payload, crc32(payload));
 }
 

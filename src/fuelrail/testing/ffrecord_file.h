@@ -2,14 +2,17 @@
 // that reader and writer are held against a third.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/crc32.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail::ffrecord {
 
@@ -42,5 +45,43 @@ inline std::string file_of(const std::vector<std::string>& records) {
   }
   return file_of(static_cast<int64_t>(records.size()), crcs, offsets, behind);
 }
+
+// What Python's pickler gives for a name, a number, and an empty OrderedDict (protocol 2).
+inline std::string pickled(std::string_view name) {
+  return "X" + little_endian(static_cast<uint32_t>(name.size())) + std::string(name);
+}
+inline std::string pickled(size_t number) {
+  return "J" + little_endian(static_cast<int32_t>(number));
+}
+inline const std::string kPickledFolder = "ccollections\nOrderedDict\n)R";
+
+// A folder on disk, packed as the original does.
+class PackedFolderFile {
+ public:
+  explicit PackedFolderFile(const std::string& folder) {
+    const std::string structure = add(folder);
+    records_.push_back("piouhjgbr\x80\x02" + structure + ".");
+  }
+  std::string contents() const { return file_of(records_); }
+
+ private:
+  // Returns: the folder's part of the pickle.
+  std::string add(const std::string& folder) {
+    std::string pairs;
+    for (const std::string& name : names_in(folder)) {
+      pairs += pickled(name);
+      const std::string path = folder + "/" + name;
+      if (std::filesystem::is_directory(path)) {
+        pairs += add(path);
+      } else {
+        pairs += pickled(records_.size());
+        records_.push_back(file_contents(path));
+      }
+    }
+    return kPickledFolder + "(" + pairs + "u";
+  }
+
+  std::vector<std::string> records_;
+};
 
 }  // namespace fuelrail::ffrecord

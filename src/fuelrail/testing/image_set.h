@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/open.h"
-#include "fuelrail/container/recordio/image_header.h"
 #include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/photographs.h"
@@ -36,7 +36,7 @@ inline ImageSet make_image_set(const std::string& uri, size_t count, size_t brok
           i == broken ? as_bytes("these bytes are no image") : Bytes(set.jpegs.back());
       std::vector<std::byte> payload;
       const float label = static_cast<float>(i);
-      recordio::append_image_record(1000 + i, {&label, 1}, image, payload);
+      append_image_record(1000 + i, {&label, 1}, image, payload);
       writer.append(payload);
     }
     sink->commit();

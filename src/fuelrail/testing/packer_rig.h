@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/pack/packer.h"
 #include "fuelrail/storage/file_system.h"
@@ -27,7 +27,7 @@ inline std::vector<Packed> records_of(const std::string& uri) {
   recordio::RecordReader reader(file_system_for(uri).open(uri));
   std::vector<Packed> records;
   while (const auto record = reader.next()) {
-    const recordio::ImageRecord image = recordio::parse_image_record(record->payload);
+    const ImageRecord image = parse_image_record(record->payload);
     records.push_back({.id = image.id, .labels = {}, .image = std::string(as_text(image.image))});
     for (size_t i = 0; i < image.label_count(); ++i) {
       records.back().labels.push_back(image.label(i));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
-#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/testing/collecting_sink.h"

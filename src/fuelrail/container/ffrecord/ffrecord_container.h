@@ -2,33 +2,46 @@
 // containers only.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "fuelrail/container/container.h"
+#include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/open.h"
-#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/container/record_file.h"
 
 namespace fuelrail::ffrecord {
 
-// Schema: as a RecordIO file's (container/image_record.h), {image; label} where the records begin
-// with MXNet's image header, so that an image record is byte for byte the payload of a `.rec`
-// record; {data: bytes} where they do not. What they are the sidecar says; without one, the heads
-// of all records are looked at once, and a sidecar is left behind, as `open_recordio` does.
+// Schema: as container/image_record.h makes it, {image; label} or {data: bytes}. An image record is
+// byte for byte the payload of a `.rec` record. What the records are the sidecar says; without one,
+// the beginnings of all records are looked at, and a sidecar is left behind, as `open_recordio`
+// does. As a file may hold anything, whose first bytes may look like MXNet's header by chance, it
+// is one of images where behind that header, in more than half of the records, begins an image that
+// fuelrail decodes.
 //
 // The file has offsets and checksums itself: the sidecar has no record table and no checksums, only
-// what the labels are, class names, and the keys of a `.idx` that the records came from.
-class FfrecordContainer : public Container {
+// what the labels are, class names, and what else cannot be rebuilt.
+class FfrecordContainer : public RecordFile {
  public:
   virtual const RecordTable& table() const = 0;
-  virtual const Sidecar& sidecar() const = 0;
-  virtual const SidecarLocation& sidecar_location() const = 0;
 };
 
-// Errors: NotFoundError, IoError; those of RecordTable::read; StateError when `keep_going` says so,
-// with nothing written.
+// Two processes may open a file at once. Errors: NotFoundError, IoError; those of
+// RecordTable::read; StateError when `keep_going` says so, with nothing written.
 std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
                                                        const OpenOptions& options = {});
+
+// For build_sidecar: looks at all records anew. Errors: those of RecordTable::read; of `make`: the
+// source's, StateError.
+SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
+                             const std::function<void(const std::string&)>& warn);
+
+// Errors: TruncatedError or CorruptError unless `payload` is all of record i, and its checksum
+// right; without the place.
+void check_record(const RecordTable& table, uint64_t i, Bytes payload);
+
+// Where record i lies. Errors: CorruptError for one longer than any can be.
+Extent extent_of(const std::shared_ptr<const Source>& source, const RecordTable& table, uint64_t i);
 
 }  // namespace fuelrail::ffrecord

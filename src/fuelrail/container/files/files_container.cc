@@ -12,11 +12,11 @@
 #include <variant>
 
 #include "fuelrail/base/cpu.h"
-#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/ordered_work.h"
 #include "fuelrail/container/files/folder_scan.h"
 #include "fuelrail/container/fingerprint.h"
+#include "fuelrail/container/name_end.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::files {
@@ -28,14 +28,6 @@ constexpr std::array<std::string_view, 8> kExtensions{".jpg",  ".jpeg", ".jpe", 
 
 constexpr std::chrono::milliseconds kAskEvery(50);  // whether to keep going
 
-bool ends_with_ignoring_case(std::string_view text, std::string_view lower_case_end) {
-  if (text.size() < lower_case_end.size()) return false;
-  const std::string_view end = text.substr(text.size() - lower_case_end.size());
-  return std::equal(end.begin(), end.end(), lower_case_end.begin(), [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-  });
-}
-
 class FilesContainer final : public Container {
  public:
   FilesContainer(FileSystem& file_system, std::string root, std::string absolute_root,
@@ -44,23 +36,14 @@ class FilesContainer final : public Container {
         root_(std::move(root)),
         absolute_root_(std::move(absolute_root)),
         listing_(std::move(listing)),
-        lengths_(listing_.names.size()) {
-    schema_.fields = {{.name = "image", .kind = FieldKind::kImage},
-                      {.name = "label", .kind = FieldKind::kTensor, .dtype = DType::kInt64}};
-  }
+        lengths_(listing_.names.size()) {}
 
   uint64_t size() const override { return listing_.names.size(); }
   const Schema& schema() const override { return schema_; }
 
   Extent extent(uint64_t i) const override {
     const uint64_t length = length_of(i);
-    if (length > kMaxImageFileBytes) {
-      throw CorruptError("the file is too long to be an image",
-                         {.path = uri_of(i),
-                          .record = i,
-                          .expected = fmt::format("at most {} bytes", kMaxImageFileBytes),
-                          .found = fmt::format("{}", length)});
-    }
+    check_image_length(place(i), length);
     const FileInfo info{.uri = uri_below(absolute_root_, i), .size_bytes = length};
     return {file_system_.open_lazily(info, uri_of(i)), 0, length};
   }
@@ -71,17 +54,13 @@ class FilesContainer final : public Container {
 
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
     if (framed.size() != length_of(i)) throw_wrong_length(i, framed.size());
-    out.fields.resize(2);
-    out.fields[0].bytes = framed;
-    store_le(out.scalars.data(), static_cast<int64_t>(class_of(i)));
-    out.fields[1].bytes = Bytes(out.scalars).first(sizeof(int64_t));
-    for (FieldValue& field : out.fields) field.shape.clear();
-    out.id = i;
+    fill_sample(i, framed, listing_.class_of(i), out);
   }
 
   Place place(uint64_t i) const override { return {.path = uri_of(i), .record = i, .offset = 0}; }
 
   const std::vector<std::string>& classes() const override { return listing_.classes; }
+  const char* format() const override { return "folder"; }
   bool verifies_checksums() const override { return false; }
 
  private:
@@ -151,14 +130,9 @@ class FilesContainer final : public Container {
     }
   }
 
-  size_t class_of(uint64_t i) const {
-    const auto& begins = listing_.class_begins;
-    return static_cast<size_t>(std::upper_bound(begins.begin(), begins.end(), i) - begins.begin()) -
-           1;
-  }
-
   std::string uri_below(const std::string& root, uint64_t i) const {
-    return join_uri(join_uri(root, listing_.classes[class_of(i)]), std::string(listing_.names[i]));
+    return join_uri(join_uri(root, listing_.classes[listing_.class_of(i)]),
+                    std::string(listing_.names[i]));
   }
   std::string uri_of(uint64_t i) const { return uri_below(root_, i); }
 
@@ -178,7 +152,7 @@ class FilesContainer final : public Container {
   std::string absolute_root_;  // for opening files
   FolderListing listing_;
   mutable std::vector<std::atomic<uint64_t>> lengths_;  // plus 1; 0 = not known yet
-  Schema schema_;
+  Schema schema_ = image_folder_schema();
 };
 
 }  // namespace
@@ -194,8 +168,11 @@ std::string image_extensions() { return fmt::format("{}", fmt::join(kExtensions,
 std::shared_ptr<const Container> open_files(const std::string& uri, const OpenOptions& options) {
   FileSystem& file_system = file_system_for(uri);
   std::string absolute = file_system.absolute(uri);
+  FolderListing listing = scan_folder(
+      [&file_system](const std::string& folder) { return file_system.list_names(folder); }, uri,
+      options);
   return std::make_shared<FilesContainer>(file_system, uri, std::move(absolute),
-                                          scan_folder(file_system, uri, options));
+                                          std::move(listing));
 }
 
 }  // namespace fuelrail::files

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fuelrail/base/cpu.h"
+#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/ordered_work.h"
 #include "fuelrail/container/files/files_container.h"
@@ -48,7 +49,8 @@ struct ClassImages {
 // Lists one class folder with all below it. One a class.
 class ClassScan {
  public:
-  ClassScan(FileSystem& files, std::string uri) : files_(files), uri_(std::move(uri)) {}
+  ClassScan(const ListNames& list_names, std::string uri)
+      : list_names_(list_names), uri_(std::move(uri)) {}
 
   ClassImages run() {
     list_folders("", 0);
@@ -87,8 +89,7 @@ class ClassScan {
 
   std::vector<DirectoryEntry> entries_of(const std::string& path) {
     try {
-      return files_.list_names(path.empty() ? uri_
-                                            : join_uri(uri_, path.substr(0, path.size() - 1)));
+      return list_names_(path.empty() ? uri_ : join_uri(uri_, path.substr(0, path.size() - 1)));
     } catch (const IoError& error) {
       found_.unreadable.push_back(error);
       return {};
@@ -117,7 +118,7 @@ class ClassScan {
     }
   }
 
-  FileSystem& files_;
+  const ListNames& list_names_;
   std::string uri_;
   std::vector<Folder> folders_;
   ClassImages found_;
@@ -177,8 +178,8 @@ class LayoutCheck {
 // Lists a folder and all below it.
 class Scan {
  public:
-  Scan(FileSystem& files, const std::string& root, const OpenOptions& options)
-      : files_(files), root_(root), options_(options), layout_(root) {}
+  Scan(const ListNames& list_names, const std::string& root, const OpenOptions& options)
+      : list_names_(list_names), root_(root), options_(options), layout_(root) {}
 
   FolderListing run() {
     check_keep_going();
@@ -187,7 +188,7 @@ class Scan {
         {.items = listing_.classes.size(), .threads = default_threads()},
         [this]() -> OrderedWork<ClassImages>::Worker {
           return [this](uint64_t i) {
-            return ClassScan(files_, join_uri(root_, listing_.classes[i])).run();
+            return ClassScan(list_names_, join_uri(root_, listing_.classes[i])).run();
           };
         },
         [](const ClassImages& found) { return found.weight(); });
@@ -201,7 +202,7 @@ class Scan {
   // Errors: as open_files.
   void find_classes() {
     uint64_t images = 0;
-    for (const DirectoryEntry& entry : files_.list_names(root_)) {
+    for (const DirectoryEntry& entry : list_names_(root_)) {
       if (entry.is_directory) {
         listing_.classes.push_back(entry.name);
       } else {
@@ -275,7 +276,7 @@ class Scan {
     }
   }
 
-  FileSystem& files_;
+  const ListNames& list_names_;
   const std::string& root_;
   const OpenOptions& options_;
   FolderListing listing_;
@@ -285,8 +286,32 @@ class Scan {
 
 }  // namespace
 
-FolderListing scan_folder(FileSystem& files, const std::string& root, const OpenOptions& options) {
-  return Scan(files, root, options).run();
+FolderListing scan_folder(const ListNames& list_names, const std::string& root,
+                          const OpenOptions& options) {
+  return Scan(list_names, root, options).run();
+}
+
+Schema image_folder_schema() {
+  return {{{.name = "image", .kind = FieldKind::kImage},
+           {.name = "label", .kind = FieldKind::kTensor, .dtype = DType::kInt64}}};
+}
+
+void fill_sample(uint64_t i, Bytes encoded, size_t label, Sample& out) {
+  out.fields.resize(2);
+  out.fields[0].bytes = encoded;
+  store_le(out.scalars.data(), static_cast<int64_t>(label));
+  out.fields[1].bytes = Bytes(out.scalars).first(sizeof(int64_t));
+  for (FieldValue& field : out.fields) field.shape.clear();
+  out.id = i;
+}
+
+void check_image_length(const Place& place, uint64_t length) {
+  if (length <= kMaxImageFileBytes) return;
+  throw CorruptError("the file is too long to be an image",
+                     {.path = place.path,
+                      .record = place.record,
+                      .expected = fmt::format("at most {} bytes", kMaxImageFileBytes),
+                      .found = fmt::format("{}", length)});
 }
 
 }  // namespace fuelrail::files

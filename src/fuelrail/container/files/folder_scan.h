@@ -1,11 +1,14 @@
 // Finds the images of a folder with one sub-folder a class: their names, and nothing of the files.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fuelrail/container/container.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -37,10 +40,28 @@ struct FolderListing {
   std::vector<std::string> classes;    // the class folders' names, in code-point order
   std::vector<uint64_t> class_begins;  // the first image of each class
   Names names;                         // of images, below the class folder
+
+  size_t class_of(uint64_t i) const {
+    const auto end = std::upper_bound(class_begins.begin(), class_begins.end(), i);
+    return static_cast<size_t>(end - class_begins.begin()) - 1;
+  }
 };
+
+// As FileSystem::list_names. Called by several threads at once.
+using ListNames = std::function<std::vector<DirectoryEntry>(const std::string& uri)>;
 
 // Class folders are listed by several threads at once. Warns of files left out, and of folders that
 // hold something else than class folders, as it seems. Errors: as open_files.
-FolderListing scan_folder(FileSystem& files, const std::string& root, const OpenOptions& options);
+FolderListing scan_folder(const ListNames& list_names, const std::string& root,
+                          const OpenOptions& options);
+
+// What the images are samples of: {image: image, label: tensor int64 []}.
+Schema image_folder_schema();
+
+// Image i, with the index as its id. Lifetime: `out` views `encoded`.
+void fill_sample(uint64_t i, Bytes encoded, size_t label, Sample& out);
+
+// Errors: CorruptError for a file that is too long to be an image.
+void check_image_length(const Place& place, uint64_t length);
 
 }  // namespace fuelrail::files

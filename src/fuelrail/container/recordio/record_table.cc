@@ -9,8 +9,8 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/framing.h"
-#include "fuelrail/container/recordio/image_header.h"
 
 namespace fuelrail::recordio {
 namespace {
@@ -40,26 +40,22 @@ class TableBuilder {
   }
 
   SidecarWriter& table() { return table_; }
-  uint64_t records() const { return records_; }
+  uint64_t records() const { return tally_.records(); }
 
   // `prefix` holds the payload's image header and labels, if it can have them. Called after the
   // record was added to the table.
   void finish_record(Bytes prefix, uint64_t end_offset) {
-    ++records_;
-    if (prefix.size() >= kImageHeaderBytes && image_prefix_bytes(prefix) <= prefix.size()) {
-      ++image_records_;
-      labels_.add(parse_image_record(prefix).labels);
-    }
-    if (progress_ && (records_ % kProgressRecords == 0 || end_offset == source_.size_bytes() ||
+    tally_.add(prefix);
+    if (progress_ && (records() % kProgressRecords == 0 || end_offset == source_.size_bytes() ||
                       interval_is_over(end_offset))) {
       tell_progress(end_offset);
     }
   }
 
   SidecarWriter take() {
-    if (records_ == 0)
+    if (records() == 0)
       throw CorruptError("the file holds no readable record", {.path = source_.uri()});
-    if (image_records_ > records_ / 2) table_.set_labels(labels_.summary());
+    if (const auto labels = tally_.labels()) table_.set_labels(*labels);
     return std::move(table_);
   }
 
@@ -86,9 +82,7 @@ class TableBuilder {
   uint64_t clock_offset_ = 0;  // where the clock was looked at
   Clock::time_point told_;     // when progress was
   SidecarWriter table_;
-  LabelTally labels_;
-  uint64_t records_ = 0;
-  uint64_t image_records_ = 0;
+  ImageRecordTally tally_;
 };
 
 // The payload's first bytes, up to the end of its labels when it is an image record. `storage`

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/framing.h"
-#include "fuelrail/container/recordio/image_header.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/recordio/record_table.h"
 #include "fuelrail/container/recordio/record_writer.h"

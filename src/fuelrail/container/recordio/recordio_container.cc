@@ -2,41 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstring>
-
-#include "fuelrail/base/crc32.h"
-#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/framing.h"
-#include "fuelrail/container/recordio/image_header.h"
 #include "fuelrail/container/recordio/record_table.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::recordio {
 namespace {
-
-// Names of the fields, and their order in the schema.
-constexpr const char* kImageField = "image";
-constexpr const char* kLabelField = "label";
-constexpr const char* kDataField = "data";
-constexpr size_t kImageAt = 0;
-constexpr size_t kLabelAt = 1;
-
-FieldSpec label_field(const LabelSummary& labels) {
-  FieldSpec field{.name = kLabelField, .kind = FieldKind::kTensor, .dtype = DType::kFloat32};
-  if (labels.width != 1) {
-    field.shape = {labels.width};
-  } else if (labels.integral) {
-    field.dtype = DType::kInt64;
-  }
-  return field;
-}
-
-Schema schema_of(const Sidecar& sidecar) {
-  if (!sidecar.labels()) return {{{.name = kDataField, .kind = FieldKind::kBytes}}};
-  return {{{.name = kImageField, .kind = FieldKind::kImage}, label_field(*sidecar.labels())}};
-}
 
 // A RecordIO file is its records and nothing else, so the table runs from its begin to its end.
 void accept_sidecar(const Sidecar& sidecar) {
@@ -59,10 +32,10 @@ class OpenedRecordIo final : public RecordIoContainer {
   OpenedRecordIo(std::shared_ptr<const Source> source, StoredSidecar sidecar)
       : source_(std::move(source)),
         sidecar_(std::move(sidecar)),
-        schema_(schema_of(*sidecar_.sidecar)) {}
+        parser_(sidecar_.sidecar->labels()) {}
 
   uint64_t size() const override { return sidecar().records(); }
-  const Schema& schema() const override { return schema_; }
+  const Schema& schema() const override { return parser_.schema(); }
 
   Extent extent(uint64_t i) const override {
     const RecordEntry entry = sidecar().record(i);
@@ -77,13 +50,7 @@ class OpenedRecordIo final : public RecordIoContainer {
     try {
       const Bytes payload = unframe_whole(entry, framed, out.storage);
       if (checked) check_payload(payload, crc);
-      out.fields.resize(schema_.fields.size());
-      if (sidecar().labels()) {
-        parse_image(payload, out);
-      } else {
-        out.fields[0] = {.bytes = payload};
-        out.id = i;
-      }
+      parser_.parse(i, payload, out);
     } catch (Error& error) {
       error.add({.path = source_->uri(), .record = i, .offset = entry.offset});
       throw;
@@ -100,7 +67,12 @@ class OpenedRecordIo final : public RecordIoContainer {
 
   const std::vector<std::string>& classes() const override { return sidecar().classes(); }
   bool verifies_checksums() const override { return sidecar().has_checksums(); }
+  const char* format() const override { return "RecordIO"; }
+  const std::string& uri() const override { return source_->uri(); }
   const Sidecar& sidecar() const override { return *sidecar_.sidecar; }
+  Bytes payload(uint64_t i, Bytes framed, std::vector<std::byte>& storage) const override {
+    return unframe(framed, storage, sidecar().record(i).offset).payload;
+  }
   const SidecarLocation& sidecar_location() const override { return sidecar_.location; }
 
  private:
@@ -127,48 +99,9 @@ class OpenedRecordIo final : public RecordIoContainer {
                         .found = fmt::format("{}", record.framed_bytes)});
   }
 
-  static void check_payload(Bytes payload, uint32_t expected) {
-    const uint32_t found = crc32(payload);
-    if (found == expected) return;
-    throw CorruptError("the record is damaged: its checksum is wrong",
-                       {.expected = fmt::format("{:#010x}", expected),
-                        .found = fmt::format("{:#010x}", found),
-                        .remedy = "Restore the file, or pack it anew"});
-  }
-
-  void parse_image(Bytes payload, Sample& out) const {
-    const ImageRecord record = parse_image_record(payload);
-    out.id = record.id;
-    out.fields[kImageAt].bytes = record.image;
-    out.fields[kImageAt].shape.clear();
-    FieldValue& label = out.fields[kLabelAt];
-    const FieldSpec& spec = schema_.fields[kLabelAt];
-    label.bytes = record.labels;
-    label.shape.clear();
-    const auto width = static_cast<int64_t>(record.label_count());
-    const int64_t expected = spec.shape.empty() ? 1 : spec.shape[0];
-    if (expected == -1) {
-      label.shape.push_back(width);
-    } else if (width != expected) {
-      throw CorruptError(
-          "the record has another number of labels than the others",
-          {.expected = fmt::format("{}", expected), .found = fmt::format("{}", width)});
-    }
-    if (spec.dtype == DType::kInt64) label.bytes = as_integer(record.label(0), out);
-  }
-
-  static Bytes as_integer(float label, Sample& out) {
-    if (!is_integral_label(label)) {
-      throw CorruptError("the record's label is no whole number, unlike the others'",
-                         {.found = fmt::format("{}", label)});
-    }
-    store_le(out.scalars.data(), static_cast<int64_t>(label));
-    return Bytes(out.scalars).first(sizeof(int64_t));
-  }
-
   std::shared_ptr<const Source> source_;
   StoredSidecar sidecar_;
-  Schema schema_;
+  PayloadParser parser_;
 };
 
 TableProgress progress_of(const OpenOptions& options) {
@@ -203,15 +136,12 @@ std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
   return std::make_shared<OpenedRecordIo>(source, sidecar_in_memory(table, store.identity()));
 }
 
-SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options) {
-  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  SidecarStore store(*source, options.warn);
-  const auto old = store.find(accept_sidecar);
-  store.check_replaceable();
-  SidecarWriter writer = options.checksums ? read_table(source, options.progress)
-                                           : scan_heads(*source, options.progress);
-  if (old) writer.keep_sections_of(*old->sidecar);
-  return store.replace(writer).location;
+SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
+                             const std::function<void(const std::string&)>&) {
+  return {.accept = accept_sidecar, .make = [source](const BuildSidecarOptions& options) {
+            return options.checksums ? read_table(source, options.progress)
+                                     : scan_heads(*source, options.progress);
+          }};
 }
 
 }  // namespace fuelrail::recordio

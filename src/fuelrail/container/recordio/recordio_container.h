@@ -6,23 +6,16 @@
 #include <memory>
 #include <string>
 
-#include "fuelrail/container/container.h"
+#include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/open.h"
+#include "fuelrail/container/record_file.h"
 #include "fuelrail/container/recordio/record_reader.h"
-#include "fuelrail/container/sidecar_store.h"
 
 namespace fuelrail::recordio {
 
-// Schema: {image: image; label: tensor} where the payloads begin with MXNet's image header, {data:
-// bytes} where they do not (at most half of the records can have one). A label is an int64 scalar
-// when every record has one and all are whole numbers, a float32 scalar when one is not, else
-// float32 [width], the width being -1 when it differs.
-class RecordIoContainer : public Container {
- public:
-  // What is known besides the file, and where that lies: for `info` and `verify`.
-  virtual const Sidecar& sidecar() const = 0;
-  virtual const SidecarLocation& sidecar_location() const = 0;
-};
+// Schema: as container/image_record.h makes it, with images where more than half of the records can
+// begin with MXNet's image header.
+class RecordIoContainer : public RecordFile {};
 
 // Uses the sidecar of `uri`; without one, scans the file and leaves one behind (beside the file,
 // else in the cache directory, else in memory with a warning). Two processes may do so at once.
@@ -41,19 +34,9 @@ std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
     const std::string& uri, const std::function<void(const Damage&)>& report,
     const OpenOptions& options = {});
 
-struct BuildSidecarOptions {
-  bool checksums = true;  // CRC-32 of every payload: reads the whole file
-  // Called at the begin, now and then, and at the end with the bytes of the file that are done;
-  // returns false to stop with a StateError. Default: never called.
-  std::function<bool(uint64_t done_bytes, uint64_t total_bytes)> progress{};
-  std::function<void(const std::string&)> warn{};  // Default: said to nobody.
-};
-
-// Makes the sidecar of `uri` anew, and replaces the one it has; class names, and sections that
-// cannot be rebuilt, are kept from that. Returns: where it was written. Errors: those of
-// open_recordio; CorruptError when the file beside is not a sidecar of this file (it is never
-// overwritten); StateError when the file or its sidecar has changed meanwhile; IoError when it can
-// be written nowhere.
-SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options = {});
+// For build_sidecar. The sidecar's table is read from the file; its checksums, where they are asked
+// for, from all of it. Errors of `make`: those of open_recordio.
+SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
+                             const std::function<void(const std::string&)>& warn);
 
 }  // namespace fuelrail::recordio

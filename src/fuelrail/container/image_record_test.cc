@@ -1,4 +1,4 @@
-#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/image_record.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,9 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/hex.h"
+#include "fuelrail/testing/refusal.h"
 
-namespace fuelrail::recordio {
+namespace fuelrail {
 namespace {
 
 // Packed by MXNet 1.9.1 (pack.json of its golden files): id, labels, bytes of the payload.
@@ -26,7 +27,7 @@ const Packed kPacked[] = {
     {9, {1, 2}, "0200000000000000090000000000000000000000000000000000803f00000040827ac883d7fb96"},
 };
 
-TEST(ImageHeader, payloads_equal_those_of_mxnet) {
+TEST(ImageRecord, payloads_equal_those_of_mxnet) {
   const auto body = bytes_of_hex(kBody);
   for (const Packed& packed : kPacked) {
     std::vector<std::byte> payload;
@@ -42,7 +43,7 @@ TEST(ImageHeader, payloads_equal_those_of_mxnet) {
   }
 }
 
-TEST(ImageHeader, all_label_counts_and_image_sizes_come_back) {
+TEST(ImageRecord, all_label_counts_and_image_sizes_come_back) {
   for (size_t labels = 1; labels < 255; labels += 7) {
     for (size_t size = 0; size < 255; size += 5) {
       std::vector<float> values(labels);
@@ -58,7 +59,7 @@ TEST(ImageHeader, all_label_counts_and_image_sizes_come_back) {
   }
 }
 
-TEST(ImageHeader, label_array_of_one_is_read) {
+TEST(ImageRecord, label_array_of_one_is_read) {
   const auto payload =
       bytes_of_hex("01000000 00000000 0500000000000000 0600000000000000 00002041 ff");
   const ImageRecord record = parse_image_record(payload);
@@ -69,7 +70,7 @@ TEST(ImageHeader, label_array_of_one_is_read) {
   EXPECT_EQ(hex_of(record.image), "ff");
 }
 
-TEST(ImageHeader, no_label_is_label_zero) {
+TEST(ImageRecord, no_label_is_label_zero) {
   std::vector<std::byte> payload;
   append_image_record(1, {}, {}, payload);
   const ImageRecord record = parse_image_record(payload);
@@ -77,7 +78,7 @@ TEST(ImageHeader, no_label_is_label_zero) {
   EXPECT_EQ(record.label(0), 0.0f);
 }
 
-TEST(ImageHeader, payload_cut_anywhere_before_the_image_is_corrupt) {
+TEST(ImageRecord, payload_cut_anywhere_before_the_image_is_corrupt) {
   std::vector<std::byte> payload;
   const float labels[] = {1, 2, 3};
   append_image_record(1, labels, {}, payload);
@@ -86,11 +87,62 @@ TEST(ImageHeader, payload_cut_anywhere_before_the_image_is_corrupt) {
   }
 }
 
-TEST(ImageHeader, label_count_beyond_the_payload_is_corrupt) {
+TEST(ImageRecord, label_count_beyond_the_payload_is_corrupt) {
   std::vector<std::byte> payload(100);
   store_le(payload.data(), std::numeric_limits<uint32_t>::max());
   EXPECT_THROW(parse_image_record(payload), CorruptError);
 }
 
+TEST(ImageRecordTally, more_than_half_must_be_image_records) {
+  const auto image = [](float label) {
+    std::vector<std::byte> payload;
+    append_image_record(1, {&label, 1}, {}, payload);
+    return payload;
+  };
+  ImageRecordTally tally;
+  EXPECT_EQ(tally.labels(), std::nullopt);
+  tally.add(image(3));
+  EXPECT_EQ(tally.labels(), (LabelSummary{.width = 1, .integral = true}));
+  tally.add(as_bytes("short"));
+  EXPECT_EQ(tally.labels(), std::nullopt);
+  tally.add(image(0.5));
+  EXPECT_EQ(tally.labels(), (LabelSummary{.width = 1, .integral = false}));
+  tally.add(std::vector<std::byte>(24, std::byte{1}));  // labels that are not there
+  EXPECT_EQ(tally.labels(), std::nullopt);
+  EXPECT_EQ(tally.records(), 4);
+}
+
+TEST(PayloadParser, without_labels_everything_is_bytes) {
+  const PayloadParser parser(std::nullopt);
+  Sample sample;
+  parser.parse(7, as_bytes("anything"), sample);
+  ASSERT_EQ(sample.fields.size(), 1);
+  EXPECT_EQ(parser.schema().fields[0].name, "data");
+  EXPECT_EQ(as_text(sample.fields[0].bytes), "anything");
+  EXPECT_EQ(sample.id, 7u);
+}
+
+TEST(PayloadParser, labels_unlike_the_others_are_refused) {
+  const auto refusal = [](LabelSummary summary, const std::vector<float>& labels) {
+    std::vector<std::byte> payload;
+    append_image_record(1, labels, as_bytes("image"), payload);
+    Sample sample;
+    return testing::refusal_of<CorruptError>(
+        [&] { PayloadParser(summary).parse(0, payload, sample); });
+  };
+  EXPECT_EQ(refusal({.width = 1, .integral = true}, {1, 2}),
+            "the record has another number of labels than the others: expected 1, found 2");
+  EXPECT_EQ(refusal({.width = 1, .integral = true}, {0.5}),
+            "the record's label is no whole number, unlike the others': found 0.5");
+}
+
+TEST(CheckPayload, says_what_it_expected_and_found) {
+  check_payload(as_bytes("hello"), 0x3610a686);
+  EXPECT_EQ(testing::refusal_of<CorruptError>([] {
+              check_payload(as_bytes("hullo"), 0x3610a686);
+            }).substr(0, 75),
+            "the record is damaged: its checksum is wrong: expected 0x3610a686, found 0x");
+}
+
 }  // namespace
-}  // namespace fuelrail::recordio
+}  // namespace fuelrail

@@ -1,7 +1,7 @@
 // MXNet's header of labels in front of an image.
 #include <algorithm>
 
-#include "fuelrail/container/recordio/image_header.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar.h"
 #include "fuzzing.h"
 
@@ -9,8 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fuelrail;
   using fuzzing::require;
   const Bytes payload = fuzzing::as_bytes(data, size);
-  recordio::ImageRecord record;
-  if (!fuzzing::succeeds([&] { record = recordio::parse_image_record(payload); })) return 0;
+  ImageRecord record;
+  if (!fuzzing::succeeds([&] { record = parse_image_record(payload); })) return 0;
   std::vector<float> labels;
   for (size_t i = 0; i < record.label_count(); ++i) labels.push_back(record.label(i));
   LabelTally tally;
@@ -18,8 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(tally.summary().width == static_cast<int64_t>(labels.size()), "labels are counted");
 
   std::vector<std::byte> written;
-  recordio::append_image_record(record.id, labels, record.image, written);
-  const recordio::ImageRecord again = recordio::parse_image_record(written);
+  append_image_record(record.id, labels, record.image, written);
+  const ImageRecord again = parse_image_record(written);
   require(again.id == record.id && std::ranges::equal(again.labels, record.labels) &&
               std::ranges::equal(again.image, record.image),
           "what is written is read back");

@@ -1,0 +1,36 @@
+// Making the sidecar of a file anew, whatever its format.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "fuelrail/container/sidecar.h"
+#include "fuelrail/container/sidecar_store.h"
+
+namespace fuelrail {
+
+struct BuildSidecarOptions {
+  // CRC-32 of every payload: reads the whole file. Of formats that have none themselves.
+  bool checksums = true;
+  // Called at the begin, now and then, and at the end with the bytes of the file that are done;
+  // returns false to stop with a StateError. Default: never called.
+  std::function<bool(uint64_t done_bytes, uint64_t total_bytes)> progress{};
+  std::function<void(const std::string&)> warn{};  // Default: said to nobody.
+};
+
+// Makes the sidecar of `uri` anew, and replaces the one it has; class names, and sections that
+// cannot be rebuilt, are kept from that. Returns: where it was written. Errors: those of opening
+// the file; UnsupportedError for what has no sidecar (a folder, a format that fuelrail does not
+// read); CorruptError when the file beside is not a sidecar of this file (it is never overwritten);
+// StateError when the file or its sidecar has changed meanwhile; IoError when it can be written
+// nowhere.
+SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options = {});
+
+// What each format has of its own in this. Lifetime: the source's, which both functions hold.
+struct SidecarRecipe {
+  AcceptSidecar accept;
+  std::function<SidecarWriter(const BuildSidecarOptions&)> make;
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,136 @@
+#include "fuelrail/container/ffrecord/ffrecord_container.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/ffrecord/record_scan.h"
+#include "fuelrail/container/fingerprint.h"
+#include "fuelrail/container/image_record.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::ffrecord {
+namespace {
+
+uint64_t record_bytes(const RecordTable& table) {
+  return table.size() == 0 ? 0 : table.file_bytes() - table.offset(0);
+}
+
+AcceptSidecar accepting(uint64_t records, uint64_t bytes) {
+  return [=](const Sidecar& sidecar) {
+    const Fingerprint& found = sidecar.fingerprint();
+    if (found.records == records && found.bytes == bytes) return;
+    throw CorruptError("the sidecar does not fit the file's table",
+                       {.path = sidecar.uri(),
+                        .expected = fmt::format("{} records of {} bytes", records, bytes),
+                        .found = fmt::format("{} of {}", found.records, found.bytes)});
+  };
+}
+
+AcceptSidecar accepting(const RecordTable& table) {
+  return accepting(table.size(), record_bytes(table));
+}
+
+class OpenedFfrecord final : public FfrecordContainer {
+ public:
+  OpenedFfrecord(std::shared_ptr<const Source> source, RecordTable table, StoredSidecar sidecar)
+      : source_(std::move(source)),
+        table_(std::move(table)),
+        sidecar_(std::move(sidecar)),
+        parser_(sidecar_.sidecar->labels()) {}
+
+  uint64_t size() const override { return table_.size(); }
+  const Schema& schema() const override { return parser_.schema(); }
+  Extent extent(uint64_t i) const override { return extent_of(source_, table_, i); }
+
+  void parse(uint64_t i, Bytes framed, Sample& out) const override {
+    try {
+      check_record(table_, i, framed);
+      parser_.parse(i, framed, out);
+    } catch (Error& error) {
+      error.add({.path = source_->uri(), .record = i, .offset = table_.offset(i)});
+      throw;
+    }
+  }
+
+  Place place(uint64_t i) const override { return {source_->uri(), i, table_.offset(i)}; }
+  const std::vector<std::string>& classes() const override { return sidecar().classes(); }
+  const char* format() const override { return "FFRecord"; }
+  bool verifies_checksums() const override { return true; }
+
+  const RecordTable& table() const override { return table_; }
+  const std::string& uri() const override { return source_->uri(); }
+  const Sidecar& sidecar() const override { return *sidecar_.sidecar; }
+  const SidecarLocation& sidecar_location() const override { return sidecar_.location; }
+  Bytes payload(uint64_t, Bytes framed, std::vector<std::byte>&) const override { return framed; }
+
+ private:
+  Fingerprint make_fingerprint(const std::function<bool()>&) const override {
+    FingerprintBuilder builder;
+    for (uint64_t i = 0; i < size(); ++i) builder.add(table_.length(i));
+    return builder.result();
+  }
+
+  std::shared_ptr<const Source> source_;
+  RecordTable table_;
+  StoredSidecar sidecar_;
+  PayloadParser parser_;
+};
+
+}  // namespace
+
+void check_record(const RecordTable& table, uint64_t i, Bytes payload) {
+  const uint64_t length = table.length(i);
+  if (payload.size() != length) {
+    const ErrorDetail detail{.expected = fmt::format("{} bytes", length),
+                             .found = fmt::format("{}", payload.size())};
+    if (payload.size() < length) throw TruncatedError("the record is cut short", detail);
+    throw CorruptError("the record is longer than the table says", detail);
+  }
+  check_payload(payload, table.crc(i));
+}
+
+Extent extent_of(const std::shared_ptr<const Source>& source, const RecordTable& table,
+                 uint64_t i) {
+  const uint64_t length = table.length(i);
+  if (length > kMaxRecordBytes) {
+    throw CorruptError("the table has a record longer than any can be",
+                       {.path = source->uri(),
+                        .record = i,
+                        .offset = table.offset(i),
+                        .expected = fmt::format("at most {} bytes", kMaxRecordBytes),
+                        .found = fmt::format("{}", length)});
+  }
+  return {source, table.offset(i), length};
+}
+
+std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
+                                                       const OpenOptions& options) {
+  std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
+  RecordTable table = RecordTable::read(*source, true, options.warn);
+  if (table.size() == 0) {  // of which there is nothing to remember
+    StoredSidecar nothing = sidecar_in_memory(SidecarWriter(), identify(*source));
+    return std::make_shared<OpenedFfrecord>(std::move(source), std::move(table),
+                                            std::move(nothing));
+  }
+  SidecarStore store(*source, options.warn);
+  std::optional<StoredSidecar> sidecar = store.find(accepting(table));
+  if (!sidecar) {
+    const auto progress = [&options](uint64_t, uint64_t) {
+      return !options.keep_going || options.keep_going();
+    };
+    sidecar = store.publish(scan_records(*source, table, progress));
+  }
+  return std::make_shared<OpenedFfrecord>(std::move(source), std::move(table), std::move(*sidecar));
+}
+
+SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
+                             const std::function<void(const std::string&)>& warn) {
+  auto table = std::make_shared<const RecordTable>(RecordTable::read(*source, true, warn));
+  return {.accept = accepting(*table), .make = [source, table](const BuildSidecarOptions& options) {
+            return scan_records(*source, *table, options.progress);
+          }};
+}
+
+}  // namespace fuelrail::ffrecord

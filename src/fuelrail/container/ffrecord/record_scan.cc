@@ -1,0 +1,156 @@
+#include "fuelrail/container/ffrecord/record_scan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/image_format.h"
+#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/sidecar_format.h"
+#include "fuelrail/storage/read_queue.h"
+
+namespace fuelrail::ffrecord {
+namespace {
+
+// What is read of a record: enough for header, a few labels and the image's first bytes; more once
+// a record with more labels was met.
+constexpr uint64_t kBeginBytes = 128;
+constexpr uint64_t kMaxBeginBytes = 8 * 1024;
+constexpr uint64_t kMaxPrefixBytes = kImageHeaderBytes + uint64_t{frx::kMaxLabels} * sizeof(float);
+
+constexpr size_t kWindow = 2048;  // records in flight; read in groups, so that neighbours meet
+constexpr size_t kGroup = 256;
+constexpr int kThreads = 16;
+constexpr uint64_t kFewRecords = 64;  // for which no thread is started
+
+constexpr uint64_t kProgressRecords = 1024;
+constexpr std::chrono::milliseconds kProgressInterval{50};
+
+class Scan {
+ public:
+  Scan(const Source& source, const RecordTable& table, const ScanProgress& progress)
+      : source_(source),
+        table_(table),
+        progress_(progress),
+        slots_(std::min<uint64_t>(kWindow, table.size())),
+        completions_(kGroup),
+        queue_(make_read_queue({.threads = table.size() <= kFewRecords ? 0 : kThreads})) {
+    for (size_t slot = 0; slot < slots_.size(); ++slot) free_.push_back(slot);
+  }
+
+  SidecarWriter run() {
+    tell_progress();
+    while (tally_.records() < table_.size()) {
+      if (next_ < table_.size() && free_.size() >= std::min(kGroup, slots_.size())) submit();
+      const size_t got = queue_->wait(completions_, 1);
+      for (const Completion& completion : std::span(completions_).first(got)) finish(completion);
+      if (is_time()) tell_progress();
+    }
+    tell_progress();
+    SidecarWriter sidecar;
+    for (uint64_t i = 0; i < table_.size(); ++i) sidecar.add_length(table_.length(i));
+    if (const auto labels = tally_.labels()) sidecar.set_labels(*labels);
+    return sidecar;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Slot {
+    uint64_t record = 0;
+    std::vector<std::byte> bytes;
+  };
+
+  void submit() {
+    std::vector<ReadRequest> requests;
+    while (!free_.empty() && next_ < table_.size()) {
+      const size_t number = free_.back();
+      free_.pop_back();
+      Slot& slot = slots_[number];
+      slot.record = next_++;
+      slot.bytes.resize(std::min(begin_bytes_, table_.length(slot.record)));
+      requests.push_back({.source = &source_,
+                          .offset = table_.offset(slot.record),
+                          .into = slot.bytes,
+                          .tag = number});
+    }
+    queue_->submit(requests);
+  }
+
+  void finish(const Completion& completion) {
+    const Slot& slot = slots_[completion.tag];
+    try {
+      if (completion.error) std::rethrow_exception(completion.error);
+      tally_.add(image_begin(slot.record, slot.bytes));
+    } catch (Error& error) {
+      error.add(
+          {.path = source_.uri(), .record = slot.record, .offset = table_.offset(slot.record)});
+      throw;
+    }
+    done_bytes_ += table_.length(slot.record);
+    free_.push_back(completion.tag);
+  }
+
+  // Header and labels, where an image begins behind them; else nothing. Nothing is allocated for
+  // labels that a record cannot have, or that no image follows.
+  Bytes image_begin(uint64_t i, Bytes begin) {
+    if (begin.size() < kImageHeaderBytes) return {};
+    const uint64_t prefix = image_prefix_bytes(begin);
+    if (prefix > kMaxPrefixBytes || prefix > table_.length(i)) return {};
+    if (!announced_format(range(i, begin, prefix, kImageSignatureBytes))) return {};
+    begin_bytes_ = std::max(begin_bytes_, std::min(prefix + kImageSignatureBytes, kMaxBeginBytes));
+    return range(i, begin, 0, prefix);
+  }
+
+  // Part of record i, of which `begin` is there; shorter where the record ends. Requires: from <=
+  // its length. Lifetime: until the next call.
+  Bytes range(uint64_t i, Bytes begin, uint64_t from, uint64_t length) {
+    length = std::min(length, table_.length(i) - from);
+    if (from + length <= begin.size()) return begin.subspan(from, length);
+    further_.resize(length);
+    source_.read(table_.offset(i) + from, further_);
+    return further_;
+  }
+
+  bool is_time() const {
+    return tally_.records() - told_records_ >= kProgressRecords ||
+           Clock::now() - told_ >= kProgressInterval;
+  }
+
+  void tell_progress() {
+    told_records_ = tally_.records();
+    told_ = Clock::now();
+    if (!progress_) return;
+    const bool all = told_records_ == table_.size();
+    const uint64_t total = source_.size_bytes();
+    if (!progress_(all ? total : done_bytes_, total)) {
+      throw StateError("interrupted", {.path = source_.uri()});
+    }
+  }
+
+  const Source& source_;
+  const RecordTable& table_;
+  const ScanProgress& progress_;
+  ImageRecordTally tally_;
+  uint64_t begin_bytes_ = kBeginBytes;
+  uint64_t next_ = 0;        // to be submitted
+  uint64_t done_bytes_ = 0;  // of records
+  uint64_t told_records_ = 0;
+  Clock::time_point told_;
+  std::vector<std::byte> further_;
+  std::vector<Slot> slots_;
+  std::vector<size_t> free_;  // slots
+  std::vector<Completion> completions_;
+  std::unique_ptr<ReadQueue> queue_;  // last: it writes into the slots until it is gone
+};
+
+}  // namespace
+
+SidecarWriter scan_records(const Source& source, const RecordTable& table,
+                           const ScanProgress& progress) {
+  return Scan(source, table, progress).run();
+}
+
+}  // namespace fuelrail::ffrecord

@@ -1,0 +1,154 @@
+#include "fuelrail/container/image_record.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+// The fields' places in the header.
+constexpr size_t kFlagAt = 0;
+constexpr size_t kHeaderLabelAt = 4;
+constexpr size_t kIdAt = 8;
+constexpr size_t kId2At = 16;
+
+// Names of the fields, and their order in the schema.
+constexpr const char* kImageField = "image";
+constexpr const char* kLabelField = "label";
+constexpr const char* kDataField = "data";
+constexpr size_t kImageAt = 0;
+constexpr size_t kLabelAt = 1;
+
+FieldSpec label_field(const LabelSummary& labels) {
+  FieldSpec field{.name = kLabelField, .kind = FieldKind::kTensor, .dtype = DType::kFloat32};
+  if (labels.width != 1) {
+    field.shape = {labels.width};
+  } else if (labels.integral) {
+    field.dtype = DType::kInt64;
+  }
+  return field;
+}
+
+Bytes as_integer(float label, Sample& out) {
+  if (!is_integral_label(label)) {
+    throw CorruptError("the record's label is no whole number, unlike the others'",
+                       {.found = fmt::format("{}", label)});
+  }
+  store_le(out.scalars.data(), static_cast<int64_t>(label));
+  return Bytes(out.scalars).first(sizeof(int64_t));
+}
+
+[[noreturn]] void throw_too_short(uint64_t expected, size_t found) {
+  throw CorruptError(
+      "the record is too short for its image header",
+      {.expected = fmt::format("at least {} bytes", expected), .found = fmt::format("{}", found)});
+}
+
+}  // namespace
+
+float ImageRecord::label(size_t i) const {
+  return load_le<float>(labels.data() + i * sizeof(float));
+}
+
+uint64_t image_prefix_bytes(Bytes payload) {
+  return kImageHeaderBytes + uint64_t{load_le<uint32_t>(payload.data() + kFlagAt)} * sizeof(float);
+}
+
+ImageRecord parse_image_record(Bytes payload) {
+  if (payload.size() < kImageHeaderBytes) throw_too_short(kImageHeaderBytes, payload.size());
+  const uint64_t prefix = image_prefix_bytes(payload);
+  if (payload.size() < prefix) throw_too_short(prefix, payload.size());
+  const bool label_in_header = prefix == kImageHeaderBytes;
+  return {.id = load_le<uint64_t>(payload.data() + kIdAt),
+          .id2 = load_le<uint64_t>(payload.data() + kId2At),
+          .labels = label_in_header
+                        ? payload.subspan(kHeaderLabelAt, sizeof(float))
+                        : payload.subspan(kImageHeaderBytes, prefix - kImageHeaderBytes),
+          .image = payload.subspan(prefix)};
+}
+
+void append_image_record(uint64_t id, std::span<const float> labels, Bytes image,
+                         std::vector<std::byte>& out) {
+  std::array<std::byte, kImageHeaderBytes> header{};
+  const bool label_in_header = labels.size() == 1;
+  store_le(header.data() + kFlagAt, label_in_header ? 0u : static_cast<uint32_t>(labels.size()));
+  store_le(header.data() + kHeaderLabelAt, label_in_header ? labels[0] : 0.0f);
+  store_le(header.data() + kIdAt, id);
+  out.insert(out.end(), header.begin(), header.end());
+  if (!label_in_header) {
+    const Bytes values = std::as_bytes(labels);
+    out.insert(out.end(), values.begin(), values.end());
+  }
+  out.insert(out.end(), image.begin(), image.end());
+}
+
+// --- What the records of a file are ---
+
+void ImageRecordTally::add(Bytes begin) {
+  ++records_;
+  if (begin.size() < kImageHeaderBytes || image_prefix_bytes(begin) > begin.size()) return;
+  ++image_records_;
+  labels_.add(parse_image_record(begin).labels);
+}
+
+std::optional<LabelSummary> ImageRecordTally::labels() const {
+  if (image_records_ <= records_ / 2) return std::nullopt;
+  return labels_.summary();
+}
+
+PayloadParser::PayloadParser(const std::optional<LabelSummary>& labels)
+    : images_(labels.has_value()) {
+  if (labels) {
+    schema_.fields = {{.name = kImageField, .kind = FieldKind::kImage}, label_field(*labels)};
+  } else {
+    schema_.fields = {{.name = kDataField, .kind = FieldKind::kBytes}};
+  }
+}
+
+void PayloadParser::parse(uint64_t index, Bytes payload, Sample& out) const {
+  out.fields.resize(schema_.fields.size());
+  if (images_) {
+    parse_image(payload, out);
+    return;
+  }
+  out.fields[0] = {.bytes = payload};
+  out.id = index;
+}
+
+void PayloadParser::parse_image(Bytes payload, Sample& out) const {
+  const ImageRecord record = parse_image_record(payload);
+  out.id = record.id;
+  out.fields[kImageAt].bytes = record.image;
+  out.fields[kImageAt].shape.clear();
+  FieldValue& label = out.fields[kLabelAt];
+  const FieldSpec& spec = schema_.fields[kLabelAt];
+  label.bytes = record.labels;
+  label.shape.clear();
+  const auto width = static_cast<int64_t>(record.label_count());
+  const int64_t expected = spec.shape.empty() ? 1 : spec.shape[0];
+  if (expected == -1) {
+    label.shape.push_back(width);
+  } else if (width != expected) {
+    throw CorruptError(
+        "the record has another number of labels than the others",
+        {.expected = fmt::format("{}", expected), .found = fmt::format("{}", width)});
+  }
+  if (spec.dtype == DType::kInt64) label.bytes = as_integer(record.label(0), out);
+}
+
+void check_payload(Bytes payload, uint32_t crc) { check_payload_crc(crc32(payload), crc); }
+
+void check_payload_crc(uint32_t found, uint32_t crc) {
+  if (found == crc) return;
+  throw CorruptError("the record is damaged: its checksum is wrong",
+                     {.expected = fmt::format("{:#010x}", crc),
+                      .found = fmt::format("{:#010x}", found),
+                      .remedy = "Restore the file, or pack it anew"});
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,18 @@
+// Extensions of names, in either case.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace fuelrail {
+
+// Requires: `lower_case_end` is in lower case.
+inline bool ends_with_ignoring_case(std::string_view text, std::string_view lower_case_end) {
+  if (text.size() < lower_case_end.size()) return false;
+  const std::string_view end = text.substr(text.size() - lower_case_end.size());
+  return std::equal(end.begin(), end.end(), lower_case_end.begin(), [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+  });
+}
+
+}  // namespace fuelrail
