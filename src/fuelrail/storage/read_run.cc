@@ -16,8 +16,11 @@ namespace fuelrail {
 namespace {
 
 bool is_before(const ReadRequest& a, const ReadRequest& b) {
-  if (a.source != b.source) return std::less<>()(a.source, b.source);
-  return a.offset < b.offset;
+  if (a.source == b.source) return a.offset < b.offset && a.source->descriptor() >= 0;
+  const auto file_of = [](const ReadRequest& request) {
+    return request.source->descriptor() >= 0 ? request.source : nullptr;
+  };
+  return std::less<>()(file_of(a), file_of(b));
 }
 
 // Whether `next` can join a run of `bytes` bytes that ends with `last`.

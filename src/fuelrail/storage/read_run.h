@@ -29,7 +29,8 @@ inline constexpr size_t kMaxRunRequests = 64;
 bool lies_within(const ReadRequest& request);
 
 // Puts the requests from `begin` on in the order of their offsets, source by source, so that
-// neighbours stand together.
+// neighbours stand together. Those of sources without a descriptor, which have no neighbours, come
+// first and keep their order.
 void sort_by_place(std::deque<ReadRequest>& requests, std::deque<ReadRequest>::iterator begin);
 
 struct ReadRun {
