@@ -91,9 +91,11 @@ struct ReadQueueOptions {
   int threads = 4;  // as set_threads; 0 reads inside `wait`, in order, without any
   ReadBackend backend = ReadBackend::kAuto;  // with threads = 0: not asked
   bool direct = false;
-  // Called at most once when a file system refuses direct reads (the source is not asked again),
-  // and at most once when a file cannot be opened for them now; they become ordinary ones then. On
-  // a thread that calls `submit` or `wait`, or on one of the queue's own. Must not call the queue.
+  // Called at most once when a file system refuses direct reads, at most once when a file cannot be
+  // opened for them (the source is not asked again, but after a lack of descriptors or memory), and
+  // at most once for a source without a descriptor; they become ordinary ones then. On a thread
+  // that calls `submit` or `wait`, or on one of the queue's own. Must neither block nor call the
+  // queue, whose lock may be held.
   std::function<void(const std::string&)> warn{};
 };
 

@@ -67,11 +67,13 @@ class DirectReads {
   void read_failed(const Source& source, int error);
 
  private:
+  void not_held_open(const Source& source);
   void open_failed(const Source& source, int error);
   void refused(const Source& source, int error);
 
   const bool wanted_;
   const std::function<void(const std::string&)> warn_;
+  std::once_flag warned_of_closed_;
   std::once_flag warned_of_refusal_;
   std::once_flag warned_of_lack_;
 };
