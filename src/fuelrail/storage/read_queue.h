@@ -45,8 +45,8 @@ class ReadQueue {
   ReadQueue& operator=(const ReadQueue&) = delete;
 
   // Never blocks on a read. Every request gets exactly one completion; errors of the read, whatever
-  // they are, arrive there. Errors: IoError when not one thread can be started; nothing is
-  // submitted then.
+  // they are, arrive there. Errors: IoError when not one thread can be started. Whatever is
+  // thrown, nothing is submitted then.
   virtual void submit(std::span<const ReadRequest> requests) = 0;
 
   // Waits until at least `at_least` completions are there (or all that are in flight, when those
@@ -66,7 +66,8 @@ class ReadQueue {
   // `wait`. Errors: none; where the system starts no further thread, fewer have to do.
   virtual void set_threads(int threads) = 0;
 
-  // Who reads: "inline", "pread" or "io_uring".
+  // Who has read so far: "inline", "pread", "io_uring", or "io_uring and pread" where threads had
+  // to read some; before the first read, who is to.
   virtual const char* backend_name() const = 0;
 
  protected:

@@ -53,6 +53,17 @@ TEST(ReadQueue, the_backend_can_be_chosen_and_has_a_name) {
   }
 }
 
+TEST(ReadQueue, what_threads_read_is_not_said_to_be_read_by_io_uring) {
+  const auto source = memory_source("memory", numbered_bytes(10));
+  std::byte byte{};
+  const ReadRequest request{source.get(), 0, {&byte, 1}, 0};
+  const auto queue = make_read_queue({});
+  queue->submit({&request, 1});
+  std::vector<Completion> completions(1);
+  EXPECT_EQ(queue->wait(completions, 1), 1u);
+  EXPECT_STREQ(queue->backend_name(), "pread");
+}
+
 // A container's seccomp profile, as Docker's default one: io_uring_setup is not permitted.
 bool forbid_io_uring() {
   sock_filter steps[] = {
