@@ -48,10 +48,11 @@ struct EngineOptions {
   // and what stands in for a bad record of a batch that is being worked on is not kept waiting.
   size_t read_ahead_bytes = size_t{32} << 20;
   ReadBackend read_backend = ReadBackend::kAuto;
-  // Reads past the page cache, where a file system permits it: for data far larger than memory.
+  // Reads past the page cache, where a file system permits it: for data far larger than memory, in
+  // files that are held open. A folder's are not, and are read in the ordinary way.
   bool direct_reads = false;
-  // Called when direct reads are refused, or not possible for now: once each at most, on one of the
-  // engine's threads.
+  // Called when direct reads are refused, not possible for now, or wanted of what is not held open:
+  // once each at most, on one of the engine's threads. Must not block.
   std::function<void(const std::string&)> warn{};
   // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
   std::function<std::unique_ptr<ReadQueue>(const ReadQueueOptions&)> make_queue = make_read_queue;

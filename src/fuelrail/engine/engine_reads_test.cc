@@ -469,6 +469,27 @@ TEST(EngineReads, every_backend_gives_the_same_batches_direct_or_not) {
   }
 }
 
+TEST(EngineReads, buffers_of_what_is_not_read_directly_are_no_larger) {
+  std::vector<MemoryContainer::Record> records(200, {.fields = {std::string(4096 - 8, 'x')}});
+  Rig rig;
+  rig.container =
+      std::make_shared<MemoryContainer>("memory://equal", Schema{{{.name = "bytes"}}}, records);
+  rig.order = {.records = 200, .batch_size = 200};
+  Gate gate;
+  rig.worker.before = [&](auto) { gate.pass(); };
+  rig.engine.read_ahead_bytes = 40 * 4096;
+  rig.engine.direct_reads = true;
+  std::atomic<int> warnings = 0;
+  rig.engine.warn = [&](const std::string&) { ++warnings; };
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  while (engine->stats().fetch.waiting_seconds < 0.02) std::this_thread::yield();
+  EXPECT_GE(engine->stats().fetch.items, 30u);  // 40 records, not 10
+  EXPECT_EQ(warnings, 1);
+  gate.open();
+  EXPECT_EQ(said_by(*engine), expected(rig, 1)[0]);
+}
+
 TEST(EngineReads, stats_name_the_backend) {
   Rig rig;
   rig.engine.read_backend = ReadBackend::kPread;

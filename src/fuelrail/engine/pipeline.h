@@ -113,6 +113,7 @@ class Pipeline {
   bool admit_rows();
   bool admits(const Row& row) const;
   void admit(Row& row);
+  bool may_be_direct(const Row& row) const;
   ReadRequest request_for(Row& row) const;
   void mark_ready(Row& row);
   void collect(size_t at_least);

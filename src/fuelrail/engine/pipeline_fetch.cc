@@ -285,11 +285,15 @@ void Pipeline::admit(Row& row) {
   const auto length = static_cast<size_t>(row.extent.length);
   if (length == 0) return mark_ready(row);
   try {
-    row.buffer = buffers_.take(options_.direct_reads ? length + kRoomForDirect : length);
+    row.buffer = buffers_.take(may_be_direct(row) ? length + kRoomForDirect : length);
     requests_.push_back(request_for(row));
   } catch (...) {
     drop_row(row, std::current_exception());
   }
+}
+
+bool Pipeline::may_be_direct(const Row& row) const {
+  return options_.direct_reads && row.extent.source->descriptor() >= 0;
 }
 
 // A direct read wants the record as far behind an aligned address as it is behind an aligned
@@ -297,7 +301,7 @@ void Pipeline::admit(Row& row) {
 ReadRequest Pipeline::request_for(Row& row) const {
   const MutableBytes room(row.buffer.data.get(), row.buffer.capacity);
   row.begin = 0;
-  if (options_.direct_reads) {
+  if (may_be_direct(row)) {
     const auto address = std::bit_cast<uintptr_t>(room.data());
     row.begin = static_cast<size_t>(-address % kDirectAlignment) +
                 static_cast<size_t>(row.extent.offset % kDirectAlignment);
