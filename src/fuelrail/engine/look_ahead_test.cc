@@ -152,6 +152,60 @@ TEST(LookAhead, records_are_found_where_looks_find_no_memory) {
   });
 }
 
+TEST(LookAhead, a_substitute_is_found_where_no_thread_can_be_had) {
+  const auto container = looked_at([](uint64_t) {});
+  LookAhead ahead(container, std::make_unique<FailingQueue>([](int) { throw std::bad_alloc(); }));
+  EXPECT_FALSE(ahead.look_at_substitute(1, 50));
+  EXPECT_TRUE(ahead.is_substitute_found(1));
+  EXPECT_EQ(ahead.find_substitute(1, 50).offset, container->extent(50).offset);
+}
+
+TEST(LookAhead, substitutes_are_found_while_planned_records_are_looked_at) {
+  Looks looks;
+  const auto container = looked_at([&](uint64_t record) {
+    if (record < 8) looks.stand();
+    if (record == 60) throw NotFoundError("no such file or directory");
+  });
+  LookAhead ahead(container, 9);
+  EpochSampler sampler(kOrder);
+  const auto plan = ahead.next_plan(sampler, 0);
+  EXPECT_TRUE(looks.await(8));
+  for (const uint64_t record : {50, 60, 70}) EXPECT_TRUE(ahead.look_at_substitute(record, record));
+  for (const uint64_t record : {70, 60, 50}) {
+    while (!ahead.is_substitute_found(record)) ahead.wait();
+  }
+  EXPECT_EQ(ahead.find_substitute(50, 50).offset, container->extent(50).offset);
+  EXPECT_THROW(ahead.find_substitute(60, 60), NotFoundError);
+  EXPECT_EQ(ahead.find_substitute(70, 70).offset, container->extent(70).offset);
+  EXPECT_FALSE(ahead.is_found());
+  looks.open();
+  for (const Entry& entry : plan->entries) EXPECT_NO_THROW(ahead.find(entry.record));
+}
+
+TEST(LookAhead, cancelled_looks_say_so_until_it_goes_on) {
+  Looks looks;
+  const auto container = looked_at([&](uint64_t) { looks.stand(); });
+  LookAhead ahead(container, 1);
+  EpochSampler sampler(kOrder);
+  auto plan = ahead.next_plan(sampler, 0);
+  EXPECT_TRUE(looks.await(1));
+  ahead.cancel();
+  looks.open();
+  EXPECT_NO_THROW(ahead.find(plan->entries[0].record));  // it was in progress
+  for (size_t i = 1; i < plan->entries.size(); ++i) {
+    EXPECT_THROW(ahead.find(plan->entries[i].record), StateError);
+  }
+  plan = ahead.next_plan(sampler, 0);
+  EXPECT_THROW(ahead.find(plan->entries[0].record), StateError);
+  EXPECT_TRUE(ahead.look_at_substitute(1, 50));
+  EXPECT_THROW(ahead.find_substitute(1, 50), StateError);
+  EXPECT_EQ(looks.arrived(), 1u);
+  ahead.drop();
+  ahead.go_on();
+  plan = ahead.next_plan(sampler, 0);
+  for (const Entry& entry : plan->entries) EXPECT_NO_THROW(ahead.find(entry.record));
+}
+
 TEST(LookAhead, one_thread_looks_in_the_order_of_the_plans) {
   std::vector<uint64_t> looked;  // by one thread
   const auto container = looked_at([&](uint64_t record) { looked.push_back(record); });
