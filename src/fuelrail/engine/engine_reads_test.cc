@@ -337,57 +337,6 @@ TEST(EngineReads, what_stands_in_for_missing_files_is_looked_at_many_at_once) {
   EXPECT_EQ(engine->bad_records().size(), kRows);
 }
 
-// The fetch thread finds two things to do at once: a substitute, and a batch whose files are not
-// found as long as the test holds them back.
-TEST(EngineReads, a_substitute_is_read_before_the_looks_of_the_next_batch_are_waited_for) {
-  constexpr uint64_t kRows = 4;
-  constexpr uint64_t kBad = kRows;
-  constexpr uint64_t kLate = 2 * kRows - 1;
-  Gate bad_record;
-  Gate late_read;
-  Gate looks;
-  Rig rig;
-  const auto records = made_records(4'000);
-  const uint64_t late_offset = records->extent(kLate).offset;
-  rig.order = {.records = 4'000, .batch_size = kRows};
-  rig.engine = {.threads = 1, .prefetch = 1, .max_read_threads = 0, .group = 1};
-  rig.policy = {.on_error = OnError::kSkip, .max_bad = 100};
-  rig.worker.bad = {kBad};
-  rig.worker.before = [&](std::span<const Task> tasks) {
-    if (tasks.front().entry.record == kBad) bad_record.pass();
-  };
-  rig.container =
-      std::make_shared<HookedContainer>(records, ContainerHooks{.extent =
-                                                                    [&](uint64_t record) {
-                                                                      if (record / kRows == 2)
-                                                                        looks.pass();
-                                                                    },
-                                                                .read =
-                                                                    [&](uint64_t offset, uint64_t) {
-                                                                      if (offset == late_offset)
-                                                                        late_read.pass();
-                                                                    },
-                                                                .knows_extents = false});
-  const auto engine = rig.make();
-  std::vector<Said> said{said_by(*engine)};
-  while (engine->stats().fetch.items < kLate) std::this_thread::yield();
-  const double waited = engine->stats().deliver.waiting_seconds;
-  std::optional<Engine::Next> next;
-  std::thread consumer([&] { next = engine->next(std::chrono::seconds(30)); });
-  while (engine->stats().deliver.waiting_seconds == waited) std::this_thread::yield();
-  bad_record.open();
-  const uint64_t bytes = engine->stats().process.bytes / kRows * (2 * kRows - 2);
-  while (engine->stats().process.bytes < bytes) std::this_thread::yield();
-  late_read.open();
-  consumer.join();
-  EXPECT_EQ(next->status, Engine::Status::kBatch) << "it waits for the looks";
-  looks.open();
-  if (next->batch) said.push_back({.rows = rows_of(*next->batch)});
-  while (said.size() < 10) said.push_back(said_by(*engine));
-  rig.container = records;
-  EXPECT_EQ(said, expected(rig, 10));
-}
-
 // Batches of 8 rows, of which one is prefetched, read so far ahead that the bound is full: the
 // batch after the next but one holds a record larger than the bound, and workers may not begin it
 // before the next one, of which one record is bad, has been handed out. Until then the large record
