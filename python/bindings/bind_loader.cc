@@ -408,7 +408,8 @@ void bind_stats(nb::module_& module) {
       .def_ro("tolerated", &Stats::tolerated, "Oddities in images that were passed over.")
       .def_ro("slots_lent", &Stats::slots_lent, "Batches that the user holds.")
       .def_ro("read_backend", &Stats::read_backend,
-              "Who reads: 'io_uring' or 'pread'; empty before the first batch and after the last.")
+              "Who has read so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; empty "
+              "before the first batch and after `close`.")
       .def_ro("reads_at_once", &Stats::reads_at_once,
               "By threads, as far as it has grown; io_uring has more.")
       .def_ro("limit", &Stats::limit,

@@ -330,7 +330,7 @@ class Stats:
     @property
     def read_backend(self) -> str:
         """
-        Who reads: 'io_uring' or 'pread'; empty before the first batch and after the last.
+        Who has read so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; empty before the first batch and after `close`.
         """
 
     @property

@@ -207,11 +207,12 @@ class BaseLoader(Generic[Element]):
             read_threads: reads at the same time to begin with; where storage is slow, the loader
                 makes them more. Default: 4.
             read_backend: "io_uring", "pread" (native threads) or "auto", the default: io_uring
-                where the kernel permits it and need not wait for the file, else pread.
-                `stats().read_backend` says which it became.
+                where the kernel permits it. Threads read in either case what the kernel would wait
+                for: a folder's files, and what lies on NFS or FUSE. `stats().read_backend` says who
+                has read.
             direct_reads: read past the page cache, for files far larger than memory. Where the file
-                system refuses, a FuelrailWarning says so and reads are ordinary ones. Default:
-                False.
+                system refuses, and of a folder, whose files are opened one at a time, a
+                FuelrailWarning says so and reads are ordinary ones. Default: False.
 
         Errors: InvalidArgumentError for a bad value, naming the nearest good one;
         ArgumentTypeError for a value of the wrong type and for an unknown option, naming what to

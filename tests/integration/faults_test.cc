@@ -335,7 +335,7 @@ class AlteredRing final : public ReadQueue {
   void cancel() override { reads_->cancel(); }
   size_t in_flight() const override { return reads_->in_flight(); }
   void set_threads(int threads) override { reads_->set_threads(threads); }
-  const char* backend_name() const override { return uring::UringReads::kName; }
+  const char* backend_name() const override { return reads_->backend_name(); }
 
  private:
   std::unique_ptr<uring::UringReads> reads_;

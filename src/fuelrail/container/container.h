@@ -51,16 +51,18 @@ class Container {
   virtual uint64_t size() const = 0;
   virtual const Schema& schema() const = 0;
 
-  // Requires: i < size(). No read, no allocation of the record's size; waits for storage only where
-  // knows_extent(i) is false. Errors: CorruptError for a record that is longer than its format's
+  // Requires: i < size(). No read, no allocation of the record's size. Where knows_extent(i) is
+  // false it asks the file system, which may take as long as a read; where it is true, no longer
+  // than pages of a mapped record table (RecordIO's in a sidecar), which lie together, take to come
+  // when they are first touched. Errors: CorruptError for a record that is longer than its format's
   // records can be, so that nobody allocates for what a damaged table or a sparse file claims;
   // those of the record table; NotFoundError and IoError where a record is a file of its own, which
   // is looked at now.
   virtual Extent extent(uint64_t i) const = 0;
 
-  // Whether `extent` asks nobody. False where it would look at a file, which on a network file
-  // system takes as long as a read: who wants many such extents asks for many at once. Requires: i
-  // < size(). Default: true.
+  // Whether `extent` asks no file system. False where it would look at a file, which on a network
+  // file system takes as long as a read: who wants many such extents asks for many at once.
+  // Requires: i < size(). Default: true.
   virtual bool knows_extent(uint64_t) const { return true; }
 
   // Checks and unframes the bytes of extent(i) into `out`; views into `framed` where it can.

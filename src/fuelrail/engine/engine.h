@@ -12,7 +12,8 @@
 //
 // Slow storage: while workers wait for records, more and more reads are in flight at once
 // (read_depth.h), of further batches than `prefetch` where that takes it; workers begin none of
-// those before its turn. As many files of a folder are looked at at once (look_ahead.h).
+// those before its turn. As many files of a folder are looked at at once, by threads of their own
+// (look_ahead.h).
 //
 // Memory: `prefetch` + 2 slots, those of the two batches that the user took last among them, what
 // else he holds, and `read_ahead_bytes`.
@@ -39,19 +40,23 @@ namespace fuelrail {
 
 // None of these changes results.
 struct EngineOptions {
-  int threads = 0;             // workers; 0 = default_threads()
-  size_t prefetch = 2;         // whole batches ahead of the one that the user works on; at least 1
-  int read_threads = 4;        // reads at once to begin with; more while workers wait for them,
-  int max_read_threads = 256;  // up to this, where it is more
-  size_t group = 4;            // records that a worker takes at a time, at most
+  int threads = 0;      // workers; 0 = default_threads()
+  size_t prefetch = 2;  // whole batches ahead of the one that the user works on; at least 1
+  // Reads at once to begin with; more while workers wait for them, up to `max_read_threads` where
+  // that is more. So many threads at most read, and as many more look at files where the container
+  // does not know how long those are.
+  int read_threads = 4;
+  int max_read_threads = 256;
+  size_t group = 4;  // records that a worker takes at a time, at most
   // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case,
   // and what stands in for a bad record of a batch that is being worked on is not kept waiting.
   size_t read_ahead_bytes = size_t{32} << 20;
   ReadBackend read_backend = ReadBackend::kAuto;
-  // Reads past the page cache, where a file system permits it: for data far larger than memory.
+  // Reads past the page cache, where a file system permits it: for data far larger than memory, in
+  // files that are held open. A folder's are not, and are read in the ordinary way.
   bool direct_reads = false;
-  // Called when direct reads are refused, or not possible for now: once each at most, on one of the
-  // engine's threads.
+  // Called when direct reads are refused, not possible for now, or wanted of what is not held open:
+  // once each at most, on one of the engine's threads. Must not block.
   std::function<void(const std::string&)> warn{};
   // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
   std::function<std::unique_ptr<ReadQueue>(const ReadQueueOptions&)> make_queue = make_read_queue;

@@ -42,6 +42,10 @@ class Turnstile {
     return changed_.wait_for(lock, std::chrono::seconds(60),
                              [&] { return arrived_ >= released_ + reads; });
   }
+  size_t arrived() {
+    std::lock_guard lock(mutex_);
+    return arrived_;
+  }
   // Lets the next `reads` reads end. Returns: how many ever did.
   size_t release(size_t reads) {
     std::lock_guard lock(mutex_);
@@ -230,19 +234,107 @@ TEST(EngineReads, looks_change_no_batch_and_no_error) {
   }
 }
 
-TEST(EngineReads, an_engine_ends_while_it_looks_at_files) {
+// Files that are looked at four at once; a look at one of the first half ends when the test lets
+// it.
+struct HeldBackLooks {
+  static constexpr uint64_t kHeldBack = 2'000;
+
+  HeldBackLooks() {
+    rig.order = {.records = 2 * kHeldBack, .batch_size = 8};
+    rig.container = std::make_shared<HookedContainer>(made_records(2 * kHeldBack),
+                                                      ContainerHooks{.extent =
+                                                                         [this](uint64_t record) {
+                                                                           if (record < kHeldBack)
+                                                                             looks.pass(record);
+                                                                         },
+                                                                     .knows_extents = false});
+  }
+
   Turnstile looks;
   Rig rig;
+};
+
+TEST(EngineReads, an_engine_that_stops_ends_looks_and_begins_no_further) {
+  HeldBackLooks held;
+  const auto engine = held.rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  EXPECT_TRUE(held.looks.await(4));
+  std::thread stopper([&] { engine->stop(); });
+  const auto has_stopped = [&] {
+    try {
+      engine->next(std::chrono::milliseconds(0));
+    } catch (const StateError&) {
+      return true;
+    }
+    return false;
+  };
+  while (!has_stopped()) std::this_thread::yield();
+  held.looks.release(kAll);
+  stopper.join();
+  EXPECT_EQ(held.looks.arrived(), 4u);
+}
+
+TEST(EngineReads, an_order_that_is_given_up_is_looked_at_no_further) {
+  HeldBackLooks held;
+  const auto engine = held.rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  EXPECT_TRUE(held.looks.await(4));
+  const Progress start{.epoch = 0, .position = HeldBackLooks::kHeldBack};
+  for (int i = 0; i < 3; ++i) engine->restart(held.rig.sampler(start));
+  held.looks.release(kAll);
+  held.rig.container = made_records(4'000);
+  EXPECT_EQ(all_said(*engine, 20), expected(held.rig, 20, start));
+  EXPECT_EQ(held.looks.arrived(), 4u);
+}
+
+TEST(EngineReads, an_engine_that_fails_begins_no_further_look) {
+  HeldBackLooks held;
+  Gate gate;
+  const auto engine = held.rig.make([&]() -> std::unique_ptr<Worker> {
+    gate.pass();
+    throw IoError("no worker");
+  });
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  EXPECT_TRUE(held.looks.await(4));
+  gate.open();
+  EXPECT_THROW(engine->next(), IoError);
+  held.looks.release(kAll);
+  engine->stop();
+  EXPECT_EQ(held.looks.arrived(), 4u);
+}
+
+// Every record of the first batch is missing.
+TEST(EngineReads, what_stands_in_for_missing_files_is_looked_at_many_at_once) {
+  constexpr uint64_t kRows = 8;
+  Turnstile looks;
+  Rig rig;
+  rig.order = {.records = 4'000, .batch_size = kRows};
+  rig.engine = {.threads = 2, .prefetch = 1, .read_threads = kRows, .max_read_threads = 0};
+  rig.policy = {.on_error = OnError::kSkip, .max_bad = 100};
+  const auto sampler = rig.sampler();
+  const auto plan = sampler->next();
+  std::set<uint64_t> substitutes;
+  for (size_t row = 0; row < kRows; ++row) {
+    rig.worker.bad.insert(row);
+    substitutes.insert(*sampler->substitute(*plan, row, 1));
+  }
+  ASSERT_EQ(substitutes.size(), kRows);
+  ASSERT_GE(*substitutes.begin(), kRows);
   rig.container = std::make_shared<HookedContainer>(
-      made_records(50), ContainerHooks{.extent = [&](uint64_t record) { looks.pass(record); },
-                                       .knows_extents = false});
+      made_records(4'000), ContainerHooks{.extent =
+                                              [&](uint64_t record) {
+                                                if (record < kRows) throw NotFoundError("gone");
+                                                if (substitutes.contains(record))
+                                                  looks.pass(record);
+                                              },
+                                          .knows_extents = false});
   const auto engine = rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
-  EXPECT_TRUE(looks.await(4));
-  std::thread stopper([&] { engine->stop(); });
+  EXPECT_TRUE(looks.await(kRows));
   looks.release(kAll);
-  stopper.join();
-  EXPECT_THROW(engine->next(), StateError);
+  rig.container = made_records(4'000);
+  EXPECT_EQ(all_said(*engine, 30), expected(rig, 30));
+  EXPECT_EQ(engine->bad_records().size(), kRows);
 }
 
 // Batches of 8 rows, of which one is prefetched, read so far ahead that the bound is full: the
@@ -467,6 +559,27 @@ TEST(EngineReads, every_backend_gives_the_same_batches_direct_or_not) {
       }
     }
   }
+}
+
+TEST(EngineReads, buffers_of_what_is_not_read_directly_are_no_larger) {
+  std::vector<MemoryContainer::Record> records(200, {.fields = {std::string(4096 - 8, 'x')}});
+  Rig rig;
+  rig.container =
+      std::make_shared<MemoryContainer>("memory://equal", Schema{{{.name = "bytes"}}}, records);
+  rig.order = {.records = 200, .batch_size = 200};
+  Gate gate;
+  rig.worker.before = [&](auto) { gate.pass(); };
+  rig.engine.read_ahead_bytes = 40 * 4096;
+  rig.engine.direct_reads = true;
+  std::atomic<int> warnings = 0;
+  rig.engine.warn = [&](const std::string&) { ++warnings; };
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  while (engine->stats().fetch.waiting_seconds < 0.02) std::this_thread::yield();
+  EXPECT_GE(engine->stats().fetch.items, 30u);  // 40 records, not 10
+  EXPECT_EQ(warnings, 1);
+  gate.open();
+  EXPECT_EQ(said_by(*engine), expected(rig, 1)[0]);
 }
 
 TEST(EngineReads, stats_name_the_backend) {

@@ -1,11 +1,12 @@
 #include "fuelrail/engine/look_ahead.h"
 
+#include <algorithm>
 #include <bit>
 #include <span>
 #include <string>
 #include <utility>
 
-#include "fuelrail/base/error.h"
+#include "fuelrail/storage/read_run.h"
 
 namespace fuelrail {
 namespace {
@@ -14,42 +15,38 @@ constexpr size_t kCollected = 64;  // looks at a time
 
 }  // namespace
 
-// A look is a read of no bytes, so that what has many reads in flight has many looks in flight.
-class LookAhead::Look final : public Source {
+// A look is a read of no bytes, so that what has many reads in flight has many looks in flight. The
+// offset says which look.
+class LookAhead::Looks final : public Source {
  public:
-  Look(const Container& container, uint64_t record) : container_(container), record_(record) {}
+  explicit Looks(const LookAhead& ahead) : ahead_(ahead) {}
 
   uint64_t size_bytes() const override { return 0; }
   const std::string& uri() const override { return uri_; }
-  void read(uint64_t, MutableBytes) const override { extent_ = container_.extent(record_); }
+  void read(uint64_t offset, MutableBytes) const override {
+    Look& look = *std::bit_cast<Look*>(offset);
+    look.extent = ahead_.extent_of(look.record);
+  }
   MappedBytes map() const override { return {}; }
 
-  bool ended() const { return ended_; }
-  void end(std::exception_ptr error) {
-    ended_ = true;
-    error_ = std::move(error);
-  }
-  // Requires: it has ended.
-  Extent extent() {
-    if (error_) std::rethrow_exception(error_);
-    return std::move(extent_);
-  }
-
  private:
-  const Container& container_;
-  const uint64_t record_;
-  mutable Extent extent_;  // a thread's of the queue until the look has ended
-  bool ended_ = false;
-  std::exception_ptr error_;
-  std::string uri_;
+  const LookAhead& ahead_;
+  const std::string uri_;
 };
 
 LookAhead::LookAhead(std::shared_ptr<const Container> container, int threads)
+    : LookAhead(std::move(container),
+                make_read_queue({.threads = threads, .backend = ReadBackend::kPread})) {}
+
+LookAhead::LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue)
     : container_(std::move(container)),
+      source_(std::make_unique<Looks>(*this)),
       completions_(kCollected),
-      queue_(make_read_queue({.threads = threads, .backend = ReadBackend::kPread})) {}
+      queue_(std::move(queue)) {}
 
 LookAhead::~LookAhead() = default;
+
+// --- plans ---------------------------------------------------------------------------------------
 
 std::optional<BatchPlan> LookAhead::next_plan(Sampler& sampler, size_t ahead) {
   while (may_plan(sampler, ahead)) plan_one(sampler);
@@ -61,8 +58,8 @@ std::optional<BatchPlan> LookAhead::next_plan(Sampler& sampler, size_t ahead) {
 
 bool LookAhead::may_plan(const Sampler& sampler, size_t ahead) const {
   if (plans_.empty()) return true;
-  if (plans_.back().is_last() || looking_ == 0 || !sampler.plans_far_ahead()) return false;
-  return looks_.size() < ahead && plans_.size() < ahead;  // a batch may have no records
+  if (plans_.back().is_last() || looks_.empty() || !sampler.plans_far_ahead()) return false;
+  return planned_ - found_ < ahead && plans_.size() < ahead;  // a batch may have no records
 }
 
 void LookAhead::plan_one(Sampler& sampler) {
@@ -77,45 +74,113 @@ void LookAhead::plan_one(Sampler& sampler) {
 
 void LookAhead::look_at(const std::vector<Entry>& entries) {
   const size_t before = looks_.size();
+  const uint64_t turn = planned_;
+  planned_ +=
+      static_cast<uint64_t>(std::count_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+        return entry.record < container_->size();
+      }));
+  try {
+    look_at_each(entries, turn);
+  } catch (...) {  // no thread, or no memory: `find` looks itself
+    while (looks_.size() > before) looks_.pop_back();
+  }
+}
+
+void LookAhead::look_at_each(const std::vector<Entry>& entries, uint64_t turn) {
   requests_.clear();
   for (const Entry& entry : entries) {
     if (entry.record >= container_->size()) continue;
-    std::unique_ptr<Look>& look = looks_.emplace_back();
-    if (container_->knows_extent(entry.record)) continue;
-    look = std::make_unique<Look>(*container_, entry.record);
-    requests_.push_back({.source = look.get(),
-                         .offset = 0,
-                         .into = {},
-                         .tag = std::bit_cast<uint64_t>(look.get())});
+    if (!container_->knows_extent(entry.record)) {
+      looks_.push_back({.record = entry.record, .turn = turn});
+      requests_.push_back(request_for(looks_.back()));
+    }
+    ++turn;
   }
-  try {
-    queue_->submit(requests_);
-    looking_ += requests_.size();
-  } catch (const IoError&) {  // no thread: then `find` looks
-    for (size_t i = before; i < looks_.size(); ++i) looks_[i].reset();
-  }
+  if (!requests_.empty()) queue_->submit(requests_);
 }
 
+ReadRequest LookAhead::request_for(Look& look) const {
+  const auto which = std::bit_cast<uint64_t>(&look);
+  return {.source = source_.get(), .offset = which, .into = {}, .tag = which};
+}
+
+// --- records -------------------------------------------------------------------------------------
+
 Extent LookAhead::find(uint64_t record) {
-  while (!is_found()) collect(1);
-  const std::unique_ptr<Look> look = std::move(looks_.front());
+  const uint64_t turn = found_++;
+  if (looks_.empty() || looks_.front().turn != turn) return extent_of(record);
+  while (!has_ended(looks_.front())) collect(1);
+  Look look = std::move(looks_.front());
   looks_.pop_front();
-  if (!look) return container_->extent(record);
-  --looking_;
-  return look->extent();
+  return end(look);
 }
 
 bool LookAhead::is_found() {
-  const std::unique_ptr<Look>& next = looks_.front();
-  if (next && !next->ended()) collect(0);
-  return !next || next->ended();
+  return looks_.empty() || looks_.front().turn != found_ || has_ended(looks_.front());
+}
+
+bool LookAhead::look_at_substitute(uint64_t key, uint64_t record) {
+  if (container_->knows_extent(record)) return false;
+  try {
+    const auto at = substitutes_.insert_or_assign(key, Look{.record = record, .turn = 0}).first;
+    const ReadRequest request = request_for(at->second);
+    queue_->submit({&request, 1});
+    return true;
+  } catch (...) {  // as above
+    substitutes_.erase(key);
+    return false;
+  }
+}
+
+bool LookAhead::is_substitute_found(uint64_t key) {
+  const auto at = substitutes_.find(key);
+  return at == substitutes_.end() || has_ended(at->second);
+}
+
+Extent LookAhead::find_substitute(uint64_t key, uint64_t record) {
+  const auto at = substitutes_.find(key);
+  if (at == substitutes_.end()) return extent_of(record);
+  while (!has_ended(at->second)) collect(1);
+  Look look = std::move(at->second);
+  substitutes_.erase(at);
+  return end(look);
+}
+
+Extent LookAhead::extent_of(uint64_t record) const {
+  if (cancelled_.load(std::memory_order_relaxed)) std::rethrow_exception(cancelled({}).error);
+  return container_->extent(record);
+}
+
+Extent LookAhead::end(Look& look) {
+  if (look.error) std::rethrow_exception(look.error);
+  return std::move(look.extent);
+}
+
+// --- looks ---------------------------------------------------------------------------------------
+
+bool LookAhead::has_ended(const Look& look) {
+  if (!look.ended) collect(0);
+  return look.ended;
+}
+
+void LookAhead::wait() {
+  if (ended_ == 0) collect(1);
+  ended_ = 0;
 }
 
 void LookAhead::collect(size_t at_least) {
   const size_t count = queue_->wait(completions_, at_least);
+  ended_ += count;
   for (Completion& completion : std::span(completions_).first(count)) {
-    std::bit_cast<Look*>(completion.tag)->end(std::exchange(completion.error, nullptr));
+    Look& look = *std::bit_cast<Look*>(completion.tag);
+    look.ended = true;
+    look.error = std::exchange(completion.error, nullptr);
   }
+}
+
+void LookAhead::cancel() {
+  cancelled_.store(true, std::memory_order_relaxed);
+  queue_->cancel();
 }
 
 void LookAhead::drop() {
@@ -123,7 +188,8 @@ void LookAhead::drop() {
   while (queue_->in_flight() > 0) collect(1);
   plans_.clear();
   looks_.clear();
-  looking_ = 0;
+  substitutes_.clear();
+  planned_ = found_ = 0;
 }
 
 }  // namespace fuelrail

@@ -2,16 +2,19 @@
 //
 // A record of a folder of images is a file, and where it ends only a look at it tells, which on a
 // network file system takes as long as a read. So records whose extents their container does not
-// know are looked at by threads, many at once, and from further batches than the next one where
-// storage is slow. All others cost nothing here.
+// know are looked at by threads, many at once, in the order of the plans, and from further batches
+// than the next one where storage is slow; what stands in for bad records too. All others cost
+// nothing here.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "fuelrail/container/container.h"
@@ -20,12 +23,14 @@
 
 namespace fuelrail {
 
-// Threads: one at a time. Belongs to the process that made it, as a ReadQueue does. The destructor
-// waits for the looks in progress.
+// Threads: one at a time, but for `cancel`. Belongs to the process that made it, as a ReadQueue
+// does. The destructor waits for the looks in progress.
 class LookAhead {
  public:
-  // `threads` as a ReadQueue's: looks at once; 0 looks in `find` itself.
+  // `threads` as a ReadQueue's: looks at once; 0 looks inside `find` and `wait`.
   LookAhead(std::shared_ptr<const Container> container, int threads);
+  // For tests: looks are that queue's reads.
+  LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue);
   ~LookAhead();
   LookAhead(const LookAhead&) = delete;
   LookAhead& operator=(const LookAhead&) = delete;
@@ -38,19 +43,41 @@ class LookAhead {
 
   // Where the next record lies, in the order of the plans that `next_plan` returned; what is no
   // record of the container (>= size()) is passed over. Requires: `record` is that one. Errors:
-  // Container::extent's.
+  // Container::extent's; StateError "cancelled".
   Extent find(uint64_t record);
 
   // Whether `find` would not wait. Requires: there is a next one.
   bool is_found();
 
+  // Has a record looked at that stands in for a planned one, `key` being the caller's. Returns:
+  // whether that takes a look; otherwise there is nothing to wait for. Requires: record < size();
+  // no other is looked at by that key.
+  bool look_at_substitute(uint64_t key, uint64_t record);
+  // As is_found and find, of what `look_at_substitute` was told.
+  bool is_substitute_found(uint64_t key);
+  Extent find_substitute(uint64_t key, uint64_t record);
+
+  // Waits until a look has ended since it was last called; not where none is in progress.
+  void wait();
+
   void set_threads(int threads) { queue_->set_threads(threads); }
+
+  // From now on, until `go_on`, no look begins: each ends as "cancelled". Threads: any.
+  void cancel();
+  void go_on() { cancelled_.store(false, std::memory_order_relaxed); }
 
   // Forgets every batch that was planned and every record. Waits for the looks in progress.
   void drop();
 
  private:
-  class Look;
+  class Looks;
+  struct Look {
+    uint64_t record;
+    uint64_t turn;    // among the planned records
+    Extent extent{};  // a thread's of the queue until the look has ended
+    bool ended = false;
+    std::exception_ptr error{};
+  };
   struct Planned {
     std::optional<BatchPlan> plan;
     std::exception_ptr error;
@@ -60,12 +87,24 @@ class LookAhead {
   bool may_plan(const Sampler& sampler, size_t ahead) const;
   void plan_one(Sampler& sampler);
   void look_at(const std::vector<Entry>& entries);
+  void look_at_each(const std::vector<Entry>& entries, uint64_t turn);
+  ReadRequest request_for(Look& look) const;
+  Extent extent_of(uint64_t record) const;
+  bool has_ended(const Look& look);
+  Extent end(Look& look);
   void collect(size_t at_least);
 
   const std::shared_ptr<const Container> container_;
-  std::deque<Planned> plans_;                // not returned yet
-  std::deque<std::unique_ptr<Look>> looks_;  // a planned record each; null where it takes none
-  size_t looking_ = 0;                       // of those that are not null
+  const std::unique_ptr<const Looks> source_;
+  std::atomic<bool> cancelled_ = false;
+  std::deque<Planned> plans_;  // not returned yet
+  uint64_t planned_ = 0;       // records
+  uint64_t found_ = 0;         // of those
+  // Of planned records, those that take a look, in the order of their turns. Neither container
+  // moves a look.
+  std::deque<Look> looks_;
+  std::unordered_map<uint64_t, Look> substitutes_;  // by key
+  size_t ended_ = 0;                                // looks, since `wait`
   std::vector<ReadRequest> requests_;
   std::vector<Completion> completions_;
   std::unique_ptr<ReadQueue> queue_;  // destroyed first: its threads work on the looks

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
+#include <thread>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/sampler/epoch_sampler.h"
@@ -99,6 +101,125 @@ TEST(LookAhead, a_failed_look_is_its_own_records) {
       }
     }
   }
+}
+
+// Threads that now and then cannot be had, or the memory for what they are to do.
+class FailingQueue final : public ReadQueue {
+ public:
+  explicit FailingQueue(std::function<void(int call)> before)
+      : before_(std::move(before)),
+        inner_(make_read_queue({.threads = 3, .backend = ReadBackend::kPread})) {}
+  void submit(std::span<const ReadRequest> requests) override {
+    before_(calls_++);
+    inner_->submit(requests);
+  }
+  size_t wait(std::span<Completion> into, size_t at_least) override {
+    return inner_->wait(into, at_least);
+  }
+  void cancel() override { inner_->cancel(); }
+  size_t in_flight() const override { return inner_->in_flight(); }
+  void set_threads(int threads) override { inner_->set_threads(threads); }
+  const char* backend_name() const override { return inner_->backend_name(); }
+
+ private:
+  const std::function<void(int)> before_;
+  int calls_ = 0;
+  const std::unique_ptr<ReadQueue> inner_;
+};
+
+void expect_all_found(std::function<void(int)> before_submit) {
+  const auto container = looked_at([](uint64_t) {});
+  LookAhead ahead(container, std::make_unique<FailingQueue>(std::move(before_submit)));
+  EpochSampler sampler(kOrder);
+  for (int batch = 0; batch < 10; ++batch) {
+    const auto plan = ahead.next_plan(sampler, 20);
+    for (const Entry& entry : plan->entries) {
+      EXPECT_EQ(ahead.find(entry.record).offset, container->extent(entry.record).offset);
+    }
+  }
+}
+
+TEST(LookAhead, records_are_found_where_no_thread_can_be_had) {
+  expect_all_found([](int) { throw IoError("a thread cannot be started"); });
+  expect_all_found([](int call) {
+    if (call % 3 == 1) throw IoError("a thread cannot be started");
+  });
+}
+
+TEST(LookAhead, records_are_found_where_looks_find_no_memory) {
+  expect_all_found([](int call) {
+    if (call % 3 == 1) throw std::bad_alloc();
+  });
+}
+
+TEST(LookAhead, a_substitute_is_found_where_no_thread_can_be_had) {
+  const auto container = looked_at([](uint64_t) {});
+  LookAhead ahead(container, std::make_unique<FailingQueue>([](int) { throw std::bad_alloc(); }));
+  EXPECT_FALSE(ahead.look_at_substitute(1, 50));
+  EXPECT_TRUE(ahead.is_substitute_found(1));
+  EXPECT_EQ(ahead.find_substitute(1, 50).offset, container->extent(50).offset);
+}
+
+TEST(LookAhead, substitutes_are_found_while_planned_records_are_looked_at) {
+  Looks looks;
+  const auto container = looked_at([&](uint64_t record) {
+    if (record < 8) looks.stand();
+    if (record == 60) throw NotFoundError("no such file or directory");
+  });
+  LookAhead ahead(container, 9);
+  EpochSampler sampler(kOrder);
+  const auto plan = ahead.next_plan(sampler, 0);
+  EXPECT_TRUE(looks.await(8));
+  for (const uint64_t record : {50, 60, 70}) EXPECT_TRUE(ahead.look_at_substitute(record, record));
+  for (const uint64_t record : {70, 60, 50}) {
+    while (!ahead.is_substitute_found(record)) ahead.wait();
+  }
+  EXPECT_EQ(ahead.find_substitute(50, 50).offset, container->extent(50).offset);
+  EXPECT_THROW(ahead.find_substitute(60, 60), NotFoundError);
+  EXPECT_EQ(ahead.find_substitute(70, 70).offset, container->extent(70).offset);
+  EXPECT_FALSE(ahead.is_found());
+  looks.open();
+  for (const Entry& entry : plan->entries) EXPECT_NO_THROW(ahead.find(entry.record));
+}
+
+TEST(LookAhead, cancelled_looks_say_so_until_it_goes_on) {
+  Looks looks;
+  const auto container = looked_at([&](uint64_t) { looks.stand(); });
+  LookAhead ahead(container, 1);
+  EpochSampler sampler(kOrder);
+  auto plan = ahead.next_plan(sampler, 0);
+  EXPECT_TRUE(looks.await(1));
+  ahead.cancel();
+  looks.open();
+  EXPECT_NO_THROW(ahead.find(plan->entries[0].record));  // it was in progress
+  for (size_t i = 1; i < plan->entries.size(); ++i) {
+    EXPECT_THROW(ahead.find(plan->entries[i].record), StateError);
+  }
+  plan = ahead.next_plan(sampler, 0);
+  EXPECT_THROW(ahead.find(plan->entries[0].record), StateError);
+  EXPECT_TRUE(ahead.look_at_substitute(1, 50));
+  EXPECT_THROW(ahead.find_substitute(1, 50), StateError);
+  EXPECT_EQ(looks.arrived(), 1u);
+  ahead.drop();
+  ahead.go_on();
+  plan = ahead.next_plan(sampler, 0);
+  for (const Entry& entry : plan->entries) EXPECT_NO_THROW(ahead.find(entry.record));
+}
+
+TEST(LookAhead, one_thread_looks_in_the_order_of_the_plans) {
+  std::vector<uint64_t> looked;  // by one thread
+  const auto container = looked_at([&](uint64_t record) { looked.push_back(record); });
+  std::vector<uint64_t> planned;
+  {
+    LookAhead ahead(container, 1);
+    EpochSampler sampler({.records = 100, .seed = 1, .shuffle = Shuffle::kFull, .batch_size = 20});
+    for (int batch = 0; batch < 5; ++batch) {
+      const auto plan = ahead.next_plan(sampler, 0);
+      for (const Entry& entry : plan->entries) planned.push_back(entry.record);
+      for (const Entry& entry : plan->entries) ahead.find(entry.record);
+    }
+  }
+  EXPECT_EQ(looked, planned);
 }
 
 TEST(LookAhead, what_is_dropped_is_forgotten_and_its_looks_have_ended) {

@@ -87,7 +87,7 @@ void Pipeline::stop() {
   {
     std::lock_guard lock(mutex_);
     stopped_ = true;
-    if (queue_) queue_->cancel();
+    cancel_reads();
   }
   work_.notify_all();
   room_.notify_all();
@@ -106,11 +106,17 @@ void Pipeline::fail(std::exception_ptr failure) {
   {
     std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::move(failure);
-    if (queue_) queue_->cancel();
+    cancel_reads();
   }
   work_.notify_all();
   room_.notify_all();
   batch_.notify_all();
+}
+
+// Lets the fetch thread, which may wait for reads or looks, go on soon. Requires: the lock is held.
+void Pipeline::cancel_reads() {
+  if (queue_) queue_->cancel();
+  if (look_ahead_) look_ahead_->cancel();
 }
 
 // --- waking -------------------------------------------------------------------------------------
@@ -239,7 +245,7 @@ void Pipeline::restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count)
   if (!started_.load(std::memory_order_relaxed)) return sampler_.swap(sampler);
   next_sampler_.swap(sampler);
   discarding_ = true;
-  queue_->cancel();
+  cancel_reads();
   room_.notify_one();
 }
 

@@ -70,6 +70,7 @@ class Pipeline {
   void check_usable() const;
   bool halted() const { return stopped_ || failure_; }
   void fail(std::exception_ptr failure);
+  void cancel_reads();
 
   void unlock_and_wake(Lock& lock);
   bool wake_due(Lock& lock);
@@ -107,12 +108,16 @@ class Pipeline {
   bool issue();
   bool plan_batch();
   bool refetch_rows();
-  void substitute(Row& row) const;
+  void substitute(Row& row);
+  void take_substitutes_found();
+  bool awaits_look();
+  void await_storage();
   bool locate_rows();
   void locate(Row& row, bool planned) const;
   bool admit_rows();
   bool admits(const Row& row) const;
   void admit(Row& row);
+  bool may_be_direct(const Row& row) const;
   ReadRequest request_for(Row& row) const;
   void mark_ready(Row& row);
   void collect(size_t at_least);
@@ -151,11 +156,12 @@ class Pipeline {
   ReadDepth depth_;
   std::deque<JobPointer> jobs_;  // planned and not handed out, in order
   std::vector<JobPointer> recycled_;
-  std::vector<Row*> skipped_;  // rows whose record was bad; the fetch thread finds them another
-  size_t first_open_ = 0;      // into jobs_: those before it have no row that could be taken
-  size_t ready_ = 0;           // rows read and not taken, of the jobs near
-  size_t held_back_ = 0;       // likewise, of those after them
-  size_t untaken_ = 0;         // rows not taken, read or not, of all jobs
+  // Rows whose record was bad: the fetch thread finds them another, which may wait here for room.
+  std::vector<Row*> skipped_;
+  size_t first_open_ = 0;  // into jobs_: those before it have no row that could be taken
+  size_t ready_ = 0;       // rows read and not taken, of the jobs near
+  size_t held_back_ = 0;   // likewise, of those after them
+  size_t untaken_ = 0;     // rows not taken, read or not, of all jobs
   bool exhausted_ = false;
   bool plan_failed_ = false;   // nothing more is planned until the error has been handed out
   bool end_of_epoch_ = false;  // comes next
@@ -173,8 +179,9 @@ class Pipeline {
 
   // The fetch thread's own.
   std::unique_ptr<Sampler> sampler_;
-  size_t next_row_ = 0;  // of issuing_: the next to issue
-  size_t located_ = 0;   // of issuing_: extents are known before this one
+  size_t next_row_ = 0;          // of issuing_: the next to issue
+  size_t located_ = 0;           // of issuing_: extents are known before this one
+  std::vector<Row*> looked_at_;  // were skipped; their new records are being looked at
   std::vector<ReadRequest> requests_;
   std::vector<Completion> completions_;
   std::unique_ptr<LookAhead> look_ahead_;

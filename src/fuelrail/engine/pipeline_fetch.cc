@@ -46,8 +46,9 @@ void Pipeline::fetch_until_halted() {
     if (issues) {
       while (issue()) collect(0);
     }
-    collect(worth_waiting_for());
+    await_storage();
     lock.lock();
+    take_substitutes_found();
   }
   fetch_clock_.leave();
   unlock_and_wake(lock);
@@ -55,7 +56,8 @@ void Pipeline::fetch_until_halted() {
 
 // Waits until there is something to do. Returns: false when the engine halts.
 bool Pipeline::wait_for_room(Lock& lock) {
-  while (!halted() && !discarding_ && !can_issue() && queue_->in_flight() == 0) {
+  while (!halted() && !discarding_ && !can_issue() && queue_->in_flight() == 0 &&
+         looked_at_.empty()) {
     if (wake_due(lock)) continue;
     fetch_waits_ = true;
     fetch_clock_.begin_waiting();
@@ -79,6 +81,8 @@ void Pipeline::start_over(Lock& lock) {
   }
   jobs_.clear();
   skipped_.clear();
+  looked_at_.clear();
+  look_ahead_->go_on();
   sampler_ = std::move(next_sampler_);
   depth_.begin();
   issuing_ = nullptr;
@@ -126,8 +130,8 @@ void Pipeline::let_near() {
 // - A row whose record was bad has given its buffer back, and later jobs may have taken the room
 //   since. In a near job it passes the bound, by the one buffer. In another it waits: behind it
 //   stands nobody who is due, and when its job becomes near the fetch thread is woken.
-// Elsewhere the fetch thread waits for reads in flight, which end, and for the sampler (feed.h says
-// what a feeder owes).
+// Elsewhere the fetch thread waits for reads and looks in progress, which end, and for the sampler
+// (feed.h says what a feeder owes).
 bool Pipeline::can_issue() const {
   if (std::any_of(skipped_.begin(), skipped_.end(), passes_bound)) return true;
   return issuing_ || !skipped_.empty() ? buffers_.has_room() : may_plan();
@@ -144,7 +148,8 @@ bool Pipeline::issue() {
 }
 
 // Finds other records for the rows whose own were bad, and notes their reads, before anything new
-// is read; those of near jobs first. Returns: whether the bound admitted them all.
+// is read; those of near jobs first. Rows whose new records take a look come back when it has ended
+// (looked_at_). Returns: whether the bound admitted all others.
 bool Pipeline::refetch_rows() {
   if (policy_.on_error == OnError::kRaise) return true;
   std::vector<Row*> rows;
@@ -157,6 +162,7 @@ bool Pipeline::refetch_rows() {
   }
   Lock lock(mutex_);
   skipped_.erase(skipped_.begin(), skipped_.begin() + static_cast<std::ptrdiff_t>(rows.size()));
+  std::erase_if(rows, [](const Row* row) { return !row->located; });
   std::stable_partition(rows.begin(), rows.end(), passes_bound);
   auto next = rows.begin();
   if (!halted() && !discarding_) {
@@ -169,7 +175,7 @@ bool Pipeline::refetch_rows() {
 }
 
 // Gives the row the next substitute for its record; where there is none, its last error stays.
-void Pipeline::substitute(Row& row) const {
+void Pipeline::substitute(Row& row) {
   const uint32_t attempt = row.entry.substitute + 1;
   std::optional<uint64_t> record;
   if (attempt <= Sampler::kMaxSubstitutes) {
@@ -182,7 +188,36 @@ void Pipeline::substitute(Row& row) const {
   row.entry.record = *record;
   row.entry.substitute = attempt;
   row.error = nullptr;
-  locate(row, false);
+  if (*record < container_->size() && look_ahead_->look_at_substitute(tag_of(row), *record)) {
+    looked_at_.push_back(&row);
+  } else {
+    locate(row, false);
+  }
+}
+
+// Rows whose new records have been looked at by now are as any that were skipped, but located.
+// Requires: the lock is held.
+void Pipeline::take_substitutes_found() {
+  std::erase_if(looked_at_, [this](Row* row) {
+    if (!look_ahead_->is_substitute_found(tag_of(*row))) return false;
+    locate(*row, false);
+    skipped_.push_back(row);
+    return true;
+  });
+}
+
+// Whether the rows that come next wait for a look.
+bool Pipeline::awaits_look() {
+  return !looked_at_.empty() || (issuing_ && located_ == next_row_ && !look_ahead_->is_found());
+}
+
+// Waits for reads; for a look only where no read is in flight.
+void Pipeline::await_storage() {
+  if (queue_->in_flight() == 0 && awaits_look()) {
+    look_ahead_->wait();
+  } else {
+    collect(worth_waiting_for());
+  }
 }
 
 // Asks the sampler for the next batch. Returns: whether there is one, or an error in its place.
@@ -226,17 +261,12 @@ bool Pipeline::plan_batch() {
   return true;
 }
 
-// Returns: whether there are rows to admit. Waits for a look only when no read could come
-// meanwhile.
+// Returns: whether there are rows to admit. Waits for no look.
 bool Pipeline::locate_rows() {
   const size_t end = std::min(issuing_->rows.size(), next_row_ + kChunk);
   for (; located_ < end; ++located_) {
     Row& row = issuing_->rows[located_];
-    const bool is_record = row.entry.record < container_->size();
-    if (is_record && !look_ahead_->is_found() &&
-        (located_ > next_row_ || queue_->in_flight() > 0)) {
-      break;
-    }
+    if (row.entry.record < container_->size() && !look_ahead_->is_found()) break;
     locate(row, true);
   }
   return located_ > next_row_;
@@ -253,7 +283,8 @@ void Pipeline::locate(Row& row, bool planned) const {
           "there is no such record",
           {.record = record, .expected = "below " + std::to_string(container_->size())});
     }
-    row.extent = planned ? look_ahead_->find(record) : container_->extent(record);
+    row.extent =
+        planned ? look_ahead_->find(record) : look_ahead_->find_substitute(tag_of(row), record);
   } catch (...) {
     row.error = std::current_exception();
   }
@@ -285,11 +316,15 @@ void Pipeline::admit(Row& row) {
   const auto length = static_cast<size_t>(row.extent.length);
   if (length == 0) return mark_ready(row);
   try {
-    row.buffer = buffers_.take(options_.direct_reads ? length + kRoomForDirect : length);
+    row.buffer = buffers_.take(may_be_direct(row) ? length + kRoomForDirect : length);
     requests_.push_back(request_for(row));
   } catch (...) {
     drop_row(row, std::current_exception());
   }
+}
+
+bool Pipeline::may_be_direct(const Row& row) const {
+  return options_.direct_reads && row.extent.source->descriptor() >= 0;
 }
 
 // A direct read wants the record as far behind an aligned address as it is behind an aligned
@@ -297,7 +332,7 @@ void Pipeline::admit(Row& row) {
 ReadRequest Pipeline::request_for(Row& row) const {
   const MutableBytes room(row.buffer.data.get(), row.buffer.capacity);
   row.begin = 0;
-  if (options_.direct_reads) {
+  if (may_be_direct(row)) {
     const auto address = std::bit_cast<uintptr_t>(room.data());
     row.begin = static_cast<size_t>(-address % kDirectAlignment) +
                 static_cast<size_t>(row.extent.offset % kDirectAlignment);

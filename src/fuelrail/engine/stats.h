@@ -21,13 +21,15 @@ struct StageStats {
 // into); for `process`, that it decodes and transforms; for `deliver`, that the user works on a
 // batch (it waits inside `next`).
 struct Stats {
-  double seconds = 0;        // since the engine started
-  StageStats fetch;          // reads records
-  StageStats process;        // decodes and transforms
-  StageStats deliver;        // hands batches to the user
-  uint64_t tolerated = 0;    // oddities in images that were passed over
-  size_t slots_lent = 0;     // batches that the user holds
-  std::string read_backend;  // who reads: "io_uring", "pread" or "inline"; empty once stopped
+  double seconds = 0;      // since the engine started
+  StageStats fetch;        // reads records
+  StageStats process;      // decodes and transforms
+  StageStats deliver;      // hands batches to the user
+  uint64_t tolerated = 0;  // oddities in images that were passed over
+  size_t slots_lent = 0;   // batches that the user holds
+  // Who has read so far: "io_uring", "pread" (threads), "io_uring and pread" or "inline"; empty
+  // before the first batch was asked for and once stopped.
+  std::string read_backend;
   // Reads at once by threads, as far as the depth has grown; io_uring has its own.
   size_t reads_at_once = 0;
   // "fetch", "process" or "consumer": the stage that is busy for the largest share of its time, the

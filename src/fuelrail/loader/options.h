@@ -60,7 +60,9 @@ struct LoaderOptions {
   size_t prefetch = 2;  // batches
   int read_threads = 4;
   ReadBackend read_backend = ReadBackend::kAuto;
-  bool direct_reads = false;  // past the page cache, where the file system permits it
+  // Past the page cache, where the file system permits it, of files that are held open: a folder's
+  // are not.
+  bool direct_reads = false;
   std::function<void(const std::string&)> warn{};  // EngineOptions::warn
 };
 

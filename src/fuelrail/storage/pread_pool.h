@@ -15,8 +15,6 @@ namespace fuelrail {
 // Methods: ReadQueue's. The waiter is woken once, when what it waits for is complete.
 class PreadPool {
  public:
-  static constexpr const char* kName = "pread";
-
   explicit PreadPool(const ReadQueueOptions& options);
 
   void submit(std::span<const ReadRequest> requests);
@@ -24,6 +22,7 @@ class PreadPool {
   void cancel();
   size_t in_flight() const;
   void set_threads(int threads) { threads_.set_at_once(static_cast<size_t>(threads)); }
+  const char* backend_name() const { return "pread"; }
 
  private:
   void deliver(std::span<Completion> completions);

@@ -19,8 +19,6 @@ namespace {
 // Reads in the thread that waits.
 class InlineReads {
  public:
-  static constexpr const char* kName = "inline";
-
   explicit InlineReads(const ReadQueueOptions& options) : direct_(options.direct, options.warn) {}
 
   void submit(std::span<const ReadRequest> requests) {
@@ -56,6 +54,7 @@ class InlineReads {
   }
 
   void set_threads(int) {}
+  const char* backend_name() const { return "inline"; }
 
  private:
   DirectReads direct_;
@@ -84,7 +83,7 @@ class OneProcessReadQueue final : public ReadQueue {
   void cancel() override { mine().cancel(); }
   size_t in_flight() const override { return mine().in_flight(); }
   void set_threads(int threads) override { mine().set_threads(threads); }
-  const char* backend_name() const override { return Reads::kName; }
+  const char* backend_name() const override { return mine().backend_name(); }
 
  private:
   Reads& mine() const {

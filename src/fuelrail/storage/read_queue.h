@@ -50,8 +50,8 @@ class ReadQueue {
   ReadQueue& operator=(const ReadQueue&) = delete;
 
   // Never blocks on a read. Every request gets exactly one completion; errors of the read, whatever
-  // they are, arrive there. Errors: IoError when not one thread can be started; nothing is
-  // submitted then.
+  // they are, arrive there. Errors: IoError when not one thread can be started. Whatever is
+  // thrown, nothing is submitted then.
   virtual void submit(std::span<const ReadRequest> requests) = 0;
 
   // Waits until at least `at_least` completions are there (or all that are in flight, when those
@@ -71,7 +71,8 @@ class ReadQueue {
   // `wait`. Errors: none; where the system starts no further thread, fewer have to do.
   virtual void set_threads(int threads) = 0;
 
-  // Who reads: "inline", "pread" or "io_uring".
+  // Who has read so far: "inline", "pread", "io_uring", or "io_uring and pread" where threads had
+  // to read some; before the first read, who is to.
   virtual const char* backend_name() const = 0;
 
  protected:
@@ -96,9 +97,11 @@ struct ReadQueueOptions {
   int threads = 4;  // as set_threads; 0 reads inside `wait`, in order, without any
   ReadBackend backend = ReadBackend::kAuto;  // with threads = 0: not asked
   bool direct = false;
-  // Called at most once when a file system refuses direct reads (the source is not asked again),
-  // and at most once when a file cannot be opened for them now; they become ordinary ones then. On
-  // a thread that calls `submit` or `wait`, or on one of the queue's own. Must not call the queue.
+  // Called at most once when a file system refuses direct reads, at most once when a file cannot be
+  // opened for them (the source is not asked again, but after a lack of descriptors or memory), and
+  // at most once for a source without a descriptor; they become ordinary ones then. On a thread
+  // that calls `submit` or `wait`, or on one of the queue's own. Must neither block nor call the
+  // queue, whose lock may be held.
   std::function<void(const std::string&)> warn{};
 };
 

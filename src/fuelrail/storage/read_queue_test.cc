@@ -53,6 +53,17 @@ TEST(ReadQueue, the_backend_can_be_chosen_and_has_a_name) {
   }
 }
 
+TEST(ReadQueue, what_threads_read_is_not_said_to_be_read_by_io_uring) {
+  const auto source = memory_source("memory", numbered_bytes(10));
+  std::byte byte{};
+  const ReadRequest request{source.get(), 0, {&byte, 1}, 0};
+  const auto queue = make_read_queue({});
+  queue->submit({&request, 1});
+  std::vector<Completion> completions(1);
+  EXPECT_EQ(queue->wait(completions, 1), 1u);
+  EXPECT_STREQ(queue->backend_name(), "pread");
+}
+
 // A container's seccomp profile, as Docker's default one: io_uring_setup is not permitted.
 bool forbid_io_uring() {
   sock_filter steps[] = {
@@ -307,6 +318,49 @@ TEST(ReadQueue, direct_reads_that_are_refused_at_the_read_are_given_up) {
     EXPECT_EQ(source.asked.load(), asked) << queue->backend_name();
     ASSERT_EQ(warnings.size(), 1u);
     EXPECT_NE(warnings[0].find("refuses direct reads (Invalid argument)"), std::string::npos)
+        << warnings[0];
+  }
+}
+
+// As without /proc, or without leave to open the file once more.
+TEST(ReadQueue, a_file_that_never_opens_for_direct_reads_is_not_asked_for_each_of_them) {
+  for (ReadQueueOptions options : every_queue()) {
+    DirectFile file;
+    const WithDirect source(file.source(), [] { return Source::Direct{-1, EACCES}; });
+    for (ReadRequest& request : file.requests()) request.source = &source;
+    std::vector<std::string> warnings;
+    options.direct = true;
+    options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
+    const auto queue = make_read_queue(options);
+    EXPECT_EQ(file.right(*queue), 60u);
+    const int asked = source.asked.load();
+    EXPECT_EQ(file.right(*queue), 60u);
+    EXPECT_EQ(source.asked.load(), asked) << queue->backend_name();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("cannot be opened for direct reads (Permission denied); they go"),
+              std::string::npos)
+        << warnings[0];
+  }
+}
+
+TEST(ReadQueue, direct_reads_of_what_is_not_held_open_warn_once_and_read) {
+  for (ReadQueueOptions options : every_queue()) {
+    const auto source = memory_source("memory", numbered_bytes(100));
+    std::vector<std::byte> memory(30);
+    std::vector<ReadRequest> requests;
+    for (uint64_t i = 0; i < 30; ++i) {
+      requests.push_back({source.get(), i, MutableBytes(memory).subspan(i, 1), i});
+    }
+    std::vector<std::string> warnings;
+    options.direct = true;
+    options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
+    const auto queue = make_read_queue(options);
+    queue->submit(requests);
+    std::vector<Completion> completions(30);
+    EXPECT_EQ(queue->wait(completions, 30), 30u);
+    for (const Completion& done : completions) EXPECT_EQ(done.error, nullptr);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("a folder's files are opened one at a time"), std::string::npos)
         << warnings[0];
   }
 }

@@ -17,8 +17,11 @@ namespace fuelrail {
 namespace {
 
 bool is_before(const ReadRequest& a, const ReadRequest& b) {
-  if (a.source != b.source) return std::less<>()(a.source, b.source);
-  return a.offset < b.offset;
+  if (a.source == b.source) return a.offset < b.offset && a.source->descriptor() >= 0;
+  const auto file_of = [](const ReadRequest& request) {
+    return request.source->descriptor() >= 0 ? request.source : nullptr;
+  };
+  return std::less<>()(file_of(a), file_of(b));
 }
 
 // Whether `next` can join a run of `bytes` bytes that ends with `last`.
@@ -31,6 +34,8 @@ bool joins(const ReadRequest& last, const ReadRequest& next, size_t bytes) {
 
 // Whether an errno means that the file system has no direct reads, rather than none now.
 bool is_refusal(int error) { return error == EINVAL || error == EOPNOTSUPP; }
+
+bool is_lack(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
 // Returns: whether the whole request was read past the page cache.
 bool read_direct(const ReadRequest& request, DirectReads& direct) {
@@ -92,8 +97,12 @@ void ReadRun::take_from(std::deque<ReadRequest>& pending, bool alone) {
 }
 
 std::optional<DirectReads::Span> DirectReads::span_of(const ReadRequest& request) {
-  if (!wanted_for(request) || request.room.empty() || request.into.empty()) return std::nullopt;
-  if (request.source->descriptor() < 0 || !lies_within(request)) return std::nullopt;
+  if (!wanted_for(request) || request.into.empty()) return std::nullopt;
+  if (request.source->descriptor() < 0) {
+    not_held_open(*request.source);
+    return std::nullopt;
+  }
+  if (request.room.empty() || !lies_within(request)) return std::nullopt;
   const Source::Direct direct = request.source->direct_descriptor();
   if (direct.descriptor < 0) {
     open_failed(*request.source, direct.error);
@@ -115,14 +124,25 @@ void DirectReads::read_failed(const Source& source, int error) {
   if (is_refusal(error)) refused(source, error);
 }
 
+void DirectReads::not_held_open(const Source& source) {
+  std::call_once(warned_of_closed_, [&] {
+    if (!warn_) return;
+    warn_(fmt::format(
+        "there are no direct reads of {}: a folder's files are opened one at a time, and what is "
+        "no local file has none; its reads are ordinary ones",
+        source.uri()));
+  });
+}
+
 // After a lack of descriptors, or the like, the next request tries again.
 void DirectReads::open_failed(const Source& source, int error) {
   if (is_refusal(error)) return refused(source, error);
+  if (!is_lack(error)) source.note_direct_refusal();
   std::call_once(warned_of_lack_, [&] {
     if (!warn_) return;
-    warn_(fmt::format(
-        "{} cannot be opened for direct reads ({}); until it can, they go through the page cache",
-        source.uri(), local::words_of(error)));
+    warn_(fmt::format("{} cannot be opened for direct reads ({}); {}they go through the page cache",
+                      source.uri(), local::words_of(error),
+                      is_lack(error) ? "until it can, " : ""));
   });
 }
 

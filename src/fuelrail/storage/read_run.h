@@ -29,7 +29,8 @@ inline constexpr size_t kMaxRunRequests = 64;
 bool lies_within(const ReadRequest& request);
 
 // Puts the requests from `begin` on in the order of their offsets, source by source, so that
-// neighbours stand together.
+// neighbours stand together. Those of sources without a descriptor, which have no neighbours, come
+// first and keep their order.
 void sort_by_place(std::deque<ReadRequest>& requests, std::deque<ReadRequest>::iterator begin);
 
 struct ReadRun {
@@ -66,11 +67,13 @@ class DirectReads {
   void read_failed(const Source& source, int error);
 
  private:
+  void not_held_open(const Source& source);
   void open_failed(const Source& source, int error);
   void refused(const Source& source, int error);
 
   const bool wanted_;
   const std::function<void(const std::string&)> warn_;
+  std::once_flag warned_of_closed_;
   std::once_flag warned_of_refusal_;
   std::once_flag warned_of_lack_;
 };

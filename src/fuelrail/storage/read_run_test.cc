@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <map>
 
 #include "fuelrail/testing/read_queue_conformance.h"
@@ -113,6 +115,20 @@ TEST(ReadRun, sources_without_descriptor_and_other_files_are_not_joined) {
   Neighbours mixed(one.source(), 3, 100, 0);
   mixed.pending[1].source = &two.source();
   EXPECT_EQ(run_lengths(mixed.pending), (Lengths{1, 1, 1}));
+}
+
+// The first of them are wanted first, and sorting gains nothing: each read is one of its own.
+TEST(ReadRun, requests_of_sources_without_descriptor_keep_their_order) {
+  std::vector<std::shared_ptr<const Source>> sources;
+  for (int i = 0; i < 8; ++i) sources.push_back(memory_source("memory", numbered_bytes(100)));
+  std::sort(sources.begin(), sources.end(), std::greater<>());
+  std::deque<ReadRequest> pending;
+  for (uint64_t i = 0; i < 8; ++i) {
+    pending.push_back({.source = sources[i].get(), .offset = 10 - i, .into = {}, .tag = 2 * i});
+    pending.push_back({.source = sources[i].get(), .offset = 0, .into = {}, .tag = 2 * i + 1});
+  }
+  sort_by_place(pending, pending.begin());
+  for (uint64_t i = 0; i < 16; ++i) EXPECT_EQ(pending[i].tag, i);
 }
 
 TEST(ReadRun, overlapping_requests_are_read_by_themselves) {

@@ -49,6 +49,7 @@ void ReadThreads::set_at_once(size_t reads) {
 // Grows to one thread a waiting request, up to the maximum.
 void ReadThreads::start_threads(size_t requests) {
   const size_t target = std::min(at_once_, requests + running_);
+  threads_.reserve(std::max(target, threads_.size()));
   while (threads_.size() < target) {
     try {
       threads_.push_back(start_native_thread("fuelrail-read", [this] { run(); }));

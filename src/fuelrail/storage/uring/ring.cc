@@ -60,7 +60,7 @@ unsigned& Ring::at(const Mapping& mapping, unsigned offset) {
   return *reinterpret_cast<unsigned*>(mapping.data() + offset);
 }
 
-std::unique_ptr<Ring> Ring::open(unsigned reads, std::string& refusal) {
+std::unique_ptr<Ring> Ring::open(unsigned reads, std::string& refusal, RefuseEnter refuse_enter) {
   io_uring_params params{};
   params.flags = IORING_SETUP_CQSIZE;
   params.cq_entries = reads;
@@ -71,6 +71,7 @@ std::unique_ptr<Ring> Ring::open(unsigned reads, std::string& refusal) {
     return nullptr;
   }
   std::unique_ptr<Ring> ring(new Ring);
+  ring->refuse_enter_ = std::move(refuse_enter);
   ring->file_ = local::Descriptor(fd);
   if ((params.features & kNeeded) != kNeeded) {
     refusal = "the kernel's io_uring is older than Linux 5.7";
@@ -96,9 +97,10 @@ std::unique_ptr<Ring> Ring::open(unsigned reads, std::string& refusal) {
   return ring;
 }
 
-void Ring::set_workers(unsigned workers) {
+bool Ring::set_workers(unsigned workers) {
   unsigned counts[2] = {workers, 0};  // for files, and for all else; 0 changes nothing
-  ::syscall(__NR_io_uring_register, file_.get(), IORING_REGISTER_IOWQ_MAX_WORKERS, counts, 2);
+  return ::syscall(__NR_io_uring_register, file_.get(), IORING_REGISTER_IOWQ_MAX_WORKERS, counts,
+                   2) >= 0;
 }
 
 void Ring::prepare(int descriptor, uint64_t offset, std::span<const iovec> pieces, uint64_t tag) {
@@ -119,10 +121,21 @@ bool Ring::submit() {
   while (prepared_ > 0) {
     const int taken = enter(prepared_, 0, 0);
     if (taken < 0 && errno == EINTR) continue;
+    if (taken < 0) close_unless_it_passes(errno);
     if (taken <= 0) return false;
     prepared_ -= static_cast<unsigned>(taken);
   }
   return true;
+}
+
+std::optional<uint64_t> Ring::take_back() {
+  if (prepared_ == 0) return std::nullopt;
+  --prepared_;
+  const unsigned tail = *submission_tail_ - 1;  // the kernel reads it while it is asked to start
+  std::atomic_ref(*submission_tail_).store(tail, std::memory_order_release);
+  return std::launder(reinterpret_cast<const io_uring_sqe*>(
+                          entries_.data() + (tail & submission_mask_) * sizeof(io_uring_sqe)))
+      ->user_data;
 }
 
 std::optional<Ring::Result> Ring::result() {
@@ -136,10 +149,21 @@ std::optional<Ring::Result> Ring::result() {
   return result;
 }
 
-// After a signal, and whatever else it says, the caller looks again.
-void Ring::await() const { enter(0, 1, IORING_ENTER_GETEVENTS); }
+// After a signal the caller looks again.
+void Ring::await() const {
+  if (enter(0, 1, IORING_ENTER_GETEVENTS) < 0) close_unless_it_passes(errno);
+}
+
+void Ring::close_unless_it_passes(int error) const {
+  if (error == EAGAIN || error == EBUSY || error == EINTR) return;
+  closed_.store(true, std::memory_order_relaxed);
+}
 
 int Ring::enter(unsigned to_submit, unsigned at_least, unsigned flags) const {
+  if (const int error = refuse_enter_ ? refuse_enter_(to_submit) : 0; error != 0) {
+    errno = error;
+    return -1;
+  }
   return static_cast<int>(
       ::syscall(__NR_io_uring_enter, file_.get(), to_submit, at_least, flags, nullptr, size_t{0}));
 }

@@ -5,8 +5,10 @@
 
 #include <sys/uio.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,14 +43,19 @@ class Ring {
     int32_t value;  // bytes read, or minus an errno
   };
 
+  // For tests: called with what the kernel is about to be asked to start, 0 where it is only to
+  // wait. Returns: the errno that it answers without being asked, or 0. Threads: any.
+  using RefuseEnter = std::function<int(unsigned to_submit)>;
+
   // For `reads` reads in flight at most. Returns: null where the kernel refuses; `refusal` says
   // why.
-  static std::unique_ptr<Ring> open(unsigned reads, std::string& refusal);
+  static std::unique_ptr<Ring> open(unsigned reads, std::string& refusal,
+                                    RefuseEnter refuse_enter = {});
 
   // From now on the kernel has up to `workers` threads of its own (io-wq), for each thread that
-  // submits, for reads that turn out to wait. Default: the kernel's, at most 4 a processor; that
-  // stays before Linux 5.15.
-  void set_workers(unsigned workers);
+  // submits, for reads that turn out to wait. Default: the kernel's, at most 4 a processor.
+  // Returns: false where that stays, before Linux 5.15.
+  bool set_workers(unsigned workers);
 
   // Whether another read can be noted; starts what was noted where that makes the room.
   bool has_room() {
@@ -59,22 +66,31 @@ class Ring {
   // until its result has come. Requires: has_room(), and fewer than `reads` are in flight.
   void prepare(int descriptor, uint64_t offset, std::span<const iovec> pieces, uint64_t tag);
 
-  // Starts what was noted. Returns: false when the kernel has not the means for all of it now; the
-  // next call tries again.
+  // Starts what was noted. Returns: false when the kernel has not the means for all of it now (the
+  // next call tries again), or when it is closed.
   bool submit();
+
+  // Whether the kernel has said that it starts nothing any more, as after a seccomp filter that
+  // came later than the ring. What is in flight ends all the same.
+  bool closed() const { return closed_.load(std::memory_order_relaxed); }
+  // Takes the last read that was noted and not started back. Returns: its tag; empty when there is
+  // none.
+  std::optional<uint64_t> take_back();
 
   // The next result; empty when none has come.
   std::optional<Result> result();
 
-  // Waits until a result has come since those that `result` returned. Requires: something is in
-  // flight.
+  // Waits until a result has come since those that `result` returned; or not, when it is closed.
+  // Requires: something is in flight.
   void await() const;
 
  private:
   Ring() = default;
   int enter(unsigned to_submit, unsigned at_least, unsigned flags) const;
+  void close_unless_it_passes(int error) const;
   static unsigned& at(const Mapping& mapping, unsigned offset);
 
+  RefuseEnter refuse_enter_;
   local::Descriptor file_;
   Mapping rings_;
   Mapping entries_;
@@ -85,6 +101,7 @@ class Ring {
   unsigned completion_mask_ = 0;
   std::byte* completions_ = nullptr;
   unsigned prepared_ = 0;  // noted, not started
+  mutable std::atomic<bool> closed_ = false;
 };
 
 }  // namespace fuelrail::uring

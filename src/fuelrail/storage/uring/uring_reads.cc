@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -22,8 +23,10 @@ constexpr size_t kMaxKernelRead = size_t{1} << 30;
 }  // namespace
 
 std::unique_ptr<UringReads> UringReads::make(const ReadQueueOptions& options, std::string& refusal,
-                                             AlterResult alter_result) {
-  std::unique_ptr<Ring> ring = Ring::open(kMaxReadThreads + 1, refusal);  // and the bell
+                                             AlterResult alter_result,
+                                             Ring::RefuseEnter refuse_enter) {
+  std::unique_ptr<Ring> ring =
+      Ring::open(kMaxReadThreads + 1, refusal, std::move(refuse_enter));  // and the bell
   if (!ring) return nullptr;
   local::Descriptor bell(::eventfd(0, EFD_CLOEXEC));
   if (!bell.valid()) {
@@ -51,14 +54,16 @@ UringReads::~UringReads() {
   cancel();
   std::unique_lock hold(mutex_);
   if (bell_armed_) ring_bell();
-  while (free_.size() < reads_.size() || bell_armed_) {
-    all_started_ = ring_->submit();
+  while (true) {
+    issue();
     reap();
-    if (free_.size() == reads_.size() && !bell_armed_) break;
-    if (all_started_) {
+    if (!kernel_is_at_work()) break;
+    if (all_started_ && !ring_->closed()) {
       ring_->await();
     } else {
+      hold.unlock();
       std::this_thread::yield();
+      hold.lock();
     }
   }
 }
@@ -67,17 +72,14 @@ void UringReads::submit(std::span<const ReadRequest> requests) {
   std::lock_guard hold(mutex_);
   handed_over_.clear();
   const size_t before = pending_.size();
-  for (const ReadRequest& request : requests) {
-    const bool by_kernel = request.source->descriptor() >= 0 &&
-                           request.source->reads_without_waiting() && !request.into.empty() &&
-                           request.into.size() <= kMaxKernelRead && lies_within(request);
-    if (by_kernel) {
-      pending_.push_back(request);
-    } else {
-      handed_over_.push_back(request);
-    }
-  }
   try {
+    for (const ReadRequest& request : requests) {
+      if (may_be_kernels(request)) {
+        pending_.push_back(request);
+      } else {
+        handed_over_.push_back(request);
+      }
+    }
     threads_.start(handed_over_);
   } catch (...) {
     pending_.resize(before);
@@ -86,6 +88,7 @@ void UringReads::submit(std::span<const ReadRequest> requests) {
   in_flight_ += requests.size();
   sort_by_place(pending_, pending_.begin() + static_cast<ptrdiff_t>(before));
   issue();
+  wake_if_due();
 }
 
 size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
@@ -104,13 +107,7 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
       hold.lock();
       continue;
     }
-    arm_bell();
-    if (!all_started_) continue;
-    wanted_ = at_least;
-    hold.unlock();
-    ring_->await();
-    hold.lock();
-    wanted_ = 0;
+    sleep(hold, at_least);
   }
   const size_t count = take_completions(done_, into);
   in_flight_ -= count;
@@ -122,7 +119,7 @@ void UringReads::cancel() {
   for (const ReadRequest& request : threads_.take_pending()) done_.push_back(cancelled(request));
   for (const ReadRequest& request : pending_) done_.push_back(cancelled(request));
   pending_.clear();
-  if (wanted_ > 0 && served(wanted_)) ring_bell();
+  wake_if_due();
 }
 
 size_t UringReads::in_flight() const {
@@ -135,6 +132,19 @@ void UringReads::set_threads(int threads) {
   std::lock_guard hold(mutex_);
   let_kernel_read(threads);
   issue();
+  wake_if_due();
+}
+
+const char* UringReads::backend_name() const {
+  std::lock_guard hold(mutex_);
+  if (by_threads_ == 0) return "io_uring";
+  return by_kernel_ == 0 ? "pread" : "io_uring and pread";
+}
+
+bool UringReads::may_be_kernels(const ReadRequest& request) const {
+  return !ring_->closed() && request.source->descriptor() >= 0 &&
+         request.source->reads_without_waiting() && !request.into.empty() &&
+         request.into.size() <= kMaxKernelRead && lies_within(request);
 }
 
 // Reads that wait in the kernel without a thread cost nothing there, so the ring takes kRingDepth
@@ -149,8 +159,8 @@ void UringReads::let_kernel_read(int at_once) {
 }
 
 bool UringReads::may_start() {
-  return !pending_.empty() && reads_.size() - free_.size() < kernel_reads_at_once_ &&
-         ring_->has_room();
+  return !pending_.empty() && !ring_->closed() &&
+         reads_.size() - free_.size() < kernel_reads_at_once_ && ring_->has_room();
 }
 
 // Starts as many reads as the ring is to take.
@@ -162,6 +172,23 @@ void UringReads::issue() {
     prepare(slot);
   }
   all_started_ = ring_->submit();
+  if (ring_->closed()) give_up_ring();
+}
+
+// What the kernel has not started it never will: threads read it.
+void UringReads::give_up_ring() {
+  while (const auto tag = ring_->take_back()) {
+    if (*tag == kBellTag) {
+      bell_armed_ = false;
+    } else {
+      free_.push_back(*tag);
+      read_by_threads(reads_[*tag].run.requests);
+    }
+  }
+  handed_over_.assign(pending_.begin(), pending_.end());
+  pending_.clear();
+  read_by_threads(handed_over_);
+  all_started_ = true;
 }
 
 void UringReads::prepare(size_t slot) {
@@ -206,6 +233,7 @@ void UringReads::finish(size_t slot, int32_t value) {
         done_.push_back({request.tag, nullptr});
       }
     }
+    by_kernel_ += read.run.requests.size();
     return;
   }
   if (read.direct && value < 0) direct_.read_failed(*read.run.requests.front().source, -value);
@@ -229,20 +257,47 @@ void UringReads::read_by_threads(std::span<const ReadRequest> requests) {
     threads_.start(requests);
   } catch (const Error&) {  // no thread: then here
     for (const ReadRequest& request : requests) done_.push_back(perform(request, direct_));
+    by_threads_ += requests.size();
   }
 }
 
 void UringReads::deliver(std::span<Completion> completions) {
   std::lock_guard hold(mutex_);
   std::move(completions.begin(), completions.end(), std::back_inserter(done_));
-  if (wanted_ > 0 && served(wanted_)) ring_bell();
+  by_threads_ += completions.size();
+  wake_if_due();
+}
+
+// Sleeps until `wake_if_due`, or until a read in the kernel has ended. It may return earlier.
+void UringReads::sleep(std::unique_lock<std::mutex>& hold, size_t at_least) {
+  if (!ring_->closed()) arm_bell();
+  if (!all_started_) return;
+  wanted_ = at_least;
+  if (!ring_->closed()) {
+    hold.unlock();
+    ring_->await();
+    hold.lock();
+  } else if (kernel_is_at_work()) {
+    woken_.wait_for(hold, std::chrono::milliseconds(1));
+  } else {
+    woken_.wait(hold, [this] { return served(wanted_); });
+  }
+  wanted_ = 0;
 }
 
 void UringReads::arm_bell() {
   if (bell_armed_) return;
   bell_armed_ = true;
   ring_->prepare(bell_.get(), 0, {&bell_piece_, 1}, kBellTag);
-  all_started_ = ring_->submit();
+  issue();
+}
+
+// Ends the sleep of `wait` where it has what it wants, or where what it wants is to be started once
+// more.
+void UringReads::wake_if_due() {
+  if (wanted_ == 0 || (all_started_ && !served(wanted_))) return;
+  if (ring_->closed()) woken_.notify_one();
+  ring_bell();
 }
 
 void UringReads::ring_bell() const {

@@ -1,11 +1,12 @@
 // The read queue on io_uring. To threads go reads that the kernel did not finish (what they say is
 // the answer, so that an error is the same by either way), sources without a descriptor, and files
 // that cannot be read without waiting: threads of the kernel's would have to wait for those, which
-// are few, or who submits.
+// are few, or who submits. All others too once the kernel starts nothing any more.
 #pragma once
 
 #include <sys/uio.h>
 
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -25,14 +26,13 @@ namespace fuelrail::uring {
 // Methods: ReadQueue's.
 class UringReads {
  public:
-  static constexpr const char* kName = "io_uring";
-
   // For tests: stands between the kernel's result and what is made of it. Default: changes nothing.
   using AlterResult = std::function<int32_t(int32_t value)>;
 
   // Returns: null where the kernel refuses; `refusal` says why.
   static std::unique_ptr<UringReads> make(const ReadQueueOptions& options, std::string& refusal,
-                                          AlterResult alter_result = {});
+                                          AlterResult alter_result = {},
+                                          Ring::RefuseEnter refuse_enter = {});
   ~UringReads();
   UringReads(const UringReads&) = delete;
   UringReads& operator=(const UringReads&) = delete;
@@ -42,6 +42,7 @@ class UringReads {
   void cancel();
   size_t in_flight() const;
   void set_threads(int threads);
+  const char* backend_name() const;
 
  private:
   // One read in the kernel, of one request or of neighbours.
@@ -55,16 +56,21 @@ class UringReads {
   UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ring, local::Descriptor bell,
              AlterResult alter_result);
   void let_kernel_read(int at_once);
+  bool may_be_kernels(const ReadRequest& request) const;
   bool may_start();
   void issue();
+  void give_up_ring();
   void prepare(size_t slot);
   void reap();
   void finish(size_t slot, int32_t value);
   void check_one(std::unique_lock<std::mutex>& hold);
   void read_by_threads(std::span<const ReadRequest> requests);
   void deliver(std::span<Completion> completions);
+  void sleep(std::unique_lock<std::mutex>& hold, size_t at_least);
   void arm_bell();
+  void wake_if_due();
   void ring_bell() const;
+  bool kernel_is_at_work() const { return free_.size() < reads_.size() || bell_armed_; }
   bool served(size_t wanted) const { return done_.size() >= std::min(wanted, in_flight_); }
 
   const AlterResult alter_result_;
@@ -79,6 +85,8 @@ class UringReads {
   std::deque<ReadRequest> unchecked_;  // read by the kernel, their checksums not looked at
   std::deque<Completion> done_;
   size_t in_flight_ = 0;
+  size_t by_kernel_ = 0;  // requests completed
+  size_t by_threads_ = 0;
   bool all_started_ = true;
   size_t wanted_ = 0;  // what `wait` sleeps for; 0 = it does not sleep
 
@@ -87,6 +95,7 @@ class UringReads {
   uint64_t bell_count_ = 0;
   iovec bell_piece_{};
   bool bell_armed_ = false;
+  std::condition_variable woken_;  // likewise, once the kernel lets nobody sleep there
 
   ReadThreads threads_;  // destroyed first: they deliver into the rest
 };

@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <chrono>
 #include <deque>
+#include <future>
+#include <mutex>
 #include <set>
 
 #include "fuelrail/testing/read_queue_conformance.h"
@@ -21,11 +23,14 @@
 namespace fuelrail::uring {
 namespace {
 
-// Reads 200 pieces of a file through a ring whose results are altered. Returns: how many came with
-// their bytes; nothing where the kernel has no io_uring.
-std::optional<size_t> right_with(UringReads::AlterResult alter) {
+// No right ring takes as long.
+constexpr std::chrono::seconds kPatience(60);
+
+// Reads 200 pieces of a file through a ring whose results are altered, or that is refused. Returns:
+// how many came with their bytes; nothing where the kernel has no io_uring.
+std::optional<size_t> right_with(UringReads::AlterResult alter, Ring::RefuseEnter refuse = {}) {
   std::string refusal;
-  const auto reads = UringReads::make({.threads = 2}, refusal, std::move(alter));
+  const auto reads = UringReads::make({.threads = 2}, refusal, std::move(alter), std::move(refuse));
   if (!reads) return std::nullopt;
   const ReadFile file(300'000);
   std::vector<std::byte> memory(200 * 1'000);
@@ -63,6 +68,31 @@ TEST(UringReads, a_short_read_is_completed) {
   std::atomic<int> count = 0;
   const auto right = right_with([&](int32_t value) {
     return count.fetch_add(1, std::memory_order_relaxed) % 2 == 0 ? value - 1 : value;
+  });
+  if (!right) GTEST_SKIP() << io_uring_refusal();
+  EXPECT_EQ(*right, 200u);
+}
+
+// As after a filter of system calls that comes later than the ring (seccomp).
+class UringReadsRefusedAfter : public testing::TestWithParam<int> {};
+
+TEST_P(UringReadsRefusedAfter, threads_read_what_the_kernel_will_not) {
+  std::atomic<int> calls = 0;
+  const auto right = right_with({}, [&](unsigned) {
+    return calls.fetch_add(1, std::memory_order_relaxed) < GetParam() ? 0 : EPERM;
+  });
+  if (!right) GTEST_SKIP() << io_uring_refusal();
+  EXPECT_EQ(*right, 200u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, UringReadsRefusedAfter, testing::Values(0, 1, 2, 3, 5));
+
+TEST(UringReads, a_kernel_without_means_is_asked_again) {
+  std::atomic<int> calls = 0;
+  const auto right = right_with({}, [&](unsigned to_submit) {
+    if (to_submit == 0) return 0;
+    constexpr int kErrors[] = {EAGAIN, EBUSY, EINTR, 0};
+    return kErrors[calls.fetch_add(1, std::memory_order_relaxed) % 4];
   });
   if (!right) GTEST_SKIP() << io_uring_refusal();
   EXPECT_EQ(*right, 200u);
@@ -173,37 +203,132 @@ TEST(UringReads, files_that_make_reads_wait_are_read_by_as_many_threads_as_are_w
 }
 
 TEST(UringReads, reads_that_turn_out_to_wait_have_as_many_threads_of_the_kernels_as_are_wanted) {
+  std::string refusal;
+  const auto ring = Ring::open(1, refusal);
+  if (!ring || !ring->set_workers(1)) GTEST_SKIP() << "the kernel has as many as it will";
   const auto in_flight = at_once(true, 100);
   if (!in_flight) GTEST_SKIP() << "no io_uring or no userfaultfd";
   EXPECT_EQ(*in_flight, 100u);
 }
 
+// Reads that the ring takes, each of which ends when the test lets it.
+class Counters {
+ public:
+  explicit Counters(size_t count) : counts_(count) {
+    for (size_t i = 0; i < count; ++i) {
+      sources_.emplace_back(::eventfd(0, EFD_CLOEXEC), sizeof(uint64_t), true);
+      requests_.push_back(
+          {&sources_.back(), 0, std::as_writable_bytes(std::span(counts_).subspan(i, 1)), i});
+    }
+  }
+  const std::vector<ReadRequest>& requests() const { return requests_; }
+  void end(size_t i) {
+    const uint64_t count = i + 1;
+    EXPECT_EQ(::write(sources_[i].descriptor(), &count, sizeof count), 8);
+  }
+  bool all_right() const {
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      if (counts_[i] != i + 1) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<uint64_t> counts_;
+  std::deque<DescriptorSource> sources_;
+  std::vector<ReadRequest> requests_;
+};
+
 TEST(UringReads, the_ring_takes_as_many_as_are_wanted) {
   constexpr size_t kReads = 3 * kRingDepth;
-  std::deque<DescriptorSource> sources;  // with nothing to read yet
-  std::vector<ReadRequest> requests;
-  std::vector<uint64_t> counts(kReads);
-  for (size_t i = 0; i < kReads; ++i) {
-    sources.emplace_back(::eventfd(0, EFD_CLOEXEC), sizeof(uint64_t), true);
-    requests.push_back(
-        {&sources.back(), 0, std::as_writable_bytes(std::span(counts).subspan(i, 1)), i});
-  }
-  const auto fill = [&](size_t i) {
-    const uint64_t count = i + 1;
-    EXPECT_EQ(::write(sources[i].descriptor(), &count, sizeof count), 8);
-  };
+  Counters counters(kReads);
   std::string refusal;
   const auto reads = UringReads::make({.threads = 3}, refusal);
   if (!reads) GTEST_SKIP() << refusal;
-  for (const ReadRequest& request : requests) reads->submit({&request, 1});  // in this order
+  for (const ReadRequest& request : counters.requests()) reads->submit({&request, 1});
   reads->set_threads(kReads);
-  fill(kReads - 1);
+  counters.end(kReads - 1);
   std::vector<Completion> completions(kReads);
-  ASSERT_EQ(reads->wait(std::span(completions).first(1), 1), 1u);  // would hang, were they fewer
+  auto first = std::async(std::launch::async,
+                          [&] { return reads->wait(std::span(completions).first(1), 1); });
+  EXPECT_EQ(first.wait_for(kPatience), std::future_status::ready) << "they are fewer";
+  for (size_t i = 0; i + 1 < kReads; ++i) counters.end(i);
+  EXPECT_EQ(first.get(), 1u);
   EXPECT_EQ(completions[0].tag, kReads - 1);
-  for (size_t i = 0; i + 1 < kReads; ++i) fill(i);
   EXPECT_EQ(reads->wait(completions, kReads), kReads - 1);
-  for (size_t i = 0; i < kReads; ++i) EXPECT_EQ(counts[i], i + 1);
+  EXPECT_TRUE(counters.all_right());
+}
+
+TEST(UringReads, who_waits_goes_on_with_reads_that_the_kernel_had_no_means_for) {
+  Counters counters(2);
+  GatedSource gated;  // read by a thread
+  std::byte byte{};
+  const ReadRequest by_thread{&gated, 0, {&byte, 1}, 7};
+  std::atomic<int> error = 0;
+  std::once_flag once;
+  std::promise<void> sleeps;
+  std::string refusal;
+  const auto reads = UringReads::make({.threads = 2}, refusal, {}, [&](unsigned to_submit) {
+    if (to_submit == 0) std::call_once(once, [&] { sleeps.set_value(); });
+    return to_submit == 0 ? 0 : error.load();
+  });
+  if (!reads) GTEST_SKIP() << refusal;
+  reads->submit({&by_thread, 1});
+  std::vector<Completion> completions(3);
+  auto both = std::async(std::launch::async, [&] { return reads->wait(completions, 2); });
+  sleeps.get_future().wait();
+  error = EAGAIN;
+  reads->submit({&counters.requests()[0], 1});
+  error = 0;
+  counters.end(0);
+  gated.open();
+  EXPECT_EQ(both.wait_for(kPatience), std::future_status::ready);
+  reads->submit({&counters.requests()[1], 1});  // starts the other too
+  counters.end(1);
+  size_t count = both.get();
+  count += reads->wait(std::span(completions).subspan(count), 3 - count);
+  EXPECT_EQ(count, 3u);
+  EXPECT_TRUE(counters.all_right());
+}
+
+TEST(UringReads, reads_in_the_kernel_end_though_it_takes_no_further) {
+  Counters counters(6);
+  std::atomic<int> error = 0;
+  std::string refusal;
+  const auto reads =
+      UringReads::make({.threads = 3}, refusal, {}, [&](unsigned) { return error.load(); });
+  if (!reads) GTEST_SKIP() << refusal;
+  reads->submit(std::span(counters.requests()).first(3));
+  error = EPERM;
+  reads->submit(std::span(counters.requests()).last(3));
+  std::vector<Completion> completions(6);
+  auto all = std::async(std::launch::async, [&] { return reads->wait(completions, 6); });
+  for (size_t i = 0; i < 6; ++i) counters.end(i);
+  EXPECT_EQ(all.get(), 6u);
+  EXPECT_TRUE(counters.all_right());
+  EXPECT_STREQ(reads->backend_name(), "io_uring and pread");
+}
+
+TEST(UringReads, who_has_read_is_said) {
+  Counters counters(2);
+  const auto memory = memory_source("memory", numbered_bytes(10));
+  std::byte byte{};
+  const ReadRequest by_thread{memory.get(), 0, {&byte, 1}, 7};
+  std::string refusal;
+  const auto reads = UringReads::make({.threads = 2}, refusal);
+  if (!reads) GTEST_SKIP() << refusal;
+  std::vector<Completion> completions(1);
+  const auto read = [&](const ReadRequest& request) {
+    reads->submit({&request, 1});
+    EXPECT_EQ(reads->wait(completions, 1), 1u);
+    return std::string(reads->backend_name());
+  };
+  counters.end(0);
+  counters.end(1);
+  EXPECT_STREQ(reads->backend_name(), "io_uring");  // is to read
+  EXPECT_EQ(read(counters.requests()[0]), "io_uring");
+  EXPECT_EQ(read(by_thread), "io_uring and pread");
+  EXPECT_EQ(read(counters.requests()[1]), "io_uring and pread");
 }
 
 TEST(UringReads, a_full_ring_goes_on_as_reads_end) {
