@@ -321,7 +321,9 @@ def open(source: Openable, schema: str | None = None) -> Dataset:
     CorruptError and TruncatedError for a damaged file; IoError; InvalidArgumentError for a list
     whose parts differ in fields or classes, and for a schema that there is not, or not for this.
     """
-    return open_dataset(source, stacklevel=4, schema="" if schema is None else text("schema", schema))
+    return open_dataset(
+        source, stacklevel=4, schema="" if schema is None else text("schema", schema)
+    )
 
 
 def open_dataset(source: Openable, stacklevel: int, schema: str = "") -> Dataset:

@@ -1,14 +1,16 @@
 // FFRecord files: the table, and the container over it; also with every checksum put right, so that
 // what lies behind them is reached.
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/container/ffrecord/ffrecord_container.h"
+#include "fuelrail/container/ffrecord/file_writer.h"
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
+#include "fuelrail/storage/memory/memory_sink.h"
 #include "fuzzing.h"
 
 namespace {
@@ -81,6 +83,27 @@ void check_container(Bytes file, bool checksums_are_right) {
   }
 }
 
+// Written again, with and without the number of records known before: the same records, and the
+// same file where that had no gap behind its table.
+void check_writing(const std::vector<std::byte>& file) {
+  const auto source = memory_source("fuzzed", file);
+  const ffrecord::RecordTable table = ffrecord::RecordTable::read(*source, true);
+  const uint64_t first = table.size() == 0 ? file.size() : table.offset(0);
+  for (const uint64_t expected : {table.size(), uint64_t{0}, table.size() + 3}) {
+    MemorySink sink("written");
+    ffrecord::FileWriter writer(sink, expected);
+    for (uint64_t i = 0; i < table.size(); ++i) {
+      writer.append(Bytes(file).subspan(table.offset(i), table.length(i)));
+    }
+    writer.finish();
+    const std::vector<std::byte> written = sink.take();
+    const Bytes head = Bytes(written).first(ffrecord::table_bytes(table.size()));
+    require(std::ranges::equal(Bytes(written).subspan(head.size()), Bytes(file).subspan(first)),
+            "records are written as they are");
+    require(first != head.size() || std::ranges::equal(written, file), "a file is its records");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -91,6 +114,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   plain = succeeds([&] { check_table(ffrecord::RecordTable::read(*source, false), size); });
   require(plain || !verified, "a table that is verified is one without that");
   check_container(file, false);
-  if (plain) check_container(mended(file), true);
+  if (!plain) return 0;
+  const std::vector<std::byte> right = mended(file);
+  check_container(right, true);
+  check_writing(right);
   return 0;
 }

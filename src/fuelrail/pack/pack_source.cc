@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "fuelrail/base/endian.h"
@@ -81,7 +82,15 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
     if (!root.empty()) {
       throw InvalidArgumentError("a root is for a list; this is a folder", {.path = uri});
     }
-    return std::make_unique<FolderSource>(open_input(uri, options));
+    std::shared_ptr<const Container> folder = open_input(uri, options);
+    if (std::string_view(folder->format()) != "folder") {
+      throw InvalidArgumentError("this is packed already",
+                                 {.path = uri,
+                                  .expected = "a folder with one sub-folder a class, or a list",
+                                  .found = fmt::format("a folder of {} files", folder->format()),
+                                  .remedy = "Take its files one by one with 'fuelrail convert'"});
+    }
+    return std::make_unique<FolderSource>(std::move(folder));
   }
   if (!uri.ends_with(".lst")) {
     throw InvalidArgumentError("this cannot be packed",

@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/decode/probe.h"
+#include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/packer_rig.h"
 
 namespace fuelrail {
@@ -212,6 +214,13 @@ TEST_F(Packer, progress_ends_with_everything_done) {
   EXPECT_EQ(reports.back().done, images_.size());
   EXPECT_EQ(reports.back().total, images_.size());
   EXPECT_EQ(reports.back().bytes, std::filesystem::file_size(out("x.rec")));
+}
+
+TEST_F(Packer, a_folder_of_files_that_are_packed_already_is_refused) {
+  write_file(directory_ / "packed/x.ffr", ffrecord::file_of({"record"}));
+  EXPECT_THAT(refusal<InvalidArgumentError>(directory_ / "packed", out("x.rec")),
+              HasSubstr("this is packed already: expected a folder with one sub-folder a class, or "
+                        "a list, found a folder of FFRecord files"));
 }
 
 TEST_F(Packer, what_cannot_be_packed_is_refused) {

@@ -1,0 +1,170 @@
+"""FFRecord files as datasets: records, folders of files, and packed folders of class folders as images."""
+
+from __future__ import annotations
+
+import collections
+import os
+import pathlib
+import pickle
+import struct
+import zlib
+
+import pytest
+import torch
+
+import fuelrail as fr
+import fuelrail.torch
+from fuelrail import transforms as T
+
+
+def ffrecord(records: list[bytes]) -> bytes:
+    """A file as the format's page has it."""
+    table = struct.pack("<q", len(records))
+    table += b"".join(struct.pack("<I", zlib.crc32(record)) for record in records)
+    at = 12 + 12 * len(records)
+    for record in records:
+        table += struct.pack("<q", at)
+        at += len(record)
+    return struct.pack("<I", zlib.crc32(table)) + table + b"".join(records)
+
+
+def packed(folder: pathlib.Path, protocol: int) -> bytes:
+    """A folder as the original's `pack_folder` packs it."""
+    records: list[bytes] = []
+
+    def add(folder: pathlib.Path) -> collections.OrderedDict[str, object]:
+        names: collections.OrderedDict[str, object] = collections.OrderedDict()
+        for path in sorted(folder.iterdir(), key=lambda path: path.name):
+            if path.is_dir():
+                names[path.name] = add(path)
+            else:
+                names[path.name] = len(records)
+                records.append(path.read_bytes())
+        return names
+
+    structure = pickle.dumps(add(folder), protocol=protocol)
+    return ffrecord([*records, b"piouhjgbr" + structure])
+
+
+@pytest.fixture(scope="module")
+def pack(folder: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    path = tmp_path_factory.mktemp("packed") / "photographs.ffr"
+    path.write_bytes(packed(folder, pickle.DEFAULT_PROTOCOL))
+    return path
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_packed_folder_opens_as_the_folder_does(
+    folder: pathlib.Path, tmp_path: pathlib.Path, protocol: int
+) -> None:
+    path = tmp_path / "x.ffr"
+    path.write_bytes(packed(folder, protocol))
+    data, unpacked = fr.open(path, schema="class_folders"), fr.open(folder)
+    assert data.classes == unpacked.classes == ["ant", "bee", "cat"]
+    assert data.schema == unpacked.schema
+    assert data.fingerprint == unpacked.fingerprint
+    assert data.verifies_checksums
+    for mine, theirs in zip(data, unpacked, strict=True):
+        assert (mine.image, mine.label, mine.id) == (theirs.image, theirs.label, theirs.id)
+    assert data[3].place.path == str(path)
+
+
+def test_batches_of_a_packed_folder_are_those_of_the_folder(
+    folder: pathlib.Path, pack: pathlib.Path
+) -> None:
+    def epoch(data: fr.Dataset) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        transforms = [T.RandomResizedCrop(24), T.HorizontalFlip()]
+        loader = fr.torch.DataLoader(
+            data, batch_size=7, shuffle="full", seed=3, transforms=transforms
+        )
+        return [(images.clone(), labels.clone()) for images, labels in loader]
+
+    batches = epoch(fr.open(pack, schema="class_folders"))
+    for mine, theirs in zip(batches, epoch(fr.open(folder)), strict=True):
+        assert torch.equal(mine[0], theirs[0])
+        assert torch.equal(mine[1], theirs[1])
+
+
+def test_without_a_schema_a_packed_folder_is_its_records(pack: pathlib.Path) -> None:
+    data = fr.open(pack)
+    assert [field.name for field in data.schema] == ["data"]
+    assert len(data) == 32
+    assert data[31].data.startswith(b"piouhjgbr")
+    assert data[0].data[:3] == b"\xff\xd8\xff"
+
+
+def test_a_dataset_pickles_with_its_schema(pack: pathlib.Path) -> None:
+    data = fr.open(pack, schema="class_folders")
+    for dataset in (data, data[2:9], fr.open([data[:4], data])):
+        again = pickle.loads(pickle.dumps(dataset))
+        assert again.fingerprint == dataset.fingerprint
+        assert again.schema == dataset.schema
+        assert again[0].image == dataset[0].image
+
+
+def test_a_list_of_packed_folders_is_one_dataset(pack: pathlib.Path) -> None:
+    data = fr.open([pack, pack], schema="class_folders")
+    assert len(data) == 62
+    assert data[31].image == data[0].image
+
+
+def test_a_schema_that_does_not_fit_is_refused(
+    pack: pathlib.Path, folder: pathlib.Path, record_file: pathlib.Path
+) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match="Did you mean 'class_folders'"):
+        fr.open(pack, schema="class_folder")
+    for source in (folder, record_file):
+        with pytest.raises(fr.InvalidArgumentError, match="Leave the schema out"):
+            fr.open(source, schema="class_folders")
+    with pytest.raises(fr.InvalidArgumentError, match="takes no schema"):
+        fr.open(fr.open(pack), schema="class_folders")
+    with pytest.raises(fr.ArgumentTypeError):
+        fr.open(pack, schema=3)  # type: ignore[arg-type]
+
+
+def test_a_malicious_pack_is_refused_and_nothing_runs(tmp_path: pathlib.Path) -> None:
+    proof = tmp_path / "it ran"
+
+    class Malicious:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.system, (f"touch '{proof}'",)
+
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        structure = collections.OrderedDict(cat=Malicious())
+        path = tmp_path / "x.ffr"
+        last = b"piouhjgbr" + pickle.dumps(structure, protocol=protocol)
+        path.write_bytes(ffrecord([b"image", last]))
+        with pytest.raises(fr.CorruptError, match=r"nothing of it was called.*posix\.system"):
+            fr.open(path, schema="class_folders")
+    assert not proof.exists()
+
+
+def test_what_is_no_packed_folder_is_refused(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "x.ffr"
+    path.write_bytes(ffrecord([b"one", b"two"]))
+    with pytest.raises(fr.CorruptError, match="no packed folder") as caught:
+        fr.open(path, schema="class_folders")
+    assert caught.value.path == str(path)
+    assert caught.value.record == 1
+
+
+def test_a_folder_of_ffr_files_opens_by_their_names(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "PART_00001.ffr").write_bytes(ffrecord([b"third"]))
+    (tmp_path / "PART_00000.ffr").write_bytes(ffrecord([b"first", b"second"]))
+    data = fr.open(tmp_path)
+    assert [sample.data for sample in data] == [b"first", b"second", b"third"]
+    assert data[2].place == (str(tmp_path / "PART_00001.ffr"), 0, 24)
+    assert pickle.loads(pickle.dumps(data)).fingerprint == data.fingerprint
+    (tmp_path / "1.jpg").write_bytes(b"image")
+    with pytest.raises(fr.InvalidArgumentError, match="both FFRecord files and images"):
+        fr.open(tmp_path)
+
+
+def test_a_table_without_a_checksum_is_warned_of(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "old.ffr"
+    path.write_bytes(bytes(4) + ffrecord([b"one", b"two"])[4:])
+    with pytest.warns(fr.FuelrailWarning, match="has no checksum"):
+        assert fr.open(path)[1].data == b"two"
+    path.write_bytes(bytes(12 + 12 * 2) + b"records")
+    with pytest.raises(fr.CorruptError, match="was never written"):
+        fr.open(path)
