@@ -251,7 +251,7 @@ void check_epoch(const std::vector<Given>& given, const std::vector<Given>& righ
 }
 
 void make_records(FileSystem& files, const std::string& root) {
-  const Packing packing(files, root);
+  const Packing packing(files, root, "x.rec");
   packing.pack();
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -15,44 +14,11 @@
 #include "fuelrail/pack/pack_source.h"
 #include "fuelrail/pack/part.h"
 #include "fuelrail/pack/plan.h"
+#include "fuelrail/pack/progress_reporter.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
-constexpr milliseconds kProgressInterval{100};
-
-class ProgressReporter {
- public:
-  ProgressReporter(const std::function<bool(const PackProgress&)>& callback, uint64_t total)
-      : callback_(callback) {
-    now_.total = total;
-  }
-
-  void advance(uint64_t done, uint64_t bytes) {
-    now_.done = done;
-    now_.bytes = bytes;
-  }
-
-  // Errors: StateError when the callback wants to stop.
-  void report_when_due() {
-    if (Clock::now() - last_ >= kProgressInterval) report();
-  }
-  void report() {
-    last_ = Clock::now();
-    now_.seconds = std::chrono::duration<double>(last_ - start_).count();
-    if (callback_ && !callback_(now_)) throw StateError("interrupted");
-  }
-
- private:
-  const std::function<bool(const PackProgress&)>& callback_;
-  const Clock::time_point start_ = Clock::now();
-  Clock::time_point last_ = start_;
-  PackProgress now_;
-};
 
 void write_report(const std::string& uri, const std::vector<PackFailure>& failures) {
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
@@ -136,7 +102,7 @@ class Job {
 
   static PackedImage next(OrderedWork<PackedImage>& images, ProgressReporter& progress) {
     for (;;) {
-      if (std::optional<PackedImage> image = images.take(kProgressInterval)) {
+      if (std::optional<PackedImage> image = images.take(ProgressReporter::kInterval)) {
         return *std::move(image);
       }
       progress.report_when_due();

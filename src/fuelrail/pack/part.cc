@@ -41,7 +41,7 @@ Part::Part(std::string uri, uint64_t expected, bool overwrite)
   const RecordFormat& format = record_format_of(uri_);
   data_ = create_alone(uri_);
   if (!format.index_extension.empty()) {
-    index_ = create(stem_of(uri_, format).append(format.index_extension));
+    index_ = create(index_uri_of(uri_, format));
   }
   sidecar_ = create(sidecar_uri(uri_));
   records_writer_ = format.write({*data_, index_.get(), sidecar_writer_}, expected);

@@ -23,7 +23,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/sidecar.h"
-#include "fuelrail/pack/record_file.h"
+#include "fuelrail/pack/record_format.h"
 #include "fuelrail/storage/sink.h"
 
 namespace fuelrail {
@@ -64,6 +64,7 @@ class Part {
   const std::string& uri() const { return uri_; }
   uint64_t records() const { return records_; }
   uint64_t bytes() const { return data_->position(); }
+  bool has_index() const { return index_ != nullptr; }  // which keeps the keys
 
  private:
   std::string uri_;

@@ -8,7 +8,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/subset.h"
-#include "fuelrail/pack/record_file.h"
+#include "fuelrail/pack/record_format.h"
 
 namespace fuelrail {
 namespace {

@@ -76,8 +76,10 @@ std::optional<Descriptor> claim(const std::string& partial, const std::string& u
       if (::unlink(partial.c_str()) != 0) throw_errno(errno, "the file cannot be created", uri);
       continue;
     }
-    if (!truncate_retrying(file.get(), 0)) throw_errno(errno, "the file cannot be created", uri);
-    return file;
+    if (truncate_retrying(file.get(), 0)) return file;
+    const int error = errno;
+    ::unlink(partial.c_str());  // nobody else's: it is locked
+    throw_errno(error, "the file cannot be created", uri);
   }
 }
 

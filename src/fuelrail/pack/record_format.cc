@@ -1,9 +1,8 @@
-#include "fuelrail/pack/record_file.h"
+#include "fuelrail/pack/record_format.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -64,25 +63,24 @@ constexpr std::array kFormats{
 
 }  // namespace
 
-const RecordFormat* find_record_format(const std::string& uri) {
-  const auto found = std::find_if(kFormats.begin(), kFormats.end(), [&](const RecordFormat& f) {
-    return uri.ends_with(f.extension) && base_name(uri) != f.extension;
-  });
-  return found == kFormats.end() ? nullptr : &*found;
-}
-
 const RecordFormat& record_format_of(const std::string& uri) {
-  if (const RecordFormat* format = find_record_format(uri)) return *format;
   std::vector<std::string_view> extensions;
-  for (const RecordFormat& format : kFormats) extensions.push_back(format.extension);
+  for (const RecordFormat& format : kFormats) {
+    if (uri.ends_with(format.extension) && base_name(uri) != format.extension) return format;
+    extensions.push_back(format.extension);
+  }
   throw InvalidArgumentError(
-      "the output is not named as a record file",
+      "this is not named as a record file",
       {.path = uri,
        .expected = fmt::format("a name that ends in {}", fmt::join(extensions, " or "))});
 }
 
 std::string stem_of(const std::string& uri, const RecordFormat& format) {
   return uri.substr(0, uri.size() - format.extension.size());
+}
+
+std::string index_uri_of(const std::string& uri, const RecordFormat& format) {
+  return stem_of(uri, format).append(format.index_extension);
 }
 
 }  // namespace fuelrail

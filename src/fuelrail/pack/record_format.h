@@ -1,4 +1,4 @@
-// The formats of packed files, and how one is written. The table of formats is in record_file.cc.
+// The formats of packed files, and how one is written. The table of formats is in record_format.cc.
 #pragma once
 
 #include <cstdint>
@@ -44,13 +44,14 @@ struct RecordFormat {
   std::unique_ptr<RecordFileWriter> (*write)(const RecordFileSinks& sinks, uint64_t expected);
 };
 
-// Null where the name ends as none of the formats does, or is nothing but its end.
-const RecordFormat* find_record_format(const std::string& uri);
-
-// Errors: InvalidArgumentError where there is no such format.
+// Errors: InvalidArgumentError where the name ends as none of the formats does, or is nothing but
+// its end.
 const RecordFormat& record_format_of(const std::string& uri);
 
 // `X` for `X.rec`. Requires: the URI is one of the format's.
 std::string stem_of(const std::string& uri, const RecordFormat& format);
+
+// `X.idx` for `X.rec`. Requires: as stem_of, and the format has an index.
+std::string index_uri_of(const std::string& uri, const RecordFormat& format);
 
 }  // namespace fuelrail

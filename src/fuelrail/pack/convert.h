@@ -1,0 +1,41 @@
+// A record file of one format becomes one of the other: `.rec` -> `.ffr`, `.ffr` -> `.rec`.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "fuelrail/pack/packer.h"
+
+namespace fuelrail {
+
+struct ConvertOptions {
+  bool overwrite = false;  // replace an output that is there; otherwise it is an error
+
+  // As PackOptions has them; what is counted is records.
+  std::function<bool(const PackProgress&)> progress{};
+  std::function<bool()> keep_going{};  // asked while a source without a sidecar is looked through
+  std::function<void(const std::string&)> warn{};
+};
+
+// Copies every record's payload as it is, in order, and verifies the checksums that the source has
+// on the way. What stands in the source's sidecar and cannot be rebuilt (class names) goes along.
+//
+// Lossless: A.rec -> B.ffr -> C.rec gives A.rec again, and of its index A.idx the same keys; an
+// index as MXNet's tools and `pack` write it comes back byte for byte. B's sidecar holds the keys
+// where they are not what the records say themselves: the id in an image's header, and of other
+// records their number. Without A.idx that is what C.idx has.
+//
+// The output gets its name as a packed file does (part.h). Memory: the longest record, and 20 bytes
+// a record.
+//
+// Errors: InvalidArgumentError for names that say no conversion; those of opening the source;
+// CorruptError and TruncatedError for a damaged record; CorruptError for a sidecar beside the
+// source that cannot be used, for what only it knows would be lost; of the source's index:
+// CorruptError, and UnsupportedError for one that cannot be kept (keys that are no whole numbers,
+// entries that are not one a record in their order); UnsupportedError for a record too long for the
+// output's format; IoError as pack; StateError "interrupted" when told to stop. After any of them
+// there is no output.
+PackResult::File convert(const std::string& source, const std::string& output,
+                         const ConvertOptions& options = {});
+
+}  // namespace fuelrail
