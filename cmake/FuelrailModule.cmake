@@ -70,6 +70,8 @@ function(fuelrail_module name)
     target_link_libraries(${name}_test PRIVATE fuelrail_${name} ${M_TEST_LIBRARIES} ${M_LIBRARIES})
     fuelrail_test_options(${name}_test)
     add_test(NAME ${name} COMMAND ${name}_test)
+    # A forked child starts threads of its own, which TSan does not let it by default.
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "TSAN_OPTIONS=die_after_fork=0")
   endif()
   if(FUELRAIL_BUILD_BENCHMARKS AND M_BENCHMARKS)
     add_executable(${name}_benchmark ${M_BENCHMARKS})

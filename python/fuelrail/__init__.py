@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import fuelrail._interpreter  # noqa: F401  before the extension
 from fuelrail import _core, transforms
 from fuelrail._core import Array, BadRecord, StageStats, Stats
+from fuelrail.converter import convert
 from fuelrail.dataset import Dataset, Field, Place, Sample, open
 from fuelrail.delivery import BatchContext
 from fuelrail.errors import (
@@ -79,6 +80,7 @@ __all__ = [
     "UnsupportedError",
     "WindowShuffle",
     "__version__",
+    "convert",
     "ffrecord",
     "open",
     "pack",

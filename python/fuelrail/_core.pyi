@@ -399,6 +399,8 @@ class Loader:
 
 def pack(source: str, output: str, resize: int, quality: int | None, verify_images: bool, split: Sequence[tuple[str, float]], seed: int, root: str | None, max_error_count: int, max_error_fraction: float, overwrite: bool, threads: int, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 
+def convert(source: str, output: str, overwrite: bool, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> tuple[str, int, int]: ...
+
 class FfrecordReader:
     """FFRecord files, read in batches."""
 

@@ -33,7 +33,7 @@ class PackProgress:
     """How far packing has come."""
 
     done: int
-    """Images, also those left out."""
+    """Images, also those left out; of a conversion, records."""
     total: int
     bytes: int
     """Written so far."""

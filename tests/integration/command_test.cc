@@ -186,7 +186,7 @@ TEST_F(CommandTest, usage_errors_suggest_the_nearest_name) {
 TEST_F(CommandTest, help_and_version_go_to_standard_output) {
   EXPECT_THAT(run_command({"--version"}).out, StartsWith("fuelrail "));
   EXPECT_EQ(run_command({"--version"}).code, 0);
-  for (const char* command : {"pack", "info", "ls", "cat", "verify", "index"}) {
+  for (const char* command : {"pack", "convert", "info", "ls", "cat", "verify", "index"}) {
     const CommandResult result = run_command({command, "--help"});
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.out, HasSubstr(std::string("fuelrail ") + command));

@@ -422,6 +422,7 @@ def test_c2_11_len_getitem_and_iteration(path: pathlib.Path) -> None:
         reader[100]
 
 
+@pytest.mark.timeout(1200)
 @pytest.mark.skipif(
     "FUELRAIL_LARGE_RECORDS" not in os.environ, reason="needs FUELRAIL_LARGE_RECORDS=1 and 10 GB"
 )

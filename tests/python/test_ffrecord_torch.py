@@ -172,10 +172,8 @@ def test_persistent_workers_hear_of_the_step(make: Callable[..., Numbers]) -> No
 def test_wrong_steps(make: Callable[..., Numbers]) -> None:
     loader = DataLoader(make(20), 4)
     for bad in (6, -1):
-        with pytest.raises((AssertionError, ValueError)):
+        with pytest.raises(AssertionError, match="no such step"):
             loader.set_step(bad)
-    with pytest.raises(AssertionError):
-        loader.set_step(6)
     with pytest.raises(AssertionError, match="not skippable"):
         DataLoader(make(20), 4, skippable=False).set_step(1)
     with pytest.raises(TypeError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.connection
 import os
+import signal
+import sys
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -111,9 +113,13 @@ def _finish(ours: Any, process: Any, name: str) -> None:
 
 
 def _work(theirs: Connection, dataset: Sequence[Any], name: str, begin: int, end: int) -> None:
+    # Ended by the parent, it leaves the way an exception does: nothing stays of its file.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         _dump_part(dataset, name, begin, end)
         theirs.send(None)
+    except SystemExit:
+        raise
     except Error as error:
         theirs.send(str(error))
     except BaseException:

@@ -12,11 +12,18 @@
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
+#include "fuelrail/storage/read_queue_pool.h"
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/read_queue_conformance.h"
 
 namespace fuelrail {
 namespace {
+
+// Leaves no threads for the tests that come after, of which some fork.
+class ReadBatch : public testing::Test {
+ protected:
+  ~ReadBatch() override { free_idle_read_queues(); }
+};
 
 // Whose reads wait, as those of a file that is not in the page cache.
 class UncachedSource final : public Source {
@@ -67,7 +74,7 @@ const std::vector<BatchReadOptions> kEveryWay{{},
                                               {.threads = 4, .backend = ReadBackend::kPread},
                                               {.threads = 2, .direct = true}};
 
-TEST(ReadBatch, every_request_has_its_bytes) {
+TEST_F(ReadBatch, every_request_has_its_bytes) {
   const ReadFile file(300'000);
   const UncachedSource uncached(file);
   for (const BatchReadOptions& options : kEveryWay) {
@@ -81,7 +88,7 @@ TEST(ReadBatch, every_request_has_its_bytes) {
   }
 }
 
-TEST(ReadBatch, a_file_out_of_the_page_cache_is_read_as_well) {
+TEST_F(ReadBatch, a_file_out_of_the_page_cache_is_read_as_well) {
   const ReadFile file(3'000'000);
   const int descriptor = file.source().descriptor();
   for (const BatchReadOptions& options : kEveryWay) {
@@ -93,7 +100,7 @@ TEST(ReadBatch, a_file_out_of_the_page_cache_is_read_as_well) {
   }
 }
 
-TEST(ReadBatch, those_that_fail_are_named_and_the_others_have_their_bytes) {
+TEST_F(ReadBatch, those_that_fail_are_named_and_the_others_have_their_bytes) {
   const ReadFile file(300'000);
   const UncachedSource uncached(file);
   for (const BatchReadOptions& options : kEveryWay) {
@@ -116,7 +123,7 @@ TEST(ReadBatch, those_that_fail_are_named_and_the_others_have_their_bytes) {
   }
 }
 
-TEST(ReadBatch, many_threads_read_at_once) {
+TEST_F(ReadBatch, many_threads_read_at_once) {
   const ReadFile file(300'000);
   const UncachedSource uncached(file);
   std::vector<std::thread> threads;
@@ -133,7 +140,7 @@ TEST(ReadBatch, many_threads_read_at_once) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(ReadBatch, a_forked_child_reads_after_its_parent_has) {
+TEST_F(ReadBatch, a_forked_child_reads_after_its_parent_has) {
   const ReadFile file(300'000);
   const UncachedSource uncached(file);
   const Batch first = batch_of(uncached, file.bytes(), 30, 1);

@@ -49,6 +49,13 @@ class Queues {
     idle_.push_back({options, std::move(queue)});  // there is room
   }
 
+  void free_idle() {
+    std::vector<Idle> freed;  // outside the lock: it joins threads
+    freed.reserve(kMostIdleQueues);
+    std::lock_guard hold(mutex_);
+    std::swap(idle_, freed);
+  }
+
   size_t idle() {
     std::lock_guard hold(mutex_);
     return idle_.size();
@@ -109,6 +116,7 @@ QueueLease::~QueueLease() {
   Queues::of_process().take_back(options_, std::move(queue_));
 }
 
+void free_idle_read_queues() { Queues::of_process().free_idle(); }
 size_t idle_read_queues() { return Queues::of_process().idle(); }
 
 }  // namespace fuelrail

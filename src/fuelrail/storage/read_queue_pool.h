@@ -35,5 +35,6 @@ class QueueLease {
 
 // For tests.
 size_t idle_read_queues();
+void free_idle_read_queues();
 
 }  // namespace fuelrail

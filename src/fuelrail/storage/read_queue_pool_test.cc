@@ -14,9 +14,15 @@
 namespace fuelrail {
 namespace {
 
+// Leaves no threads for the tests that come after, of which some fork.
+class ReadQueuePool : public testing::Test {
+ protected:
+  ~ReadQueuePool() override { free_idle_read_queues(); }
+};
+
 const ReadQueueOptions kOptions{.threads = 2, .backend = ReadBackend::kPread};
 
-TEST(ReadQueuePool, a_queue_that_came_back_is_lent_again) {
+TEST_F(ReadQueuePool, a_queue_that_came_back_is_lent_again) {
   const ReadQueue* first = nullptr;
   {
     const QueueLease lease(kOptions);
@@ -31,7 +37,7 @@ TEST(ReadQueuePool, a_queue_that_came_back_is_lent_again) {
   EXPECT_NE(other.queue(), nullptr);
 }
 
-TEST(ReadQueuePool, only_so_many_are_lent_and_fewer_kept) {
+TEST_F(ReadQueuePool, only_so_many_are_lent_and_fewer_kept) {
   {
     std::vector<std::unique_ptr<QueueLease>> leases;
     for (size_t i = 0; i < kMostLentQueues; ++i) {
@@ -45,7 +51,7 @@ TEST(ReadQueuePool, only_so_many_are_lent_and_fewer_kept) {
   EXPECT_EQ(idle_read_queues(), kMostIdleQueues);
 }
 
-TEST(ReadQueuePool, what_is_in_flight_ends_with_the_lease) {
+TEST_F(ReadQueuePool, what_is_in_flight_ends_with_the_lease) {
   GatedSource source;
   std::vector<std::byte> memory(50);
   std::thread opener;
@@ -63,14 +69,14 @@ TEST(ReadQueuePool, what_is_in_flight_ends_with_the_lease) {
   EXPECT_EQ(next.queue()->in_flight(), 0u);
 }
 
-TEST(ReadQueuePool, a_refused_option_lends_nothing_for_good) {
+TEST_F(ReadQueuePool, a_refused_option_lends_nothing_for_good) {
   for (size_t i = 0; i < 2 * kMostLentQueues; ++i) {
     EXPECT_THROW(QueueLease({.threads = -1}), InvalidArgumentError);
   }
   EXPECT_NE(QueueLease(kOptions).queue(), nullptr);
 }
 
-TEST(ReadQueuePool, a_forked_child_has_queues_of_its_own) {
+TEST_F(ReadQueuePool, a_forked_child_has_queues_of_its_own) {
   const ReadFile file(10'000);
   { const QueueLease used(kOptions); }
   const QueueLease held(kOptions);  // a thread of the parent's reads

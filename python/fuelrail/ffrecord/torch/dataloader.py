@@ -10,9 +10,9 @@ from typing import Any
 import torch
 import torch.utils.data
 
-from fuelrail.errors import InvalidArgumentError
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.ffrecord.torch.dataset import Dataset
-from fuelrail.options import shown, typed, whole
+from fuelrail.options import integer, shown, typed
 
 __all__ = ["DataLoader", "StepError"]
 
@@ -184,11 +184,11 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """
         skipped = self._skippable()
         length = len(skipped.batch_sampler)
-        number = whole("step", step)
-        if number > length:
-            raise StepError(
-                "there are not as many steps", expected=f"at most {length}", found=shown(step)
-            )
+        number = integer(step)
+        if number is None:
+            raise ArgumentTypeError("`step` is not an integer", found=typed(step))
+        if not 0 <= number <= length:
+            raise StepError("there is no such step", expected=f"0 to {length}", found=shown(number))
         skipped.step = number
         self._resumed = False
         self._resumed_rng = None

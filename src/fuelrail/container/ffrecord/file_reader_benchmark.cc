@@ -2,6 +2,7 @@
 //
 //   container_benchmark --benchmark_filter=FfrecordBatch
 #include <benchmark/benchmark.h>
+#include <sys/resource.h>
 
 #include <random>
 #include <string>
@@ -17,7 +18,7 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-constexpr size_t kFileBytes = size_t{256} << 20;
+constexpr size_t kFileBytes = size_t{64} << 20;
 
 enum Way : int64_t {
   kPreadFresh,    // a plain pread each, into fresh memory
@@ -31,6 +32,12 @@ enum Way : int64_t {
 std::string file_of_records(size_t bytes) {
   return file_of(std::vector<std::string>(std::min(kFileBytes / bytes, size_t{20'000}),
                                           std::string(bytes, 'x')));
+}
+
+int64_t page_faults() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
 }
 
 // Arguments: way, records a batch, bytes a record.
@@ -47,6 +54,7 @@ void FfrecordBatch(benchmark::State& state) {
   std::vector<uint64_t> indices(count);
   std::vector<std::shared_ptr<std::byte>> memory;
   std::vector<RecordBytes> records;
+  const int64_t before = page_faults();
   for ([[maybe_unused]] const auto step : state) {
     for (uint64_t& index : indices) index = random() % reader.size();
     if (way >= kReader && way <= kReaderFresh) {
@@ -73,6 +81,8 @@ void FfrecordBatch(benchmark::State& state) {
       lease.queue()->wait(done, count);
     }
   }
+  state.counters["faults"] = static_cast<double>(page_faults() - before) /
+                             static_cast<double>(state.iterations() * state.range(1));
   keep_idle_read_memory(kMostIdleBytes);
   state.SetItemsProcessed(state.iterations() * state.range(1));
   state.SetBytesProcessed(state.iterations() * state.range(1) * state.range(2));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/storage/read_queue_pool.h"
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/refusal.h"
@@ -37,6 +38,7 @@ std::vector<std::string> numbered_records(size_t count, size_t most_bytes = 3'00
 
 class FfrecordReader : public ::testing::Test {
  protected:
+  ~FfrecordReader() override { free_idle_read_queues(); }  // for tests that fork
   std::string write(const std::string& name, const std::vector<std::string>& records) {
     write_file(directory_ / name, file_of(records));
     return directory_ / name;

@@ -1,0 +1,57 @@
+"""One record format into another."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+
+from fuelrail import _core
+from fuelrail.errors import ArgumentTypeError, FuelrailWarning
+from fuelrail.options import file_name, suggests_options, truth, typed
+from fuelrail.packer import PackedFile, PackProgress
+
+__all__ = ["convert"]
+
+
+@suggests_options
+def convert(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    progress: Callable[[PackProgress], object] | None = None,
+) -> PackedFile:
+    """Makes an FFRecord file of a RecordIO file, or the other way round.
+
+    source: a `.rec` or `.ffr` file.
+    output: a file of the other format, as its name says.
+    overwrite: replaces an output that is there. Default: that is an IoError.
+    progress: called with a PackProgress of records, at most ten times a second and at the end. What
+        it raises ends the conversion, and no file is left.
+
+    The records' bytes are copied as they are, in their order, and the checksums that the source has
+    are verified. Class names go along in the sidecar, and so do the keys of an index beside the
+    source: converting back gives the same `.rec` and the same `.idx`. Memory: that of the longest
+    record, and 20 bytes a record.
+
+    The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
+    for names and options that cannot be; NotFoundError; IoError; CorruptError and TruncatedError
+    for a damaged source; UnsupportedError for an index whose keys are not whole numbers, one a
+    record, and for a record that is too long for the output's format.
+    """
+    if progress is not None and not callable(progress):
+        raise ArgumentTypeError("`progress` cannot be called", found=typed(progress))
+    said: list[str] = []
+    try:
+        made = _core.convert(
+            file_name("`source`", source),
+            file_name("`output`", output),
+            overwrite=truth("overwrite", overwrite),
+            progress=None if progress is None else lambda *now: progress(PackProgress(*now)),
+            warnings=said,
+        )
+    finally:  # also when it fails
+        for text in said:
+            warnings.warn(text, FuelrailWarning, stacklevel=3)
+    return PackedFile(*made)

@@ -1,0 +1,70 @@
+// fuelrail convert: a record file of one format becomes one of the other.
+#include "fuelrail/pack/convert.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "fuelrail/cli/command.h"
+#include "fuelrail/cli/signals.h"
+#include "fuelrail/cli/text.h"
+
+namespace fuelrail::cli {
+namespace {
+
+struct Arguments {
+  std::string source;
+  std::string output;
+  bool overwrite = false;
+  bool quiet = false;
+};
+
+constexpr const char* kFooter = R"(
+Examples:
+  fuelrail convert train.rec train.ffr
+  fuelrail convert train.ffr train.rec
+
+The records are copied as they are, and their checksums verified. Class names go along in the
+sidecar, and so do the keys of an .idx: converting back gives the same .rec and the same .idx.
+
+Where OUT is there already, nothing is done and the exit code is 3, unless --overwrite is given:
+then it is replaced when all of the new one is on the disk.)";
+
+int run(const Arguments& arguments, Console& console) {
+  PackResult::File made;
+  {
+    ProgressDisplay progress(console, "converted", "records", arguments.quiet);
+    made =
+        convert(arguments.source, arguments.output,
+                {.overwrite = arguments.overwrite,
+                 .progress =
+                     [&progress](const PackProgress& now) {
+                       progress.update(now.done, now.total);
+                       return !interrupted();
+                     },
+                 .keep_going = [] { return !interrupted(); },
+                 .warn = [&console](const std::string& text) { console.say("warning: " + text); }});
+  }
+  console.print(made.path + ": " + counted(made.records, "record") + ", " +
+                human_bytes(made.bytes) + "\n");
+  return kOk;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("convert", "Make a .ffr file of a .rec file, or the other way round");
+  command->add_option("SRC", arguments->source, "A .rec or .ffr file")->required();
+  command->add_option("OUT", arguments->output, "File to make; its name says the other format")
+      ->required();
+  command->add_flag("--overwrite", arguments->overwrite, "Replace an output that is there");
+  command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
+  command->footer(kFooter);
+  command->callback([&action, arguments] {
+    action = [arguments](Console& console) { return run(*arguments, console); };
+  });
+}
+
+}  // namespace fuelrail::cli
