@@ -18,7 +18,7 @@
 namespace fuelrail::cli {
 namespace {
 
-constexpr uint64_t kLongRecordBytes = uint64_t{1} << 30;  // are read piece by piece
+constexpr uint64_t kLongRecordBytes = uint64_t{1} << 29;  // are read piece by piece
 constexpr uint64_t kPieceBytes = uint64_t{16} << 20;
 
 }  // namespace
@@ -110,7 +110,7 @@ void RecordChecker::check_payload(uint64_t i) {
       {.expected = fmt::format("{:#010x}", *expected), .found = fmt::format("{:#010x}", found)});
 }
 
-// A record of gigabytes is no image; all that can be said of it is whether its checksum is right.
+// A record as long is no image; all that can be said of it is whether its checksum is right.
 bool RecordChecker::check_long_record(uint64_t i) {
   const Extent extent = container_.extent(i);
   if (extent.length < kLongRecordBytes) return false;
