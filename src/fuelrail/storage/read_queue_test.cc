@@ -156,6 +156,26 @@ class SignalMaskSource final : public Source {
   std::string uri_ = "mask";
 };
 
+TEST(ReadQueue, each_thread_tells_of_its_completions_once_they_are_there) {
+  const auto source = memory_source("memory", numbered_bytes(10));
+  std::byte byte{};
+  std::vector<ReadRequest> requests(20, {source.get(), 0, {&byte, 1}, 0});
+  std::atomic<size_t> told = 0;
+  std::unique_ptr<ReadQueue> queue;
+  queue = make_read_queue({.threads = 1, .backend = ReadBackend::kPread, .on_completion = [&] {
+                             told += 1;
+                             told.notify_all();
+                           }});
+  for (size_t i = 0; i < requests.size(); ++i) {
+    queue->submit({&requests[i], 1});
+    told.wait(i);
+    Completion completion;
+    EXPECT_EQ(queue->wait({&completion, 1}, 0), 1u);
+  }
+  EXPECT_EQ(told, requests.size());
+  EXPECT_THROW(make_read_queue({.on_completion = [] {}}), InvalidArgumentError);
+}
+
 TEST(ReadQueue, more_threads_read_more_at_once) {
   GatedSource source;
   std::vector<std::byte> memory(40);
