@@ -272,7 +272,7 @@ class BaseLoader(Generic[Element]):
         )
         if self._fed is None and last_batch == "short":
             samples = order["samples"] or len(dataset)
-            warn_of_an_empty_batch(samples, batch_size, rank, world_size, stacklevel=4)
+            warn_of_an_empty_batch(samples, order["batch_size"], rank, world_size, stacklevel=4)
         self._dataset = dataset
         self._options = (
             f"batch_size {batch_size}",

@@ -332,6 +332,7 @@ class AlteredRing final : public ReadQueue {
   size_t wait(std::span<Completion> into, size_t at_least) override {
     return reads_->wait(into, at_least);
   }
+  void interrupt() override { reads_->interrupt(); }
   void cancel() override { reads_->cancel(); }
   size_t in_flight() const override { return reads_->in_flight(); }
   void set_threads(int threads) override { reads_->set_threads(threads); }

@@ -21,6 +21,17 @@ namespace {
 
 constexpr size_t kAll = size_t{1} << 40;
 
+// Returns: whether it comes true within a time that no right engine needs.
+template <typename Condition>
+bool within_patience(Condition condition) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 // Storage that answers only when it is told to, the lowest offset of those that wait first.
 class Turnstile {
  public:
@@ -337,6 +348,95 @@ TEST(EngineReads, what_stands_in_for_missing_files_is_looked_at_many_at_once) {
   EXPECT_EQ(engine->bad_records().size(), kRows);
 }
 
+// A batch of four rows, of which the first is bad and the last is not read before the test lets it,
+// and after it one whose files are not found before that.
+TEST(EngineReads, a_substitute_waits_neither_for_reads_nor_for_looks_of_others) {
+  constexpr uint64_t kRows = 4;
+  constexpr uint64_t kLate = kRows - 1;
+  Gate late_read;
+  Gate looks;
+  const auto records = made_records(4'000);
+  const uint64_t late_offset = records->extent(kLate).offset;
+  ContainerHooks hooks;
+  hooks.knows_extents = false;
+  hooks.extent = [&](uint64_t record) {
+    if (record / kRows == 1) looks.pass();
+  };
+  hooks.read = [&](uint64_t offset, uint64_t) {
+    if (offset == late_offset) late_read.pass();
+  };
+  Rig rig;
+  rig.container = std::make_shared<HookedContainer>(records, hooks);
+  rig.order = {.records = 4'000, .batch_size = kRows};
+  rig.engine = {.threads = 1, .prefetch = 2, .read_threads = 8, .max_read_threads = 0, .group = 1};
+  rig.policy = {.on_error = OnError::kSkip, .max_bad = 100};
+  rig.worker.bad = {0};
+  std::atomic<size_t> processed = 0;
+  rig.worker.before = [&](std::span<const Task> tasks) { processed += tasks.size(); };
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  EXPECT_TRUE(within_patience([&] { return processed >= kRows; }));  // the bad one twice
+  late_read.open();
+  std::vector<Said> said{said_by(*engine)};
+  looks.open();
+  while (said.size() < 10) said.push_back(said_by(*engine));
+  rig.container = records;
+  EXPECT_EQ(said, expected(rig, 10));
+}
+
+// Says when its user sleeps until the one read ends that is left.
+class WatchedQueue final : public ReadQueue {
+ public:
+  WatchedQueue(std::unique_ptr<ReadQueue> inner, std::atomic<bool>& waits_for_last)
+      : inner_(std::move(inner)), waits_for_last_(waits_for_last) {}
+  void submit(std::span<const ReadRequest> requests) override { inner_->submit(requests); }
+  size_t wait(std::span<Completion> into, size_t at_least) override {
+    if (at_least > 0 && in_flight() == 1) waits_for_last_ = true;
+    return inner_->wait(into, at_least);
+  }
+  void interrupt() override { inner_->interrupt(); }
+  void cancel() override { inner_->cancel(); }
+  size_t in_flight() const override { return inner_->in_flight(); }
+  void set_threads(int threads) override { inner_->set_threads(threads); }
+  const char* backend_name() const override { return inner_->backend_name(); }
+
+ private:
+  const std::unique_ptr<ReadQueue> inner_;
+  std::atomic<bool>& waits_for_last_;
+};
+
+TEST(EngineReads, a_batch_that_is_due_is_read_though_no_read_before_it_ends) {
+  constexpr uint64_t kRows = 4;
+  Gate late_read;
+  const auto records = made_records(4'000);
+  const uint64_t late_offset = records->extent(3 * kRows - 1).offset;
+  ContainerHooks hooks;
+  hooks.read = [&](uint64_t offset, uint64_t) {
+    if (offset == late_offset) late_read.pass();
+  };
+  Rig rig;
+  rig.container = std::make_shared<HookedContainer>(records, hooks);
+  rig.order = {.records = 4'000, .batch_size = kRows};
+  rig.engine = {.threads = 1, .prefetch = 3, .max_read_threads = 0, .group = 1};
+  Gate worker;
+  rig.worker.before = [&](auto) { worker.pass(); };
+  std::atomic<bool> waits_for_last = false;
+  rig.engine.make_queue = [&](const ReadQueueOptions& options) {
+    return std::make_unique<WatchedQueue>(make_read_queue(options), waits_for_last);
+  };
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  EXPECT_TRUE(within_patience([&] { return waits_for_last.load(); }));
+  worker.open();
+  // With two batches gone the fifth is read, though the last of the third is not yet.
+  std::vector<Said> said;
+  for (int batch = 0; batch < 2; ++batch) said.push_back(said_by(*engine));
+  EXPECT_TRUE(within_patience([&] { return engine->stats().fetch.items >= 5 * kRows - 1; }));
+  late_read.open();
+  while (said.size() < 10) said.push_back(said_by(*engine));
+  EXPECT_EQ(said, expected(rig, 10));
+}
+
 // Batches of 8 rows, of which one is prefetched, read so far ahead that the bound is full: the
 // batch after the next but one holds a record larger than the bound, and workers may not begin it
 // before the next one, of which one record is bad, has been handed out. Until then the large record
@@ -383,10 +483,7 @@ struct FullReadAhead : SlowStorage {
     answer_first(engine);
     storage.release(kAll);
     consumer.join();
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (engine.stats().fetch.items <= kLarge && std::chrono::steady_clock::now() < until) {
-      std::this_thread::yield();
-    }
+    EXPECT_TRUE(within_patience([&] { return engine.stats().fetch.items > kLarge; }));
     EXPECT_EQ(engine.stats().fetch.items, kLarge + 1);
   }
   // What `next` gives from then on, each within a time that no right engine needs.

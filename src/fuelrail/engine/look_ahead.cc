@@ -34,9 +34,13 @@ class LookAhead::Looks final : public Source {
   const std::string uri_;
 };
 
-LookAhead::LookAhead(std::shared_ptr<const Container> container, int threads)
+LookAhead::LookAhead(std::shared_ptr<const Container> container, int threads,
+                     std::function<void()> on_end)
     : LookAhead(std::move(container),
-                make_read_queue({.threads = threads, .backend = ReadBackend::kPread})) {}
+                threads == 0 ? nullptr
+                             : make_read_queue({.threads = threads,
+                                                .backend = ReadBackend::kPread,
+                                                .on_completion = std::move(on_end)})) {}
 
 LookAhead::LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue)
     : container_(std::move(container)),
@@ -90,7 +94,7 @@ void LookAhead::look_at_each(const std::vector<Entry>& entries, uint64_t turn) {
   requests_.clear();
   for (const Entry& entry : entries) {
     if (entry.record >= container_->size()) continue;
-    if (!container_->knows_extent(entry.record)) {
+    if (queue_ && !container_->knows_extent(entry.record)) {
       looks_.push_back({.record = entry.record, .turn = turn});
       requests_.push_back(request_for(looks_.back()));
     }
@@ -120,7 +124,7 @@ bool LookAhead::is_found() {
 }
 
 bool LookAhead::look_at_substitute(uint64_t key, uint64_t record) {
-  if (container_->knows_extent(record)) return false;
+  if (!queue_ || container_->knows_extent(record)) return false;
   try {
     const auto at = substitutes_.insert_or_assign(key, Look{.record = record, .turn = 0}).first;
     const ReadRequest request = request_for(at->second);
@@ -159,33 +163,34 @@ Extent LookAhead::end(Look& look) {
 // --- looks ---------------------------------------------------------------------------------------
 
 bool LookAhead::has_ended(const Look& look) {
-  if (!look.ended) collect(0);
+  while (!look.ended && collect(0) > 0) {
+  }
   return look.ended;
 }
 
-void LookAhead::wait() {
-  if (ended_ == 0) collect(1);
-  ended_ = 0;
-}
-
-void LookAhead::collect(size_t at_least) {
+// Returns: how many looks are known to have ended that were not before.
+size_t LookAhead::collect(size_t at_least) {
   const size_t count = queue_->wait(completions_, at_least);
-  ended_ += count;
   for (Completion& completion : std::span(completions_).first(count)) {
     Look& look = *std::bit_cast<Look*>(completion.tag);
     look.ended = true;
     look.error = std::exchange(completion.error, nullptr);
   }
+  return count;
+}
+
+void LookAhead::set_threads(int threads) {
+  if (queue_) queue_->set_threads(threads);
 }
 
 void LookAhead::cancel() {
   cancelled_.store(true, std::memory_order_relaxed);
-  queue_->cancel();
+  if (queue_) queue_->cancel();
 }
 
 void LookAhead::drop() {
-  queue_->cancel();
-  while (queue_->in_flight() > 0) collect(1);
+  if (queue_) queue_->cancel();
+  while (queue_ && queue_->in_flight() > 0) collect(1);
   plans_.clear();
   looks_.clear();
   substitutes_.clear();

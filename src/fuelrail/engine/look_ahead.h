@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -27,8 +28,10 @@ namespace fuelrail {
 // does. The destructor waits for the looks in progress.
 class LookAhead {
  public:
-  // `threads` as a ReadQueue's: looks at once; 0 looks inside `find` and `wait`.
-  LookAhead(std::shared_ptr<const Container> container, int threads);
+  // `threads` = looks at once, at most kMaxReadThreads; 0 looks inside `find`, when its turn has
+  // come. `on_end` is called when looks have ended, on a thread of theirs, which holds no lock.
+  LookAhead(std::shared_ptr<const Container> container, int threads,
+            std::function<void()> on_end = {});
   // For tests: looks are that queue's reads.
   LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue);
   ~LookAhead();
@@ -42,11 +45,11 @@ class LookAhead {
   std::optional<BatchPlan> next_plan(Sampler& sampler, size_t ahead);
 
   // Where the next record lies, in the order of the plans that `next_plan` returned; what is no
-  // record of the container (>= size()) is passed over. Requires: `record` is that one. Errors:
-  // Container::extent's; StateError "cancelled".
+  // record of the container (>= size()) is passed over. Waits for its look. Requires: `record` is
+  // that one. Errors: Container::extent's; StateError "cancelled".
   Extent find(uint64_t record);
 
-  // Whether `find` would not wait. Requires: there is a next one.
+  // Whether `find` would not wait for a look by another thread. Requires: there is a next one.
   bool is_found();
 
   // Has a record looked at that stands in for a planned one, `key` being the caller's. Returns:
@@ -57,10 +60,8 @@ class LookAhead {
   bool is_substitute_found(uint64_t key);
   Extent find_substitute(uint64_t key, uint64_t record);
 
-  // Waits until a look has ended since it was last called; not where none is in progress.
-  void wait();
-
-  void set_threads(int threads) { queue_->set_threads(threads); }
+  // As many looks at once from now on, at least 1; nothing changes where there are no threads.
+  void set_threads(int threads);
 
   // From now on, until `go_on`, no look begins: each ends as "cancelled". Threads: any.
   void cancel();
@@ -92,7 +93,7 @@ class LookAhead {
   Extent extent_of(uint64_t record) const;
   bool has_ended(const Look& look);
   Extent end(Look& look);
-  void collect(size_t at_least);
+  size_t collect(size_t at_least);
 
   const std::shared_ptr<const Container> container_;
   const std::unique_ptr<const Looks> source_;
@@ -104,10 +105,10 @@ class LookAhead {
   // moves a look.
   std::deque<Look> looks_;
   std::unordered_map<uint64_t, Look> substitutes_;  // by key
-  size_t ended_ = 0;                                // looks, since `wait`
   std::vector<ReadRequest> requests_;
   std::vector<Completion> completions_;
-  std::unique_ptr<ReadQueue> queue_;  // destroyed first: its threads work on the looks
+  // Null without threads. Destroyed first: its threads work on the looks.
+  std::unique_ptr<ReadQueue> queue_;
 };
 
 }  // namespace fuelrail

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -117,6 +118,7 @@ class FailingQueue final : public ReadQueue {
     return inner_->wait(into, at_least);
   }
   void cancel() override { inner_->cancel(); }
+  void interrupt() override { inner_->interrupt(); }
   size_t in_flight() const override { return inner_->in_flight(); }
   void set_threads(int threads) override { inner_->set_threads(threads); }
   const char* backend_name() const override { return inner_->backend_name(); }
@@ -172,7 +174,7 @@ TEST(LookAhead, substitutes_are_found_while_planned_records_are_looked_at) {
   EXPECT_TRUE(looks.await(8));
   for (const uint64_t record : {50, 60, 70}) EXPECT_TRUE(ahead.look_at_substitute(record, record));
   for (const uint64_t record : {70, 60, 50}) {
-    while (!ahead.is_substitute_found(record)) ahead.wait();
+    while (!ahead.is_substitute_found(record)) std::this_thread::yield();
   }
   EXPECT_EQ(ahead.find_substitute(50, 50).offset, container->extent(50).offset);
   EXPECT_THROW(ahead.find_substitute(60, 60), NotFoundError);
@@ -180,6 +182,53 @@ TEST(LookAhead, substitutes_are_found_while_planned_records_are_looked_at) {
   EXPECT_FALSE(ahead.is_found());
   looks.open();
   for (const Entry& entry : plan->entries) EXPECT_NO_THROW(ahead.find(entry.record));
+}
+
+TEST(LookAhead, the_end_of_a_look_is_told_once_it_is_known) {
+  const auto container = looked_at([](uint64_t) {});
+  std::atomic<size_t> told = 0;
+  LookAhead ahead(container, 1, [&] {
+    ++told;
+    told.notify_all();
+  });
+  EpochSampler sampler({.records = 100, .batch_size = 1});
+  for (size_t batch = 0; batch < 20; ++batch) {
+    const auto plan = ahead.next_plan(sampler, 0);
+    told.wait(batch);
+    EXPECT_TRUE(ahead.is_found());
+    ahead.find(plan->entries[0].record);
+  }
+}
+
+TEST(LookAhead, that_all_looks_have_ended_is_known_at_once_however_many_they_are) {
+  constexpr size_t kRecords = 100;
+  const auto container = looked_at([](uint64_t) {});
+  std::atomic<size_t> told = 0;
+  LookAhead ahead(container, 1, [&] { ++told; });
+  EpochSampler sampler({.records = kRecords, .batch_size = kRecords});
+  const auto plan = ahead.next_plan(sampler, 0);
+  ASSERT_TRUE(ahead.look_at_substitute(1, 50));  // the last
+  while (told <= kRecords) std::this_thread::yield();
+  EXPECT_TRUE(ahead.is_substitute_found(1));
+}
+
+TEST(LookAhead, without_threads_a_record_is_looked_at_when_it_is_asked_for) {
+  std::vector<uint64_t> looked;
+  const auto container = looked_at([&](uint64_t record) { looked.push_back(record); });
+  LookAhead ahead(container, 0, [] { FAIL() << "nobody else looks"; });
+  ahead.set_threads(4);
+  EpochSampler sampler(kOrder);
+  const auto plan = ahead.next_plan(sampler, 30);
+  EXPECT_EQ(sampler.progress().position, 8u);
+  EXPECT_TRUE(ahead.is_found());
+  EXPECT_FALSE(ahead.look_at_substitute(1, 50));
+  EXPECT_TRUE(looked.empty());
+  ahead.find(plan->entries[0].record);
+  ahead.find_substitute(1, 50);
+  EXPECT_EQ(looked, (std::vector<uint64_t>{plan->entries[0].record, 50}));
+  ahead.cancel();
+  EXPECT_THROW(ahead.find(plan->entries[1].record), StateError);
+  ahead.drop();
 }
 
 TEST(LookAhead, cancelled_looks_say_so_until_it_goes_on) {

@@ -58,7 +58,8 @@ void Pipeline::start() {
                                   .backend = options_.read_backend,
                                   .direct = options_.direct_reads,
                                   .warn = options_.warn});
-    look_ahead_ = std::make_unique<LookAhead>(container_, options_.read_threads);
+    look_ahead_ =
+        std::make_unique<LookAhead>(container_, options_.read_threads, [this] { look_ended(); });
     // Slots that the engine fills, the one that the user works on, and one that he is about to let
     // go.
     slots_ = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);
@@ -95,9 +96,17 @@ void Pipeline::stop() {
   std::lock_guard starting(start_mutex_);
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  // Their threads end, of which one may ask for the lock.
+  std::unique_ptr<ReadQueue> queue;
+  std::unique_ptr<LookAhead> look_ahead;
+  {
+    std::lock_guard lock(mutex_);
+    queue.swap(queue_);
+    look_ahead.swap(look_ahead_);
+  }
+  queue.reset();
+  look_ahead.reset();
   std::lock_guard lock(mutex_);
-  queue_.reset();
-  look_ahead_.reset();
   jobs_.clear();
   recycled_.clear();
 }
@@ -124,25 +133,31 @@ void Pipeline::cancel_reads() {
 // Lets the lock go, then wakes those who wait for what has changed under it.
 void Pipeline::unlock_and_wake(Lock& lock) {
   const size_t workers = std::min(std::exchange(newly_ready_, 0), idle_workers_);
-  const bool fetch = fetch_waits_ && can_issue();
+  const FetchWait fetch =
+      fetch_is_due() ? std::exchange(fetch_waits_, FetchWait::kNot) : FetchWait::kNot;
   const bool consumer = consumer_waits_ && next_is_ready();
-  if (fetch) fetch_waits_ = false;
   if (consumer) consumer_waits_ = false;
+  if (fetch == FetchWait::kInQueue) queue_->interrupt();  // `stop` lets go of it under the lock
   lock.unlock();
   for (size_t i = 0; i < workers; ++i) work_.notify_one();
-  if (fetch) room_.notify_one();
+  if (fetch == FetchWait::kOnRoom) room_.notify_one();
   if (consumer) batch_.notify_one();
 }
 
 // Before a wait: wakes those who are due. Returns: whether anybody was, and the state may have
 // changed meanwhile.
 bool Pipeline::wake_due(Lock& lock) {
-  const bool due = (newly_ready_ > 0 && idle_workers_ > 0) || (fetch_waits_ && can_issue()) ||
+  const bool due = (newly_ready_ > 0 && idle_workers_ > 0) || fetch_is_due() ||
                    (consumer_waits_ && next_is_ready());
   if (!due) return false;
   unlock_and_wake(lock);
   lock.lock();
   return true;
+}
+
+bool Pipeline::fetch_is_due() const {
+  if (fetch_waits_ == FetchWait::kNot) return false;
+  return can_issue() || (looks_ended_ && (awaits_look_ || !looked_at_.empty()));
 }
 
 // --- the consumer -------------------------------------------------------------------------------

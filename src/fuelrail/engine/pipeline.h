@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -59,6 +60,8 @@ class Pipeline {
     std::vector<Task> tasks;
     std::vector<Row*> rows;
   };
+  // Where the fetch thread waits for something to do.
+  enum class FetchWait : uint8_t { kNot, kOnRoom, kInQueue };
   // What `next` hands out, once it is off the shared state.
   struct Handout {
     std::optional<Batch> batch;
@@ -74,6 +77,7 @@ class Pipeline {
 
   void unlock_and_wake(Lock& lock);
   bool wake_due(Lock& lock);
+  bool fetch_is_due() const;
 
   // The consumer's side.
   bool next_is_ready() const;
@@ -98,7 +102,8 @@ class Pipeline {
   // The fetch thread's (pipeline_fetch.cc).
   void fetch();
   void fetch_until_halted();
-  bool wait_for_room(Lock& lock);
+  void fill(Lock& lock);
+  void await_more(Lock& lock);
   void start_over(Lock& lock);
   void discard_reads();
   bool may_plan() const;
@@ -109,9 +114,9 @@ class Pipeline {
   bool plan_batch();
   bool refetch_rows();
   void substitute(Row& row);
-  void take_substitutes_found();
-  bool awaits_look();
-  void await_storage();
+  void look_ended();
+  void note_looks();
+  bool is_found(const Row& row);
   bool locate_rows();
   void locate(Row& row, bool planned) const;
   bool admit_rows();
@@ -121,7 +126,6 @@ class Pipeline {
   ReadRequest request_for(Row& row) const;
   void mark_ready(Row& row);
   void collect(size_t at_least);
-  size_t worth_waiting_for();
 
   const std::shared_ptr<const Container> container_;
   const std::shared_ptr<const BatchLayout> layout_;
@@ -139,17 +143,17 @@ class Pipeline {
   // The shared state.
   mutable std::mutex mutex_;
   std::condition_variable work_;   // workers wait: for records
-  std::condition_variable room_;   // the fetch thread waits: for room, or until workers are idle
+  std::condition_variable room_;   // the fetch thread waits, while no read is in flight
   std::condition_variable batch_;  // the consumer waits: for the next batch
   bool stopped_ = false;
   bool discarding_ = false;                // since `restart`, until nothing is in flight
   std::unique_ptr<Sampler> next_sampler_;  // while discarding_
   std::exception_ptr failure_;
   size_t idle_workers_ = 0;
-  size_t running_ = 0;           // groups that workers work on
-  size_t newly_ready_ = 0;       // rows that became ready since workers were woken
-  bool fetch_waits_ = false;     // and has not been woken
-  bool consumer_waits_ = false;  // likewise
+  size_t running_ = 0;                       // groups that workers work on
+  size_t newly_ready_ = 0;                   // rows that became ready since workers were woken
+  FetchWait fetch_waits_ = FetchWait::kNot;  // and has not been woken
+  bool consumer_waits_ = false;              // likewise
 
   std::unique_ptr<SlotPool> slots_;
   ReadBuffers buffers_;
@@ -158,10 +162,13 @@ class Pipeline {
   std::vector<JobPointer> recycled_;
   // Rows whose record was bad: the fetch thread finds them another, which may wait here for room.
   std::vector<Row*> skipped_;
-  size_t first_open_ = 0;  // into jobs_: those before it have no row that could be taken
-  size_t ready_ = 0;       // rows read and not taken, of the jobs near
-  size_t held_back_ = 0;   // likewise, of those after them
-  size_t untaken_ = 0;     // rows not taken, read or not, of all jobs
+  std::vector<Row*> looked_at_;  // were skipped; their new records are being looked at
+  bool looks_ended_ = false;     // since the fetch thread has noted what they found
+  bool awaits_look_ = false;     // the next row to issue does
+  size_t first_open_ = 0;        // into jobs_: those before it have no row that could be taken
+  size_t ready_ = 0;             // rows read and not taken, of the jobs near
+  size_t held_back_ = 0;         // likewise, of those after them
+  size_t untaken_ = 0;           // rows not taken, read or not, of all jobs
   bool exhausted_ = false;
   bool plan_failed_ = false;   // nothing more is planned until the error has been handed out
   bool end_of_epoch_ = false;  // comes next
@@ -179,9 +186,8 @@ class Pipeline {
 
   // The fetch thread's own.
   std::unique_ptr<Sampler> sampler_;
-  size_t next_row_ = 0;          // of issuing_: the next to issue
-  size_t located_ = 0;           // of issuing_: extents are known before this one
-  std::vector<Row*> looked_at_;  // were skipped; their new records are being looked at
+  size_t next_row_ = 0;  // of issuing_: the next to issue
+  size_t located_ = 0;   // of issuing_: extents are known before this one
   std::vector<ReadRequest> requests_;
   std::vector<Completion> completions_;
   std::unique_ptr<LookAhead> look_ahead_;

@@ -35,37 +35,45 @@ void Pipeline::fetch() {
 void Pipeline::fetch_until_halted() {
   Lock lock(mutex_);
   fetch_clock_.enter();
-  while (wait_for_room(lock)) {
+  while (!halted()) {
+    note_looks();
     if (discarding_) {
       start_over(lock);
-      continue;
+    } else if (can_issue()) {
+      fill(lock);
+    } else {
+      await_more(lock);
     }
-    const bool issues = can_issue();
-    unlock_and_wake(lock);
-    // Fills up to the bound, then waits until a quarter of it is free again: few, long bursts.
-    if (issues) {
-      while (issue()) collect(0);
-    }
-    await_storage();
-    lock.lock();
-    take_substitutes_found();
   }
   fetch_clock_.leave();
   unlock_and_wake(lock);
 }
 
-// Waits until there is something to do. Returns: false when the engine halts.
-bool Pipeline::wait_for_room(Lock& lock) {
-  while (!halted() && !discarding_ && !can_issue() && queue_->in_flight() == 0 &&
-         looked_at_.empty()) {
-    if (wake_due(lock)) continue;
-    fetch_waits_ = true;
+// Submits reads up to the bound, of which then a quarter has to be free again: few, long bursts.
+void Pipeline::fill(Lock& lock) {
+  unlock_and_wake(lock);
+  while (issue()) collect(0);
+  collect(0);
+  lock.lock();
+}
+
+// Waits until reads have come or there is something else to do: `unlock_and_wake` ends it then.
+void Pipeline::await_more(Lock& lock) {
+  if (wake_due(lock)) return;
+  if (queue_->in_flight() == 0) {
+    fetch_waits_ = FetchWait::kOnRoom;
     fetch_clock_.begin_waiting();
     room_.wait(lock);
     fetch_clock_.end_waiting();
-    fetch_waits_ = false;
+    fetch_waits_ = FetchWait::kNot;
+    return;
   }
-  return !halted();
+  fetch_waits_ = FetchWait::kInQueue;
+  // Few at a time while workers want them, more while they have enough to do.
+  const size_t worth_waiting_for = idle_workers_ > 0 ? 1 : options_.group;
+  lock.unlock();
+  collect(worth_waiting_for);
+  lock.lock();
 }
 
 // Lets everything in flight end, then goes on with the sampler that `restart` left.
@@ -92,8 +100,7 @@ void Pipeline::start_over(Lock& lock) {
 
 void Pipeline::discard_reads() {
   queue_->cancel();
-  while (queue_->wait(completions_, 1) > 0) {
-  }
+  while (queue_->in_flight() > 0) queue_->wait(completions_, 1);
   look_ahead_->drop();
   for (Completion& completion : completions_) completion.error = nullptr;
 }
@@ -132,9 +139,13 @@ void Pipeline::let_near() {
 //   stands nobody who is due, and when its job becomes near the fetch thread is woken.
 // Elsewhere the fetch thread waits for reads and looks in progress, which end, and for the sampler
 // (feed.h says what a feeder owes).
+//
+// Where this is true `issue` gets on by a row at least.
 bool Pipeline::can_issue() const {
   if (std::any_of(skipped_.begin(), skipped_.end(), passes_bound)) return true;
-  return issuing_ || !skipped_.empty() ? buffers_.has_room() : may_plan();
+  if (!skipped_.empty()) return buffers_.has_room();
+  if (issuing_) return !awaits_look_ && buffers_.has_room();
+  return may_plan();
 }
 
 // Submits the next chunk of reads. Returns: whether there may be more to issue.
@@ -189,35 +200,36 @@ void Pipeline::substitute(Row& row) {
   row.entry.substitute = attempt;
   row.error = nullptr;
   if (*record < container_->size() && look_ahead_->look_at_substitute(tag_of(row), *record)) {
+    std::lock_guard lock(mutex_);
     looked_at_.push_back(&row);
   } else {
     locate(row, false);
   }
 }
 
+// On a thread of the looks.
+void Pipeline::look_ended() {
+  Lock lock(mutex_);
+  looks_ended_ = true;
+  unlock_and_wake(lock);
+}
+
 // Rows whose new records have been looked at by now are as any that were skipped, but located.
 // Requires: the lock is held.
-void Pipeline::take_substitutes_found() {
+void Pipeline::note_looks() {
+  looks_ended_ = false;
   std::erase_if(looked_at_, [this](Row* row) {
     if (!look_ahead_->is_substitute_found(tag_of(*row))) return false;
     locate(*row, false);
     skipped_.push_back(row);
     return true;
   });
+  awaits_look_ = issuing_ && located_ == next_row_ && !is_found(issuing_->rows[next_row_]);
 }
 
-// Whether the rows that come next wait for a look.
-bool Pipeline::awaits_look() {
-  return !looked_at_.empty() || (issuing_ && located_ == next_row_ && !look_ahead_->is_found());
-}
-
-// Waits for reads; for a look only where no read is in flight.
-void Pipeline::await_storage() {
-  if (queue_->in_flight() == 0 && awaits_look()) {
-    look_ahead_->wait();
-  } else {
-    collect(worth_waiting_for());
-  }
+// Whether the next planned row can be located without waiting for a look.
+bool Pipeline::is_found(const Row& row) {
+  return row.entry.record >= container_->size() || look_ahead_->is_found();
 }
 
 // Asks the sampler for the next batch. Returns: whether there is one, or an error in its place.
@@ -266,7 +278,7 @@ bool Pipeline::locate_rows() {
   const size_t end = std::min(issuing_->rows.size(), next_row_ + kChunk);
   for (; located_ < end; ++located_) {
     Row& row = issuing_->rows[located_];
-    if (row.entry.record < container_->size() && !look_ahead_->is_found()) break;
+    if (!is_found(row)) break;
     locate(row, true);
   }
   return located_ > next_row_;
@@ -354,19 +366,14 @@ void Pipeline::mark_ready(Row& row) {
   ++newly_ready_;
 }
 
-// Few completions at a time while workers want them, more while they have enough to do.
-size_t Pipeline::worth_waiting_for() {
-  std::lock_guard lock(mutex_);
-  return idle_workers_ > 0 ? 1 : options_.group;
-}
-
-// Passes on what has been read, after waiting for `at_least` reads (or all that are in flight).
+// Passes on what has been read, after waiting for `at_least` reads (or all that are in flight, or
+// an interruption).
 void Pipeline::collect(size_t at_least) {
   const size_t in_flight = queue_->in_flight();
-  if (in_flight == 0) return;
   const size_t count = queue_->wait(completions_, std::min(at_least, completions_.size()));
-  if (count == 0) return;
   Lock lock(mutex_);
+  fetch_waits_ = FetchWait::kNot;
+  if (count == 0) return;
   if (halted() || discarding_) return;  // cancelled reads are not errors of their rows
   const bool starving = ready_ + held_back_ == 0 && !jobs_.front()->complete();
   for (Completion& completion : std::span(completions_).first(count)) {

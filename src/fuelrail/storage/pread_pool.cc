@@ -7,6 +7,7 @@ namespace fuelrail {
 
 PreadPool::PreadPool(const ReadQueueOptions& options)
     : direct_(options.direct, options.warn),
+      on_completion_(options.on_completion),
       threads_(static_cast<size_t>(options.threads), direct_,
                [this](std::span<Completion> completions) { deliver(completions); }) {}
 
@@ -31,10 +32,19 @@ size_t PreadPool::wait(std::span<Completion> into, size_t at_least) {
   std::unique_lock hold(mutex_);
   wanted_ = at_least;
   complete_.wait(hold, [this] { return waiter_is_served(); });
+  if (at_least > 0) interrupted_ = false;
   wanted_ = 0;
   const size_t count = take_completions(done_, into);
   in_flight_ -= count;
   return count;
+}
+
+void PreadPool::interrupt() {
+  {
+    std::lock_guard hold(mutex_);
+    interrupted_ = true;
+  }
+  complete_.notify_one();
 }
 
 void PreadPool::cancel() {
@@ -59,6 +69,7 @@ void PreadPool::deliver(std::span<Completion> completions) {
     wakes = wanted_ > 0 && waiter_is_served();
   }
   if (wakes) complete_.notify_one();
+  if (on_completion_) on_completion_();
 }
 
 }  // namespace fuelrail

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <span>
 
@@ -19,6 +20,7 @@ class PreadPool {
 
   void submit(std::span<const ReadRequest> requests);
   size_t wait(std::span<Completion> into, size_t at_least);
+  void interrupt();
   void cancel();
   size_t in_flight() const;
   void set_threads(int threads) { threads_.set_at_once(static_cast<size_t>(threads)); }
@@ -26,14 +28,18 @@ class PreadPool {
 
  private:
   void deliver(std::span<Completion> completions);
-  bool waiter_is_served() const { return done_.size() >= std::min(wanted_, in_flight_); }
+  bool waiter_is_served() const {
+    return interrupted_ || done_.size() >= std::min(wanted_, in_flight_);
+  }
 
   DirectReads direct_;
+  const std::function<void()> on_completion_;
   mutable std::mutex mutex_;
   std::condition_variable complete_;
   std::deque<Completion> done_;
   size_t in_flight_ = 0;
-  size_t wanted_ = 0;    // what `wait` is waiting for; 0 = nobody waits
+  size_t wanted_ = 0;  // what `wait` is waiting for; 0 = nobody waits
+  bool interrupted_ = false;
   ReadThreads threads_;  // destroyed first: they deliver into the rest
 };
 

@@ -30,7 +30,7 @@ class InlineReads {
   size_t wait(std::span<Completion> into, size_t at_least) {
     std::unique_lock hold(mutex_);
     size_t count = take_completions(done_, into);
-    while (count < at_least && !pending_.empty()) {
+    while (count < at_least && !pending_.empty() && !interrupted_) {
       const ReadRequest request = pending_.front();
       pending_.pop_front();
       hold.unlock();
@@ -38,8 +38,14 @@ class InlineReads {
       hold.lock();
       count += take_completions(done_, into.subspan(count));  // cancelled in the meantime
     }
+    if (at_least > 0) interrupted_ = false;
     in_flight_ -= count;
     return count;
+  }
+
+  void interrupt() {
+    std::lock_guard hold(mutex_);
+    interrupted_ = true;
   }
 
   void cancel() {
@@ -62,6 +68,7 @@ class InlineReads {
   std::deque<ReadRequest> pending_;
   std::deque<Completion> done_;  // cancelled ones
   size_t in_flight_ = 0;
+  bool interrupted_ = false;
 };
 
 // What reads, and the process that it belongs to.
@@ -80,6 +87,7 @@ class OneProcessReadQueue final : public ReadQueue {
   size_t wait(std::span<Completion> into, size_t at_least) override {
     return mine().wait(into, at_least);
   }
+  void interrupt() override { mine().interrupt(); }
   void cancel() override { mine().cancel(); }
   size_t in_flight() const override { return mine().in_flight(); }
   void set_threads(int threads) override { mine().set_threads(threads); }
@@ -108,6 +116,10 @@ std::unique_ptr<ReadQueue> make_read_queue(const ReadQueueOptions& options) {
     throw InvalidArgumentError("the number of reading threads is wrong",
                                {.expected = fmt::format("0 to {}", kMaxReadThreads),
                                 .found = fmt::format("{}", options.threads)});
+  }
+  if (options.on_completion && options.backend != ReadBackend::kPread) {
+    throw InvalidArgumentError("completions are told only of reads by threads",
+                               {.expected = "ReadBackend::kPread"});
   }
   if (options.threads == 0) return in_this_process(std::make_unique<InlineReads>(options));
   if (options.backend != ReadBackend::kPread) {

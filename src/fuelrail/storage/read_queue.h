@@ -59,6 +59,10 @@ class ReadQueue {
   // Requires: at_least <= into.size().
   virtual size_t wait(std::span<Completion> into, size_t at_least) = 0;
 
+  // Ends the `wait` in progress, or, where none is, the next one: it returns what there is, be it
+  // nothing. A `wait` for at_least = 0 is not counted: it ends anyway.
+  virtual void interrupt() = 0;
+
   // Requests not yet started complete with a StateError "cancelled"; those in progress complete as
   // they end. The queue can be used on.
   virtual void cancel() = 0;
@@ -103,10 +107,14 @@ struct ReadQueueOptions {
   // that calls `submit` or `wait`, or on one of the queue's own. Must neither block nor call the
   // queue, whose lock may be held.
   std::function<void(const std::string&)> warn{};
+  // Called each time that threads have brought completions, which `wait` has from then on. On such
+  // a thread, which holds no lock. Only with kPread: nobody is told of what the kernel reads.
+  std::function<void()> on_completion{};
 };
 
 // Threads start as they are needed and receive no signals. Errors: InvalidArgumentError unless 0 <=
-// threads <= kMaxReadThreads; UnsupportedError with kIoUring where the kernel refuses it.
+// threads <= kMaxReadThreads, and for `on_completion` without kPread; UnsupportedError with
+// kIoUring where the kernel refuses it.
 std::unique_ptr<ReadQueue> make_read_queue(const ReadQueueOptions& options);
 
 // Why the kernel gives this process no io_uring; empty when it does.

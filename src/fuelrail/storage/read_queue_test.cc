@@ -156,6 +156,26 @@ class SignalMaskSource final : public Source {
   std::string uri_ = "mask";
 };
 
+TEST(ReadQueue, each_thread_tells_of_its_completions_once_they_are_there) {
+  const auto source = memory_source("memory", numbered_bytes(10));
+  std::byte byte{};
+  std::vector<ReadRequest> requests(20, {source.get(), 0, {&byte, 1}, 0});
+  std::atomic<size_t> told = 0;
+  std::unique_ptr<ReadQueue> queue;
+  queue = make_read_queue({.threads = 1, .backend = ReadBackend::kPread, .on_completion = [&] {
+                             told += 1;
+                             told.notify_all();
+                           }});
+  for (size_t i = 0; i < requests.size(); ++i) {
+    queue->submit({&requests[i], 1});
+    told.wait(i);
+    Completion completion;
+    EXPECT_EQ(queue->wait({&completion, 1}, 0), 1u);
+  }
+  EXPECT_EQ(told, requests.size());
+  EXPECT_THROW(make_read_queue({.on_completion = [] {}}), InvalidArgumentError);
+}
+
 TEST(ReadQueue, more_threads_read_more_at_once) {
   GatedSource source;
   std::vector<std::byte> memory(40);
@@ -299,48 +319,45 @@ TEST(ReadQueue, a_file_system_without_direct_reads_warns_once_and_reads) {
   }
 }
 
+// That every queue reads rightly what cannot be read directly, warns of it once, and does not ask
+// the source for direct reads again.
+void expect_given_up(const std::function<Source::Direct()>& direct, const std::string& warning) {
+  for (ReadQueueOptions options : every_queue()) {
+    DirectFile file;
+    const WithDirect source(file.source(), direct);
+    for (ReadRequest& request : file.requests()) request.source = &source;
+    std::vector<std::string> warnings;
+    options.direct = true;
+    options.warn = [&](const std::string& text) { warnings.push_back(text); };
+    const auto queue = make_read_queue(options);
+    EXPECT_EQ(file.right(*queue), 60u);
+    const int asked = source.asked.load();
+    EXPECT_EQ(file.right(*queue), 60u);
+    EXPECT_EQ(source.asked.load(), asked) << queue->backend_name();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find(warning), std::string::npos) << warnings[0];
+  }
+}
+
 TEST(ReadQueue, direct_reads_that_are_refused_at_the_read_are_given_up) {
   // Opens, and refuses every read: only root may open it so.
   const local::Descriptor refuses(::open("/proc/self/clear_refs", O_RDONLY | O_CLOEXEC));
   std::byte probe{};
   if (::pread(refuses.get(), &probe, 1, 0) >= 0 || errno != EINVAL) GTEST_SKIP() << "not root";
-  for (ReadQueueOptions options : every_queue()) {
-    DirectFile file;
-    const WithDirect source(file.source(), [&] { return Source::Direct{refuses.get(), 0}; });
-    for (ReadRequest& request : file.requests()) request.source = &source;
-    std::vector<std::string> warnings;
-    options.direct = true;
-    options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
-    const auto queue = make_read_queue(options);
-    EXPECT_EQ(file.right(*queue), 60u);
-    const int asked = source.asked.load();
-    EXPECT_EQ(file.right(*queue), 60u);
-    EXPECT_EQ(source.asked.load(), asked) << queue->backend_name();
-    ASSERT_EQ(warnings.size(), 1u);
-    EXPECT_NE(warnings[0].find("refuses direct reads (Invalid argument)"), std::string::npos)
-        << warnings[0];
-  }
+  expect_given_up(
+      [&] {
+        return Source::Direct{refuses.get(), 0};
+      },
+      "refuses direct reads (Invalid argument)");
 }
 
 // As without /proc, or without leave to open the file once more.
 TEST(ReadQueue, a_file_that_never_opens_for_direct_reads_is_not_asked_for_each_of_them) {
-  for (ReadQueueOptions options : every_queue()) {
-    DirectFile file;
-    const WithDirect source(file.source(), [] { return Source::Direct{-1, EACCES}; });
-    for (ReadRequest& request : file.requests()) request.source = &source;
-    std::vector<std::string> warnings;
-    options.direct = true;
-    options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
-    const auto queue = make_read_queue(options);
-    EXPECT_EQ(file.right(*queue), 60u);
-    const int asked = source.asked.load();
-    EXPECT_EQ(file.right(*queue), 60u);
-    EXPECT_EQ(source.asked.load(), asked) << queue->backend_name();
-    ASSERT_EQ(warnings.size(), 1u);
-    EXPECT_NE(warnings[0].find("cannot be opened for direct reads (Permission denied); they go"),
-              std::string::npos)
-        << warnings[0];
-  }
+  expect_given_up(
+      [] {
+        return Source::Direct{-1, EACCES};
+      },
+      "cannot be opened for direct reads (Permission denied); they go");
 }
 
 TEST(ReadQueue, direct_reads_of_what_is_not_held_open_warn_once_and_read) {

@@ -16,6 +16,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -222,6 +223,39 @@ TYPED_TEST_P(ReadQueueConformance, cancel_wakes_who_waits) {
   std::vector<Completion> completions(30);
   EXPECT_EQ(this->queue().wait(completions, 30), 30u);
   canceller.join();
+}
+
+TYPED_TEST_P(ReadQueueConformance, interrupt_ends_one_wait_and_no_read) {
+  GatedSource source;
+  const auto requests = this->pieces(source, 3);
+  std::vector<Completion> completions(3);
+  this->queue().interrupt();
+  EXPECT_EQ(this->queue().wait(completions, 1), 0u);  // there is nothing to wait for in any case
+  this->queue().submit(requests);
+  this->queue().interrupt();
+  this->queue().interrupt();
+  EXPECT_EQ(this->queue().wait(completions, 0), 0u);  // does not count
+  EXPECT_EQ(this->queue().wait(completions, 3), 0u);  // would hang here
+  EXPECT_EQ(this->queue().in_flight(), 3u);
+  source.open();
+  EXPECT_EQ(this->queue().wait(completions, 3), 3u);
+  EXPECT_EQ(this->queue().in_flight(), 0u);
+}
+
+TYPED_TEST_P(ReadQueueConformance, interrupt_wakes_who_waits) {
+  GatedSource source;
+  const auto requests = this->pieces(source, 3);
+  this->queue().submit(requests);
+  std::vector<Completion> completions(3);
+  for (int i = 0; i < 20; ++i) {
+    std::thread interrupter([&] { this->queue().interrupt(); });
+    // Where the waiter itself reads, it does so only when it is not interrupted yet.
+    if (std::string_view(this->queue().backend_name()) == "inline") interrupter.join();
+    EXPECT_EQ(this->queue().wait(completions, 3), 0u);  // would hang here
+    if (interrupter.joinable()) interrupter.join();
+  }
+  source.open();
+  EXPECT_EQ(this->drain().size(), 3u);
 }
 
 TYPED_TEST_P(ReadQueueConformance, the_destructor_waits_for_reads_and_drops_the_rest) {
@@ -442,6 +476,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     a_failed_read_is_its_own_completion, waiting_with_nothing_in_flight_returns_at_once,
     wait_returns_at_least_what_was_asked_and_no_more_than_fits, submit_does_not_wait_for_reads,
     cancelled_requests_complete_with_an_error_and_the_queue_lives, cancel_wakes_who_waits,
+    interrupt_ends_one_wait_and_no_read, interrupt_wakes_who_waits,
     the_destructor_waits_for_reads_and_drops_the_rest, one_thread_submits_while_another_waits,
     empty_reads_complete, requests_of_a_file_complete_once_with_their_bytes,
     neighbours_of_any_distance_get_their_own_bytes, a_neighbour_beyond_the_end_spoils_nobody_else,

@@ -109,9 +109,16 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
     }
     sleep(hold, at_least);
   }
+  if (at_least > 0) interrupted_ = false;
   const size_t count = take_completions(done_, into);
   in_flight_ -= count;
   return count;
+}
+
+void UringReads::interrupt() {
+  std::lock_guard hold(mutex_);
+  interrupted_ = true;
+  wake_if_due();
 }
 
 void UringReads::cancel() {

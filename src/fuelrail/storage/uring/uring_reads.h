@@ -39,6 +39,7 @@ class UringReads {
 
   void submit(std::span<const ReadRequest> requests);
   size_t wait(std::span<Completion> into, size_t at_least);
+  void interrupt();
   void cancel();
   size_t in_flight() const;
   void set_threads(int threads);
@@ -71,7 +72,9 @@ class UringReads {
   void wake_if_due();
   void ring_bell() const;
   bool kernel_is_at_work() const { return free_.size() < reads_.size() || bell_armed_; }
-  bool served(size_t wanted) const { return done_.size() >= std::min(wanted, in_flight_); }
+  bool served(size_t wanted) const {
+    return interrupted_ || done_.size() >= std::min(wanted, in_flight_);
+  }
 
   const AlterResult alter_result_;
   DirectReads direct_;
@@ -89,6 +92,7 @@ class UringReads {
   size_t by_threads_ = 0;
   bool all_started_ = true;
   size_t wanted_ = 0;  // what `wait` sleeps for; 0 = it does not sleep
+  bool interrupted_ = false;
 
   // Threads end the sleep of `wait`, which sleeps in the kernel, by a number that the ring reads.
   local::Descriptor bell_;

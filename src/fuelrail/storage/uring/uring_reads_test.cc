@@ -309,6 +309,30 @@ TEST(UringReads, reads_in_the_kernel_end_though_it_takes_no_further) {
   EXPECT_STREQ(reads->backend_name(), "io_uring and pread");
 }
 
+TEST(UringReads, interrupt_wakes_who_waits_in_the_kernel_or_without_one) {
+  for (const int refused : {0, EPERM}) {
+    Counters counters(1);
+    std::promise<void> sleeps;
+    std::once_flag once;
+    std::atomic<int> error = 0;
+    std::string refusal;
+    const auto reads = UringReads::make({.threads = 1}, refusal, {}, [&](unsigned to_submit) {
+      if (to_submit == 0) std::call_once(once, [&] { sleeps.set_value(); });
+      return error.load();
+    });
+    if (!reads) GTEST_SKIP() << refusal;
+    reads->submit(counters.requests());
+    error = refused;
+    Completion completion;
+    auto wait = std::async(std::launch::async, [&] { return reads->wait({&completion, 1}, 1); });
+    if (refused == 0) sleeps.get_future().wait();
+    reads->interrupt();
+    EXPECT_EQ(wait.get(), 0u) << refused;
+    counters.end(0);
+    EXPECT_EQ(reads->wait({&completion, 1}, 1), 1u) << refused;
+  }
+}
+
 TEST(UringReads, who_has_read_is_said) {
   Counters counters(2);
   const auto memory = memory_source("memory", numbered_bytes(10));
