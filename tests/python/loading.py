@@ -29,6 +29,11 @@ def epoch_ids(loader: fr.Loader) -> list[int]:
     return [i for batch in loader for i in batch[0].numpy().tolist()]
 
 
+def batches(loader: fr.Loader) -> list[list[int]]:
+    """The rest of an epoch: the first field's values, batch by batch."""
+    return [batch[0].numpy().tolist() for batch in loader]
+
+
 def crop_of(encoded_image: bytes, height: int, width: int) -> np.ndarray:
     image = pixels(encoded_image)
     top, left = round((image.shape[0] - height) / 2), round((image.shape[1] - width) / 2)

@@ -56,7 +56,7 @@ struct EngineOptions {
   // files that are held open. A folder's are not, and are read in the ordinary way.
   bool direct_reads = false;
   // Called when direct reads are refused, not possible for now, or wanted of what is not held open:
-  // once each at most, on one of the engine's threads. Must not block.
+  // once each at most, on one of the engine's threads. Must neither block nor call the engine.
   std::function<void(const std::string&)> warn{};
   // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
   std::function<std::unique_ptr<ReadQueue>(const ReadQueueOptions&)> make_queue = make_read_queue;

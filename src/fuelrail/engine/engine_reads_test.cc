@@ -166,6 +166,8 @@ TEST(EngineReads, looks_at_files_are_as_many_at_once_as_reads) {
   const auto engine = rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
   EXPECT_TRUE(looks.await(40));
+  EXPECT_TRUE(within_patience([&] { return engine->stats().fetch.busy_seconds > 0.01; }));
+  EXPECT_EQ(engine->stats().fetch.waiting_seconds, 0) << "it waits for storage, not for room";
   looks.release(kAll);
   rig.container = made_records(2'000);
   EXPECT_EQ(all_said(*engine, 9), expected(rig, 9));
@@ -435,6 +437,39 @@ TEST(EngineReads, a_batch_that_is_due_is_read_though_no_read_before_it_ends) {
   late_read.open();
   while (said.size() < 10) said.push_back(said_by(*engine));
   EXPECT_EQ(said, expected(rig, 10));
+}
+
+// Workers are busy, so the fetch thread waits for four reads, of which one stands; then they have
+// nothing to do but the other three.
+TEST(EngineReads, what_has_been_read_waits_for_no_other_read_once_workers_want_it) {
+  constexpr size_t kRows = 5;
+  Gate late_read;
+  const auto records = made_records(4'000);
+  const uint64_t late_offset = records->extent(kRows - 1).offset;
+  ContainerHooks hooks;
+  std::atomic<size_t> read = 0;
+  hooks.read = [&](uint64_t offset, uint64_t) {
+    if (offset == late_offset) late_read.pass();
+    ++read;
+  };
+  Rig rig;
+  rig.container = std::make_shared<HookedContainer>(records, hooks);
+  rig.order = {.records = 4'000, .batch_size = kRows};
+  rig.engine = {
+      .threads = 1, .prefetch = 1, .read_threads = 2, .max_read_threads = 0, .group = kRows - 1};
+  Gate worker;
+  std::atomic<size_t> processed = 0;
+  rig.worker.before = [&](std::span<const Task> tasks) {
+    worker.pass();
+    processed += tasks.size();
+  };
+  const auto engine = rig.make();
+  EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
+  EXPECT_TRUE(within_patience([&] { return read >= kRows - 1; }));
+  worker.open();
+  EXPECT_TRUE(within_patience([&] { return processed >= kRows - 1; }));
+  late_read.open();
+  EXPECT_EQ(all_said(*engine, 5), expected(rig, 5));
 }
 
 // Batches of 8 rows, of which one is prefetched, read so far ahead that the bound is full: the

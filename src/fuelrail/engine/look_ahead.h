@@ -29,7 +29,8 @@ namespace fuelrail {
 class LookAhead {
  public:
   // `threads` = looks at once, at most kMaxReadThreads; 0 looks inside `find`, when its turn has
-  // come. `on_end` is called when looks have ended, on a thread of theirs, which holds no lock.
+  // come. `on_end` is called when looks have ended, but for cancelled ones, on a thread of theirs,
+  // which holds no lock; it must not throw.
   LookAhead(std::shared_ptr<const Container> container, int threads,
             std::function<void()> on_end = {});
   // For tests: looks are that queue's reads.

@@ -97,7 +97,7 @@ void Pipeline::stop() {
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   // Their threads end, of which one may ask for the lock.
-  std::unique_ptr<ReadQueue> queue;
+  std::shared_ptr<ReadQueue> queue;
   std::unique_ptr<LookAhead> look_ahead;
   {
     std::lock_guard lock(mutex_);
@@ -137,10 +137,11 @@ void Pipeline::unlock_and_wake(Lock& lock) {
       fetch_is_due() ? std::exchange(fetch_waits_, FetchWait::kNot) : FetchWait::kNot;
   const bool consumer = consumer_waits_ && next_is_ready();
   if (consumer) consumer_waits_ = false;
-  if (fetch == FetchWait::kInQueue) queue_->interrupt();  // `stop` lets go of it under the lock
+  const std::shared_ptr<ReadQueue> queue = fetch == FetchWait::kInQueue ? queue_ : nullptr;
   lock.unlock();
   for (size_t i = 0; i < workers; ++i) work_.notify_one();
   if (fetch == FetchWait::kOnRoom) room_.notify_one();
+  if (queue) queue->interrupt();
   if (consumer) batch_.notify_one();
 }
 
@@ -157,7 +158,9 @@ bool Pipeline::wake_due(Lock& lock) {
 
 bool Pipeline::fetch_is_due() const {
   if (fetch_waits_ == FetchWait::kNot) return false;
-  return can_issue() || (looks_ended_ && (awaits_look_ || !looked_at_.empty()));
+  if (can_issue() || (looks_ended_ && (awaits_look_ || !looked_at_.empty()))) return true;
+  // It waits for several reads while workers would take one.
+  return fetch_waits_ == FetchWait::kInQueue && fetch_wants_ > 1 && idle_workers_ > 0;
 }
 
 // --- the consumer -------------------------------------------------------------------------------

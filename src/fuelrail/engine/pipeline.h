@@ -1,9 +1,9 @@
 // The engine's inside: the state that its threads share, and what each of them does.
 //
 // One lock guards the state. A worker takes it once a group of records (it hands in the group done
-// and takes the next), the fetch thread once a chunk of reads. Whoever changes something notes
-// under the lock whom to wake, and wakes them after it has let the lock go, and only those who
-// wait.
+// and takes the next), the fetch thread once a chunk of reads, a thread that looks at files once a
+// look. Whoever changes something notes under the lock whom to wake, and wakes them after it has
+// let the lock go, and only those who wait.
 #pragma once
 
 #include <atomic>
@@ -153,6 +153,7 @@ class Pipeline {
   size_t running_ = 0;                       // groups that workers work on
   size_t newly_ready_ = 0;                   // rows that became ready since workers were woken
   FetchWait fetch_waits_ = FetchWait::kNot;  // and has not been woken
+  size_t fetch_wants_ = 0;                   // reads, while it waits in the queue
   bool consumer_waits_ = false;              // likewise
 
   std::unique_ptr<SlotPool> slots_;
@@ -191,7 +192,8 @@ class Pipeline {
   std::vector<ReadRequest> requests_;
   std::vector<Completion> completions_;
   std::unique_ptr<LookAhead> look_ahead_;
-  std::unique_ptr<ReadQueue> queue_;  // destroyed first: it reads into rows' buffers
+  // Destroyed first: it reads into rows' buffers. Shared with who wakes the fetch thread there.
+  std::shared_ptr<ReadQueue> queue_;
 };
 
 }  // namespace fuelrail

@@ -30,6 +30,8 @@ void Pipeline::fetch() {
   } catch (...) {
     fail(std::current_exception());
   }
+  std::lock_guard lock(mutex_);
+  fetch_waits_ = FetchWait::kNot;  // an error may have come while it did
 }
 
 void Pipeline::fetch_until_halted() {
@@ -60,20 +62,22 @@ void Pipeline::fill(Lock& lock) {
 // Waits until reads have come or there is something else to do: `unlock_and_wake` ends it then.
 void Pipeline::await_more(Lock& lock) {
   if (wake_due(lock)) return;
-  if (queue_->in_flight() == 0) {
-    fetch_waits_ = FetchWait::kOnRoom;
-    fetch_clock_.begin_waiting();
-    room_.wait(lock);
-    fetch_clock_.end_waiting();
-    fetch_waits_ = FetchWait::kNot;
+  if (queue_->in_flight() > 0) {
+    fetch_waits_ = FetchWait::kInQueue;
+    // Few at a time while workers want them, more while they have enough to do.
+    const size_t wanted = idle_workers_ > 0 ? 1 : options_.group;
+    fetch_wants_ = wanted;
+    lock.unlock();
+    collect(wanted);
+    lock.lock();
     return;
   }
-  fetch_waits_ = FetchWait::kInQueue;
-  // Few at a time while workers want them, more while they have enough to do.
-  const size_t worth_waiting_for = idle_workers_ > 0 ? 1 : options_.group;
-  lock.unlock();
-  collect(worth_waiting_for);
-  lock.lock();
+  fetch_waits_ = FetchWait::kOnRoom;
+  const bool on_storage = !looked_at_.empty() || (awaits_look_ && buffers_.has_room());
+  if (!on_storage) fetch_clock_.begin_waiting();
+  room_.wait(lock);
+  if (!on_storage) fetch_clock_.end_waiting();
+  fetch_waits_ = FetchWait::kNot;
 }
 
 // Lets everything in flight end, then goes on with the sampler that `restart` left.
@@ -140,7 +144,7 @@ void Pipeline::let_near() {
 // Elsewhere the fetch thread waits for reads and looks in progress, which end, and for the sampler
 // (feed.h says what a feeder owes).
 //
-// Where this is true `issue` gets on by a row at least.
+// Where this is true `issue` changes something: never twice in vain.
 bool Pipeline::can_issue() const {
   if (std::any_of(skipped_.begin(), skipped_.end(), passes_bound)) return true;
   if (!skipped_.empty()) return buffers_.has_room();
@@ -371,6 +375,7 @@ void Pipeline::mark_ready(Row& row) {
 void Pipeline::collect(size_t at_least) {
   const size_t in_flight = queue_->in_flight();
   const size_t count = queue_->wait(completions_, std::min(at_least, completions_.size()));
+  if (at_least == 0 && count == 0) return;
   Lock lock(mutex_);
   fetch_waits_ = FetchWait::kNot;
   if (count == 0) return;

@@ -61,12 +61,13 @@ bool Pipeline::claim(Lock& lock, Group& group) {
       ++running_;
       return true;
     }
-    if (wake_due(lock)) continue;
-    if (discarding_ && running_ == 0) room_.notify_one();
     ++idle_workers_;
-    process_clock_.begin_waiting();
-    work_.wait(lock);
-    process_clock_.end_waiting();
+    if (!wake_due(lock)) {
+      if (discarding_ && running_ == 0) room_.notify_one();
+      process_clock_.begin_waiting();
+      work_.wait(lock);
+      process_clock_.end_waiting();
+    }
     --idle_workers_;
   }
   return false;

@@ -55,12 +55,13 @@ class ReadQueue {
   virtual void submit(std::span<const ReadRequest> requests) = 0;
 
   // Waits until at least `at_least` completions are there (or all that are in flight, when those
-  // are fewer: none in flight, no waiting), moves as many as fit into `into`. Returns: how many.
-  // Requires: at_least <= into.size().
+  // are fewer: none in flight, no waiting), or until `interrupt`; moves as many as fit into `into`.
+  // Returns: how many. Requires: at_least <= into.size().
   virtual size_t wait(std::span<Completion> into, size_t at_least) = 0;
 
-  // Ends the `wait` in progress, or, where none is, the next one: it returns what there is, be it
-  // nothing. A `wait` for at_least = 0 is not counted: it ends anyway.
+  // Ends the `wait` in progress (without threads: after the read that it makes), or, where none is,
+  // the next one: it returns what there is, be it nothing. A `wait` for at_least = 0 does not
+  // count.
   virtual void interrupt() = 0;
 
   // Requests not yet started complete with a StateError "cancelled"; those in progress complete as
@@ -107,8 +108,9 @@ struct ReadQueueOptions {
   // that calls `submit` or `wait`, or on one of the queue's own. Must neither block nor call the
   // queue, whose lock may be held.
   std::function<void(const std::string&)> warn{};
-  // Called each time that threads have brought completions, which `wait` has from then on. On such
-  // a thread, which holds no lock. Only with kPread: nobody is told of what the kernel reads.
+  // Called each time that threads have brought completions, cancelled ones aside, which `wait` has
+  // from then on. On such a thread, which holds no lock; must not throw. Only with kPread, for
+  // nobody is told of what the kernel reads; never without threads.
   std::function<void()> on_completion{};
 };
 
