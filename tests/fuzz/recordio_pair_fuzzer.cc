@@ -14,8 +14,9 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/cli/record_checker.h"
 #include "fuelrail/cli/record_info.h"
+#include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/open.h"
-#include "fuelrail/container/recordio/image_header.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/recordio/record_table.h"
 #include "fuelrail/container/recordio/recordio_container.h"
@@ -251,7 +252,7 @@ void check_recovery(const std::shared_ptr<const Source>& file, const Sidecar* ow
 // `index`: never overwrites what is not this file's; else every record can be verified.
 void check_indexing(const std::shared_ptr<const Source>& file, const Sidecar* own) {
   const std::vector<std::byte> before = contents(kSidecar);
-  const bool built = succeeds([&] { recordio::build_sidecar(kFile); });
+  const bool built = succeeds([&] { build_sidecar(kFile); });
   require(own != nullptr || !built, "a sidecar that is set aside is not replaced");
   if (!built) {
     require(contents(kSidecar) == before, "nothing is written in a refused one's place");
