@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -147,7 +148,13 @@ nb::list verify(const Reader& self, nb::handle progress) {
   PythonTurns turns;
   turns.run([&] {
     self.files->verify(
-        [&](uint64_t index, const std::string& error) { bad.emplace_back(index, error); },
+        [&](uint64_t index, const std::exception_ptr& failure) {
+          try {
+            std::rethrow_exception(failure);
+          } catch (const Error& error) {
+            bad.emplace_back(index, error.what());
+          }
+        },
         [&](uint64_t done) {
           return turns.take([&] {
             if (!progress.is_none()) progress(done);
