@@ -128,8 +128,7 @@ void check_set_aside(const Opened& opened, const std::shared_ptr<const Source>& 
 
 // --- Reading ------------------------------------------------------------------------------------
 
-void check_label(const FieldSpec& spec, const FieldValue& label,
-                 const recordio::ImageRecord& record) {
+void check_label(const FieldSpec& spec, const FieldValue& label, const ImageRecord& record) {
   const auto width = static_cast<int64_t>(record.label_count());
   const bool differs = !spec.shape.empty() && spec.shape[0] == -1;
   require(label.shape == (differs ? std::vector<int64_t>{width} : std::vector<int64_t>{}),
@@ -150,7 +149,7 @@ void check_sample(const Schema& schema, uint64_t i, const Sample& sample, Bytes 
             "a sample is its payload");
     return;
   }
-  const recordio::ImageRecord record = recordio::parse_image_record(payload);
+  const ImageRecord record = parse_image_record(payload);
   require(sample.id == record.id, "an id is the record's");
   require(std::ranges::equal(sample.fields[0].bytes, record.image), "an image is the record's");
   check_label(schema.fields[1], sample.fields[1], record);
