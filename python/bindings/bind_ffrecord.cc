@@ -7,7 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -117,7 +117,9 @@ uint64_t index_of(nb::handle item, uint64_t size) {
 nb::list read(const Reader& self, const nb::list& indices) {
   std::vector<uint64_t> wanted;
   wanted.reserve(indices.size());
-  for (const nb::handle item : indices) wanted.push_back(index_of(item, self.files->size()));
+  // Of a copy: an index is any object, and what it does may change the list.
+  for (const nb::handle item : nb::tuple(indices))
+    wanted.push_back(index_of(item, self.files->size()));
   std::vector<RecordBytes> records;
   {
     const GilReleased released;
@@ -146,7 +148,13 @@ nb::list verify(const Reader& self, nb::handle progress) {
   PythonTurns turns;
   turns.run([&] {
     self.files->verify(
-        [&](uint64_t index, const std::string& error) { bad.emplace_back(index, error); },
+        [&](uint64_t index, const std::exception_ptr& failure) {
+          try {
+            std::rethrow_exception(failure);
+          } catch (const Error& error) {
+            bad.emplace_back(index, error.what());
+          }
+        },
         [&](uint64_t done) {
           return turns.take([&] {
             if (!progress.is_none()) progress(done);
@@ -171,6 +179,17 @@ nb::object checksums(const Reader& self, size_t file) {
                            [&](size_t i) { return table.crc(i); });
 }
 
+// Whether a buffer's elements are, or have, references to Python objects. `format` is as PEP 3118
+// has it: the names of a structure's fields stand between colons.
+bool holds_objects(const char* format) {
+  bool in_name = false;
+  for (; *format != '\0'; ++format) {
+    if (*format == ':') in_name = !in_name;
+    if (*format == 'O' && !in_name) return true;
+  }
+  return false;
+}
+
 // The bytes of an object with a buffer, in C order. Lifetime: holds the object's buffer.
 class Buffer {
  public:
@@ -191,7 +210,7 @@ class Buffer {
 
  private:
   void take() {
-    if (view_.format != nullptr && std::strchr(view_.format, 'O') != nullptr) {
+    if (view_.format != nullptr && holds_objects(view_.format)) {
       throw nb::type_error("an array of Python objects has no bytes of its own");
     }
     const auto size = static_cast<size_t>(view_.len);
@@ -265,7 +284,11 @@ nb::object folder_of(const PackedEntries& folder, nb::handle ordered_dict) {
 
 nb::object packed_entries(nb::handle last_record, uint64_t records) {
   const Buffer buffer(last_record);
-  const PackedEntries folder = ffrecord::parse_packed_folder(buffer.bytes(), records);
+  PackedEntries folder;
+  {
+    const GilReleased released;
+    folder = ffrecord::parse_packed_folder(buffer.bytes(), records);
+  }
   return folder_of(folder, nb::module_::import_("collections").attr("OrderedDict"));
 }
 

@@ -14,8 +14,9 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/cli/record_checker.h"
 #include "fuelrail/cli/record_info.h"
+#include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/open.h"
-#include "fuelrail/container/recordio/image_header.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/recordio/record_table.h"
 #include "fuelrail/container/recordio/recordio_container.h"
@@ -127,8 +128,7 @@ void check_set_aside(const Opened& opened, const std::shared_ptr<const Source>& 
 
 // --- Reading ------------------------------------------------------------------------------------
 
-void check_label(const FieldSpec& spec, const FieldValue& label,
-                 const recordio::ImageRecord& record) {
+void check_label(const FieldSpec& spec, const FieldValue& label, const ImageRecord& record) {
   const auto width = static_cast<int64_t>(record.label_count());
   const bool differs = !spec.shape.empty() && spec.shape[0] == -1;
   require(label.shape == (differs ? std::vector<int64_t>{width} : std::vector<int64_t>{}),
@@ -149,7 +149,7 @@ void check_sample(const Schema& schema, uint64_t i, const Sample& sample, Bytes 
             "a sample is its payload");
     return;
   }
-  const recordio::ImageRecord record = recordio::parse_image_record(payload);
+  const ImageRecord record = parse_image_record(payload);
   require(sample.id == record.id, "an id is the record's");
   require(std::ranges::equal(sample.fields[0].bytes, record.image), "an image is the record's");
   check_label(schema.fields[1], sample.fields[1], record);
@@ -251,7 +251,7 @@ void check_recovery(const std::shared_ptr<const Source>& file, const Sidecar* ow
 // `index`: never overwrites what is not this file's; else every record can be verified.
 void check_indexing(const std::shared_ptr<const Source>& file, const Sidecar* own) {
   const std::vector<std::byte> before = contents(kSidecar);
-  const bool built = succeeds([&] { recordio::build_sidecar(kFile); });
+  const bool built = succeeds([&] { build_sidecar(kFile); });
   require(own != nullptr || !built, "a sidecar that is set aside is not replaced");
   if (!built) {
     require(contents(kSidecar) == before, "nothing is written in a refused one's place");

@@ -94,6 +94,17 @@ def test_read_one_takes_an_integer(path: pathlib.Path, bad: object) -> None:
         FileReader(path).read_one(bad)
 
 
+def test_an_index_may_change_the_list_that_it_is_in(path: pathlib.Path) -> None:
+    class Index:
+        def __index__(self) -> int:
+            indices.clear()
+            return 7
+
+    indices: list[object] = [Index() for _ in range(1000)]
+    records = FileReader(path).read(indices)
+    assert [bytes(record) for record in records] == [RECORDS[7]] * 1000
+
+
 def test_files_lists_and_directories_are_one_index_space(tmp_path: pathlib.Path) -> None:
     for name in ("b", "a", "c"):
         files.write(tmp_path / "d" / f"{name}.ffr", [name.encode(), name.encode() * 2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import gc
+import io
 import os
 import pathlib
 import signal
@@ -85,6 +86,31 @@ def test_what_has_no_bytes_is_a_type_error_and_writes_nothing(
         assert writer.count == 0
         writer.write_one(b"x")
     assert path.read_bytes() == files.file_of([b"x"])
+
+
+def test_a_field_may_be_named_as_the_letter_of_objects(path: pathlib.Path) -> None:
+    fields = np.dtype([("Offset", "<i4"), ("O", "<f8")])
+    array_of_fields = np.array([(1, 2.5), (3, 4.5)], fields)
+    with FileWriter(path, 1) as writer:
+        with pytest.raises(TypeError):
+            writer.write_one(np.zeros(2, np.dtype([("a", "<i4"), ("b", "O")])))
+        writer.write_one(array_of_fields)
+    assert path.read_bytes() == files.file_of([array_of_fields.tobytes()])
+
+
+def test_a_record_cannot_be_written_inside_another(path: pathlib.Path) -> None:
+    class File(io.BytesIO):
+        def readinto(self, into: object) -> int:
+            with pytest.raises(RuntimeError, match="a record is being written"):
+                writer.write_one(b"another thread's")
+            return super().readinto(into)
+
+    writer = FileWriter(path)
+    writer.write_one(b"first")
+    writer.write_file(File(b"second"))
+    writer.write_one(b"third")
+    writer.close()
+    assert path.read_bytes() == files.file_of([b"first", b"second", b"third"])
 
 
 def test_one_too_many_is_refused_and_the_file_can_be_closed(path: pathlib.Path) -> None:

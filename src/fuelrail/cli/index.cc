@@ -40,9 +40,9 @@ void add_index(CLI::App& app, Action& action) {
   command->add_option("FILE", arguments->uri, "A .rec or .ffr file")->required();
   command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
   command->footer(R"(
-Reads the whole file; of an .ffr, which has a table and checksums itself, the beginning of every record,
-for what the labels are. Class names and keys, which the file itself does not hold, are kept from the
-sidecar that it replaces. Prints where the sidecar is.
+Reads the whole file. Class names and keys, which the file itself does not hold, are kept from the
+sidecar that it replaces. A record that is not what the old sidecar's checksum says, or, of an .ffr, the
+file's own, is an error, and the old sidecar stays. Prints where the sidecar is.
 
 Example:
   fuelrail index train.rec)");

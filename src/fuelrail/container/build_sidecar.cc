@@ -1,11 +1,47 @@
 #include "fuelrail/container/build_sidecar.h"
 
-#include <memory>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
+namespace {
+
+// Empty where the sidecar itself is damaged there: then it vouches for nothing.
+std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
+  try {
+    return sidecar.payload_crc(i);
+  } catch (const CorruptError&) {
+    return std::nullopt;
+  }
+}
+
+// Errors: CorruptError where the file's payloads are not those that the old sidecar was made of.
+void refuse_damage(const std::string& uri, const Sidecar& old, const SidecarWriter& now) {
+  if (!old.has_checksums() || !now.has_checksums()) return;
+  const uint64_t both = std::min(old.records(), now.records());
+  for (uint64_t i = 0; i < both; ++i) {
+    const std::optional<uint32_t> known = known_crc(old, i);
+    if (!known || *known == now.payload_crc(i)) continue;
+    throw CorruptError("the record has another checksum than the file's sidecar says",
+                       {.path = uri,
+                        .record = i,
+                        .offset = now.record(i).offset,
+                        .expected = fmt::format("{:#010x}", *known),
+                        .found = fmt::format("{:#010x}", now.payload_crc(i)),
+                        .remedy = fmt::format("Restore the file; where it was changed on purpose, "
+                                              "move {} away first",
+                                              old.uri())});
+  }
+}
+
+}  // namespace
 
 SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options) {
   const FileFormat& format = format_of_file(uri);
@@ -15,7 +51,10 @@ SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions&
   const auto old = store.find(recipe.accept);
   store.check_replaceable();
   SidecarWriter writer = recipe.make(options);
-  if (old) writer.keep_sections_of(*old->sidecar);
+  if (old) {
+    refuse_damage(uri, *old->sidecar, writer);
+    writer.keep_sections_of(*old->sidecar);
+  }
   return store.replace(writer).location;
 }
 

@@ -11,7 +11,8 @@
 namespace fuelrail {
 
 struct BuildSidecarOptions {
-  // CRC-32 of every payload: reads the whole file. Of formats that have none themselves.
+  // Reads the whole file: CRC-32 of every payload, for formats that have none themselves; those of
+  // others are verified.
   bool checksums = true;
   // Called at the begin, now and then, and at the end with the bytes of the file that are done;
   // returns false to stop with a StateError. Default: never called.
@@ -20,11 +21,15 @@ struct BuildSidecarOptions {
 };
 
 // Makes the sidecar of `uri` anew, and replaces the one it has; class names, and sections that
-// cannot be rebuilt, are kept from that. Returns: where it was written. Errors: those of opening
-// the file; UnsupportedError for what has no sidecar (a folder, a format that fuelrail does not
-// read); CorruptError when the file beside is not a sidecar of this file (it is never overwritten);
-// StateError when the file or its sidecar has changed meanwhile; IoError when it can be written
-// nowhere.
+// cannot be rebuilt, are kept from that.
+//
+// Damage is not made the truth: with `checksums`, a record whose checksum is not the one that the
+// old sidecar, or the file's own table, has of it is a CorruptError, and the old sidecar stays.
+//
+// Returns: where it was written. Errors: those of opening the file; UnsupportedError for what has
+// no sidecar (a folder, a format that fuelrail does not read); CorruptError, too, when the file
+// beside is not a sidecar of this file (it is never overwritten); StateError when the file or its
+// sidecar has changed meanwhile; IoError when it can be written nowhere.
 SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options = {});
 
 // What each format has of its own in this. Lifetime: the source's, which both functions hold.

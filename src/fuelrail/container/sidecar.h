@@ -182,6 +182,12 @@ class SidecarWriter {
   // sidecar has neither table nor checksums. Requires: all records are added by this, or none.
   void add_length(uint64_t length);
 
+  // Of what was added so far. Requires, of the last two: has_checksums(), i < records().
+  uint64_t records() const { return fingerprint_.result().records; }
+  bool has_checksums() const { return has_table_ && all_have_checksums_; }
+  RecordEntry record(uint64_t i) const;
+  uint32_t payload_crc(uint64_t i) const;
+
   void set_classes(const std::vector<std::string>& classes);
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
   void set_keys(std::span<const uint64_t> keys);  // Requires: one a record.

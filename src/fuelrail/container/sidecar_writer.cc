@@ -98,6 +98,15 @@ void SidecarWriter::add_length(uint64_t length) {
   fingerprint_.add(length);
 }
 
+RecordEntry SidecarWriter::record(uint64_t i) const {
+  const std::byte* const entry = table_.data() + i * kTableEntryBytes;
+  return {.offset = load_le<uint64_t>(entry), .length = load_le<uint64_t>(entry + 8)};
+}
+
+uint32_t SidecarWriter::payload_crc(uint64_t i) const {
+  return load_le<uint32_t>(checksums_.data() + i * kChecksumBytes);
+}
+
 void SidecarWriter::set_classes(const std::vector<std::string>& classes) {
   std::vector<std::byte> data;
   append_le(data, static_cast<uint32_t>(classes.size()));
@@ -200,7 +209,7 @@ void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
     stored.emplace_back(section.type, section.kept, section.data);
   }
   if (has_table_) stored.emplace_back(kRecordsSection, false, table_);
-  if (has_table_ && all_have_checksums_) stored.emplace_back(kChecksumsSection, false, checksums_);
+  if (has_checksums()) stored.emplace_back(kChecksumsSection, false, checksums_);
 
   const uint64_t begin = sink.position();
   const auto pad_to = [&](uint64_t multiple) {

@@ -38,6 +38,11 @@ class IdleMemory {
 
   void give_back(std::byte* data, SizeClass of) noexcept {
     std::unique_lock hold(mutex_);
+    if (of.capacity > most_bytes_) {  // the others need not go: there is no room in any case
+      hold.unlock();
+      std::free(data);
+      return;
+    }
     Shelf& shelf = shelves_[of.index];
     shelf.capacity = of.capacity;
     try {
@@ -107,6 +112,10 @@ class IdleMemory {
   size_t most_bytes_ = kMostIdleBytes;
   uint64_t asked_ = 0;
 };
+
+// At load, before there are threads: a fork while one of them makes it would leave the child
+// waiting for ever.
+[[maybe_unused]] const IdleMemory& kMadeAtLoad = IdleMemory::of_process();
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "fuelrail/storage/read_queue_pool.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -90,9 +91,13 @@ class Queues {
   size_t lent_ = 0;
 };
 
+// At load, before there are threads: a fork while one of them makes it would leave the child
+// waiting for ever.
+[[maybe_unused]] const Queues& kMadeAtLoad = Queues::of_process();
+
 }  // namespace
 
-QueueLease::QueueLease(const ReadQueueOptions& options) : options_(options) {
+QueueLease::QueueLease(const ReadQueueOptions& options) : options_(options), process_(::getpid()) {
   if (!Queues::of_process().lend(options_, queue_) || queue_) return;
   try {
     queue_ = make_read_queue(options_);
@@ -105,7 +110,7 @@ QueueLease::QueueLease(const ReadQueueOptions& options) : options_(options) {
 }
 
 QueueLease::~QueueLease() {
-  if (!queue_) return;
+  if (!queue_ || ::getpid() != process_) return;  // it was not counted here
   try {
     queue_->cancel();
     std::array<Completion, 16> ignored;

@@ -4,6 +4,8 @@
 // Threads: any. Fork: a child begins with none; the parent's are let go.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <memory>
 
@@ -21,7 +23,8 @@ class QueueLease {
   // the caller reads by itself. Requires: no `warn`. Errors: those of make_read_queue, but for
   // IoError.
   explicit QueueLease(const ReadQueueOptions& options);
-  // Waits for what is in flight; what is not begun is cancelled.
+  // Waits for what is in flight; what is not begun is cancelled. In a forked child, of a lease that
+  // the parent took: lets go.
   ~QueueLease();
   QueueLease(const QueueLease&) = delete;
   QueueLease& operator=(const QueueLease&) = delete;
@@ -30,6 +33,7 @@ class QueueLease {
 
  private:
   ReadQueueOptions options_;
+  pid_t process_;
   std::unique_ptr<ReadQueue> queue_;
 };
 

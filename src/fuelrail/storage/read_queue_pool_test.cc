@@ -93,5 +93,20 @@ TEST_F(ReadQueuePool, a_forked_child_has_queues_of_its_own) {
             "right");
 }
 
+TEST_F(ReadQueuePool, a_lease_of_the_parents_is_nothing_to_the_child) {
+  auto held = std::make_unique<QueueLease>(kOptions);
+  EXPECT_EQ(in_forked_child([&]() -> std::string {
+              held.reset();
+              if (idle_read_queues() != 0) return "the parent's queue would be lent again";
+              std::vector<std::unique_ptr<QueueLease>> leases;
+              for (size_t i = 0; i < kMostLentQueues; ++i) {
+                leases.push_back(std::make_unique<QueueLease>(kOptions));
+                if (leases.back()->queue() == nullptr) return "too few are lent";
+              }
+              return QueueLease(kOptions).queue() == nullptr ? "right" : "too many are lent";
+            }),
+            "right");
+}
+
 }  // namespace
 }  // namespace fuelrail

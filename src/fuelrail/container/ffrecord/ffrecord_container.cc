@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/ffrecord/file_reader.h"
 #include "fuelrail/container/ffrecord/record_scan.h"
 #include "fuelrail/container/fingerprint.h"
 #include "fuelrail/container/image_record.h"
@@ -125,11 +127,32 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
   return std::make_shared<OpenedFfrecord>(std::move(source), std::move(table), std::move(*sidecar));
 }
 
+namespace {
+
+// Errors: that of the first record that is not what the table says; StateError.
+void verify_records(const std::string& uri, const RecordTable& table,
+                    const ScanProgress& progress) {
+  const uint64_t total = table.file_bytes();
+  const auto tell = [&](uint64_t records) {
+    return !progress || progress(records < table.size() ? table.offset(records) : total, total);
+  };
+  if (progress && !progress(0, total)) throw StateError("interrupted", {.path = uri});
+  const FileReader reader({uri}, {.check_data = false});
+  reader.verify([](uint64_t, const std::exception_ptr& error) { std::rethrow_exception(error); },
+                tell);
+}
+
+}  // namespace
+
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
                              const std::function<void(const std::string&)>& warn) {
   auto table = std::make_shared<const RecordTable>(RecordTable::read(*source, true, warn));
   return {.accept = accepting(*table), .make = [source, table](const BuildSidecarOptions& options) {
-            return scan_records(*source, *table, options.progress);
+            if (!options.checksums) return scan_records(*source, *table, options.progress);
+            verify_records(source->uri(), *table, options.progress);
+            return scan_records(*source, *table, [&](uint64_t, uint64_t total) {
+              return !options.progress || options.progress(total, total);
+            });
           }};
 }
 

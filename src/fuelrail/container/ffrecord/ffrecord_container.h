@@ -32,8 +32,8 @@ class FfrecordContainer : public RecordFile {
 std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
                                                        const OpenOptions& options = {});
 
-// For build_sidecar: looks at all records anew. Errors: those of RecordTable::read; of `make`: the
-// source's, StateError.
+// For build_sidecar: looks at all records anew, and verifies their checksums where it is to.
+// Errors: those of RecordTable::read; of `make`: the source's, CorruptError, StateError.
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
                              const std::function<void(const std::string&)>& warn);
 

@@ -345,6 +345,32 @@ TEST(FfrecordSidecar, is_built_anew_with_labels_and_keeps_what_cannot_be_rebuilt
   EXPECT_THAT(file.warnings, IsEmpty());
 }
 
+TEST(FfrecordSidecar, is_not_built_of_a_damaged_file) {
+  FfrFile file({"first", std::string(40'000, 'x'), "last"});
+  build_sidecar(file.path);
+  const std::string sidecar = file_contents(file.sidecar);
+  std::string bytes = file_contents(file.path);
+  bytes[table_bytes(3) + 5 + 20'000] ^= 1;
+  write_file(file.path, bytes);
+  EXPECT_THAT(refusal_of<CorruptError>([&] { build_sidecar(file.path); }),
+              HasSubstr(file.path + ": record 1, offset 53: the checksum of the data is wrong"));
+  EXPECT_EQ(file_contents(file.sidecar), sidecar);
+  std::filesystem::remove(file.sidecar);
+  EXPECT_THROW(build_sidecar(file.path), CorruptError);
+  EXPECT_THAT(names_in(file.directory.path()), ElementsAre("x.ffr"));
+  EXPECT_NO_THROW(build_sidecar(file.path, {.checksums = false}));
+}
+
+TEST(FfrecordSidecar, building_one_stops_when_told) {
+  FfrFile file({"first", "last"});
+  for (int stop_at = 1; stop_at <= 4; ++stop_at) {
+    int asked = 0;
+    const auto progress = [&](uint64_t, uint64_t) { return ++asked < stop_at; };
+    EXPECT_THROW(build_sidecar(file.path, {.progress = progress}), StateError) << stop_at;
+  }
+  EXPECT_THAT(names_in(file.directory.path()), ElementsAre("x.ffr"));
+}
+
 TEST(FfrecordSidecar, of_what_has_none_cannot_be_built) {
   const TemporaryDirectory directory;
   write_file(directory / "x.txt", "text");

@@ -106,8 +106,9 @@ struct FileReader::Impl {
   [[noreturn]] void rethrow_first(std::vector<Completion> failed,
                                   std::span<const uint64_t> indices) const;
   void warn_of_refusal(const Sources& sources) const;
-  std::string why_damaged(const std::exception_ptr& error, Spot spot) const;
-  std::string error_of_large(const Sources& sources, Spot spot, std::span<std::byte> buffer) const;
+  std::exception_ptr placed(const std::exception_ptr& error, Spot spot) const;
+  std::exception_ptr error_of_large(const Sources& sources, Spot spot,
+                                    std::span<std::byte> buffer) const;
 };
 
 Spot FileReader::Impl::spot(uint64_t index) const {
@@ -161,19 +162,19 @@ void FileReader::Impl::warn_of_refusal(const Sources& open) const {
                   (*refused)->uri()));
 }
 
-std::string FileReader::Impl::why_damaged(const std::exception_ptr& failure, Spot spot) const {
+// The same error, which says where. Errors: what is no Error is thrown on.
+std::exception_ptr FileReader::Impl::placed(const std::exception_ptr& failure, Spot spot) const {
   try {
     std::rethrow_exception(failure);
   } catch (Error& error) {
     add_place(error, spot);
-    return error.what();
+    return std::current_exception();
   }
 }
 
-// Of a record that is longer than what is verified at once. Returns: its error; empty = it has
-// none.
-std::string FileReader::Impl::error_of_large(const Sources& open, Spot spot,
-                                             std::span<std::byte> buffer) const {
+// Of a record that is longer than what is verified at once. Returns: its error; null = it has none.
+std::exception_ptr FileReader::Impl::error_of_large(const Sources& open, Spot spot,
+                                                    std::span<std::byte> buffer) const {
   const RecordTable& table = tables[spot.file];
   const Source& source = *open[spot.file];
   uint64_t at = table.offset(spot.record);
@@ -192,7 +193,7 @@ std::string FileReader::Impl::error_of_large(const Sources& open, Spot spot,
                        {.expected = fmt::format("CRC-32 {:08x}", table.crc(spot.record)),
                         .found = fmt::format("{:08x}", crc)});
   } catch (const Error&) {
-    return why_damaged(std::current_exception(), spot);
+    return placed(std::current_exception(), spot);
   }
 }
 
@@ -257,8 +258,9 @@ std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) con
   return records;
 }
 
-void FileReader::verify(const std::function<void(uint64_t index, const std::string& error)>& report,
-                        const std::function<bool(uint64_t done)>& progress) const {
+void FileReader::verify(
+    const std::function<void(uint64_t index, const std::exception_ptr& error)>& report,
+    const std::function<bool(uint64_t done)>& progress) const {
   const OpenFiles::Use use(impl_->files);
   const Sources& sources = use.sources();
   const auto memory = read_memory(kVerifiedAtOnce, true);
@@ -279,15 +281,15 @@ void FileReader::verify(const std::function<void(uint64_t index, const std::stri
       used += request.into.size();
     }
     if (requests.empty()) {
-      const std::string error = impl_->error_of_large(sources, impl_->spot(index), buffer);
-      if (!error.empty()) report(index, error);
+      const auto error = impl_->error_of_large(sources, impl_->spot(index), buffer);
+      if (error) report(index, error);
       ++index;
     }
     std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
     std::sort(failed.begin(), failed.end(),
               [](const Completion& a, const Completion& b) { return a.tag < b.tag; });
     for (const Completion& completion : failed) {
-      report(completion.tag, impl_->why_damaged(completion.error, impl_->spot(completion.tag)));
+      report(completion.tag, impl_->placed(completion.error, impl_->spot(completion.tag)));
     }
     if (!progress(index)) throw StateError("interrupted");
   }

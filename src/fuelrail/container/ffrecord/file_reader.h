@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -62,10 +63,10 @@ class FileReader {
   std::vector<RecordBytes> read(std::span<const uint64_t> indices) const;
 
   // Reads everything, whatever `check_data` says, and reports each record that cannot be read or
-  // whose checksum is wrong, by its index here, in order. `progress` is told the records done, and
-  // says whether to go on. Memory: 32 MiB. Errors: bad_alloc; StateError when closed or told to
-  // stop.
-  void verify(const std::function<void(uint64_t index, const std::string& error)>& report,
+  // whose checksum is wrong, by its index here, in order, with its Error. `progress` is told the
+  // records done, and says whether to go on. Memory: 32 MiB. Errors: bad_alloc; StateError when
+  // closed or told to stop.
+  void verify(const std::function<void(uint64_t index, const std::exception_ptr& error)>& report,
               const std::function<bool(uint64_t done)>& progress) const;
 
   // Whether the tables are as they were written. Errors: CorruptError.

@@ -173,8 +173,9 @@ TEST_F(FfrecordReader, a_closed_reader_says_so_and_keeps_its_tables) {
   reader.close();
   EXPECT_NE(refusal_of<StateError>([&] { reader.read(indices); }).find("has been closed"),
             std::string::npos);
-  EXPECT_THROW(reader.verify([](uint64_t, const std::string&) {}, [](uint64_t) { return true; }),
-               StateError);
+  EXPECT_THROW(
+      reader.verify([](uint64_t, const std::exception_ptr&) {}, [](uint64_t) { return true; }),
+      StateError);
   EXPECT_EQ(reader.size(), 5u);
   reader.verify_tables();
   EXPECT_EQ(text_of(kept[0]), numbered_records(5)[1]);
@@ -208,8 +209,10 @@ TEST_F(FfrecordReader, verify_reports_every_bad_record_whatever_the_reader_check
     std::vector<uint64_t> bad;
     uint64_t told = 0;
     reader.verify(
-        [&](uint64_t index, const std::string& error) {
+        [&](uint64_t index, const std::exception_ptr& failure) {
           bad.push_back(index);
+          const std::string error =
+              refusal_of<CorruptError>([&] { std::rethrow_exception(failure); });
           EXPECT_NE(error.find("the checksum of the data is wrong"), std::string::npos) << error;
         },
         [&](uint64_t done) {
@@ -220,8 +223,9 @@ TEST_F(FfrecordReader, verify_reports_every_bad_record_whatever_the_reader_check
     EXPECT_EQ(told, 205u);
   }
   const FileReader reader({path}, {});
-  EXPECT_THROW(reader.verify([](uint64_t, const std::string&) {}, [](uint64_t) { return false; }),
-               StateError);
+  EXPECT_THROW(
+      reader.verify([](uint64_t, const std::exception_ptr&) {}, [](uint64_t) { return false; }),
+      StateError);
 }
 
 TEST_F(FfrecordReader, many_threads_and_many_readers_read_at_once) {

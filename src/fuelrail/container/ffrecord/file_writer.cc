@@ -75,32 +75,71 @@ FileWriter::FileWriter(Sink& sink, uint64_t expected) : sink_(sink) {
 
 uint64_t FileWriter::append(Bytes record) { return append(record, crc32(record)); }
 
+// What a method does: from a state in which it may to the one that is then, or to failure.
+class FileWriter::Step {
+ public:
+  Step(FileWriter& writer, State from, State to) : writer_(writer), to_(to) {
+    if (writer.state_ != from) refuse();
+    writer.state_ = State::kFailed;
+  }
+  void done() { writer_.state_ = to_; }
+
+ private:
+  [[noreturn]] void refuse() const {
+    const std::string& path = writer_.sink_.uri();
+    switch (writer_.state_) {
+      case State::kBetween:
+        throw StateError("no record is begun", {.path = path});
+      case State::kInRecord:
+        throw StateError("a record is being written, piece by piece",
+                         {.path = path, .remedy = "Write no other until it has ended"});
+      case State::kFailed:
+        throw StateError("writing has failed before; the file is given up", {.path = path});
+      case State::kFinished:
+        break;
+    }
+    throw StateError("the file is finished; nothing more can be written", {.path = path});
+  }
+
+  FileWriter& writer_;
+  State to_;
+};
+
 uint64_t FileWriter::append(Bytes record, uint32_t crc) {
+  Step step(*this, State::kBetween, State::kBetween);
   offsets_.push_back(sink_.position());
   sink_.write(record);
   crcs_.push_back(crc);
+  step.done();
   return crcs_.size() - 1;
 }
 
 void FileWriter::begin_record() {
+  Step step(*this, State::kBetween, State::kInRecord);
   offsets_.push_back(sink_.position());
   open_crc_ = 0;
+  step.done();
 }
 
 void FileWriter::add(Bytes piece) {
+  Step step(*this, State::kInRecord, State::kInRecord);
   sink_.write(piece);
-  open_crc_ = crc32(piece, *open_crc_);
+  open_crc_ = crc32(piece, open_crc_);
+  step.done();
 }
 
 uint64_t FileWriter::end_record() {
-  crcs_.push_back(*open_crc_);
-  open_crc_.reset();
+  Step step(*this, State::kInRecord, State::kBetween);
+  crcs_.push_back(open_crc_);
+  step.done();
   return crcs_.size() - 1;
 }
 
 void FileWriter::finish() {
+  Step step(*this, State::kBetween, State::kFinished);
   if (const uint64_t first = table_bytes(records()); first != first_) move_records(first);
   write_table();
+  step.done();
 }
 
 // The order of the blocks is that in which none is written over before it was read.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
@@ -14,6 +13,10 @@ namespace fuelrail::ffrecord {
 // and filled at the end (Sink::rewrite). Where the number of records is not known before, or
 // another number comes, `finish` moves what was written to where it belongs: that reads and writes
 // it once more.
+//
+// A call that fails half-way leaves a file that would not be what was given: from then on every
+// method throws a StateError. So does `append` between `begin_record` and `end_record`, which
+// changes nothing.
 //
 // Threads: one at a time. Nothing has its final name before the sink is committed by its owner.
 // Memory: 12 bytes a record expected or written, and up to 1 MiB.
@@ -30,7 +33,7 @@ class FileWriter {
   uint64_t append(Bytes record, uint32_t crc);
 
   // A record in pieces, for one that does not fit in memory: it begins with `begin_record` and ends
-  // with `end_record`. Requires: in this order.
+  // with `end_record`. Errors: StateError in another order; the sink's.
   void begin_record();
   void add(Bytes piece);
   uint64_t end_record();
@@ -43,6 +46,7 @@ class FileWriter {
   uint64_t offset(uint64_t i) const { return offsets_[i]; }
 
  private:
+  class Step;
   void move_records(uint64_t to);
   void write_table();
 
@@ -50,7 +54,8 @@ class FileWriter {
   uint64_t first_;  // where the first record is
   std::vector<uint32_t> crcs_;
   std::vector<uint64_t> offsets_;
-  std::optional<uint32_t> open_crc_;  // of the record that `add` adds to, so far
+  uint32_t open_crc_ = 0;  // of the record that `add` adds to, so far
+  enum class State { kBetween, kInRecord, kFailed, kFinished } state_ = State::kBetween;
 };
 
 }  // namespace fuelrail::ffrecord

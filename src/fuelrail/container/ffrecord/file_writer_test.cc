@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <new>
 #include <string>
+#include <utility>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
@@ -14,10 +16,13 @@
 #include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/hex.h"
+#include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail::ffrecord {
 namespace {
+
+using fuelrail::testing::refusal_of;
 
 void write_all(const std::vector<std::string>& records, uint64_t expected, Sink& sink) {
   FileWriter writer(sink, expected);
@@ -134,6 +139,56 @@ TEST(FfrecordFileWriter, a_record_in_pieces_is_as_one_in_one_piece) {
   EXPECT_EQ(writer.end_record(), 2u);
   writer.finish();
   EXPECT_EQ(as_text(sink.bytes()), file_of({"abcde", "f", ""}));
+}
+
+// Whose memory ends, once.
+class PoorSink final : public MemorySink {
+ public:
+  PoorSink() : MemorySink("poor") {}
+  void write(Bytes bytes) override {
+    if (std::exchange(lacks_memory, false)) throw std::bad_alloc();
+    MemorySink::write(bytes);
+  }
+  bool lacks_memory = false;
+};
+
+// It would have offsets and checksums of different records, and a table that says all is well.
+TEST(FfrecordFileWriter, a_file_that_lacks_a_record_is_never_finished) {
+  for (const bool in_pieces : {false, true}) {
+    PoorSink sink;
+    FileWriter writer(sink, 3);
+    writer.append(as_bytes("abc"));
+    if (in_pieces) writer.begin_record();
+    sink.lacks_memory = true;
+    EXPECT_THROW(in_pieces ? writer.add(as_bytes("de")) : (void)writer.append(as_bytes("de")),
+                 std::bad_alloc);
+    EXPECT_THROW(writer.append(as_bytes("f")), StateError);
+    EXPECT_THROW(writer.begin_record(), StateError);
+    EXPECT_THROW(writer.add(as_bytes("f")), StateError);
+    EXPECT_THROW(writer.end_record(), StateError);
+    EXPECT_NE(refusal_of<StateError>([&] { writer.finish(); }).find("the file is given up"),
+              std::string::npos);
+  }
+}
+
+TEST(FfrecordFileWriter, calls_in_another_order_are_refused_and_change_nothing) {
+  CollectingSink sink;
+  FileWriter writer(sink, 2);
+  EXPECT_THROW(writer.add(as_bytes("x")), StateError);
+  EXPECT_THROW(writer.end_record(), StateError);
+  writer.begin_record();
+  writer.add(as_bytes("ab"));
+  EXPECT_NE(refusal_of<StateError>([&] { writer.append(as_bytes("x")); }).find("piece by piece"),
+            std::string::npos);
+  EXPECT_THROW(writer.begin_record(), StateError);
+  EXPECT_THROW(writer.finish(), StateError);
+  writer.add(as_bytes("c"));
+  writer.end_record();
+  writer.append(as_bytes("d"));
+  writer.finish();
+  EXPECT_THROW(writer.append(as_bytes("x")), StateError);
+  EXPECT_THROW(writer.finish(), StateError);
+  EXPECT_EQ(as_text(sink.bytes()), file_of({"abc", "d"}));
 }
 
 TEST(FfrecordFileWriter, more_records_than_a_file_can_have_are_refused_at_once) {

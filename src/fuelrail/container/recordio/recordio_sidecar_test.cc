@@ -14,13 +14,15 @@
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/record_file.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail::recordio {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using fuelrail::testing::refusal_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(RecordIoSidecar, is_left_behind_by_a_scan_and_used_next_time) {
   RecordFile file(
@@ -207,6 +209,42 @@ TEST(BuildSidecar, reports_progress_and_stops_when_told) {
   EXPECT_THROW(build_sidecar(file.path, {.progress = [](uint64_t, uint64_t) { return false; }}),
                StateError);
   EXPECT_EQ(file_contents(file.sidecar), before);
+}
+
+TEST(BuildSidecar, does_not_make_damage_the_truth) {
+  RecordFile file(
+      std::vector<std::string>{std::string(5000, 'a'), "in the middle", std::string(5000, 'z')});
+  build_sidecar(file.path);
+  const std::string sound = file_contents(file.path);
+  const std::string sidecar = file_contents(file.sidecar);
+  std::string damaged = sound;
+  damaged[damaged.find("middle")] = 'M';
+  write_file(file.path, damaged);
+  const std::string refusal = refusal_of<CorruptError>([&] { build_sidecar(file.path); });
+  EXPECT_THAT(refusal, HasSubstr(file.path + ": record 1, offset 5008: "));
+  EXPECT_THAT(refusal, HasSubstr("move " + file.sidecar + " away"));
+  EXPECT_EQ(file_contents(file.sidecar), sidecar);
+
+  write_file(file.path, sound);
+  build_sidecar(file.path);
+  EXPECT_EQ(file_contents(file.sidecar), sidecar);
+
+  write_file(file.path, damaged);  // on purpose
+  std::filesystem::remove(file.sidecar);
+  build_sidecar(file.path);
+  EXPECT_TRUE(file.open()->verifies_checksums());
+}
+
+TEST(BuildSidecar, replaces_one_whose_checksums_are_damaged) {
+  RecordFile file(std::vector<std::string>(300'000, ""));
+  build_sidecar(file.path);
+  const std::string sound = file_contents(file.sidecar);
+  std::string damaged = sound;
+  damaged[damaged.size() - 100'000] ^= 1;  // of a block that no opening looks at
+  write_file(file.sidecar, damaged);
+  EXPECT_THROW(file.open()->sidecar().verify(), CorruptError);
+  build_sidecar(file.path);
+  EXPECT_EQ(file_contents(file.sidecar), sound);
 }
 
 TEST(BuildSidecar, does_not_overwrite_what_is_no_sidecar_of_the_file) {

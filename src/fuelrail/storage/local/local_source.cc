@@ -19,6 +19,8 @@ namespace fuelrail::local {
 namespace {
 
 constexpr size_t kMostPieces = 128;  // that read_if_cached takes
+// What the kernel reads in one call at most, whatever the size of its pages.
+constexpr size_t kMostBytes = size_t{0x7fff'0000};
 
 // A pipe or device would block at opening, or has no size: only plain files go on.
 void check_plain_file(const struct stat& status, const std::string& uri) {
@@ -99,6 +101,7 @@ bool LocalSource::read_if_cached(uint64_t offset, std::span<const MutableBytes> 
     into[i] = {pieces[i].data(), pieces[i].size()};
     length += pieces[i].size();
   }
+  if (length > kMostBytes) return false;  // the rest of which would have to be waited for
   const ssize_t got = ::preadv2(file_.get(), into.data(), static_cast<int>(pieces.size()),
                                 static_cast<off_t>(offset), RWF_NOWAIT);
   return got >= 0 && static_cast<size_t>(got) == length;

@@ -1,6 +1,7 @@
 #include "fuelrail/storage/local/local_source.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -44,6 +45,22 @@ INSTANTIATE_TYPED_TEST_SUITE_P(LocalLazy, SourceConformance, Lazy);
 size_t open_descriptors() {
   const std::filesystem::directory_iterator descriptors("/proc/self/fd");
   return static_cast<size_t>(std::distance(begin(descriptors), end(descriptors)));
+}
+
+// Of which the rest would be read by another call, and this part once more.
+TEST(LocalSource, more_than_the_kernel_reads_in_one_call_is_not_begun_in_the_page_cache) {
+  constexpr size_t kBytes = (size_t{1} << 31) + 4096;
+  const TemporaryDirectory directory;
+  write_file(directory / "x", std::string(100'000, 'x'));
+  std::filesystem::resize_file(directory / "x", kBytes);
+  const auto source = local_file_system().open(directory / "x");
+  void* const memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const MutableBytes into(static_cast<std::byte*>(memory), kBytes);
+  EXPECT_FALSE(source->read_if_cached(0, {&into, 1}));
+  EXPECT_EQ(into[0], std::byte{0});
+  ::munmap(memory, kBytes);
 }
 
 // A file of procfs makes reads wait, as those of NFS do.
