@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import numpy
     import numpy.typing
 
-__all__ = ["ArrayFramework", "BatchContext", "Delivery", "Framework"]
+    from fuelrail.dataset import Field
+
+__all__ = ["ArrayFramework", "BatchContext", "Delivery", "Framework", "check_images"]
 
 Element = TypeVar("Element")
 """What a framework makes of an Array: itself, a tensor."""
@@ -147,6 +149,19 @@ def columns_of(fields: object) -> list[str]:
                 f"`fields` names '{name}' twice", found=shown(list(fields)), remedy="Name it once"
             )
     return names
+
+
+def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
+    """Refuses the images, which are wanted by default, of records that are bytes."""
+    known = [field.name for field in schema]
+    if "data" in known and "image" in wanted and "image" not in known:
+        raise InvalidArgumentError(
+            "the records are bytes, not images",
+            expected="`fields` of " + ", ".join(known),
+            found=shown(list(wanted)),
+            remedy='Pass `fields=["data"]`; images in a packed folder are what '
+            '`fuelrail.open(..., schema="class_folders")` opens',
+        )
 
 
 def _named_fields(fields: object) -> tuple[list[str], list[str]]:

@@ -15,7 +15,13 @@ from typing import Any, Generic, Literal, NamedTuple, NoReturn, TypeVar
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
-from fuelrail.delivery import ArrayFramework, Delivery, Framework, NativeColumn
+from fuelrail.delivery import (
+    ArrayFramework,
+    Delivery,
+    Framework,
+    NativeColumn,
+    check_images,
+)
 from fuelrail.errors import (
     FuelrailWarning,
     InvalidArgumentError,
@@ -56,6 +62,7 @@ _NOT_OPTIONS = {
     "multiprocessing_context": "Leave it out: there are no worker processes",
     "generator": "Use `seed`, which sets both the order and the random transforms",
     "timeout": "Leave it out: an error comes as an exception, and Ctrl-C ends a wait",
+    "schema": "Open the data with `fuelrail.open(..., schema=...)`, and pass what it returns",
     "in_order": "Leave it out: the order is always the sampler's",
 }
 
@@ -248,6 +255,7 @@ class BaseLoader(Generic[Element]):
             image_fields=[field.name for field in dataset.schema if field.kind == "image"],
             seed=seed,
         )
+        check_images(self._delivery.native_fields, dataset.schema)
         self._core = _core.Loader(
             dataset.container,
             **order,

@@ -215,3 +215,19 @@ def test_array_is_what_numpy_asks_for(tiny_file: pathlib.Path) -> None:
     assert np.shares_memory(ids.__array__(), np.asarray(ids))
     assert ids.__array__(np.float32).dtype == np.float32
     assert not np.shares_memory(ids.__array__(copy=True), np.asarray(ids))
+
+
+def test_records_of_bytes_are_answered_with_how_to_get_them(tmp_path: pathlib.Path) -> None:
+    with fr.ffrecord.FileWriter(tmp_path / "own.ffr", 4) as writer:
+        for i in range(4):
+            writer.write_one(bytes([i]))
+    file = tmp_path / "own.ffr"
+    for load in (fr.Loader, fr.torch.DataLoader, fr.torch.MapDataset):
+        with pytest.raises(fr.InvalidArgumentError, match=r"Pass `fields=\[.data.\]`"):
+            load(file)
+    assert [batch for (batch,) in fr.Loader(file, 2, fields=["data"])] == [
+        [b"\0", b"\1"],
+        [b"\2", b"\3"],
+    ]
+    with pytest.raises(TypeError, match=r"fuelrail\.open\(\.\.\., schema="):
+        fr.Loader(file, schema="class_folders")

@@ -221,3 +221,57 @@ def test_c2_10_read_takes_one_path_as_the_readme_shows() -> None:
     assert packed.read([]) == []
     names = ["sub/deep/data.bin", pathlib.Path("001.txt"), "001.txt"]
     assert [bytes(x) for x in packed.read(names)] == [bytes(packed.read_one(x)) for x in names]
+
+
+def test_what_is_neither_file_nor_folder_is_refused_and_not_waited_for(
+    tmp_path: pathlib.Path,
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe")
+    with pytest.raises(ValueError, match="pipe: this is neither a file nor a folder"):
+        pack_folder(folder, tmp_path / "out.ffr")
+    os.unlink(folder / "pipe")
+    os.symlink("/dev/zero", folder / "endless")
+    with pytest.raises(ValueError, match="endless: this is neither"):
+        pack_folder(folder, tmp_path / "out.ffr")
+    os.unlink(folder / "endless")
+    os.symlink("nowhere", folder / "lost")
+    with pytest.raises(FileNotFoundError, match="a link leads nowhere: found a link to nowhere"):
+        pack_folder(folder, tmp_path / "out.ffr")
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_a_folder_that_could_not_be_read_again_is_not_packed(tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / "folder"
+    deepest = folder.joinpath(*["d"] * 255)
+    deepest.mkdir(parents=True)
+    pack_folder(folder, tmp_path / "out.ffr")
+    with PackedFolder(tmp_path / "out.ffr") as packed:
+        assert packed.is_dir("/".join(["d"] * 255))
+    (deepest / "d").mkdir()
+    with pytest.raises(ValueError, match="too many folders lie in one another"):
+        pack_folder(folder, tmp_path / "more.ffr")
+    assert not (tmp_path / "more.ffr").exists()
+
+
+def test_the_remedy_for_another_file_is_one_of_this_package(tmp_path: pathlib.Path) -> None:
+    files.write(tmp_path / "plain.ffr", [b"x"])
+    with pytest.raises(ValueError, match="no packed folder") as caught:
+        PackedFolder(tmp_path / "plain.ffr")
+    assert isinstance(caught.value, fr.Error)
+    assert "FileReader" in str(caught.value)
+    assert "schema" not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [3, None, b"a.txt"])
+def test_paths_of_a_wrong_type(tmp_path: pathlib.Path, bad: object) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.txt").write_bytes(b"a")
+    pack_folder(folder, tmp_path / "out.ffr")
+    packed = PackedFolder(tmp_path / "out.ffr")
+    for ask in (packed.exists, packed.is_file, packed.is_dir, packed.read_one):
+        with pytest.raises(TypeError) as caught:
+            ask(bad)
+        assert isinstance(caught.value, fr.Error)

@@ -10,7 +10,9 @@ import pathlib
 import pickle
 import struct
 import threading
+import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -486,3 +488,57 @@ def test_without_numpy_the_import_says_what_is_missing(python: Callable) -> None
 def test_importing_fuelrail_does_not_import_it(python: Callable) -> None:
     script = "import sys, fuelrail; raise SystemExit('fuelrail.ffrecord' in sys.modules)"
     assert python(script).returncode == 0
+
+
+def test_importing_all_leaves_the_users_own_names(python: Callable) -> None:
+    script = """if True:
+        import sys
+        torch = utils = "the user's"
+        from fuelrail.ffrecord import *
+        assert torch == utils == "the user's"
+        assert "torch" not in sys.modules
+        assert FileReader and FileWriter and PackedFolder and pack_folder and checkFsAlign
+        import fuelrail.ffrecord
+        assert fuelrail.ffrecord.utils.dump and fuelrail.ffrecord.torch.Dataset
+    """
+    done = python(script)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("check", [0, 1, np.True_, np.False_])
+def test_check_data_is_any_truth_value(path: pathlib.Path, check: Any) -> None:
+    assert FileReader(path, check).check_data is bool(check)
+
+
+@pytest.mark.parametrize("bad", [2, "yes", None])
+def test_other_values_of_check_data_are_type_errors(path: pathlib.Path, bad: Any) -> None:
+    with pytest.raises(TypeError, match="check_data"):
+        FileReader(path, bad)
+
+
+def test_warnings_point_at_the_users_line(path: pathlib.Path) -> None:
+    class Own(FileReader):
+        def __init__(self) -> None:
+            super().__init__(path)
+
+    data = bytearray(path.read_bytes())
+    data[:4] = bytes(4)
+    path.write_bytes(data)
+    packed = path.with_name("packed.ffr")
+    fr.ffrecord.pack_folder(files.GOLDEN.parent / "recordio", packed)
+    data = bytearray(packed.read_bytes())
+    data[:4] = bytes(4)
+    packed.write_bytes(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = pickle.dumps(FileReader(path))
+    for act in (
+        lambda: FileReader(path),
+        Own,
+        lambda: fr.ffrecord.PackedFolder(packed),
+        lambda: fr.ffrecord.torch.Dataset(path),
+        lambda: pickle.loads(again),
+    ):
+        with pytest.warns(fr.FuelrailWarning, match="no checksum") as caught:
+            act()
+        assert [one.filename for one in caught] == [__file__]

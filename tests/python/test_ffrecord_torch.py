@@ -405,3 +405,89 @@ def test_c2_10_the_registry_sees_containers_and_what_is_there_now(
 def test_errors_are_of_the_family(make: Callable[..., Numbers]) -> None:
     with pytest.raises(fr.Error):
         make(4)[3]
+
+
+def random_samplers(kind: str, dataset: Numbers) -> dict[str, Any]:
+    """Arguments whose order is drawn from somewhere else."""
+    sampler = torch_data.RandomSampler(dataset, generator=generator(7))
+    return {
+        "global": {"batch_size": 4, "shuffle": True},
+        "loader's": {"batch_size": 4, "shuffle": True, "generator": generator()},
+        "sampler's": {"batch_size": 4, "sampler": sampler},
+        "sampler's without": {
+            "batch_size": 4,
+            "sampler": torch_data.RandomSampler(dataset),
+            "generator": generator(),
+        },
+        "batch sampler's": {"batch_sampler": torch_data.BatchSampler(sampler, 4, False)},
+    }[kind]
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("taken", [None, 0, 2])
+@pytest.mark.parametrize(
+    "kind", ["global", "loader's", "sampler's", "sampler's without", "batch sampler's"]
+)
+def test_c2_9_a_state_has_all_that_the_order_is_drawn_from(
+    make: Callable[..., Numbers], kind: str, taken: int | None, persistent: bool
+) -> None:
+    def loader() -> DataLoader:
+        dataset = make(20)
+        workers: Any = {"num_workers": 1, "persistent_workers": True} if persistent else {}
+        return DataLoader(dataset, **random_samplers(kind, dataset), **workers)
+
+    torch.manual_seed(11)
+    first = loader()
+    lists(first)
+    epoch = None if taken is None else iter(first)
+    for _ in range(taken or 0):
+        next(epoch)
+    state = first.state_dict()
+    expected = [lists(first) if epoch is None else lists(epoch), lists(first)]
+    torch.manual_seed(12)
+    second = loader()
+    second.load_state_dict(state)
+    assert [lists(second), lists(second)] == expected
+    if persistent:  # its workers draw no seed again
+        second.load_state_dict(state)
+        assert [lists(second), lists(second)] == expected
+
+
+def test_c2_9_a_state_leaves_random_numbers_of_others_alone(make: Callable[..., Numbers]) -> None:
+    dataset = make(20)
+    sampler = torch_data.DistributedSampler(dataset, num_replicas=2, rank=1)
+    for options in ({"shuffle": True}, {"sampler": sampler}):
+        loader = DataLoader(dataset, 4, generator=generator(), **options)
+        state = loader.state_dict()
+        torch.manual_seed(5)
+        expected = torch.rand(1)
+        torch.manual_seed(5)
+        loader.load_state_dict(state)
+        lists(loader)
+        assert torch.rand(1) == expected
+
+
+def test_c2_9_a_state_of_other_generators_does_not_fit(make: Callable[..., Numbers]) -> None:
+    dataset = make(20)
+    two = DataLoader(dataset, **random_samplers("sampler's", dataset))
+    with pytest.raises(ValueError, match="another number of random generators"):
+        DataLoader(dataset, 4).load_state_dict(two.state_dict())
+
+
+def test_a_loader_without_a_length_has_no_steps() -> None:
+    class Endless(torch_data.IterableDataset):
+        def __iter__(self) -> Any:
+            return iter(range(6))
+
+    loader = DataLoader(Endless(), 2)
+    assert lists(loader) == [[0, 1], [2, 3], [4, 5]]
+    for ask in (lambda: loader.set_step(1), loader.state_dict):
+        with pytest.raises(TypeError, match="has no length, so there are no steps"):
+            ask()
+
+
+def test_one_index_is_answered_with_how_to_write_it(make: Callable[..., Numbers]) -> None:
+    dataset = make()
+    for one in (dataset, Subset(dataset, [1]), dataset + dataset):
+        with pytest.raises(TypeError, match=r"Write `dataset\[\[3\]\]`"):
+            one[3]

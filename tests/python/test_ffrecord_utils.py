@@ -90,3 +90,22 @@ def test_c2_11_tqdm_is_optional(
     monkeypatch.setitem(sys.modules, "tqdm", None)
     dump(files.numbered(10), tmp_path / "out", 2, verbose=True)
     assert "2/2 files" in capsys.readouterr().out
+
+
+def test_a_failed_dump_leaves_what_was_there_before(tmp_path: pathlib.Path) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    before = b"of an earlier dump, say"
+    (tmp_path / "PART_00002.ffr").write_bytes(before)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        dump(Failing(fail), tmp_path, 4)
+    assert os.listdir(tmp_path) == ["PART_00002.ffr"]
+    assert (tmp_path / "PART_00002.ffr").read_bytes() == before
+
+
+def test_other_files_in_the_folder_are_a_warning(tmp_path: pathlib.Path) -> None:
+    dump([b"x"] * 4, tmp_path, 4)
+    with pytest.warns(fr.FuelrailWarning, match=r"not of this dataset, PART_00002\.ffr") as caught:
+        dump([b"x"] * 4, tmp_path, 2)
+    assert [one.filename for one in caught] == [__file__]

@@ -312,3 +312,26 @@ def test_the_file_system_of_a_temporary_file_does_not_align() -> None:
 def test_errors_are_of_the_family(path: pathlib.Path) -> None:
     with pytest.raises(fr.Error):
         FileWriter(path.with_suffix(".rec"), 1)
+
+
+def test_the_file_lies_where_it_was_begun(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    writer = FileWriter("here.ffr", 1)
+    writer.write_one(b"x")
+    monkeypatch.chdir("other")
+    writer.close()
+    assert sorted(os.listdir(tmp_path)) == ["here.ffr", "other"]
+    assert os.listdir(tmp_path / "other") == []
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_what_is_no_file_is_refused_and_the_writer_goes_on(path: pathlib.Path, text: bool) -> None:
+    with FileWriter(path) as writer:
+        writer.write_one(b"x")
+        with open(__file__) as file, pytest.raises(TypeError, match="opened for reading bytes"):
+            writer.write_file(file if text else __file__)
+        writer.write_one(b"y")
+    assert [bytes(record) for record in FileReader(path)] == [b"x", b"y"]

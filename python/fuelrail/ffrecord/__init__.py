@@ -20,7 +20,7 @@ except ImportError as absent:
         "with `pip install numpy`."
     ) from absent
 
-from fuelrail.ffrecord import utils
+from fuelrail.ffrecord import utils as utils
 from fuelrail.ffrecord.errors import (
     CorruptFileError,
     FileAccessError,
@@ -36,7 +36,7 @@ from fuelrail.ffrecord.reader import DamagedRecord, FileReader
 from fuelrail.ffrecord.writer import FileWriter
 
 if TYPE_CHECKING:
-    from fuelrail.ffrecord import torch
+    from fuelrail.ffrecord import torch as torch
 
 __all__ = [
     "CorruptFileError",
@@ -52,9 +52,7 @@ __all__ = [
     "TruncatedFileError",
     "checkFsAlign",
     "pack_folder",
-    "torch",
-    "utils",
-]
+]  # without `torch` and `utils`: `import *` must not take the user's own `torch` away
 
 
 def __getattr__(name: str) -> Any:

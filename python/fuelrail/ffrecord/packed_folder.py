@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from fuelrail import _core
-from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError
+from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, NotFoundError
 from fuelrail.ffrecord.errors import (
     CorruptFileError,
     FileNameError,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["PackedFolder", "pack_folder"]
 
 _MARK = b"piouhjgbr"  # begins the last record
+_MOST_FOLDERS = 256  # in one another, the whole among them: more are not read
 _PICKLE_PROTOCOL = 4  # the original's, under the Pythons that it runs on
 
 
@@ -48,8 +49,10 @@ def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
     file's number and path.
 
     Errors: FileNameError (also an AssertionError) for what is no folder, or no `.ffr` name;
-    InvalidArgumentError for an output inside the folder, and for links that lead in a circle;
-    MissingFolderError, FileAccessError (also RuntimeErrors); OSError of a file that cannot be read.
+    InvalidArgumentError for an output inside the folder, for links that lead in a circle, for what
+    is neither a file nor a folder, and for more than 256 folders in one another; NotFoundError for a
+    link that leads nowhere; MissingFolderError, FileAccessError (also RuntimeErrors); OSError of a
+    file that cannot be read. Nothing is left then.
     """
     root = path_name("`folder`", folder)
     if not os.path.isdir(root):
@@ -90,15 +93,38 @@ def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -
             found=f"a link to {os.path.realpath(folder)}, which it lies in",
             remedy="Remove the link",
         )
+    if len(above) == _MOST_FOLDERS:
+        raise InvalidArgumentError(
+            "too many folders lie in one another",
+            path=folder,
+            expected=f"at most {_MOST_FOLDERS}",
+        )
     entries: Structure = OrderedDict()
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
         if os.path.isdir(path):
             entries[name] = _listed(path, files, (*above, here))
         else:
+            _check_file(path)
             entries[name] = len(files)
             files.append(path)
     return entries
+
+
+def _check_file(path: str) -> None:
+    """A pipe would be waited for, and a device may never end."""
+    if os.path.isfile(path):
+        return
+    if os.path.islink(path) and not os.path.exists(path):
+        raise NotFoundError(
+            "a link leads nowhere",
+            path=path,
+            found=f"a link to {os.readlink(path)}",
+            remedy="Remove the link",
+        )
+    raise InvalidArgumentError(
+        "this is neither a file nor a folder", path=path, remedy="Move it out of the folder"
+    )
 
 
 class PackedFolder:
@@ -221,7 +247,7 @@ class PackedFolder:
             return cast("Structure", _core.packed_entries(reader.read_one(-1), reader.n - 1))
         except Error as error:
             named = as_original(error)
-            if named.path is None:
+            if named.path is None:  # it is of the record's content
                 named = type(named)(
                     named.failure,
                     path=reader.fnames[-1],
@@ -229,11 +255,17 @@ class PackedFolder:
                     offset=named.offset,
                     expected=named.expected,
                     found=named.found,
-                    remedy=named.remedy,
+                    remedy=_remedy(named),
                 )
             raise named from None
 
     def _find(self, path: Path) -> int | Structure | None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise ArgumentTypeError(
+                "this is not a path in the packed folder",
+                expected="a str or an os.PathLike",
+                found=typed(path),
+            )
         at: int | Structure = self.structure
         for part in pathlib.PurePath(path).parts:
             if isinstance(at, int) or part not in at:
@@ -248,6 +280,12 @@ class PackedFolder:
         if not isinstance(found, int):
             raise FileNameError("this is a directory, not a file", path=str(path))
         return found
+
+
+def _remedy(error: Error) -> str | None:
+    if "is no packed folder" in error.failure:  # what is said of a schema is of `fuelrail.open`
+        return "Open it with `FileReader`, or make a packed folder with `pack_folder`"
+    return error.remedy
 
 
 def _walk(entries: Structure, recursive: bool) -> Iterator[tuple[tuple[str, ...], int | Structure]]:

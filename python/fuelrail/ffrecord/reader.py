@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
+import numpy
+
 from fuelrail import _core
 from fuelrail.errors import (
     ArgumentTypeError,
     Error,
-    FuelrailWarning,
     InvalidArgumentError,
 )
+from fuelrail.ffrecord.callers import warn_user
 from fuelrail.ffrecord.errors import RecordRangeError, as_original
 from fuelrail.ffrecord.names import input_names
 from fuelrail.options import choice, integer, listed, shown, suggests_options, truth, typed, whole
@@ -23,7 +24,6 @@ from fuelrail.options import choice, integer, listed, shown, suggests_options, t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy
     import numpy.typing
     from typing_extensions import Self
 
@@ -81,7 +81,7 @@ class FileReader:
         FuelrailWarning.
         """
         self._names = input_names(fname)
-        self._check_data = truth("check_data", check_data)
+        self._check_data = _flag("check_data", check_data)
         self._options: dict[str, Any] = {
             "read_threads": whole("read_threads", read_threads, bits=16),
             "read_backend": choice("read_backend", read_backend, _core.ReadBackend).name,
@@ -99,7 +99,7 @@ class FileReader:
             )
         except Error as error:
             raise as_original(error) from None
-        self._warn(stacklevel=4)
+        self._warn()
 
     @property
     def n(self) -> int:
@@ -136,7 +136,7 @@ class FileReader:
             raise _no_index(index) from None
         finally:
             if self._direct:
-                self._warn(stacklevel=3)
+                self._warn()
 
     def read(self, indices: Sequence[int]) -> list[Record]:
         """The records of these indices, in this order; an index may come more than once, and a
@@ -160,7 +160,7 @@ class FileReader:
             raise _no_index(bad[0]) from None
         finally:
             if self._direct:
-                self._warn(stacklevel=3)
+                self._warn()
 
     @overload
     def __getitem__(self, index: int) -> Record: ...
@@ -250,13 +250,20 @@ class FileReader:
             )
         return number + count if number < 0 else number
 
-    def _warn(self, stacklevel: int) -> None:
+    def _warn(self) -> None:
         for text in self._core.take_warnings():
-            warnings.warn(text, FuelrailWarning, stacklevel=stacklevel)
+            warn_user(text)
 
 
 def _reopen(names: list[str], check_data: bool, options: dict[str, Any]) -> FileReader:
     return FileReader(names, check_data, **options)
+
+
+def _flag(option: str, value: object) -> bool:
+    """As the original takes it, which knows 0, 1 and NumPy's truth values too."""
+    if isinstance(value, numpy.bool_) or integer(value) in (0, 1):
+        return bool(value)
+    return truth(option, value)
 
 
 def _index_list(indices: object) -> list[Any]:

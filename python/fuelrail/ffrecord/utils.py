@@ -8,13 +8,13 @@ import os
 import signal
 import sys
 import traceback
-import warnings
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
-from fuelrail.errors import Error, FuelrailWarning, InvalidArgumentError, StateError
-from fuelrail.ffrecord.names import output_name, path_name
+from fuelrail.errors import Error, InvalidArgumentError, StateError
+from fuelrail.ffrecord.callers import warn_user
+from fuelrail.ffrecord.names import SUFFIX, output_name, path_name
 from fuelrail.ffrecord.writer import FileWriter
 from fuelrail.options import whole
 
@@ -34,7 +34,8 @@ def dump(
 
     nfiles: 1 = one file, `fname`. More: that many files `PART_00000.ffr` and so on in the folder
     `fname`, which is made where it is missing, of as many items each (the last of fewer), written by
-    as many processes, at most 16 at a time; a FuelrailWarning where the items fill fewer files.
+    as many processes, at most 16 at a time; a FuelrailWarning where the items fill fewer files, and
+    where the folder has other `.ffr` files, such as those of a dump into more.
     verbose: show progress, by tqdm where it is installed.
 
     Errors: DumpError (a RuntimeError) with the traceback of the process that failed; no file of
@@ -56,10 +57,9 @@ def dump(
         for i, begin in enumerate(range(0, items, chunk))
     ]
     if len(parts) < files:
-        warnings.warn(
-            f"{items} items fill {len(parts)} files, not {files}", FuelrailWarning, stacklevel=2
-        )
+        warn_user(f"{items} items fill {len(parts)} files, not {files}")
     _dump_parts(dataset, parts, _progress(len(parts)) if verbose else None)
+    _warn_of_others(folder, parts)
 
 
 def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], bar: Any) -> None:
@@ -69,6 +69,7 @@ def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], bar: 
     waiting = list(reversed(parts))
     running: dict[Connection, Any] = {}
     written: list[str] = []
+    before = {name: _identity(name) for name, _, _ in parts}
     try:
         while waiting or running:
             while waiting and len(running) < _MOST_PROCESSES:
@@ -92,12 +93,33 @@ def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], bar: 
             ours.close()
             written.append(name)  # it may just have been done
         for name in written:
-            if os.path.exists(name):
+            if _identity(name) not in (None, before[name]):  # what was there before stays
                 os.remove(name)
         raise
     finally:
         if bar is not None:
             bar.close()
+
+
+def _identity(name: str) -> tuple[int, int, int] | None:
+    """Which file has this name."""
+    try:
+        status = os.stat(name)
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+def _warn_of_others(folder: str, parts: list[tuple[str, int, int]]) -> None:
+    made = {os.path.basename(name) for name, _, _ in parts}
+    others = sorted(
+        name for name in os.listdir(folder) if name.endswith(SUFFIX) and name not in made
+    )
+    if others:
+        warn_user(
+            f"{folder} has files that are not of this dataset, {others[0]} among them: a reader of "
+            "the folder reads them too"
+        )
 
 
 def _finish(ours: Any, process: Any, name: str) -> None:

@@ -48,7 +48,9 @@ class FileWriter:
         self._count = 0
         self._process = os.getpid()
         try:
-            self._native = _core.create_ffrecord(os.fsencode(self._name), self._n or 0)
+            # Whole, as the process may be in another folder when the file gets its name.
+            whole_name = os.path.abspath(self._name)
+            self._native = _core.create_ffrecord(os.fsencode(whole_name), self._n or 0)
         except Error as error:
             raise as_original(error) from None
 
@@ -77,18 +79,30 @@ class FileWriter:
             raise as_original(error) from None
         except TypeError as error:
             raise ArgumentTypeError(
-                "a record has no bytes", expected="a bytes-like object", found=typed(buf)
+                "a record has no bytes",
+                expected="a bytes-like object",
+                found=typed(buf),
+                remedy="Turn it into bytes, as `pickle.dumps` does, or into an array",
             ) from error
         self._count += 1
 
     def write_file(self, file: BinaryIO) -> None:
-        """Appends a record: what `file` has from its position on, read some MiB at a time."""
+        """Appends a record: what `file` has from its position on, read some MiB at a time. What
+        reading raises ends the writer, and leaves nothing; ArgumentTypeError for what cannot be
+        read into a buffer: a name, a file opened as text.
+        """
         core = self._open()
+        if not hasattr(file, "readinto"):
+            raise ArgumentTypeError(
+                "this is not a file opened for reading bytes",
+                found=typed(file),
+                remedy='Pass `open(name, "rb")`',
+            )
         piece = bytearray(_PIECE_BYTES)
         view = memoryview(piece)
         try:
             core.begin_record()
-            while size := file.readinto(piece):  # type: ignore[attr-defined]
+            while size := file.readinto(piece):
                 core.add(view[:size])
             core.end_record()
         except BaseException as error:

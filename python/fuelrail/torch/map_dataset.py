@@ -12,7 +12,7 @@ from torch.utils.data import default_collate, get_worker_info
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable, open_dataset
-from fuelrail.delivery import columns_of
+from fuelrail.delivery import check_images, columns_of
 from fuelrail.errors import ArgumentTypeError
 from fuelrail.loader import native_layout
 from fuelrail.options import choice, suggests_options, truth, typed, whole
@@ -112,6 +112,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             "fields": columns_of(fields),
             "read_threads": whole("read_threads", read_threads, least=1, bits=16),
         }
+        check_images(self._options["fields"], self._data.schema)
         self._is_image = [field in images for field in self._options["fields"]]
         # In shared memory, so that worker processes that live on hear of the next epoch; whatever
         # torch's default device is.

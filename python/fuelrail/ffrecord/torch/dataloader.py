@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -31,9 +32,24 @@ class _SkippedBatches:
     def __init__(self, batch_sampler: Any) -> None:
         self.batch_sampler = batch_sampler
         self.step = 0
+        self.rewound: dict[torch.Generator, torch.Tensor] = {}
+        """The generators' states with which the next epoch is drawn, whatever else draws before its
+        first batch. Torch begins to iterate twice where it starts workers.
+        """
 
     def __iter__(self) -> Iterator[Any]:
-        return itertools.islice(iter(self.batch_sampler), self.step, None)
+        _set_states(self.rewound)
+        batches = itertools.islice(iter(self.batch_sampler), self.step, None)
+        if not self.rewound:
+            return batches
+        return self._drawn(batches, {one: one.get_state() for one in self.rewound})
+
+    def _drawn(
+        self, batches: Iterator[Any], states: dict[torch.Generator, torch.Tensor]
+    ) -> Iterator[Any]:
+        _set_states(states)
+        self.rewound = {}
+        yield from batches
 
     def __len__(self) -> int:
         return len(self.batch_sampler) - self.step
@@ -42,6 +58,11 @@ class _SkippedBatches:
         if name == "batch_sampler":  # before __init__, as `copy` asks
             raise AttributeError(name)
         return getattr(self.batch_sampler, name)
+
+
+def _set_states(states: dict[torch.Generator, torch.Tensor]) -> None:
+    for generator, state in states.items():
+        generator.set_state(state)
 
 
 class _OneByOne:
@@ -61,6 +82,16 @@ class _OneByOne:
         if name == "sampler":
             raise AttributeError(name)
         return getattr(self.sampler, name)
+
+
+@dataclass(frozen=True)
+class _Begin:
+    """How an epoch begins."""
+
+    rng: list[torch.Tensor]
+    """The states of the loader's generators."""
+    reuses: bool
+    """Persistent workers are there already: torch draws them no seed, as it does for new ones."""
 
 
 class _Epoch(Iterator[Any]):
@@ -167,10 +198,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             self._skipped = _SkippedBatches(self.batch_sampler)
             # torch forbids to set it, lest what was made from another one stays.
             object.__setattr__(self, "batch_sampler", self._skipped)
-        self._resumed = False  # `step` holds for one epoch alone
-        self._resumed_rng: torch.Tensor | None = None
+        self._resumed: _Begin | None = None  # then `step` holds for one epoch alone
         self._running: object = None  # stands for the epoch that was begun last
-        self._begun_at: torch.Tensor | None = None
+        self._begun: _Begin | None = None
         self._taken = 0
 
     def set_step(self, step: int) -> None:
@@ -183,53 +213,53 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         for a loader that is not skippable; TypeError for datasets without a length.
         """
         skipped = self._skippable()
-        length = len(skipped.batch_sampler)
+        length = self._whole_length()
         number = integer(step)
         if number is None:
             raise ArgumentTypeError("`step` is not an integer", found=typed(step))
         if not 0 <= number <= length:
             raise StepError("there is no such step", expected=f"0 to {length}", found=shown(number))
         skipped.step = number
-        self._resumed = False
-        self._resumed_rng = None
+        self._resumed = None
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loader is: the batches of this epoch that were taken from it, and the random
         numbers with which the epoch began.
 
-        Those are `generator`'s, or without one those of torch's global generator of the processor.
-        A sampler's `epoch` (torch's DistributedSampler) is in it. Errors: StepError for a loader
-        that is not skippable.
+        Those are `generator`'s, or without one those of torch's global generator of the processor;
+        also those of the sampler's own `generator`, where one that was passed has it, and the
+        global ones where it has none. A sampler's `epoch` (torch's DistributedSampler) is in it.
+        Errors: StepError for a loader that is not skippable; TypeError for datasets without a
+        length.
         """
         skipped = self._skippable()
-        running = self._running is not None
-        if self._resumed and not running:
-            rng = self._resumed_rng
-        else:
-            rng = self._begun_at if running else self._rng()
+        begin = self._begun if self._running is not None else self._resumed
+        if begin is None:
+            begin = self._begin()
         return {
             "version": _STATE_VERSION,
-            "step": skipped.step + (self._taken if running else 0),
-            "batches": len(skipped.batch_sampler),
-            "rng": None if rng is None else rng.clone(),
+            "step": skipped.step + (self._taken if self._running is not None else 0),
+            "batches": self._whole_length(),
+            "rng": [one.clone() for one in begin.rng],
+            "reuses": begin.reuses,
             "epoch": getattr(self._epoch_sampler(), "epoch", None),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """The next epoch goes on where `state` was taken; the ones after it are whole.
 
-        Its random numbers are set as the epoch begins: `generator`'s, or without one those of
-        torch's global generator of the processor. Errors: InvalidArgumentError for the state of
-        another number of batches, or another version's.
+        Its random numbers are set as the epoch begins, in the generators that `state_dict` names.
+        Persistent workers are started anew. Errors: InvalidArgumentError for the state of another
+        number of batches or of other generators, or another version's.
         """
-        skipped = self._skippable()
+        self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
             raise InvalidArgumentError(
                 "this is not a state of such a loader",
                 expected=f"version {_STATE_VERSION}",
                 found=shown(state.get("version") if isinstance(state, dict) else typed(state)),
             )
-        length = len(skipped.batch_sampler)
+        length = self._whole_length()
         if state["batches"] != length:
             raise InvalidArgumentError(
                 "the state is one of another number of batches",
@@ -237,9 +267,16 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 found=shown(state["batches"]),
                 remedy="Use the dataset and the batch size that it was saved with",
             )
+        generators = len(self._generators())
+        if len(state["rng"]) != generators:
+            raise InvalidArgumentError(
+                "the state is one of another number of random generators",
+                expected=f"{generators}",
+                found=shown(len(state["rng"])),
+                remedy="Use a `generator` and a sampler like those that it was saved with",
+            )
         self.set_step(state["step"])
-        self._resumed = True
-        self._resumed_rng = state["rng"]
+        self._resumed = _Begin(list(state["rng"]), state["reuses"])
         self._running = None
         sampler = self._epoch_sampler()
         if state["epoch"] is not None and hasattr(sampler, "set_epoch"):
@@ -248,11 +285,18 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def __iter__(self) -> Any:
         if self._skipped is None:
             return super().__iter__()
-        if self._running is not None and self._resumed:
+        if self._running is not None and self._resumed is not None:
             self._whole_again()  # the epoch that was gone on with was left
-        if self._resumed and self._resumed_rng is not None:
-            self._set_rng(self._resumed_rng)
-        self._begun_at = self._rng()
+        self._skipped.rewound = {}
+        if self._resumed is None:
+            self._begun = self._begin()
+        else:
+            self._begun = self._resumed
+            self._iterator = None  # of persistent workers
+            states = dict(zip(self._generators(), self._resumed.rng, strict=True))
+            _set_states(states)
+            if self._resumed.reuses:
+                self._skipped.rewound = states
         self._taken = 0
         batches = super().__iter__()
         self._running = object()
@@ -266,13 +310,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if token is not self._running:
             return
         self._running = None
-        if self._resumed:
+        if self._resumed is not None:
             self._whole_again()
 
     def _whole_again(self) -> None:
         self._skippable().step = 0
-        self._resumed = False
-        self._resumed_rng = None
+        self._resumed = None
 
     def _skippable(self) -> _SkippedBatches:
         if self._skipped is None:
@@ -286,14 +329,42 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 return sampler
         return None
 
-    def _rng(self) -> torch.Tensor:
-        return torch.get_rng_state() if self.generator is None else self.generator.get_state()
+    def _whole_length(self) -> int:
+        try:
+            return len(self._skippable().batch_sampler)
+        except TypeError:
+            raise ArgumentTypeError(
+                "the dataset, or its sampler, has no length, so there are no steps",
+                remedy="Give it `__len__`, or count its samples where they are made",
+            ) from None
 
-    def _set_rng(self, state: torch.Tensor) -> None:
-        if self.generator is None:
-            torch.set_rng_state(state)
-        else:
-            self.generator.set_state(state)
+    def _begin(self) -> _Begin:
+        reuses = self.persistent_workers and self._iterator is not None
+        return _Begin([one.get_state() for one in self._generators()], reuses)
+
+    def _generators(self) -> list[torch.Generator]:
+        """What an epoch's order and its workers' seeds may be drawn from, each once."""
+        batch_sampler = self._skippable().batch_sampler
+        owners = [self, *(one for one in (self.sampler, batch_sampler) if _draws(one))]
+        if _draws(inner := getattr(batch_sampler, "sampler", None)):
+            owners.append(inner)
+        found: list[torch.Generator] = []
+        for owner in owners:
+            own = getattr(owner, "generator", None)
+            generator = own if isinstance(own, torch.Generator) else torch.default_generator
+            if not any(generator is one for one in found):
+                found.append(generator)
+        return found
+
+
+def _draws(sampler: Any) -> bool:
+    """Whether a sampler may draw random numbers that go on from epoch to epoch."""
+    steady = (
+        torch.utils.data.SequentialSampler,
+        torch.utils.data.DistributedSampler,
+        torch.utils.data.BatchSampler,  # its sampler does
+    )
+    return sampler is not None and not isinstance(sampler, steady)
 
 
 def _sampler(

@@ -133,5 +133,9 @@ def _batch(indices: Any) -> Sequence[Any]:
     if isinstance(indices, (list, tuple)):
         return indices
     raise ArgumentTypeError(
-        "indices must be a list of index", expected="a list or a tuple", found=typed(indices)
+        "indices must be a list of index",
+        expected="a list or a tuple",
+        found=typed(indices),
+        remedy="Write `dataset[[3]]` for one sample; to join datasets, use ConcatDataset of "
+        "fuelrail.ffrecord.torch",
     )
