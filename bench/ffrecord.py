@@ -220,7 +220,7 @@ def pair(value: list[float], digits: int = 2) -> str:
 
 
 def expectations(rows: list[dict[str, Any]]) -> list[str]:
-    """What issue and page expect, and the row that is farthest from it."""
+    """What docs/benchmarks.md expects, and the row that is farthest from it."""
 
     def least(name: str, text: str, **wanted: object) -> str:
         chosen = [r for r in rows if all(r[key] == value for key, value in wanted.items())]
@@ -310,7 +310,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def file_system(directory: pathlib.Path) -> str:
-    command = ["stat", "-f", "-c", "%T", str(directory)]
+    command = ["findmnt", "--noheadings", "--output", "FSTYPE", "--target", str(directory)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
