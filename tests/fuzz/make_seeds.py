@@ -219,10 +219,17 @@ def make_ffrecords() -> None:
 
 
 def make_ffrecord_pairs() -> None:
-    def pair(name: str, records: list[bytes], known: list[Section], legacy: bool = False) -> None:
+    def pair(
+        name: str,
+        records: list[bytes],
+        known: list[Section],
+        legacy: bool = False,
+        said: int | None = None,  # how many records the sidecar says there are
+    ) -> None:
         packed = b"".join(struct.pack("<Q", len(record)) for record in records)
         total = sum(map(len, records))
-        meta = struct.pack("<QQII", len(records), total, zlib.crc32(packed), 0)
+        count = len(records) if said is None else said
+        meta = struct.pack("<QQII", count, total, zlib.crc32(packed), 0)
         file = ffrecord(records, legacy)
         ends = (zlib.crc32(file[:4096]), zlib.crc32(file[-4096:]))
         beside = sidecar([(b"META", 0, 0, meta), *known], len(file), ends)
@@ -236,6 +243,7 @@ def make_ffrecord_pairs() -> None:
     pair("labels", IMAGES, [floats])
     pair("classes", whole, [INTEGERS, CLASSES, (b"KEPT", 1, 7, b"what is unknown")])
     pair("legacy-images", whole, [INTEGERS, CLASSES], legacy=True)
+    pair("another-table", ANYTHING, [], said=3)
     pair("not-what-they-are", ANYTHING, [INTEGERS])
     table = struct.pack("<4Q", 0, 5, 5, 21)
     pair("with-tables", ANYTHING[::2], [(b"RECS", 0, 0, table), (b"CRCS", 0, 0, bytes(8))])
@@ -267,6 +275,11 @@ def make_packed_folders() -> None:
         name, data = line.split()
         keep("packed_folder", name, bytes.fromhex(data))
     keep("packed_folder", "classes", CLASS_FOLDERS)
+    twice = pickled(b"a") + ORDERED_DICT + b"q\1" + pickled(b"b") + b"h\1u."
+    keep("packed_folder", "one-folder-twice", ORDERED_DICT + b"(" + twice)
+    below = b")R(Va\nh\0"  # in each a folder, 256 times
+    remembered = ORDERED_DICT.removesuffix(b")R") + b"q\0"
+    keep("packed_folder", "too-deep", remembered + below * 256 + b")R" + b"u" * 256 + b".")
     keep("packed_folder", "itself", ORDERED_DICT + b"q\x01X\1\0\0\0ah\1s.")
     keep(
         "packed_folder", "longs", ORDERED_DICT + b"(V\\u00e9\nL7L\nV\\U0001f63a\n\x8a\1\7p5\ng5\nu."

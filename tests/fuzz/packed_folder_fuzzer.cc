@@ -7,6 +7,7 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/container/ffrecord/file_writer.h"
 #include "fuelrail/container/ffrecord/packed_folder.h"
+#include "fuelrail/container/fingerprint.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuzzing.h"
 
@@ -80,6 +81,7 @@ void check_images(const std::string& last_record) {
   require(container->size() > 0 && container->size() <= files_in(folder), "images are its files");
   std::vector<std::byte> framed;
   Sample sample;
+  FingerprintBuilder fingerprint;
   int64_t label = 0;
   for (uint64_t i = 0; i < container->size(); ++i) {
     read_sample(*container, i, framed, sample);
@@ -89,7 +91,9 @@ void check_images(const std::string& last_record) {
     require(next >= label && static_cast<uint64_t>(next) < classes.size(),
             "images are in the order of their classes");
     label = next;
+    fingerprint.add(record);
   }
+  require(container->fingerprint() == fingerprint.result(), "a fingerprint is of the lengths");
 }
 
 }  // namespace
