@@ -73,9 +73,9 @@ class Contender:
             self._answer()
         )  # first-batch latency and memory, where the contender knows them
 
-    def run(self, epoch: int, keep: bool = True) -> dict[str, float]:
+    def run(self, request: object, keep: bool = True) -> dict[str, float]:
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{epoch}\n")
+        self._process.stdin.write(f"{request}\n")
         self._process.stdin.flush()
         answer = self._answer()
         if keep:

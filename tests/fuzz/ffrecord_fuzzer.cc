@@ -1,17 +1,18 @@
-// FFRecord files: the table, and the container over it; also with every checksum put right, so that
-// what lies behind them is reached.
+// FFRecord files: the table, the reader and the containers over it; also with every checksum put
+// right, so that what lies behind them is reached.
 #include <algorithm>
 #include <memory>
 #include <vector>
 
+#include "ffrecord_fuzzing.h"
 #include "fuelrail/base/crc32.h"
-#include "fuelrail/base/endian.h"
 #include "fuelrail/container/ffrecord/ffrecord_container.h"
+#include "fuelrail/container/ffrecord/file_reader.h"
 #include "fuelrail/container/ffrecord/file_writer.h"
+#include "fuelrail/container/ffrecord/packed_folder.h"
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/storage/memory/memory_sink.h"
-#include "fuzzing.h"
 
 namespace {
 
@@ -32,28 +33,45 @@ void check_table(const ffrecord::RecordTable& table, uint64_t file_bytes) {
   }
 }
 
-// The same table and records, with the checksums that they should have.
-std::vector<std::byte> mended(Bytes file) {
-  std::vector<std::byte> bytes = fuzzing::copied(file);
-  if (bytes.size() < ffrecord::kHeadBytes) return bytes;
-  const auto source = memory_source("fuzzed", bytes);
-  succeeds([&] {
-    const ffrecord::RecordTable table = ffrecord::RecordTable::read(*source, false);
-    for (uint64_t i = 0; i < table.size(); ++i) {
-      store_le(bytes.data() + ffrecord::kHeadBytes + 4 * i,
-               crc32(file.subspan(table.offset(i), table.length(i))));
-    }
-    const Bytes covered = Bytes(bytes).subspan(4, ffrecord::table_bytes(table.size()) - 4);
-    store_le(bytes.data(), crc32(covered));
-  });
-  return bytes;
-}
-
 void put(Bytes file) {
   memory_file_system().remove(std::string(kUri) + ".frx");
   const auto sink = memory_file_system().create(kUri);
   sink->write(file);
   sink->commit();
+}
+
+// Read alone and together, from two files that are one index space: what has a wrong checksum is
+// refused where checksums are verified, and is all that `verify` reports.
+void check_reader(Bytes file) {
+  put(file);
+  std::vector<uint64_t> all, damaged;
+  const ffrecord::FileReader plain({kUri, kUri}, {.check_data = false, .read_threads = 0});
+  const ffrecord::RecordTable& table = plain.table(0);
+  require(plain.size() == 2 * table.size(), "two files are one index space");
+  for (uint64_t i = 0; i < plain.size(); ++i) {
+    const uint64_t record = i % table.size();
+    const Bytes bytes = file.subspan(table.offset(record), table.length(record));
+    all.push_back(i);
+    if (crc32(bytes) != table.crc(record)) damaged.push_back(i);
+  }
+  const auto records = plain.read(all);
+  for (const uint64_t i : all) {
+    const uint64_t record = i % table.size();
+    const Bytes bytes = file.subspan(table.offset(record), table.length(record));
+    require(std::ranges::equal(records[i].bytes, bytes), "bytes are given as they are");
+  }
+  std::vector<uint64_t> reported;
+  plain.verify([&](uint64_t i, const std::string&) { reported.push_back(i); },
+               [](uint64_t) { return true; });
+  require(reported == damaged, "verify reports what is damaged");
+  require(!succeeds([&] { plain.read(std::vector{plain.size()}); }), "there is no record more");
+  const bool opened = succeeds([&] {
+    const ffrecord::FileReader checking({kUri, kUri}, {.read_threads = 0});
+    checking.verify_tables();
+    require(succeeds([&] { checking.read(all); }) == damaged.empty(),
+            "a batch with a wrong checksum is refused");
+  });
+  require(opened == succeeds([&] { plain.verify_tables(); }), "opening verifies tables");
 }
 
 // Opened twice: by a scan, and with the sidecar that it left.
@@ -83,6 +101,29 @@ void check_container(Bytes file, bool checksums_are_right) {
   }
 }
 
+// As a packed folder of images: what it gives are records of the file.
+void check_packed(Bytes file) {
+  put(file);
+  std::shared_ptr<const Container> container;
+  if (!succeeds([&] { container = ffrecord::open_packed_images(kUri); })) return;
+  const ffrecord::RecordTable table =
+      ffrecord::RecordTable::read(*memory_file_system().open(kUri), true);
+  std::vector<std::byte> framed;
+  Sample sample;
+  for (uint64_t i = 0; i < container->size(); ++i) {
+    const Place place = container->place(i);
+    require(place.record + 1 < table.size(), "an image is a record, and not the last");
+    const Bytes record = file.subspan(table.offset(place.record), table.length(place.record));
+    const bool right = crc32(record) == table.crc(place.record);
+    require(succeeds([&] { read_sample(*container, i, framed, sample); }) == right,
+            "an image whose checksum is wrong is refused");
+    if (!right) continue;
+    require(std::ranges::equal(sample.fields[0].bytes, record), "images are given as they are");
+    require(load_le<uint64_t>(sample.fields[1].bytes.data()) < container->classes().size(),
+            "a label is a class");
+  }
+}
+
 // Written again, with and without the number of records known before: the same records, and the
 // same file where that had no gap behind its table.
 void check_writing(const std::vector<std::byte>& file) {
@@ -109,14 +150,25 @@ void check_writing(const std::vector<std::byte>& file) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Bytes file = fuzzing::as_bytes(data, size);
   const std::shared_ptr<const Source> source = memory_source("fuzzed", fuzzing::copied(file));
-  bool verified = false, plain = false;
-  verified = succeeds([&] { check_table(ffrecord::RecordTable::read(*source, true), size); });
-  plain = succeeds([&] { check_table(ffrecord::RecordTable::read(*source, false), size); });
+  bool verified = false, plain = false, checksum = false;
+  size_t warnings = 0;
+  const auto warn = [&](const std::string&) { ++warnings; };
+  verified = succeeds([&] { check_table(ffrecord::RecordTable::read(*source, true, warn), size); });
+  plain = succeeds([&] {
+    const ffrecord::RecordTable table = ffrecord::RecordTable::read(*source, false);
+    check_table(table, size);
+    checksum = table.has_checksum();
+  });
   require(plain || !verified, "a table that is verified is one without that");
+  require(warnings == (plain && !checksum ? 1 : 0), "a table without a checksum is warned of");
   check_container(file, false);
+  check_packed(file);
   if (!plain) return 0;
-  const std::vector<std::byte> right = mended(file);
+  check_reader(file);
+  const std::vector<std::byte> right = fuzzing::mended_ffrecord(file);
   check_container(right, true);
-  check_writing(right);
+  check_packed(right);
+  check_reader(right);
+  if (checksum) check_writing(right);
   return 0;
 }

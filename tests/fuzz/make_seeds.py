@@ -122,6 +122,14 @@ def payload_of(record: bytes) -> bytes:
     return struct.pack("<I", 0xCED7230A).join(parts)
 
 
+INTEGERS: Section = (b"LABL", 0, 0, struct.pack("<qII", 1, 1, 0))
+CLASSES: Section = (b"CLAS", 1, 0, struct.pack("<2I", 1, 3) + b"odd")
+
+
+def keep_pair(target: str, name: str, file: bytes, beside: bytes) -> None:
+    keep(target, name, struct.pack("<H", len(file)) + file + beside)
+
+
 def make_pairs() -> None:
     """RecordIO files with their sidecars: the file's length, the file, the sidecar."""
 
@@ -138,14 +146,12 @@ def make_pairs() -> None:
             sections.append((b"CRCS", 0, block // 4, packed))
         file = b"".join(records)
         ends = (zlib.crc32(file[:4096]), zlib.crc32(file[-4096:]))
-        whole = sidecar(sections, len(file), ends)
-        keep("recordio_pair", name, struct.pack("<H", len(file)) + file + whole)
+        keep_pair("recordio_pair", name, file, sidecar(sections, len(file), ends))
 
-    integers: Section = (b"LABL", 0, 0, struct.pack("<qII", 1, 1, 0))
     sample = records_of((GOLDEN / "recordio" / "sample.rec").read_bytes())[-5:]
-    pair("indexed", sample, [integers, (b"CLAS", 1, 0, struct.pack("<2I", 1, 3) + b"odd")])
-    pair("scanned", sample, [integers])
-    pair("blocks", sample, [integers, (b"KEPT", 1, 7, b"what is unknown")], 32)
+    pair("indexed", sample, [INTEGERS, CLASSES])
+    pair("scanned", sample, [INTEGERS])
+    pair("blocks", sample, [INTEGERS, (b"KEPT", 1, 7, b"what is unknown")], 32)
     labels = records_of((GOLDEN / "mxnet" / "multilabel.rec").read_bytes())
     pair("labels", labels[:2], [(b"LABL", 0, 0, struct.pack("<qII", -1, 0, 0))])
     parts = (HERE / "corpus" / "recordio" / "seed-samples").read_bytes()
@@ -188,21 +194,79 @@ def ffrecord(records: list[bytes], legacy: bool = False) -> bytes:
     return struct.pack("<I", crc) + table + b"".join(records)
 
 
+def image_record(number: int, labels: tuple[float, ...], image: bytes) -> bytes:
+    counted = len(labels) if len(labels) != 1 else 0
+    header = struct.pack("<IfQQ", counted, labels[0] if len(labels) == 1 else 0.0, number, 0)
+    return header + (struct.pack(f"<{counted}f", *labels) if counted else b"") + image
+
+
+JPEG = b"\xff\xd8\xff\xe0"
+ANYTHING = [b"hello", b"", b"abc" * 7, bytes(range(256))]
+IMAGES = [image_record(i, labels, JPEG) for i, labels in enumerate([(3,), (1, 2.5), (0,)])]
+
+
 def make_ffrecords() -> None:
-    anything = [b"hello", b"", b"abc" * 7, bytes(range(256))]
-    keep("ffrecord", "anything", ffrecord(anything))
-    keep("ffrecord", "legacy", ffrecord(anything, legacy=True))
+    keep("ffrecord", "anything", ffrecord(ANYTHING))
+    keep("ffrecord", "legacy", ffrecord(ANYTHING, legacy=True))
+    keep("ffrecord", "legacy-images", ffrecord(IMAGES, legacy=True))
     keep("ffrecord", "empty", ffrecord([]))
     keep("ffrecord", "never-written", bytes(12 + 12 * 2) + b"records")
-    labels = [(0,), (1, 2.5), ()]
-    images = [
-        struct.pack("<IfQQ", len(more) if len(more) > 1 else 0, 3.0, number, 0)
-        + (struct.pack(f"<{len(more)}f", *more) if len(more) > 1 else b"")
-        + b"\xff\xd8\xff\xe0"
-        for number, more in enumerate(labels)
-    ]
-    keep("ffrecord", "images", ffrecord(images))
-    keep("ffrecord", "appended", ffrecord(images[:1]) + b"more")
+    keep("ffrecord", "images", ffrecord(IMAGES))
+    keep("ffrecord", "many-labels", ffrecord([image_record(0, (1.0,) * 40, JPEG)] * 2))
+    keep("ffrecord", "appended", ffrecord(IMAGES[:1]) + b"more")
+    keep("ffrecord", "half-a-mark", ffrecord([*ANYTHING, FOLDER_MARK[:5]]))
+    keep("ffrecord", "packed", ffrecord([JPEG, JPEG + b"2", b"text", FOLDER_MARK + CLASS_FOLDERS]))
+
+
+def make_ffrecord_pairs() -> None:
+    def pair(
+        name: str,
+        records: list[bytes],
+        known: list[Section],
+        legacy: bool = False,
+        said: int | None = None,  # how many records the sidecar says there are
+    ) -> None:
+        packed = b"".join(struct.pack("<Q", len(record)) for record in records)
+        total = sum(map(len, records))
+        count = len(records) if said is None else said
+        meta = struct.pack("<QQII", count, total, zlib.crc32(packed), 0)
+        file = ffrecord(records, legacy)
+        ends = (zlib.crc32(file[:4096]), zlib.crc32(file[-4096:]))
+        beside = sidecar([(b"META", 0, 0, meta), *known], len(file), ends)
+        keep_pair("ffrecord_pair", name, file, beside)
+
+    floats: Section = (b"LABL", 0, 0, struct.pack("<qII", -1, 0, 0))
+    whole = [image_record(i, (i,), JPEG) for i in range(3)]
+    pair("anything", ANYTHING, [])
+    pair("legacy", ANYTHING, [], legacy=True)
+    pair("empty", [], [])
+    pair("labels", IMAGES, [floats])
+    pair("classes", whole, [INTEGERS, CLASSES, (b"KEPT", 1, 7, b"what is unknown")])
+    pair("legacy-images", whole, [INTEGERS, CLASSES], legacy=True)
+    pair("another-table", ANYTHING, [], said=3)
+    pair("not-what-they-are", ANYTHING, [INTEGERS])
+    table = struct.pack("<4Q", 0, 5, 5, 21)
+    pair("with-tables", ANYTHING[::2], [(b"RECS", 0, 0, table), (b"CRCS", 0, 0, bytes(8))])
+
+
+ORDERED_DICT = b"ccollections\nOrderedDict\n)R"
+FOLDER_MARK = b"piouhjgbr"
+
+
+def pickled(name: bytes) -> bytes:
+    return b"X" + struct.pack("<I", len(name)) + name
+
+
+# A folder of two classes, with a name that is no image's.
+CLASS_FOLDERS = (
+    ORDERED_DICT
+    + b"("
+    + pickled(b"ant")
+    + (ORDERED_DICT + b"(" + pickled(b"a.jpg") + b"K\0" + pickled(b"notes.txt") + b"K\2u")
+    + pickled(b"bee")
+    + (ORDERED_DICT + b"(" + pickled(b"deep"))
+    + (ORDERED_DICT + b"(" + pickled(b"b.PNG") + b"K\1uuu.")
+)
 
 
 def make_packed_folders() -> None:
@@ -210,9 +274,16 @@ def make_packed_folders() -> None:
     for line in (GOLDEN / "ffrecord" / "pickles.txt").read_text().splitlines():
         name, data = line.split()
         keep("packed_folder", name, bytes.fromhex(data))
-    folder = b"ccollections\nOrderedDict\n)R"
-    keep("packed_folder", "itself", folder + b"q\x01X\1\0\0\0ah\1s.")
-    keep("packed_folder", "longs", folder + b"(V\\u00e9\nL7L\nV\\U0001f63a\n\x8a\1\7p5\ng5\nu.")
+    keep("packed_folder", "classes", CLASS_FOLDERS)
+    twice = pickled(b"a") + ORDERED_DICT + b"q\1" + pickled(b"b") + b"h\1u."
+    keep("packed_folder", "one-folder-twice", ORDERED_DICT + b"(" + twice)
+    below = b")R(Va\nh\0"  # in each a folder, 256 times
+    remembered = ORDERED_DICT.removesuffix(b")R") + b"q\0"
+    keep("packed_folder", "too-deep", remembered + below * 256 + b")R" + b"u" * 256 + b".")
+    keep("packed_folder", "itself", ORDERED_DICT + b"q\x01X\1\0\0\0ah\1s.")
+    keep(
+        "packed_folder", "longs", ORDERED_DICT + b"(V\\u00e9\nL7L\nV\\U0001f63a\n\x8a\1\7p5\ng5\nu."
+    )
 
 
 if __name__ == "__main__":
@@ -223,4 +294,5 @@ if __name__ == "__main__":
     make_texts()
     make_image_records()
     make_ffrecords()
+    make_ffrecord_pairs()
     make_packed_folders()

@@ -1,9 +1,14 @@
-// The pickle in a packed folder.
+// The pickle in a packed folder: alone, and as the structure of a file whose images are opened.
+#include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "fuelrail/base/endian.h"
+#include "fuelrail/container/ffrecord/file_writer.h"
 #include "fuelrail/container/ffrecord/packed_folder.h"
+#include "fuelrail/container/fingerprint.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuzzing.h"
 
 namespace {
@@ -13,6 +18,8 @@ using ffrecord::PackedEntries;
 using fuzzing::require;
 
 constexpr uint64_t kRecords = 100'000;
+constexpr uint64_t kFiles = 24;  // of the file whose images are opened
+constexpr const char* kUri = "memory://packed.ffr";
 
 template <typename T>
 std::string little_endian(T value) {
@@ -43,11 +50,58 @@ std::string checked(const PackedEntries& folder, int depth) {
   return pickle + "u";
 }
 
+// How many files there are in it, at whatever depth.
+uint64_t files_in(const PackedEntries& folder) {
+  uint64_t files = 0;
+  for (const auto& [name, entry] : folder.entries) {
+    const auto* below = std::get_if<PackedEntries>(&entry);
+    files += below == nullptr ? 1 : files_in(*below);
+  }
+  return files;
+}
+
+// Record i is i bytes long.
+void put_file(const std::string& last_record) {
+  const std::unique_ptr<Sink> sink = memory_file_system().create(kUri);
+  ffrecord::FileWriter writer(*sink, kFiles + 1);
+  for (uint64_t i = 0; i < kFiles; ++i) writer.append(as_bytes(std::string(i, 'x')));
+  writer.append(as_bytes(last_record));
+  writer.finish();
+  sink->commit();
+}
+
+void check_images(const std::string& last_record) {
+  put_file(last_record);
+  std::shared_ptr<const Container> container;
+  if (!fuzzing::succeeds([&] { container = ffrecord::open_packed_images(kUri); })) return;
+  const auto& classes = container->classes();
+  require(std::ranges::is_sorted(classes) && std::ranges::adjacent_find(classes) == classes.end(),
+          "classes are in order, and there once");
+  const PackedEntries folder = ffrecord::parse_packed_folder(as_bytes(last_record), kFiles);
+  require(container->size() > 0 && container->size() <= files_in(folder), "images are its files");
+  std::vector<std::byte> framed;
+  Sample sample;
+  FingerprintBuilder fingerprint;
+  int64_t label = 0;
+  for (uint64_t i = 0; i < container->size(); ++i) {
+    read_sample(*container, i, framed, sample);
+    const uint64_t record = container->place(i).record;
+    require(record < kFiles && sample.fields[0].bytes.size() == record, "an image is its record");
+    const auto next = load_le<int64_t>(sample.fields[1].bytes.data());
+    require(next >= label && static_cast<uint64_t>(next) < classes.size(),
+            "images are in the order of their classes");
+    label = next;
+    fingerprint.add(record);
+  }
+  require(container->fingerprint() == fingerprint.result(), "a fingerprint is of the lengths");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string record =
       std::string(ffrecord::kFolderMark) + std::string(as_text(fuzzing::as_bytes(data, size)));
+  check_images(record);
   std::string pickle;
   if (!fuzzing::succeeds([&] {
         pickle = checked(ffrecord::parse_packed_folder(as_bytes(record), kRecords), 1);

@@ -4,83 +4,34 @@
 //
 // An input is a u16, the file's length; the file; the sidecar.
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
-#include "fuelrail/base/endian.h"
-#include "fuelrail/cli/record_checker.h"
-#include "fuelrail/cli/record_info.h"
 #include "fuelrail/container/build_sidecar.h"
-#include "fuelrail/container/image_record.h"
-#include "fuelrail/container/open.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/recordio/record_table.h"
 #include "fuelrail/container/recordio/recordio_container.h"
-#include "fuelrail/storage/memory/memory_file_system.h"
+#include "pair_fuzzing.h"
 #include "sidecar_fuzzing.h"
 
 namespace {
 
 using namespace fuelrail;
+using fuzzing::contents;
 using fuzzing::require;
 using fuzzing::succeeds;
 using recordio::RecordIoContainer;
+using Opened = fuzzing::OpenedFile<RecordIoContainer>;
 
 const std::string kFile = "memory://pair/x.rec";
 const std::string kSidecar = sidecar_uri(kFile);
 constexpr uint64_t kMostRead = 16;  // records of a file
 constexpr uint64_t kMostVerified = 4;
 
-struct Opened {
-  std::shared_ptr<const RecordIoContainer> container;  // null where it was refused
-  std::vector<std::string> warnings;
-};
-
-Opened open_file() {
-  Opened opened;
-  const OpenOptions options{.warn = [&](const std::string& w) { opened.warnings.push_back(w); }};
-  succeeds([&] {
-    opened.container =
-        std::dynamic_pointer_cast<const RecordIoContainer>(open_container(kFile, options));
-    require(opened.container != nullptr, "a .rec is opened as RecordIO");
-  });
-  return opened;
-}
-
-std::vector<std::byte> contents(const std::string& uri) {
-  return fuzzing::copied(memory_file_system().open(uri)->map().bytes);
-}
-
-// The pair in memory, and the cache beside it, for as long as it lives.
-class Files {
- public:
-  Files(Bytes file, Bytes sidecar) {
-    memory_file_system().make_directory("memory://pair");
-    write(kFile, file);
-    write(kSidecar, sidecar);
-  }
-  ~Files() {
-    for (const char* directory : {"memory://pair", "memory://cache/fuelrail"}) {
-      if (!memory_file_system().stat(directory)) continue;
-      for (const FileInfo& info : memory_file_system().list(directory)) {
-        memory_file_system().remove(info.uri);
-      }
-    }
-  }
-  Files(const Files&) = delete;
-  Files& operator=(const Files&) = delete;
-
- private:
-  static void write(const std::string& uri, Bytes bytes) {
-    const std::unique_ptr<Sink> sink = memory_file_system().create(uri);
-    sink->write(bytes);
-    sink->commit();
-  }
-};
+Opened open_file() { return fuzzing::open_file<RecordIoContainer>(kFile); }
 
 // The sidecar, where the format's page says that it is used.
 std::unique_ptr<Sidecar> usable_sidecar(Bytes bytes, const Source& file) {
@@ -128,33 +79,6 @@ void check_set_aside(const Opened& opened, const std::shared_ptr<const Source>& 
 
 // --- Reading ------------------------------------------------------------------------------------
 
-void check_label(const FieldSpec& spec, const FieldValue& label, const ImageRecord& record) {
-  const auto width = static_cast<int64_t>(record.label_count());
-  const bool differs = !spec.shape.empty() && spec.shape[0] == -1;
-  require(label.shape == (differs ? std::vector<int64_t>{width} : std::vector<int64_t>{}),
-          "a sample's shape is given where the schema leaves it open");
-  require(differs || width == (spec.shape.empty() ? 1 : spec.shape[0]), "labels are of one width");
-  if (spec.dtype == DType::kInt64) {
-    require(label.bytes.size() == 8 &&
-                static_cast<float>(load_le<int64_t>(label.bytes.data())) == record.label(0),
-            "a whole label is the record's");
-  } else {
-    require(std::ranges::equal(label.bytes, record.labels), "labels are the record's");
-  }
-}
-
-void check_sample(const Schema& schema, uint64_t i, const Sample& sample, Bytes payload) {
-  if (schema.fields.size() == 1) {
-    require(sample.id == i && std::ranges::equal(sample.fields[0].bytes, payload),
-            "a sample is its payload");
-    return;
-  }
-  const ImageRecord record = parse_image_record(payload);
-  require(sample.id == record.id, "an id is the record's");
-  require(std::ranges::equal(sample.fields[0].bytes, record.image), "an image is the record's");
-  check_label(schema.fields[1], sample.fields[1], record);
-}
-
 // What parse gives is what the file holds there, and where there is a checksum it is that of
 // this record. Returns: whether there is such a record.
 bool read_record(const RecordIoContainer& container, uint64_t i) {
@@ -172,7 +96,7 @@ bool read_record(const RecordIoContainer& container, uint64_t i) {
   reader.seek(extent.offset);
   const auto record = reader.next();
   require(record && record->framed_bytes == extent.length, "the file has this record");
-  check_sample(container.schema(), i, sample, record->payload);
+  fuzzing::check_sample(container.schema(), i, sample, record->payload);
   if (container.verifies_checksums()) {
     require(crc32(record->payload) == container.sidecar().payload_crc(i), "its checksum is right");
   }
@@ -181,29 +105,6 @@ bool read_record(const RecordIoContainer& container, uint64_t i) {
 
 void read_records(const RecordIoContainer& container) {
   for (uint64_t i = 0; i < std::min(container.size(), kMostRead); ++i) read_record(container, i);
-}
-
-// `verify`, `info` and `ls` read on where a record cannot be read, and say so.
-void verify_records(const RecordIoContainer& container) {
-  cli::RecordChecker checker(container, nullptr, false);
-  cli::RecordInspector inspector(container);
-  for (uint64_t i = 0; i < std::min(container.size(), kMostVerified); ++i) {
-    const bool readable = read_record(container, i);
-    require(checker.check(i).finding.has_value() || readable, "verify finds what cannot be read");
-    require(succeeds([&] { inspector.inspect(i); }) == readable, "info reads what can be read");
-  }
-  succeeds([&] { container.sidecar().verify(); });
-}
-
-// The checksums of a sidecar that opening set aside.
-void read_beside(const std::shared_ptr<const Source>& file) {
-  succeeds([&] {
-    const cli::SidecarBeside beside(*file);
-    if (!beside.usable()) return;
-    for (uint64_t offset = 0; offset < std::min<uint64_t>(file->size_bytes(), 256); ++offset) {
-      beside.checksum_at(offset);
-    }
-  });
 }
 
 // --- Past damage, and anew ----------------------------------------------------------------------
@@ -277,7 +178,7 @@ void check_indexing(const std::shared_ptr<const Source>& file, const Sidecar* ow
 }
 
 void check_pair(Bytes file, Bytes sidecar) {
-  const Files files(file, sidecar);
+  const fuzzing::PairFiles files(kFile, file, sidecar);
   const std::shared_ptr<const Source> source = memory_file_system().open(kFile);
   const std::unique_ptr<Sidecar> own = usable_sidecar(sidecar, *source);
   const Opened opened = open_file();
@@ -288,9 +189,10 @@ void check_pair(Bytes file, Bytes sidecar) {
   }
   if (opened.container != nullptr) {
     read_records(*opened.container);
-    verify_records(*opened.container);
+    fuzzing::verify_records(*opened.container, kMostVerified,
+                            [&](uint64_t i) { return read_record(*opened.container, i); });
   }
-  read_beside(source);
+  fuzzing::read_beside(*source);
   check_recovery(source, own.get());
   require(std::ranges::equal(contents(kSidecar), sidecar), "reading leaves the sidecar alone");
   check_indexing(source, own.get());
@@ -298,19 +200,14 @@ void check_pair(Bytes file, Bytes sidecar) {
 
 }  // namespace
 
-// Where nothing can be written beside a file, its sidecar is cached: in memory, too.
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  ::setenv("XDG_CACHE_HOME", "/cache", 1);
-  static const FileSystemOverride instead("file", memory_file_system());
+  fuzzing::PairFiles::cache_in_memory();
   return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
-  const Bytes input = fuzzing::as_bytes(data, size).subspan(2);
-  const size_t length = load_le<uint16_t>(fuzzing::as_bytes(data, size).data());
-  const Bytes file = input.first(std::min(length, input.size()));
-  const Bytes sidecar = input.subspan(file.size());
+  const auto [file, sidecar] = fuzzing::pair_of(fuzzing::as_bytes(data, size));
   check_pair(file, sidecar);
   std::vector<std::byte> mended = fuzzing::copied(sidecar);
   fuzzing::mend_identity(mended, *memory_source("the file", fuzzing::copied(file)));

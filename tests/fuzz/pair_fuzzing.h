@@ -1,0 +1,144 @@
+// What the targets of a record file with the sidecar beside it share: where the two lie, and what
+// samples and `verify` promise of any format. A target that includes this feeds `check_pair`s of
+// its own.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/endian.h"
+#include "fuelrail/cli/record_checker.h"
+#include "fuelrail/cli/record_info.h"
+#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
+#include "fuzzing.h"
+
+namespace fuelrail::fuzzing {
+
+inline std::vector<std::byte> contents(const std::string& uri) {
+  return copied(memory_file_system().open(uri)->map().bytes);
+}
+
+// The pair in memory, and the cache beside it, for as long as it lives.
+class PairFiles {
+ public:
+  // `uri`: of the file, in memory://pair.
+  PairFiles(const std::string& uri, Bytes file, Bytes sidecar) {
+    memory_file_system().make_directory("memory://pair");
+    write(uri, file);
+    write(sidecar_uri(uri), sidecar);
+  }
+  ~PairFiles() {
+    for (const char* directory : {"memory://pair", "memory://cache/fuelrail"}) {
+      if (!memory_file_system().stat(directory)) continue;
+      for (const FileInfo& info : memory_file_system().list(directory)) {
+        memory_file_system().remove(info.uri);
+      }
+    }
+  }
+  PairFiles(const PairFiles&) = delete;
+  PairFiles& operator=(const PairFiles&) = delete;
+
+  // Where nothing can be written beside a file, its sidecar is cached: in memory, too. Called once.
+  static void cache_in_memory() {
+    ::setenv("XDG_CACHE_HOME", "/cache", 1);
+    static const FileSystemOverride instead("file", memory_file_system());
+  }
+
+ private:
+  static void write(const std::string& uri, Bytes bytes) {
+    const std::unique_ptr<Sink> sink = memory_file_system().create(uri);
+    sink->write(bytes);
+    sink->commit();
+  }
+};
+
+// An input's two parts: a u16, the file's length; the file; the sidecar.
+struct Pair {
+  Bytes file;
+  Bytes sidecar;
+};
+inline Pair pair_of(Bytes input) {
+  if (input.size() < 2) return {};
+  const size_t length = load_le<uint16_t>(input.data());
+  const Bytes rest = input.subspan(2);
+  const Bytes file = rest.first(std::min(length, rest.size()));
+  return {file, rest.subspan(file.size())};
+}
+
+template <typename Opened>
+struct OpenedFile {
+  std::shared_ptr<const Opened> container;  // null where it was refused
+  std::vector<std::string> warnings;
+};
+
+// As users do, by its name.
+template <typename Opened>
+OpenedFile<Opened> open_file(const std::string& uri) {
+  OpenedFile<Opened> opened;
+  const OpenOptions options{.warn = [&](const std::string& w) { opened.warnings.push_back(w); }};
+  succeeds([&] {
+    opened.container = std::dynamic_pointer_cast<const Opened>(open_container(uri, options));
+    require(opened.container != nullptr, "a file is opened as what its name says");
+  });
+  return opened;
+}
+
+inline void check_label(const FieldSpec& spec, const FieldValue& label, const ImageRecord& record) {
+  const auto width = static_cast<int64_t>(record.label_count());
+  const bool differs = !spec.shape.empty() && spec.shape[0] == -1;
+  require(label.shape == (differs ? std::vector<int64_t>{width} : std::vector<int64_t>{}),
+          "a sample's shape is given where the schema leaves it open");
+  require(differs || width == (spec.shape.empty() ? 1 : spec.shape[0]), "labels are of one width");
+  if (spec.dtype == DType::kInt64) {
+    require(label.bytes.size() == 8 &&
+                static_cast<float>(load_le<int64_t>(label.bytes.data())) == record.label(0),
+            "a whole label is the record's");
+  } else {
+    require(std::ranges::equal(label.bytes, record.labels), "labels are the record's");
+  }
+}
+
+inline void check_sample(const Schema& schema, uint64_t i, const Sample& sample, Bytes payload) {
+  if (schema.fields.size() == 1) {
+    require(sample.id == i && std::ranges::equal(sample.fields[0].bytes, payload),
+            "a sample is its payload");
+    return;
+  }
+  const ImageRecord record = parse_image_record(payload);
+  require(sample.id == record.id, "an id is the record's");
+  require(std::ranges::equal(sample.fields[0].bytes, record.image), "an image is the record's");
+  check_label(schema.fields[1], sample.fields[1], record);
+}
+
+// `verify`, `info` and `ls` read on where a record cannot be read, and say so. `read_record` says
+// whether record i can be.
+template <typename ReadRecord>
+void verify_records(const RecordFile& container, uint64_t most, ReadRecord read_record) {
+  cli::RecordChecker checker(container, nullptr, false);
+  cli::RecordInspector inspector(container);
+  for (uint64_t i = 0; i < std::min(container.size(), most); ++i) {
+    const bool readable = read_record(i);
+    require(checker.check(i).finding.has_value() || readable, "verify finds what cannot be read");
+    require(succeeds([&] { inspector.inspect(i); }) == readable, "info reads what can be read");
+  }
+  succeeds([&] { container.sidecar().verify(); });
+}
+
+// The checksums of a sidecar that opening set aside.
+inline void read_beside(const Source& file) {
+  succeeds([&] {
+    const cli::SidecarBeside beside(file);
+    if (!beside.usable()) return;
+    for (uint64_t offset = 0; offset < std::min<uint64_t>(file.size_bytes(), 256); ++offset) {
+      beside.checksum_at(offset);
+    }
+  });
+}
+
+}  // namespace fuelrail::fuzzing
