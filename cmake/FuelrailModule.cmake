@@ -18,7 +18,9 @@ function(fuelrail_test_options target)
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                            -Wno-stringop-overread)
   endif()
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # one setting for all who share the headers
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE OFF  # one setting for all who share the headers
+    UNITY_BUILD OFF)               # tests have helpers of the same names
   if(target STREQUAL fuelrail_test_headers)
     target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <memory> <string> <vector>)
   else()

@@ -24,6 +24,10 @@ struct Box {
     return top >= 0 && left >= 0 && height >= 0 && width >= 0 && bottom() <= image.height &&
            right() <= image.width;
   }
+  bool contains(Box inner) const {
+    return inner.top >= top && inner.left >= left && inner.bottom() <= bottom() &&
+           inner.right() <= right();
+  }
   friend bool operator==(const Box&, const Box&) = default;
 };
 

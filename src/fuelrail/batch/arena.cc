@@ -7,20 +7,22 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kAlignment = 64;  // a cache line, and the widest vector register
+constexpr size_t kBlockAlignment = 64;  // a cache line, and the widest vector register
 // A dozen photographs. What of a block is never touched costs address space only.
 constexpr size_t kBlockBytes = size_t{16} << 20;
-constexpr size_t kMostBytes = std::numeric_limits<size_t>::max() / 2 - kAlignment;
+constexpr size_t kMostBytes = std::numeric_limits<size_t>::max() / 2 - kBlockAlignment;
 
 }  // namespace
 
 Arena::~Arena() {
-  for (const Block& block : blocks_) ::operator delete(block.data, std::align_val_t{kAlignment});
+  for (const Block& block : blocks_)
+    ::operator delete(block.data, std::align_val_t{kBlockAlignment});
 }
 
 std::byte* Arena::allocate(size_t bytes) {
   if (bytes > kMostBytes) throw std::bad_alloc();
-  const size_t size = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t size =
+      (std::max<size_t>(bytes, 1) + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
   std::lock_guard lock(mutex_);
   auto block = std::find_if(blocks_.begin(), blocks_.end(), [size](const Block& candidate) {
     return size <= candidate.size - candidate.used;
@@ -28,7 +30,8 @@ std::byte* Arena::allocate(size_t bytes) {
   if (block == blocks_.end()) {
     blocks_.reserve(blocks_.size() + 1);
     const size_t fresh = std::max(size, kBlockBytes);
-    auto* const data = static_cast<std::byte*>(::operator new(fresh, std::align_val_t{kAlignment}));
+    auto* const data =
+        static_cast<std::byte*>(::operator new(fresh, std::align_val_t{kBlockAlignment}));
     block = blocks_.insert(blocks_.end(), {data, fresh, 0});
   }
   std::byte* const piece = block->data + block->used;

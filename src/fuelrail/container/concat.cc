@@ -26,7 +26,7 @@ std::string describe(const Schema& schema) {
   return text.empty() ? "no fields" : text;
 }
 
-void check_schema(const Container& part, size_t number, const Schema& expected) {
+void check_part_schema(const Container& part, size_t number, const Schema& expected) {
   if (part.schema() == expected) return;
   throw InvalidArgumentError(
       fmt::format("part {} cannot be joined to those before: its fields differ", number),
@@ -108,7 +108,7 @@ class Concat final : public Container {
   };
 
   void add(const Container& part, size_t number) {
-    check_schema(part, number, schema());
+    check_part_schema(part, number, schema());
     if (classes_.empty()) classes_ = part.classes();
     if (!part.classes().empty()) check_classes(part, number, classes_);
     begins_.push_back(begins_.back() + part.size());

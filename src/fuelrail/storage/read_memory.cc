@@ -115,7 +115,7 @@ class IdleMemory {
 
 // At load, before there are threads: a fork while one of them makes it would leave the child
 // waiting for ever.
-[[maybe_unused]] const IdleMemory& kMadeAtLoad = IdleMemory::of_process();
+[[maybe_unused]] const IdleMemory& kIdleMemoryMadeAtLoad = IdleMemory::of_process();
 
 }  // namespace
 

@@ -93,7 +93,7 @@ class Queues {
 
 // At load, before there are threads: a fork while one of them makes it would leave the child
 // waiting for ever.
-[[maybe_unused]] const Queues& kMadeAtLoad = Queues::of_process();
+[[maybe_unused]] const Queues& kQueuesMadeAtLoad = Queues::of_process();
 
 }  // namespace
 

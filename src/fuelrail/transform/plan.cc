@@ -26,10 +26,8 @@ Box intersection(Box a, Box b) {
   return {top, left, std::min(a.bottom(), b.bottom()) - top, std::min(a.right(), b.right()) - left};
 }
 
-bool contains(Box outer, Box inner) {
-  if (inner.height <= 0 || inner.width <= 0) return true;
-  return inner.top >= outer.top && inner.left >= outer.left && inner.bottom() <= outer.bottom() &&
-         inner.right() <= outer.right();
+bool covers(Box outer, Box inner) {
+  return inner.height <= 0 || inner.width <= 0 || outer.contains(inner);
 }
 
 Box mirrored(Box box, Size image, bool horizontal, bool vertical) {
@@ -38,7 +36,7 @@ Box mirrored(Box box, Size image, bool horizontal, bool vertical) {
   return box;
 }
 
-bool pads(const ResampleStep& step) { return !contains(whole(step.scaled), step.window); }
+bool pads(const ResampleStep& step) { return !covers(whole(step.scaled), step.window); }
 
 // Whether `second`, which copies, may look through its window at `first`'s scaled image, in which
 // it shows `window`: whatever it shows beyond must be what its own border makes there.
@@ -51,7 +49,7 @@ bool looks_through(const ResampleStep& first, const ResampleStep& second, Box wi
     return !pads(first) && visible == whole(first.scaled);
   }
   // What the first window cuts off (or the second box leaves out) must stay border.
-  return contains(visible, intersection(window, whole(first.scaled)));
+  return covers(visible, intersection(window, whole(first.scaled)));
 }
 
 // The step that does `first` and then `second`, where one step can. `second` works on `first`'s
@@ -69,7 +67,7 @@ std::optional<ResampleStep> merged(const ResampleStep& first, const ResampleStep
     ResampleStep step = second;
     step.box =
         shifted(second.box, first.box.top + first.window.top, first.box.left + first.window.left);
-    if (contains(first.box, step.box)) return step;
+    if (covers(first.box, step.box)) return step;
   }
   return std::nullopt;
 }

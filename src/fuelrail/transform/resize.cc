@@ -61,17 +61,12 @@ void fill(ImageView image, const std::array<uint8_t, 3>& color) {
   }
 }
 
-bool contains(Box outer, Box inner) {
-  return inner.top >= outer.top && inner.left >= outer.left && inner.bottom() <= outer.bottom() &&
-         inner.right() <= outer.right();
-}
-
 // Fills what lies outside `part` of the window with what the border shows there. `inner` holds the
 // pixels of `part`; it lies in `to`, or part is not inside the window and it lies elsewhere.
 void extend(ConstImageView inner, Box part, const ResampleStep& step, ImageView to) {
   const PaddingMode mode = step.border.mode;
   const Box& window = step.window;
-  const bool in_place = contains(window, part);
+  const bool in_place = window.contains(part);
   const auto row_of = [&](int64_t y) {
     return continued(window.top + y, step.scaled.height, mode);
   };
@@ -264,7 +259,7 @@ void Resampler::resample(ConstImageView input, Box input_box, const ResampleStep
   const bool constant = step.border.mode == PaddingMode::kConstant;
   if (!all && constant) fill(to, step.border.fill);
   if (part.height == 0) return;
-  if (contains(window, part)) {
+  if (window.contains(part)) {
     const ImageView inner =
         to.crop({part.top - window.top, part.left - window.left, part.height, part.width});
     impl_->make(input, input_box, step, part, inner);

@@ -13,13 +13,13 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-constexpr uint64_t kBlockBytes = uint64_t{1} << 20;
+constexpr uint64_t kMovedAtOnce = uint64_t{1} << 20;
 constexpr uint64_t kMaxRecords = kMaxRecordBytes / kEntryBytes;  // as RecordTable has it
 
 void append_zeros(Sink& sink, uint64_t count) {
-  const std::vector<std::byte> zeros(std::min(count, kBlockBytes));
+  const std::vector<std::byte> zeros(std::min(count, kMovedAtOnce));
   for (uint64_t left = count; left > 0;) {
-    const uint64_t now = std::min(left, kBlockBytes);
+    const uint64_t now = std::min(left, kMovedAtOnce);
     sink.write(Bytes(zeros).first(now));
     left -= now;
   }
@@ -28,13 +28,13 @@ void append_zeros(Sink& sink, uint64_t count) {
 // Rewrites what follows the file's first bytes, number by number, and sums it up.
 class TableWriter {
  public:
-  explicit TableWriter(Sink& sink) : sink_(sink) { block_.reserve(kBlockBytes); }
+  explicit TableWriter(Sink& sink) : sink_(sink) { block_.reserve(kMovedAtOnce); }
 
   template <typename T>
   void put(T value) {
     block_.resize(block_.size() + sizeof value);
     store_le(block_.data() + block_.size() - sizeof value, value);
-    if (block_.size() > kBlockBytes - sizeof(uint64_t)) flush();
+    if (block_.size() > kMovedAtOnce - sizeof(uint64_t)) flush();
   }
 
   // Returns: the checksum of all of it.
@@ -146,21 +146,21 @@ void FileWriter::finish() {
 void FileWriter::move_records(uint64_t to) {
   const uint64_t begin = first_;
   const uint64_t length = sink_.position() - begin;
-  std::vector<std::byte> block(std::min(length, kBlockBytes));
+  std::vector<std::byte> block(std::min(length, kMovedAtOnce));
   const auto move = [&](uint64_t at, uint64_t bytes) {
     const MutableBytes now = MutableBytes(block).first(bytes);
     sink_.read_back(begin + at, now);
     sink_.rewrite(to + at, now);
   };
   if (to < begin) {
-    for (uint64_t at = 0; at < length; at += kBlockBytes) {
-      move(at, std::min(kBlockBytes, length - at));
+    for (uint64_t at = 0; at < length; at += kMovedAtOnce) {
+      move(at, std::min(kMovedAtOnce, length - at));
     }
     sink_.truncate(to + length);
   } else {
     append_zeros(sink_, to - begin);
     for (uint64_t left = length; left > 0;) {
-      const uint64_t now = std::min(kBlockBytes, left);
+      const uint64_t now = std::min(kMovedAtOnce, left);
       left -= now;
       move(left, now);
     }

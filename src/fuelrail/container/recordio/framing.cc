@@ -12,12 +12,12 @@ namespace fuelrail::recordio {
 namespace {
 
 constexpr size_t kWordBytes = 4;
-constexpr size_t kBlockBytes = 256;
+constexpr size_t kSearchedAtOnce = 256;
 
 // No early exit, so that the compiler compares whole vectors.
 bool block_has_magic(const std::byte* block) {
   uint32_t found = 0;
-  for (size_t i = 0; i < kBlockBytes; i += kWordBytes) {
+  for (size_t i = 0; i < kSearchedAtOnce; i += kWordBytes) {
     found |= load_le<uint32_t>(block + i) == kMagic ? 1u : 0u;
   }
   return found != 0;
@@ -53,7 +53,7 @@ bool PartHead::valid() const { return magic_ == kMagic && kind() <= PartKind::kL
 std::optional<size_t> find_magic(Bytes bytes, size_t from) {
   const size_t end = bytes.size() / kWordBytes * kWordBytes;
   size_t at = from;
-  while (at + kBlockBytes <= end && !block_has_magic(bytes.data() + at)) at += kBlockBytes;
+  while (at + kSearchedAtOnce <= end && !block_has_magic(bytes.data() + at)) at += kSearchedAtOnce;
   for (; at < end; at += kWordBytes) {
     if (load_le<uint32_t>(bytes.data() + at) == kMagic) return at;
   }

@@ -10,7 +10,7 @@
 namespace fuelrail::recordio {
 namespace {
 
-constexpr uint64_t kBlockBytes = uint64_t{4} << 20;
+constexpr uint64_t kReadAtOnce = uint64_t{4} << 20;
 
 bool begins_record(Bytes at) {
   if (at.size() < kHeadBytes) return false;
@@ -37,7 +37,7 @@ RecordShape measure_record(BlockReader& reader, uint64_t offset) {
 }
 
 RecordReader::RecordReader(std::shared_ptr<const Source> source, RecordReaderOptions options)
-    : source_(std::move(source)), options_(std::move(options)), reader_(*source_, kBlockBytes) {}
+    : source_(std::move(source)), options_(std::move(options)), reader_(*source_, kReadAtOnce) {}
 
 std::optional<Record> RecordReader::next() {
   while (offset_ < reader_.source_bytes()) {
@@ -97,7 +97,7 @@ uint64_t RecordReader::find_head(uint64_t from) {
   const uint64_t size = reader_.source_bytes();
   uint64_t at = std::min((from + 3) / 4 * 4, size);
   while (size - at >= kHeadBytes) {
-    const Bytes block = reader_.at(at, std::min(kBlockBytes, size - at));
+    const Bytes block = reader_.at(at, std::min(kReadAtOnce, size - at));
     const auto magic = find_magic(block);
     if (!magic) {
       at += block.size() / 4 * 4;

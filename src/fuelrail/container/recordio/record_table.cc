@@ -19,7 +19,7 @@ namespace {
 // each. Above it, one small read a record.
 constexpr uint64_t kSmallRecordBytes = 16 * 1024;
 constexpr uint64_t kHopBytes = 512;
-constexpr uint64_t kBlockBytes = 512 * 1024;
+constexpr uint64_t kScannedAtOnce = 512 * 1024;
 
 // Progress is told after so many records; the clock is looked at after so many bytes.
 constexpr uint64_t kProgressRecords = 1024;
@@ -131,7 +131,7 @@ SidecarWriter scan_heads(const Source& source, const TableProgress& progress) {
       const RecordShape shape = measure_record(reader, offset);
       const Bytes prefix = read_prefix(reader, offset, shape, storage);
       builder.table().add_record({offset, shape.framed_bytes});
-      reader.set_block_bytes(shape.framed_bytes <= kSmallRecordBytes ? kBlockBytes : kHopBytes);
+      reader.set_block_bytes(shape.framed_bytes <= kSmallRecordBytes ? kScannedAtOnce : kHopBytes);
       offset += shape.framed_bytes;
       builder.finish_record(prefix, offset);
     }

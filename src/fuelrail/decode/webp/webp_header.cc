@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kFileHeaderBytes = 12, kChunkHeaderBytes = 8;
 constexpr uint8_t kXmpFlag = 0x04, kExifFlag = 0x08;
 
-struct Chunk {
+struct RiffChunk {
   std::string_view type;
   Bytes payload;
 };
@@ -30,13 +30,13 @@ class ChunkWalk {
     bytes_ = bytes_.first(std::min<uint64_t>(bytes_.size(), declared));
   }
 
-  std::optional<Chunk> next() {
+  std::optional<RiffChunk> next() {
     if (bytes_.size() < at_ || bytes_.size() - at_ < kChunkHeaderBytes) return std::nullopt;
     const Bytes rest = bytes_.subspan(at_);
     const uint64_t length = load_le<uint32_t>(rest.data() + 4);
     if (length > rest.size() - kChunkHeaderBytes) return std::nullopt;
     at_ += kChunkHeaderBytes + length + length % 2;
-    return Chunk{as_text(rest).substr(0, 4), rest.subspan(kChunkHeaderBytes, length)};
+    return RiffChunk{as_text(rest).substr(0, 4), rest.subspan(kChunkHeaderBytes, length)};
   }
 
  private:
@@ -47,7 +47,7 @@ class ChunkWalk {
 // Without an extended header there is no metadata, whatever chunks follow.
 int orientation_of(Bytes encoded) {
   ChunkWalk walk(encoded);
-  const std::optional<Chunk> first = walk.next();
+  const std::optional<RiffChunk> first = walk.next();
   if (!first || first->type != "VP8X" || first->payload.empty()) return 1;
   const auto flags = std::to_integer<uint8_t>(first->payload[0]);
   if ((flags & (kExifFlag | kXmpFlag)) == 0) return 1;
