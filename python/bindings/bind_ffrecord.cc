@@ -53,9 +53,35 @@ class Warnings {
   std::vector<std::string> texts_;
 };
 
+// Of NumPy, which has small memory faster than an object of our own that an array would hold.
+class SmallArrays {
+ public:
+  SmallArrays()
+      : empty_(nb::module_::import_("numpy").attr("empty")),
+        uint8_(nb::module_::import_("numpy").attr("dtype")("uint8")) {}
+
+  // Returns: an array of so many bytes, not zeroed; `bytes` lives as long as it.
+  nb::object make(size_t size, MutableBytes& bytes) const {
+    const nb::object length = nb::steal(PyLong_FromSize_t(size));
+    PyObject* const arguments[] = {length.ptr(), uint8_.ptr()};
+    nb::object array = nb::steal(PyObject_Vectorcall(empty_.ptr(), arguments, 2, nullptr));
+    Py_buffer view{};
+    if (!array.is_valid() || PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE) != 0) {
+      throw nb::python_error();
+    }
+    bytes = MutableBytes(static_cast<std::byte*>(view.buf), size);
+    PyBuffer_Release(&view);
+    return array;
+  }
+
+ private:
+  nb::object empty_, uint8_;
+};
+
 struct Reader {
   std::shared_ptr<Warnings> warnings = std::make_shared<Warnings>();
   std::unique_ptr<FileReader> files;
+  SmallArrays small_arrays;
 };
 
 std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool check_data,
@@ -77,7 +103,7 @@ std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool che
 template <typename T>
 using Vector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A NumPy array that owns its memory.
+// A NumPy array that owns the record's memory.
 nb::object array_of(const RecordBytes& record) {
   auto owner = std::make_unique<std::shared_ptr<std::byte>>(record.owner);
   const nb::capsule capsule(owner.get(), [](void* held) noexcept {
@@ -114,33 +140,40 @@ uint64_t index_of(nb::handle item, uint64_t size) {
                          .found = nb::str(number).c_str()});
 }
 
+// Returns: the array that record `index` is to be read into, which is `memory`.
+nb::object array_for(const Reader& self, uint64_t index, RecordBytes& memory) {
+  if (!self.files->reuses_memory_for(index)) {
+    return self.small_arrays.make(static_cast<size_t>(self.files->length(index)), memory.bytes);
+  }
+  memory = self.files->memory_for(index);
+  nb::object array = array_of(memory);
+  memory.owner = nullptr;  // the array has it
+  return array;
+}
+
 nb::list read(const Reader& self, const nb::list& indices) {
-  std::vector<uint64_t> wanted;
-  wanted.reserve(indices.size());
   // Of a copy: an index is any object, and what it does may change the list.
-  for (const nb::handle item : nb::tuple(indices))
-    wanted.push_back(index_of(item, self.files->size()));
-  std::vector<RecordBytes> records;
-  {
-    const GilReleased released;
-    records = self.files->read(wanted);
-  }
+  const nb::tuple items(indices);
+  std::vector<uint64_t> wanted;
+  std::vector<RecordBytes> memory(items.size());
+  wanted.reserve(items.size());
   nb::list arrays;
-  for (RecordBytes& record : records) {
-    arrays.append(array_of(record));
-    record = {};
+  for (const nb::handle item : items) {
+    wanted.push_back(index_of(item, self.files->size()));
+    arrays.append(array_for(self, wanted.back(), memory[wanted.size() - 1]));
   }
+  const GilReleased released;
+  self.files->read(wanted, memory);
   return arrays;
 }
 
 nb::object read_one(const Reader& self, nb::handle index) {
   const uint64_t wanted = index_of(index, self.files->size());
-  std::vector<RecordBytes> records;
-  {
-    const GilReleased released;
-    records = self.files->read({&wanted, 1});
-  }
-  return array_of(records.front());
+  RecordBytes memory;
+  nb::object array = array_for(self, wanted, memory);
+  const GilReleased released;
+  self.files->read({&wanted, 1}, {&memory, 1});
+  return array;
 }
 
 nb::list verify(const Reader& self, nb::handle progress) {

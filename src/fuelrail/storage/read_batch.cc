@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <optional>
 #include <utility>
 
@@ -19,17 +18,17 @@ class BatchRead {
       : options_(options), direct_(options.direct, {}) {}
 
   std::vector<Completion> read(std::span<const ReadRequest> requests) {
-    std::deque<ReadRequest> pending(requests.begin(), requests.end());
-    sort_by_place(pending, pending.begin());
-    while (!pending.empty()) {
-      const bool direct = direct_.wanted_for(pending.front());
-      run_.take_from(pending, direct);
-      if (!direct && run_.requests.front().source->read_if_cached(run_.offset(), run_.pieces)) {
-        for (const ReadRequest& request : run_.requests) note(checked(request));
-      } else if (pending.empty() && !lease_) {
-        read_here();  // there is nothing to do meanwhile
+    const std::vector<ReadRequest> sorted = in_order_of_place(requests);
+    for (std::span<const ReadRequest> left = sorted; !left.empty();) {
+      const bool direct = direct_.wanted_for(left.front());
+      const std::span run = left.first(direct ? 1 : run_length(left.begin(), left.end()));
+      left = left.subspan(run.size());
+      if (!direct && read_if_cached(run)) {
+        for (const ReadRequest& request : run) note(checked(request));
+      } else if (left.empty() && !lease_) {
+        read_here(run);  // there is nothing to do meanwhile
       } else {
-        submit();
+        submit(run);
       }
     }
     if (lease_ && lease_->queue() != nullptr) collect(*lease_->queue());
@@ -41,23 +40,31 @@ class BatchRead {
     if (completion.error) failed_.push_back(std::move(completion));
   }
 
-  void read_here() {
+  bool read_if_cached(std::span<const ReadRequest> run) {
+    const ReadRequest& first = run.front();
+    if (run.size() == 1) return first.source->read_if_cached(first.offset, {&first.into, 1});
+    run_.assign(run.begin(), run.end());
+    return first.source->read_if_cached(first.offset, run_.pieces);
+  }
+
+  void read_here(std::span<const ReadRequest> run) {
     done_.clear();
+    run_.assign(run.begin(), run.end());
     perform(run_, direct_, done_);
     for (Completion& completion : done_) note(std::move(completion));
   }
 
-  void submit() {
+  void submit(std::span<const ReadRequest> run) {
     if (!lease_) {
       lease_.emplace(ReadQueueOptions{
           .threads = options_.threads, .backend = options_.backend, .direct = options_.direct});
     }
     ReadQueue* const queue = lease_->queue();
-    if (queue == nullptr) return read_here();
+    if (queue == nullptr) return read_here(run);
     try {
-      queue->submit(run_.requests);
+      queue->submit(run);
     } catch (const IoError&) {  // no thread can be started
-      read_here();
+      read_here(run);
     }
   }
 

@@ -16,20 +16,29 @@
 namespace fuelrail {
 namespace {
 
-bool is_before(const ReadRequest& a, const ReadRequest& b) {
-  if (a.source == b.source) return a.offset < b.offset && a.source->descriptor() >= 0;
-  const auto file_of = [](const ReadRequest& request) {
-    return request.source->descriptor() >= 0 ? request.source : nullptr;
-  };
-  return std::less<>()(file_of(a), file_of(b));
-}
+// What is sorted in place of requests, which are large.
+struct Place {
+  uintptr_t file;   // 0 without a descriptor
+  uint64_t offset;  // 0 without
+  size_t index;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
 
-// Whether `next` can join a run of `bytes` bytes that ends with `last`.
-bool joins(const ReadRequest& last, const ReadRequest& next, size_t bytes) {
-  const uint64_t end = last.offset + last.into.size();
-  return next.source == last.source && !next.into.empty() && next.offset >= end &&
-         next.offset - end <= kMaxGapBytes && next.into.size() <= kMaxRunBytes &&
-         bytes + (next.offset - end) + next.into.size() <= kMaxRunBytes;
+template <std::forward_iterator Requests>
+std::vector<Place> places_of(Requests begin, Requests end) {
+  std::vector<Place> places;
+  places.reserve(static_cast<size_t>(std::distance(begin, end)));
+  const Source* last = nullptr;
+  bool held_open = false;
+  for (; begin != end; ++begin) {
+    if (begin->source != last) {
+      last = begin->source;
+      held_open = last->descriptor() >= 0;
+    }
+    const uintptr_t file = held_open ? reinterpret_cast<uintptr_t>(last) : 0;
+    places.push_back({file, held_open ? begin->offset : 0, places.size()});
+  }
+  return places;
 }
 
 // Whether an errno means that the file system has no direct reads, rather than none now.
@@ -66,33 +75,47 @@ bool lies_within(const ReadRequest& request) {
   return request.offset <= size && request.into.size() <= size - request.offset;
 }
 
+std::vector<ReadRequest> in_order_of_place(std::span<const ReadRequest> requests) {
+  std::vector<Place> places = places_of(requests.begin(), requests.end());
+  std::sort(places.begin(), places.end());
+  std::vector<ReadRequest> sorted;
+  sorted.reserve(requests.size());
+  for (const Place& place : places) sorted.push_back(requests[place.index]);
+  return sorted;
+}
+
 void sort_by_place(std::deque<ReadRequest>& requests, std::deque<ReadRequest>::iterator begin) {
-  if (std::is_sorted(begin, requests.end(), is_before)) return;
-  std::stable_sort(begin, requests.end(), is_before);
+  std::vector<Place> places = places_of(begin, requests.end());
+  if (std::is_sorted(places.begin(), places.end())) return;
+  const std::vector<ReadRequest> unsorted(begin, requests.end());
+  const std::vector<ReadRequest> sorted = in_order_of_place(unsorted);
+  std::copy(sorted.begin(), sorted.end(), begin);
+}
+
+bool joins(const ReadRequest& last, const ReadRequest& next, size_t bytes) {
+  const uint64_t end = last.offset + last.into.size();
+  return next.source == last.source && !next.into.empty() && next.offset >= end &&
+         next.offset - end <= kMaxGapBytes && next.into.size() <= kMaxRunBytes &&
+         bytes + (next.offset - end) + next.into.size() <= kMaxRunBytes;
 }
 
 void ReadRun::take_from(std::deque<ReadRequest>& pending, bool alone) {
-  const auto take = [&] {
-    requests.push_back(pending.front());
-    pieces.push_back(pending.front().into);
-    pending.pop_front();
-  };
-  requests.clear();
+  const size_t count = alone ? 1 : run_length(pending.begin(), pending.end());
+  const auto end = pending.begin() + static_cast<ptrdiff_t>(count);
+  assign(pending.begin(), end);
+  pending.erase(pending.begin(), end);
+}
+
+void ReadRun::lay_out_pieces() {
   pieces.clear();
-  take();
-  size_t bytes = requests.front().into.size();
-  if (alone || bytes == 0 || requests.front().source->descriptor() < 0) return;
-  while (!pending.empty() && requests.size() < kMaxRunRequests &&
-         joins(requests.back(), pending.front(), bytes)) {
-    const ReadRequest& last = requests.back();
-    const auto between =
-        static_cast<size_t>(pending.front().offset - last.offset - last.into.size());
-    if (between > 0) {
+  uint64_t at = offset();
+  for (const ReadRequest& request : requests) {
+    if (const auto between = static_cast<size_t>(request.offset - at); between > 0) {
       if (!gap) gap = std::make_unique_for_overwrite<std::byte[]>(kMaxGapBytes);
       pieces.emplace_back(gap.get(), between);
     }
-    bytes += between + pending.front().into.size();
-    take();
+    pieces.push_back(request.into);
+    at = request.offset + request.into.size();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,10 +29,31 @@ inline constexpr size_t kMaxRunRequests = 64;
 // Whether the source had the bytes when it was opened; Source::read says what is missing.
 bool lies_within(const ReadRequest& request);
 
-// Puts the requests from `begin` on in the order of their offsets, source by source, so that
-// neighbours stand together. Those of sources without a descriptor, which have no neighbours, come
-// first and keep their order.
+// The requests in the order of their offsets, source by source, so that neighbours stand together.
+// Those of sources without a descriptor, which have no neighbours, come first and keep their order.
+std::vector<ReadRequest> in_order_of_place(std::span<const ReadRequest> requests);
+// The same of those from `begin` on, where they are.
 void sort_by_place(std::deque<ReadRequest>& requests, std::deque<ReadRequest>::iterator begin);
+
+// Whether `next` can join a run of `bytes` bytes that ends with `last`, which has a descriptor.
+bool joins(const ReadRequest& last, const ReadRequest& next, size_t bytes);
+
+// How many requests from `begin` on become one read, at least 1. Only sources with a descriptor
+// read many pieces in one call, so only theirs are joined.
+template <std::forward_iterator Requests>
+size_t run_length(Requests begin, Requests end) {
+  size_t bytes = begin->into.size();
+  if (bytes == 0) return 1;
+  size_t count = 1;
+  for (Requests last = begin, next = std::next(begin);
+       next != end && count < kMaxRunRequests && joins(*last, *next, bytes); ++last, ++next) {
+    if (count == 1 && begin->source->descriptor() < 0) break;
+    bytes +=
+        static_cast<size_t>(next->offset - last->offset) - last->into.size() + next->into.size();
+    ++count;
+  }
+  return count;
+}
 
 struct ReadRun {
   std::vector<ReadRequest> requests;  // never empty once taken
@@ -40,9 +62,17 @@ struct ReadRun {
 
   uint64_t offset() const { return requests.front().offset; }
 
-  // Takes the first request, and those after it that join it. Only sources with a descriptor read
-  // many pieces in one call, so only theirs are joined. `alone` = take no other.
+  // Makes these its requests, of which there are as many as run_length says, or one.
+  template <std::forward_iterator Requests>
+  void assign(Requests begin, Requests end) {
+    requests.assign(begin, end);
+    lay_out_pieces();
+  }
+  // Takes the first request, and those after it that join it; `alone` = no other.
   void take_from(std::deque<ReadRequest>& pending, bool alone);
+
+ private:
+  void lay_out_pieces();
 };
 
 // Which requests are read past the page cache. Threads: any.

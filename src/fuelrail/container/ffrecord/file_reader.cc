@@ -73,20 +73,6 @@ class OpenFiles {
   Sources sources_;
 };
 
-// The memory that a record is read into. A direct read wants it as far behind an aligned address as
-// the record is behind an aligned offset.
-RecordBytes memory_for(ReadRequest& request, uint64_t length, bool direct) {
-  const auto size = static_cast<size_t>(length);
-  const size_t before = direct ? static_cast<size_t>(request.offset % kDirectAlignment) : 0;
-  const size_t room = direct ? before + size + kDirectAlignment : size;
-  RecordBytes record;
-  record.owner = read_memory(room, direct);
-  record.bytes = MutableBytes(record.owner.get() + before, size);
-  request.into = record.bytes;
-  if (direct) request.room = MutableBytes(record.owner.get(), room);
-  return record;
-}
-
 }  // namespace
 
 struct FileReader::Impl {
@@ -99,6 +85,7 @@ struct FileReader::Impl {
 
   uint64_t size() const { return ends.empty() ? 0 : ends.back(); }
   uint64_t begin(size_t file) const { return file == 0 ? 0 : ends[file - 1]; }
+  // Errors: OutOfRangeError.
   Spot spot(uint64_t index) const;
   BatchReadOptions batch_options() const;
   ReadRequest request_for(const Sources& sources, Spot spot) const;
@@ -112,6 +99,11 @@ struct FileReader::Impl {
 };
 
 Spot FileReader::Impl::spot(uint64_t index) const {
+  if (index >= size()) {
+    throw OutOfRangeError(
+        "there is no such record",
+        {.expected = fmt::format("an index below {}", size()), .found = fmt::format("{}", index)});
+  }
   const auto file =
       static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), index) - ends.begin());
   return {file, index - begin(file)};
@@ -232,29 +224,55 @@ const RecordTable& FileReader::table(size_t file) const {
 
 void FileReader::close() { impl_->files.close(); }
 
-std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) const {
+uint64_t FileReader::length(uint64_t index) const {
+  const Spot spot = impl_->spot(index);
+  return impl_->tables[spot.file].length(spot.record);
+}
+
+// A direct read wants memory as far behind an aligned address as the record is behind an aligned
+// offset.
+RecordBytes FileReader::memory_for(uint64_t index) const {
+  const Spot spot = impl_->spot(index);
+  const RecordTable& table = impl_->tables[spot.file];
+  const auto size = static_cast<size_t>(table.length(spot.record));
+  if (!impl_->options.direct_reads) {
+    std::shared_ptr<std::byte> owner = read_memory(size);
+    const MutableBytes bytes(owner.get(), size);
+    return {bytes, {}, std::move(owner)};
+  }
+  const auto before = static_cast<size_t>(table.offset(spot.record) % kDirectAlignment);
+  const size_t room = before + size + kDirectAlignment;
+  std::shared_ptr<std::byte> owner = read_memory(room, true);
+  const MutableBytes all(owner.get(), room);
+  return {all.subspan(before, size), all, std::move(owner)};
+}
+
+bool FileReader::reuses_memory_for(uint64_t index) const {
+  return impl_->options.direct_reads || length(index) >= kLeastReusedBytes;
+}
+
+void FileReader::read(std::span<const uint64_t> indices, std::span<const RecordBytes> into) const {
   const OpenFiles::Use use(impl_->files);
   const Sources& sources = use.sources();
-  for (const uint64_t index : indices) {
-    if (index < size()) continue;
-    throw OutOfRangeError(
-        "there is no such record",
-        {.expected = fmt::format("an index below {}", size()), .found = fmt::format("{}", index)});
-  }
-  std::vector<RecordBytes> records;
   std::vector<ReadRequest> requests;
-  records.reserve(indices.size());
   requests.reserve(indices.size());
   for (size_t i = 0; i < indices.size(); ++i) {
-    const Spot spot = impl_->spot(indices[i]);
-    ReadRequest& request = requests.emplace_back(impl_->request_for(sources, spot));
+    ReadRequest& request =
+        requests.emplace_back(impl_->request_for(sources, impl_->spot(indices[i])));
     request.tag = i;
-    records.push_back(memory_for(request, impl_->tables[spot.file].length(spot.record),
-                                 impl_->options.direct_reads));
+    request.into = into[i].bytes;
+    request.room = into[i].room;
   }
   std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
   impl_->warn_of_refusal(sources);
   if (!failed.empty()) impl_->rethrow_first(std::move(failed), indices);
+}
+
+std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) const {
+  std::vector<RecordBytes> records;
+  records.reserve(indices.size());
+  for (const uint64_t index : indices) records.push_back(memory_for(index));
+  read(indices, records);
   return records;
 }
 

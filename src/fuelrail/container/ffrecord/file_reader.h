@@ -27,11 +27,11 @@ struct FileReaderOptions {
   std::function<void(const std::string&)> warn{};
 };
 
-// One record's bytes, in memory of its own, which is used again when its last owner lets go
-// (storage/read_memory.h).
+// One record's bytes, and where they are.
 struct RecordBytes {
-  std::shared_ptr<std::byte> owner;
-  MutableBytes bytes;  // lives as long as `owner`
+  MutableBytes bytes;
+  MutableBytes room;                 // around them, which a direct read overwrites too
+  std::shared_ptr<std::byte> owner;  // null: the memory is the caller's
 };
 
 // Several files, one index space: the first file's records, then the second's, and so on.
@@ -51,15 +51,28 @@ class FileReader {
   uint64_t size() const;
   const std::vector<std::string>& uris() const;
   const RecordTable& table(size_t file) const;
+  // Bytes of a record. Errors: OutOfRangeError.
+  uint64_t length(uint64_t index) const;
 
   // Closes the files; reads in other threads go on to their end. Tables stay.
   void close();
 
-  // The records in the order of `indices`, which may repeat. All are read at once; neighbours
-  // become one read, and checksums are verified where the bytes arrive. Errors: StateError when
-  // closed; OutOfRangeError before anything is read; else that of the first record in the order of
+  // Memory of its own for a record, which is used again when its last owner lets go
+  // (storage/read_memory.h), fit for direct reads where those are wanted. Errors: OutOfRangeError;
+  // bad_alloc.
+  RecordBytes memory_for(uint64_t index) const;
+  // Whether that is better than fresh memory of the caller's: the record is large, or its reads
+  // direct. Errors: OutOfRangeError.
+  bool reuses_memory_for(uint64_t index) const;
+
+  // Reads record indices[i] into into[i]; `indices` may repeat. All are read at once; neighbours
+  // become one read, and checksums are verified where the bytes arrive. Requires: as many of the
+  // one as of the other, into[i].bytes of length(indices[i]). Errors: StateError when closed;
+  // OutOfRangeError before anything is read; else that of the first record in the order of
   // `indices` that failed, with path, record and offset: CorruptError, TruncatedError, IoError;
   // bad_alloc. Nothing is lost or leaked by it, and the reader can be used on.
+  void read(std::span<const uint64_t> indices, std::span<const RecordBytes> into) const;
+  // The same, into memory_for each.
   std::vector<RecordBytes> read(std::span<const uint64_t> indices) const;
 
   // Reads everything, whatever `check_data` says, and reports each record that cannot be read or

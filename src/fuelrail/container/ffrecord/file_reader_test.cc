@@ -195,6 +195,19 @@ TEST_F(FfrecordReader, a_kept_record_is_nobody_elses) {
   for (size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(text_of(kept[i]), records[i]);
 }
 
+TEST_F(FfrecordReader, reads_into_memory_of_the_callers) {
+  const FileReader reader({write("a.ffr", {"one", "", "three"})}, {});
+  std::string memory(8, '-');
+  const MutableBytes all(reinterpret_cast<std::byte*>(memory.data()), memory.size());
+  ASSERT_EQ(reader.length(2), 5u);
+  const std::vector<RecordBytes> into{
+      {all.first(5), {}, nullptr}, {all.first(0), {}, nullptr}, {all.last(3), {}, nullptr}};
+  reader.read(std::vector<uint64_t>{2, 1, 0}, into);
+  EXPECT_EQ(memory, "threeone");
+  EXPECT_FALSE(reader.reuses_memory_for(2));
+  EXPECT_THROW(static_cast<void>(reader.length(3)), OutOfRangeError);
+}
+
 TEST_F(FfrecordReader, verify_reports_every_bad_record_whatever_the_reader_checks) {
   std::vector<std::string> records(200, std::string(700, 'x'));
   records.emplace_back(size_t{40} << 20, 'y');  // longer than what is verified at once
