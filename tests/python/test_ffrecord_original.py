@@ -16,6 +16,7 @@ import torch
 from torch.utils.data import DataLoader as TorchLoader
 from torch.utils.data import Subset as TorchSubset
 
+import fuelrail
 from fuelrail.ffrecord import (
     FileReader,
     FileWriter,
@@ -32,6 +33,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:This DataLoader will create"),
 ]
+
+
+def test_every_test_begins_by_printing_the_version() -> None:
+    assert fuelrail.ffrecord.__version__ == fuelrail.__version__
 
 
 def make_files(folder: pathlib.Path, nfiles: int) -> tuple[list[str], list[bytes]]:

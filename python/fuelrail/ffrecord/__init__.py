@@ -20,6 +20,7 @@ except ImportError as absent:
         "with `pip install numpy`."
     ) from absent
 
+from fuelrail import _core
 from fuelrail.ffrecord import utils as utils
 from fuelrail.ffrecord.errors import (
     CorruptFileError,
@@ -34,6 +35,8 @@ from fuelrail.ffrecord.fsalign import checkFsAlign
 from fuelrail.ffrecord.packed_folder import PackedFolder, pack_folder
 from fuelrail.ffrecord.reader import DamagedRecord, FileReader
 from fuelrail.ffrecord.writer import FileWriter
+
+__version__ = _core.version()  # fuelrail's
 
 if TYPE_CHECKING:
     from fuelrail.ffrecord import torch as torch
