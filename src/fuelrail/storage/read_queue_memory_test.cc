@@ -56,7 +56,8 @@ constexpr size_t kRequests = 60;
 // Neighbours, gaps, a source without a descriptor, wrong checksums, and bytes that are not there.
 class Reads {
  public:
-  Reads() {
+  explicit Reads(const ReadFile& file)
+      : file_(file), memory_(memory_source("memory", file.bytes())) {
     for (uint64_t i = 0; i < kRequests; ++i) {
       const Source* const source = i % 4 == 3 ? memory_.get() : &file_.source();
       const uint64_t offset = i % 20 == 19 ? 99'990 : i * (i < 30 ? 100 : 1'000);
@@ -105,8 +106,8 @@ class Reads {
   }
 
  private:
-  const ReadFile file_{100'000};
-  const std::shared_ptr<const Source> memory_ = memory_source("memory", file_.bytes());
+  const ReadFile& file_;
+  const std::shared_ptr<const Source> memory_;
   std::vector<std::byte> into_ = std::vector<std::byte>(kRequests * 100);
   std::vector<ReadRequest> requests_;
   std::array<int, kRequests> completed_{};
@@ -116,10 +117,11 @@ class Reads {
 class ReadQueueWithoutMemory : public testing::TestWithParam<ReadQueueOptions> {};
 
 TEST_P(ReadQueueWithoutMemory, every_request_completes_once_or_was_not_submitted) {
+  const ReadFile file(100'000);
   for (const int64_t count : {1, 6, 200}) {
     bool over = false;
-    for (int64_t after = 0; !over; after += after < 40 ? 1 : 1 + count / 2) {
-      Reads reads;
+    for (int64_t after = 0; !over; after += after < 40 ? 1 : 7 + count / 2) {
+      Reads reads(file);
       const auto queue = make_read_queue(GetParam());
       bool submitted = false;
       {
