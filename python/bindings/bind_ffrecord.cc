@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -12,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,6 +160,15 @@ nb::list read(const Reader& self, const nb::list& indices) {
   return arrays;
 }
 
+// How many records from `begin` on have at most so many bytes together; at least one.
+uint64_t run_of(const Reader& self, uint64_t begin, uint64_t most_records, uint64_t most_bytes) {
+  const uint64_t end = begin + std::min(most_records, self.files->size() - begin);
+  uint64_t bytes = 0;
+  uint64_t i = begin;
+  while (i < end && (bytes += self.files->length(i)) <= most_bytes) ++i;
+  return std::max(i - begin, uint64_t{1});
+}
+
 nb::object read_one(const Reader& self, nb::handle index) {
   const uint64_t wanted = index_of(index, self.files->size());
   std::vector<RecordBytes> records;
@@ -257,9 +268,11 @@ class Buffer {
 // child never takes it: another thread may have held it then, which the child does not have.
 class Writer {
  public:
-  Writer(const std::string& uri, uint64_t expected)
-      : sink_(file_system_for(uri).create(uri)),
-        writer_(std::make_unique<FileWriter>(*sink_, expected)) {}
+  // `records`: how many there will be, no more of them; empty = nobody knows.
+  Writer(const std::string& uri, std::optional<uint64_t> records)
+      : most_(records.value_or(UINT64_MAX)),
+        sink_(file_system_for(uri).create(uri)),
+        writer_(std::make_unique<FileWriter>(*sink_, records.value_or(0))) {}
   // In a forked child, what a thread of the parent had in its hands is nobody's any more: no memory
   // of it is touched.
   ~Writer() {
@@ -276,10 +289,13 @@ class Writer {
 
   void append(Bytes record) {
     const auto hold = held();
+    check_room();
     writer_->append(record);
+    records_.fetch_add(1, std::memory_order_relaxed);
   }
   void begin_record() {
     const auto hold = held();
+    check_room();
     writer_->begin_record();
   }
   void add(Bytes piece) {
@@ -289,14 +305,24 @@ class Writer {
   void end_record() {
     const auto hold = held();
     writer_->end_record();
+    records_.fetch_add(1, std::memory_order_relaxed);
   }
   void finish() {
     const auto hold = held();
     writer_->finish();
     sink_->commit();
   }
+  // Written; without the lock, which may be held for long.
+  uint64_t records() const { return records_.load(std::memory_order_relaxed); }
 
  private:
+  void check_room() const {
+    if (records() < most_) return;
+    throw OutOfRangeError("all records that were announced have been written",
+                          {.path = sink_->uri(),
+                           .expected = fmt::format("at most {} records", most_),
+                           .remedy = "Announce more, or none (`n=None`)"});
+  }
   std::unique_lock<std::mutex> held() {
     if (::getpid() == process_) return std::unique_lock(mutex_);
     throw StateError("the file is being written by the parent of this process",
@@ -304,15 +330,17 @@ class Writer {
   }
 
   const pid_t process_ = ::getpid();
+  const uint64_t most_;
+  std::atomic<uint64_t> records_ = 0;
   std::mutex mutex_;
   std::unique_ptr<Sink> sink_;
   std::unique_ptr<FileWriter> writer_;
 };
 
-std::unique_ptr<Writer> make_writer(nb::bytes uri, uint64_t expected) {
+std::unique_ptr<Writer> make_writer(nb::bytes uri, std::optional<uint64_t> records) {
   const std::string name(uri.c_str(), uri.size());
   const GilReleased released;
-  return std::make_unique<Writer>(name, expected);
+  return std::make_unique<Writer>(name, records);
 }
 
 // A packed folder as Python has it. A name that comes again is the same str, as in the file.
@@ -364,6 +392,7 @@ void bind_ffrecord(nb::module_& module) {
   nb::class_<Reader>(module, "FfrecordReader", "FFRecord files, read in batches.")
       .def("read", read, nb::arg("indices"), nb::sig(read_sig.c_str()))
       .def("read_one", read_one, nb::arg("index"), nb::sig(read_one_sig.c_str()))
+      .def("run_of", run_of, nb::arg("begin"), nb::arg("most_records"), nb::arg("most_bytes"))
       .def("verify", verify, nb::arg("progress").none(),
            nb::sig("def verify(self, progress: collections.abc.Callable[[int], object] | None) "
                    "-> list[tuple[int, str]]"))
@@ -403,8 +432,9 @@ void bind_ffrecord(nb::module_& module) {
           nb::arg("piece"), nb::sig("def add(self, piece: typing.Any) -> None"))
       .def("begin_record", &Writer::begin_record, nb::call_guard<GilReleased>())
       .def("end_record", &Writer::end_record, nb::call_guard<GilReleased>())
-      .def("finish", &Writer::finish, nb::call_guard<GilReleased>());
-  module.def("create_ffrecord", make_writer, nb::arg("uri"), nb::arg("expected"));
+      .def("finish", &Writer::finish, nb::call_guard<GilReleased>())
+      .def_prop_ro("records", &Writer::records);
+  module.def("create_ffrecord", make_writer, nb::arg("uri"), nb::arg("records").none());
 
   module.def("packed_entries", packed_entries, nb::arg("last_record"), nb::arg("records"),
              nb::sig("def packed_entries(last_record: typing.Any, records: int) "

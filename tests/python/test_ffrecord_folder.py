@@ -136,6 +136,23 @@ def with_metadata(path: pathlib.Path, metadata: bytes) -> pathlib.Path:
     return files.write(path, [b"file", metadata])
 
 
+def test_verbose_prints_names_of_any_bytes(tmp_path: pathlib.Path, python: Callable) -> None:
+    (tmp_path / "in").mkdir()
+    for name in (b"\xff\xfe", "é".encode()):
+        (tmp_path / "in" / os.fsdecode(name)).write_bytes(b"1")
+    script = """if True:
+        import sys
+        from fuelrail.ffrecord import pack_folder
+        pack_folder(sys.argv[1], sys.argv[2], verbose=True)
+    """
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = python(script, tmp_path / "in", tmp_path / "x.ffr", env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "1/2 " in done.stdout
+    assert "\\xe9" in done.stdout
+    assert PackedFolder(tmp_path / "x.ffr").num_files() == 2
+
+
 def test_what_is_no_packed_folder_is_a_value_error(tmp_path: pathlib.Path) -> None:
     for records in ([b"x"], [], [b"", b""], [MARK], [MARK + b"no pickle"]):
         files.write(tmp_path / "a.ffr", records)

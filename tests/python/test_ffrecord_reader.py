@@ -11,6 +11,7 @@ import pickle
 import struct
 import threading
 import warnings
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -51,7 +52,7 @@ def test_the_documented_bytes_are_read(tmp_path: pathlib.Path) -> None:
     assert reader.get_checksums(0).tolist()[:2] == [0x3610A686, 0]
 
 
-def test_records_are_arrays_of_their_own(path: pathlib.Path) -> None:
+def test_c2_8_records_are_arrays_of_their_own(path: pathlib.Path) -> None:
     reader = FileReader(path)
     for record in (reader.read_one(5), *reader.read([5, 0, 5])):
         assert type(record) is np.ndarray
@@ -240,7 +241,7 @@ def test_it_shows_itself(path: pathlib.Path) -> None:
         FileReader(path, check_dat=True)
 
 
-def test_the_gil_is_released(tmp_path: pathlib.Path) -> None:
+def test_c2_6_the_gil_is_released(tmp_path: pathlib.Path) -> None:
     path = files.write(tmp_path / "big.ffr", [bytes(64 << 20)])
     reader = FileReader(path, read_backend="pread")
     ticks = 0
@@ -443,6 +444,28 @@ def test_c2_7_a_kept_record_pins_no_neighbour(tmp_path: pathlib.Path) -> None:
     again = reader.read(range(200))
     assert (kept == 100).all()
     assert bytes(again[0]) == bytes(1000)
+
+
+def test_c2_11_an_iterator_reads_ahead_by_bytes_too(
+    tmp_path: pathlib.Path, python: Callable
+) -> None:
+    """48 records of 40 MiB: one at a time, and not all."""
+    size = 40 << 20
+    path = tmp_path / "large.ffr"
+    with open(path, "wb") as file:  # zeros that are no bytes on the disk
+        offsets = [12 + 12 * 48 + i * size for i in range(48)]
+        file.write(files.table_of([zlib.crc32(bytes(size))] * 48, offsets))
+        file.truncate(offsets[-1] + size)
+    script = """if True:
+        import itertools, resource, sys
+        from fuelrail.ffrecord import FileReader
+        for record in itertools.islice(FileReader(sys.argv[1]), 5):
+            assert record.size == 40 << 20
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    """
+    done = python(script, path)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 12 * size
 
 
 def test_c2_11_len_getitem_and_iteration(path: pathlib.Path) -> None:

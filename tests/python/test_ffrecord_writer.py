@@ -165,6 +165,40 @@ def test_threads_may_write_at_once(path: pathlib.Path) -> None:
     assert records == sorted(bytes([i]) * 999 for i in range(4) for _ in range(50))
 
 
+def test_threads_together_write_no_more_than_announced(path: pathlib.Path) -> None:
+    writer = FileWriter(path, 100)
+    refused = []
+
+    def write() -> None:
+        for _ in range(40):
+            try:
+                writer.write_one(b"x" * 10_000)
+            except fr.OutOfRangeError as error:
+                refused.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (writer.count, len(refused)) == (100, 60)
+    writer.close()
+    assert writer.count == 100
+    assert FileReader(path).n == 100
+
+
+def test_a_file_that_does_not_wait_for_its_bytes_is_refused(path: pathlib.Path) -> None:
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+    os.write(theirs, b"the beginning of it")
+    with open(ours, "rb", buffering=0) as file:
+        writer = FileWriter(path, 1)
+        with pytest.raises(ValueError, match="does not wait for its bytes"):
+            writer.write_file(file)
+    os.close(theirs)
+    assert os.listdir(path.parent) == []
+
+
 def test_c2_1_the_file_has_its_name_only_when_it_is_complete(path: pathlib.Path) -> None:
     path.write_bytes(b"before")
     writer = FileWriter(path, 2)

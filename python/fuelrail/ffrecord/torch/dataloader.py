@@ -35,17 +35,20 @@ class OrderError(StateError):
 class _Order:
     """What the batches of an epoch were so far, to be known again: a CRC-32 behind each of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: bool = True) -> None:
+        """known: whether there may be a state, so that it is worth it."""
         self._behind = array.array("I", [0])
-        self._known = True
+        self._known = known
 
     def add(self, batch: Any) -> None:
         """A batch whose items have no value of their own ends it: nothing is known from there on."""
+        if not self._known:
+            return
         try:
             text = repr(_plain(batch)).encode()
         except TypeError:
             self._known = False
-        if self._known:
+        else:
             self._behind.append(zlib.crc32(text, self._behind[-1]))
 
     def behind(self, batches: int) -> int | None:
@@ -89,7 +92,7 @@ class _SkippedBatches:
     def __iter__(self) -> Iterator[Any]:
         _set_states(self.rewound)
         self.rewound = {}
-        order = self.order = _Order()
+        order = self.order = _Order(_has_length(self.batch_sampler))  # else it may have no end
         batches = iter(self.batch_sampler)
         for batch in itertools.islice(batches, self.step):
             order.add(batch)
@@ -116,6 +119,13 @@ class _SkippedBatches:
         if name == "batch_sampler":  # before __init__, as `copy` asks
             raise AttributeError(name)
         return getattr(self.batch_sampler, name)
+
+
+def _has_length(sampler: Any) -> bool:
+    try:
+        return len(sampler) >= 0
+    except TypeError:
+        return False
 
 
 def _set_states(states: dict[torch.Generator, torch.Tensor]) -> None:

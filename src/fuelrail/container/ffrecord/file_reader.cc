@@ -230,6 +230,11 @@ const RecordTable& FileReader::table(size_t file) const {
                          .found = fmt::format("{}", file)});
 }
 
+uint64_t FileReader::length(uint64_t index) const {
+  const Spot spot = impl_->spot(index);
+  return impl_->tables[spot.file].length(spot.record);
+}
+
 void FileReader::close() { impl_->files.close(); }
 
 std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) const {

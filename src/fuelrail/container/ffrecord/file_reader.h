@@ -51,6 +51,7 @@ class FileReader {
   uint64_t size() const;
   const std::vector<std::string>& uris() const;
   const RecordTable& table(size_t file) const;
+  uint64_t length(uint64_t index) const;  // bytes of a record. Requires: index < size()
 
   // Closes the files; reads in other threads go on to their end. Tables stay.
   void close();
