@@ -11,6 +11,7 @@ import pickle
 import struct
 import threading
 import warnings
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 
 import ffrecord_files as files
 import fuelrail as fr
-from fuelrail.ffrecord import FileReader
+from fuelrail.ffrecord import FileReader, FileWriter
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_the_documented_bytes_are_read(tmp_path: pathlib.Path) -> None:
     assert reader.get_checksums(0).tolist()[:2] == [0x3610A686, 0]
 
 
-def test_records_are_arrays_of_their_own(path: pathlib.Path) -> None:
+def test_c2_8_records_are_arrays_of_their_own(path: pathlib.Path) -> None:
     reader = FileReader(path)
     for record in (reader.read_one(5), *reader.read([5, 0, 5])):
         assert type(record) is np.ndarray
@@ -240,7 +241,7 @@ def test_it_shows_itself(path: pathlib.Path) -> None:
         FileReader(path, check_dat=True)
 
 
-def test_the_gil_is_released(tmp_path: pathlib.Path) -> None:
+def test_c2_6_the_gil_is_released(tmp_path: pathlib.Path) -> None:
     path = files.write(tmp_path / "big.ffr", [bytes(64 << 20)])
     reader = FileReader(path, read_backend="pread")
     ticks = 0
@@ -284,6 +285,30 @@ def test_c2_3_negative_and_out_of_range_indices(path: pathlib.Path) -> None:
             reader.get_offsets(bad)
         with pytest.raises(RuntimeError):
             reader.get_checksums(bad)
+
+
+def test_c2_3_an_index_of_any_size_is_out_of_range(path: pathlib.Path) -> None:
+    reader = FileReader(path)
+    for bad in (10**30, -(10**30), 10**5000, -(10**5000), np.uint64(2**64 - 1), np.int64(-(2**63))):
+        for read in (
+            lambda bad=bad: reader.read_one(bad),
+            lambda bad=bad: reader[bad],
+            lambda bad=bad: reader.read([0, bad]),
+            lambda bad=bad: reader.read((bad,)),
+            lambda bad=bad: reader.get_offsets(bad),
+            lambda bad=bad: reader.get_checksums(bad),
+        ):
+            with pytest.raises(IndexError) as caught:
+                read()
+            assert isinstance(caught.value, RuntimeError)
+        most = abs(int(bad))
+        assert len(reader[-most:most]) == 100
+        with pytest.raises(ValueError, match="`n` is out of range"):
+            FileWriter(path, most)
+    with pytest.raises(fr.OutOfRangeError, match=r"in \[-100, 100\), found 1000000000000000000000"):
+        reader.read([10**21])
+    with pytest.raises(fr.OutOfRangeError, match=r"found a negative number of 16610 bits"):
+        reader.read([-(10**5000)])
 
 
 def test_c2_3_offsets_that_cannot_be_are_refused_before_memory_is_taken(
@@ -419,6 +444,28 @@ def test_c2_7_a_kept_record_pins_no_neighbour(tmp_path: pathlib.Path) -> None:
     again = reader.read(range(200))
     assert (kept == 100).all()
     assert bytes(again[0]) == bytes(1000)
+
+
+def test_c2_11_an_iterator_reads_ahead_by_bytes_too(
+    tmp_path: pathlib.Path, python: Callable
+) -> None:
+    """48 records of 40 MiB: one at a time, and not all."""
+    size = 40 << 20
+    path = tmp_path / "large.ffr"
+    with open(path, "wb") as file:  # zeros that are no bytes on the disk
+        offsets = [12 + 12 * 48 + i * size for i in range(48)]
+        file.write(files.table_of([zlib.crc32(bytes(size))] * 48, offsets))
+        file.truncate(offsets[-1] + size)
+    script = """if True:
+        import itertools, resource, sys
+        from fuelrail.ffrecord import FileReader
+        for record in itertools.islice(FileReader(sys.argv[1]), 5):
+            assert record.size == 40 << 20
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    """
+    done = python(script, path)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 12 * size
 
 
 def test_c2_11_len_getitem_and_iteration(path: pathlib.Path) -> None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -164,6 +165,40 @@ def test_threads_may_write_at_once(path: pathlib.Path) -> None:
     assert records == sorted(bytes([i]) * 999 for i in range(4) for _ in range(50))
 
 
+def test_threads_together_write_no_more_than_announced(path: pathlib.Path) -> None:
+    writer = FileWriter(path, 100)
+    refused = []
+
+    def write() -> None:
+        for _ in range(40):
+            try:
+                writer.write_one(b"x" * 10_000)
+            except fr.OutOfRangeError as error:
+                refused.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (writer.count, len(refused)) == (100, 60)
+    writer.close()
+    assert writer.count == 100
+    assert FileReader(path).n == 100
+
+
+def test_a_file_that_does_not_wait_for_its_bytes_is_refused(path: pathlib.Path) -> None:
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+    os.write(theirs, b"the beginning of it")
+    with open(ours, "rb", buffering=0) as file:
+        writer = FileWriter(path, 1)
+        with pytest.raises(ValueError, match="does not wait for its bytes"):
+            writer.write_file(file)
+    os.close(theirs)
+    assert os.listdir(path.parent) == []
+
+
 def test_c2_1_the_file_has_its_name_only_when_it_is_complete(path: pathlib.Path) -> None:
     path.write_bytes(b"before")
     writer = FileWriter(path, 2)
@@ -253,6 +288,72 @@ def test_c2_2_a_forked_child_that_ends_leaves_the_parents_file_alone(path: pathl
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     writer.close()
     assert path.read_bytes() == files.file_of([b"one"])
+
+
+@pytest.mark.parametrize("how", ["write", "close", "with", "drop"])
+def test_c2_6_a_child_forked_while_a_thread_writes_never_waits_for_it(
+    path: pathlib.Path, how: str
+) -> None:
+    writer = FileWriter(path)
+    block = np.zeros(32 << 20, np.uint8)
+    stop = threading.Event()
+    written = 0
+
+    def write() -> None:
+        nonlocal written
+        while not stop.is_set():
+            writer.write_one(block)
+            written += 1
+
+    def leave_with() -> None:
+        with writer:
+            pass
+
+    use = {
+        "write": lambda: writer.write_one(b"one"),
+        "close": writer.close,
+        "with": leave_with,
+        "drop": writer.discard,
+    }[how]
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(4):
+            time.sleep(0.005)
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    if how == "drop":
+                        use()
+                    else:
+                        with pytest.raises(fr.StateError, match="by the parent of this process"):
+                            use()
+                    gc.collect()
+                    code = 0
+                finally:
+                    os._exit(code)
+            assert exit_code(child) == 0
+    finally:
+        stop.set()
+        thread.join()
+    writer.close()
+    assert FileReader(path).n == written
+    assert FileReader(path).verify() == []
+
+
+def exit_code(child: int, seconds: float = 60) -> int | None:
+    """Of a child that ends; None for one that hangs, which is killed."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid == child:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
 
 
 def buffers() -> dict[str, tuple[object, bytes]]:

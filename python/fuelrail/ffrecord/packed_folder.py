@@ -6,6 +6,7 @@ import builtins
 import os
 import pathlib
 import pickle
+import sys
 from collections import OrderedDict
 from collections.abc import Iterator
 from types import TracebackType
@@ -65,10 +66,16 @@ def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
     with FileWriter(output, len(files) + 1) as writer:
         for i, name in enumerate(files):
             if verbose:
-                print(f"{i + 1:0{width}}/{len(files)} {name}")
+                print(f"{i + 1:0{width}}/{len(files)} {_printable(name)}")
             with open(name, "rb", buffering=0) as file:
                 writer.write_file(cast("Any", file))
         writer.write_one(_MARK + pickle.dumps(structure, protocol=_PICKLE_PROTOCOL))
+
+
+def _printable(name: str) -> str:
+    """Where standard output cannot say it: a name in no encoding must not end the packing."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return name.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _check_outside(root: str, output: str) -> None:

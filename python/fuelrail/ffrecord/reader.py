@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DamagedRecord", "FileReader"]
 
-_READ_AHEAD = 64  # records that an iterator reads at once
+# What an iterator reads at once; one record, where that is longer.
+_READ_AHEAD = 64  # records
+_READ_AHEAD_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -178,9 +180,12 @@ class FileReader:
         return self.n
 
     def __iter__(self) -> Iterator[Record]:
-        """All records in order, read some at a time."""
-        for begin in range(0, self.n, _READ_AHEAD):
-            yield from self.read(range(begin, min(begin + _READ_AHEAD, self.n)))
+        """All records in order, read some at a time: up to 64, and 64 MiB."""
+        begin = 0
+        while begin < self.n:
+            end = begin + self._core.run_of(begin, _READ_AHEAD, _READ_AHEAD_BYTES)
+            yield from self.read(range(begin, end))
+            begin = end
 
     def validate(self) -> None:
         """Checks the tables against their checksums once more; reads no record. Errors:

@@ -50,7 +50,7 @@ class FileWriter:
         try:
             # Whole, as the process may be in another folder when the file gets its name.
             whole_name = os.path.abspath(self._name)
-            self._native = _core.create_ffrecord(os.fsencode(whole_name), self._n or 0)
+            self._native = _core.create_ffrecord(os.fsencode(whole_name), self._n)
         except Error as error:
             raise as_original(error) from None
 
@@ -62,7 +62,8 @@ class FileWriter:
     @property
     def count(self) -> int:
         """How many records have been written."""
-        return self._count
+        core = self._native
+        return self._count if core is None else core.records
 
     def write_one(self, buf: Any) -> None:
         """Appends a record: all bytes of `buf`, which is whatever has a buffer (bytes, arrays of any
@@ -84,7 +85,6 @@ class FileWriter:
                 found=typed(buf),
                 remedy="Turn it into bytes, as `pickle.dumps` does, or into an array",
             ) from error
-        self._count += 1
 
     def write_file(self, file: BinaryIO) -> None:
         """Appends a record: what `file` has from its position on, read some MiB at a time. What
@@ -102,7 +102,10 @@ class FileWriter:
         view = memoryview(piece)
         try:
             core.begin_record()
-            while size := file.readinto(piece):
+        except Error as error:
+            raise as_original(error) from None
+        try:
+            while size := _read_into(file, piece):
                 core.add(view[:size])
             core.end_record()
         except BaseException as error:
@@ -110,7 +113,6 @@ class FileWriter:
             if isinstance(error, Error):
                 raise as_original(error) from None
             raise
-        self._count += 1
 
     def close(self) -> None:
         """Writes the table and gives the file its name; again it does nothing.
@@ -120,12 +122,12 @@ class FileWriter:
         """
         if self._native is None:
             return
-        if self._n is not None and self._count != self._n:
+        if self._n is not None and self.count != self._n:
             raise StateError(
                 "records are missing",
                 path=self._name,
                 expected=f"{self._n} records",
-                found=f"{self._count}",
+                found=f"{self.count}",
                 remedy="Write all records that were announced, or announce none",
             )
         core, self._native = self._native, None
@@ -133,9 +135,12 @@ class FileWriter:
             core.finish()
         except Error as error:
             raise as_original(error) from None
+        finally:
+            self._count = core.records
 
     def discard(self) -> None:
         """Leaves nothing behind. It does nothing after `close`."""
+        self._count = self.count
         self._native = None
 
     def __enter__(self) -> Self:
@@ -156,7 +161,7 @@ class FileWriter:
     def __del__(self) -> None:
         if self._native is None or os.getpid() != self._process:
             return
-        if self._n is not None and self._count == self._n:
+        if self._n is not None and self.count == self._n:
             with contextlib.suppress(Error):
                 self.close()
             return
@@ -170,10 +175,10 @@ class FileWriter:
 
     def __repr__(self) -> str:
         announced = "" if self._n is None else f" of {self._n}"
-        return f"<fuelrail.ffrecord.FileWriter: {self._count}{announced} records; {self._name}>"
+        return f"<fuelrail.ffrecord.FileWriter: {self.count}{announced} records; {self._name}>"
 
     def _open(self) -> _core.FfrecordWriter:
-        if self._n is not None and self._count >= self._n:
+        if self._n is not None and self.count >= self._n:
             raise RecordRangeError(
                 "all records that were announced have been written",
                 path=self._name,
@@ -185,6 +190,16 @@ class FileWriter:
                 "the writer is closed", path=self._name, remedy="Make a new one of another name"
             )
         return self._native
+
+
+def _read_into(file: BinaryIO, piece: bytearray) -> int:
+    size: int | None = file.readinto(piece)  # type: ignore[attr-defined]
+    if size is None:  # nothing now: it need not be the end
+        raise InvalidArgumentError(
+            "a file that does not wait for its bytes cannot be written",
+            remedy="Open it without O_NONBLOCK",
+        )
+    return size
 
 
 def _record_count(n: object) -> int:

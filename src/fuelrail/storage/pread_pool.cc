@@ -1,6 +1,7 @@
 #include "fuelrail/storage/pread_pool.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 namespace fuelrail {
@@ -14,6 +15,7 @@ PreadPool::PreadPool(const ReadQueueOptions& options)
 void PreadPool::submit(std::span<const ReadRequest> requests) {
   {
     std::lock_guard hold(mutex_);
+    done_.reserve(in_flight_ + requests.size());
     in_flight_ += requests.size();
   }
   try {
@@ -51,7 +53,7 @@ void PreadPool::cancel() {
   const std::deque<ReadRequest> pending = threads_.take_pending();
   {
     std::lock_guard hold(mutex_);
-    for (const ReadRequest& request : pending) done_.push_back(cancelled(request));
+    for (const ReadRequest& request : pending) done_.push(cancelled(request));
   }
   complete_.notify_one();
 }
@@ -65,7 +67,7 @@ void PreadPool::deliver(std::span<Completion> completions) {
   bool wakes = false;
   {
     std::lock_guard hold(mutex_);
-    std::move(completions.begin(), completions.end(), std::back_inserter(done_));
+    for (Completion& completion : completions) done_.push(std::move(completion));
     wakes = wanted_ > 0 && waiter_is_served();
   }
   if (wakes) complete_.notify_one();

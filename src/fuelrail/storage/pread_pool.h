@@ -3,13 +3,13 @@
 
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <span>
 
 #include "fuelrail/storage/read_queue.h"
 #include "fuelrail/storage/read_threads.h"
+#include "fuelrail/storage/reserved_queue.h"
 
 namespace fuelrail {
 
@@ -36,7 +36,7 @@ class PreadPool {
   const std::function<void()> on_completion_;
   mutable std::mutex mutex_;
   std::condition_variable complete_;
-  std::deque<Completion> done_;
+  ReservedQueue<Completion> done_;  // has room for all that are in flight
   size_t in_flight_ = 0;
   size_t wanted_ = 0;  // what `wait` is waiting for; 0 = nobody waits
   bool interrupted_ = false;

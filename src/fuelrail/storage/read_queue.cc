@@ -23,6 +23,7 @@ class InlineReads {
 
   void submit(std::span<const ReadRequest> requests) {
     std::lock_guard hold(mutex_);
+    done_.reserve(in_flight_ + requests.size());
     pending_.insert(pending_.end(), requests.begin(), requests.end());
     in_flight_ += requests.size();
   }
@@ -50,7 +51,7 @@ class InlineReads {
 
   void cancel() {
     std::lock_guard hold(mutex_);
-    for (const ReadRequest& request : pending_) done_.push_back(cancelled(request));
+    for (const ReadRequest& request : pending_) done_.push(cancelled(request));
     pending_.clear();
   }
 
@@ -66,7 +67,7 @@ class InlineReads {
   DirectReads direct_;
   mutable std::mutex mutex_;
   std::deque<ReadRequest> pending_;
-  std::deque<Completion> done_;  // cancelled ones
+  ReservedQueue<Completion> done_;  // cancelled ones
   size_t in_flight_ = 0;
   bool interrupted_ = false;
 };

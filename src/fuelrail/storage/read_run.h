@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fuelrail/storage/read_queue.h"
+#include "fuelrail/storage/reserved_queue.h"
 
 namespace fuelrail {
 
@@ -62,13 +63,15 @@ struct ReadRun {
 
   uint64_t offset() const { return requests.front().offset; }
 
-  // Makes these its requests, of which there are as many as run_length says, or one.
+  // Makes these its requests, of which there are as many as run_length says, or one. Errors:
+  // bad_alloc.
   template <std::forward_iterator Requests>
   void assign(Requests begin, Requests end) {
     requests.assign(begin, end);
     lay_out_pieces();
   }
-  // Takes the first request, and those after it that join it; `alone` = no other.
+  // Takes the first request, and those after it that join it; `alone` = no other. Errors: bad_alloc;
+  // none was taken then.
   void take_from(std::deque<ReadRequest>& pending, bool alone);
 
  private:
@@ -92,11 +95,14 @@ class DirectReads {
     MutableBytes into;
     size_t needed;  // bytes from `offset` on, up to the end of the request
   };
-  std::optional<Span> span_of(const ReadRequest& request);
+  std::optional<Span> span_of(const ReadRequest& request) noexcept;
   // Why a direct read has failed. Where that means that none will do, it was the source's last.
-  void read_failed(const Source& source, int error);
+  void read_failed(const Source& source, int error) noexcept;
 
  private:
+  std::optional<Span> aligned_span_of(const ReadRequest& request);
+  template <typename Text>
+  void warn_once(std::once_flag& warned, const Text& text) noexcept;
   void not_held_open(const Source& source);
   void open_failed(const Source& source, int error);
   void refused(const Source& source, int error);
@@ -109,19 +115,21 @@ class DirectReads {
 };
 
 // The completion of a request whose bytes have come: with an error where their CRC-32 is wrong.
-Completion checked(const ReadRequest& request);
+// A request completes whatever happens: where there is no memory for the error that it has, with a
+// bad_alloc. So do those of `perform` and `cancelled`.
+Completion checked(const ReadRequest& request) noexcept;
 
 // Reads and checks. Returns: the completion; the error has left its handler, so that no thread but
 // the one that takes the completion holds it.
-Completion perform(const ReadRequest& request, DirectReads& direct);
+Completion perform(const ReadRequest& request, DirectReads& direct) noexcept;
 
 // Reads and checks a whole run; where that fails, each request by itself, so that each gets its own
-// error.
+// error. Errors: bad_alloc, unless `done` has room for all of them.
 void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& done);
 
-Completion cancelled(const ReadRequest& request);
+Completion cancelled(const ReadRequest& request) noexcept;
 
 // Moves as many completions as fit from the front of `done` to `into`. Returns: how many.
-size_t take_completions(std::deque<Completion>& done, std::span<Completion> into);
+size_t take_completions(ReservedQueue<Completion>& done, std::span<Completion> into) noexcept;
 
 }  // namespace fuelrail

@@ -19,6 +19,7 @@
 #include "fuelrail/storage/local/posix.h"
 #include "fuelrail/storage/read_queue.h"
 #include "fuelrail/storage/read_threads.h"
+#include "fuelrail/storage/reserved_queue.h"
 #include "fuelrail/storage/uring/ring.h"
 
 namespace fuelrail::uring {
@@ -59,6 +60,7 @@ class UringReads {
   void let_kernel_read(int at_once);
   bool may_be_kernels(const ReadRequest& request) const;
   bool may_start();
+  bool start_one();
   void issue();
   void give_up_ring();
   void prepare(size_t slot);
@@ -85,8 +87,10 @@ class UringReads {
   size_t kernel_reads_at_once_ = 0;
   std::deque<ReadRequest> pending_;  // for the kernel
   std::vector<ReadRequest> handed_over_;
-  std::deque<ReadRequest> unchecked_;  // read by the kernel, their checksums not looked at
-  std::deque<Completion> done_;
+  // Both have room for all that are in flight. The first: read by the kernel, but their checksums
+  // not looked at.
+  ReservedQueue<ReadRequest> unchecked_;
+  ReservedQueue<Completion> done_;
   size_t in_flight_ = 0;
   size_t by_kernel_ = 0;  // requests completed
   size_t by_threads_ = 0;
