@@ -194,13 +194,4 @@ Completion cancelled(const ReadRequest& request) {
   return {request.tag, std::make_exception_ptr(StateError("cancelled"))};
 }
 
-size_t take_completions(std::deque<Completion>& done, std::span<Completion> into) {
-  const size_t count = std::min(done.size(), into.size());
-  for (size_t i = 0; i < count; ++i) {
-    into[i] = std::move(done.front());
-    done.pop_front();
-  }
-  return count;
-}
-
 }  // namespace fuelrail

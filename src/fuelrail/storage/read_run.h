@@ -91,7 +91,4 @@ void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& d
 
 Completion cancelled(const ReadRequest& request);
 
-// Moves as many completions as fit from the front of `done` to `into`. Returns: how many.
-size_t take_completions(std::deque<Completion>& done, std::span<Completion> into);
-
 }  // namespace fuelrail

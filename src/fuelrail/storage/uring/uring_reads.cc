@@ -85,7 +85,7 @@ void UringReads::submit(std::span<const ReadRequest> requests) {
     pending_.resize(before);
     throw;
   }
-  in_flight_ += requests.size();
+  completed_.expect(requests.size());
   sort_by_place(pending_, pending_.begin() + static_cast<ptrdiff_t>(before));
   issue();
   wake_if_due();
@@ -96,7 +96,7 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
   while (true) {
     reap();
     issue();
-    if (served(at_least)) break;
+    if (completed_.serve(at_least)) break;
     if (!unchecked_.empty()) {
       check_one(hold);
       continue;
@@ -109,29 +109,26 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
     }
     sleep(hold, at_least);
   }
-  if (at_least > 0) interrupted_ = false;
-  const size_t count = take_completions(done_, into);
-  in_flight_ -= count;
-  return count;
+  return completed_.take(into, at_least);
 }
 
 void UringReads::interrupt() {
   std::lock_guard hold(mutex_);
-  interrupted_ = true;
+  completed_.interrupt();
   wake_if_due();
 }
 
 void UringReads::cancel() {
   std::lock_guard hold(mutex_);
-  for (const ReadRequest& request : threads_.take_pending()) done_.push_back(cancelled(request));
-  for (const ReadRequest& request : pending_) done_.push_back(cancelled(request));
+  completed_.add_cancelled(threads_.take_pending());
+  completed_.add_cancelled(pending_);
   pending_.clear();
   wake_if_due();
 }
 
 size_t UringReads::in_flight() const {
   std::lock_guard hold(mutex_);
-  return in_flight_;
+  return completed_.in_flight();
 }
 
 void UringReads::set_threads(int threads) {
@@ -237,7 +234,7 @@ void UringReads::finish(size_t slot, int32_t value) {
       if (request.crc) {
         unchecked_.push_back(request);
       } else {
-        done_.push_back({request.tag, nullptr});
+        completed_.add({request.tag, nullptr});
       }
     }
     by_kernel_ += read.run.requests.size();
@@ -254,7 +251,7 @@ void UringReads::check_one(std::unique_lock<std::mutex>& hold) {
   hold.unlock();
   Completion completion = checked(request);
   hold.lock();
-  done_.push_back(std::move(completion));
+  completed_.add(std::move(completion));
 }
 
 // An error, a short read, one that a signal or the end of the submitting thread has ended: read
@@ -263,14 +260,14 @@ void UringReads::read_by_threads(std::span<const ReadRequest> requests) {
   try {
     threads_.start(requests);
   } catch (const Error&) {  // no thread: then here
-    for (const ReadRequest& request : requests) done_.push_back(perform(request, direct_));
+    for (const ReadRequest& request : requests) completed_.add(perform(request, direct_));
     by_threads_ += requests.size();
   }
 }
 
 void UringReads::deliver(std::span<Completion> completions) {
   std::lock_guard hold(mutex_);
-  std::move(completions.begin(), completions.end(), std::back_inserter(done_));
+  completed_.add(completions);
   by_threads_ += completions.size();
   wake_if_due();
 }
@@ -287,7 +284,7 @@ void UringReads::sleep(std::unique_lock<std::mutex>& hold, size_t at_least) {
   } else if (kernel_is_at_work()) {
     woken_.wait_for(hold, std::chrono::milliseconds(1));
   } else {
-    woken_.wait(hold, [this] { return served(wanted_); });
+    woken_.wait(hold, [this] { return completed_.serve(wanted_); });
   }
   wanted_ = 0;
 }
@@ -302,7 +299,7 @@ void UringReads::arm_bell() {
 // Ends the sleep of `wait` where it has what it wants, or where what it wants is to be started once
 // more.
 void UringReads::wake_if_due() {
-  if (wanted_ == 0 || (all_started_ && !served(wanted_))) return;
+  if (wanted_ == 0 || (all_started_ && !completed_.serve(wanted_))) return;
   if (ring_->closed()) woken_.notify_one();
   ring_bell();
 }
