@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <functional>
@@ -48,12 +47,7 @@ class DirectFile {
     std::vector<Completion> completions(requests_.size());
     queue.wait(completions, completions.size());
     size_t count = 0;
-    for (const Completion& done : completions) {
-      const ReadRequest& request = requests_[done.tag];
-      count += done.error == nullptr &&
-               std::equal(request.into.begin(), request.into.end(),
-                          file_.bytes().begin() + static_cast<ptrdiff_t>(request.offset));
-    }
+    for (const Completion& done : completions) count += file_.gave(requests_[done.tag], done);
     return count;
   }
 

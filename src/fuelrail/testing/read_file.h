@@ -1,6 +1,7 @@
 // A file of numbered bytes to read, and what its reads must give.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/storage/read_queue.h"
 #include "fuelrail/storage/source.h"
 #include "fuelrail/testing/source_conformance.h"
 #include "fuelrail/testing/temporary_directory.h"
@@ -25,6 +27,12 @@ class ReadFile {
   const Source& source() const { return *source_; }
   const std::vector<std::byte>& bytes() const { return bytes_; }
   std::string path() const { return directory_ / "data"; }
+  // Whether the request's bytes have come.
+  bool gave(const ReadRequest& request, const Completion& done) const {
+    return done.error == nullptr &&
+           std::equal(request.into.begin(), request.into.end(),
+                      bytes_.begin() + static_cast<ptrdiff_t>(request.offset));
+  }
 
  private:
   TemporaryDirectory directory_;

@@ -88,16 +88,6 @@ class Reader {
   Sample sample_;
 };
 
-template <typename ExpectedError>
-std::string refusal(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const ExpectedError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
 // One whole-number label; the magic is in an image, an id and a label-sized place.
 struct ImageFile {
   static constexpr bool kDetectsTruncation = true;

@@ -66,18 +66,9 @@ std::string without_segments(std::string encoded, char code) {
 }
 
 // Decodes a box of bytes with a decoder of its own.
-class Attempt {
- public:
+struct Attempt : testing::DecodeAttempt {
   explicit Attempt(const std::string& encoded, Box box = kAll)
-      : bytes_(encoded.begin(), encoded.end()),
-        crop_(as_bytes({bytes_.data(), bytes_.size()}), info(), box) {
-    crop_.decode_with(*make_jpeg_decoder());
-  }
-  CropJob* operator->() { return &crop_; }
-
- private:
-  std::vector<char> bytes_;  // exactly as long, so that a sanitizer sees what is read behind it
-  CropJob crop_;
+      : DecodeAttempt(encoded, info(), box, *make_jpeg_decoder()) {}
 };
 
 TEST(JpegDamage, what_is_cut_off_below_the_box_is_not_missed) {

@@ -22,6 +22,7 @@
 #include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/testing/forbidden_call.h"
 #include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
@@ -36,19 +37,10 @@ std::vector<std::string> names_in(const TemporaryDirectory& directory) {
   return names;
 }
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-
-template <typename ExpectedError>
-std::string refusal(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const ExpectedError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::refusal_of;
 
 TEST(LocalSink, writes_beside_the_final_name) {
   const TemporaryDirectory directory;
@@ -139,7 +131,7 @@ TEST(LocalSink, a_forked_child_neither_writes_nor_removes) {
                   [&] { sink->rewrite(0, as_bytes("child")); }, [&] { sink->read_back(0, into); },
                   [&] { sink->truncate(0); }};
               for (const auto& act : acts) {
-                if (refusal<StateError>(act) == "accepted") return "accepted";
+                if (refusal_of<StateError>(act).empty()) return "accepted";
               }
               sink.reset();
               return "refused";
@@ -188,7 +180,7 @@ TEST(LocalSink, nothing_more_can_be_done_after_a_commit_and_the_error_says_so) {
     const auto sink = local_file_system().create(directory / "x");
     sink->write(as_bytes("done"));
     sink->commit();
-    EXPECT_EQ(refusal<StateError>([&] { act(*sink); }),
+    EXPECT_EQ(refusal_of<StateError>([&] { act(*sink); }),
               directory / "x" + ": the file is committed; nothing more can be written");
     EXPECT_EQ(file_contents(directory / "x"), "done");
   }
@@ -199,7 +191,7 @@ TEST(LocalSink, a_name_that_was_taken_gives_the_file_up) {
   write_file(directory / "x", "old");
   const auto sink = local_file_system().create(directory / "x");
   EXPECT_FALSE(sink->commit_new());
-  EXPECT_EQ(refusal<StateError>([&] { sink->write(as_bytes("more")); }),
+  EXPECT_EQ(refusal_of<StateError>([&] { sink->write(as_bytes("more")); }),
             directory / "x" + ": writing has failed before; the file is given up");
 }
 
@@ -207,7 +199,7 @@ TEST(LocalSink, a_directory_that_has_taken_the_name_meanwhile_is_an_error_that_l
   const TemporaryDirectory directory;
   auto sink = local_file_system().create(directory / "x");
   std::filesystem::create_directory(directory / "x");
-  const std::string message = refusal<IoError>([&] { sink->commit(); });
+  const std::string message = refusal_of<IoError>([&] { sink->commit(); });
   EXPECT_THAT(message, HasSubstr(directory / "x"));
   EXPECT_THAT(message, HasSubstr("the file cannot be given its final name"));
   sink.reset();
@@ -218,7 +210,7 @@ TEST(LocalSink, a_partial_that_somebody_removed_cannot_be_committed) {
   const TemporaryDirectory directory;
   const auto sink = local_file_system().create(directory / "x");
   std::filesystem::remove(directory / "x.partial");
-  EXPECT_THAT(refusal<NotFoundError>([&] { sink->commit(); }), HasSubstr(directory / "x"));
+  EXPECT_THAT(refusal_of<NotFoundError>([&] { sink->commit(); }), HasSubstr(directory / "x"));
   EXPECT_THAT(names_in(directory), IsEmpty());
 }
 
@@ -229,9 +221,10 @@ TEST(LocalSink, what_somebody_cut_off_cannot_be_read_back_and_gives_the_file_up)
   sink->sync();
   std::filesystem::resize_file(directory / "x.partial", 4);
   std::vector<std::byte> into(6);
-  const std::string message = refusal<IoError>([&] { sink->read_back(0, into); });
+  const std::string message = refusal_of<IoError>([&] { sink->read_back(0, into); });
   EXPECT_THAT(message, HasSubstr("offset 4: the file that is being written cannot be read back"));
-  EXPECT_THAT(refusal<StateError>([&] { sink->commit(); }), HasSubstr("writing has failed before"));
+  EXPECT_THAT(refusal_of<StateError>([&] { sink->commit(); }),
+              HasSubstr("writing has failed before"));
 }
 
 TEST(LocalSink, a_pipe_in_the_place_of_a_partial_is_left_alone) {
