@@ -186,7 +186,7 @@ TEST(FolderScan, parts_of_a_data_set_taken_for_classes_are_warned_of) {
   write_file(directory / "val/cat/0.jpg", "x");
   EXPECT_THAT(warnings_of(directory.path()),
               ElementsAre(::testing::AllOf(HasSubstr("'train' and 'val' are read as classes"),
-                                         HasSubstr("give " + (directory / "train")))));
+                                           HasSubstr("give " + (directory / "train")))));
   EXPECT_THAT(warnings_of(directory / "train"), ::testing::IsEmpty());
   write_file(directory / "val/0.jpg", "x");  // a class, then
   EXPECT_THAT(warnings_of(directory.path()), ::testing::IsEmpty());
@@ -198,7 +198,7 @@ TEST(FolderScan, classes_that_hold_nothing_but_folders_are_warned_of) {
   write_file(directory / "data/dog/0.jpg", "x");
   EXPECT_THAT(warnings_of(directory.path()),
               ElementsAre(::testing::AllOf(HasSubstr("(first data/cat), and count as 'data'"),
-                                         HasSubstr("give " + (directory / "data")))));
+                                           HasSubstr("give " + (directory / "data")))));
 }
 
 TEST(FolderScan, one_folder_of_the_same_name_in_every_class_is_no_cause_for_doubt) {
