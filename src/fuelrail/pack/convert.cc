@@ -6,7 +6,6 @@
 #include <charconv>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "fuelrail/base/crc32.h"

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <functional>
-#include <utility>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
-#include <optional>
 #include <unordered_map>
 
 #include "fuelrail/base/endian.h"

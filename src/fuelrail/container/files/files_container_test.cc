@@ -1,12 +1,10 @@
 #include "fuelrail/container/files/files_container.h"
 
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <thread>
 
-#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/container_conformance.h"

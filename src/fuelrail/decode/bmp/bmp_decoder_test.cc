@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <string_view>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"

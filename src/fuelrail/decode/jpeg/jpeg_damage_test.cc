@@ -301,14 +301,5 @@ TEST(JpegDamage, info_of_another_size_is_refused) {
   EXPECT_TRUE(crop.failed_with<InvalidArgumentError>()) << crop.error();
 }
 
-TEST(JpegDamage, hints_that_are_not_known_change_nothing) {
-  const std::string encoded = made(halved());
-  CropJob crop(as_bytes(encoded), info(), {10, 10, 20, 20});
-  crop.job.hints = as_bytes("whatever the sidecar says");
-  crop.decode_with(*make_jpeg_decoder());
-  EXPECT_EQ(crop.error(), "");
-  EXPECT_EQ(crop.distance_to(pixels_of(encoded)), 0);
-}
-
 }  // namespace
 }  // namespace fuelrail
