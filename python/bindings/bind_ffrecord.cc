@@ -5,8 +5,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -30,27 +32,41 @@ using ffrecord::FileWriter;
 using ffrecord::PackedEntries;
 using ffrecord::RecordBytes;
 
-// What is said on any thread, until Python can hear it.
+// What is said on any thread, until Python can hear it. Without a lock: one that another thread
+// held while the process forked would be held for ever in the child.
 class Warnings {
  public:
+  Warnings() = default;
+  ~Warnings() { free(last_.load(std::memory_order_acquire)); }
+  Warnings(const Warnings&) = delete;
+  Warnings& operator=(const Warnings&) = delete;
+
   void add(const std::string& text) {
-    std::lock_guard hold(mutex_);
-    texts_.push_back(text);
+    auto* const said = new Said{text, last_.load(std::memory_order_relaxed)};
+    while (!last_.compare_exchange_weak(said->before, said, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+    }
   }
   nb::list take() {
+    Said* const last = last_.exchange(nullptr, std::memory_order_acquire);
     std::vector<std::string> texts;
-    {
-      std::lock_guard hold(mutex_);
-      texts.swap(texts_);
-    }
+    for (const Said* said = last; said != nullptr; said = said->before) texts.push_back(said->text);
+    free(last);
     nb::list list;
-    for (const std::string& text : texts) list.append(fs_text(text));
+    for (auto text = texts.rbegin(); text != texts.rend(); ++text) list.append(fs_text(*text));
     return list;
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<std::string> texts_;
+  struct Said {
+    std::string text;
+    Said* before;
+  };
+  static void free(Said* last) {
+    while (last != nullptr) delete std::exchange(last, last->before);
+  }
+
+  std::atomic<Said*> last_ = nullptr;
 };
 
 struct Reader {
@@ -97,6 +113,14 @@ nb::object numbers(size_t count, Value value) {
   return nb::cast(Vector<T>(memory.release(), 1, &count, owner));
 }
 
+// One beyond 64 bits. Python writes out none of more than 4,300 digits.
+std::string shown_number(nb::handle number, bool negative) {
+  const nb::object bits = number.attr("bit_length")();
+  if (nb::cast<size_t>(bits) <= 128) return nb::str(number).c_str();
+  return fmt::format("a {} number of {} bits", negative ? "negative" : "positive",
+                     nb::cast<size_t>(bits));
+}
+
 // As Python counts: from the end, where it is negative.
 uint64_t index_of(nb::handle item, uint64_t size) {
   if (PyBool_Check(item.ptr())) throw nb::type_error("an index is a bool");
@@ -108,10 +132,11 @@ uint64_t index_of(nb::handle item, uint64_t size) {
   if (overflow == 0 && index >= -count && index < count) {
     return static_cast<uint64_t>(index < 0 ? index + count : index);
   }
-  throw OutOfRangeError("there is no such record",
-                        {.expected = size == 0 ? "nothing: there are no records"
-                                               : fmt::format("an index in [-{}, {})", size, size),
-                         .found = nb::str(number).c_str()});
+  throw OutOfRangeError(
+      "there is no such record",
+      {.expected = size == 0 ? "nothing: there are no records"
+                             : fmt::format("an index in [-{}, {})", size, size),
+       .found = overflow == 0 ? fmt::to_string(index) : shown_number(number, overflow < 0)});
 }
 
 nb::list read(const Reader& self, const nb::list& indices) {
@@ -228,38 +253,60 @@ class Buffer {
   Bytes bytes_;
 };
 
-// The lock: Python's threads may write at once, and the GIL is not held while one does.
+// The lock: Python's threads may write at once, and the GIL is not held while one does. A forked
+// child never takes it: another thread may have held it then, which the child does not have.
 class Writer {
  public:
   Writer(const std::string& uri, uint64_t expected)
-      : sink_(file_system_for(uri).create(uri)), writer_(*sink_, expected) {}
+      : sink_(file_system_for(uri).create(uri)),
+        writer_(std::make_unique<FileWriter>(*sink_, expected)) {}
+  // In a forked child, what a thread of the parent had in its hands is nobody's any more: no memory
+  // of it is touched.
+  ~Writer() {
+    if (::getpid() == process_) return;
+    if (mutex_.try_lock()) {
+      mutex_.unlock();
+    } else {
+      static_cast<void>(writer_.release());
+      static_cast<void>(sink_.release());
+    }
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
   void append(Bytes record) {
-    std::lock_guard hold(mutex_);
-    writer_.append(record);
+    const auto hold = held();
+    writer_->append(record);
   }
   void begin_record() {
-    std::lock_guard hold(mutex_);
-    writer_.begin_record();
+    const auto hold = held();
+    writer_->begin_record();
   }
   void add(Bytes piece) {
-    std::lock_guard hold(mutex_);
-    writer_.add(piece);
+    const auto hold = held();
+    writer_->add(piece);
   }
   void end_record() {
-    std::lock_guard hold(mutex_);
-    writer_.end_record();
+    const auto hold = held();
+    writer_->end_record();
   }
   void finish() {
-    std::lock_guard hold(mutex_);
-    writer_.finish();
+    const auto hold = held();
+    writer_->finish();
     sink_->commit();
   }
 
  private:
+  std::unique_lock<std::mutex> held() {
+    if (::getpid() == process_) return std::unique_lock(mutex_);
+    throw StateError("the file is being written by the parent of this process",
+                     {.path = sink_->uri(), .remedy = "Write another file in this process"});
+  }
+
+  const pid_t process_ = ::getpid();
   std::mutex mutex_;
   std::unique_ptr<Sink> sink_;
-  FileWriter writer_;
+  std::unique_ptr<FileWriter> writer_;
 };
 
 std::unique_ptr<Writer> make_writer(nb::bytes uri, uint64_t expected) {
@@ -268,28 +315,41 @@ std::unique_ptr<Writer> make_writer(nb::bytes uri, uint64_t expected) {
   return std::make_unique<Writer>(name, expected);
 }
 
-nb::object folder_of(const PackedEntries& folder, nb::handle ordered_dict) {
-  nb::object entries = ordered_dict();
-  for (const auto& [name, entry] : folder.entries) {
-    PyObject* const text =
-        PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "surrogatepass");
-    if (text == nullptr) throw nb::python_error();
-    const auto* const record = std::get_if<uint64_t>(&entry);
-    entries[nb::steal(text)] = record != nullptr
-                                   ? nb::object(nb::int_(*record))
-                                   : folder_of(std::get<PackedEntries>(entry), ordered_dict);
+// A packed folder as Python has it. A name that comes again is the same str, as in the file.
+class Folders {
+ public:
+  nb::object made_of(const PackedEntries& folder) {
+    nb::object entries = ordered_dict_();
+    for (const auto& [name, entry] : folder.entries) {
+      const auto* const record = std::get_if<uint64_t>(&entry);
+      entries[text_of(name)] = record != nullptr ? nb::object(nb::int_(*record))
+                                                 : made_of(std::get<PackedEntries>(entry));
+    }
+    return entries;
   }
-  return entries;
-}
+
+ private:
+  nb::handle text_of(std::string_view name) {
+    const nb::object text = nb::steal(
+        PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "surrogatepass"));
+    if (!text.is_valid()) throw nb::python_error();
+    PyObject* const known = PyDict_SetDefault(known_.ptr(), text.ptr(), text.ptr());
+    if (known == nullptr) throw nb::python_error();
+    return known;
+  }
+
+  nb::object ordered_dict_ = nb::module_::import_("collections").attr("OrderedDict");
+  nb::dict known_;
+};
 
 nb::object packed_entries(nb::handle last_record, uint64_t records) {
   const Buffer buffer(last_record);
-  PackedEntries folder;
+  ffrecord::PackedStructure structure;
   {
     const GilReleased released;
-    folder = ffrecord::parse_packed_folder(buffer.bytes(), records);
+    structure = ffrecord::parse_packed_folder(buffer.bytes(), records);
   }
-  return folder_of(folder, nb::module_::import_("collections").attr("OrderedDict"));
+  return Folders().made_of(structure.root);
 }
 
 constexpr const char* kArray = "numpy.typing.NDArray[numpy.uint8]";

@@ -61,7 +61,7 @@ void check_reader(Bytes file) {
     require(std::ranges::equal(records[i].bytes, bytes), "bytes are given as they are");
   }
   std::vector<uint64_t> reported;
-  plain.verify([&](uint64_t i, const std::string&) { reported.push_back(i); },
+  plain.verify([&](uint64_t i, const std::exception_ptr&) { reported.push_back(i); },
                [](uint64_t) { return true; });
   require(reported == damaged, "verify reports what is damaged");
   require(!succeeds([&] { plain.read(std::vector{plain.size()}); }), "there is no record more");

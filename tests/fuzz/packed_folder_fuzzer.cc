@@ -31,7 +31,7 @@ std::string little_endian(T value) {
 // Checks the folder, and returns it as a pickle.
 std::string checked(const PackedEntries& folder, int depth) {
   require(depth <= ffrecord::kMaxFolderDepth, "folders are not nested too deep");
-  std::set<std::string> names;
+  std::set<std::string_view> names;
   std::string pickle = "ccollections\nOrderedDict\n)R(";
   for (const auto& [name, entry] : folder.entries) {
     require(names.insert(name).second, "names are there once");
@@ -39,7 +39,7 @@ std::string checked(const PackedEntries& folder, int depth) {
                 name.size() <= ffrecord::kMaxNameBytes &&
                 name.find_first_of(std::string_view("/\0", 2)) == std::string::npos,
             "names are names");
-    pickle += "X" + little_endian(static_cast<uint32_t>(name.size())) + name;
+    pickle += "X" + little_endian(static_cast<uint32_t>(name.size())) + std::string(name);
     if (const auto* record = std::get_if<uint64_t>(&entry)) {
       require(*record < kRecords, "files are there");
       pickle += "J" + little_endian(static_cast<int32_t>(*record));
@@ -77,8 +77,9 @@ void check_images(const std::string& last_record) {
   const auto& classes = container->classes();
   require(std::ranges::is_sorted(classes) && std::ranges::adjacent_find(classes) == classes.end(),
           "classes are in order, and there once");
-  const PackedEntries folder = ffrecord::parse_packed_folder(as_bytes(last_record), kFiles);
-  require(container->size() > 0 && container->size() <= files_in(folder), "images are its files");
+  const auto folder = ffrecord::parse_packed_folder(as_bytes(last_record), kFiles);
+  require(container->size() > 0 && container->size() <= files_in(folder.root),
+          "images are its files");
   std::vector<std::byte> framed;
   Sample sample;
   FingerprintBuilder fingerprint;
@@ -104,12 +105,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_images(record);
   std::string pickle;
   if (!fuzzing::succeeds([&] {
-        pickle = checked(ffrecord::parse_packed_folder(as_bytes(record), kRecords), 1);
+        pickle = checked(ffrecord::parse_packed_folder(as_bytes(record), kRecords).root, 1);
       })) {
     return 0;
   }
   const std::string again = std::string(ffrecord::kFolderMark) + pickle + ".";
-  require(checked(ffrecord::parse_packed_folder(as_bytes(again), kRecords), 1) == pickle,
+  require(checked(ffrecord::parse_packed_folder(as_bytes(again), kRecords).root, 1) == pickle,
           "what is written is read back");
   return 0;
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import pathlib
 import pickle
+import string
 from collections import OrderedDict
+from collections.abc import Callable
 
 import pytest
 
@@ -165,6 +168,51 @@ def test_c2_5_numbers_that_are_no_files_are_refused(tmp_path: pathlib.Path) -> N
         data = MARK + pickle.dumps(OrderedDict(a=number), protocol=4)
         with pytest.raises(ValueError, match=r"bad\.ffr"):
             PackedFolder(with_metadata(tmp_path / "bad.ffr", data))
+
+
+def test_c2_5_a_name_that_comes_again_is_the_same_str(tmp_path: pathlib.Path) -> None:
+    for folder in "abc":
+        (tmp_path / "in" / folder).mkdir(parents=True)
+        (tmp_path / "in" / folder / ("x" * 200)).write_bytes(b"")
+    pack_folder(tmp_path / "in", tmp_path / "x.ffr")
+    structure = PackedFolder(tmp_path / "x.ffr").structure
+    assert len({id(name) for folder in structure.values() for name in folder}) == 1
+
+
+def test_c2_5_memory_is_in_proportion_to_the_file(tmp_path: pathlib.Path, python: Callable) -> None:
+    """In a process that may take 48 bytes for each byte of it."""
+    new = b"h\x02)R"
+    letters = string.ascii_letters.encode()
+    names = [
+        b"\x8c\x04" + bytes(name)
+        for name in itertools.islice(itertools.product(letters, repeat=4), 150_000)
+    ]
+    first = b"\x8c\x05first" + b"ccollections\nOrderedDict\nq\x02)R"
+    long_name = b"X\xe8\3\0\0" + b"x" * 1000 + b"q\x01"
+    begin = b"ccollections\nOrderedDict\n)R("
+    pickles = {
+        "folders": begin + first + b"".join(name + new for name in names),
+        "long names": begin
+        + first
+        + long_name
+        + b"K\0"
+        + b"".join(name + new + b"h\x01K\0s" for name in names),
+        "files": begin + b"".join(name + b"K\1" for name in names),
+    }
+    script = """if True:
+        import resource, sys
+        from fuelrail.ffrecord import PackedFolder
+        def size():
+            return int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        limit = size() + 48 * int(sys.argv[2])
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        assert len(PackedFolder(sys.argv[1]).structure) > 100_000
+    """
+    for name, pickle_ in pickles.items():
+        records = [b""] * 200_000 + [b"piouhjgbr" + pickle_ + b"u."]
+        path = files.write(tmp_path / "x.ffr", records)
+        done = python(script, path, path.stat().st_size)
+        assert done.returncode == 0, (name, done.stderr[-500:])
 
 
 def test_c2_5_a_circle_of_links_is_refused(tmp_path: pathlib.Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 import ffrecord_files as files
 import fuelrail as fr
-from fuelrail.ffrecord import FileReader
+from fuelrail.ffrecord import FileReader, FileWriter
 
 
 @pytest.fixture
@@ -284,6 +284,30 @@ def test_c2_3_negative_and_out_of_range_indices(path: pathlib.Path) -> None:
             reader.get_offsets(bad)
         with pytest.raises(RuntimeError):
             reader.get_checksums(bad)
+
+
+def test_c2_3_an_index_of_any_size_is_out_of_range(path: pathlib.Path) -> None:
+    reader = FileReader(path)
+    for bad in (10**30, -(10**30), 10**5000, -(10**5000), np.uint64(2**64 - 1), np.int64(-(2**63))):
+        for read in (
+            lambda bad=bad: reader.read_one(bad),
+            lambda bad=bad: reader[bad],
+            lambda bad=bad: reader.read([0, bad]),
+            lambda bad=bad: reader.read((bad,)),
+            lambda bad=bad: reader.get_offsets(bad),
+            lambda bad=bad: reader.get_checksums(bad),
+        ):
+            with pytest.raises(IndexError) as caught:
+                read()
+            assert isinstance(caught.value, RuntimeError)
+        most = abs(int(bad))
+        assert len(reader[-most:most]) == 100
+        with pytest.raises(ValueError, match="`n` is out of range"):
+            FileWriter(path, most)
+    with pytest.raises(fr.OutOfRangeError, match=r"in \[-100, 100\), found 1000000000000000000000"):
+        reader.read([10**21])
+    with pytest.raises(fr.OutOfRangeError, match=r"found a negative number of 16610 bits"):
+        reader.read([-(10**5000)])
 
 
 def test_c2_3_offsets_that_cannot_be_are_refused_before_memory_is_taken(

@@ -8,7 +8,8 @@ import inspect
 import io
 import pathlib
 import pickle
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -362,11 +363,21 @@ def test_c2_9_states_that_do_not_fit(make: Callable[..., Numbers]) -> None:
     state = DataLoader(make(20), 4).state_dict()
     with pytest.raises(ValueError, match="number of batches"):
         DataLoader(make(20), 5).load_state_dict(state)
-    for bad in ({}, 3, {**state, "version": 2}):
+    for bad in ({}, 3, {**state, "version": 2}, {"version": 1, "step": 0}):
         with pytest.raises(ValueError, match="not a state"):
             DataLoader(make(20), 4).load_state_dict(bad)
     with pytest.raises(AssertionError):
         DataLoader(make(20), 4, skippable=False).state_dict()
+
+
+def test_c2_3_an_index_of_any_size_is_out_of_range(make: Callable[..., Numbers]) -> None:
+    both = make(10) + make(5, 100)
+    for bad in (10**30, -(10**30), 10**5000, 2**63):
+        for dataset in (make(10), both, Subset(both, [1, 2])):
+            with pytest.raises(IndexError):
+                dataset[[1, bad]]
+        with pytest.raises(AssertionError):
+            DataLoader(both).set_step(bad)
 
 
 def test_c2_10_repeated_indices_in_a_sum(make: Callable[..., Numbers]) -> None:
@@ -472,6 +483,129 @@ def test_c2_9_a_state_of_other_generators_does_not_fit(make: Callable[..., Numbe
     two = DataLoader(dataset, **random_samplers("sampler's", dataset))
     with pytest.raises(ValueError, match="another number of random generators"):
         DataLoader(dataset, 4).load_state_dict(two.state_dict())
+
+
+class DrawingBatches:
+    """Batches in an order that is drawn as soon as `__iter__` is called, or at the first batch."""
+
+    def __init__(self, length: int, draw: Callable[[int], Any], eager: bool) -> None:
+        self.length = length
+        self.draw = draw
+        self.eager = eager
+
+    def __len__(self) -> int:
+        return self.length // 4
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return self.batches(self.draw(self.length)) if self.eager else self.late()
+
+    def late(self) -> Iterator[list[int]]:
+        yield from self.batches(self.draw(self.length))
+
+    def batches(self, order: Any) -> Iterator[list[int]]:
+        return (list(map(int, order[at : at + 4])) for at in range(0, self.length, 4))
+
+
+def drawing_loader(
+    dataset: Numbers, whose: str, eager: bool, **options: Any
+) -> tuple[DataLoader, Any]:
+    """A loader on DrawingBatches, and what seeds the random numbers that they draw."""
+    own = generator(3)
+    numpy_own = np.random.default_rng(3)
+    draws: dict[str, tuple[Callable[[int], Any], Any]] = {
+        "torch's": (torch.randperm, torch.manual_seed),
+        "generator's": (lambda n: torch.randperm(n, generator=own), own.manual_seed),
+        "Python's": (lambda n: random.sample(range(n), n), random.seed),
+        "NumPy's own": (numpy_own.permutation, None),
+    }
+    draw, seed = draws[whose]
+    batches = DrawingBatches(len(dataset), draw, eager)
+    if whose == "generator's":
+        batches.generator = own  # type: ignore[attr-defined]
+    return DataLoader(dataset, batch_sampler=batches, **options), seed
+
+
+@pytest.mark.parametrize("eager", [False, True])
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("whose", ["torch's", "generator's", "Python's"])
+def test_c2_9_set_step_leaves_the_tail_of_a_batch_sampler_that_draws(
+    make: Callable[..., Numbers], whose: str, workers: int, eager: bool
+) -> None:
+    loader, seed = drawing_loader(make(20), whose, eager, num_workers=workers)
+    seed(5)
+    expected = [lists(loader), lists(loader)]
+    seed(5)
+    loader.set_step(2)
+    tail = lists(loader)
+    loader.set_step(0)
+    assert [tail, lists(loader)] == [expected[0][2:], expected[1]]
+
+
+@pytest.mark.parametrize("workers", [(0, 0), (2, 2), (0, 2), (2, 0)])
+@pytest.mark.parametrize("eager", [False, True])
+@pytest.mark.parametrize("taken", [None, 0, 3])
+@pytest.mark.parametrize("whose", ["torch's", "generator's"])
+def test_c2_9_a_state_goes_on_with_a_batch_sampler_that_draws(
+    make: Callable[..., Numbers],
+    whose: str,
+    taken: int | None,
+    eager: bool,
+    workers: tuple[int, int],
+) -> None:
+    dataset = make(20)
+    first, _ = drawing_loader(dataset, whose, eager, num_workers=workers[0])
+    torch.manual_seed(11)
+    lists(first)
+    epoch = None if taken is None else iter(first)
+    for _ in range(taken or 0):
+        next(epoch)
+    state = first.state_dict()
+    expected = [lists(first) if epoch is None else lists(epoch), lists(first)]
+    second, seed = drawing_loader(dataset, whose, eager, num_workers=workers[1])
+    torch.manual_seed(12)
+    seed(13)
+    second.load_state_dict(state)
+    assert second.state_dict() | {"rng": []} == state | {"rng": []}
+    assert [lists(second), lists(second)] == expected
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("eager", [False, True])
+@pytest.mark.parametrize("whose", ["Python's", "NumPy's own"])
+def test_c2_9_a_state_that_the_batch_sampler_cannot_go_on_with_is_refused(
+    make: Callable[..., Numbers], whose: str, eager: bool, workers: int
+) -> None:
+    dataset = make(200)
+    first, seed = drawing_loader(dataset, whose, eager, num_workers=workers)
+    random.seed(1)
+    if seed is None:
+        lists(first)  # its numbers go on
+    epoch = iter(first)
+    taken = [next(epoch), next(epoch)]
+    state = first.state_dict()
+    expected = lists(epoch)
+    random.seed(2)
+    second, _ = drawing_loader(dataset, whose, eager, num_workers=workers)
+    second.load_state_dict(state)
+    with pytest.raises(fr.StateError, match="not those that the state was saved among"):
+        lists(second)
+    if seed is not None:  # who sets them goes on
+        third, _ = drawing_loader(dataset, whose, eager, num_workers=workers)
+        third.load_state_dict(state)
+        seed(1)
+        assert lists(third) == expected
+        assert len(taken) + len(expected) == len(third)
+
+
+def test_c2_9_batches_that_come_in_any_order_have_no_state(make: Callable[..., Numbers]) -> None:
+    loader = DataLoader(make(40), 4, num_workers=2, in_order=False)
+    assert loader.state_dict()["step"] == 0
+    epoch = iter(loader)
+    next(epoch)
+    with pytest.raises(AssertionError, match="batches that come in any order have no step"):
+        loader.state_dict()
+    list(epoch)
+    assert loader.state_dict()["step"] == 0
 
 
 def test_a_loader_without_a_length_has_no_steps() -> None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -253,6 +254,72 @@ def test_c2_2_a_forked_child_that_ends_leaves_the_parents_file_alone(path: pathl
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     writer.close()
     assert path.read_bytes() == files.file_of([b"one"])
+
+
+@pytest.mark.parametrize("how", ["write", "close", "with", "drop"])
+def test_c2_6_a_child_forked_while_a_thread_writes_never_waits_for_it(
+    path: pathlib.Path, how: str
+) -> None:
+    writer = FileWriter(path)
+    block = np.zeros(32 << 20, np.uint8)
+    stop = threading.Event()
+    written = 0
+
+    def write() -> None:
+        nonlocal written
+        while not stop.is_set():
+            writer.write_one(block)
+            written += 1
+
+    def leave_with() -> None:
+        with writer:
+            pass
+
+    use = {
+        "write": lambda: writer.write_one(b"one"),
+        "close": writer.close,
+        "with": leave_with,
+        "drop": writer.discard,
+    }[how]
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(4):
+            time.sleep(0.005)
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    if how == "drop":
+                        use()
+                    else:
+                        with pytest.raises(fr.StateError, match="by the parent of this process"):
+                            use()
+                    gc.collect()
+                    code = 0
+                finally:
+                    os._exit(code)
+            assert exit_code(child) == 0
+    finally:
+        stop.set()
+        thread.join()
+    writer.close()
+    assert FileReader(path).n == written
+    assert FileReader(path).verify() == []
+
+
+def exit_code(child: int, seconds: float = 60) -> int | None:
+    """Of a child that ends; None for one that hangs, which is killed."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid == child:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
 
 
 def buffers() -> dict[str, tuple[object, bytes]]:

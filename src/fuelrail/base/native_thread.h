@@ -14,13 +14,26 @@
 
 namespace fuelrail {
 
-// `name`: at most 15 characters. Errors: IoError when the system starts no thread.
+// No signal comes to this thread, nor to those that it starts, as long as one of these lives.
+class SignalsHeldBack {
+ public:
+  SignalsHeldBack() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsHeldBack() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeldBack(const SignalsHeldBack&) = delete;
+  SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// `name`: at most 15 characters. Errors: IoError when the system starts no thread; bad_alloc.
 template <typename Function>
 std::thread start_native_thread(const char* name, Function function) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsHeldBack held_back;
   std::thread thread;
   std::string failure;
   try {
@@ -29,7 +42,6 @@ std::thread start_native_thread(const char* name, Function function) {
   } catch (const std::system_error& error) {
     failure = error.what();
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!failure.empty()) {
     throw IoError("the system starts no further thread",
                   {.found = failure, .remedy = "Use fewer threads or raise the process limit"});

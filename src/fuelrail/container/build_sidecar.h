@@ -12,7 +12,7 @@ namespace fuelrail {
 
 struct BuildSidecarOptions {
   // Reads the whole file: CRC-32 of every payload, for formats that have none themselves; those of
-  // others are verified.
+  // others (FFRecord) are verified, and used when records are read in any case.
   bool checksums = true;
   // Called at the begin, now and then, and at the end with the bytes of the file that are done;
   // returns false to stop with a StateError. Default: never called.

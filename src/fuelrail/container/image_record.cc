@@ -89,11 +89,26 @@ void append_image_record(uint64_t id, std::span<const float> labels, Bytes image
 
 // --- What the records of a file are ---
 
+namespace {
+
+bool has_labels(Bytes begin) {
+  return begin.size() >= kImageHeaderBytes && image_prefix_bytes(begin) <= begin.size();
+}
+
+}  // namespace
+
 void ImageRecordTally::add(Bytes begin) {
   ++records_;
-  if (begin.size() < kImageHeaderBytes || image_prefix_bytes(begin) > begin.size()) return;
+  if (!has_labels(begin)) return;
   ++image_records_;
   labels_.add(parse_image_record(begin).labels);
+}
+
+bool ImageRecordTally::would_change_labels(Bytes begin) const {
+  if (!has_labels(begin)) return false;
+  LabelTally after = labels_;
+  after.add(parse_image_record(begin).labels);
+  return after.summary() != labels_.summary();
 }
 
 std::optional<LabelSummary> ImageRecordTally::labels() const {

@@ -48,6 +48,9 @@ class ImageRecordTally {
   // `begin`: the payload up to the end of its labels, or more; less where it is no image record.
   void add(Bytes begin);
 
+  // Whether `add` would make the labels of another kind than those before: a record to be sure of.
+  bool would_change_labels(Bytes begin) const;
+
   uint64_t records() const { return records_; }
 
   // Empty unless more than half of the records are image records: the others are damaged then, and

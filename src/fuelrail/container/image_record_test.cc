@@ -111,6 +111,26 @@ TEST(ImageRecordTally, more_than_half_must_be_image_records) {
   EXPECT_EQ(tally.records(), 4);
 }
 
+TEST(ImageRecordTally, a_record_that_would_change_the_labels_is_known_before) {
+  const auto image = [](const std::vector<float>& labels) {
+    std::vector<std::byte> payload;
+    append_image_record(1, labels, {}, payload);
+    return payload;
+  };
+  ImageRecordTally tally;
+  EXPECT_FALSE(tally.would_change_labels(image({3})));  // one whole number is what is expected
+  EXPECT_TRUE(tally.would_change_labels(image({0.5f})));
+  EXPECT_TRUE(tally.would_change_labels(image({3, 4})));
+  tally.add(image({3, 4}));
+  EXPECT_FALSE(tally.would_change_labels(image({5, 6})));
+  EXPECT_TRUE(tally.would_change_labels(image({5, 6, 7})));
+  EXPECT_TRUE(tally.would_change_labels(image({5, 6.5f})));
+  tally.add(image({5, 6.5f, 7}));
+  EXPECT_FALSE(tally.would_change_labels(image({0.25f})));
+  EXPECT_FALSE(tally.would_change_labels(as_bytes("short")));
+  EXPECT_EQ(tally.records(), 2);
+}
+
 TEST(PayloadParser, without_labels_everything_is_bytes) {
   const PayloadParser parser(std::nullopt);
   Sample sample;

@@ -13,6 +13,7 @@ PreadPool::PreadPool(const ReadQueueOptions& options)
 void PreadPool::submit(std::span<const ReadRequest> requests) {
   {
     std::lock_guard hold(mutex_);
+    completed_.make_room(requests.size());
     completed_.expect(requests.size());
   }
   try {

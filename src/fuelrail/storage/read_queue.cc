@@ -24,6 +24,7 @@ class InlineReads {
 
   void submit(std::span<const ReadRequest> requests) {
     std::lock_guard hold(mutex_);
+    completed_.make_room(requests.size());
     pending_.insert(pending_.end(), requests.begin(), requests.end());
     completed_.expect(requests.size());
   }

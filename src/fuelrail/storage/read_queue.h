@@ -50,13 +50,16 @@ class ReadQueue {
   ReadQueue& operator=(const ReadQueue&) = delete;
 
   // Never blocks on a read. Every request gets exactly one completion; errors of the read, whatever
-  // they are, arrive there. Errors: IoError when not one thread can be started. Whatever is
-  // thrown, nothing is submitted then.
+  // they are, arrive there, a lack of memory among them. Errors: IoError when not one thread can be
+  // started; bad_alloc. Whatever is thrown, nothing is submitted then.
   virtual void submit(std::span<const ReadRequest> requests) = 0;
 
   // Waits until at least `at_least` completions are there (or all that are in flight, when those
   // are fewer: none in flight, no waiting), or until `interrupt`; moves as many as fit into `into`.
-  // Returns: how many. Requires: at_least <= into.size().
+  // Returns: how many. Requires: at_least <= into.size(). Errors: none, but a forked child's.
+  //
+  // For at_least = 0 it takes what is there, and verifies one checksum at most: who asks again and
+  // again gets everything. Not without threads, where only what is waited for is read.
   virtual size_t wait(std::span<Completion> into, size_t at_least) = 0;
 
   // Ends the `wait` in progress (without threads: after the read that it makes), or, where none is,
@@ -65,7 +68,7 @@ class ReadQueue {
   virtual void interrupt() = 0;
 
   // Requests not yet started complete with a StateError "cancelled"; those in progress complete as
-  // they end. The queue can be used on.
+  // they end. The queue can be used on. Errors: bad_alloc; nothing is cancelled then.
   virtual void cancel() = 0;
 
   // Submitted and not yet returned by `wait`.

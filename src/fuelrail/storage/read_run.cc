@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <functional>
+#include <new>
+#include <utility>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
@@ -78,6 +80,8 @@ void ReadRun::take_from(std::deque<ReadRequest>& pending, bool alone) {
   };
   requests.clear();
   pieces.clear();
+  requests.reserve(kMaxRunRequests);
+  pieces.reserve(2 * kMaxRunRequests);
   take();
   size_t bytes = requests.front().into.size();
   if (alone || bytes == 0 || requests.front().source->descriptor() < 0) return;
@@ -87,7 +91,8 @@ void ReadRun::take_from(std::deque<ReadRequest>& pending, bool alone) {
     const auto between =
         static_cast<size_t>(pending.front().offset - last.offset - last.into.size());
     if (between > 0) {
-      if (!gap) gap = std::make_unique_for_overwrite<std::byte[]>(kMaxGapBytes);
+      if (!gap) gap.reset(new (std::nothrow) std::byte[kMaxGapBytes]);
+      if (!gap) return;
       pieces.emplace_back(gap.get(), between);
     }
     bytes += between + pending.front().into.size();
@@ -95,7 +100,15 @@ void ReadRun::take_from(std::deque<ReadRequest>& pending, bool alone) {
   }
 }
 
-std::optional<DirectReads::Span> DirectReads::span_of(const ReadRequest& request) {
+std::optional<DirectReads::Span> DirectReads::span_of(const ReadRequest& request) noexcept {
+  try {
+    return aligned_span_of(request);
+  } catch (...) {  // no memory to find it out: the ordinary read needs less
+    return std::nullopt;
+  }
+}
+
+std::optional<DirectReads::Span> DirectReads::aligned_span_of(const ReadRequest& request) {
   if (!wanted_for(request) || request.into.empty()) return std::nullopt;
   if (request.source->descriptor() < 0) {
     not_held_open(*request.source);
@@ -119,17 +132,26 @@ std::optional<DirectReads::Span> DirectReads::span_of(const ReadRequest& request
   return Span{direct.descriptor, request.offset - before, into, needed};
 }
 
-void DirectReads::read_failed(const Source& source, int error) {
+void DirectReads::read_failed(const Source& source, int error) noexcept {
   if (is_refusal(error)) refused(source, error);
 }
 
+// A warning that there is no memory for is said another time: the reads go on.
+template <typename Text>
+void DirectReads::warn_once(std::once_flag& warned, const Text& text) noexcept {
+  if (!warn_) return;
+  try {
+    std::call_once(warned, [&] { warn_(text()); });
+  } catch (...) {
+  }
+}
+
 void DirectReads::not_held_open(const Source& source) {
-  std::call_once(warned_of_closed_, [&] {
-    if (!warn_) return;
-    warn_(fmt::format(
+  warn_once(warned_of_closed_, [&] {
+    return fmt::format(
         "there are no direct reads of {}: a folder's files are opened one at a time, and what is "
         "no local file has none; its reads are ordinary ones",
-        source.uri()));
+        source.uri());
   });
 }
 
@@ -137,38 +159,39 @@ void DirectReads::not_held_open(const Source& source) {
 void DirectReads::open_failed(const Source& source, int error) {
   if (is_refusal(error)) return refused(source, error);
   if (!is_lack(error)) source.note_direct_refusal();
-  std::call_once(warned_of_lack_, [&] {
-    if (!warn_) return;
-    warn_(fmt::format("{} cannot be opened for direct reads ({}); {}they go through the page cache",
-                      source.uri(), local::words_of(error),
-                      is_lack(error) ? "until it can, " : ""));
+  warn_once(warned_of_lack_, [&] {
+    return fmt::format(
+        "{} cannot be opened for direct reads ({}); {}they go through the page cache", source.uri(),
+        local::words_of(error), is_lack(error) ? "until it can, " : "");
   });
 }
 
 void DirectReads::refused(const Source& source, int error) {
   source.note_direct_refusal();
-  std::call_once(warned_of_refusal_, [&] {
-    if (!warn_) return;
-    warn_(fmt::format(
+  warn_once(warned_of_refusal_, [&] {
+    return fmt::format(
         "the file system of {} refuses direct reads ({}); they go through the page cache",
-        source.uri(), local::words_of(error)));
+        source.uri(), local::words_of(error));
   });
 }
 
-Completion checked(const ReadRequest& request) {
+Completion checked(const ReadRequest& request) noexcept {
   if (!request.crc) return {request.tag, nullptr};
-  const uint32_t found = crc32(request.into);
-  if (found == *request.crc) return {request.tag, nullptr};
-  return {request.tag, std::make_exception_ptr(CorruptError(
-                           "the checksum of the data is wrong",
-                           {.path = request.source->uri(),
-                            .offset = request.offset,
-                            .expected = fmt::format("CRC-32 {:08x}", *request.crc),
-                            .found = fmt::format("{:08x}", found),
-                            .remedy = "Copy the file again, or restore it from a backup"}))};
+  try {
+    const uint32_t found = crc32(request.into);
+    if (found == *request.crc) return {request.tag, nullptr};
+    throw CorruptError("the checksum of the data is wrong",
+                       {.path = request.source->uri(),
+                        .offset = request.offset,
+                        .expected = fmt::format("CRC-32 {:08x}", *request.crc),
+                        .found = fmt::format("{:08x}", found),
+                        .remedy = "Copy the file again, or restore it from a backup"});
+  } catch (...) {
+    return {request.tag, std::current_exception()};
+  }
 }
 
-Completion perform(const ReadRequest& request, DirectReads& direct) {
+Completion perform(const ReadRequest& request, DirectReads& direct) noexcept {
   if (!read_direct(request, direct)) {
     try {
       request.source->read(request.offset, request.into);
@@ -189,8 +212,12 @@ void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& d
   }
 }
 
-Completion cancelled(const ReadRequest& request) {
-  return {request.tag, std::make_exception_ptr(StateError("cancelled"))};
+Completion cancelled(const ReadRequest& request) noexcept {
+  try {
+    throw StateError("cancelled");
+  } catch (...) {
+    return {request.tag, std::current_exception()};
+  }
 }
 
 }  // namespace fuelrail

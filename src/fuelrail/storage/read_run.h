@@ -40,7 +40,8 @@ struct ReadRun {
   uint64_t offset() const { return requests.front().offset; }
 
   // Takes the first request, and those after it that join it. Only sources with a descriptor read
-  // many pieces in one call, so only theirs are joined. `alone` = take no other.
+  // many pieces in one call, so only theirs are joined. `alone` = take no other. Errors: bad_alloc;
+  // none was taken then.
   void take_from(std::deque<ReadRequest>& pending, bool alone);
 };
 
@@ -61,11 +62,14 @@ class DirectReads {
     MutableBytes into;
     size_t needed;  // bytes from `offset` on, up to the end of the request
   };
-  std::optional<Span> span_of(const ReadRequest& request);
+  std::optional<Span> span_of(const ReadRequest& request) noexcept;
   // Why a direct read has failed. Where that means that none will do, it was the source's last.
-  void read_failed(const Source& source, int error);
+  void read_failed(const Source& source, int error) noexcept;
 
  private:
+  std::optional<Span> aligned_span_of(const ReadRequest& request);
+  template <typename Text>
+  void warn_once(std::once_flag& warned, const Text& text) noexcept;
   void not_held_open(const Source& source);
   void open_failed(const Source& source, int error);
   void refused(const Source& source, int error);
@@ -78,16 +82,18 @@ class DirectReads {
 };
 
 // The completion of a request whose bytes have come: with an error where their CRC-32 is wrong.
-Completion checked(const ReadRequest& request);
+// A request completes whatever happens: where there is no memory for the error that it has, with a
+// bad_alloc. So do those of `perform` and `cancelled`.
+Completion checked(const ReadRequest& request) noexcept;
 
 // Reads and checks. Returns: the completion; the error has left its handler, so that no thread but
 // the one that takes the completion holds it.
-Completion perform(const ReadRequest& request, DirectReads& direct);
+Completion perform(const ReadRequest& request, DirectReads& direct) noexcept;
 
 // Reads and checks a whole run; where that fails, each request by itself, so that each gets its own
-// error.
+// error. Errors: bad_alloc, unless `done` has room for all of them.
 void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& done);
 
-Completion cancelled(const ReadRequest& request);
+Completion cancelled(const ReadRequest& request) noexcept;
 
 }  // namespace fuelrail

@@ -1,6 +1,8 @@
 #include "fuelrail/storage/read_threads.h"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/native_thread.h"
@@ -53,7 +55,7 @@ void ReadThreads::start_threads(size_t requests) {
   while (threads_.size() < target) {
     try {
       threads_.push_back(start_native_thread("fuelrail-read", [this] { run(); }));
-    } catch (const IoError&) {
+    } catch (const std::exception&) {  // no further thread, or no memory for one
       if (threads_.empty()) throw;
       return;  // fewer have to do
     }
@@ -67,15 +69,32 @@ void ReadThreads::run() {
   while (true) {
     work_.wait(hold, [this] { return may_read() || stopping_; });
     if (stopping_) return;
-    reads.take_from(pending_, direct_.wanted_for(pending_.front()));
     ++running_;
-    hold.unlock();
-    perform(reads, direct_, done);
-    deliver_(done);
-    done.clear();
-    hold.lock();
+    read_next(hold, reads, done);
     --running_;
   }
+}
+
+// Without memory for what neighbours need, a request is read by itself: that allocates nothing.
+void ReadThreads::read_next(std::unique_lock<std::mutex>& hold, ReadRun& run,
+                            std::vector<Completion>& done) {
+  try {
+    done.reserve(kMaxRunRequests);
+    run.take_from(pending_, direct_.wanted_for(pending_.front()));
+  } catch (const std::bad_alloc&) {
+    const ReadRequest request = pending_.front();
+    pending_.pop_front();
+    hold.unlock();
+    Completion completion = perform(request, direct_);
+    deliver_({&completion, 1});
+    hold.lock();
+    return;
+  }
+  hold.unlock();
+  perform(run, direct_, done);
+  deliver_(done);
+  done.clear();
+  hold.lock();
 }
 
 }  // namespace fuelrail

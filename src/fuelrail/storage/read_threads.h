@@ -31,15 +31,16 @@ class ReadThreads {
   ReadThreads(const ReadThreads&) = delete;
   ReadThreads& operator=(const ReadThreads&) = delete;
 
-  // Errors: IoError when not one thread can be started; nothing is to be read then.
+  // Errors: IoError when not one thread can be started; bad_alloc. Nothing is to be read then.
   void start(std::span<const ReadRequest> requests);
-  // Takes back what no thread has begun.
+  // Takes back what no thread has begun. Errors: bad_alloc; nothing is taken then.
   std::deque<ReadRequest> take_pending();
   void set_at_once(size_t reads);
 
  private:
   void start_threads(size_t requests);
   void run();
+  void read_next(std::unique_lock<std::mutex>& hold, ReadRun& run, std::vector<Completion>& done);
   bool may_read() const { return !pending_.empty() && running_ < at_once_; }
 
   DirectReads& direct_;

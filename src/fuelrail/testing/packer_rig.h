@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/pack/packer.h"

@@ -401,6 +401,34 @@ TYPED_TEST_P(ReadQueueConformance, a_wrong_checksum_is_its_requests_error_alone)
   }
 }
 
+// Who never waits, but asks what there is, gets everything too: checksums are not left to a wait.
+TYPED_TEST_P(ReadQueueConformance, asking_again_and_again_brings_everything) {
+  if (std::string_view(this->queue().backend_name()) == "inline") {
+    GTEST_SKIP() << "without threads it reads what is waited for, and nothing else";
+  }
+  const ReadFile file(20'000);
+  const auto source = memory_source("memory", file.bytes());
+  auto requests = this->pieces(*source, 300);
+  for (ReadRequest& request : requests) {
+    if (request.tag % 3 != 0) request.source = &file.source();
+    request.crc = crc32(Bytes(file.bytes()).subspan(request.offset, request.into.size()));
+    if (request.tag % 10 == 0) *request.crc += 1;
+  }
+  this->queue().submit(requests);
+  std::set<uint64_t> seen;
+  std::vector<Completion> completions(16);
+  EXPECT_EQ(this->queue().wait({}, 0), 0u);  // nothing fits
+  while (this->queue().in_flight() > 0) {    // would not end
+    const size_t count = this->queue().wait(completions, 0);
+    if (count == 0) std::this_thread::yield();
+    for (const Completion& completion : std::span(completions).first(count)) {
+      EXPECT_TRUE(seen.insert(completion.tag).second) << "completed twice: " << completion.tag;
+      EXPECT_EQ(completion.error != nullptr, completion.tag % 10 == 0) << completion.tag;
+    }
+  }
+  EXPECT_EQ(seen.size(), requests.size());
+}
+
 TYPED_TEST_P(ReadQueueConformance, what_cannot_be_read_is_not_checked) {
   const ReadFile file(1'000);
   std::vector<std::byte> memory(100);
@@ -422,6 +450,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     a_file_that_has_shrunk_is_truncated_from_there_on,
     a_file_and_a_source_without_descriptor_read_side_by_side,
     the_thread_that_submitted_may_end_before_its_reads, threads_may_change_at_any_time,
-    a_wrong_checksum_is_its_requests_error_alone, what_cannot_be_read_is_not_checked);
+    a_wrong_checksum_is_its_requests_error_alone, asking_again_and_again_brings_everything,
+    what_cannot_be_read_is_not_checked);
 
 }  // namespace fuelrail

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import array
 import itertools
+import operator
 import weakref
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,45 +14,100 @@ from typing import Any
 import torch
 import torch.utils.data
 
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
 from fuelrail.ffrecord.torch.dataset import Dataset
 from fuelrail.options import integer, shown, typed
 
-__all__ = ["DataLoader", "StepError"]
+__all__ = ["DataLoader", "OrderError", "StepError"]
 
 _STATE_VERSION = 1
+_STATE_KEYS = {"step", "order", "batches", "rng", "reuses", "epoch"}
 
 
 class StepError(InvalidArgumentError, AssertionError):
     """A step that the loader cannot begin with."""
 
 
+class OrderError(StateError):
+    """An epoch that cannot be gone on with: its batches come in another order."""
+
+
+class _Order:
+    """What the batches of an epoch were so far, to be known again: a CRC-32 behind each of them."""
+
+    def __init__(self) -> None:
+        self._behind = array.array("I", [0])
+        self._known = True
+
+    def add(self, batch: Any) -> None:
+        """A batch whose items have no value of their own ends it: nothing is known from there on."""
+        try:
+            text = repr(_plain(batch)).encode()
+        except TypeError:
+            self._known = False
+        if self._known:
+            self._behind.append(zlib.crc32(text, self._behind[-1]))
+
+    def behind(self, batches: int) -> int | None:
+        """Of so many batches; None where it is not known."""
+        return self._behind[batches] if batches < len(self._behind) else None
+
+
+def _plain(item: Any) -> Any:
+    """What a batch sampler gives, as what is written the same whenever it is the same."""
+    if item is None or isinstance(item, (str, bytes, float)):
+        return item
+    if hasattr(item, "tolist"):
+        return _plain(item.tolist())
+    if isinstance(item, dict):
+        return [_plain(one) for one in item.items()]
+    if isinstance(item, (list, tuple)):
+        return [_plain(one) for one in item]
+    return operator.index(item)
+
+
 class _SkippedBatches:
     """A batch sampler without its first `step` batches. They are drawn all the same, so that random
     numbers go on as in a whole epoch.
+
+    The batch sampler is asked for an iterator only when the first batch is wanted, once an epoch,
+    whether it draws random numbers then or at its first batch. (Torch begins to iterate before it
+    draws the workers' seed, and a second time where it starts workers.)
     """
 
     def __init__(self, batch_sampler: Any) -> None:
         self.batch_sampler = batch_sampler
         self.step = 0
+        self.order = _Order()  # of the epoch that is drawn
+        self.expected: int | None = None
+        """What the order behind the skipped batches must be."""
         self.rewound: dict[torch.Generator, torch.Tensor] = {}
         """The generators' states with which the next epoch is drawn, whatever else draws before its
-        first batch. Torch begins to iterate twice where it starts workers.
+        first batch.
         """
 
     def __iter__(self) -> Iterator[Any]:
         _set_states(self.rewound)
-        batches = itertools.islice(iter(self.batch_sampler), self.step, None)
-        if not self.rewound:
-            return batches
-        return self._drawn(batches, {one: one.get_state() for one in self.rewound})
-
-    def _drawn(
-        self, batches: Iterator[Any], states: dict[torch.Generator, torch.Tensor]
-    ) -> Iterator[Any]:
-        _set_states(states)
         self.rewound = {}
-        yield from batches
+        order = self.order = _Order()
+        batches = iter(self.batch_sampler)
+        for batch in itertools.islice(batches, self.step):
+            order.add(batch)
+        self._check(order)
+        for batch in batches:
+            order.add(batch)
+            yield batch
+
+    def _check(self, order: _Order) -> None:
+        expected, self.expected = self.expected, None
+        if expected is None or order.behind(self.step) == expected:
+            return
+        raise OrderError(
+            "the batches of the epoch are not those that the state was saved among",
+            found="another order of the first batches",
+            remedy="Draw a sampler's random numbers from torch's, or from a torch.Generator that is "
+            "its `generator`; otherwise begin with whole epochs",
+        )
 
     def __len__(self) -> int:
         return len(self.batch_sampler) - self.step
@@ -92,6 +150,8 @@ class _Begin:
     """The states of the loader's generators."""
     reuses: bool
     """Persistent workers are there already: torch draws them no seed, as it does for new ones."""
+    order: int | None = None
+    """Of the batches before the first, where the epoch is gone on with."""
 
 
 class _Epoch(Iterator[Any]):
@@ -236,9 +296,17 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         begin = self._begun if self._running is not None else self._resumed
         if begin is None:
             begin = self._begin()
+        taken = self._taken if self._running is not None else 0
+        if taken and self.num_workers > 0 and not getattr(self, "in_order", True):
+            raise StepError(
+                "batches that come in any order have no step",
+                remedy="Leave out `in_order=False`, or save the state between epochs",
+            )
+        step = skipped.step + taken
         return {
             "version": _STATE_VERSION,
-            "step": skipped.step + (self._taken if self._running is not None else 0),
+            "step": step,
+            "order": skipped.order.behind(step) if taken else begin.order,
             "batches": self._whole_length(),
             "rng": [one.clone() for one in begin.rng],
             "reuses": begin.reuses,
@@ -249,8 +317,11 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """The next epoch goes on where `state` was taken; the ones after it are whole.
 
         Its random numbers are set as the epoch begins, in the generators that `state_dict` names.
-        Persistent workers are started anew. Errors: InvalidArgumentError for the state of another
-        number of batches or of other generators, or another version's.
+        The batches that are skipped are held against those that were taken: the first batch is an
+        OrderError (a StateError) where they are others, as those of a sampler are that draws from
+        elsewhere (Python's or NumPy's random numbers). Persistent workers are started anew. Errors:
+        InvalidArgumentError for the state of another number of batches or of other generators, or
+        another version's.
         """
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
@@ -258,6 +329,11 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 "this is not a state of such a loader",
                 expected=f"version {_STATE_VERSION}",
                 found=shown(state.get("version") if isinstance(state, dict) else typed(state)),
+            )
+        missing = sorted(_STATE_KEYS - state.keys())
+        if missing:
+            raise InvalidArgumentError(
+                "this is not a state of such a loader", found=f"no {missing[0]!r} in it"
             )
         length = self._whole_length()
         if state["batches"] != length:
@@ -276,7 +352,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 remedy="Use a `generator` and a sampler like those that it was saved with",
             )
         self.set_step(state["step"])
-        self._resumed = _Begin(list(state["rng"]), state["reuses"])
+        self._resumed = _Begin(list(state["rng"]), state["reuses"], state["order"])
         self._running = None
         sampler = self._epoch_sampler()
         if state["epoch"] is not None and hasattr(sampler, "set_epoch"):
@@ -288,6 +364,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if self._running is not None and self._resumed is not None:
             self._whole_again()  # the epoch that was gone on with was left
         self._skipped.rewound = {}
+        self._skipped.expected = None
         if self._resumed is None:
             self._begun = self._begin()
         else:
@@ -297,6 +374,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             _set_states(states)
             if self._resumed.reuses:
                 self._skipped.rewound = states
+            self._skipped.expected = self._resumed.order
         self._taken = 0
         batches = super().__iter__()
         self._running = object()

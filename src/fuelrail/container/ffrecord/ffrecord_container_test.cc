@@ -144,6 +144,39 @@ TEST(Ffrecord, more_than_half_must_be_image_records) {
       HasSubstr("x.ffr: record 1, offset 76: the record is too short for its image header"));
 }
 
+// Header or labels of one record damaged, whichever it is, at its begin or where it is read at
+// last.
+TEST(Ffrecord, a_damaged_label_is_its_records_error_and_changes_no_schema) {
+  for (const size_t image_bytes : {size_t{20}, size_t{3'000}, size_t{1'500'000}}) {
+    const std::string image = kJpeg + std::string(image_bytes, 'x');
+    const std::vector<std::string> records{image_payload(7, {1, 2}, image),
+                                           image_payload(8, {3, 4}, image),
+                                           image_payload(9, {5, 6}, image)};
+    for (uint64_t damaged = 0; damaged < 3; ++damaged) {
+      FfrFile file(records);
+      std::string bytes = file_contents(file.path);
+      bytes[table_bytes(3) + damaged * records[0].size() + kImageHeaderBytes + 1] ^= 0x40;
+      write_file(file.path, bytes);
+      const auto container = file.open();
+      EXPECT_EQ(container->schema(), FfrFile(records).open()->schema()) << damaged;
+      std::vector<std::byte> framed;
+      Sample sample;
+      EXPECT_THAT(
+          refusal_of<CorruptError>([&] { read_sample(*container, damaged, framed, sample); }),
+          HasSubstr("the record is damaged: its checksum is wrong"));
+      EXPECT_NO_THROW(read_sample(*container, (damaged + 1) % 3, framed, sample));
+    }
+  }
+}
+
+TEST(Ffrecord, a_sound_record_with_labels_of_its_own_is_believed) {
+  FfrFile file({image_payload(7, {1}, kJpeg), image_payload(8, {2.5f}, kJpeg),
+                image_payload(9, {3}, kJpeg)});
+  EXPECT_EQ(file.open()->schema().fields[1].dtype, DType::kFloat32);
+  FfrFile wider({image_payload(7, {1}, kJpeg), image_payload(8, {2, 3}, kJpeg)});
+  EXPECT_EQ(wider.open()->schema().fields[1].shape, (std::vector<int64_t>{-1}));
+}
+
 TEST(Ffrecord, records_with_many_labels_are_looked_at_too) {
   std::vector<std::string> records;
   for (int i = 0; i < 200; ++i) {
@@ -359,6 +392,24 @@ TEST(FfrecordSidecar, is_not_built_of_a_damaged_file) {
   EXPECT_THROW(build_sidecar(file.path), CorruptError);
   EXPECT_THAT(names_in(file.directory.path()), ElementsAre("x.ffr"));
   EXPECT_NO_THROW(build_sidecar(file.path, {.checksums = false}));
+}
+
+// The file has its checksums itself: they are neither copied nor lost.
+TEST(FfrecordSidecar, built_without_verifying_leaves_the_files_own_checksums_in_use) {
+  FfrFile file({"first", std::string(40'000, 'x'), image_payload(8, {2.5f}, kJpeg)});
+  std::string bytes = file_contents(file.path);
+  bytes[table_bytes(3) + 5 + 20'000] ^= 1;
+  write_file(file.path, bytes);
+  build_sidecar(file.path, {.checksums = false});
+  const auto container = file.open();
+  EXPECT_THAT(file.warnings, IsEmpty());
+  EXPECT_FALSE(container->sidecar().has_checksums());
+  EXPECT_TRUE(container->verifies_checksums());
+  std::vector<std::byte> framed;
+  Sample sample;
+  EXPECT_NO_THROW(read_sample(*container, 0, framed, sample));
+  EXPECT_THAT(refusal_of<CorruptError>([&] { read_sample(*container, 1, framed, sample); }),
+              HasSubstr("record 1, offset 53: the record is damaged: its checksum is wrong"));
 }
 
 TEST(FfrecordSidecar, building_one_stops_when_told) {

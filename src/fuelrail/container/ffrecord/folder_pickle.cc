@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
@@ -45,6 +46,9 @@ enum Opcode : uint8_t {
   kFrame = 0x95,
 };
 constexpr uint8_t kLastProtocol = 5;
+
+// A folder's pairs stand behind a mark, and behind another one the arguments of protocol 0.
+constexpr size_t kMaxMarks = size_t{kMaxFolderDepth} + 1;
 
 constexpr const char* kRemedy = "Pack the folder anew";
 
@@ -105,7 +109,7 @@ class Machine {
  public:
   Machine(Bytes pickle, uint64_t records) : pickle_(as_text(pickle)), records_(records) {}
 
-  PackedEntries run() {
+  PackedStructure run() {
     while (!step()) {
     }
     if (at_ != pickle_.size()) refuse("bytes follow the end of the packed folder's structure");
@@ -114,7 +118,10 @@ class Machine {
     if (folders_[root.number].placed) {
       refuse("the packed folder's structure has a folder in itself");
     }
-    return entries_of(root, 1);
+    stack_ = {};
+    memo_ = {};
+    PackedEntries entries = entries_of(root, 1);
+    return {std::move(entries), std::move(unescaped_)};
   }
 
  private:
@@ -134,6 +141,11 @@ class Machine {
   [[noreturn]] void refuse_shape(const std::string& expected) const {
     refuse("the packed folder's structure is no nested OrderedDict of names and numbers",
            {.expected = expected, .found = fmt::format("something else at byte {}", begin_)});
+  }
+
+  [[noreturn]] void refuse_depth() const {
+    refuse("the packed folder is nested too deep",
+           {.expected = fmt::format("at most {} folders", kMaxFolderDepth), .found = "more"});
   }
 
   // --- Bytes of the pickle ---
@@ -196,7 +208,7 @@ class Machine {
       append_utf8(code, text);
       at += 2 + digits.size();
     }
-    return owned_.emplace_back(std::move(text));
+    return unescaped_.emplace_back(std::move(text));
   }
 
   std::string_view utf8(std::string_view text) const {
@@ -218,13 +230,19 @@ class Machine {
     if (stack_.empty() || std::holds_alternative<MarkValue>(stack_.back())) {
       refuse_shape("something to remember");
     }
-    memo_[number] = stack_.back();
+    if (number > at_) refuse_shape("a number of something to remember");  // there are not as many
+    if (number >= memo_.size()) memo_.resize(static_cast<size_t>(number) + 1, MarkValue{});
+    Value& place = memo_[static_cast<size_t>(number)];
+    if (std::holds_alternative<MarkValue>(place)) ++remembered_;
+    place = stack_.back();
   }
 
   void recall(uint64_t number) {
-    const auto found = memo_.find(number);
-    if (found == memo_.end()) refuse_shape("something that was remembered");
-    stack_.push_back(found->second);
+    if (number >= memo_.size() ||
+        std::holds_alternative<MarkValue>(memo_[static_cast<size_t>(number)])) {
+      refuse_shape("something that was remembered");
+    }
+    stack_.push_back(memo_[static_cast<size_t>(number)]);
   }
 
   void push_class(std::string_view module, std::string_view name) {
@@ -255,7 +273,7 @@ class Machine {
     for (size_t i = begin; i < stack_.size(); i += 2) {
       add_entry(folders_[folder->number], stack_[i], stack_[i + 1]);
     }
-    stack_.resize(below);
+    stack_.resize(below, MarkValue{});
   }
 
   void add_entry(Folder& folder, const Value& key, const Value& value) {
@@ -271,6 +289,10 @@ class Machine {
                {.expected = fmt::format("a record below {}", records_),
                 .found = fmt::format("{} for {:?}", *record, *name)});
       }
+      if (files_++ == records_) {
+        refuse("the packed folder names more files than it has",
+               {.expected = fmt::format("at most {}", records_)});
+      }
     } else if (const auto* below = std::get_if<FolderRef>(&value)) {
       if (folders_[below->number].placed) {
         refuse("the packed folder's structure has one folder in two places",
@@ -285,10 +307,7 @@ class Machine {
 
   // Every folder is in one other at most, and the root in none: this ends.
   PackedEntries entries_of(FolderRef ref, int depth) {
-    if (depth > kMaxFolderDepth) {
-      refuse("the packed folder is nested too deep",
-             {.expected = fmt::format("at most {} folders", kMaxFolderDepth), .found = "more"});
-    }
+    if (depth > kMaxFolderDepth) refuse_depth();
     Folder& folder = folders_[ref.number];
     check_names(folder);
     PackedEntries result;
@@ -306,6 +325,7 @@ class Machine {
 
   void check_names(const Folder& folder) const {
     std::vector<std::string_view> names;
+    names.reserve(folder.entries.size());
     for (const auto& [name, value] : folder.entries) names.push_back(name);
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
@@ -333,6 +353,7 @@ class Machine {
         }
         break;
       case kMark:
+        if (marks_.size() == kMaxMarks) refuse_depth();
         marks_.push_back(stack_.size());
         stack_.push_back(MarkValue{});
         break;
@@ -391,7 +412,7 @@ class Machine {
         remember(number<uint32_t>());
         return true;
       case kMemoize:
-        remember(memo_.size());
+        remember(remembered_);
         return true;
       case kGet:
         recall(static_cast<uint64_t>(decimal(line())));
@@ -461,16 +482,19 @@ class Machine {
   uint64_t records_;
   size_t at_ = 0;
   size_t begin_ = 0;  // of the operation
-  std::vector<Value> stack_;
+  // Deques: what grows byte by byte is never there twice.
+  std::deque<Value> stack_;
   std::vector<size_t> marks_;  // where on the stack
-  std::unordered_map<uint64_t, Value> memo_;
-  std::vector<Folder> folders_;
-  std::deque<std::string> owned_;  // texts that are not in the pickle as they are
+  std::deque<Value> memo_;     // by number; a mark where there is nothing
+  uint64_t remembered_ = 0;
+  std::deque<Folder> folders_;
+  uint64_t files_ = 0;
+  std::deque<std::string> unescaped_;
 };
 
 }  // namespace
 
-PackedEntries parse_folder_pickle(Bytes pickle, uint64_t records) {
+PackedStructure parse_folder_pickle(Bytes pickle, uint64_t records) {
   return Machine(pickle, records).run();
 }
 

@@ -10,8 +10,7 @@ namespace fuelrail::ffrecord {
 
 // A pickle is a program for a machine with a stack and a memo. Of its operations those are known
 // that make OrderedDicts, strings and integers; all others are refused by name, and with them
-// everything that could call, import or build. Memory: in proportion to the pickle's length.
-// Errors: as parse_packed_folder.
-PackedEntries parse_folder_pickle(Bytes pickle, uint64_t records);
+// everything that could call, import or build. Memory, errors: as parse_packed_folder.
+PackedStructure parse_folder_pickle(Bytes pickle, uint64_t records);
 
 }  // namespace fuelrail::ffrecord

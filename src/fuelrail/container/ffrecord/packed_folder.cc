@@ -16,54 +16,86 @@
 namespace fuelrail::ffrecord {
 namespace {
 
+// Of all files together, for each byte of the record that names them, and some more for small ones.
+// A folder's name is there once, and in the path of each of its files; those are kept.
+constexpr uint64_t kMostPathBytes = 64;
+constexpr uint64_t kFewPathBytes = uint64_t{1} << 20;
+
 // A packed folder as a file system has it: paths below the root, and names in order.
 class PackedTree {
  public:
-  PackedTree(PackedEntries entries, std::string root)
-      : root_(std::move(root)), entries_(std::move(entries)) {
-    add_folder("", entries_);
+  // Lifetime: the entries' outlives it. Errors: CorruptError for paths that are longer together
+  // than those of a folder can be; `record_bytes` is the size of what it was parsed from.
+  PackedTree(const PackedEntries& entries, std::string root, uint64_t record_bytes)
+      : root_(std::move(root)),
+        entries_(entries),
+        paths_left_(kFewPathBytes + kMostPathBytes * record_bytes) {
+    add_folder(entries_, 0);
   }
 
   // As FileSystem::list_names, of `root` and what is below it.
   std::vector<DirectoryEntry> list(const std::string& uri) const {
+    const std::string_view path =
+        std::string_view(uri).substr(std::min(uri.size(), root_.size() + 1));
+    const Entry* const at = path.empty() ? nullptr : find(path);
     std::vector<DirectoryEntry> names;
-    for (const auto& [name, entry] : folder(uri.size() == root_.size() ? "" : below_root(uri))) {
-      names.push_back({.name = name, .is_directory = std::holds_alternative<PackedEntries>(entry)});
+    for (const Entry* entry :
+         sorted(at == nullptr ? entries_ : std::get<PackedEntries>(at->second))) {
+      names.push_back({.name = std::string(entry->first),
+                       .is_directory = std::holds_alternative<PackedEntries>(entry->second)});
     }
     return names;
   }
 
   // Of the file at a path below the root. Requires: there is one.
-  uint64_t record(const std::string& path) const {
-    const size_t slash = path.rfind('/');
-    const bool at_root = slash == std::string::npos;
-    const Entries& entries = folder(at_root ? "" : path.substr(0, slash));
-    const std::string_view name = std::string_view(path).substr(at_root ? 0 : slash + 1);
-    const auto found = std::lower_bound(
-        entries.begin(), entries.end(), name,
-        [](const auto& entry, std::string_view sought) { return entry.first < sought; });
-    return std::get<uint64_t>(found->second);
-  }
+  uint64_t record(const std::string& path) const { return std::get<uint64_t>(find(path)->second); }
 
  private:
-  using Entries = decltype(PackedEntries::entries);
+  using Entry = decltype(PackedEntries::entries)::value_type;
+  using Entries = std::vector<const Entry*>;  // in the order of their names
 
-  void add_folder(const std::string& path, PackedEntries& folder) {
-    std::sort(folder.entries.begin(), folder.entries.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    folders_[path] = &folder.entries;
-    for (auto& [name, entry] : folder.entries) {
-      auto* below = std::get_if<PackedEntries>(&entry);
-      if (below != nullptr) add_folder(path.empty() ? name : join_uri(path, name), *below);
+  // `path_bytes`: of the folder's path.
+  void add_folder(const PackedEntries& folder, uint64_t path_bytes) {
+    Entries& entries = folders_[&folder];
+    entries.reserve(folder.entries.size());
+    for (const Entry& entry : folder.entries) entries.push_back(&entry);
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry* a, const Entry* b) { return a->first < b->first; });
+    for (const Entry& entry : folder.entries) {
+      const uint64_t bytes = path_bytes + 1 + entry.first.size();
+      const auto* below = std::get_if<PackedEntries>(&entry.second);
+      if (below != nullptr) {
+        add_folder(*below, bytes);
+      } else if (bytes > paths_left_) {
+        throw CorruptError("the paths of the packed folder are longer together than any folder's",
+                           {.remedy = "Pack the folder anew"});
+      } else {
+        paths_left_ -= bytes;
+      }
     }
   }
 
-  const Entries& folder(const std::string& path) const { return *folders_.at(path); }
-  std::string below_root(const std::string& uri) const { return uri.substr(root_.size() + 1); }
+  // Requires: there is such an entry.
+  const Entry* find(std::string_view path) const {
+    const PackedEntries* folder = &entries_;
+    while (true) {
+      const std::string_view name = path.substr(0, path.find('/'));
+      const Entries& entries = sorted(*folder);
+      const Entry* const found = *std::lower_bound(
+          entries.begin(), entries.end(), name,
+          [](const Entry* entry, std::string_view sought) { return entry->first < sought; });
+      if (name.size() == path.size()) return found;
+      path.remove_prefix(name.size() + 1);
+      folder = &std::get<PackedEntries>(found->second);
+    }
+  }
+
+  const Entries& sorted(const PackedEntries& folder) const { return folders_.at(&folder); }
 
   std::string root_;
-  PackedEntries entries_;
-  std::unordered_map<std::string, const Entries*> folders_;  // by path below the root
+  const PackedEntries& entries_;
+  uint64_t paths_left_;
+  std::unordered_map<const PackedEntries*, Entries> folders_;
 };
 
 class PackedImages final : public Container {
@@ -140,10 +172,12 @@ std::vector<std::byte> read_last_record(const Source& source, const RecordTable&
   return bytes;
 }
 
-PackedEntries read_structure(const Source& source, const RecordTable& table) {
+// `last_record` is where its names are.
+PackedStructure read_structure(const Source& source, const RecordTable& table,
+                               std::vector<std::byte>& last_record) {
   try {
-    return parse_packed_folder(read_last_record(source, table),
-                               table.size() == 0 ? 0 : table.size() - 1);
+    last_record = read_last_record(source, table);
+    return parse_packed_folder(last_record, table.size() - 1);
   } catch (Error& error) {
     error.add({.path = source.uri()});
     if (table.size() > 0) {
@@ -153,9 +187,19 @@ PackedEntries read_structure(const Source& source, const RecordTable& table) {
   }
 }
 
+PackedTree tree_of(const PackedStructure& structure, const std::string& uri,
+                   uint64_t record_bytes) {
+  try {
+    return {structure.root, uri, record_bytes};
+  } catch (CorruptError& error) {
+    error.add({.path = uri});
+    throw;
+  }
+}
+
 }  // namespace
 
-PackedEntries parse_packed_folder(Bytes last_record, uint64_t records) {
+PackedStructure parse_packed_folder(Bytes last_record, uint64_t records) {
   check_mark(last_record);
   return parse_folder_pickle(last_record.subspan(kFolderMark.size()), records);
 }
@@ -164,7 +208,9 @@ std::shared_ptr<const Container> open_packed_images(const std::string& uri,
                                                     const OpenOptions& options) {
   std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
   RecordTable table = RecordTable::read(*source, true, options.warn);
-  const PackedTree tree(read_structure(*source, table), uri);
+  std::vector<std::byte> last_record;
+  const PackedStructure structure = read_structure(*source, table, last_record);
+  const PackedTree tree = tree_of(structure, uri, last_record.size());
   files::FolderListing listing = files::scan_folder(
       [&tree](const std::string& folder) { return tree.list(folder); }, uri, options);
   std::vector<uint64_t> records;

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <map>
@@ -10,9 +12,11 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/files/files_container.h"
 #include "fuelrail/testing/container_conformance.h"
 #include "fuelrail/testing/ffrecord_file.h"
+#include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/hex.h"
 #include "fuelrail/testing/record_file.h"
 #include "fuelrail/testing/refusal.h"
@@ -20,11 +24,13 @@
 namespace fuelrail::ffrecord {
 namespace {
 
+using namespace std::string_literals;
 using fuelrail::testing::refusal_of;
 using recordio::as_label;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 // "name hex" a line: made by Python 3.11's pickle.dumps of OrderedDicts; "evil" ones hold what
 // calls os.system.
@@ -37,24 +43,25 @@ std::map<std::string, std::string> golden_pickles() {
   return pickles;
 }
 
-PackedEntries parsed(const std::string& pickle, uint64_t records = 100'000) {
-  const std::string record = std::string(kFolderMark) + pickle;
-  return parse_packed_folder(as_bytes(record), records);
-}
-
-std::string refusal(const std::string& pickle) {
-  return refusal_of<CorruptError>([&] { parsed(pickle, 10); });
-}
-
-// "cat/(1.jpg:0 black/(7.png:1 ) ) ".
 std::string shown(const PackedEntries& folder) {
   std::string text;
   for (const auto& [name, entry] : folder.entries) {
     const auto* record = std::get_if<uint64_t>(&entry);
-    text += record != nullptr ? name + ":" + std::to_string(*record) + " "
-                              : name + "/(" + shown(std::get<PackedEntries>(entry)) + ") ";
+    text += record != nullptr
+                ? std::string(name) + ":" + std::to_string(*record) + " "
+                : std::string(name) + "/(" + shown(std::get<PackedEntries>(entry)) + ") ";
   }
   return text;
+}
+
+// What it says, shown: "cat/(1.jpg:0 black/(7.png:1 ) ) ".
+std::string parsed(const std::string& pickle, uint64_t records = 100'000) {
+  const std::string record = std::string(kFolderMark) + pickle;
+  return shown(parse_packed_folder(as_bytes(record), records).root);
+}
+
+std::string refusal(const std::string& pickle) {
+  return refusal_of<CorruptError>([&] { parsed(pickle, 10); });
 }
 
 // --- The structure ---
@@ -62,7 +69,7 @@ std::string shown(const PackedEntries& folder) {
 TEST(PackedFolder, every_protocol_of_python_gives_the_same) {
   const auto pickles = golden_pickles();
   for (int protocol = 0; protocol <= 5; ++protocol) {
-    EXPECT_EQ(shown(parsed(pickles.at("tree" + std::to_string(protocol)))),
+    EXPECT_EQ(parsed(pickles.at("tree" + std::to_string(protocol))),
               "cat/(1.jpg:0 black/(7.png:1 ) ) "
               "dog/(2.JPEG:2 n\u00f6tes.txt:3 \u732b\U0001f63a.bmp:300 bad\xed\xb3\xbf:70000 ) "
               "empty/() ")
@@ -73,7 +80,7 @@ TEST(PackedFolder, every_protocol_of_python_gives_the_same) {
 TEST(PackedFolder, the_originals_golden_file_is_read) {
   const std::string file = file_contents(kGolden + "folder.ffr");
   const std::string last = file.substr(file.rfind(kFolderMark));
-  EXPECT_EQ(shown(parse_packed_folder(as_bytes(last), 4)),
+  EXPECT_EQ(shown(parse_packed_folder(as_bytes(last), 4).root),
             "001.txt:0 empty.bin:1 sub/(deep/(data.bin:2 ) \u00fcn\u00ef.txt:3 ) ");
 }
 
@@ -132,8 +139,8 @@ TEST(PackedFolder, names_and_numbers_that_cannot_be_are_refused) {
   EXPECT_THAT(with(pickled("a") + "I99999999999999999999\n"), HasSubstr("expected a number"));
   EXPECT_THAT(with(pickled(1) + pickled("a")), HasSubstr("expected a name"));
   EXPECT_THAT(with(pickled("a") + pickled("b")), HasSubstr("expected a number or an OrderedDict"));
-  EXPECT_EQ(shown(parsed(kPickledFolder + pickled("a") + "\x8a\x01\x07s.")), "a:7 ");
-  EXPECT_EQ(shown(parsed(kPickledFolder + "V\\u00e9\\U0001f63a\xe9\nL7L\ns.")),
+  EXPECT_EQ(parsed(kPickledFolder + pickled("a") + "\x8a\x01\x07s."), "a:7 ");
+  EXPECT_EQ(parsed(kPickledFolder + "V\\u00e9\\U0001f63a\xe9\nL7L\ns."),
             "\u00e9\U0001f63a\u00e9:7 ");
 }
 
@@ -161,9 +168,115 @@ TEST(PackedFolder, folders_nested_too_deep_are_refused) {
     for (int i = 1; i < depth; ++i) pickle += pickled("d") + kPickledFolder;
     return pickle + std::string(static_cast<size_t>(depth - 1), 's') + ".";
   };
-  EXPECT_EQ(parsed(nested(kMaxFolderDepth)).entries.size(), 1);
+  EXPECT_THAT(parsed(nested(kMaxFolderDepth)), StartsWith("d/(d/(d/("));
   EXPECT_THAT(refusal(nested(kMaxFolderDepth + 1)), HasSubstr("is nested too deep"));
   EXPECT_THAT(refusal(nested(100'000)), HasSubstr("is nested too deep"));
+}
+
+TEST(PackedFolder, marks_nested_too_deep_are_refused) {
+  const auto marked = [](int depth) {
+    std::string pickle = kPickledFolder;
+    for (int i = 1; i < depth; ++i) pickle += "(" + pickled("d") + kPickledFolder;
+    return pickle + std::string(static_cast<size_t>(depth - 1), 'u') + ".";
+  };
+  EXPECT_THAT(parsed(marked(kMaxFolderDepth)), StartsWith("d/(d/(d/("));
+  EXPECT_THAT(refusal(std::string(kMaxFolderDepth + 2, '(')),
+              HasSubstr("the packed folder is nested too deep: expected at most 256 folders"));
+}
+
+TEST(PackedFolder, more_files_than_there_are_records_are_refused) {
+  std::string pickle = kPickledFolder + "(";
+  for (int i = 0; i < 10; ++i) pickle += pickled(std::to_string(i)) + pickled(0);
+  EXPECT_THAT(parsed(pickle + "u.", 10), StartsWith("0:0 1:0 "));
+  EXPECT_THAT(refusal(pickle + pickled("x") + pickled(0) + "u."),
+              HasSubstr("names more files than it has: expected at most 10"));
+}
+
+TEST(PackedFolder, what_was_not_remembered_is_not_recalled) {
+  EXPECT_THAT(refusal(kPickledFolder + "r" + little_endian(uint32_t{1'000'000})),
+              HasSubstr("expected a number of something to remember"));
+  EXPECT_THAT(refusal(kPickledFolder + "q\5" + "h\3"),
+              HasSubstr("expected something that was remembered"));
+  // The number that MEMOIZE gives is how many there are, not the highest of them.
+  EXPECT_EQ(parsed(kPickledFolder + "q\5" + pickled("a") + "\x94" + pickled(1) + "s" +
+                   pickled("b") + kPickledFolder + "h\1K\2ss."),
+            "a:1 b/(a:2 ) ");
+}
+
+// By how much memory a child grows that parses this.
+size_t growth_bytes(const std::string& pickle, uint64_t records, bool sound) {
+  const std::string record = std::string(kFolderMark) + pickle;
+  const std::string said = in_forked_child([&]() -> std::string {
+    ::malloc_trim(0);
+    const auto most = [] {
+      rusage usage;
+      ::getrusage(RUSAGE_SELF, &usage);
+      return static_cast<size_t>(usage.ru_maxrss) * 1024;
+    };
+    const size_t before = most();
+    bool refused = false;
+    try {
+      parse_packed_folder(as_bytes(record), records);
+    } catch (const CorruptError&) {
+      refused = true;
+    }
+    return refused == sound ? "0 0" : std::to_string(most() - before);
+  });
+  EXPECT_NE(said, "0 0") << pickle.substr(0, 100);
+  return std::stoul(said);
+}
+
+std::string repeated(const std::string& part, size_t times) {
+  std::string text;
+  for (size_t i = 0; i < times; ++i) text += part;
+  return text;
+}
+
+// What costs most for what it is in the file: 12 bytes of table a record, and the pickle.
+TEST(PackedFolder, memory_is_at_most_32_bytes_a_byte_whatever_the_pickle_says) {
+#ifdef FUELRAIL_SANITIZED
+  GTEST_SKIP() << "its own memory is counted";
+#endif
+  constexpr size_t kSize = 1 << 20;
+  const auto number = [](size_t i) {  // four letters
+    std::string name = "\x8c\x04";
+    for (int k = 0; k < 4; ++k, i /= 64) name += static_cast<char>('0' + i % 64);
+    return name;
+  };
+  std::string files = kPickledFolder, pairs = kPickledFolder + "(";
+  for (size_t i = 0; files.size() < kSize; ++i) {
+    files += number(i) + "K\1s";
+    pairs += number(i) + "K\1";
+  }
+  // Empty folders, and folders of a file with a long name that is remembered as 1.
+  const std::string first = "ccollections\nOrderedDict\nq\2)R";
+  std::string folders = kPickledFolder + "(" + pickled("first") + first;
+  std::string long_names = kPickledFolder + "(" + pickled(std::string(1000, 'x')) + "q\1" + first;
+  for (size_t i = 0; folders.size() < kSize; ++i) {
+    folders += number(i) + "h\2)R";
+    long_names += number(i) + "h\2)Rh\1K\1s";
+  }
+  const std::vector<std::pair<std::string, std::string>> pickles{
+      {"arguments", repeated(")", kSize)},
+      {"marks", repeated("(", kSize)},
+      {"numbers", repeated("K\1", kSize / 2)},
+      {"memo", "K\1" + repeated("\x94", kSize)},
+      {"memo and stack", "K\1" + repeated("\x94K\1", kSize / 3)},
+      {"files", files + "."},
+      {"pairs", pairs + "u."},
+      {"folders", folders + "u."},
+      {"long names", long_names + "u."}};
+  for (const auto& [name, pickle] : pickles) {
+    const uint64_t records = 150'000;
+    const bool sound = pickle.ends_with('.');
+    const size_t bytes = growth_bytes(pickle, records, sound);
+    const size_t in_file = pickle.size() + (sound && name != "folders" ? kEntryBytes * records : 0);
+    EXPECT_LE(bytes, 32 * in_file + (2 << 20)) << name;
+    if (::getenv("FUELRAIL_SHOW_MEMORY") != nullptr) {
+      std::printf("%s: %.1f bytes a byte\n", name.c_str(),
+                  static_cast<double>(bytes) / static_cast<double>(in_file));
+    }
+  }
 }
 
 TEST(PackedFolder, shapes_that_are_no_folder_are_refused) {
@@ -298,6 +411,20 @@ TEST(PackedImages, folders_of_another_layout_are_refused_as_the_folder_is) {
               HasSubstr("the class folder 'cat' has no images"));
   EXPECT_THROW(open_packed_images(packed("empty"), {.keep_going = [] { return false; }}),
                StateError);
+}
+
+// 250 folders in one another, each named by the same 1,000 bytes, and in the last one many files.
+TEST(PackedImages, paths_that_are_longer_together_than_any_folders_are_refused) {
+  std::string pickle = kPickledFolder + pickled(std::string(1000, 'x')) + "q\1" + kPickledFolder;
+  for (int i = 0; i < 200; ++i) pickle += "h\1" + kPickledFolder;
+  for (int i = 0; i < 1000; ++i) pickle += pickled(std::to_string(i) + ".jpg") + "K\0s"s;
+  pickle += std::string(201, 's') + ".";
+  std::vector<std::string> records(1001);
+  records.back() = std::string(kFolderMark) + pickle;
+  const TemporaryDirectory directory;
+  write_file(directory / "x.ffr", file_of(records));
+  EXPECT_THAT(refusal_of<CorruptError>([&] { open_packed_images(directory / "x.ffr"); }),
+              HasSubstr("x.ffr: the paths of the packed folder are longer together than any"));
 }
 
 TEST(PackedImages, a_file_that_is_no_packed_folder_is_refused_with_its_last_record) {

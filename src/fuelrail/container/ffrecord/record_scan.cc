@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/image_format.h"
 #include "fuelrail/container/image_record.h"
@@ -19,6 +20,8 @@ namespace {
 constexpr uint64_t kBeginBytes = 128;
 constexpr uint64_t kMaxBeginBytes = 8 * 1024;
 constexpr uint64_t kMaxPrefixBytes = kImageHeaderBytes + uint64_t{frx::kMaxLabels} * sizeof(float);
+
+constexpr uint64_t kPieceBytes = uint64_t{1} << 20;  // of a record that is read whole
 
 constexpr size_t kWindow = 2048;  // records in flight; read in groups, so that neighbours meet
 constexpr size_t kGroup = 256;
@@ -83,7 +86,9 @@ class Scan {
     const Slot& slot = slots_[completion.tag];
     try {
       if (completion.error) std::rethrow_exception(completion.error);
-      tally_.add(image_begin(slot.record, slot.bytes));
+      const Bytes begin = image_begin(slot.record, slot.bytes);
+      const bool doubtful = tally_.would_change_labels(begin) && !is_sound(slot.record, slot.bytes);
+      tally_.add(doubtful ? Bytes() : begin);
     } catch (Error& error) {
       error.add(
           {.path = source_.uri(), .record = slot.record, .offset = table_.offset(slot.record)});
@@ -102,6 +107,18 @@ class Scan {
     if (!announced_format(range(i, begin, prefix, kImageSignatureBytes))) return {};
     begin_bytes_ = std::max(begin_bytes_, std::min(prefix + kImageSignatureBytes, kMaxBeginBytes));
     return range(i, begin, 0, prefix);
+  }
+
+  // Whether the checksum of record i, of which `begin` is there, is right.
+  bool is_sound(uint64_t i, Bytes begin) {
+    uint32_t crc = crc32(begin);
+    for (uint64_t at = begin.size(); at < table_.length(i);) {
+      piece_.resize(static_cast<size_t>(std::min(kPieceBytes, table_.length(i) - at)));
+      source_.read(table_.offset(i) + at, piece_);
+      crc = crc32(piece_, crc);
+      at += piece_.size();
+    }
+    return crc == table_.crc(i);
   }
 
   // Part of record i, of which `begin` is there; shorter where the record ends. Requires: from <=
@@ -140,6 +157,7 @@ class Scan {
   uint64_t told_records_ = 0;
   Clock::time_point told_;
   std::vector<std::byte> further_;
+  std::vector<std::byte> piece_;
   std::vector<Slot> slots_;
   std::vector<size_t> free_;  // slots
   std::vector<Completion> completions_;

@@ -1,4 +1,9 @@
-// Finds out what the records of an FFRecord file are, from their beginnings alone.
+// Finds out what the records of an FFRecord file are, from their beginnings.
+//
+// A damaged label must not change the labels of the whole file: a record whose labels are of
+// another kind than those before (no whole number, another number of them) is believed only if its
+// checksum is right, for which it is read whole. That is a record or two of a sound file. One that
+// is damaged counts as no image record.
 #pragma once
 
 #include <cstdint>

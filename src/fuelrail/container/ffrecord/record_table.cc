@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "fuelrail/base/crc32.h"
@@ -15,6 +16,8 @@ constexpr uint64_t kCrcBytes = 4;  // the table's own checksum, which does not c
 constexpr uint64_t kCountBytes = 8;
 constexpr uint64_t kOffsetBytes = 8;
 constexpr uint64_t kMaxRecords = kMaxRecordBytes / kEntryBytes;  // no count in use comes near it
+
+constexpr uint64_t kRecordsAtOnce = (uint64_t{1} << 20) / kOffsetBytes;  // whose offsets are read
 
 constexpr const char* kRestore = "Restore the file, or write it anew";
 
@@ -112,16 +115,12 @@ RecordTable RecordTable::read(const Source& source, bool verify,
                  read_le<int64_t>(source, place_of_offset(records, records - 1)),
                  table_bytes(records));
   }
-  table.bytes_.resize(table_bytes(records) - kCrcBytes);
-  source.read(kCrcBytes, table.bytes_);
-
-  if (verify && table.has_checksum()) table.verify(source.uri());
-  uint64_t least = table_bytes(records);
-  for (uint64_t i = 0; i < records; ++i) {
-    const uint64_t offset = table.offset(i);
-    check_offset(source, records, i, static_cast<int64_t>(offset), least);
-    least = offset;
-  }
+  table.bytes_ = std::make_unique_for_overwrite<std::byte[]>(table.bytes().size());
+  table.read_offsets(source);
+  source.read(kCrcBytes,
+              MutableBytes(table.bytes_.get(),
+                           static_cast<size_t>(place_of_offset(records, 0) - kCrcBytes)));
+  if (verify) table.verify(source.uri());
   if (!table.has_checksum() && warn) {
     warn(
         fmt::format("{}: the table of records has no checksum, as those of FFRecord's first "
@@ -131,8 +130,24 @@ RecordTable RecordTable::read(const Source& source, bool verify,
   return table;
 }
 
+// Some at a time, so that memory is used for no more of them than the file has: those that it does
+// not have are zeros.
+void RecordTable::read_offsets(const Source& source) {
+  uint64_t least = table_bytes(records_);
+  for (uint64_t begin = 0; begin < records_;) {
+    const uint64_t end = std::min(begin + kRecordsAtOnce, records_);
+    const uint64_t place = place_of_offset(records_, begin);
+    source.read(place, MutableBytes(bytes_.get() + (place - kCrcBytes),
+                                    static_cast<size_t>((end - begin) * kOffsetBytes)));
+    for (; begin < end; ++begin) {
+      check_offset(source, records_, begin, static_cast<int64_t>(offset(begin)), least);
+      least = offset(begin);
+    }
+  }
+}
+
 uint64_t RecordTable::offset(uint64_t i) const {
-  return load_le<uint64_t>(bytes_.data() + place_of_offset(records_, i) - kCrcBytes);
+  return load_le<uint64_t>(bytes_.get() + place_of_offset(records_, i) - kCrcBytes);
 }
 
 uint64_t RecordTable::length(uint64_t i) const {
@@ -140,11 +155,11 @@ uint64_t RecordTable::length(uint64_t i) const {
 }
 
 uint32_t RecordTable::crc(uint64_t i) const {
-  return load_le<uint32_t>(bytes_.data() + kCountBytes + i * sizeof(uint32_t));
+  return load_le<uint32_t>(bytes_.get() + kCountBytes + i * sizeof(uint32_t));
 }
 
 void RecordTable::verify(const std::string& uri) const {
-  if (has_checksum()) check_crc(uri, bytes_, stored_crc_);
+  if (has_checksum()) check_crc(uri, bytes(), stored_crc_);
 }
 
 }  // namespace fuelrail::ffrecord

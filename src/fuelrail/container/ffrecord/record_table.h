@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/storage/source.h"
@@ -21,7 +21,9 @@ inline constexpr uint64_t kMaxRecordBytes = uint64_t{1} << 46;
 // Bytes before the first record.
 constexpr uint64_t table_bytes(uint64_t records) { return kHeadBytes + kEntryBytes * records; }
 
-// Immutable. Threads: any number at once. Memory: 12 bytes a record.
+// Immutable. Threads: any number at once. Memory: 12 bytes a record, of records that are in the
+// file: a count that the file is too short for takes none, and neither does one that a sparse file
+// has room for, up to 1 MiB, as the memory is used only as far as offsets were read that can be.
 class RecordTable {
  public:
   // Reads and checks it: that all of it is there, the offsets ascend and lie in the file, and, with
@@ -48,11 +50,13 @@ class RecordTable {
 
  private:
   RecordTable() = default;
+  Bytes bytes() const { return {bytes_.get(), static_cast<size_t>(table_bytes(records_)) - 4}; }
+  void read_offsets(const Source& source);
 
   uint32_t stored_crc_ = 0;
   uint64_t records_ = 0;
   uint64_t file_bytes_ = 0;
-  std::vector<std::byte> bytes_;  // of the file, from the count on
+  std::unique_ptr<std::byte[]> bytes_;  // of the file, from the count on
 };
 
 }  // namespace fuelrail::ffrecord

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
@@ -143,6 +145,47 @@ TEST(RecordTable, a_sparse_file_with_room_for_its_count_allocates_nothing_either
   const HollowSource source(uint64_t{1} << 45, head);
   EXPECT_THAT(refusal_of<CorruptError>([&] { RecordTable::read(source, true); }),
               HasSubstr("record 1099511627775"));
+}
+
+// As a sparse file is: what is not in `head`, nor is the last offset, are zeros.
+class SparseSource final : public Source {
+ public:
+  SparseSource(uint64_t records, std::string head)
+      : size_(table_bytes(records) + 1), last_(table_bytes(records) - 8), head_(std::move(head)) {}
+  uint64_t size_bytes() const override { return size_; }
+  const std::string& uri() const override { return uri_; }
+  void read(uint64_t offset, MutableBytes into) const override {
+    bytes_read_ += into.size();
+    std::fill(into.begin(), into.end(), std::byte{0});
+    if (offset < head_.size()) {
+      const Bytes there = as_bytes(head_).subspan(offset);
+      std::copy_n(there.begin(), std::min(there.size(), into.size()), into.begin());
+    }
+    if (offset == last_) store_le(into.data(), size_ - 1);
+  }
+  MappedBytes map() const override { throw std::logic_error("maps"); }
+  uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  uint64_t size_;
+  uint64_t last_;
+  std::string head_;
+  std::string uri_ = "sparse.ffr";
+  mutable uint64_t bytes_read_ = 0;
+};
+
+// Its memory is that which is read into: of 3 GiB that the table would have, the first MiB.
+TEST(RecordTable, a_sparse_file_with_a_right_last_offset_costs_no_more_than_it_has) {
+  const uint64_t records = uint64_t{1} << 28;
+  const std::string head =
+      little_endian<uint32_t>(1) + little_endian<int64_t>(static_cast<int64_t>(records));
+  const SparseSource source(records, head);
+  for (const bool verify : {true, false}) {
+    EXPECT_THAT(refusal_of<CorruptError>([&] { RecordTable::read(source, verify); }),
+                HasSubstr("record 0, offset 1073741836: the table says that a record begins where "
+                          "none can"));
+  }
+  EXPECT_LT(source.bytes_read(), uint64_t{3} << 20);
 }
 
 TEST(RecordTable, offsets_that_cannot_be_are_refused_by_record) {

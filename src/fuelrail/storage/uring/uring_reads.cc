@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <limits>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -51,8 +52,8 @@ UringReads::UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ri
 
 // The kernel writes into the callers' memory until it says that it has done so.
 UringReads::~UringReads() {
-  cancel();
   std::unique_lock hold(mutex_);
+  pending_.clear();
   if (bell_armed_) ring_bell();
   while (true) {
     issue();
@@ -71,6 +72,8 @@ UringReads::~UringReads() {
 void UringReads::submit(std::span<const ReadRequest> requests) {
   std::lock_guard hold(mutex_);
   handed_over_.clear();
+  completed_.make_room(requests.size());
+  unchecked_.reserve(completed_.in_flight() + requests.size());
   const size_t before = pending_.size();
   try {
     for (const ReadRequest& request : requests) {
@@ -96,7 +99,10 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
   while (true) {
     reap();
     issue();
-    if (completed_.serve(at_least)) break;
+    if (completed_.serve(at_least)) {
+      if (at_least == 0 && completed_.empty() && !unchecked_.empty()) check_one(hold);
+      break;
+    }
     if (!unchecked_.empty()) {
       check_one(hold);
       continue;
@@ -156,6 +162,7 @@ bool UringReads::may_be_kernels(const ReadRequest& request) const {
 void UringReads::let_kernel_read(int at_once) {
   ring_->set_workers(static_cast<unsigned>(at_once));
   kernel_reads_at_once_ = static_cast<size_t>(std::max(at_once, kRingDepth));
+  free_.reserve(kernel_reads_at_once_);
   while (reads_.size() < kernel_reads_at_once_) {
     free_.push_back(reads_.size());
     reads_.emplace_back();
@@ -167,15 +174,26 @@ bool UringReads::may_start() {
          reads_.size() - free_.size() < kernel_reads_at_once_ && ring_->has_room();
 }
 
+// Returns: false where there is no memory for it now.
+bool UringReads::start_one() {
+  const size_t slot = free_.back();
+  Read& read = reads_[slot];
+  try {
+    read.pieces.reserve(2 * kMaxRunRequests);
+    read.run.take_from(pending_, direct_.wanted_for(pending_.front()));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  free_.pop_back();
+  prepare(slot);
+  return true;
+}
+
 // Starts as many reads as the ring is to take.
 void UringReads::issue() {
-  while (may_start()) {
-    const size_t slot = free_.back();
-    free_.pop_back();
-    reads_[slot].run.take_from(pending_, direct_.wanted_for(pending_.front()));
-    prepare(slot);
-  }
-  all_started_ = ring_->submit();
+  bool all = true;
+  while (all && may_start()) all = start_one();
+  all_started_ = ring_->submit() && all;
   if (ring_->closed()) give_up_ring();
 }
 
@@ -189,7 +207,12 @@ void UringReads::give_up_ring() {
       read_by_threads(reads_[*tag].run.requests);
     }
   }
-  handed_over_.assign(pending_.begin(), pending_.end());
+  try {
+    handed_over_.assign(pending_.begin(), pending_.end());
+  } catch (const std::bad_alloc&) {  // the next call tries again
+    all_started_ = false;
+    return;
+  }
   pending_.clear();
   read_by_threads(handed_over_);
   all_started_ = true;
@@ -232,7 +255,7 @@ void UringReads::finish(size_t slot, int32_t value) {
   if (value >= 0 && static_cast<size_t>(value) >= read.bytes) {
     for (const ReadRequest& request : read.run.requests) {
       if (request.crc) {
-        unchecked_.push_back(request);
+        unchecked_.push(request);
       } else {
         completed_.add({request.tag, nullptr});
       }
@@ -246,8 +269,7 @@ void UringReads::finish(size_t slot, int32_t value) {
 
 // By the thread that waits, which lets others submit meanwhile.
 void UringReads::check_one(std::unique_lock<std::mutex>& hold) {
-  const ReadRequest request = unchecked_.front();
-  unchecked_.pop_front();
+  const ReadRequest request = unchecked_.pop();
   hold.unlock();
   Completion completion = checked(request);
   hold.lock();
@@ -259,7 +281,7 @@ void UringReads::check_one(std::unique_lock<std::mutex>& hold) {
 void UringReads::read_by_threads(std::span<const ReadRequest> requests) {
   try {
     threads_.start(requests);
-  } catch (const Error&) {  // no thread: then here
+  } catch (const std::exception&) {  // no thread, or no memory for one: then here
     for (const ReadRequest& request : requests) completed_.add(perform(request, direct_));
     by_threads_ += requests.size();
   }

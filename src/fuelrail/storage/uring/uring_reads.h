@@ -21,6 +21,7 @@
 #include "fuelrail/storage/read_queue.h"
 #include "fuelrail/storage/read_run.h"
 #include "fuelrail/storage/read_threads.h"
+#include "fuelrail/storage/reserved_queue.h"
 #include "fuelrail/storage/uring/ring.h"
 
 namespace fuelrail::uring {
@@ -61,6 +62,7 @@ class UringReads {
   void let_kernel_read(int at_once);
   bool may_be_kernels(const ReadRequest& request) const;
   bool may_start();
+  bool start_one();
   void issue();
   void give_up_ring();
   void prepare(size_t slot);
@@ -84,7 +86,8 @@ class UringReads {
   size_t kernel_reads_at_once_ = 0;
   std::deque<ReadRequest> pending_;  // for the kernel
   std::vector<ReadRequest> handed_over_;
-  std::deque<ReadRequest> unchecked_;  // read by the kernel, their checksums not looked at
+  // Read by the kernel, but their checksums not looked at; has room for all that are in flight.
+  ReservedQueue<ReadRequest> unchecked_;
   CompletedReads completed_;
   size_t by_kernel_ = 0;  // requests completed
   size_t by_threads_ = 0;
