@@ -16,9 +16,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>

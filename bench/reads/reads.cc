@@ -30,7 +30,6 @@
 #include "fuelrail/engine/engine.h"
 #include "fuelrail/loader/image_worker.h"
 #include "fuelrail/sampler/epoch_sampler.h"
-#include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/hooked_container.h"
 
 namespace fuelrail {

@@ -51,7 +51,6 @@ void bind_base(nb::module_& module) {
   module.def("suggest", &suggest, nb::arg("given"), nb::arg("known"),
              "The nearest of the known names, as a sentence.");
   module.def("default_threads", &default_threads, "Threads that a loader starts by default.");
-  module.def("describe_cpu", &describe_cpu, "The processor and its widest vector instructions.");
 }
 
 }  // namespace fuelrail::python

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "bindings.h"
 #include "fuelrail/base/error.h"

@@ -23,9 +23,6 @@ def suggest(given: str, known: Sequence[str]) -> str:
 def default_threads() -> int:
     """Threads that a loader starts by default."""
 
-def describe_cpu() -> str:
-    """The processor and its widest vector instructions."""
-
 class Array:
     """
     A dense, row-major array in memory of the core.

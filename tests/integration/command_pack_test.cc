@@ -135,7 +135,7 @@ TEST_F(CommandTest, a_full_disk_is_an_input_output_error_and_leaves_nothing) {
 
 TEST_F(CommandTest, progress_on_a_terminal_is_one_line_that_is_replaced) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  ASSERT_GE(terminal, 0);
+  if (terminal < 0) GTEST_SKIP() << "there are no pseudo-terminals here (/dev/ptmx)";
   ASSERT_EQ(::grantpt(terminal), 0);
   ASSERT_EQ(::unlockpt(terminal), 0);
   const std::string name = ::ptsname(terminal);

@@ -75,6 +75,7 @@ TEST_F(CommandTest, an_interrupt_ends_a_command_that_waits_for_its_reader) {
     return all;
   }();
   testing::Command command(arguments, [&] { ::dup2(ends[1], STDOUT_FILENO); });
+  ::close(ends[1]);  // a command that ends too early ends the pipe
   char byte = 0;
   ASSERT_EQ(::read(ends[0], &byte, 1), 1);
   command.send(SIGINT);
@@ -82,7 +83,6 @@ TEST_F(CommandTest, an_interrupt_ends_a_command_that_waits_for_its_reader) {
   EXPECT_EQ(result.code, 130);
   EXPECT_EQ(result.err, "fuelrail: interrupted\n");
   ::close(ends[0]);
-  ::close(ends[1]);
 }
 
 TEST_F(CommandTest, a_full_standard_output_is_an_input_output_error) {

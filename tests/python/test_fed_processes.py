@@ -162,29 +162,3 @@ def test_ctrl_c_between_noting_a_batch_and_feeding_it_loses_and_repeats_nothing(
     finally:
         signal.signal(signal.SIGINT, before)
     assert loader.state_dict()["epoch"] == 1
-
-
-def test_a_forked_child_is_told_and_the_parent_goes_on(
-    python: Callable[..., Any], tiny_file: pathlib.Path
-) -> None:
-    script = """
-loader = make(range(90))
-iterator = iter(loader)
-next(iterator)
-unstarted = make(range(8))
-child = os.fork()
-if child == 0:
-    code = 0
-    for use in (lambda: next(iterator), lambda: iter(loader), loader.state_dict):
-        try:
-            use()
-            code = 1
-        except fr.StateError:
-            pass
-    if len(list(unstarted)) != 2: code = 2
-    os._exit(code)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-assert len(list(iterator)) == 22
-"""
-    done = python(PRELUDE + script, tiny_file)
-    assert (done.returncode, done.stderr) == (0, "")

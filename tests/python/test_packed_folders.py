@@ -6,26 +6,14 @@ import collections
 import os
 import pathlib
 import pickle
-import struct
-import zlib
 
 import pytest
 import torch
 
 import fuelrail as fr
 import fuelrail.torch
+from ffrecord_files import file_of
 from fuelrail import transforms as T
-
-
-def ffrecord(records: list[bytes]) -> bytes:
-    """A file as the format's page has it."""
-    table = struct.pack("<q", len(records))
-    table += b"".join(struct.pack("<I", zlib.crc32(record)) for record in records)
-    at = 12 + 12 * len(records)
-    for record in records:
-        table += struct.pack("<q", at)
-        at += len(record)
-    return struct.pack("<I", zlib.crc32(table)) + table + b"".join(records)
 
 
 def packed(folder: pathlib.Path, protocol: int) -> bytes:
@@ -43,7 +31,7 @@ def packed(folder: pathlib.Path, protocol: int) -> bytes:
         return names
 
     structure = pickle.dumps(add(folder), protocol=protocol)
-    return ffrecord([*records, b"piouhjgbr" + structure])
+    return file_of([*records, b"piouhjgbr" + structure])
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +121,7 @@ def test_a_malicious_pack_is_refused_and_nothing_runs(tmp_path: pathlib.Path) ->
         structure = collections.OrderedDict(cat=Malicious())
         path = tmp_path / "x.ffr"
         last = b"piouhjgbr" + pickle.dumps(structure, protocol=protocol)
-        path.write_bytes(ffrecord([b"image", last]))
+        path.write_bytes(file_of([b"image", last]))
         with pytest.raises(fr.CorruptError, match=r"nothing of it was called.*posix\.system"):
             fr.open(path, schema="class_folders")
     assert not proof.exists()
@@ -141,7 +129,7 @@ def test_a_malicious_pack_is_refused_and_nothing_runs(tmp_path: pathlib.Path) ->
 
 def test_what_is_no_packed_folder_is_refused(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "x.ffr"
-    path.write_bytes(ffrecord([b"one", b"two"]))
+    path.write_bytes(file_of([b"one", b"two"]))
     with pytest.raises(fr.CorruptError, match="no packed folder") as caught:
         fr.open(path, schema="class_folders")
     assert caught.value.path == str(path)
@@ -149,8 +137,8 @@ def test_what_is_no_packed_folder_is_refused(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_folder_of_ffr_files_opens_by_their_names(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "PART_00001.ffr").write_bytes(ffrecord([b"third"]))
-    (tmp_path / "PART_00000.ffr").write_bytes(ffrecord([b"first", b"second"]))
+    (tmp_path / "PART_00001.ffr").write_bytes(file_of([b"third"]))
+    (tmp_path / "PART_00000.ffr").write_bytes(file_of([b"first", b"second"]))
     data = fr.open(tmp_path)
     assert [sample.data for sample in data] == [b"first", b"second", b"third"]
     assert data[2].place == (str(tmp_path / "PART_00001.ffr"), 0, 24)
@@ -162,7 +150,7 @@ def test_a_folder_of_ffr_files_opens_by_their_names(tmp_path: pathlib.Path) -> N
 
 def test_a_table_without_a_checksum_is_warned_of(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "old.ffr"
-    path.write_bytes(bytes(4) + ffrecord([b"one", b"two"])[4:])
+    path.write_bytes(bytes(4) + file_of([b"one", b"two"])[4:])
     with pytest.warns(fr.FuelrailWarning, match="has no checksum"):
         assert fr.open(path)[1].data == b"two"
     path.write_bytes(bytes(12 + 12 * 2) + b"records")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
-import sys
 
 import pytest
 
-TOOL = pathlib.Path(__file__).parents[2] / "tools" / "check_docs"
+from trees import checked, laid
 
 TREE = {
     "src/fuelrail/base/error.h": "",
@@ -20,14 +18,7 @@ TREE = {
 
 def check(root: pathlib.Path, readme: str) -> tuple[int, list[str]]:
     """The exit status and the lines printed for the tree with this README."""
-    for name, text in {**TREE, "README.md": readme}.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    done = subprocess.run(
-        [sys.executable, TOOL, root], capture_output=True, text=True, timeout=60, check=False
-    )
-    return done.returncode, (done.stdout + done.stderr).splitlines()
+    return checked("check_docs", laid(root, {**TREE, "README.md": readme}))
 
 
 @pytest.mark.parametrize(

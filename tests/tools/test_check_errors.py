@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
-import sys
 
 import pytest
 
-TOOL = pathlib.Path(__file__).parents[2] / "tools" / "check_errors"
+from trees import laid, ran
 
 
 def check(root: pathlib.Path, *options: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, TOOL, *options, root],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ran("check_errors", *options, root)
     assert done.stderr == ""
     return done.returncode, done.stdout
 
@@ -31,11 +23,7 @@ def tree(root: pathlib.Path, cpp: str = "", python: str = "", page: str = "") ->
         "python/fuelrail/z.py": python,
         "docs/errors.md": page,
     }
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return root
+    return laid(root, files)
 
 
 def rows(root: pathlib.Path) -> list[str]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
-import sys
 
 import pytest
 
-TOOL = pathlib.Path(__file__).parents[2] / "tools" / "check_layers"
+from trees import checked, laid
 
 DESIGN = """
 | module | may include |
@@ -41,14 +39,7 @@ TREE = {
 
 def check(root: pathlib.Path, changes: dict[str, str]) -> tuple[int, list[str]]:
     """The exit status and the lines printed for the tree with these files changed."""
-    for name, text in {**TREE, **changes}.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    done = subprocess.run(
-        [sys.executable, TOOL, root], capture_output=True, text=True, timeout=60, check=False
-    )
-    return done.returncode, (done.stdout + done.stderr).splitlines()
+    return checked("check_layers", laid(root, {**TREE, **changes}))
 
 
 def test_a_tree_that_keeps_to_the_tables_passes(tmp_path: pathlib.Path) -> None:

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <memory>
-#include <random>
 #include <stdexcept>
 #include <thread>
 #include <vector>

@@ -9,23 +9,15 @@
 #include <string>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::refusal_of;
 
 ColumnSpec image() { return {"image", DType::kFloat32, {3, 224, 224}}; }
-
-template <typename Function>
-std::string message_of(Function function) {
-  try {
-    function();
-  } catch (const InvalidArgumentError& error) {
-    return error.what();
-  }
-  return "no InvalidArgumentError";
-}
 
 TEST(BatchLayout, columns_begin_at_multiples_of_64_bytes) {
   const BatchLayout layout({{"valid", DType::kBool, {}}, image(), {"label", DType::kInt64, {}}}, 3);
@@ -68,22 +60,24 @@ TEST(BatchLayout, empty_dimension_takes_no_bytes) {
 }
 
 TEST(BatchLayout, no_rows_are_refused) {
-  EXPECT_THAT(message_of([] { BatchLayout({image()}, 0); }), HasSubstr("at least one row"));
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([] { BatchLayout({image()}, 0); }),
+              HasSubstr("at least one row"));
 }
 
 TEST(BatchLayout, no_columns_are_refused) {
-  EXPECT_THAT(message_of([] { BatchLayout({}, 1); }), HasSubstr("at least one column"));
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([] { BatchLayout({}, 1); }),
+              HasSubstr("at least one column"));
 }
 
 TEST(BatchLayout, two_columns_of_one_name_are_refused) {
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([] {
                 BatchLayout({image(), image()}, 1);
               }),
               HasSubstr("two columns of the batch are named 'image'"));
 }
 
 TEST(BatchLayout, negative_dimension_is_refused) {
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([] {
                 BatchLayout({{"x", DType::kUint8, {4, -2}}}, 1);
               }),
               HasSubstr("found -2"));
@@ -100,7 +94,7 @@ TEST(BatchLayout, ragged_column_holds_where_its_rows_lie) {
 }
 
 TEST(BatchLayout, ragged_column_of_four_dimensions_is_refused) {
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([] {
                 BatchLayout({{"x", DType::kUint8, {1, 2, 3, -1}}}, 1);
               }),
               HasSubstr("at most 3, found 4"));
@@ -108,15 +102,15 @@ TEST(BatchLayout, ragged_column_of_four_dimensions_is_refused) {
 
 TEST(BatchLayout, more_bytes_than_size_t_holds_are_refused) {
   const int64_t huge = std::numeric_limits<int64_t>::max();
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] {
                 BatchLayout({{"x", DType::kInt64, {huge}}}, 1);
               }),
               HasSubstr("too large"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] {
                 BatchLayout({{"x", DType::kUint8, {huge}}}, 3);
               }),
               HasSubstr("too large"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] {
                 BatchLayout({{"x", DType::kUint8, {huge}},
                              {"y", DType::kUint8, {huge}},
                              {"z", DType::kUint8, {64}}},
@@ -128,7 +122,8 @@ TEST(BatchLayout, more_bytes_than_size_t_holds_are_refused) {
 TEST(BatchLayout, unknown_name_suggests_the_nearest) {
   const BatchLayout layout({image(), {"label", DType::kInt64, {}}}, 1);
   EXPECT_EQ(layout.index_of("label"), 1u);
-  EXPECT_THAT(message_of([&] { layout.index_of("lable"); }), HasSubstr("Did you mean 'label'?"));
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { layout.index_of("lable"); }),
+              HasSubstr("Did you mean 'label'?"));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"

@@ -5,11 +5,12 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/memory_container.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Image and label records named after their part; the id is the index.
 std::shared_ptr<const Container> part(const std::string& name, uint64_t records,
@@ -30,12 +31,7 @@ std::string image_of(const Container& container, uint64_t i) {
 }
 
 std::string refusal(const std::vector<std::shared_ptr<const Container>>& parts) {
-  try {
-    concat(parts);
-    return "nothing was thrown";
-  } catch (const InvalidArgumentError& error) {
-    return error.what();
-  }
+  return testing::refusal_of<InvalidArgumentError>([&] { concat(parts); });
 }
 
 TEST(Concat, every_record_is_found_in_its_part) {

@@ -16,12 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string refusal(const std::string& uri) {
-  try {
-    open_container(uri);
-    return "nothing was thrown";
-  } catch (const UnsupportedError& error) {
-    return error.what();
-  }
+  return testing::refusal_of<UnsupportedError>([&] { open_container(uri); });
 }
 
 TEST(OpenContainer, a_directory_opens_as_a_folder_of_images) {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <string>
 
@@ -13,12 +12,13 @@
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/collecting_sink.h"
 #include "fuelrail/testing/hex.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const FileIdentity kIdentity{.size_bytes = 100, .first_crc = 0x11223344, .last_crc = 0x55667788};
 constexpr uint32_t kForeignSection = section_type("XTRA");
@@ -59,12 +59,7 @@ void flip(std::vector<std::byte>& bytes, size_t bit) {
 
 template <typename ExpectedError>
 std::string refusal(std::vector<std::byte> bytes) {
-  try {
-    opened(std::move(bytes));
-  } catch (const ExpectedError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return testing::refusal_of<ExpectedError>([&] { opened(std::move(bytes)); });
 }
 
 // As a writer with other ideas would leave it: the header's checksum is right again.

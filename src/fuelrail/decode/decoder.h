@@ -29,7 +29,6 @@ struct DecodeJob {
   // Columns to both sides of output's rows, the caller's memory too, that may be overwritten with
   // anything: a region that is wider than the box is then decoded in place, not copied. 0: none.
   int64_t margin = 0;
-  Bytes hints{};               // what the sidecar knows to speed this image up; empty = nothing
   std::exception_ptr error{};  // out: why there are no pixels; null on success
   uint32_t tolerated = 0;      // out: oddities that were passed over, as said below
 };

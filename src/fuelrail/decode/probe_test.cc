@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/decode/jpeg/made_jpeg.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/testing/golden_images.h"
 #include "fuelrail/testing/refusal.h"

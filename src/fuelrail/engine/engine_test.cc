@@ -3,16 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <functional>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <utility>
 
-#include "fuelrail/base/error.h"
 #include "fuelrail/sampler/fed_sampler.h"
 #include "fuelrail/testing/engine_rig.h"
 #include "fuelrail/testing/worker_conformance.h"

@@ -95,8 +95,8 @@ void LookAhead::look_at_each(const std::vector<Entry>& entries, uint64_t turn) {
   for (const Entry& entry : entries) {
     if (entry.record >= container_->size()) continue;
     if (queue_ && !container_->knows_extent(entry.record)) {
-      looks_.push_back({.record = entry.record, .turn = turn});
-      requests_.push_back(request_for(looks_.back()));
+      looks_.push_back({.turn = turn, .look = {.record = entry.record}});
+      requests_.push_back(request_for(looks_.back().look));
     }
     ++turn;
   }
@@ -113,20 +113,20 @@ ReadRequest LookAhead::request_for(Look& look) const {
 Extent LookAhead::find(uint64_t record) {
   const uint64_t turn = found_++;
   if (looks_.empty() || looks_.front().turn != turn) return extent_of(record);
-  while (!has_ended(looks_.front())) collect(1);
-  Look look = std::move(looks_.front());
+  while (!has_ended(looks_.front().look)) collect(1);
+  Look look = std::move(looks_.front().look);
   looks_.pop_front();
   return end(look);
 }
 
 bool LookAhead::is_found() {
-  return looks_.empty() || looks_.front().turn != found_ || has_ended(looks_.front());
+  return looks_.empty() || looks_.front().turn != found_ || has_ended(looks_.front().look);
 }
 
 bool LookAhead::look_at_substitute(uint64_t key, uint64_t record) {
   if (!queue_ || container_->knows_extent(record)) return false;
   try {
-    const auto at = substitutes_.insert_or_assign(key, Look{.record = record, .turn = 0}).first;
+    const auto at = substitutes_.insert_or_assign(key, Look{.record = record}).first;
     const ReadRequest request = request_for(at->second);
     queue_->submit({&request, 1});
     return true;

@@ -31,8 +31,7 @@ class LookAhead {
   // `threads` = looks at once, at most kMaxReadThreads; 0 looks inside `find`, when its turn has
   // come. `on_end` is called when looks have ended, but for cancelled ones, on a thread of theirs,
   // which holds no lock; it must not throw.
-  LookAhead(std::shared_ptr<const Container> container, int threads,
-            std::function<void()> on_end = {});
+  LookAhead(std::shared_ptr<const Container> container, int threads, std::function<void()> on_end);
   // For tests: looks are that queue's reads.
   LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue);
   ~LookAhead();
@@ -75,10 +74,13 @@ class LookAhead {
   class Looks;
   struct Look {
     uint64_t record;
-    uint64_t turn;    // among the planned records
     Extent extent{};  // a thread's of the queue until the look has ended
     bool ended = false;
     std::exception_ptr error{};
+  };
+  struct PlannedLook {
+    uint64_t turn;  // among the planned records
+    Look look;
   };
   struct Planned {
     std::optional<BatchPlan> plan;
@@ -104,7 +106,7 @@ class LookAhead {
   uint64_t found_ = 0;         // of those
   // Of planned records, those that take a look, in the order of their turns. Neither container
   // moves a look.
-  std::deque<Look> looks_;
+  std::deque<PlannedLook> looks_;
   std::unordered_map<uint64_t, Look> substitutes_;  // by key
   std::vector<ReadRequest> requests_;
   std::vector<Completion> completions_;

@@ -3,50 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <new>
 #include <thread>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/sampler/epoch_sampler.h"
+#include "fuelrail/testing/forwarding_read_queue.h"
 #include "fuelrail/testing/hooked_container.h"
 #include "fuelrail/testing/record_worker.h"
+#include "fuelrail/testing/turnstile.h"
 
 namespace fuelrail {
 namespace {
-
-// Looks that stand still until the test lets them end.
-class Looks {
- public:
-  void stand() {
-    std::unique_lock lock(mutex_);
-    ++arrived_;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return open_; });
-  }
-  // Waits until that many looks have begun, for no longer than any right one needs.
-  bool await(size_t looks) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return arrived_ >= looks; });
-  }
-  size_t arrived() {
-    std::lock_guard lock(mutex_);
-    return arrived_;
-  }
-  void open() {
-    std::lock_guard lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  size_t arrived_ = 0;
-  bool open_ = false;
-};
 
 std::shared_ptr<const Container> looked_at(std::function<void(uint64_t)> look) {
   return std::make_shared<HookedContainer>(
@@ -56,9 +24,9 @@ std::shared_ptr<const Container> looked_at(std::function<void(uint64_t)> look) {
 const EpochSamplerOptions kOrder{.records = 100, .batch_size = 8};
 
 TEST(LookAhead, looks_at_as_many_at_once_as_it_has_threads_and_at_further_batches) {
-  Looks looks;
-  const auto container = looked_at([&](uint64_t) { looks.stand(); });
-  LookAhead ahead(container, 3);
+  Turnstile looks;
+  const auto container = looked_at([&](uint64_t record) { looks.pass(record); });
+  LookAhead ahead(container, 3, {});
   EpochSampler sampler(kOrder);
   const auto plan = ahead.next_plan(sampler, 30);
   EXPECT_EQ(sampler.progress().position, 32u);
@@ -74,7 +42,7 @@ TEST(LookAhead, looks_at_as_many_at_once_as_it_has_threads_and_at_further_batche
 }
 
 TEST(LookAhead, plans_no_batch_before_its_turn_where_no_look_is_needed) {
-  LookAhead ahead(made_records(100), 3);
+  LookAhead ahead(made_records(100), 3, {});
   EpochSampler sampler(kOrder);
   for (uint64_t batch = 0; batch < 5; ++batch) {
     const auto plan = ahead.next_plan(sampler, 30);
@@ -91,7 +59,7 @@ TEST(LookAhead, a_failed_look_is_its_own_records) {
     if (record == 3) throw NotFoundError("no such file or directory");
   });
   for (const int threads : {0, 4}) {
-    LookAhead ahead(container, threads);
+    LookAhead ahead(container, threads, {});
     EpochSampler sampler(kOrder);
     const auto plan = ahead.next_plan(sampler, 0);
     for (const Entry& entry : plan->entries) {
@@ -105,28 +73,19 @@ TEST(LookAhead, a_failed_look_is_its_own_records) {
 }
 
 // Threads that now and then cannot be had, or the memory for what they are to do.
-class FailingQueue final : public ReadQueue {
+class FailingQueue final : public ForwardingReadQueue<> {
  public:
   explicit FailingQueue(std::function<void(int call)> before)
-      : before_(std::move(before)),
-        inner_(make_read_queue({.threads = 3, .backend = ReadBackend::kPread})) {}
+      : ForwardingReadQueue(make_read_queue({.threads = 3, .backend = ReadBackend::kPread})),
+        before_(std::move(before)) {}
   void submit(std::span<const ReadRequest> requests) override {
     before_(calls_++);
-    inner_->submit(requests);
+    ForwardingReadQueue::submit(requests);
   }
-  size_t wait(std::span<Completion> into, size_t at_least) override {
-    return inner_->wait(into, at_least);
-  }
-  void cancel() override { inner_->cancel(); }
-  void interrupt() override { inner_->interrupt(); }
-  size_t in_flight() const override { return inner_->in_flight(); }
-  void set_threads(int threads) override { inner_->set_threads(threads); }
-  const char* backend_name() const override { return inner_->backend_name(); }
 
  private:
   const std::function<void(int)> before_;
   int calls_ = 0;
-  const std::unique_ptr<ReadQueue> inner_;
 };
 
 void expect_all_found(std::function<void(int)> before_submit) {
@@ -163,12 +122,12 @@ TEST(LookAhead, a_substitute_is_found_where_no_thread_can_be_had) {
 }
 
 TEST(LookAhead, substitutes_are_found_while_planned_records_are_looked_at) {
-  Looks looks;
+  Turnstile looks;
   const auto container = looked_at([&](uint64_t record) {
-    if (record < 8) looks.stand();
+    if (record < 8) looks.pass(record);
     if (record == 60) throw NotFoundError("no such file or directory");
   });
-  LookAhead ahead(container, 9);
+  LookAhead ahead(container, 9, {});
   EpochSampler sampler(kOrder);
   const auto plan = ahead.next_plan(sampler, 0);
   EXPECT_TRUE(looks.await(8));
@@ -232,9 +191,9 @@ TEST(LookAhead, without_threads_a_record_is_looked_at_when_it_is_asked_for) {
 }
 
 TEST(LookAhead, cancelled_looks_say_so_until_it_goes_on) {
-  Looks looks;
-  const auto container = looked_at([&](uint64_t) { looks.stand(); });
-  LookAhead ahead(container, 1);
+  Turnstile looks;
+  const auto container = looked_at([&](uint64_t record) { looks.pass(record); });
+  LookAhead ahead(container, 1, {});
   EpochSampler sampler(kOrder);
   auto plan = ahead.next_plan(sampler, 0);
   EXPECT_TRUE(looks.await(1));
@@ -260,7 +219,7 @@ TEST(LookAhead, one_thread_looks_in_the_order_of_the_plans) {
   const auto container = looked_at([&](uint64_t record) { looked.push_back(record); });
   std::vector<uint64_t> planned;
   {
-    LookAhead ahead(container, 1);
+    LookAhead ahead(container, 1, {});
     EpochSampler sampler({.records = 100, .seed = 1, .shuffle = Shuffle::kFull, .batch_size = 20});
     for (int batch = 0; batch < 5; ++batch) {
       const auto plan = ahead.next_plan(sampler, 0);
@@ -272,11 +231,11 @@ TEST(LookAhead, one_thread_looks_in_the_order_of_the_plans) {
 }
 
 TEST(LookAhead, what_is_dropped_is_forgotten_and_its_looks_have_ended) {
-  Looks looks;
+  Turnstile looks;
   const auto container = looked_at([&](uint64_t record) {
-    if (record < 90) looks.stand();
+    if (record < 90) looks.pass(record);
   });
-  LookAhead ahead(container, 1);
+  LookAhead ahead(container, 1, {});
   EpochSampler sampler(kOrder);
   static_cast<void>(ahead.next_plan(sampler, 80));
   EXPECT_TRUE(looks.await(1));
@@ -309,7 +268,7 @@ class ScriptedSampler final : public Sampler {
 
 TEST(LookAhead, an_error_and_the_end_of_the_order_come_in_their_places) {
   const auto container = looked_at([](uint64_t) {});
-  LookAhead ahead(container, 2);
+  LookAhead ahead(container, 2, {});
   ScriptedSampler sampler;
   const auto expect_record = [&](uint64_t record) {
     const auto plan = ahead.next_plan(sampler, 50);

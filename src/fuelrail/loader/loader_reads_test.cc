@@ -1,8 +1,6 @@
 // How a loader reads changes no batch.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/testing/image_set.h"
 #include "fuelrail/testing/temporary_directory.h"

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/packer_rig.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
@@ -59,14 +59,7 @@ class Convert : public Packer {
   template <typename Expected>
   std::string refused(const std::string& source, const std::string& output,
                       const ConvertOptions& options = {}) const {
-    try {
-      convert(source, output, options);
-    } catch (const Expected& error) {
-      return error.what();
-    } catch (const Error& error) {
-      ADD_FAILURE() << "another kind of error: " << error.what();
-    }
-    return "";
+    return testing::refusal_of<Expected>([&] { convert(source, output, options); });
   }
 
   void expect_equal_files(const std::string& a, const std::string& b) const {

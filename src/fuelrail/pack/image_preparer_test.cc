@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <string>
-
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/orientation.h"
 #include "fuelrail/pack/jpeg_encoder.h"

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <string>
-
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/testing/photographs.h"

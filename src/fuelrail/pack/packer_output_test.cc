@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "fuelrail/container/open.h"
 #include "fuelrail/pack/packer.h"

@@ -5,7 +5,6 @@
 #include <memory>
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 

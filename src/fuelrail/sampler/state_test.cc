@@ -7,11 +7,12 @@
 #include <string>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 State example() {
   State state;
@@ -24,12 +25,7 @@ State example() {
 
 // What parse_state says of a text that it must refuse.
 std::string refusal(const std::string& json) {
-  try {
-    parse_state(json);
-  } catch (const InvalidArgumentError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return testing::refusal_of<InvalidArgumentError>([&] { parse_state(json); });
 }
 
 // The example's JSON with one member's text replaced.

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<double> counts_of(const Weights& weights, uint64_t draws, uint64_t seed) {
   std::vector<double> counts(weights.size());
@@ -81,12 +82,7 @@ TEST(Weights, checksum_tells_weights_apart) {
 }
 
 std::string refusal(const std::vector<double>& weights) {
-  try {
-    const Weights made(weights);
-  } catch (const InvalidArgumentError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return testing::refusal_of<InvalidArgumentError>([&] { const Weights made(weights); });
 }
 
 TEST(Weights, what_is_no_weight_is_named) {

@@ -1,8 +1,6 @@
 #include "fuelrail/storage/pread_pool.h"
 
-#include <algorithm>
 #include <deque>
-#include <utility>
 
 namespace fuelrail {
 
@@ -15,15 +13,15 @@ PreadPool::PreadPool(const ReadQueueOptions& options)
 void PreadPool::submit(std::span<const ReadRequest> requests) {
   {
     std::lock_guard hold(mutex_);
-    done_.reserve(in_flight_ + requests.size());
-    in_flight_ += requests.size();
+    completed_.make_room(requests.size());
+    completed_.expect(requests.size());
   }
   try {
     threads_.start(requests);
   } catch (...) {
     {
       std::lock_guard hold(mutex_);
-      in_flight_ -= requests.size();
+      completed_.forget(requests.size());
     }
     complete_.notify_one();
     throw;
@@ -33,18 +31,15 @@ void PreadPool::submit(std::span<const ReadRequest> requests) {
 size_t PreadPool::wait(std::span<Completion> into, size_t at_least) {
   std::unique_lock hold(mutex_);
   wanted_ = at_least;
-  complete_.wait(hold, [this] { return waiter_is_served(); });
-  if (at_least > 0) interrupted_ = false;
+  complete_.wait(hold, [this] { return completed_.serve(wanted_); });
   wanted_ = 0;
-  const size_t count = take_completions(done_, into);
-  in_flight_ -= count;
-  return count;
+  return completed_.take(into, at_least);
 }
 
 void PreadPool::interrupt() {
   {
     std::lock_guard hold(mutex_);
-    interrupted_ = true;
+    completed_.interrupt();
   }
   complete_.notify_one();
 }
@@ -53,22 +48,22 @@ void PreadPool::cancel() {
   const std::deque<ReadRequest> pending = threads_.take_pending();
   {
     std::lock_guard hold(mutex_);
-    for (const ReadRequest& request : pending) done_.push(cancelled(request));
+    completed_.add_cancelled(pending);
   }
   complete_.notify_one();
 }
 
 size_t PreadPool::in_flight() const {
   std::lock_guard hold(mutex_);
-  return in_flight_;
+  return completed_.in_flight();
 }
 
 void PreadPool::deliver(std::span<Completion> completions) {
   bool wakes = false;
   {
     std::lock_guard hold(mutex_);
-    for (Completion& completion : completions) done_.push(std::move(completion));
-    wakes = wanted_ > 0 && waiter_is_served();
+    completed_.add(completions);
+    wakes = wanted_ > 0 && completed_.serve(wanted_);
   }
   if (wakes) complete_.notify_one();
   if (on_completion_) on_completion_();

@@ -7,9 +7,10 @@
 #include <mutex>
 #include <span>
 
+#include "fuelrail/storage/completed_reads.h"
 #include "fuelrail/storage/read_queue.h"
+#include "fuelrail/storage/read_run.h"
 #include "fuelrail/storage/read_threads.h"
-#include "fuelrail/storage/reserved_queue.h"
 
 namespace fuelrail {
 
@@ -28,18 +29,13 @@ class PreadPool {
 
  private:
   void deliver(std::span<Completion> completions);
-  bool waiter_is_served() const {
-    return interrupted_ || done_.size() >= std::min(wanted_, in_flight_);
-  }
 
   DirectReads direct_;
   const std::function<void()> on_completion_;
   mutable std::mutex mutex_;
   std::condition_variable complete_;
-  ReservedQueue<Completion> done_;  // has room for all that are in flight
-  size_t in_flight_ = 0;
-  size_t wanted_ = 0;  // what `wait` is waiting for; 0 = nobody waits
-  bool interrupted_ = false;
+  CompletedReads completed_;
+  size_t wanted_ = 0;    // what `wait` is waiting for; 0 = nobody waits
   ReadThreads threads_;  // destroyed first: they deliver into the rest
 };
 

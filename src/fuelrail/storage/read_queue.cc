@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/storage/completed_reads.h"
 #include "fuelrail/storage/pread_pool.h"
 #include "fuelrail/storage/read_run.h"
 #include "fuelrail/storage/uring/uring_reads.h"
@@ -23,41 +24,38 @@ class InlineReads {
 
   void submit(std::span<const ReadRequest> requests) {
     std::lock_guard hold(mutex_);
-    done_.reserve(in_flight_ + requests.size());
+    completed_.make_room(requests.size());
     pending_.insert(pending_.end(), requests.begin(), requests.end());
-    in_flight_ += requests.size();
+    completed_.expect(requests.size());
   }
 
   size_t wait(std::span<Completion> into, size_t at_least) {
     std::unique_lock hold(mutex_);
-    size_t count = take_completions(done_, into);
-    while (count < at_least && !pending_.empty() && !interrupted_) {
+    while (!completed_.serve(at_least)) {
       const ReadRequest request = pending_.front();
       pending_.pop_front();
       hold.unlock();
-      into[count++] = perform(request, direct_);
+      Completion completion = perform(request, direct_);
       hold.lock();
-      count += take_completions(done_, into.subspan(count));  // cancelled in the meantime
+      completed_.add(std::move(completion));
     }
-    if (at_least > 0) interrupted_ = false;
-    in_flight_ -= count;
-    return count;
+    return completed_.take(into, at_least);
   }
 
   void interrupt() {
     std::lock_guard hold(mutex_);
-    interrupted_ = true;
+    completed_.interrupt();
   }
 
   void cancel() {
     std::lock_guard hold(mutex_);
-    for (const ReadRequest& request : pending_) done_.push(cancelled(request));
+    completed_.add_cancelled(pending_);
     pending_.clear();
   }
 
   size_t in_flight() const {
     std::lock_guard hold(mutex_);
-    return in_flight_;
+    return completed_.in_flight();
   }
 
   void set_threads(int) {}
@@ -67,9 +65,7 @@ class InlineReads {
   DirectReads direct_;
   mutable std::mutex mutex_;
   std::deque<ReadRequest> pending_;
-  ReservedQueue<Completion> done_;  // cancelled ones
-  size_t in_flight_ = 0;
-  bool interrupted_ = false;
+  CompletedReads completed_;
 };
 
 // What reads, and the process that it belongs to.

@@ -240,10 +240,4 @@ Completion cancelled(const ReadRequest& request) noexcept {
   }
 }
 
-size_t take_completions(ReservedQueue<Completion>& done, std::span<Completion> into) noexcept {
-  const size_t count = std::min(done.size(), into.size());
-  for (Completion& completion : into.first(count)) completion = done.pop();
-  return count;
-}
-
 }  // namespace fuelrail

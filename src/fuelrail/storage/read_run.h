@@ -9,12 +9,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "fuelrail/storage/read_queue.h"
-#include "fuelrail/storage/reserved_queue.h"
 
 namespace fuelrail {
 
@@ -128,8 +126,5 @@ Completion perform(const ReadRequest& request, DirectReads& direct) noexcept;
 void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& done);
 
 Completion cancelled(const ReadRequest& request) noexcept;
-
-// Moves as many completions as fit from the front of `done` to `into`. Returns: how many.
-size_t take_completions(ReservedQueue<Completion>& done, std::span<Completion> into) noexcept;
 
 }  // namespace fuelrail

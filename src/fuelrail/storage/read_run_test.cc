@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
-#include <map>
 
 #include "fuelrail/testing/read_queue_conformance.h"
 

@@ -82,4 +82,20 @@ class CropJob {
   std::vector<uint8_t> pixels_;
 };
 
+// A box of an image's bytes, decoded. The job reads a copy that is exactly as long, so that a
+// sanitizer sees what is read behind it.
+class DecodeAttempt {
+ public:
+  DecodeAttempt(const std::string& encoded, const ImageInfo& info, Box box, Decoder& decoder)
+      : bytes_(encoded.begin(), encoded.end()),
+        crop_(as_bytes({bytes_.data(), bytes_.size()}), info, box) {
+    crop_.decode_with(decoder);
+  }
+  CropJob* operator->() { return &crop_; }
+
+ private:
+  std::vector<char> bytes_;
+  CropJob crop_;
+};
+
 }  // namespace fuelrail::testing

@@ -2,7 +2,6 @@
 // that reader and writer are held against a third.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>

@@ -10,6 +10,7 @@
 #include <exception>
 #include <functional>
 #include <string>
+#include <thread>
 
 namespace fuelrail {
 
@@ -39,6 +40,15 @@ inline std::string in_forked_child(const std::function<std::string()>& body) {
   int status = 0;
   ::waitpid(child, &status, 0);
   return said;
+}
+
+// Whether a child of this process, as it is now, can start a thread: qemu-user 7.2 fails an assertion
+// of its own in one whose parent has threads.
+inline bool child_can_start_threads() {
+  return in_forked_child([] {
+           std::thread([] {}).join();
+           return std::string("yes");
+         }) == "yes";
 }
 
 // The same as a user without rights, where the test runs as root.

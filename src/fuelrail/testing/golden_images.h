@@ -1,8 +1,6 @@
 // The golden images of tests/golden/images, with what Pillow says their pixels are.
 #pragma once
 
-#include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>

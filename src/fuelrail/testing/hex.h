@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <fstream>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>

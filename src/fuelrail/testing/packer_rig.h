@@ -14,6 +14,7 @@
 #include "fuelrail/pack/packer.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/photograph_folder.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 
@@ -60,14 +61,7 @@ class Packer : public PhotographFolder {
   template <typename Expected>
   std::string refusal(const std::string& source, const std::string& output,
                       const PackOptions& options = {}) const {
-    try {
-      pack(source, output, options);
-    } catch (const Expected& error) {
-      return error.what();
-    } catch (const Error& error) {
-      ADD_FAILURE() << "another kind of error: " << error.what();
-    }
-    return "";
+    return testing::refusal_of<Expected>([&] { pack(source, output, options); });
   }
 
   std::vector<std::string> images_;  // in the order of packing

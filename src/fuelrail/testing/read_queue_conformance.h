@@ -7,12 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <filesystem>
 #include <latch>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <set>
 #include <string>
@@ -22,54 +20,13 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/storage/read_queue.h"
+#include "fuelrail/testing/gated_source.h"
+#include "fuelrail/testing/read_file.h"
 #include "fuelrail/testing/source_conformance.h"
-#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
-
-// A source whose reads stand still until the gate is opened.
-class GatedSource final : public Source {
- public:
-  uint64_t size_bytes() const override { return 1'000; }
-  const std::string& uri() const override { return uri_; }
-  void read(uint64_t offset, MutableBytes into) const override {
-    {
-      std::unique_lock hold(mutex_);
-      ++waiting_;
-      arrived_.notify_all();
-      opened_.wait(hold, [this] { return open_; });
-    }
-    std::fill(into.begin(), into.end(), static_cast<std::byte>(offset));
-  }
-  MappedBytes map() const override { return {}; }
-
-  void open() {
-    std::lock_guard hold(mutex_);
-    open_ = true;
-    opened_.notify_all();
-  }
-  void close() {
-    std::lock_guard hold(mutex_);
-    open_ = false;
-    waiting_ = 0;
-  }
-  // Waits until `reads` reads have arrived at the gate since it was closed.
-  void await_reads(int reads) const {
-    std::unique_lock hold(mutex_);
-    arrived_.wait(hold, [&] { return waiting_ >= reads; });
-  }
-
- private:
-  std::string uri_ = "gated";
-  mutable std::mutex mutex_;
-  mutable std::condition_variable opened_;
-  mutable std::condition_variable arrived_;
-  mutable int waiting_ = 0;
-  bool open_ = false;
-};
 
 inline std::string message_of(const std::exception_ptr& error) {
   if (error == nullptr) return "";
@@ -297,24 +254,6 @@ TYPED_TEST_P(ReadQueueConformance, empty_reads_complete) {
   this->queue().submit({&request, 1});
   EXPECT_EQ(this->drain(), (std::map<uint64_t, std::string>{{3, ""}}));
 }
-
-// A source with a descriptor, which a backend may read in ways of its own.
-class ReadFile {
- public:
-  explicit ReadFile(size_t bytes) : bytes_(numbered_bytes(bytes)) {
-    const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
-    write_file(directory_ / "data", std::string(text));
-    source_ = local_file_system().open(directory_ / "data");
-  }
-  const Source& source() const { return *source_; }
-  const std::vector<std::byte>& bytes() const { return bytes_; }
-  std::string path() const { return directory_ / "data"; }
-
- private:
-  TemporaryDirectory directory_;
-  std::vector<std::byte> bytes_;
-  std::shared_ptr<const Source> source_;
-};
 
 TYPED_TEST_P(ReadQueueConformance, requests_of_a_file_complete_once_with_their_bytes) {
   const ReadFile file(2'000'000);

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -87,16 +86,6 @@ class Reader {
   std::vector<std::byte> framed_;
   Sample sample_;
 };
-
-template <typename ExpectedError>
-std::string refusal(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const ExpectedError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 
 // One whole-number label; the magic is in an image, an id and a label-sized place.
 struct ImageFile {

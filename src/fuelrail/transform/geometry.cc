@@ -1,7 +1,6 @@
 #include "fuelrail/transform/geometry.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "fuelrail/transform/taps.h"
 

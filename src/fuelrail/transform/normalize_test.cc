@@ -5,12 +5,12 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <string>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/each_simd_target.h"
+#include "fuelrail/testing/refusal.h"
 #include "fuelrail/transform/half.h"
 
 namespace fuelrail {
@@ -146,12 +146,7 @@ TEST(PixelWriter, every_level_of_every_channel_is_exact) {
 }
 
 std::string refusal(const PixelFormat& format) {
-  try {
-    PixelWriter writer(format);
-  } catch (const InvalidArgumentError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return testing::refusal_of<InvalidArgumentError>([&] { PixelWriter writer(format); });
 }
 
 TEST(PixelWriter, normalize_with_uint8_output_is_refused) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
-#include <optional>
 #include <utility>
 #include <vector>
 

@@ -11,11 +11,12 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/hex.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail::recordio {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::string kMagicText = "\x0a\x23\xd7\xce";
 
@@ -38,12 +39,7 @@ std::string unframed(const std::vector<std::byte>& bytes) {
 template <typename ExpectedError>
 std::string refusal(std::string_view hex) {
   std::vector<std::byte> storage;
-  try {
-    unframe(bytes_of_hex(hex), storage, 1000);
-  } catch (const ExpectedError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return testing::refusal_of<ExpectedError>([&] { unframe(bytes_of_hex(hex), storage, 1000); });
 }
 
 struct Vector {

@@ -8,22 +8,18 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/testing/collecting_sink.h"
+#include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail::recordio {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::string kGolden = std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/recordio/";
 
 std::string refusal(std::string_view text) {
-  try {
-    parse_index(as_bytes(text), "x.idx");
-  } catch (const CorruptError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return testing::refusal_of<CorruptError>([&] { parse_index(as_bytes(text), "x.idx"); });
 }
 
 // Golden files are opened as copies: opening one leaves a sidecar beside it.
@@ -97,7 +93,7 @@ TEST(IndexFile, subset_in_any_order_is_resolved) {
     text += "k\t" + std::to_string(container.extent(record).offset) + "\n";
   }
   const auto records = resolve_index(parse_index(as_bytes(text), "x.idx"), container, "x.idx");
-  EXPECT_THAT(records, testing::ElementsAre(5, 3, 3, 20, 0));
+  EXPECT_THAT(records, ::testing::ElementsAre(5, 3, 3, 20, 0));
 }
 
 TEST(IndexFile, index_of_another_file_is_refused_with_line_and_offset) {

@@ -10,14 +10,16 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/container_conformance.h"
 #include "fuelrail/testing/record_file.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail::recordio {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using fuelrail::testing::refusal_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // --- Conformance ---
 
@@ -102,7 +104,7 @@ TEST(RecordIo, damaged_image_header_is_one_bad_record_of_an_image_file) {
   Reader read(*container);
   EXPECT_EQ(read.field(1, 0), "image");
   EXPECT_THAT(
-      refusal<CorruptError>([&] { read(2); }),
+      refusal_of<CorruptError>([&] { read(2); }),
       HasSubstr("x.rec: record 2, offset 80: the record is too short for its image header"));
   EXPECT_EQ(read.field(3, 0), "image");
 }
@@ -157,7 +159,7 @@ TEST(RecordIo, missing_file_is_not_found) {
 
 TEST(RecordIo, empty_file_is_refused_by_name) {
   RecordFile file(std::vector<std::string>{});
-  EXPECT_THAT(refusal<TruncatedError>([&] { file.open(); }),
+  EXPECT_THAT(refusal_of<TruncatedError>([&] { file.open(); }),
               HasSubstr("x.rec: the file is empty: it holds no record"));
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
@@ -165,7 +167,7 @@ TEST(RecordIo, empty_file_is_refused_by_name) {
 TEST(RecordIo, truncated_file_is_refused_with_record_and_offset) {
   RecordFile file(std::vector<std::string>{"first", "second"});
   std::filesystem::resize_file(file.path, 16 + 12);
-  EXPECT_THAT(refusal<TruncatedError>([&] { file.open(); }),
+  EXPECT_THAT(refusal_of<TruncatedError>([&] { file.open(); }),
               HasSubstr("x.rec: record 1, offset 16: the data end inside a record"));
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
@@ -173,7 +175,7 @@ TEST(RecordIo, truncated_file_is_refused_with_record_and_offset) {
 TEST(RecordIo, file_of_another_kind_is_refused) {
   RecordFile file(std::vector<std::string>{"x"});
   write_file(file.path, "This is no RecordIO file.");
-  EXPECT_THAT(refusal<CorruptError>([&] { file.open(); }),
+  EXPECT_THAT(refusal_of<CorruptError>([&] { file.open(); }),
               HasSubstr("x.rec: record 0, offset 0: no record begins here"));
 }
 
@@ -182,14 +184,14 @@ TEST(RecordIo, damage_in_a_scanned_file_is_found_when_it_is_opened) {
   std::string bytes = file_contents(file.path);
   bytes[32] ^= 1;  // the third record's magic
   write_file(file.path, bytes);
-  EXPECT_THAT(refusal<CorruptError>([&] { file.open(); }), HasSubstr("record 2, offset 32"));
+  EXPECT_THAT(refusal_of<CorruptError>([&] { file.open(); }), HasSubstr("record 2, offset 32"));
 }
 
 TEST(RecordIo, opening_stops_when_told) {
   RecordFile file(std::vector<std::string>(5000, "x"));
   int asked = 0;
   const OpenOptions stop_at_third{.keep_going = [&] { return ++asked < 3; }};
-  EXPECT_THAT(refusal<StateError>([&] { open_recordio(file.path, stop_at_third); }),
+  EXPECT_THAT(refusal_of<StateError>([&] { open_recordio(file.path, stop_at_third); }),
               HasSubstr("interrupted"));
   EXPECT_EQ(asked, 3);
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));

@@ -8,13 +8,15 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/record_file.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail::recordio {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using fuelrail::testing::refusal_of;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST(RecordIo, recovery_opens_the_rest_and_leaves_no_sidecar) {
   RecordFile file(
@@ -70,7 +72,7 @@ TEST(RecordIo, recovery_verifies_payloads_by_the_files_sidecar) {
   Reader read(*container);
   for (const uint64_t i : {0U, 1U, 3U, 4U}) EXPECT_NO_THROW(read(i)) << i;
   EXPECT_EQ(read(4).id, 5u);
-  EXPECT_THAT(refusal<CorruptError>([&] { read(2); }), HasSubstr("record 2, offset 8256: "));
+  EXPECT_THAT(refusal_of<CorruptError>([&] { read(2); }), HasSubstr("record 2, offset 8256: "));
   EXPECT_THAT(file.damage, SizeIs(1));
 }
 
@@ -80,7 +82,7 @@ TEST(RecordIo, recovery_reports_a_record_that_the_files_sidecar_does_not_have) {
   const auto container = file.recover();
   EXPECT_EQ(container->size(), 5u);
   EXPECT_TRUE(container->verifies_checksums());
-  ASSERT_THAT(file.damage, testing::Not(IsEmpty()));
+  ASSERT_THAT(file.damage, ::testing::Not(IsEmpty()));
   EXPECT_EQ(file.damage[0].offset, 2 * DamagedFile::kRecordBytes);
   Reader read(*container);
   EXPECT_EQ(read(2).id, 3u);

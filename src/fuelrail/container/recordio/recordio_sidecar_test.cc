@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +22,13 @@ using fuelrail::testing::refusal_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+void write_sidecar(const RecordFile& file, SidecarWriter& writer) {
+  const auto source = file_system_for(file.path).open(file.path);
+  const auto sink = file_system_for(file.path).create(file.sidecar);
+  writer.write_to(identify(*source), *sink);
+  sink->commit();
+}
 
 TEST(RecordIoSidecar, is_left_behind_by_a_scan_and_used_next_time) {
   RecordFile file(
@@ -73,7 +79,7 @@ TEST(RecordIoSidecar, wrong_checksum_names_the_record) {
   extent.source->read(0, framed);
   framed[40] ^= std::byte{1};
   Sample sample;
-  EXPECT_THAT(refusal<CorruptError>([&] { container->parse(0, framed, sample); }),
+  EXPECT_THAT(refusal_of<CorruptError>([&] { container->parse(0, framed, sample); }),
               HasSubstr("x.rec: record 0, offset 0: the record is damaged: its checksum is wrong"));
 }
 
@@ -95,10 +101,7 @@ TEST(RecordIoSidecar, that_does_not_span_its_file_is_set_aside) {
   RecordFile file(std::vector<std::string>{"first", "second"});
   SidecarWriter writer;
   writer.add_record({0, 16});
-  const auto source = file_system_for(file.path).open(file.path);
-  const auto sink = file_system_for(file.path).create(file.sidecar);
-  writer.write_to(identify(*source), *sink);
-  sink->commit();
+  write_sidecar(file, writer);
   const std::string cache = file.directory / "cache";
   ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
   EXPECT_EQ(file.open()->size(), 2u);
@@ -114,14 +117,11 @@ TEST(RecordIoSidecar, that_names_wrong_places_is_found_when_a_record_is_read) {
     writer.add_record(entry);
   }
   writer.set_labels({});
-  const auto source = file_system_for(file.path).open(file.path);
-  const auto sink = file_system_for(file.path).create(file.sidecar);
-  writer.write_to(identify(*source), *sink);
-  sink->commit();
+  write_sidecar(file, writer);
   const auto container = file.open();
   Reader read(*container);
   EXPECT_NO_THROW(read(0));
-  EXPECT_THAT(refusal<CorruptError>([&] { read(1); }),
+  EXPECT_THAT(refusal_of<CorruptError>([&] { read(1); }),
               HasSubstr("record 1, offset 40: no record begins here"));
   EXPECT_NO_THROW(read(2));
 }
@@ -132,32 +132,31 @@ TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is
   SidecarWriter writer;
   writer.add_record({0, 16});
   writer.add_record({16, kMaxFramedBytes + 1});
-  const auto source = file_system_for(file.path).open(file.path);
-  const auto sink = file_system_for(file.path).create(file.sidecar);
-  writer.write_to(identify(*source), *sink);
-  sink->commit();
+  write_sidecar(file, writer);
   const auto container = file.open();
   Reader read(*container);
   EXPECT_EQ(read.field(0, 0), "first");
-  EXPECT_THAT(refusal<CorruptError>([&] { container->extent(1); }),
+  EXPECT_THAT(refusal_of<CorruptError>([&] { container->extent(1); }),
               HasSubstr("x.rec: record 1, offset 16: the record table has a record longer than any "
                         "can be: expected at most 1073741832 bytes, found 1073741833. Make a new "
                         "sidecar with 'fuelrail index'"));
 }
 
 TEST(RecordIoSidecar, whose_labels_contradict_the_file_is_found_when_a_record_is_read) {
-  const auto opened_as = [](const std::vector<float>& labels, LabelSummary summary) {
+  const auto opened_as = [](const std::vector<float>& labels, LabelSummary summary) -> std::string {
     RecordFile file(std::vector<std::string>{image_payload(1, labels, "abcd")});
     SidecarWriter writer;
     writer.add_record({0, std::filesystem::file_size(file.path)});
     writer.set_labels(summary);
-    const auto source = file_system_for(file.path).open(file.path);
-    const auto sink = file_system_for(file.path).create(file.sidecar);
-    writer.write_to(identify(*source), *sink);
-    sink->commit();
+    write_sidecar(file, writer);
     const auto container = file.open();
     Reader read(*container);
-    return refusal<CorruptError>([&] { read(0); });
+    try {
+      read(0);
+    } catch (const CorruptError& error) {
+      return error.what();
+    }
+    return "accepted";
   };
   EXPECT_THAT(opened_as({0.5f}, {.width = 1, .integral = true}), HasSubstr("no whole number"));
   EXPECT_THAT(opened_as({NAN}, {.width = 1, .integral = true}), HasSubstr("no whole number"));

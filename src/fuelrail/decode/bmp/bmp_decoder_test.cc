@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <string_view>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
@@ -36,18 +35,9 @@ std::string refusal(const std::string& encoded) {
 }
 
 // Decodes all of a 21 x 29 image.
-class Attempt {
- public:
+struct Attempt : testing::DecodeAttempt {
   explicit Attempt(const std::string& encoded, Box box = kAll)
-      : bytes_(encoded.begin(), encoded.end()),
-        crop_(as_bytes({bytes_.data(), bytes_.size()}), probe(as_bytes(encoded)), box) {
-    crop_.decode_with(*make_bmp_decoder());
-  }
-  CropJob* operator->() { return &crop_; }
-
- private:
-  std::vector<char> bytes_;  // exactly as long, so that a sanitizer sees what is read behind it
-  CropJob crop_;
+      : DecodeAttempt(encoded, probe(as_bytes(encoded)), box, *make_bmp_decoder()) {}
 };
 
 TEST(BmpDecoder, rows_that_the_box_does_not_need_may_be_missing) {

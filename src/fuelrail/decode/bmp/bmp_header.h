@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/decode/probe.h"

@@ -66,18 +66,9 @@ std::string without_segments(std::string encoded, char code) {
 }
 
 // Decodes a box of bytes with a decoder of its own.
-class Attempt {
- public:
+struct Attempt : testing::DecodeAttempt {
   explicit Attempt(const std::string& encoded, Box box = kAll)
-      : bytes_(encoded.begin(), encoded.end()),
-        crop_(as_bytes({bytes_.data(), bytes_.size()}), info(), box) {
-    crop_.decode_with(*make_jpeg_decoder());
-  }
-  CropJob* operator->() { return &crop_; }
-
- private:
-  std::vector<char> bytes_;  // exactly as long, so that a sanitizer sees what is read behind it
-  CropJob crop_;
+      : DecodeAttempt(encoded, info(), box, *make_jpeg_decoder()) {}
 };
 
 TEST(JpegDamage, what_is_cut_off_below_the_box_is_not_missed) {
@@ -308,15 +299,6 @@ TEST(JpegDamage, info_of_another_size_is_refused) {
   CropJob crop(as_bytes(encoded), wrong, {0, 0, 5, 5});
   crop.decode_with(*make_jpeg_decoder());
   EXPECT_TRUE(crop.failed_with<InvalidArgumentError>()) << crop.error();
-}
-
-TEST(JpegDamage, hints_that_are_not_known_change_nothing) {
-  const std::string encoded = made(halved());
-  CropJob crop(as_bytes(encoded), info(), {10, 10, 20, 20});
-  crop.job.hints = as_bytes("whatever the sidecar says");
-  crop.decode_with(*make_jpeg_decoder());
-  EXPECT_EQ(crop.error(), "");
-  EXPECT_EQ(crop.distance_to(pixels_of(encoded)), 0);
 }
 
 }  // namespace

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <random>
 
-#include "fuelrail/base/error.h"
 #include "fuelrail/decode/jpeg/made_jpeg.h"
 #include "fuelrail/testing/crop_job.h"
 

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <stdexcept>
 
 // Each of these needs the one before it.
 // clang-format off

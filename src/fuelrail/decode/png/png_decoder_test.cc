@@ -16,18 +16,10 @@ using testing::CropJob;
 using testing::golden_image;
 using testing::GoldenImage;
 
-class Attempt {
- public:
+// Decodes a box.
+struct Attempt : testing::DecodeAttempt {
   Attempt(const std::string& encoded, Box box)
-      : bytes_(encoded.begin(), encoded.end()),
-        crop_(as_bytes({bytes_.data(), bytes_.size()}), probe(as_bytes(encoded)), box) {
-    crop_.decode_with(*make_png_decoder());
-  }
-  CropJob* operator->() { return &crop_; }
-
- private:
-  std::vector<char> bytes_;  // exactly as long, so that a sanitizer sees what is read behind it
-  CropJob crop_;
+      : DecodeAttempt(encoded, probe(as_bytes(encoded)), box, *make_png_decoder()) {}
 };
 
 const Box kAll{0, 0, 21, 29};

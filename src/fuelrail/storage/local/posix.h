@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "fuelrail/base/bytes.h"
-
 namespace fuelrail::local {
 
 // Closes what it holds. -1 = holds nothing.

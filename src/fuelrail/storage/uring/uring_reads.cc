@@ -72,8 +72,8 @@ UringReads::~UringReads() {
 void UringReads::submit(std::span<const ReadRequest> requests) {
   std::lock_guard hold(mutex_);
   handed_over_.clear();
-  done_.reserve(in_flight_ + requests.size());
-  unchecked_.reserve(in_flight_ + requests.size());
+  completed_.make_room(requests.size());
+  unchecked_.reserve(completed_.in_flight() + requests.size());
   const size_t before = pending_.size();
   try {
     for (const ReadRequest& request : requests) {
@@ -88,7 +88,7 @@ void UringReads::submit(std::span<const ReadRequest> requests) {
     pending_.resize(before);
     throw;
   }
-  in_flight_ += requests.size();
+  completed_.expect(requests.size());
   sort_by_place(pending_, pending_.begin() + static_cast<ptrdiff_t>(before));
   issue();
   wake_if_due();
@@ -99,8 +99,8 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
   while (true) {
     reap();
     issue();
-    if (served(at_least)) {
-      if (at_least == 0 && done_.empty() && !unchecked_.empty()) check_one(hold);
+    if (completed_.serve(at_least)) {
+      if (at_least == 0 && completed_.empty() && !unchecked_.empty()) check_one(hold);
       break;
     }
     if (!unchecked_.empty()) {
@@ -115,29 +115,26 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
     }
     sleep(hold, at_least);
   }
-  if (at_least > 0) interrupted_ = false;
-  const size_t count = take_completions(done_, into);
-  in_flight_ -= count;
-  return count;
+  return completed_.take(into, at_least);
 }
 
 void UringReads::interrupt() {
   std::lock_guard hold(mutex_);
-  interrupted_ = true;
+  completed_.interrupt();
   wake_if_due();
 }
 
 void UringReads::cancel() {
   std::lock_guard hold(mutex_);
-  for (const ReadRequest& request : threads_.take_pending()) done_.push(cancelled(request));
-  for (const ReadRequest& request : pending_) done_.push(cancelled(request));
+  completed_.add_cancelled(threads_.take_pending());
+  completed_.add_cancelled(pending_);
   pending_.clear();
   wake_if_due();
 }
 
 size_t UringReads::in_flight() const {
   std::lock_guard hold(mutex_);
-  return in_flight_;
+  return completed_.in_flight();
 }
 
 void UringReads::set_threads(int threads) {
@@ -260,7 +257,7 @@ void UringReads::finish(size_t slot, int32_t value) {
       if (request.crc) {
         unchecked_.push(request);
       } else {
-        done_.push({request.tag, nullptr});
+        completed_.add({request.tag, nullptr});
       }
     }
     by_kernel_ += read.run.requests.size();
@@ -276,7 +273,7 @@ void UringReads::check_one(std::unique_lock<std::mutex>& hold) {
   hold.unlock();
   Completion completion = checked(request);
   hold.lock();
-  done_.push(std::move(completion));
+  completed_.add(std::move(completion));
 }
 
 // An error, a short read, one that a signal or the end of the submitting thread has ended: read
@@ -285,14 +282,14 @@ void UringReads::read_by_threads(std::span<const ReadRequest> requests) {
   try {
     threads_.start(requests);
   } catch (const std::exception&) {  // no thread, or no memory for one: then here
-    for (const ReadRequest& request : requests) done_.push(perform(request, direct_));
+    for (const ReadRequest& request : requests) completed_.add(perform(request, direct_));
     by_threads_ += requests.size();
   }
 }
 
 void UringReads::deliver(std::span<Completion> completions) {
   std::lock_guard hold(mutex_);
-  for (Completion& completion : completions) done_.push(std::move(completion));
+  completed_.add(completions);
   by_threads_ += completions.size();
   wake_if_due();
 }
@@ -309,7 +306,7 @@ void UringReads::sleep(std::unique_lock<std::mutex>& hold, size_t at_least) {
   } else if (kernel_is_at_work()) {
     woken_.wait_for(hold, std::chrono::milliseconds(1));
   } else {
-    woken_.wait(hold, [this] { return served(wanted_); });
+    woken_.wait(hold, [this] { return completed_.serve(wanted_); });
   }
   wanted_ = 0;
 }
@@ -324,7 +321,7 @@ void UringReads::arm_bell() {
 // Ends the sleep of `wait` where it has what it wants, or where what it wants is to be started once
 // more.
 void UringReads::wake_if_due() {
-  if (wanted_ == 0 || (all_started_ && !served(wanted_))) return;
+  if (wanted_ == 0 || (all_started_ && !completed_.serve(wanted_))) return;
   if (ring_->closed()) woken_.notify_one();
   ring_bell();
 }

@@ -16,8 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/storage/completed_reads.h"
 #include "fuelrail/storage/local/posix.h"
 #include "fuelrail/storage/read_queue.h"
+#include "fuelrail/storage/read_run.h"
 #include "fuelrail/storage/read_threads.h"
 #include "fuelrail/storage/reserved_queue.h"
 #include "fuelrail/storage/uring/ring.h"
@@ -74,9 +76,6 @@ class UringReads {
   void wake_if_due();
   void ring_bell() const;
   bool kernel_is_at_work() const { return free_.size() < reads_.size() || bell_armed_; }
-  bool served(size_t wanted) const {
-    return interrupted_ || done_.size() >= std::min(wanted, in_flight_);
-  }
 
   const AlterResult alter_result_;
   DirectReads direct_;
@@ -87,16 +86,13 @@ class UringReads {
   size_t kernel_reads_at_once_ = 0;
   std::deque<ReadRequest> pending_;  // for the kernel
   std::vector<ReadRequest> handed_over_;
-  // Both have room for all that are in flight. The first: read by the kernel, but their checksums
-  // not looked at.
+  // Read by the kernel, but their checksums not looked at; has room for all that are in flight.
   ReservedQueue<ReadRequest> unchecked_;
-  ReservedQueue<Completion> done_;
-  size_t in_flight_ = 0;
+  CompletedReads completed_;
   size_t by_kernel_ = 0;  // requests completed
   size_t by_threads_ = 0;
   bool all_started_ = true;
   size_t wanted_ = 0;  // what `wait` sleeps for; 0 = it does not sleep
-  bool interrupted_ = false;
 
   // Threads end the sleep of `wait`, which sleeps in the kernel, by a number that the ring reads.
   local::Descriptor bell_;

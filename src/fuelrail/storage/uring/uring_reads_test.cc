@@ -43,12 +43,7 @@ std::optional<size_t> right_with(UringReads::AlterResult alter, Ring::RefuseEnte
   size_t right = 0;
   std::vector<Completion> completions(200);
   EXPECT_EQ(reads->wait(completions, 200), 200u);
-  for (const Completion& done : completions) {
-    const ReadRequest& request = requests[done.tag];
-    right += done.error == nullptr &&
-             std::equal(request.into.begin(), request.into.end(),
-                        file.bytes().begin() + static_cast<ptrdiff_t>(request.offset));
-  }
+  for (const Completion& done : completions) right += file.gave(requests[done.tag], done);
   return right;
 }
 

@@ -1,0 +1,61 @@
+// What a read queue has to give: completions that nobody has taken yet.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "fuelrail/storage/read_queue.h"
+#include "fuelrail/storage/read_run.h"
+#include "fuelrail/storage/reserved_queue.h"
+
+namespace fuelrail {
+
+// Has room for all that are in flight, so that none is lost for want of memory. Threads: its user's
+// lock.
+class CompletedReads {
+ public:
+  // For so many more. Errors: bad_alloc; nothing has changed then.
+  void make_room(size_t requests) { done_.reserve(in_flight_ + requests); }
+  // So many will come. Requires: room was made for them.
+  void expect(size_t requests) { in_flight_ += requests; }
+  // So many of those will not, after all.
+  void forget(size_t requests) { in_flight_ -= requests; }
+
+  // Requires, of all that add: they were expected.
+  void add(Completion completion) noexcept { done_.push(std::move(completion)); }
+  void add(std::span<Completion> completions) noexcept {
+    for (Completion& completion : completions) add(std::move(completion));
+  }
+  template <typename Requests>
+  void add_cancelled(const Requests& requests) noexcept {
+    for (const ReadRequest& request : requests) add(cancelled(request));
+  }
+
+  // As ReadQueue's.
+  size_t in_flight() const { return in_flight_; }
+  void interrupt() { interrupted_ = true; }
+
+  // Whether none is there.
+  bool empty() const { return done_.empty(); }
+  // Whether a `wait` for `wanted` has what it waits for.
+  bool serve(size_t wanted) const {
+    return interrupted_ || done_.size() >= std::min(wanted, in_flight_);
+  }
+  // Ends a `wait` for `wanted`: moves as many as fit into `into`. Returns: how many.
+  size_t take(std::span<Completion> into, size_t wanted) noexcept {
+    if (wanted > 0) interrupted_ = false;
+    const size_t count = std::min(done_.size(), into.size());
+    for (Completion& completion : into.first(count)) completion = done_.pop();
+    in_flight_ -= count;
+    return count;
+  }
+
+ private:
+  ReservedQueue<Completion> done_;
+  size_t in_flight_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,43 @@
+// A file of numbered bytes to read, and what its reads must give.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/storage/read_queue.h"
+#include "fuelrail/storage/source.h"
+#include "fuelrail/testing/source_conformance.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+
+// A source with a descriptor, which a backend may read in ways of its own.
+class ReadFile {
+ public:
+  explicit ReadFile(size_t bytes) : bytes_(numbered_bytes(bytes)) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
+    write_file(directory_ / "data", std::string(text));
+    source_ = local_file_system().open(directory_ / "data");
+  }
+  const Source& source() const { return *source_; }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+  std::string path() const { return directory_ / "data"; }
+  // Whether the request's bytes have come.
+  bool gave(const ReadRequest& request, const Completion& done) const {
+    return done.error == nullptr &&
+           std::equal(request.into.begin(), request.into.end(),
+                      bytes_.begin() + static_cast<ptrdiff_t>(request.offset));
+  }
+
+ private:
+  TemporaryDirectory directory_;
+  std::vector<std::byte> bytes_;
+  std::shared_ptr<const Source> source_;
+};
+
+}  // namespace fuelrail
