@@ -253,7 +253,7 @@ class Writer {
   void finish() {
     std::lock_guard hold(mutex_);
     writer_.finish();
-    sink_->commit();
+    ffrecord::commit_without_sidecar(*sink_);
   }
 
  private:
