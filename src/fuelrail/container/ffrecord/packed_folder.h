@@ -12,6 +12,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/open.h"
 
 namespace fuelrail::ffrecord {
@@ -30,6 +31,9 @@ struct PackedEntries {
   using Entry = std::variant<uint64_t, PackedEntries>;  // a file's record, or a folder
   std::vector<std::pair<std::string, Entry>> entries;
 };
+
+// Whether the last record begins with the mark. Errors: the source's.
+bool is_packed_folder(const Source& source, const RecordTable& table);
 
 // From the last record: the mark, then a pickle of nested OrderedDicts of str to int, by any of
 // Python's protocols 0 to 5. It is read by a parser that knows these three types and no other:
