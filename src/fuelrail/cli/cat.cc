@@ -139,6 +139,9 @@ void add_cat(CLI::App& app, Action& action) {
       "File, or for several records folder, to write to (default: standard output)");
   command->add_flag("--raw", arguments->raw, "The whole payload, not the image in it");
   command->footer(R"(
+Opaque records of more than 32 MiB go through piece by piece: that the checksum is wrong is known at
+their end. The exit code is 1 then, and no file is left.
+
 Examples:
   fuelrail cat train.rec 7 > 7.jpg
   fuelrail cat train.rec :20 -o first-images)");

@@ -142,7 +142,7 @@ TEST_F(CliOpaque, converting_a_packed_folder_without_a_schema_says_what_it_makes
 TEST_F(CliOpaque, what_takes_another_command_names_it) {
   const Said pack = call({"pack", packed_, directory_ / "x.rec"});
   EXPECT_EQ(pack.code, 2);
-  EXPECT_THAT(pack.err, HasSubstr("'fuelrail convert' with --schema class_folders"));
+  EXPECT_THAT(pack.err, HasSubstr("convert it with --schema class_folders"));
   for (const char* command : {"index", "convert"}) {
     std::vector<std::string> arguments{command, directory_.path()};
     if (arguments[0] == "convert") arguments.push_back(directory_ / "x.rec");

@@ -147,6 +147,8 @@ void add_ls(CLI::App& app, Action& action) {
                       "Which: 7, -1, 5:10, :10, -3: (default: all), as Python's slices");
   command->add_flag("--json", arguments->json, "One JSON document: an array of records");
   command->footer(R"(
+Records are read and checked; of opaque ones of more than 32 MiB only the beginning is.
+
 Examples:
   fuelrail ls train.rec | head
   fuelrail ls train.rec 5:10 -3:

@@ -269,7 +269,9 @@ void add_verify(CLI::App& app, Action& action) {
 Checked are the framing or the table, the checksums where they are known, the images' headers, and whether the
 sidecar and the .idx belong to the file. The exit code is 1 when anything is damaged, and 3 when
 something could not be read. With --decode, oddities of images that decoding tolerates (stray bytes
-between markers, a missing end) are counted; they are no damage.
+between markers, a missing end) are counted; they are no damage. Of opaque records only the checksums
+can be checked. With --schema class_folders the images of a packed folder are checked, without it
+every record of the file.
 
 Examples:
   fuelrail verify train.rec

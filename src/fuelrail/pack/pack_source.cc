@@ -99,9 +99,10 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
         {.path = uri,
          .expected = "a folder with one sub-folder a class, or a list whose "
                      "name ends in .lst",
-         .remedy = is_ffrecord_name(uri) ? "Where it is a packed folder of images, use 'fuelrail "
-                                           "convert' with --schema class_folders"
-                                         : ""});
+         .remedy = is_ffrecord_name(uri)
+                       ? "Where it is a packed folder of images, convert it with --schema "
+                         "class_folders (in Python `schema=\"class_folders\"`)"
+                       : ""});
   }
   std::vector<ListedImage> images = read_image_list(uri, root);
   if (const std::string found = repeated_ids(images); !found.empty() && options.warn) {
