@@ -343,7 +343,7 @@ class Writer {
   void finish() {
     const auto hold = held();
     writer_->finish();
-    sink_->commit();
+    ffrecord::commit_without_sidecar(*sink_);
   }
   // Written; without the lock, which may be held for long.
   uint64_t records() const { return records_.load(std::memory_order_relaxed); }

@@ -86,12 +86,13 @@ nb::dict run_pack(nb::handle source, nb::handle output, int64_t resize, std::opt
   return summary(result);
 }
 
-nb::tuple run_convert(nb::handle source, nb::handle output, bool overwrite, nb::handle progress,
-                      nb::list warnings) {
+nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& schema,
+                      bool overwrite, nb::handle progress, nb::list warnings) {
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
   PythonTurns turns;
-  ConvertOptions options{.overwrite = overwrite,
+  ConvertOptions options{.schema = schema,
+                         .overwrite = overwrite,
                          .progress = teller(turns, progress),
                          .keep_going = [&turns] { return turns.take([] {}); }};
   PackResult::File made;
@@ -117,9 +118,9 @@ void bind_pack(nb::module_& module) {
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) "
                      "-> dict[str, typing.Any]"));
-  module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("overwrite"),
-             nb::arg("progress").none(), nb::arg("warnings"),
-             nb::sig("def convert(source: str, output: str, overwrite: bool, "
+  module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("schema"),
+             nb::arg("overwrite"), nb::arg("progress").none(), nb::arg("warnings"),
+             nb::sig("def convert(source: str, output: str, schema: str, overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> tuple[str, int, int]"));
 }

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, FuelrailWarning
-from fuelrail.options import file_name, suggests_options, truth, typed
+from fuelrail.options import file_name, suggests_options, text, truth, typed
 from fuelrail.packer import PackedFile, PackProgress
 
 __all__ = ["convert"]
@@ -19,6 +19,7 @@ def convert(
     source: str | os.PathLike[str],
     output: str | os.PathLike[str],
     *,
+    schema: str | None = None,
     overwrite: bool = False,
     progress: Callable[[PackProgress], object] | None = None,
 ) -> PackedFile:
@@ -26,7 +27,11 @@ def convert(
 
     source: a `.rec` or `.ffr` file.
     output: a file of the other format, as its name says.
-    overwrite: replaces an output that is there. Default: that is an IoError.
+    schema: as for `fuelrail.open`. "class_folders": the source is a packed folder (`pack_folder`) of
+        images, and the output, of either format, gets image records with labels and class names, as
+        `fuelrail.pack` makes them of the folder itself. None: the source's own records.
+    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its name,
+        is an IoError.
     progress: called with a PackProgress of records, at most ten times a second and at the end. What
         it raises ends the conversion, and no file is left.
 
@@ -36,7 +41,7 @@ def convert(
     record, and 20 bytes a record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
-    for names and options that cannot be; NotFoundError; IoError; CorruptError and TruncatedError
+    for names, schemas and options that cannot be; NotFoundError; IoError; CorruptError and TruncatedError
     for a damaged source; UnsupportedError for an index whose keys are not whole numbers, one a
     record, and for a record that is too long for the output's format.
     """
@@ -47,11 +52,12 @@ def convert(
         made = _core.convert(
             file_name("`source`", source),
             file_name("`output`", output),
+            schema="" if schema is None else text("schema", schema),
             overwrite=truth("overwrite", overwrite),
             progress=None if progress is None else lambda *now: progress(PackProgress(*now)),
             warnings=said,
         )
     finally:  # also when it fails
-        for text in said:
-            warnings.warn(text, FuelrailWarning, stacklevel=3)
+        for message in said:
+            warnings.warn(message, FuelrailWarning, stacklevel=3)
     return PackedFile(*made)

@@ -102,7 +102,8 @@ def pack(
     root: the folder that a list's paths are relative to. Default: the list's own.
     max_errors: images that may be left out: a count, or, as a float below 1, a fraction.
         Default: 0.
-    overwrite: replaces an output that is there. Default: that is an IoError.
+    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its name,
+        is an IoError.
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises

@@ -47,9 +47,9 @@ TEST_F(Bench, counts_the_epochs_that_it_was_told) {
   EXPECT_EQ(said["settings"]["threads"], 2);
   const json loader = said["loader"];
   EXPECT_EQ(loader["batches"], 8);
-  EXPECT_EQ(loader["images"], 14);
+  EXPECT_EQ(loader["records"], 14);
   EXPECT_EQ(loader["bad_records"], 0);
-  EXPECT_NEAR(loader["images_per_second"].get<double>(), 14 / loader["seconds"].get<double>(),
+  EXPECT_NEAR(loader["records_per_second"].get<double>(), 14 / loader["seconds"].get<double>(),
               1e-6);
   EXPECT_GT(loader["first_batch_seconds"], 0);
   for (const char* stage : {"fetch", "process", "deliver"}) {
@@ -63,16 +63,16 @@ TEST_F(Bench, measures_the_limit_on_records_in_memory) {
   pack_photos();
   const json said = report(rec());
   const json limit = said["limit"];
-  EXPECT_EQ(limit["records"], 7);
+  EXPECT_EQ(limit["held_records"], 7);
   EXPECT_EQ(limit["unusable_records"], 0);
   EXPECT_EQ(limit["median_shorter_side"], 43);  // of 40 to 46
   EXPECT_GT(limit["mean_record_bytes"], 100);
-  EXPECT_GT(limit["images"], 0);
+  EXPECT_GT(limit["records"], 0);
   EXPECT_GE(limit["seconds"], 0.05);
-  EXPECT_NEAR(
-      said["share_of_limit"].get<double>(),
-      said["loader"]["images_per_second"].get<double>() / limit["images_per_second"].get<double>(),
-      1e-6);
+  EXPECT_NEAR(said["share_of_limit"].get<double>(),
+              said["loader"]["records_per_second"].get<double>() /
+                  limit["records_per_second"].get<double>(),
+              1e-6);
   EXPECT_THAT(said["bottleneck"].get<std::string>(),
               AnyOf(Eq("storage"), Eq("decoding"), Eq("processors")));
   EXPECT_FALSE(said["suggestion"].get<std::string>().empty());
@@ -96,9 +96,9 @@ TEST_F(Bench, passes_over_a_bad_record_and_says_so) {
   expect_one_line(result.err);
   EXPECT_THAT(result.err, HasSubstr("1 bad record passed over"));
   const json said = json::parse(result.out);
-  EXPECT_EQ(said["loader"]["images"], 14);
+  EXPECT_EQ(said["loader"]["records"], 14);
   EXPECT_EQ(said["loader"]["bad_records"], 1);
-  EXPECT_EQ(said["limit"]["records"], 6);
+  EXPECT_EQ(said["limit"]["held_records"], 6);
   EXPECT_EQ(said["limit"]["unusable_records"], 1);
 }
 

@@ -40,6 +40,20 @@ TEST_F(CommandTest, packing_says_what_ffrecord_file_was_made) {
   EXPECT_EQ(file_contents(out("z.ffr.frx")), file_contents(out("y.ffr.frx")));
 }
 
+TEST_F(CommandTest, an_index_without_its_file_is_not_replaced_unasked) {
+  pack_photos();
+  ASSERT_EQ(run_command({"convert", rec(), out("y.ffr"), "-q"}).code, 0);
+  std::filesystem::remove(rec());
+  const std::string index = file_contents(out("x.idx"));
+  const CommandResult refused = run_command({"convert", out("y.ffr"), rec(), "-q"});
+  EXPECT_EQ(refused.code, 3);
+  expect_one_line(refused.err);
+  EXPECT_THAT(refused.err, HasSubstr("--overwrite"));
+  EXPECT_EQ(file_contents(out("x.idx")), index);
+  EXPECT_FALSE(std::filesystem::exists(rec()));
+  EXPECT_EQ(run_command({"convert", out("y.ffr"), rec(), "-q", "--overwrite"}).code, 0);
+}
+
 TEST_F(CommandTest, a_conversion_that_cannot_be_says_why) {
   pack_photos();
   const auto refused = [&](const std::vector<std::string>& arguments, int code,
@@ -50,7 +64,7 @@ TEST_F(CommandTest, a_conversion_that_cannot_be_says_why) {
     EXPECT_THAT(result.err, HasSubstr(text));
   };
   refused({"convert", rec(), out("y.rec")}, 2, "of the same format");
-  refused({"convert", photos(), out("y.ffr")}, 2, "not named as a record file");
+  refused({"convert", photos(), out("y.ffr")}, 2, "a folder cannot be converted");
   refused({"convert", out("none.rec"), out("y.ffr")}, 3, "no such file");
   write_file(out("y.ffr"), "mine");
   refused({"convert", rec(), out("y.ffr")}, 3, "is there already");

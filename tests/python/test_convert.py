@@ -77,7 +77,7 @@ def test_an_output_that_is_there_is_replaced_only_when_asked(packed: pathlib.Pat
 def test_what_makes_no_sense_is_refused(packed: pathlib.Path, folder: pathlib.Path) -> None:
     with pytest.raises(fr.InvalidArgumentError, match="same format"):
         fr.convert(packed, packed.with_name("b.rec"))
-    with pytest.raises(fr.InvalidArgumentError, match="not named as a record file"):
+    with pytest.raises(fr.InvalidArgumentError, match="a folder cannot be converted"):
         fr.convert(folder, packed.with_name("b.ffr"))
     with pytest.raises(fr.InvalidArgumentError, match="`output`"):
         fr.convert(packed, 3)  # type: ignore[arg-type]

@@ -73,6 +73,38 @@ def test_batches_of_a_packed_folder_are_those_of_the_folder(
         assert torch.equal(mine[1], theirs[1])
 
 
+@pytest.mark.parametrize("form", ["rec", "ffr"])
+def test_it_converts_into_what_packing_the_folder_makes(
+    folder: pathlib.Path, pack: pathlib.Path, tmp_path: pathlib.Path, form: str
+) -> None:
+    made, expected = tmp_path / f"made.{form}", tmp_path / f"expected.{form}"
+    report = fr.convert(pack, made, schema="class_folders")
+    assert report == fr.PackedFile(str(made), 31, made.stat().st_size)
+    fr.pack(folder, expected)
+    ends = [f".{form}", f".{form}.frx"] + ([".idx"] if form == "rec" else [])
+    for end in ends:
+        mine, theirs = (tmp_path / f"{name}{end}" for name in ("made", "expected"))
+        assert mine.read_bytes() == theirs.read_bytes()
+    images, labels = next(iter(fr.torch.DataLoader(made, 4, transforms=[T.CenterCrop(8)])))
+    assert images.shape == (4, 3, 8, 8)
+    assert labels.tolist() == [0, 0, 0, 0]
+
+
+def test_a_schema_that_cannot_be_converted_by_says_why(
+    pack: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match=r"no such schema.*class_folders"):
+        fr.convert(pack, tmp_path / "x.rec", schema="class_folder")
+    fr.convert(pack, tmp_path / "a.rec", schema="class_folders")
+    with pytest.raises(fr.InvalidArgumentError, match="Leave the schema out"):
+        fr.convert(tmp_path / "a.rec", tmp_path / "b.ffr", schema="class_folders")
+    plain = tmp_path / "plain.ffr"
+    plain.write_bytes(ffrecord([b"a", b"b"]))
+    with pytest.raises(fr.CorruptError, match="no packed folder"):
+        fr.convert(plain, tmp_path / "b.rec", schema="class_folders")
+    assert not (tmp_path / "b.rec").exists()
+
+
 def test_without_a_schema_a_packed_folder_is_its_records(pack: pathlib.Path) -> None:
     data = fr.open(pack)
     assert [field.name for field in data.schema] == ["data"]

@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  std::string uri;
+  DatasetArguments dataset;
   uint64_t batch_size = 256;
   int64_t crop = 224;
   int threads = 0;
@@ -33,17 +33,29 @@ struct Arguments {
   bool quiet = false;
 };
 
-LoaderOptions loader_options(const Arguments& arguments) {
-  return {
-      .batch_size = arguments.batch_size,
-      .shuffle = Shuffle::kFull,
-      .seed = 1,
-      .transforms = {RandomResizedCrop{.size = {arguments.crop, arguments.crop}}, HorizontalFlip{},
-                     Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}},
-      .fields = {"image"},
-      .on_error = OnError::kSkip,
-      .max_bad = 1.0,  // they are counted, and do not end the measurement
-      .threads = arguments.threads};
+// What is read of the records: images are cropped, bytes are as they are.
+const char* measured_field(const Container& container) {
+  return container.schema().has("image") ? "image" : "data";
+}
+
+const char* thing(const Container& container) {
+  return container.schema().has("image") ? "images" : "records";
+}
+
+LoaderOptions loader_options(const Arguments& arguments, const Container& container, int threads) {
+  LoaderOptions options{.batch_size = arguments.batch_size,
+                        .shuffle = Shuffle::kFull,
+                        .seed = 1,
+                        .fields = {measured_field(container)},
+                        .on_error = OnError::kSkip,
+                        .max_bad = 1.0,  // they are counted, and do not end the measurement
+                        .threads = threads};
+  if (container.schema().has("image")) {
+    options.transforms = {
+        RandomResizedCrop{.size = {arguments.crop, arguments.crop}}, HorizontalFlip{},
+        Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}};
+  }
+  return options;
 }
 
 double rate(uint64_t number, double seconds) { return static_cast<double>(number) / seconds; }
@@ -57,14 +69,14 @@ bool is_remote(const std::string& uri) {
   }
 }
 
-Watch status_line(Console& console, const char* what, bool quiet) {
-  return [&console, what, quiet](uint64_t images, double seconds) {
+Watch status_line(Console& console, const char* what, const char* things, bool quiet) {
+  return [&console, what, things, quiet](uint64_t done, double seconds) {
     throw_if_interrupted();
     if (quiet) return;
-    console.show_status(images == 0
-                            ? fmt::format("measuring {}: preparing", what)
-                            : fmt::format("measuring {}: {:.1f} s, {} images/s", what, seconds,
-                                          grouped(static_cast<uint64_t>(rate(images, seconds)))));
+    console.show_status(done == 0 ? fmt::format("measuring {}: preparing", what)
+                                  : fmt::format("measuring {}: {:.1f} s, {} {}/s", what, seconds,
+                                                grouped(static_cast<uint64_t>(rate(done, seconds))),
+                                                things));
   };
 }
 
@@ -77,23 +89,30 @@ Json stage_json(const StageStats& stage) {
           {"mean_queue_depth", stage.mean_queue_depth}};
 }
 
+Json settings_json(const Arguments& arguments, const Container& container,
+                   const Measured& measured) {
+  const bool images = container.schema().has("image");
+  return {{"field", measured_field(container)},
+          {"batch_size", arguments.batch_size},
+          {"crop", images ? Json(arguments.crop) : Json(nullptr)},
+          {"threads", measured.threads},
+          {"transforms", images ? Json("RandomResizedCrop, HorizontalFlip, Normalize, float32 NCHW")
+                                : Json(nullptr)}};
+}
+
 Json report_on(const Arguments& arguments, const Container& container, const Measured& measured) {
   const LoaderSpeed& loader = measured.loader;
   const LimitSpeed& limit = measured.limit;
-  const double speed = rate(loader.images, loader.seconds);
-  const double most = rate(limit.images, limit.seconds);
+  const double speed = rate(loader.records, loader.seconds);
+  const double most = rate(limit.records, limit.seconds);
   const Verdict verdict = judge(measured);
-  return {{"path", arguments.uri},
+  return {{"path", arguments.dataset.uri},
           {"records", container.size()},
-          {"settings",
-           {{"batch_size", arguments.batch_size},
-            {"crop", arguments.crop},
-            {"threads", measured.threads},
-            {"transforms", "RandomResizedCrop, HorizontalFlip, Normalize, float32 NCHW"}}},
+          {"settings", settings_json(arguments, container, measured)},
           {"loader",
-           {{"images_per_second", speed},
+           {{"records_per_second", speed},
             {"read_bytes_per_second", rate(loader.stats.fetch.bytes, loader.seconds)},
-            {"images", loader.images},
+            {"records", loader.records},
             {"batches", loader.batches},
             {"seconds", loader.seconds},
             {"first_batch_seconds", loader.first_batch_seconds},
@@ -105,13 +124,14 @@ Json report_on(const Arguments& arguments, const Container& container, const Mea
             {"process", stage_json(loader.stats.process)},
             {"deliver", stage_json(loader.stats.deliver)}}},
           {"limit",
-           {{"images_per_second", most},
-            {"images", limit.images},
-            {"seconds", limit.seconds},
+           {{"records_per_second", most},
             {"records", limit.records},
+            {"seconds", limit.seconds},
+            {"held_records", limit.held},
             {"unusable_records", limit.unusable},
             {"mean_record_bytes", limit.mean_bytes},
-            {"median_shorter_side", limit.shorter_side}}},
+            {"median_shorter_side",
+             limit.shorter_side > 0 ? Json(limit.shorter_side) : Json(nullptr)}}},
           {"share_of_limit", speed / most},
           {"bottleneck", verdict.bottleneck},
           {"suggestion", verdict.suggestion}};
@@ -119,8 +139,17 @@ Json report_on(const Arguments& arguments, const Container& container, const Mea
 
 std::string whole(double value) { return grouped(static_cast<uint64_t>(value + 0.5)); }
 
-void print_text(const Json& report, const Stats& stats, Console& console) {
-  const Json& settings = report["settings"];
+std::string job_text(const Json& settings) {
+  const std::string work =
+      settings["crop"].is_null()
+          ? fmt::format("field '{}' of opaque records, as it is",
+                        settings["field"].get<std::string>())
+          : fmt::format("RandomResizedCrop {}, flip, normalise", settings["crop"].get<int64_t>());
+  return fmt::format("{}; batches of {}, {}", work, settings["batch_size"].get<uint64_t>(),
+                     counted(settings["threads"].get<uint64_t>(), "thread"));
+}
+
+void print_text(const Json& report, const char* things, const Stats& stats, Console& console) {
   const Json& loader = report["loader"];
   const Json& limit = report["limit"];
   const auto line = [&console](std::string_view name, const std::string& value) {
@@ -128,17 +157,15 @@ void print_text(const Json& report, const Stats& stats, Console& console) {
   };
   console.print(fmt::format("{}: {}\n", report["path"].get<std::string>(),
                             counted(report["records"].get<uint64_t>(), "record")));
-  line("job", fmt::format("RandomResizedCrop {}, flip, normalise; batches of {}, {}",
-                          settings["crop"].get<int64_t>(), settings["batch_size"].get<uint64_t>(),
-                          counted(settings["threads"].get<uint64_t>(), "thread")));
-  line("loader", fmt::format("{} images/s, {:.1f} MB/s read (first batch after {:.2f} s)",
-                             whole(loader["images_per_second"]),
+  line("job", job_text(report["settings"]));
+  line("loader", fmt::format("{} {}/s, {:.1f} MB/s read (first batch after {:.2f} s)",
+                             whole(loader["records_per_second"]), things,
                              loader["read_bytes_per_second"].get<double>() / 1e6,
                              loader["first_batch_seconds"].get<double>()));
   line("limit",
-       fmt::format("{} images/s: the same threads, {} in memory; the loader has {:.0f} % of it",
-                   whole(limit["images_per_second"]),
-                   counted(limit["records"].get<uint64_t>(), "record"),
+       fmt::format("{} {}/s: the same threads, {} in memory; the loader has {:.0f} % of it",
+                   whole(limit["records_per_second"]), things,
+                   counted(limit["held_records"].get<uint64_t>(), "record"),
                    100 * report["share_of_limit"].get<double>()));
   console.print("\n" + to_table(stats) + "\n\n");
   line("bottleneck", report["bottleneck"].get<std::string>());
@@ -146,22 +173,25 @@ void print_text(const Json& report, const Stats& stats, Console& console) {
 }
 
 int run(const Arguments& arguments, Console& console) {
-  const auto container = open_warning(arguments.uri, console);
-  Measured measured{.uri = arguments.uri,
-                    .crop = arguments.crop,
+  const auto container = open_warning(arguments.dataset, console);
+  if (container->size() == 0) {
+    throw CorruptError("the dataset has no records", {.path = arguments.dataset.uri});
+  }
+  Measured measured{.uri = arguments.dataset.uri,
+                    .crop = container->schema().has("image") ? arguments.crop : 0,
                     .threads = arguments.threads > 0 ? arguments.threads : default_threads(),
                     .usable_threads = default_threads(),
-                    .remote = is_remote(arguments.uri)};
-  LoaderOptions options = loader_options(arguments);
-  options.threads = measured.threads;
+                    .remote = is_remote(arguments.dataset.uri)};
+  const LoaderOptions options = loader_options(arguments, *container, measured.threads);
+  const char* const things = thing(*container);
   Duration duration{.seconds = arguments.seconds};
   if (arguments.epochs > 0) duration.epochs = arguments.epochs;
 
   // The limit first: it finds out soon where no record can be used.
   measured.limit = measure_limit(container, options, arguments.seconds,
-                                 status_line(console, "the limit", arguments.quiet));
+                                 status_line(console, "the limit", things, arguments.quiet));
   measured.loader = measure_loader(container, options, duration,
-                                   status_line(console, "the loader", arguments.quiet));
+                                   status_line(console, "the loader", things, arguments.quiet));
   console.clear_status();
   if (measured.loader.bad_records > 0) {
     console.say(fmt::format("warning: {} passed over; see 'fuelrail verify --decode'",
@@ -171,7 +201,7 @@ int run(const Arguments& arguments, Console& console) {
   if (arguments.json) {
     console.print(to_text(report) + "\n");
   } else {
-    print_text(report, measured.loader.stats, console);
+    print_text(report, things, measured.loader.stats, console);
   }
   return kOk;
 }
@@ -181,11 +211,8 @@ int run(const Arguments& arguments, Console& console) {
 void add_bench(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure how fast a dataset loads, and why");
-  command
-      ->add_option("FILE", arguments->uri,
-                   "A .rec or .ffr file, or a folder of images or of .ffr files")
-      ->required();
-  command->add_option("--batch-size", arguments->batch_size, "Images a batch (default: 256)")
+  add_dataset(*command, arguments->dataset);
+  command->add_option("--batch-size", arguments->batch_size, "Records a batch (default: 256)")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--crop", arguments->crop, "Pixels a side of the crops (default: 224)")
       ->check(CLI::Range(1, 1 << 15));
@@ -205,6 +232,7 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
   command->footer(R"(
 Crops at random, flips and normalises, as a training run does, and lets go of each batch at once.
+Of opaque records, which are no images, the bytes are read into batches, as with fields=["data"].
 The limit is what the same threads reach on records held in memory, where there is nothing to read
 or to wait for. Files that were read lately come from memory (the page cache), not from the disk.
 Bad records are passed over, and counted.
@@ -212,7 +240,7 @@ Bad records are passed over, and counted.
 Examples:
   fuelrail bench train.rec
   fuelrail bench train.rec --threads 8 --crop 176 --seconds 20
-  fuelrail bench train.rec --json | jq .loader.images_per_second)");
+  fuelrail bench train.rec --json | jq .loader.records_per_second)");
   command->callback([&action, arguments] {
     action = [arguments](Console& console) { return run(*arguments, console); };
   });

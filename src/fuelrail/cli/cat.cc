@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ namespace fuelrail::cli {
 namespace {
 
 struct Arguments {
-  std::string uri;
+  DatasetArguments dataset;
   std::vector<std::string> ranges;
   std::string output;
   bool raw = false;
@@ -26,9 +27,12 @@ struct Arguments {
 
 // What is written of one record, and what it is.
 struct Content {
-  Bytes bytes;  // valid until the next
+  Bytes bytes{};  // valid until the next; empty where it comes in pieces
   const char* extension = "bin";
+  bool in_pieces = false;
 };
+
+using Take = std::function<void(Bytes)>;
 
 class ContentReader {
  public:
@@ -37,10 +41,20 @@ class ContentReader {
 
   Content read(uint64_t i) {
     const RecordInfo info = inspector_.inspect(i);  // also checks what the payload is
-    if (raw_) return {.bytes = payload(i)};
-    Content content{.bytes = info.content};
-    if (info.image) content.extension = extension_of(info.image->format);
+    Content content{.in_pieces = info.is_long};
+    if (!raw_ && info.image) content.extension = extension_of(info.image->format);
+    if (!info.is_long) content.bytes = raw_ ? payload(i) : info.content;
     return content;
+  }
+
+  // Gives all of what `read` returned for record i. Errors: of a long record, whose checksum is
+  // known to be wrong when all has been given, CorruptError then; Interrupted; what `take` throws.
+  void give(uint64_t i, const Content& content, const Take& take) {
+    if (content.in_pieces) {
+      inspector_.pieces().read(i, take);
+    } else {
+      take(content.bytes);
+    }
   }
 
  private:
@@ -60,9 +74,9 @@ class ContentReader {
   std::vector<std::byte> storage_;
 };
 
-void write_file(const std::string& uri, Bytes bytes) {
+void write_file(ContentReader& reader, uint64_t i, const Content& content, const std::string& uri) {
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
-  sink->write(bytes);
+  reader.give(i, content, [&sink](Bytes bytes) { sink->write(bytes); });
   sink->commit();
 }
 
@@ -86,12 +100,12 @@ void write_to_folder(ContentReader& reader, const std::vector<uint64_t>& records
   for (const uint64_t i : records) {
     throw_if_interrupted();
     const Content content = reader.read(i);
-    write_file(join_uri(folder, fmt::format("{}.{}", i, content.extension)), content.bytes);
+    write_file(reader, i, content, join_uri(folder, fmt::format("{}.{}", i, content.extension)));
   }
 }
 
 int run(const Arguments& arguments, Console& console) {
-  const auto container = open_warning(arguments.uri, console);
+  const auto container = open_warning(arguments.dataset, console);
   const std::vector<uint64_t> records = records_of(arguments.ranges, container->size());
   ContentReader reader(*container, arguments.raw);
   const bool to_folder =
@@ -104,9 +118,10 @@ int run(const Arguments& arguments, Console& console) {
         "only one record can go to standard output",
         {.found = fmt::to_string(records.size()), .remedy = "Name a folder with -o"});
   } else if (arguments.output.empty()) {
-    console.print(reader.read(records[0]).bytes);
+    reader.give(records[0], reader.read(records[0]),
+                [&console](Bytes bytes) { console.print(bytes); });
   } else {
-    write_file(arguments.output, reader.read(records[0]).bytes);
+    write_file(reader, records[0], reader.read(records[0]), arguments.output);
   }
   return kOk;
 }
@@ -116,10 +131,7 @@ int run(const Arguments& arguments, Console& console) {
 void add_cat(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("cat", "Write the bytes of records");
-  command
-      ->add_option("FILE", arguments->uri,
-                   "A .rec or .ffr file, or a folder of images or of .ffr files")
-      ->required();
+  add_dataset(*command, arguments->dataset);
   command->add_option("RECORDS", arguments->ranges, "Which: 7, -1, 5:10, as Python's slices")
       ->required();
   command->add_option(
@@ -127,6 +139,9 @@ void add_cat(CLI::App& app, Action& action) {
       "File, or for several records folder, to write to (default: standard output)");
   command->add_flag("--raw", arguments->raw, "The whole payload, not the image in it");
   command->footer(R"(
+Opaque records of more than 32 MiB go through piece by piece: that the checksum is wrong is known at
+their end. The exit code is 1 then, and no file is left.
+
 Examples:
   fuelrail cat train.rec 7 > 7.jpg
   fuelrail cat train.rec :20 -o first-images)");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fuelrail/cli/command.h"
+#include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 
@@ -15,6 +16,7 @@ namespace {
 struct Arguments {
   std::string source;
   std::string output;
+  std::string schema;
   bool overwrite = false;
   bool quiet = false;
 };
@@ -23,12 +25,17 @@ constexpr const char* kFooter = R"(
 Examples:
   fuelrail convert train.rec train.ffr
   fuelrail convert train.ffr train.rec
+  fuelrail convert packed.ffr train.rec --schema class_folders
 
 The records are copied as they are, and their checksums verified. Class names go along in the
 sidecar, and so do the keys of an .idx: converting back gives the same .rec and the same .idx.
 
-Where OUT is there already, nothing is done and the exit code is 3, unless --overwrite is given:
-then it is replaced when all of the new one is on the disk.)";
+With --schema class_folders, SRC is a packed folder of images (of ffrecord's pack_folder): OUT, a
+.rec or .ffr, gets image records with labels and class names, as 'fuelrail pack' of the folder
+itself makes it. Without it each file, and the list of their names, is copied as plain bytes.
+
+Where OUT or its .idx or .frx is there already, nothing is done and the exit code is 3, unless
+--overwrite is given: then it is replaced when all of the new one is on the disk.)";
 
 int run(const Arguments& arguments, Console& console) {
   PackResult::File made;
@@ -36,7 +43,8 @@ int run(const Arguments& arguments, Console& console) {
     ProgressDisplay progress(console, "converted", "records", arguments.quiet);
     made =
         convert(arguments.source, arguments.output,
-                {.overwrite = arguments.overwrite,
+                {.schema = arguments.schema,
+                 .overwrite = arguments.overwrite,
                  .progress =
                      [&progress](const PackProgress& now) {
                        progress.update(now.done, now.total);
@@ -59,6 +67,7 @@ void add_convert(CLI::App& app, Action& action) {
   command->add_option("SRC", arguments->source, "A .rec or .ffr file")->required();
   command->add_option("OUT", arguments->output, "File to make; its name says the other format")
       ->required();
+  add_schema(*command, arguments->schema);
   command->add_flag("--overwrite", arguments->overwrite, "Replace an output that is there");
   command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
   command->footer(kFooter);

@@ -3,9 +3,11 @@
 #include <memory>
 #include <string>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -16,6 +18,12 @@ struct Arguments {
 };
 
 int run(const Arguments& arguments, Console& console) {
+  if (const auto info = file_system_for(arguments.uri).stat(arguments.uri);
+      info && info->is_directory) {
+    throw InvalidArgumentError(
+        "a folder has no sidecar",
+        {.path = arguments.uri, .remedy = "Index the files in it one by one, where it has some"});
+  }
   SidecarLocation location;
   {
     ProgressDisplay progress(console, "read", "bytes", arguments.quiet);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
+#include "fuelrail/cli/content_kind.h"
 #include "fuelrail/cli/json_text.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
@@ -27,7 +29,7 @@ constexpr uint64_t kSampleRecords = 256;
 constexpr std::array<int64_t, 6> kSideBounds{64, 128, 256, 512, 1024, 2048};
 
 struct Arguments {
-  std::string uri;
+  DatasetArguments dataset;
   bool json = false;
 };
 
@@ -114,21 +116,48 @@ Json sidecars_json(const Container& container) {
   return sidecars.size() == 1 ? sidecars[0] : sidecars;
 }
 
-void print_json(const std::string& uri, const Container& container, const SampledImages& sampled,
+// What was found out of a dataset, for either way of saying it.
+struct Findings {
+  ContentKind kind;
+  RecordSizes sizes{};      // where the records are opaque
+  SampledImages sampled{};  // where they are images
+};
+
+Json fields_json(const Schema& schema) {
+  Json fields = Json::array();
+  for (const FieldSpec& field : schema.fields) {
+    fields.push_back({{"name", field.name}, {"kind", describe(field)}});
+  }
+  return fields;
+}
+
+Json sizes_json(const Findings& found) {
+  if (!found.kind.opaque) return nullptr;
+  return {{"smallest", found.sizes.smallest},
+          {"mean", found.sizes.mean},
+          {"largest", found.sizes.largest}};
+}
+
+void print_json(const std::string& uri, const Container& container, const Findings& found,
                 Console& console) {
   const Fingerprint fingerprint = container.fingerprint();
   const auto& classes = container.classes();
-  console.print(to_text(Json{{"path", uri},
-                             {"format", container.format()},
-                             {"records", container.size()},
-                             {"bytes", fingerprint.bytes},
-                             {"label", label_json(container.schema())},
-                             {"classes", classes.empty() ? Json(nullptr) : Json(classes)},
-                             {"sample", sampled_json(sampled)},
-                             {"checksums", container.verifies_checksums()},
-                             {"sidecar", sidecars_json(container)},
-                             {"fingerprint", to_string(fingerprint)}}) +
-                "\n");
+  console.print(
+      to_text(Json{{"path", uri},
+                   {"format", container.format()},
+                   {"records", container.size()},
+                   {"bytes", fingerprint.bytes},
+                   {"fields", fields_json(container.schema())},
+                   {"opaque", found.kind.opaque},
+                   {"packed_folders", found.kind.packed_folders},
+                   {"record_bytes", sizes_json(found)},
+                   {"label", label_json(container.schema())},
+                   {"classes", classes.empty() ? Json(nullptr) : Json(classes)},
+                   {"sample", found.kind.opaque ? Json(nullptr) : sampled_json(found.sampled)},
+                   {"checksums", container.verifies_checksums()},
+                   {"sidecar", sidecars_json(container)},
+                   {"fingerprint", to_string(fingerprint)}}) +
+      "\n");
 }
 
 std::string classes_text(const Container& container) {
@@ -166,17 +195,9 @@ std::string sidecar_text(const Container& container) {
   return "";
 }
 
-void print_text(const std::string& uri, const Container& container, const SampledImages& sampled,
-                Console& console) {
-  const auto line = [&console](std::string_view name, const std::string& value) {
-    console.print(fmt::format("  {:<12} {}\n", name, value));
-  };
-  console.print(fmt::format("{}: {}\n", uri, container.format()));
-  line("records", grouped(container.size()));
-  line("bytes", fmt::format("{} ({})", grouped(container.fingerprint().bytes),
-                            human_bytes(container.fingerprint().bytes)));
-  line("labels", label_kind(container.schema()));
-  line("classes", classes_text(container));
+using Line = std::function<void(std::string_view name, const std::string& value)>;
+
+void print_images(const SampledImages& sampled, const Line& line) {
   std::string formats;
   for (const auto& [name, count] : sampled.formats) {
     formats += fmt::format("{}{} {}", formats.empty() ? "" : ", ", grouped(count), name);
@@ -193,18 +214,51 @@ void print_text(const std::string& uri, const Container& container, const Sample
     line("", fmt::format("shorter side {:<13} {:>5.1f} %", side_range(b),
                          100 * static_cast<double>(count) / static_cast<double>(sampled.records)));
   }
+}
+
+// Records that are images with labels.
+void print_image_dataset(const Container& container, const Findings& found, const Line& line) {
+  line("labels", label_kind(container.schema()));
+  line("classes", classes_text(container));
+  print_images(found.sampled, line);
+}
+
+void print_opaque_dataset(const Container& container, const Findings& found, const Line& line) {
+  line("content", content_text(found.kind));
+  if (container.size() > 0) {
+    line("sizes", fmt::format("{} to {}, {} on average", human_bytes(found.sizes.smallest),
+                              human_bytes(found.sizes.largest), human_bytes(found.sizes.mean)));
+  }
+  for (const auto& [name, value] : readers_of(found.kind)) line(name, value);
+}
+
+void print_text(const std::string& uri, const Container& container, const Findings& found,
+                Console& console) {
+  const Line line = [&console](std::string_view name, const std::string& value) {
+    console.print(fmt::format("  {:<12} {}\n", name, value));
+  };
+  console.print(fmt::format("{}: {}\n", uri, container.format()));
+  line("records", grouped(container.size()));
+  line("bytes", fmt::format("{} ({})", grouped(container.fingerprint().bytes),
+                            human_bytes(container.fingerprint().bytes)));
+  (found.kind.opaque ? print_opaque_dataset : print_image_dataset)(container, found, line);
   line("checksums", checksums_text(container));
   line("sidecar", sidecar_text(container));
 }
 
 int run(const Arguments& arguments, Console& console) {
-  const auto container = open_warning(arguments.uri, console);
-  const SampledImages sampled = look_at_some(*container);
+  const auto container = open_warning(arguments.dataset, console);
+  Findings found{.kind = kind_of(*container)};
+  if (found.kind.opaque) {
+    found.sizes = sizes_of(*container);
+  } else {
+    found.sampled = look_at_some(*container);
+  }
   container->fingerprint([] { return !interrupted(); });  // of a folder a long look; kept
   if (arguments.json) {
-    print_json(arguments.uri, *container, sampled, console);
+    print_json(arguments.dataset.uri, *container, found, console);
   } else {
-    print_text(arguments.uri, *container, sampled, console);
+    print_text(arguments.dataset.uri, *container, found, console);
   }
   return kOk;
 }
@@ -214,10 +268,7 @@ int run(const Arguments& arguments, Console& console) {
 void add_info(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("info", "Say what a file of records is");
-  command
-      ->add_option("FILE", arguments->uri,
-                   "A .rec or .ffr file, or a folder of images or of .ffr files")
-      ->required();
+  add_dataset(*command, arguments->dataset);
   command->add_flag("--json", arguments->json, "One JSON document");
   command->footer(R"(
 A file without a sidecar (.frx) gets one, as by every command that opens it: then it opens at
@@ -225,6 +276,7 @@ once the next time. That is said on standard error, and in the output ("made").
 
 Examples:
   fuelrail info train.rec
+  fuelrail info packed.ffr --schema class_folders
   fuelrail info train.rec --json | jq .records)");
   command->callback([&action, arguments] {
     action = [arguments](Console& console) { return run(*arguments, console); };

@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  std::string uri;
+  DatasetArguments dataset;
   std::vector<std::string> ranges;
   bool json = false;
 };
@@ -40,7 +40,7 @@ std::string text_line(uint64_t i, const RecordInfo& info, const std::string& las
                  : "-";
   return fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}\n", i, info.id,
                      labels_text(info.labels), info.image ? name_of(info.image->format) : "-", size,
-                     info.content.size(), last);
+                     info.content_bytes, last);
 }
 
 // Whole labels as whole numbers: JSON knows no types, its readers do.
@@ -61,7 +61,7 @@ Json json_line(uint64_t i, const RecordInfo& info, const Place& place) {
             {"id", info.id},
             {"labels", labels_json(info.labels)},
             {"class", info.class_name.empty() ? Json(nullptr) : Json(info.class_name)},
-            {"bytes", info.content.size()},
+            {"bytes", info.content_bytes},
             {"path", place.path},
             {"offset", place.offset}};
   if (info.image) {
@@ -128,7 +128,7 @@ class Listing {
 };
 
 int run(const Arguments& arguments, Console& console) {
-  const auto container = open_warning(arguments.uri, console);
+  const auto container = open_warning(arguments.dataset, console);
   std::vector<RecordRange> ranges;
   for (const std::string& text : arguments.ranges) {
     ranges.push_back(parse_range(text, container->size()));
@@ -142,14 +142,13 @@ int run(const Arguments& arguments, Console& console) {
 void add_ls(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("ls", "List records");
-  command
-      ->add_option("FILE", arguments->uri,
-                   "A .rec or .ffr file, or a folder of images or of .ffr files")
-      ->required();
+  add_dataset(*command, arguments->dataset);
   command->add_option("RECORDS", arguments->ranges,
                       "Which: 7, -1, 5:10, :10, -3: (default: all), as Python's slices");
   command->add_flag("--json", arguments->json, "One JSON document: an array of records");
   command->footer(R"(
+Records are read and checked; of opaque ones of more than 32 MiB only the beginning is.
+
 Examples:
   fuelrail ls train.rec | head
   fuelrail ls train.rec 5:10 -3:

@@ -1,15 +1,34 @@
 #include "fuelrail/cli/opening.h"
 
+#include <CLI/CLI.hpp>
+
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/concat.h"
 #include "fuelrail/pack/open_input.h"
 
 namespace fuelrail::cli {
 
-std::shared_ptr<const Container> open_warning(const std::string& uri, Console& console) {
-  auto container = open_input(
-      uri, {.warn = [&console](const std::string& text) { console.say("warning: " + text); },
-            .keep_going = [] { return !interrupted(); }});
+void add_dataset(CLI::App& command, DatasetArguments& arguments) {
+  command
+      .add_option("FILE", arguments.uri,
+                  "A .rec or .ffr file, or a folder of images or of .ffr files")
+      ->required();
+  add_schema(command, arguments.schema);
+}
+
+void add_schema(CLI::App& command, std::string& schema) {
+  command.add_option("--schema", schema,
+                     "class_folders: a .ffr is a packed folder (pack_folder) with one sub-folder a "
+                     "class, and holds images and labels as that folder does (default: what the "
+                     "file says)");
+}
+
+std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console) {
+  auto container =
+      open_input(arguments.uri,
+                 {.schema = arguments.schema,
+                  .warn = [&console](const std::string& text) { console.say("warning: " + text); },
+                  .keep_going = [] { return !interrupted(); }});
   for (const RecordFile* file : record_files_of(*container)) {
     if (!file->sidecar_location().made) continue;
     console.say(file->uri() + ": the file had no sidecar; made " + file->sidecar_location().uri);

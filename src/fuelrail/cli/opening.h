@@ -9,11 +9,26 @@
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/record_file.h"
 
+namespace CLI {
+class App;
+}
+
 namespace fuelrail::cli {
+
+// The dataset that a command opens, as the command line says it.
+struct DatasetArguments {
+  std::string uri;
+  std::string schema;
+};
+
+// Adds FILE and --schema.
+void add_dataset(CLI::App& command, DatasetArguments& arguments);
+// --schema alone, where FILE has another name.
+void add_schema(CLI::App& command, std::string& schema);
 
 // Says, too, when a sidecar was made, so that no command leaves a file behind in silence. Errors:
 // those of open_input.
-std::shared_ptr<const Container> open_warning(const std::string& uri, Console& console);
+std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console);
 
 // The files with sidecars that the container is made of: itself, those that a folder of them
 // joins, or none. Lifetime: the container's.

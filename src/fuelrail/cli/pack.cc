@@ -38,8 +38,8 @@ Images that cannot be read are listed in OUT.errors.jsonl (with --split: beside 
 the exit code is 1. Within --max-errors they are left out of what is written, as is a folder that
 cannot be listed, which counts as one; beyond it nothing is written.
 
-Where OUT, or a part of it, is there already, nothing is done and the exit code is 3, unless
---overwrite is given: then it is replaced when all of the new one is on the disk.)";
+Where OUT, a part of it, or an .idx or .frx of theirs is there already, nothing is done and the exit
+code is 3, unless --overwrite is given: then it is replaced when all of the new one is on the disk.)";
 
 void report(const PackResult& result, Console& console) {
   for (const PackResult::File& file : result.files) {

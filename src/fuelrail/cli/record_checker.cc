@@ -16,12 +16,6 @@
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
-namespace {
-
-constexpr uint64_t kLongRecordBytes = uint64_t{1} << 29;  // are read piece by piece
-constexpr uint64_t kPieceBytes = uint64_t{16} << 20;
-
-}  // namespace
 
 Finding finding_of(const Error& error) {
   const ErrorDetail& detail = error.detail();
@@ -69,7 +63,7 @@ std::optional<uint32_t> SidecarBeside::checksum_at(uint64_t offset) const {
 RecordChecker::RecordChecker(const Container& container, const SidecarBeside* checksums,
                              bool decode)
     : container_(container),
-      files_(record_files_of(container)),
+      pieces_(container),
       checksums_(checksums),
       content_(RecordInspector::content_field(container.schema())),
       is_image_(container.schema().fields[content_].kind == FieldKind::kImage),
@@ -78,12 +72,16 @@ RecordChecker::RecordChecker(const Container& container, const SidecarBeside* ch
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
   try {
-    if (check_long_record(i)) return checked;
+    if (pieces_.is_long(i)) {  // all that can be said of it is whether its checksum is right
+      pieces_.read(i, [](Bytes) {});
+      return checked;
+    }
     read_record(container_, i, framed_, sample_);
     if (checksums_ != nullptr) check_payload(i);
     if (is_image_) checked.tolerated = check_image(sample_.fields[content_].bytes);
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
+  } catch (const Interrupted&) {           // whoever waits for this gives up, too
   } catch (const std::exception& error) {  // std::bad_alloc: the image's header promises too much
     IoError refused("the record cannot be checked", {.found = error.what()});
     checked.finding = finding_at(i, refused);
@@ -108,28 +106,6 @@ void RecordChecker::check_payload(uint64_t i) {
       "the record is damaged, or the sidecar beside the file is another file's: "
       "its checksum is wrong",
       {.expected = fmt::format("{:#010x}", *expected), .found = fmt::format("{:#010x}", found)});
-}
-
-// A record as long is no image; all that can be said of it is whether its checksum is right.
-bool RecordChecker::check_long_record(uint64_t i) {
-  const Extent extent = container_.extent(i);
-  if (extent.length < kLongRecordBytes) return false;
-  const Place place = container_.place(i);
-  const auto file = std::find_if(files_.begin(), files_.end(), [&](const RecordFile* candidate) {
-    return candidate->uri() == place.path;
-  });
-  if (file == files_.end()) return false;
-  const auto* ffrecord = dynamic_cast<const ffrecord::FfrecordContainer*>(*file);
-  if (ffrecord == nullptr) return false;
-  uint32_t crc = 0;
-  for (uint64_t done = 0; done < extent.length; done += framed_.size()) {
-    if (interrupted()) return true;  // whoever waits for this gives up, too
-    framed_.resize(std::min(kPieceBytes, extent.length - done));
-    extent.source->read(extent.offset + done, framed_);
-    crc = crc32(framed_, crc);
-  }
-  check_payload_crc(crc, ffrecord->table().crc(place.record));
-  return true;
 }
 
 uint32_t RecordChecker::check_image(Bytes encoded) {

@@ -1,10 +1,12 @@
 #include "fuelrail/cli/record_info.h"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/cli/signals.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -18,19 +20,27 @@ std::vector<double> numbers(Bytes bytes) {
   return values;
 }
 
-// No RecordIO record is as long; a file among images may be.
-constexpr uint64_t kTooManyBytes = uint64_t{1} << 31;
+// As read_sample, in pieces between which an interrupt is heard.
+void read_in_pieces(const Container& container, uint64_t i, std::vector<std::byte>& framed,
+                    Sample& out) {
+  const Extent extent = container.extent(i);
+  framed.resize(extent.length);
+  for (uint64_t done = 0; done < extent.length; done += kPieceBytes) {
+    throw_if_interrupted();
+    extent.source->read(
+        extent.offset + done,
+        MutableBytes(framed).subspan(done, std::min(kPieceBytes, extent.length - done)));
+  }
+  container.parse(i, framed, out);
+}
 
-void check_length(const Container& container, uint64_t i) {
-  const uint64_t length = container.extent(i).length;
-  if (length < kTooManyBytes) return;
-  const Place place = container.place(i);
-  throw UnsupportedError("the record is too long to be one",
-                         {.path = place.path,
-                          .record = place.record,
-                          .offset = place.offset,
-                          .expected = "less than 2 GiB",
-                          .found = std::to_string(length) + " bytes"});
+// Empty where no image begins: that is no error here.
+std::optional<ImageInfo> image_in(Bytes bytes) {
+  try {
+    return probe(bytes);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace
@@ -39,10 +49,11 @@ void read_record(const Container& container, uint64_t i, std::vector<std::byte>&
                  Sample& out) {
   std::string failure;
   try {
-    check_length(container, i);
-    read_sample(container, i, framed, out);
+    read_in_pieces(container, i, framed, out);
     return;
   } catch (const Error&) {
+    throw;
+  } catch (const Interrupted&) {
     throw;
   } catch (const std::bad_alloc&) {
     failure = "there is not enough memory for the record";
@@ -57,16 +68,24 @@ void read_record(const Container& container, uint64_t i, std::vector<std::byte>&
 }
 
 RecordInfo RecordInspector::inspect(uint64_t i) {
+  if (pieces_.is_long(i)) return inspect_long(i);
   read_record(container_, i, framed_, sample_);
   RecordInfo info;
   info.id = sample_.id;
   info.labels = labels();
   info.class_name = class_of(info.labels);
   info.content = sample_.fields[content_field(container_.schema())].bytes;
-  try {
-    info.image = probe(info.content);
-  } catch (const Error&) {  // no image: that is what the empty member says
-  }
+  info.content_bytes = info.content.size();
+  info.image = image_in(info.content);
+  return info;
+}
+
+RecordInfo RecordInspector::inspect_long(uint64_t i) {
+  RecordInfo info;
+  info.id = container_.place(i).record;
+  info.content_bytes = container_.extent(i).length;
+  info.is_long = true;
+  info.image = image_in(pieces_.head(i));
   return info;
 }
 

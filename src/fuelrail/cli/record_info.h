@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/cli/piece_reader.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/decode/probe.h"
 
@@ -18,31 +19,38 @@ struct RecordInfo {
   std::vector<double> labels;
   std::string class_name;          // empty when unknown
   std::optional<ImageInfo> image;  // empty when the record holds no image that can be read
-  Bytes content;                   // the encoded image, or the whole payload; valid until the next
+  uint64_t content_bytes = 0;      // of the encoded image, or of the whole payload
+  Bytes content;                   // these, valid until the next; empty where `is_long`
+  bool is_long = false;            // only its beginning was read, and no checksum verified
 };
 
 // read_sample, for a command that goes on with the next record. Errors: those of read_sample; with
-// the place, UnsupportedError for a record of 2 GiB or more, and IoError where the system refuses
-// the memory for this one record.
+// the place, IoError where the system refuses the memory for this one record; Interrupted.
 void read_record(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out);
 
 // Reads records one after the other, reusing its memory.
 class RecordInspector {
  public:
-  explicit RecordInspector(const Container& container) : container_(container) {}
+  explicit RecordInspector(const Container& container)
+      : container_(container), pieces_(container) {}
 
-  // Errors: those of read_record.
+  // Of a long record (piece_reader.h) only the beginning is read. Errors: those of read_record.
   RecordInfo inspect(uint64_t i);
+
+  // For those that are long.
+  PieceReader& pieces() { return pieces_; }
 
   // Where in a sample the image is: "image", or the first field.
   static size_t content_field(const Schema& schema);
 
  private:
+  RecordInfo inspect_long(uint64_t i);
   std::vector<double> labels() const;
   std::string class_of(const std::vector<double>& labels) const;
 
   const Container& container_;
+  PieceReader pieces_;
   std::vector<std::byte> framed_;
   Sample sample_;
 };

@@ -75,17 +75,19 @@ struct HeldRecord {
   std::vector<std::byte> framed;
 };
 
-// Decodes held records with a worker of its own, in a few rows of its own.
+// Has a worker of its own do its part on held records, in a few rows of its own.
 class Decoding {
  public:
   Decoding(const std::shared_ptr<const Container>& container, const LoaderOptions& options)
       : layout_(std::make_shared<BatchLayout>(image_columns(*container, options), kRowsPerThread)),
         pool_(layout_->total_bytes(), 1),
-        batch_(layout_, pool_.take(), kRowsPerThread),
+        slot_(pool_.take()),
+        batch_(layout_, slot_, kRowsPerThread),
         worker_(image_worker_factory(container, options)()) {}
 
   // Returns: why it failed, or null.
   std::exception_ptr decode(const HeldRecord& held, uint64_t position) {
+    slot_->arena().clear();  // of rows as long as their records; nobody reads the one before
     Task task{.entry = {.record = held.record, .position = position},
               .framed = held.framed,
               .batch = &batch_,
@@ -97,6 +99,7 @@ class Decoding {
  private:
   std::shared_ptr<const BatchLayout> layout_;
   SlotPool pool_;
+  std::shared_ptr<Slot> slot_;
   Batch batch_;
   std::unique_ptr<Worker> worker_;
 };
@@ -125,6 +128,7 @@ class HeldSample {
     return static_cast<double>(bytes_) / static_cast<double>(records_.size());
   }
   double shorter_side() {
+    if (shorter_sides_.empty()) return 0;
     const auto middle =
         shorter_sides_.begin() + static_cast<std::ptrdiff_t>(shorter_sides_.size() / 2);
     std::nth_element(shorter_sides_.begin(), middle, shorter_sides_.end());
@@ -138,16 +142,20 @@ class HeldSample {
       HeldRecord held{.record = i, .framed = std::vector<std::byte>(extent.length)};
       extent.source->read(extent.offset, held.framed);
       if (const std::exception_ptr error = decoding_.decode(held, i)) std::rethrow_exception(error);
-      container_.parse(i, held.framed, sample_);
-      const Bytes image = sample_.fields[container_.schema().index_of("image")].bytes;
-      const Size size = probe(image).stored;
-      shorter_sides_.push_back(std::min(size.height, size.width));
+      if (container_.schema().has("image")) note_size(i, held.framed);
       bytes_ += held.framed.size();
       records_.push_back(std::move(held));
     } catch (const Error&) {
       if (!error_) error_ = std::current_exception();
       ++unusable_;
     }
+  }
+
+  void note_size(uint64_t i, Bytes framed) {
+    container_.parse(i, framed, sample_);
+    const Bytes image = sample_.fields[container_.schema().index_of("image")].bytes;
+    const Size size = probe(image).stored;
+    shorter_sides_.push_back(std::min(size.height, size.width));
   }
 
   const Container& container_;
@@ -182,7 +190,7 @@ class LimitRun {
   LimitRun(const LimitRun&) = delete;
   LimitRun& operator=(const LimitRun&) = delete;
 
-  uint64_t images() const { return done_.load(std::memory_order_relaxed); }
+  uint64_t done() const { return done_.load(std::memory_order_relaxed); }
 
   void stop() {
     stopped_.store(true, std::memory_order_relaxed);
@@ -223,10 +231,10 @@ LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const Loa
   const Clock::time_point begin = Clock::now();
   Clock::time_point watched = begin;
   do {
-    speed.images += next_batch(loader, [&] { watch(speed.images, since(begin)); }).rows();
+    speed.records += next_batch(loader, [&] { watch(speed.records, since(begin)); }).rows();
     ++speed.batches;
     if (Clock::now() - watched >= kWatchInterval) {
-      watch(speed.images, since(begin));
+      watch(speed.records, since(begin));
       watched = Clock::now();
     }
   } while (duration.epochs ? speed.batches < last_batch : since(begin) < duration.seconds);
@@ -240,7 +248,7 @@ LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const Loa
 LimitSpeed measure_limit(const std::shared_ptr<const Container>& container,
                          const LoaderOptions& options, double seconds, const Watch& watch) {
   HeldSample sample(container, options, watch);
-  LimitSpeed speed{.records = sample.records().size(),
+  LimitSpeed speed{.held = sample.records().size(),
                    .unusable = sample.unusable(),
                    .mean_bytes = sample.mean_bytes(),
                    .shorter_side = sample.shorter_side()};
@@ -251,11 +259,11 @@ LimitSpeed measure_limit(const std::shared_ptr<const Container>& container,
     std::this_thread::sleep_for(std::min<Clock::duration>(
         kWatchInterval,
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left))));
-    watch(run.images(), since(begin));
+    watch(run.done(), since(begin));
   }
   run.stop();
   speed.seconds = since(begin);
-  speed.images = run.images();
+  speed.records = run.done();
   return speed;
 }
 

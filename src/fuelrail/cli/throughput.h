@@ -19,10 +19,10 @@ struct Duration {
 
 // Called about ten times a second with what is done so far; it may throw, which ends the
 // measurement.
-using Watch = std::function<void(uint64_t images, double seconds)>;
+using Watch = std::function<void(uint64_t records, double seconds)>;
 
 struct LoaderSpeed {
-  uint64_t images = 0;
+  uint64_t records = 0;
   uint64_t batches = 0;
   double seconds = 0;
   double first_batch_seconds = 0;  // from making the loader to its first batch, not counted above
@@ -38,12 +38,12 @@ LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const Loa
                            const Duration& duration, const Watch& watch);
 
 struct LimitSpeed {
-  uint64_t images = 0;
+  uint64_t records = 0;
   double seconds = 0;
-  uint64_t records = 0;     // held in memory and decoded again and again
+  uint64_t held = 0;        // records in memory, used again and again
   uint64_t unusable = 0;    // of those looked at: unreadable or damaged
-  double mean_bytes = 0;    // of those records
-  double shorter_side = 0;  // the median of their images'
+  double mean_bytes = 0;    // of those held
+  double shorter_side = 0;  // the median of their images'; 0 where they are none
 };
 
 // The same threads doing nothing but the workers' part (checking, decoding, transforms), on records

@@ -15,14 +15,19 @@ std::string after_storage(const Measured& measured) {
   if (measured.remote) {
     return "Storage limits: copy the data to a local disk, or give the loader more prefetch";
   }
-  return "Storage limits: use a faster disk, more memory for the page cache, or pack with --resize "
-         "for smaller records";
+  return std::string("Storage limits: use a faster disk, more memory for the page cache, or ") +
+         (measured.crop > 0 ? "pack with --resize for smaller records" : "smaller records");
 }
 
-std::string after_decoding(const Measured& measured) {
+// Of threads that use all that the processors give.
+std::string after_work(const Measured& measured) {
   if (measured.threads < measured.usable_threads) {
-    return fmt::format("Decoding limits: use {} threads, as many as this process has processors",
+    return fmt::format("{} limits: use {} threads, as many as this process has processors",
+                       measured.crop > 0 ? "Decoding" : "Checking and copying the bytes",
                        measured.usable_threads);
+  }
+  if (measured.crop == 0) {
+    return "Checking and copying the bytes limits: only more processors make it faster";
   }
   const auto wanted =
       static_cast<int64_t>(std::lround(static_cast<double>(measured.crop) / kCentralPart));
@@ -52,7 +57,7 @@ Verdict judge(const Measured& measured) {
             ? fmt::format("There are more threads than processors: use {}", measured.usable_threads)
             : "Other programs use the processors: measure again when they have ended"};
   }
-  return {"decoding", after_decoding(measured)};
+  return {measured.crop > 0 ? "decoding" : "copying", after_work(measured)};
 }
 
 }  // namespace fuelrail::cli

@@ -10,7 +10,7 @@ namespace fuelrail::cli {
 
 struct Measured {
   std::string uri;
-  int64_t crop = 0;  // pixels a side
+  int64_t crop = 0;  // pixels a side; 0 where the records are no images
   int threads = 0;
   int usable_threads = 0;  // default_threads()
   bool remote = false;     // a file system whose reads wait for a server
@@ -19,11 +19,12 @@ struct Measured {
 };
 
 struct Verdict {
-  std::string bottleneck;  // "storage", "decoding" or "processors" (other programs used them)
+  std::string bottleneck;  // "storage", "decoding" (of bytes: "copying") or "processors" (other
+                           // programs used them)
   std::string suggestion;  // one sentence
 };
 
-// A pure function. Requires: both measurements have images.
+// A pure function. Requires: both measurements have records.
 Verdict judge(const Measured& measured);
 
 }  // namespace fuelrail::cli

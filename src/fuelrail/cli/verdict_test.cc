@@ -11,11 +11,11 @@ using ::testing::HasSubstr;
 // Two threads busy all the time, for ten seconds, on a machine of two processors.
 Measured decoding_limits() {
   Measured measured{.uri = "x.rec", .crop = 224, .threads = 2, .usable_threads = 2};
-  measured.loader = {.images = 1000, .batches = 4, .seconds = 10, .cpu_seconds = 20};
+  measured.loader = {.records = 1000, .batches = 4, .seconds = 10, .cpu_seconds = 20};
   measured.loader.stats.process = {.busy_seconds = 19, .waiting_seconds = 1, .items = 1000};
   measured.loader.stats.fetch = {.busy_seconds = 1, .waiting_seconds = 9, .items = 1000};
   measured.loader.stats.limit = "process";
-  measured.limit = {.images = 1100, .seconds = 10, .records = 256, .shorter_side = 256};
+  measured.limit = {.records = 1100, .seconds = 10, .held = 256, .shorter_side = 256};
   return measured;
 }
 
@@ -59,6 +59,19 @@ TEST(Verdict, busy_threads_without_processor_time_share_the_machine) {
   measured.loader.stats.process.busy_seconds = 76;
   measured.loader.stats.process.waiting_seconds = 4;
   EXPECT_THAT(judge(measured).suggestion, HasSubstr("more threads than processors: use 2"));
+}
+
+TEST(Verdict, bytes_are_not_decoded_nor_made_smaller_by_packing) {
+  Measured measured = decoding_limits();
+  measured.crop = 0;
+  measured.limit.shorter_side = 0;
+  EXPECT_EQ(judge(measured).bottleneck, "copying");
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("copying the bytes limits: only more"));
+  measured.usable_threads = 16;
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("copying the bytes limits: use 16 threads"));
+  measured.loader.stats.limit = "fetch";
+  EXPECT_EQ(judge(measured).bottleneck, "storage");
+  EXPECT_THAT(judge(measured).suggestion, ::testing::Not(HasSubstr("--resize")));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  std::string uri;
+  DatasetArguments dataset;
   int threads = 0;
   bool decode = false;
   bool recover = false;
@@ -67,13 +67,13 @@ class Verification {
   }
 
  private:
-  bool is_ffrecord() const { return is_ffrecord_name(arguments_.uri); }
+  bool is_ffrecord() const { return is_ffrecord_name(arguments_.dataset.uri); }
 
   void refuse_recovery() const {
     if (!is_ffrecord()) return;
     throw InvalidArgumentError(
         "only damage of RecordIO's framing can be passed over",
-        {.path = arguments_.uri,
+        {.path = arguments_.dataset.uri,
          .remedy = "Leave --recover out: records of an FFRecord file are found by its table, and "
                    "each is checked whatever the others are"});
   }
@@ -83,11 +83,13 @@ class Verification {
     try {
       if (arguments_.recover) {
         refuse_recovery();
+        check_schema(arguments_.dataset.uri, arguments_.dataset.schema, "");
         return recordio::open_recordio_recovering(
-            arguments_.uri, [this](const recordio::Damage& damage) { note(finding_of(damage)); },
+            arguments_.dataset.uri,
+            [this](const recordio::Damage& damage) { note(finding_of(damage)); },
             {.keep_going = [] { return !interrupted(); }});
       }
-      return open_warning(arguments_.uri, console_);
+      return open_warning(arguments_.dataset, console_);
     } catch (const CorruptError& error) {
       note(finding_of(error));
     } catch (const TruncatedError& error) {
@@ -102,7 +104,7 @@ class Verification {
   // One that opening set aside is a finding: with it go the checksums that could tell more.
   void check_sidecars(const Container* container) {
     if (container == nullptr) {
-      check_sidecar_beside(arguments_.uri, nullptr);
+      check_sidecar_beside(arguments_.dataset.uri, nullptr);
       return;
     }
     for (const RecordFile* file : record_files_of(*container)) {
@@ -138,7 +140,8 @@ class Verification {
   void check_index(const Container& container) {
     const auto* file = dynamic_cast<const recordio::RecordIoContainer*>(&container);
     if (file == nullptr || arguments_.recover) return;
-    const std::string index = arguments_.uri.substr(0, arguments_.uri.rfind('.')) + ".idx";
+    const std::string index =
+        arguments_.dataset.uri.substr(0, arguments_.dataset.uri.rfind('.')) + ".idx";
     if (!file_system_for(index).stat(index)) return;
     check_that([&] {
       const std::shared_ptr<const Source> source = file_system_for(index).open(index);
@@ -169,8 +172,9 @@ class Verification {
         });
     ProgressDisplay progress(console_, "verified", "records", arguments_.quiet);
     for (uint64_t done = 0; done < container.size();) {
-      throw_if_interrupted();
-      if (const std::optional<CheckedRecord> checked = work.take(kPatience)) {
+      const std::optional<CheckedRecord> checked = work.take(kPatience);
+      throw_if_interrupted();  // after which a result says nothing
+      if (checked) {
         if (checked->finding) note(*checked->finding);
         odd_images_ += checked->tolerated > 0;
         oddities_ += checked->tolerated;
@@ -193,7 +197,7 @@ class Verification {
   void print_end(const Container* container) {
     const bool opened = container != nullptr;
     if (arguments_.json) {
-      console_.print(to_text(Json{{"path", arguments_.uri},
+      console_.print(to_text(Json{{"path", arguments_.dataset.uri},
                                   {"records", opened ? Json(records_) : Json(nullptr)},
                                   {"decoded", arguments_.decode},
                                   {"checksums", opened ? Json(checksums_) : Json(nullptr)},
@@ -204,15 +208,16 @@ class Verification {
       return;
     }
     if (!opened) return;
-    if (!checksums_) console_.print(arguments_.uri + ": " + unknown_checksums(*container) + "\n");
+    if (!checksums_)
+      console_.print(arguments_.dataset.uri + ": " + unknown_checksums(*container) + "\n");
     if (odd_images_ > 0) {
       console_.print(fmt::format(
           "{}: {} tolerated in {}: stray bytes between markers, or an end or scans that are "
           "missing, with all pixels there\n",
-          arguments_.uri, oddities_ == 1 ? "1 oddity" : grouped(oddities_) + " oddities",
+          arguments_.dataset.uri, oddities_ == 1 ? "1 oddity" : grouped(oddities_) + " oddities",
           counted(odd_images_, "image")));
     }
-    console_.print(fmt::format("{}: {}, {}\n", arguments_.uri, counted(records_, "record"),
+    console_.print(fmt::format("{}: {}, {}\n", arguments_.dataset.uri, counted(records_, "record"),
                                findings_ > 0 ? counted(findings_, "problem")
                                : checksums_  ? "all well"
                                              : "none damaged"));
@@ -249,10 +254,7 @@ class Verification {
 void add_verify(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("verify", "Read everything and list what is damaged");
-  command
-      ->add_option("FILE", arguments->uri,
-                   "A .rec or .ffr file, or a folder of images or of .ffr files")
-      ->required();
+  add_dataset(*command, arguments->dataset);
   command->add_flag("--decode", arguments->decode, "Decode every image, too");
   command->add_flag("--recover", arguments->recover,
                     "Go on behind damage of the framing (.rec), and say what was skipped");
@@ -266,7 +268,9 @@ void add_verify(CLI::App& app, Action& action) {
 Checked are the framing or the table, the checksums where they are known, the images' headers, and whether the
 sidecar and the .idx belong to the file. The exit code is 1 when anything is damaged, and 3 when
 something could not be read. With --decode, oddities of images that decoding tolerates (stray bytes
-between markers, a missing end) are counted; they are no damage.
+between markers, a missing end) are counted; they are no damage. Of opaque records only the checksums
+can be checked. With --schema class_folders the images of a packed folder are checked, without it
+every record of the file.
 
 Examples:
   fuelrail verify train.rec

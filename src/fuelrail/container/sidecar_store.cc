@@ -50,6 +50,17 @@ void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
        .remedy = "Move it away, and make a new one with 'fuelrail index'"});
 }
 
+// False of one that is damaged, too: it can be used with no file.
+bool is_sidecar_of(const Source& data, const Source& sidecar) {
+  try {
+    return Sidecar::open(sidecar.map(), sidecar.uri())->identity() == identify(data);
+  } catch (const CorruptError&) {
+    return false;
+  } catch (const TruncatedError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 const char* name_of(SidecarPlace place) {
@@ -73,6 +84,17 @@ StoredSidecar sidecar_in_memory(const SidecarWriter& writer, const FileIdentity&
 }
 
 std::string sidecar_uri(const std::string& data_uri) { return data_uri + ".frx"; }
+
+void remove_foreign_sidecar(const std::string& data_uri) {
+  const std::string uri = sidecar_uri(data_uri);
+  try {
+    FileSystem& files = file_system_for(uri);
+    const std::optional<FileInfo> info = files.stat(uri);
+    if (!info || info->is_directory) return;
+    if (!is_sidecar_of(*files.open(data_uri), *files.open(uri))) files.remove(uri);
+  } catch (const Error&) {
+  }
+}
 
 std::optional<std::string> sidecar_cache_directory() {
   const char* cache = std::getenv("XDG_CACHE_HOME");

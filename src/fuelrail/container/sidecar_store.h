@@ -32,6 +32,11 @@ StoredSidecar sidecar_in_memory(const SidecarWriter& writer, const FileIdentity&
 // `X.frx` for `X`.
 std::string sidecar_uri(const std::string& data_uri);
 
+// For whoever has given a data file its name and has no sidecar for it: removes the one beside it,
+// which was another file's, unless it belongs to this one. Errors: none; one that cannot be removed
+// is set aside when the file is opened.
+void remove_foreign_sidecar(const std::string& data_uri);
+
 // $XDG_CACHE_HOME/fuelrail, else $HOME/.cache/fuelrail; empty without either (a relative
 // $XDG_CACHE_HOME counts as none).
 std::optional<std::string> sidecar_cache_directory();

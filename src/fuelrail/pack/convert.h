@@ -1,4 +1,5 @@
-// A record file of one format becomes one of the other: `.rec` -> `.ffr`, `.ffr` -> `.rec`.
+// A record file of one format becomes one of the other: `.rec` -> `.ffr`, `.ffr` -> `.rec`. Or what
+// is in a record file by a schema becomes one of image records.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,10 @@
 namespace fuelrail {
 
 struct ConvertOptions {
+  // As OpenOptions has it: the records of the output are image records made of the samples that the
+  // source has by it, and its format is either. Default: the source's own records.
+  std::string schema{};
+
   bool overwrite = false;  // replace an output that is there; otherwise it is an error
 
   // As PackOptions has them; what is counted is records.
@@ -25,16 +30,20 @@ struct ConvertOptions {
 // where they are not what the records say themselves: the id in an image's header, and of other
 // records their number. Without A.idx that is what C.idx has.
 //
+// With a schema the output is, byte for byte and with all its companions, what `pack` without
+// resizing makes of the folder that the samples were packed from; an image that cannot be read is
+// copied too.
+//
 // The output gets its name as a packed file does (part.h). Memory: the longest record, and 20 bytes
 // a record.
 //
-// Errors: InvalidArgumentError for names that say no conversion; those of opening the source;
-// CorruptError and TruncatedError for a damaged record; CorruptError for a sidecar beside the
-// source that cannot be used, for what only it knows would be lost; of the source's index:
-// CorruptError, and UnsupportedError for one that cannot be kept (keys that are no whole numbers,
-// entries that are not one a record in their order); UnsupportedError for a record too long for the
-// output's format; IoError as pack; StateError "interrupted" when told to stop. After any of them
-// there is no output.
+// Errors: InvalidArgumentError for names that say no conversion and for a schema that the source
+// does not have; those of opening the source; CorruptError and TruncatedError for a damaged record;
+// CorruptError for a sidecar beside the source that cannot be used, for what only it knows would be
+// lost; of the source's index: CorruptError, and UnsupportedError for one that cannot be kept (keys
+// that are no whole numbers, entries that are not one a record in their order); UnsupportedError
+// for a record too long for the output's format; IoError as pack; StateError "interrupted" when
+// told to stop. After any of them there is no output.
 PackResult::File convert(const std::string& source, const std::string& output,
                          const ConvertOptions& options = {});
 

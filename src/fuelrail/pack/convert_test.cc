@@ -235,7 +235,7 @@ TEST_F(Convert, names_that_say_no_conversion_are_refused) {
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.ffr"), out("b.ffr")),
               HasSubstr("of the same format"));
   EXPECT_THAT(refused<InvalidArgumentError>(photos(), out("b.ffr")),
-              HasSubstr("not named as a record file"));
+              HasSubstr("a folder cannot be converted"));
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.rec"), out("b.tar")),
               HasSubstr("ends in .rec or .ffr"));
   EXPECT_NE(refused<NotFoundError>(out("none.rec"), out("b.ffr")), "");

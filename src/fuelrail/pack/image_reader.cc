@@ -10,21 +10,17 @@
 #include "fuelrail/container/recordio/framing.h"
 
 namespace fuelrail {
-namespace {
-
-void fill_payload(const SourceImage& image, Bytes bytes, PackedImage& out) {
+void fill_payload(const SourceImage& image, Bytes encoded, PackedImage& out) {
   const uint64_t longest =
       recordio::kMaxPayloadBytes - kImageHeaderBytes - sizeof(float) * image.labels.size();
-  if (bytes.size() > longest) {
+  if (encoded.size() > longest) {
     throw UnsupportedError("the image is too long for a record",
                            {.expected = fmt::format("at most {} bytes", longest),
-                            .found = fmt::to_string(bytes.size())});
+                            .found = fmt::to_string(encoded.size())});
   }
-  append_image_record(image.id, image.labels, bytes, out.payload);
+  append_image_record(image.id, image.labels, encoded, out.payload);
   out.crc = crc32(out.payload);
 }
-
-}  // namespace
 
 std::string reason_of(const Error& error) {
   ErrorDetail detail = error.detail();

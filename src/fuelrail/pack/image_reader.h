@@ -22,6 +22,10 @@ struct PackedImage {
 // The error's message without the place, which the report says by itself.
 std::string reason_of(const Error& error);
 
+// Makes the record of an image with these encoded bytes: `payload` is appended to, `crc` is its
+// checksum. Requires: the payload is empty. Errors: UnsupportedError for one too long for a record.
+void fill_payload(const SourceImage& image, Bytes encoded, PackedImage& out);
+
 // Threads: one reader a thread; it keeps its working memory between calls.
 class ImageReader {
  public:

@@ -8,6 +8,7 @@
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/pack/image_list.h"
 #include "fuelrail/pack/open_input.h"
@@ -89,13 +90,18 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
                                   .found = fmt::format("a folder of {} files", folder->format()),
                                   .remedy = "Take its files one by one with 'fuelrail convert'"});
     }
-    return std::make_unique<FolderSource>(std::move(folder));
+    return source_of_images(std::move(folder));
   }
   if (!uri.ends_with(".lst")) {
-    throw InvalidArgumentError("this cannot be packed",
-                               {.path = uri,
-                                .expected = "a folder with one sub-folder a class, or a list whose "
-                                            "name ends in .lst"});
+    throw InvalidArgumentError(
+        "this cannot be packed",
+        {.path = uri,
+         .expected = "a folder with one sub-folder a class, or a list whose "
+                     "name ends in .lst",
+         .remedy = is_ffrecord_name(uri)
+                       ? "Where it is a packed folder of images, convert it with --schema "
+                         "class_folders (in Python `schema=\"class_folders\"`)"
+                       : ""});
   }
   std::vector<ListedImage> images = read_image_list(uri, root);
   if (const std::string found = repeated_ids(images); !found.empty() && options.warn) {
@@ -105,6 +111,10 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
 }
 
 }  // namespace
+
+std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images) {
+  return std::make_unique<FolderSource>(std::move(images));
+}
 
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
                                              const OpenOptions& options) {

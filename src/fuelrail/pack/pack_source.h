@@ -45,6 +45,10 @@ class PackSource {
   PackSource() = default;
 };
 
+// The samples of a container, each with its index as its id. Requires: its schema is that of a
+// folder of images (files/folder_scan.h).
+std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images);
+
 // A directory: what open_container makes of it; an image's id is its index there. A `.lst`: what
 // read_image_list makes of it, relative to `root`. `options.warn` hears, beside what open_container
 // says, of ids that a list has more than once. Errors: NotFoundError, IoError, CorruptError

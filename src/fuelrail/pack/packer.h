@@ -44,7 +44,8 @@ struct PackOptions {
   uint64_t seed = 0;   // of the split
   std::string root{};  // for a list: folder that its paths are relative to; default: the list's own
   MaxErrors max_errors{};
-  bool overwrite = false;  // replace an output that is there; otherwise it is an error
+  // Replace an output, or what would go with one (part.h), that is there; otherwise it is an error.
+  bool overwrite = false;
 
   // Speed.
   int threads = 0;  // that read, decode and encode; at most 1,024; 0 = default_threads()

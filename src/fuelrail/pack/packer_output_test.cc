@@ -153,9 +153,28 @@ TEST_F(Packer, an_output_that_comes_while_packing_is_left_alone) {
   EXPECT_EQ(outputs(), (std::map<std::string, std::string>{{"x.rec", "mine"}}));
 }
 
-TEST_F(Packer, companions_without_their_file_are_no_output) {
+TEST_F(Packer, companions_without_their_file_are_replaced_only_where_that_is_allowed) {
+  for (const char* name : {"x.idx", "x.rec.frx"}) {
+    write_file(out(name), "mine");
+    EXPECT_THAT(refusal<IoError>(photos(), out("x.rec")),
+                StartsWith(out(name) + ": the output is not there, but a file that would go"));
+    EXPECT_THAT(names_in(out()), ElementsAre(name));
+    EXPECT_EQ(file_contents(out(name)), "mine");
+    EXPECT_EQ(pack(photos(), out("x.rec"), {.overwrite = true}).files.at(0).records,
+              images_.size());
+    for (const std::string& made : names_in(out())) std::filesystem::remove(out(made));
+  }
+  write_file(out("x.ffr.frx"), "mine");
+  EXPECT_THAT(refusal<IoError>(photos(), out("x.ffr")), StartsWith(out("x.ffr.frx")));
+  write_file(out("x.idx"), "of another format");
+  EXPECT_EQ(pack(photos(), out("x.ffr"), {.overwrite = true}).files.at(0).records, images_.size());
+  EXPECT_EQ(file_contents(out("x.idx")), "of another format");
+}
+
+TEST_F(Packer, companions_that_a_killed_pack_has_left_are_replaced) {
   write_file(out("x.idx"), "old");
   write_file(out("x.rec.frx"), "old");
+  write_file(out("x.rec.partial"), "old");
   EXPECT_EQ(pack(photos(), out("x.rec"), {}).files.at(0).records, images_.size());
 }
 

@@ -28,12 +28,28 @@ std::unique_ptr<Sink> create_alone(const std::string& uri) {
                            "`overwrite=True`)"});
 }
 
+// That a directory is in the way `create` says.
+bool is_file(const std::string& uri) {
+  const auto info = file_system_for(uri).stat(uri);
+  return info && !info->is_directory;
+}
+
+void refuse_orphan(const std::string& uri) {
+  if (!is_file(uri)) return;
+  throw IoError("the output is not there, but a file that would go with it is",
+                {.path = uri,
+                 .remedy = "It may hold what another file needs: move it away, or allow replacing "
+                           "it with --overwrite (in Python `overwrite=True`)"});
+}
+
 }  // namespace
 
 void refuse_existing(const std::string& uri) {
-  const auto info = file_system_for(uri).stat(uri);
-  if (!info || info->is_directory) return;  // that a directory is in the way, `create` says
-  throw_existing(uri);
+  if (is_file(uri)) throw_existing(uri);
+  if (is_file(uri + ".partial")) return;  // what was killed while it gave names has left these
+  const RecordFormat& format = record_format_of(uri);
+  refuse_orphan(sidecar_uri(uri));
+  if (!format.index_extension.empty()) refuse_orphan(index_uri_of(uri, format));
 }
 
 Part::Part(std::string uri, uint64_t expected, bool overwrite)

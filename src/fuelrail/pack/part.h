@@ -9,8 +9,9 @@
 //   3. `commit_data`: X.rec gets its name.
 // So whenever an X.rec is there, it is whole and what stands beside it is its own, at whatever
 // moment the process is killed. A kill between 1 and 3, which only rename, leaves no X.rec but the
-// whole X.rec.partial. Companions without their X.rec mean nothing to anybody, and the next pack
-// replaces them.
+// whole X.rec.partial, by which the next pack knows that companions without their X.rec are such a
+// kill's, and replaces them. Otherwise they are somebody's (of an X.rec that was lost or is
+// elsewhere) and are replaced only where an X.rec would be.
 //
 // X.rec.partial is also the lock of all: it is the first that is taken and the last that gets
 // its name, and whoever finds it taken gives up at once.
@@ -28,7 +29,7 @@
 
 namespace fuelrail {
 
-// Errors: IoError when there is such a file.
+// Errors: IoError when there is such a file, or what would go with it and is no killed pack's.
 void refuse_existing(const std::string& uri);
 
 // Threads: one at a time. Destroyed before `commit_data`: nothing of it keeps a final name.

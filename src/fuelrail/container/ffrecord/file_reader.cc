@@ -94,8 +94,8 @@ struct FileReader::Impl {
                                   std::span<const uint64_t> indices) const;
   void warn_of_refusal(const Sources& sources) const;
   std::exception_ptr placed(const std::exception_ptr& error, Spot spot) const;
-  std::exception_ptr error_of_large(const Sources& sources, Spot spot,
-                                    std::span<std::byte> buffer) const;
+  std::exception_ptr error_of_large(const Sources& sources, Spot spot, std::span<std::byte> buffer,
+                                    const std::function<void()>& keep_going) const;
 };
 
 Spot FileReader::Impl::spot(uint64_t index) const {
@@ -164,29 +164,32 @@ std::exception_ptr FileReader::Impl::placed(const std::exception_ptr& failure, S
   }
 }
 
-// Of a record that is longer than what is verified at once. Returns: its error; null = it has none.
+// Of a record that is longer than what is verified at once; `keep_going` is called before every
+// piece. Returns: its error; null = it has none. Errors: what `keep_going` throws.
 std::exception_ptr FileReader::Impl::error_of_large(const Sources& open, Spot spot,
-                                                    std::span<std::byte> buffer) const {
+                                                    std::span<std::byte> buffer,
+                                                    const std::function<void()>& keep_going) const {
   const RecordTable& table = tables[spot.file];
-  const Source& source = *open[spot.file];
   uint64_t at = table.offset(spot.record);
   uint32_t crc = 0;
-  try {
-    for (uint64_t left = table.length(spot.record); left > 0;) {
-      const MutableBytes piece =
-          buffer.first(static_cast<size_t>(std::min<uint64_t>(left, buffer.size())));
-      source.read(at, piece);
-      crc = crc32(piece, crc);
-      at += piece.size();
-      left -= piece.size();
+  for (uint64_t left = table.length(spot.record); left > 0;) {
+    keep_going();
+    const MutableBytes piece =
+        buffer.first(static_cast<size_t>(std::min<uint64_t>(left, buffer.size())));
+    try {
+      open[spot.file]->read(at, piece);
+    } catch (const Error&) {
+      return placed(std::current_exception(), spot);
     }
-    if (crc == table.crc(spot.record)) return {};
-    throw CorruptError("the checksum of the data is wrong",
-                       {.expected = fmt::format("CRC-32 {:08x}", table.crc(spot.record)),
-                        .found = fmt::format("{:08x}", crc)});
-  } catch (const Error&) {
-    return placed(std::current_exception(), spot);
+    crc = crc32(piece, crc);
+    at += piece.size();
+    left -= piece.size();
   }
+  if (crc == table.crc(spot.record)) return {};
+  const CorruptError wrong("the checksum of the data is wrong",
+                           {.expected = fmt::format("CRC-32 {:08x}", table.crc(spot.record)),
+                            .found = fmt::format("{:08x}", crc)});
+  return placed(std::make_exception_ptr(wrong), spot);
 }
 
 FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
@@ -284,7 +287,11 @@ void FileReader::verify(
   const auto memory = read_memory(kVerifiedAtOnce, true);
   const MutableBytes buffer(memory.get(), kVerifiedAtOnce);
   std::vector<ReadRequest> requests;
-  for (uint64_t index = 0; index < size();) {
+  uint64_t index = 0;
+  const auto keep_going = [&] {
+    if (!progress(index)) throw StateError("interrupted");
+  };
+  while (index < size()) {
     requests.clear();
     size_t used = 0;
     for (; index < size() && requests.size() < kMostVerifiedAtOnce; ++index) {
@@ -299,7 +306,7 @@ void FileReader::verify(
       used += request.into.size();
     }
     if (requests.empty()) {
-      const auto error = impl_->error_of_large(sources, impl_->spot(index), buffer);
+      const auto error = impl_->error_of_large(sources, impl_->spot(index), buffer, keep_going);
       if (error) report(index, error);
       ++index;
     }
@@ -309,7 +316,7 @@ void FileReader::verify(
     for (const Completion& completion : failed) {
       report(completion.tag, impl_->placed(completion.error, impl_->spot(completion.tag)));
     }
-    if (!progress(index)) throw StateError("interrupted");
+    keep_going();
   }
 }
 

@@ -77,8 +77,8 @@ class FileReader {
 
   // Reads everything, whatever `check_data` says, and reports each record that cannot be read or
   // whose checksum is wrong, by its index here, in order, with its Error. `progress` is told the
-  // records done, and says whether to go on. Memory: 32 MiB. Errors: bad_alloc; StateError when
-  // closed or told to stop.
+  // records done, at least every 32 MiB, and says whether to go on. Memory: 32 MiB. Errors:
+  // bad_alloc; StateError when closed or told to stop.
   void verify(const std::function<void(uint64_t index, const std::exception_ptr& error)>& report,
               const std::function<bool(uint64_t done)>& progress) const;
 

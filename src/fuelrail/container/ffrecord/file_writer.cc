@@ -9,6 +9,7 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/record_table.h"
+#include "fuelrail/container/sidecar_store.h"
 
 namespace fuelrail::ffrecord {
 namespace {
@@ -177,6 +178,13 @@ void FileWriter::write_table() {
   std::array<std::byte, sizeof(uint32_t)> crc;
   store_le(crc.data(), table.finish());
   sink_.rewrite(0, crc);
+}
+
+// In this order, so that a kill between the two leaves a sidecar that is set aside, and never a
+// file that has lost its own.
+void commit_without_sidecar(Sink& sink) {
+  sink.commit();
+  remove_foreign_sidecar(sink.uri());
 }
 
 }  // namespace fuelrail::ffrecord

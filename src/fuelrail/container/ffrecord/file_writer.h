@@ -58,4 +58,9 @@ class FileWriter {
   enum class State { kBetween, kInRecord, kFailed, kFinished } state_ = State::kBetween;
 };
 
+// Commits the sink of a finished file that gets no sidecar. One that is there from the file that
+// had the name before goes: its class names and keys are not this file's. Errors: those of
+// Sink::commit.
+void commit_without_sidecar(Sink& sink);
+
 }  // namespace fuelrail::ffrecord

@@ -159,14 +159,20 @@ void check_mark(Bytes last_record) {
   if (begin != kFolderMark) throw_no_packed_folder(fmt::format("{:?}", begin));
 }
 
+// As many bytes as the mark has, or all. Requires: there is a record.
+std::vector<std::byte> begin_of_last(const Source& source, const RecordTable& table) {
+  const uint64_t last = table.size() - 1;
+  std::vector<std::byte> begin(std::min<uint64_t>(table.length(last), kFolderMark.size()));
+  source.read(table.offset(last), begin);
+  return begin;
+}
+
 // The mark is looked at before anything is allocated: the last record may be anything.
 std::vector<std::byte> read_last_record(const Source& source, const RecordTable& table) {
   if (table.size() == 0) throw_no_packed_folder("no record");
   const uint64_t last = table.size() - 1;
-  std::vector<std::byte> bytes(std::min<uint64_t>(table.length(last), kFolderMark.size()));
-  source.read(table.offset(last), bytes);
-  check_mark(bytes);
-  bytes.resize(table.length(last));
+  check_mark(begin_of_last(source, table));
+  std::vector<std::byte> bytes(table.length(last));
   source.read(table.offset(last), bytes);
   check_record(table, last, bytes);
   return bytes;
@@ -198,6 +204,10 @@ PackedTree tree_of(const PackedStructure& structure, const std::string& uri,
 }
 
 }  // namespace
+
+bool is_packed_folder(const Source& source, const RecordTable& table) {
+  return table.size() > 0 && as_text(begin_of_last(source, table)) == kFolderMark;
+}
 
 PackedStructure parse_packed_folder(Bytes last_record, uint64_t records) {
   check_mark(last_record);

@@ -13,6 +13,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/open.h"
 
 namespace fuelrail::ffrecord {
@@ -37,6 +38,9 @@ struct PackedStructure {
   PackedEntries root;
   std::deque<std::string> unescaped;  // names that are not in the record as they are
 };
+
+// Whether the last record begins with the mark. Errors: the source's.
+bool is_packed_folder(const Source& source, const RecordTable& table);
 
 // From the last record: the mark, then a pickle of nested OrderedDicts of str to int, by any of
 // Python's protocols 0 to 5. It is read by a parser that knows these three types and no other:

@@ -1,0 +1,259 @@
+#include "fuelrail/pack/record_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/ffrecord/ffrecord_container.h"
+#include "fuelrail/container/ffrecord/packed_folder.h"
+#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/recordio/block_reader.h"
+#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/container/recordio/index_file.h"
+#include "fuelrail/container/recordio/record_reader.h"
+#include "fuelrail/container/recordio/recordio_container.h"
+#include "fuelrail/pack/image_reader.h"
+#include "fuelrail/pack/open_input.h"
+#include "fuelrail/pack/pack_source.h"
+#include "fuelrail/pack/record_format.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+// What only the sidecar knows must not be lost because it could not be read.
+void require_sidecar_beside(const RecordFile& file) {
+  const std::string beside = sidecar_uri(file.uri());
+  if (file.sidecar_location().uri == beside || !file_system_for(beside).stat(beside)) return;
+  throw CorruptError(
+      "the sidecar cannot be used, and what only it knows would be lost",
+      {.path = beside, .remedy = "Mend it, or move it away to convert the file without it"});
+}
+
+void verify(Bytes payload, uint32_t found, uint32_t expected) {
+  if (found != expected) check_payload(payload, expected);
+}
+
+// What the record says itself.
+uint64_t own_key(Bytes payload, bool is_image_file, uint64_t i) {
+  const bool has_header = is_image_file && payload.size() >= kImageHeaderBytes &&
+                          image_prefix_bytes(payload) <= payload.size();
+  return has_header ? parse_image_record(payload).id : i;
+}
+
+// A file's own records, and what stands in its sidecar.
+class RecordFileStream : public RecordStream {
+ public:
+  uint64_t size() const override { return file().size(); }
+
+  void finish(SidecarWriter& to) override {
+    if (sidecar().labels()) to.set_labels(*sidecar().labels());
+    for (const SidecarSection& section : sidecar().sections()) {
+      if (!section.kept() || section.type() == kKeysSection) continue;
+      to.add_section(section.type(), section.all(), true);
+    }
+  }
+
+ protected:
+  virtual const RecordFile& file() const = 0;
+  const Sidecar& sidecar() const { return file().sidecar(); }
+
+  StreamedRecord read_as(uint64_t i, Bytes payload) const {
+    return {.payload = payload,
+            .crc = crc32(payload),
+            .own_key = own_key(payload, sidecar().labels().has_value(), i)};
+  }
+};
+
+// --- RecordIO ---
+
+// The keys of a `.idx`, one a record.
+class IndexKeys {
+ public:
+  explicit IndexKeys(const std::string& uri)
+      : uri_(uri), text_(file_system_for(uri).open(uri)->map()), entries_(text_.bytes, uri) {}
+
+  uint64_t next(uint64_t record_offset) {
+    const std::optional<recordio::IndexEntry> entry = entries_.next();
+    if (!entry) refuse("it ends before the records do", 0);
+    if (entry->offset != record_offset) refuse("another record, or none", entry->line);
+    uint64_t key = 0;
+    const char* end = entry->key.data() + entry->key.size();
+    const auto parsed = std::from_chars(entry->key.data(), end, key);
+    if (parsed.ec != std::errc() || parsed.ptr != end || fmt::to_string(key) != entry->key) {
+      refuse(fmt::format("the key {:?}", entry->key.substr(0, 60)), entry->line);
+    }
+    return key;
+  }
+
+  void finish() {
+    if (const auto entry = entries_.next()) refuse("more entries than records", entry->line);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& found, uint64_t line) const {
+    throw UnsupportedError(
+        "the index cannot be kept",
+        {.path = uri_,
+         .expected = "one entry a record, in their order, with a whole number below 2^64 as key",
+         .found = line == 0 ? found : fmt::format("{} in line {}", found, line),
+         .remedy =
+             "Move the index away: the records' own ids, or their numbers, are the keys then"});
+  }
+
+  std::string uri_;
+  MappedBytes text_;
+  recordio::IndexReader entries_;
+};
+
+class RecordIoStream final : public RecordFileStream {
+ public:
+  RecordIoStream(const std::string& uri, const OpenOptions& options)
+      : container_(recordio::open_recordio(uri, options)), reader_(container_->extent(0).source) {
+    require_sidecar_beside(*container_);
+    const std::string index_uri = index_uri_of(uri, record_format_of(uri));
+    const auto index = file_system_for(index_uri).stat(index_uri);
+    if (index && !index->is_directory) keys_.emplace(index_uri);
+  }
+
+  StreamedRecord read(uint64_t i) override {
+    const RecordEntry entry = sidecar().record(i);
+    const std::optional<recordio::Record> record = reader_.next();
+    if (!record || record->offset != entry.offset || record->framed_bytes != entry.length) {
+      throw CorruptError(
+          "the record is not what the record table says",
+          {.expected = fmt::format("{} bytes at {}", entry.length, entry.offset),
+           .found = record ? fmt::format("{} bytes at {}", record->framed_bytes, record->offset)
+                           : "the end of the file",
+           .remedy = "Make a new sidecar with 'fuelrail index'"});
+    }
+    StreamedRecord streamed = read_as(i, record->payload);
+    if (sidecar().has_checksums()) {
+      verify(streamed.payload, streamed.crc, sidecar().payload_crc(i));
+    }
+    if (keys_) streamed.key = keys_->next(entry.offset);
+    return streamed;
+  }
+
+  void finish(SidecarWriter& to) override {
+    if (keys_) keys_->finish();
+    RecordFileStream::finish(to);
+  }
+
+ private:
+  const RecordFile& file() const override { return *container_; }
+
+  std::shared_ptr<const recordio::RecordIoContainer> container_;
+  recordio::RecordReader reader_;
+  std::optional<IndexKeys> keys_;
+};
+
+// --- FFRecord ---
+
+class FfrecordStream final : public RecordFileStream {
+ public:
+  FfrecordStream(const std::string& uri, const OpenOptions& options)
+      : container_(ffrecord::open_ffrecord(uri, options)) {
+    require_sidecar_beside(*container_);
+    if (size() == 0) {
+      throw CorruptError("the file has no record",
+                         {.path = uri, .remedy = "A RecordIO file must have one"});
+    }
+    source_ = container_->extent(0).source;
+    if (options.warn && ffrecord::is_packed_folder(*source_, container_->table())) {
+      options.warn(
+          uri +
+          ": this is a packed folder; its files, and the list of their names, are copied as "
+          "plain bytes. With the schema 'class_folders' they become images with labels");
+    }
+    reader_.emplace(*source_, kBlockBytes);
+  }
+
+  StreamedRecord read(uint64_t i) override {
+    const ffrecord::RecordTable& table = container_->table();
+    if (table.length(i) > recordio::kMaxPayloadBytes) {
+      throw UnsupportedError(
+          "the record is too long for a RecordIO file",
+          {.expected = fmt::format("at most {} bytes", recordio::kMaxPayloadBytes),
+           .found = fmt::to_string(table.length(i))});
+    }
+    StreamedRecord streamed = read_as(i, reader_->at(table.offset(i), table.length(i)));
+    verify(streamed.payload, streamed.crc, table.crc(i));
+    if (sidecar().has_keys()) streamed.key = sidecar().key(i);
+    return streamed;
+  }
+
+ private:
+  const RecordFile& file() const override { return *container_; }
+
+  static constexpr uint64_t kBlockBytes = uint64_t{1} << 20;
+
+  std::shared_ptr<const ffrecord::FfrecordContainer> container_;
+  std::shared_ptr<const Source> source_;
+  std::optional<recordio::BlockReader> reader_;
+};
+
+// --- Samples of a schema ---
+
+// Images become image records, as `pack` makes them of the files themselves.
+class ImagesStream final : public RecordStream {
+ public:
+  ImagesStream(const std::string& uri, const OpenOptions& options)
+      : source_(source_of_images(open_input(uri, options))) {}
+
+  uint64_t size() const override { return source_->size(); }
+
+  StreamedRecord read(uint64_t i) override {
+    source_->read(i, image_);
+    packed_.payload.clear();
+    fill_payload(image_, image_.encoded, packed_);
+    labels_.add(parse_image_record(packed_.payload).labels);
+    return {.payload = packed_.payload, .crc = packed_.crc, .own_key = image_.id};
+  }
+
+  void finish(SidecarWriter& to) override {
+    to.set_labels(labels_.summary());
+    to.set_classes(source_->classes());
+  }
+
+ private:
+  std::unique_ptr<PackSource> source_;
+  SourceImage image_;
+  PackedImage packed_;
+  LabelTally labels_;
+};
+
+// --- Which it is ---
+
+template <typename Stream>
+std::unique_ptr<RecordStream> open(const std::string& uri, const OpenOptions& options) {
+  return std::make_unique<Stream>(uri, options);
+}
+
+struct StreamFormat {
+  std::string_view extension;
+  std::unique_ptr<RecordStream> (*open)(const std::string& uri, const OpenOptions& options);
+};
+
+constexpr std::array kStreamFormats{
+    StreamFormat{".rec", open<RecordIoStream>},
+    StreamFormat{".ffr", open<FfrecordStream>},
+};
+
+}  // namespace
+
+std::unique_ptr<RecordStream> open_record_stream(const std::string& source,
+                                                 const OpenOptions& options) {
+  const std::string_view extension = record_format_of(source).extension;
+  if (!options.schema.empty()) return open<ImagesStream>(source, options);
+  return std::find_if(kStreamFormats.begin(), kStreamFormats.end(),
+                      [&](const StreamFormat& format) { return format.extension == extension; })
+      ->open(source, options);
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,48 @@
+// The records of a file from front to back: what `convert` reads. The table of formats is in
+// record_stream.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/container/sidecar.h"
+
+namespace fuelrail {
+
+struct StreamedRecord {
+  Bytes payload;  // valid until the next one
+  uint32_t crc = 0;
+  uint64_t own_key = 0;           // what the record says itself: its id, or its number
+  std::optional<uint64_t> key{};  // where something besides the record says it
+};
+
+// Threads: one at a time.
+class RecordStream {
+ public:
+  virtual ~RecordStream() = default;
+  RecordStream(const RecordStream&) = delete;
+  RecordStream& operator=(const RecordStream&) = delete;
+
+  virtual uint64_t size() const = 0;
+
+  // Requires: i is one more than before, from 0. Errors: those of `convert` for a record.
+  virtual StreamedRecord read(uint64_t i) = 0;
+
+  // After the last record: tells the new sidecar what is known of all of them, but for their keys,
+  // in the order in which packing does. Errors: as `read`.
+  virtual void finish(SidecarWriter& to) = 0;
+
+ protected:
+  RecordStream() = default;
+};
+
+// With a schema the records are the samples that it makes of the file, as image records; without
+// one they are the file's own. Errors: those of `convert` for the source.
+std::unique_ptr<RecordStream> open_record_stream(const std::string& source,
+                                                 const OpenOptions& options);
+
+}  // namespace fuelrail
