@@ -303,7 +303,8 @@ class Writer {
  public:
   // `records`: how many there will be, no more of them; empty = nobody knows.
   Writer(const std::string& uri, std::optional<uint64_t> records)
-      : most_(records.value_or(UINT64_MAX)),
+      : uri_(uri),
+        most_(records.value_or(UINT64_MAX)),
         sink_(file_system_for(uri).create(uri)),
         writer_(std::make_unique<FileWriter>(*sink_, records.value_or(0))) {}
   // In a forked child, what a thread of the parent had in its hands is nobody's any more: no memory
@@ -345,6 +346,13 @@ class Writer {
     writer_->finish();
     ffrecord::commit_without_sidecar(*sink_);
   }
+  // Leaves nothing behind; whoever holds a reference to this (a traceback does) holds no file.
+  void discard() {
+    if (::getpid() != process_) return;
+    const std::lock_guard hold(mutex_);
+    writer_.reset();
+    sink_.reset();
+  }
   // Written; without the lock, which may be held for long.
   uint64_t records() const { return records_.load(std::memory_order_relaxed); }
 
@@ -352,17 +360,23 @@ class Writer {
   void check_room() const {
     if (records() < most_) return;
     throw OutOfRangeError("all records that were announced have been written",
-                          {.path = sink_->uri(),
+                          {.path = uri_,
                            .expected = fmt::format("at most {} records", most_),
                            .remedy = "Announce more, or none (`n=None`)"});
   }
   std::unique_lock<std::mutex> held() {
-    if (::getpid() == process_) return std::unique_lock(mutex_);
-    throw StateError("the file is being written by the parent of this process",
-                     {.path = sink_->uri(), .remedy = "Write another file in this process"});
+    if (::getpid() != process_) {
+      throw StateError("the file is being written by the parent of this process",
+                       {.path = uri_, .remedy = "Write another file in this process"});
+    }
+    std::unique_lock hold(mutex_);
+    if (writer_) return hold;
+    throw StateError("the writer is closed",
+                     {.path = uri_, .remedy = "Make a new one of another name"});
   }
 
   const pid_t process_ = ::getpid();
+  const std::string uri_;
   const uint64_t most_;
   std::atomic<uint64_t> records_ = 0;
   std::mutex mutex_;
@@ -466,6 +480,7 @@ void bind_ffrecord(nb::module_& module) {
       .def("begin_record", &Writer::begin_record, nb::call_guard<GilReleased>())
       .def("end_record", &Writer::end_record, nb::call_guard<GilReleased>())
       .def("finish", &Writer::finish, nb::call_guard<GilReleased>())
+      .def("discard", &Writer::discard, nb::call_guard<GilReleased>())
       .def_prop_ro("records", &Writer::records);
   module.def("create_ffrecord", make_writer, nb::arg("uri"), nb::arg("records").none());
 

@@ -7,6 +7,7 @@ import gc
 import io
 import os
 import pathlib
+import resource
 import signal
 import stat
 import subprocess
@@ -15,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -239,6 +241,39 @@ def test_c2_2_an_exception_inside_with_comes_through(path: pathlib.Path, n: int 
     with pytest.raises(ZeroDivisionError):
         write()
     assert os.listdir(path.parent) == []
+
+
+def test_c2_2_nothing_is_left_while_the_exception_is_kept(path: pathlib.Path) -> None:
+    """Its traceback refers to the writer's frames."""
+
+    class Breaking(io.RawIOBase):
+        def readinto(self, piece: Any) -> int:
+            raise OSError("broken")
+
+    with pytest.raises(OSError, match="broken") as kept, FileWriter(path, 1) as writer:
+        writer.write_file(Breaking())
+    assert os.listdir(path.parent) == []
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    try:
+        with pytest.raises(RuntimeError) as full, FileWriter(path) as writer:
+            writer.write_one(bytes(4 << 20))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    assert isinstance(full.value, fr.IoError)
+    assert os.listdir(path.parent) == []
+    with FileWriter(path, 1) as again:
+        again.write_one(b"one")
+    assert kept.value.__traceback__ is not None
+    assert path.read_bytes() == files.file_of([b"one"])
+
+
+def test_a_memory_file_is_written_and_read() -> None:
+    with FileWriter("memory://written.ffr") as writer:
+        writer.write_one(b"one")
+    assert bytes(FileReader("memory://written.ffr")[0]) == b"one"
 
 
 def test_c2_2_an_unfinished_writer_is_discarded_with_a_warning(path: pathlib.Path) -> None:

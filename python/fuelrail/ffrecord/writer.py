@@ -49,7 +49,7 @@ class FileWriter:
         self._process = os.getpid()
         try:
             # Whole, as the process may be in another folder when the file gets its name.
-            whole_name = os.path.abspath(self._name)
+            whole_name = self._name if "://" in self._name else os.path.abspath(self._name)
             self._native = _core.create_ffrecord(os.fsencode(whole_name), self._n)
         except Error as error:
             raise as_original(error) from None
@@ -137,11 +137,14 @@ class FileWriter:
             raise as_original(error) from None
         finally:
             self._count = core.records
+            core.discard()  # what is not finished
 
     def discard(self) -> None:
         """Leaves nothing behind. It does nothing after `close`."""
-        self._count = self.count
-        self._native = None
+        core, self._native = self._native, None
+        if core is not None:
+            self._count = core.records
+            core.discard()
 
     def __enter__(self) -> Self:
         return self
