@@ -369,75 +369,11 @@ void bind_options(nb::module_& module) {
       .value("pread", ReadBackend::kPread);
 }
 
-void bind_bad_record(nb::module_& module) {
-  nb::class_<BadRecord>(module, "BadRecord", "A sample that was passed over.")
-      .def_ro("index", &BadRecord::record, "In the loader's dataset.")
-      .def_ro("epoch", &BadRecord::epoch, "Where it came up first.")
-      .def_ro("position", &BadRecord::position, "Where it came up first, in the epoch's order.")
-      .def_ro("times", &BadRecord::times, "How often it came up.")
-      .def_prop_ro(
-          "error", [](const BadRecord& self) { return printable(self.error); },
-          nb::sig("def error(self) -> str"), "What the first error said, with file and record.")
-      .def("__repr__", [](const BadRecord& self) {
-        return nb::str("BadRecord(index={}, epoch={}, position={}, times={}, error={!r})")
-            .format(self.record, self.epoch, self.position, self.times, printable(self.error));
-      });
-}
-
-void bind_stats(nb::module_& module) {
-  nb::class_<StageStats>(module, "StageStats", "What one stage of a loader did.")
-      .def_ro("busy_seconds", &StageStats::busy_seconds, "Summed over the stage's threads.")
-      .def_ro("waiting_seconds", &StageStats::waiting_seconds,
-              "Summed over the stage's threads: for input, for room, for the user.")
-      .def_ro("items", &StageStats::items, "Records; batches for `deliver`.")
-      .def_ro("bytes", &StageStats::bytes, "Read from storage, or written into batches.")
-      .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
-              "Items that waited in front of the stage, whenever it took one.")
-      .def("__repr__", [](const StageStats& self) {
-        return nb::str(
-                   "StageStats(busy_seconds={:.3f}, waiting_seconds={:.3f}, items={}, "
-                   "bytes={}, mean_queue_depth={:.2f})")
-            .format(self.busy_seconds, self.waiting_seconds, self.items, self.bytes,
-                    self.mean_queue_depth);
-      });
-  nb::class_<Stats>(module, "Stats", "What a loader's stages did since it started.")
-      .def_ro("seconds", &Stats::seconds, "Since the first batch was asked for.")
-      .def_ro("fetch", &Stats::fetch, "Reading records.")
-      .def_ro("process", &Stats::process, "Decoding and transforming.")
-      .def_ro("deliver", &Stats::deliver, "Handing batches to the user.")
-      .def_ro("tolerated", &Stats::tolerated, "Oddities in images that were passed over.")
-      .def_ro("slots_lent", &Stats::slots_lent, "Batches that the user holds.")
-      .def_ro("read_backend", &Stats::read_backend,
-              "Who has read so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; empty "
-              "before the first batch and after `close`.")
-      .def_ro("reads_at_once", &Stats::reads_at_once,
-              "By threads, as far as it has grown; io_uring has more.")
-      .def_ro("limit", &Stats::limit,
-              "'fetch', 'process' or 'consumer': the stage that the others wait for.")
-      .def("__repr__",
-           [](const Stats& self) {
-             return nb::str(
-                        "Stats(seconds={:.3f}, limit='{}', tolerated={}, slots_lent={},\n"
-                        "      read_backend='{}', reads_at_once={},\n"
-                        "      fetch={!r},\n      process={!r},\n      deliver={!r})")
-                 .format(self.seconds, self.limit, self.tolerated, self.slots_lent,
-                         self.read_backend, self.reads_at_once, self.fetch, self.process,
-                         self.deliver);
-           })
-      .def(
-          "__str__", [](const Stats& self) { return to_table(self); },
-          "A table: a line a stage, and one on the whole.")
-      .def(
-          "_repr_html_", [](const Stats& self) { return "<pre>" + to_table(self) + "</pre>"; },
-          "The table, for notebooks.");
-}
-
 }  // namespace
 
 void bind_loader(nb::module_& module) {
   bind_order(module);
   bind_options(module);
-  bind_bad_record(module);
   bind_stats(module);
   nb::class_<LoaderHandle>(module, "Loader")
       .def("__init__", make_loader, nb::arg("data"), nb::arg("batch_size"), nb::arg("shuffle"),

@@ -29,6 +29,7 @@ void bind_decode(nb::module_& module);
 void bind_ffrecord(nb::module_& module);
 void bind_transform(nb::module_& module);
 void bind_loader(nb::module_& module);
+void bind_stats(nb::module_& module);  // called by bind_loader
 void bind_pack(nb::module_& module);
 void bind_cli(nb::module_& module);
 

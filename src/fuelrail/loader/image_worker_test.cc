@@ -1,5 +1,6 @@
 #include "fuelrail/loader/image_worker.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -22,7 +22,6 @@ class AlignedBuffer {
     }
     return data_.get();
   }
-  uint8_t* data() const { return data_.get(); }
 
  private:
   static constexpr size_t kAlignment = 64;

@@ -1,0 +1,341 @@
+"""Orders that the user feeds: pulled as far ahead as the core plans, and gone on with after a restore."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import os
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fuelrail import _core
+from fuelrail.delivery import NativeColumn
+from fuelrail.errors import (
+    ArgumentTypeError,
+    FuelrailWarning,
+    InvalidArgumentError,
+    StateError,
+)
+from fuelrail.options import integer, listed, typed, whole
+
+
+class _Pulled(NamedTuple):
+    """A batch that the user's order gave."""
+
+    records: list[int]
+    ends_epoch: bool
+    state: Any
+    """What the order itself says it stands at after this batch; None where it says nothing."""
+
+
+class FedOrder:
+    """An order that the user feeds: an iterable of indices, or of batches of them.
+
+    It is pulled on the thread that asks for a batch, before that thread waits: as many batches as
+    the core may plan ahead. So no Python runs on the core's threads, what the user's iterable draws
+    from global generators comes at the same moments in every run, and Ctrl-C ends it.
+    """
+
+    def __init__(
+        self,
+        source: Iterable[Any],
+        *,
+        batch_size: int | None,
+        drop_last: bool,
+        index: Callable[[object], int],
+        prefetch: int,
+        world_size: int,
+    ) -> None:
+        """batch_size: of the batches that indices are cut into; None: the source gives batches.
+        index: checks an index and returns the record's.
+        """
+        self._source = source
+        self._batch_size = batch_size
+        self._drop_last = drop_last
+        self._index = index
+        self._prefetch = prefetch
+        self._same = {"world_size": world_size, "batch_size": batch_size}
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self._one_shot_begun = False
+        # Since the feed began:
+        self._feeds = 0
+        self._pulls: Iterator[_Pulled] = iter(())
+        self._ahead: deque[_Pulled] = deque()  # fed and not handed out
+        self._error: BaseException | None = None  # comes after those
+        self._over = False  # the error ends the epoch
+        self._ended = False  # there is nothing more, ever
+        self._owes_end = False  # the end of the epoch comes next
+        self._batches = 0  # handed out, of the epoch
+        self._state: Any = None
+        self._rows = 1  # that the core has room for
+        # Where a restored state goes on.
+        self._resume: Mapping[str, Any] = {}
+        self._resume_at = (-1, -1)
+
+    def __len__(self) -> int:
+        """Batches of an epoch. Errors: TypeError where the source has no length."""
+        count = len(self._source)  # type: ignore[arg-type]
+        if self._batch_size is None:
+            return count
+        return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
+
+    def begin(self, core: _core.Loader) -> None:
+        """A new iterator begins: an order that had failed is asked anew."""
+        with self._own_lock():
+            if self._over and core.feeds() == self._feeds:
+                core.reserve(0)
+
+    def take(self, core: _core.Loader, turn: int) -> tuple[NativeColumn, ...] | None:
+        """The next batch, or None at the end of the epoch."""
+        with self._own_lock():
+            self._top_up(core)
+            if self._over and not self._ahead and not self._owes_end:
+                error, self._error = self._error, None
+                try:
+                    if error is not None:
+                        raise error
+                finally:
+                    del error  # or it holds itself by its traceback, and a batch with it
+                return None
+            before = core.progress()
+            try:
+                batch = core.next(turn)
+            except BaseException:
+                if core.progress() != before:  # a bad record's batch counts as handed out
+                    self._hand_out()
+                raise
+            if batch is None:
+                self._owes_end = False
+            else:
+                self._hand_out()
+            return batch
+
+    def state(self, core: _core.Loader) -> dict[str, Any]:
+        """What a state holds besides the core's. What the sampler said is not copied."""
+        with self._own_lock():
+            batches, state = self._batches, self._state
+            if core.feeds() != self._feeds:
+                resume = self._resume_from(core.progress())
+                batches, state = resume.get("batches", 0), resume.get("state")
+            said = {**self._same, "batches": batches, "has_state": state is not None}
+            return said if state is None else {**said, "state": state}
+
+    def check_state(self, said: object) -> dict[str, Any]:
+        """A restored `state`. Errors: InvalidArgumentError that names what differs."""
+        if not isinstance(said, Mapping):
+            raise InvalidArgumentError(
+                "the state has no member 'sampler'", remedy="Pass what state_dict() returned"
+            )
+        for name, own in self._same.items():
+            if said.get(name) != own:
+                raise InvalidArgumentError(
+                    f"the state belongs to another run: its '{name}' differs",
+                    expected=str(own),
+                    found=str(said.get(name)),
+                    remedy="Restore an order of your own with the ranks and batch size it was "
+                    "saved with",
+                )
+        if said.get("has_state") and "state" not in said:
+            raise InvalidArgumentError(
+                "the state's member 'sampler' has lost what the sampler's own state_dict said",
+                expected="a member 'state'",
+                remedy="Save the whole of state_dict(), as torch.save does, and not only the names "
+                "that a fresh loader has",
+            )
+        return {**said, "batches": whole("sampler['batches']", said.get("batches"))}
+
+    def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
+        """Goes on from `said`, which `check_state` returned, when the feed begins at `at`."""
+        if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
+            warnings.warn(
+                f"the order goes on right only if {type(self._source).__name__} gives the same "
+                "indices again: it has neither a state nor an epoch of its own. Use `shuffle`, "
+                "`weights`, or a sampler with `set_epoch` or `state_dict`",
+                FuelrailWarning,
+                stacklevel=3,
+            )
+        with self._own_lock():
+            self._resume, self._resume_at = copy.deepcopy(dict(said)), at
+
+    # --- pulling, on the thread that asks -------------------------------------------------------
+
+    def _own_lock(self) -> threading.RLock:
+        if self._process != os.getpid():  # another thread may have held it at the fork
+            self._process, self._lock = os.getpid(), threading.RLock()
+        return self._lock
+
+    def _hand_out(self) -> None:
+        pulled = self._ahead.popleft()
+        self._owes_end = pulled.ends_epoch
+        self._batches = 0 if pulled.ends_epoch else self._batches + 1
+        self._state = pulled.state
+
+    def _resume_from(self, at: tuple[int, int]) -> Mapping[str, Any]:
+        return self._resume if self._resume_at == at else {}
+
+    def _start(self, core: _core.Loader) -> None:
+        at = core.progress()
+        resume = self._resume_from(at)
+        self._feeds = core.feeds()
+        self._ahead.clear()
+        self._error = None
+        self._over = self._ended = self._owes_end = False
+        self._batches, self._state = resume.get("batches", 0), resume.get("state")
+        self._pulls = self._epochs(at[0], resume)
+
+    def _top_up(self, core: _core.Loader) -> None:
+        """Pulls until the core can plan as far ahead as it may."""
+        if core.feeds() != self._feeds:
+            self._start(core)
+        while not self._over and not self._ended and len(self._ahead) <= self._prefetch:
+            try:
+                pulled = next(self._pulls, None)
+            except BaseException as error:
+                self._over, self._error = True, error
+                core.end_feed()
+                if isinstance(error, Exception):
+                    return
+                self._error = StateError(
+                    "the order was interrupted while it was read", remedy="Begin it anew"
+                )
+                raise  # Ctrl-C: now, not in its place
+            if pulled is None:
+                self._ended = True
+                core.end_feed()
+                return
+            try:
+                self._make_room(core, len(pulled.records))
+                self._ahead.append(pulled)
+                core.feed(pulled.records, pulled.ends_epoch)
+            except BaseException:  # Ctrl-C: the core may have been fed `pulled`, or not
+                if not self._ahead or self._ahead[-1] is not pulled:
+                    self._ahead.append(pulled)
+                self._feed_anew(core, max(self._rows, len(pulled.records)))
+                raise
+
+    def _make_room(self, core: _core.Loader, rows: int) -> None:
+        if rows <= self._rows:
+            return
+        self._feed_anew(core, rows if self._rows == 1 else max(rows, 2 * self._rows))
+
+    def _feed_anew(self, core: _core.Loader, rows: int) -> None:
+        """Feeds all of `_ahead`, from where the user stands, to a core with room for `rows`."""
+        core.reserve(rows)
+        self._rows = rows
+        self._feeds = core.feeds()
+        for pulled in self._ahead:
+            core.feed(pulled.records, pulled.ends_epoch)
+
+    def _epochs(self, epoch: int, resume: Mapping[str, Any]) -> Iterator[_Pulled]:
+        """Batches from epoch to epoch; an epoch without one ends them for good."""
+        for number in itertools.count(epoch):
+            empty = True
+            for pulled in self._epoch(number, resume if number == epoch else {}):
+                empty = False
+                yield pulled
+            if empty:
+                return
+
+    def _epoch(self, epoch: int, resume: Mapping[str, Any]) -> Iterator[_Pulled]:
+        source = self._source
+        set_epoch = _method(source, "set_epoch") or _method(
+            getattr(source, "sampler", None), "set_epoch"
+        )
+        if set_epoch:
+            set_epoch(epoch)
+        restored = resume.get("state")
+        if restored is not None and restored["of"] == "sampler":
+            source.load_state_dict(copy.deepcopy(restored["state"]))  # type: ignore[attr-defined]
+        iterator = self._iterate()
+        if restored is not None and restored["of"] == "iterator":
+            iterator.load_state_dict(copy.deepcopy(restored["state"]))  # type: ignore[attr-defined]
+        batches = self._cut(iterator)
+        skip = 0 if restored is not None else resume.get("batches", 0)
+        skipped = sum(1 for _ in itertools.islice(batches, skip))
+        batch = next(batches, None)
+        if skip > 0 and batch is None:
+            raise InvalidArgumentError(
+                "the order ends before the state's place in it",
+                expected=f"more than {skip} batches",
+                found=f"{skipped}",
+                remedy="Give the order that the state was saved with",
+            )
+        while batch is not None:
+            state = self._place_in(iterator)
+            error = following = None
+            try:
+                following = next(batches, None)
+            except Exception as caught:
+                error = caught
+            ends = following is None and error is None
+            if ends:  # the next epoch begins afresh, or where the sampler says
+                afresh = state is None or state["of"] == "iterator" or set_epoch
+                state = None if afresh else self._place_in(iterator)
+            yield _Pulled(batch, ends, state)
+            try:
+                if error is not None:
+                    raise error
+            finally:
+                del error
+            batch = following
+
+    def _iterate(self) -> Iterator[Any]:
+        """The source's iterator; one that can be read but once is read once."""
+        iterator = iter(self._source)
+        if iterator is self._source:
+            if self._one_shot_begun:
+                raise StateError(
+                    "the order is an iterator, which can be read once, and part of it is gone",
+                    remedy="Give something that can be iterated over again, such as a list",
+                )
+            self._one_shot_begun = True
+        return iterator
+
+    def _cut(self, iterator: Iterator[Any]) -> Iterator[list[int]]:
+        if self._batch_size is None:
+            for batch in iterator:
+                yield self._records(batch)
+        else:
+            while indices := list(itertools.islice(iterator, self._batch_size)):
+                if len(indices) < self._batch_size and self._drop_last:
+                    break
+                yield self._records(indices)
+        # What ends by itself may be asked again: it stays empty, or begins anew.
+        self._one_shot_begun = False
+
+    def _records(self, batch: object) -> list[int]:
+        given = listed(batch)
+        if not isinstance(given, Iterable):
+            raise ArgumentTypeError(
+                "a batch of the order is not a list of indices",
+                found=typed(batch),
+                remedy="Give single indices as `sampler`" if integer(given) is not None else "",
+            )
+        return [self._index(index) for index in given]
+
+    def _place_in(self, iterator: Iterator[Any]) -> dict[str, Any] | None:
+        for name, thing in (("iterator", iterator), ("sampler", self._source)):
+            state_dict = _method(thing, "state_dict")
+            if state_dict and _method(thing, "load_state_dict"):
+                # A copy: it may be what the sampler works with, which runs ahead of its batches.
+                return {"of": name, "state": copy.deepcopy(state_dict())}
+        return None
+
+
+def _repeats(source: object) -> bool:
+    """Whether every iteration of it gives the same, or what `set_epoch` told it."""
+    if isinstance(source, Sequence) or hasattr(source, "tolist") or hasattr(source, "set_epoch"):
+        return True
+    inner = getattr(source, "sampler", None)
+    if inner is not None:
+        return _repeats(inner)
+    return type(source).__name__ == "SequentialSampler"
+
+
+def _method(thing: object, name: str) -> Callable[..., Any] | None:
+    method = getattr(thing, name, None)
+    return method if callable(method) else None
