@@ -25,19 +25,18 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-template <std::forward_iterator Requests>
-std::vector<Place> places_of(Requests begin, Requests end) {
+std::vector<Place> places_of(std::span<const ReadRequest> requests) {
   std::vector<Place> places;
-  places.reserve(static_cast<size_t>(std::distance(begin, end)));
+  places.reserve(requests.size());
   const Source* last = nullptr;
   bool held_open = false;
-  for (; begin != end; ++begin) {
-    if (begin->source != last) {
-      last = begin->source;
+  for (const ReadRequest& request : requests) {
+    if (request.source != last) {
+      last = request.source;
       held_open = last->descriptor() >= 0;
     }
     const uintptr_t file = held_open ? reinterpret_cast<uintptr_t>(last) : 0;
-    places.push_back({file, held_open ? begin->offset : 0, places.size()});
+    places.push_back({file, held_open ? request.offset : 0, places.size()});
   }
   return places;
 }
@@ -77,20 +76,12 @@ bool lies_within(const ReadRequest& request) {
 }
 
 std::vector<ReadRequest> in_order_of_place(std::span<const ReadRequest> requests) {
-  std::vector<Place> places = places_of(requests.begin(), requests.end());
+  std::vector<Place> places = places_of(requests);
   std::sort(places.begin(), places.end());
   std::vector<ReadRequest> sorted;
   sorted.reserve(requests.size());
   for (const Place& place : places) sorted.push_back(requests[place.index]);
   return sorted;
-}
-
-void sort_by_place(std::deque<ReadRequest>& requests, std::deque<ReadRequest>::iterator begin) {
-  std::vector<Place> places = places_of(begin, requests.end());
-  if (std::is_sorted(places.begin(), places.end())) return;
-  const std::vector<ReadRequest> unsorted(begin, requests.end());
-  const std::vector<ReadRequest> sorted = in_order_of_place(unsorted);
-  std::copy(sorted.begin(), sorted.end(), begin);
 }
 
 bool joins(const ReadRequest& last, const ReadRequest& next, size_t bytes) {

@@ -31,8 +31,6 @@ bool lies_within(const ReadRequest& request);
 // The requests in the order of their offsets, source by source, so that neighbours stand together.
 // Those of sources without a descriptor, which have no neighbours, come first and keep their order.
 std::vector<ReadRequest> in_order_of_place(std::span<const ReadRequest> requests);
-// The same of those from `begin` on, where they are.
-void sort_by_place(std::deque<ReadRequest>& requests, std::deque<ReadRequest>::iterator begin);
 
 // Whether `next` can join a run of `bytes` bytes that ends with `last`, which has a descriptor.
 bool joins(const ReadRequest& last, const ReadRequest& next, size_t bytes);
@@ -68,8 +66,8 @@ struct ReadRun {
     requests.assign(begin, end);
     lay_out_pieces();
   }
-  // Takes the first request, and those after it that join it; `alone` = no other. Errors: bad_alloc;
-  // none was taken then.
+  // Takes the first request, and those after it that join it; `alone` = no other. Errors:
+  // bad_alloc; none was taken then.
   void take_from(std::deque<ReadRequest>& pending, bool alone);
 
  private:

@@ -121,13 +121,13 @@ TEST(ReadRun, requests_of_sources_without_descriptor_keep_their_order) {
   std::vector<std::shared_ptr<const Source>> sources;
   for (int i = 0; i < 8; ++i) sources.push_back(memory_source("memory", numbered_bytes(100)));
   std::sort(sources.begin(), sources.end(), std::greater<>());
-  std::deque<ReadRequest> pending;
+  std::vector<ReadRequest> pending;
   for (uint64_t i = 0; i < 8; ++i) {
     pending.push_back({.source = sources[i].get(), .offset = 10 - i, .into = {}, .tag = 2 * i});
     pending.push_back({.source = sources[i].get(), .offset = 0, .into = {}, .tag = 2 * i + 1});
   }
-  sort_by_place(pending, pending.begin());
-  for (uint64_t i = 0; i < 16; ++i) EXPECT_EQ(pending[i].tag, i);
+  const std::vector<ReadRequest> sorted = in_order_of_place(pending);
+  for (uint64_t i = 0; i < 16; ++i) EXPECT_EQ(sorted[i].tag, i);
 }
 
 TEST(ReadRun, overlapping_requests_are_read_by_themselves) {
@@ -137,14 +137,15 @@ TEST(ReadRun, overlapping_requests_are_read_by_themselves) {
   EXPECT_EQ(run_lengths(requests.pending), (Lengths{1, 2}));
 }
 
-TEST(ReadRun, requests_out_of_order_are_put_in_order_behind_those_before_them) {
+TEST(ReadRun, requests_out_of_order_are_put_in_order) {
   const ReadFile file(10);
   Neighbours requests(file.source(), 8, 100, 0);
-  std::deque<ReadRequest> pending{requests.pending[7]};
-  for (const size_t i : {5, 2, 6, 1, 4, 3, 0}) pending.push_back(requests.pending[i]);
-  sort_by_place(pending, pending.begin() + 1);
-  EXPECT_EQ(pending.front().tag, 7u);
-  EXPECT_EQ(run_lengths(pending), (Lengths{1, 7}));
+  std::vector<ReadRequest> shuffled;
+  for (const size_t i : {7, 5, 2, 6, 1, 4, 3, 0}) shuffled.push_back(requests.pending[i]);
+  const std::vector<ReadRequest> sorted = in_order_of_place(shuffled);
+  std::deque<ReadRequest> pending(sorted.begin(), sorted.end());
+  EXPECT_EQ(pending.front().tag, 0u);
+  EXPECT_EQ(run_lengths(pending), Lengths{8});
 }
 
 }  // namespace

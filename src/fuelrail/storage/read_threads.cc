@@ -21,12 +21,12 @@ ReadThreads::~ReadThreads() {
 
 void ReadThreads::start(std::span<const ReadRequest> requests) {
   if (requests.empty()) return;
+  const std::vector<ReadRequest> sorted = in_order_of_place(requests);
   size_t to_wake = 0;
   {
     std::lock_guard hold(mutex_);
-    start_threads(pending_.size() + requests.size());
-    const auto at = pending_.insert(pending_.end(), requests.begin(), requests.end());
-    sort_by_place(pending_, at);
+    start_threads(pending_.size() + sorted.size());
+    pending_.insert(pending_.end(), sorted.begin(), sorted.end());
     to_wake = std::min(
         {threads_.size() - running_, at_once_ - std::min(at_once_, running_), requests.size()});
   }

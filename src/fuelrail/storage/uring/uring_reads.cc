@@ -70,13 +70,14 @@ UringReads::~UringReads() {
 }
 
 void UringReads::submit(std::span<const ReadRequest> requests) {
+  const std::vector<ReadRequest> sorted = in_order_of_place(requests);
   std::lock_guard hold(mutex_);
   handed_over_.clear();
   completed_.make_room(requests.size());
   unchecked_.reserve(completed_.in_flight() + requests.size());
   const size_t before = pending_.size();
   try {
-    for (const ReadRequest& request : requests) {
+    for (const ReadRequest& request : sorted) {
       if (may_be_kernels(request)) {
         pending_.push_back(request);
       } else {
@@ -89,7 +90,6 @@ void UringReads::submit(std::span<const ReadRequest> requests) {
     throw;
   }
   completed_.expect(requests.size());
-  sort_by_place(pending_, pending_.begin() + static_cast<ptrdiff_t>(before));
   issue();
   wake_if_due();
 }
