@@ -4,6 +4,9 @@ target_compile_options(fuelrail_options INTERFACE -Wall -Wextra -Wconversion -Ws
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # part of clang's -Wconversion, not of g++'s; one rule for both
   target_compile_options(fuelrail_options INTERFACE -Wno-sign-conversion)
 endif()
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # takes a source that it includes for a header
+  target_compile_options(fuelrail_options INTERFACE -Wno-subobject-linkage)
+endif()
 # Results must not depend on the compiler fusing a multiply and an add (docs/design.md, rule 2).
 target_compile_options(fuelrail_options INTERFACE -ffp-contract=off)
 target_compile_options(fuelrail_options INTERFACE -fvisibility=hidden -fvisibility-inlines-hidden)

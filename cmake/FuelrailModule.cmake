@@ -20,7 +20,7 @@ function(fuelrail_test_options target)
   endif()
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE OFF  # one setting for all who share the headers
-    UNITY_BUILD OFF)               # tests have helpers of the same names
+    UNITY_BUILD OFF)               # many tests have helpers of the same names
   if(target STREQUAL fuelrail_test_headers)
     target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <memory> <string> <vector>)
   else()
@@ -36,13 +36,15 @@ function(fuelrail_optimise)
 endfunction()
 
 # fuelrail_module(<name> SOURCES ... [DEPENDS <module>...] [LIBRARIES <dep>...] [TESTS ...] [TEST_LIBRARIES <target>...]
-#                 [BENCHMARKS ...])
+#                 [BENCHMARKS ...] [TESTS_AS_ONE])
 #
 # One static library a module, `fuelrail_<name>`. DEPENDS names modules (the table of docs/design.md, section 3);
 # LIBRARIES names third-party targets, private to the module's sources. TESTS makes one program, `<name>_test`,
 # which also links TEST_LIBRARIES; BENCHMARKS one, `<name>_benchmark`. Without SOURCES the module is headers only.
+# TESTS_AS_ONE = where sources are compiled as one (CMAKE_UNITY_BUILD), the tests are too: no two of their helpers have
+# the same name.
 function(fuelrail_module name)
-  cmake_parse_arguments(M "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
+  cmake_parse_arguments(M "TESTS_AS_ONE" "" "SOURCES;DEPENDS;LIBRARIES;TESTS;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
   list(TRANSFORM M_DEPENDS PREPEND fuelrail_)
   if(M_SOURCES)
     add_library(fuelrail_${name} STATIC ${M_SOURCES})
@@ -71,6 +73,9 @@ function(fuelrail_module name)
     add_executable(${name}_test ${M_TESTS})
     target_link_libraries(${name}_test PRIVATE fuelrail_${name} ${M_TEST_LIBRARIES} ${M_LIBRARIES})
     fuelrail_test_options(${name}_test)
+    if(M_TESTS_AS_ONE AND CMAKE_UNITY_BUILD)
+      set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON)
+    endif()
     add_test(NAME ${name} COMMAND ${name}_test)
     # A forked child starts threads of its own, which TSan does not let it by default.
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "TSAN_OPTIONS=die_after_fork=0")
