@@ -42,8 +42,8 @@ inline std::string in_forked_child(const std::function<std::string()>& body) {
   return said;
 }
 
-// Whether a child of this process, as it is now, can start a thread: qemu-user 7.2 fails an assertion
-// of its own in one whose parent has threads.
+// Whether a child of this process, as it is now, can start a thread: qemu-user 7.2 fails an
+// assertion of its own in one whose parent has threads.
 inline bool child_can_start_threads() {
   return in_forked_child([] {
            std::thread([] {}).join();
