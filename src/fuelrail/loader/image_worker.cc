@@ -89,6 +89,17 @@ ColumnSpec column_of(const std::string& name, const Schema& schema, const Loader
   return {name, DType::kBool, {}};
 }
 
+// Whoever names transforms wants them done.
+void refuse_transforms_of_bytes(const Schema& schema, const LoaderOptions& options) {
+  if (options.transforms.empty() || schema.has("image")) return;
+  throw InvalidArgumentError(
+      "the transforms have nothing to change: the records are bytes, not images",
+      {.expected = "no transforms",
+       .found = fmt::format("{} of them", options.transforms.size()),
+       .remedy = "Leave `transforms` out, and decode the bytes in `batch_transforms`; or open "
+                 "images in a packed folder with the schema 'class_folders'"});
+}
+
 // Writes one column of one row; the image's is the only one that costs anything.
 class ImageWorker final : public Worker {
  public:
@@ -256,6 +267,7 @@ std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOp
         {.remedy = "Name at least one of: image, encoded, label, id, index, position, valid, "
                    "substituted"});
   }
+  refuse_transforms_of_bytes(container.schema(), options);
   std::vector<ColumnSpec> columns;
   for (const std::string& field : options.fields) {
     columns.push_back(column_of(field, container.schema(), options));
