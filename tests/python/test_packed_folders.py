@@ -99,7 +99,7 @@ def test_a_schema_that_cannot_be_converted_by_says_why(
     with pytest.raises(fr.InvalidArgumentError, match="Leave the schema out"):
         fr.convert(tmp_path / "a.rec", tmp_path / "b.ffr", schema="class_folders")
     plain = tmp_path / "plain.ffr"
-    plain.write_bytes(ffrecord([b"a", b"b"]))
+    plain.write_bytes(file_of([b"a", b"b"]))
     with pytest.raises(fr.CorruptError, match="no packed folder"):
         fr.convert(plain, tmp_path / "b.rec", schema="class_folders")
     assert not (tmp_path / "b.rec").exists()
