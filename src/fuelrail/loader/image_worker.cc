@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -91,7 +92,10 @@ ColumnSpec column_of(const std::string& name, const Schema& schema, const Loader
 
 // Whoever names transforms wants them done.
 void refuse_transforms_of_bytes(const Schema& schema, const LoaderOptions& options) {
-  if (options.transforms.empty() || schema.has("image")) return;
+  const bool has_images =
+      std::any_of(schema.fields.begin(), schema.fields.end(),
+                  [](const FieldSpec& field) { return field.kind == FieldKind::kImage; });
+  if (has_images || options.transforms.empty()) return;
   throw InvalidArgumentError(
       "the transforms have nothing to change: the records are bytes, not images",
       {.expected = "no transforms",
