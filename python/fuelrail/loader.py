@@ -147,7 +147,7 @@ class BaseLoader(Generic[Element]):
             batch_sampler: the same of lists of indices, of any length: a torch BatchSampler.
             seed: of the order and of random transforms; 64 bits. Default: 0.
             transforms: a list of `fuelrail.transforms`. Where it does not give all images one size,
-                they come as a list of one array an image.
+                they come as a list of one array an image. None where the dataset has no images.
             fields: the columns of a batch, each once, in the order in which they are to come:
                 image: `dtype` and `layout`, (batch, 3, height, width) or (batch, height, width, 3);
                     or a list of (3, height, width), (height, width, 3);

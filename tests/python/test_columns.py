@@ -229,5 +229,9 @@ def test_records_of_bytes_are_answered_with_how_to_get_them(tmp_path: pathlib.Pa
         [b"\0", b"\1"],
         [b"\2", b"\3"],
     ]
+    for load in (fr.Loader, fr.torch.DataLoader, fr.torch.MapDataset):
+        for fields in (["data"], ["index"]):
+            with pytest.raises(fr.InvalidArgumentError, match="Leave `transforms` out"):
+                load(file, fields=fields, transforms=[fr.transforms.HorizontalFlip()])
     with pytest.raises(TypeError, match=r"fuelrail\.open\(\.\.\., schema="):
         fr.Loader(file, schema="class_folders")

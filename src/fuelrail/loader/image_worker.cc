@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -87,6 +88,20 @@ ColumnSpec column_of(const std::string& name, const Schema& schema, const Loader
       break;
   }
   return {name, DType::kBool, {}};
+}
+
+// Whoever names transforms wants them done.
+void refuse_transforms_of_bytes(const Schema& schema, const LoaderOptions& options) {
+  const bool has_images =
+      std::any_of(schema.fields.begin(), schema.fields.end(),
+                  [](const FieldSpec& field) { return field.kind == FieldKind::kImage; });
+  if (has_images || options.transforms.empty()) return;
+  throw InvalidArgumentError(
+      "the transforms have nothing to change: the records are bytes, not images",
+      {.expected = "no transforms",
+       .found = fmt::format("{} of them", options.transforms.size()),
+       .remedy = "Leave `transforms` out, and decode the bytes in `batch_transforms`; or open "
+                 "images in a packed folder with the schema 'class_folders'"});
 }
 
 // Writes one column of one row; the image's is the only one that costs anything.
@@ -256,6 +271,7 @@ std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOp
         {.remedy = "Name at least one of: image, encoded, label, id, index, position, valid, "
                    "substituted"});
   }
+  refuse_transforms_of_bytes(container.schema(), options);
   std::vector<ColumnSpec> columns;
   for (const std::string& field : options.fields) {
     columns.push_back(column_of(field, container.schema(), options));

@@ -239,6 +239,9 @@ TEST(ImageWorker, fields_of_the_dataset_are_columns_by_name) {
   EXPECT_EQ(std::memcmp(batch.row(2, 1), records[1].fields[1].data(), 8), 0);
   options.fields = {"image"};
   EXPECT_THROW(image_columns(*container, options), InvalidArgumentError);
+  options.fields = {"text"};
+  options.transforms = {HorizontalFlip{}};
+  EXPECT_THROW(image_columns(*container, options), InvalidArgumentError);
 }
 
 TEST(ImageWorker, images_of_no_common_size_are_rows_of_their_own) {

@@ -41,7 +41,7 @@ struct LoaderOptions {
   uint64_t seed = 0;
   Shard shard{};
   LastBatch last_batch = LastBatch::kShort;
-  Transforms transforms{};
+  Transforms transforms{};        // none for a dataset without images: InvalidArgumentError
   DType dtype = DType::kFloat32;  // of the image column
   ImageLayout layout = ImageLayout::kNchw;
   Orientation orientation = Orientation::kApply;

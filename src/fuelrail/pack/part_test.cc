@@ -80,6 +80,21 @@ TEST(Part, a_commit_that_fails_half_way_leaves_no_companions) {
   EXPECT_THAT(names_in(directory.path()), IsEmpty());
 }
 
+TEST(Part, an_old_data_file_that_cannot_be_removed_keeps_its_companions) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x.idx", "old");
+  write_file(directory / "x.rec.frx", "old");
+  {
+    Part part(directory / "x.rec", 1, true);
+    append_one(part);
+    part.finish_images({});
+    std::filesystem::create_directory(directory / "x.rec");  // which no removal of a file removes
+    EXPECT_THROW(part.begin_commit(), IoError);
+  }
+  EXPECT_THAT(names_in(directory.path()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
+  EXPECT_EQ(file_contents(directory / "x.idx"), "old");
+}
+
 TEST(Part, given_up_before_the_commit_it_leaves_nothing) {
   const TemporaryDirectory directory;
   {

@@ -51,9 +51,9 @@ void ReadThreads::set_at_once(size_t reads) {
 // Grows to one thread a waiting request, up to the maximum.
 void ReadThreads::start_threads(size_t requests) {
   const size_t target = std::min(at_once_, requests + running_);
-  threads_.reserve(std::max(target, threads_.size()));
   while (threads_.size() < target) {
     try {
+      threads_.reserve(target);  // else a thread that is there could not be kept
       threads_.push_back(start_native_thread("fuelrail-read", [this] { run(); }));
     } catch (const std::exception&) {  // no further thread, or no memory for one
       if (threads_.empty()) throw;

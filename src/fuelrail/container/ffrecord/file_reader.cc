@@ -188,7 +188,8 @@ std::exception_ptr FileReader::Impl::error_of_large(const Sources& open, Spot sp
   if (crc == table.crc(spot.record)) return {};
   const CorruptError wrong("the checksum of the data is wrong",
                            {.expected = fmt::format("CRC-32 {:08x}", table.crc(spot.record)),
-                            .found = fmt::format("{:08x}", crc)});
+                            .found = fmt::format("{:08x}", crc),
+                            .remedy = "Copy the file again, or restore it from a backup"});
   return placed(std::make_exception_ptr(wrong), spot);
 }
 

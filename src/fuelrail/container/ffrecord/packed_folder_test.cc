@@ -142,6 +142,8 @@ TEST(PackedFolder, names_and_numbers_that_cannot_be_are_refused) {
   EXPECT_EQ(parsed(kPickledFolder + pickled("a") + "\x8a\x01\x07s."), "a:7 ");
   EXPECT_EQ(parsed(kPickledFolder + "V\\u00e9\\U0001f63a\xe9\nL7L\ns."),
             "\u00e9\U0001f63a\u00e9:7 ");
+  // As Python reads it: a backslash that another one precedes begins nothing.
+  EXPECT_EQ(parsed(kPickledFolder + "V\\\\u0041\\\nI7\ns."), "\\\\u0041\\:7 ");
 }
 
 TEST(PackedFolder, a_name_twice_in_one_folder_is_refused) {
@@ -261,6 +263,7 @@ TEST(PackedFolder, memory_is_at_most_32_bytes_a_byte_whatever_the_pickle_says) {
       {"marks", repeated("(", kSize)},
       {"numbers", repeated("K\1", kSize / 2)},
       {"memo", "K\1" + repeated("\x94", kSize)},
+      {"memo far behind the stack", repeated(")", kSize) + "r" + std::string("\0\0\x10\0", 4)},
       {"memo and stack", "K\1" + repeated("\x94K\1", kSize / 3)},
       {"files", files + "."},
       {"pairs", pairs + "u."},

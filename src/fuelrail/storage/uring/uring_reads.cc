@@ -140,7 +140,10 @@ size_t UringReads::in_flight() const {
 void UringReads::set_threads(int threads) {
   threads_.set_at_once(static_cast<size_t>(threads));
   std::lock_guard hold(mutex_);
-  let_kernel_read(threads);
+  try {
+    let_kernel_read(threads);
+  } catch (const std::bad_alloc&) {  // what slots there are have to do
+  }
   issue();
   wake_if_due();
 }
@@ -161,12 +164,13 @@ bool UringReads::may_be_kernels(const ReadRequest& request) const {
 // of them in any case.
 void UringReads::let_kernel_read(int at_once) {
   ring_->set_workers(static_cast<unsigned>(at_once));
-  kernel_reads_at_once_ = static_cast<size_t>(std::max(at_once, kRingDepth));
-  free_.reserve(kernel_reads_at_once_);
-  while (reads_.size() < kernel_reads_at_once_) {
-    free_.push_back(reads_.size());
+  const auto wanted = static_cast<size_t>(std::max(at_once, kRingDepth));
+  free_.reserve(wanted);
+  while (reads_.size() < wanted) {
     reads_.emplace_back();
+    free_.push_back(reads_.size() - 1);  // a slot is free once it is there
   }
+  kernel_reads_at_once_ = wanted;
 }
 
 bool UringReads::may_start() {
