@@ -1,5 +1,6 @@
 #include "fuelrail/pack/convert.h"
 
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,14 @@ void check_formats(const std::string& source, const std::string& output, bool ha
                                {.path = source,
                                 .expected = "a .rec or .ffr file",
                                 .remedy = "Convert its files one by one; pack a folder of images"});
+  }
+  const auto plain = [](const std::string& uri) {
+    return std::filesystem::path(uri).lexically_normal();
+  };
+  if (plain(source) == plain(output)) {
+    throw InvalidArgumentError(
+        "source and output are the same file",
+        {.path = output, .remedy = "Give the output another name, and rename it afterwards"});
   }
   const std::string_view from = record_format_of(source).extension;
   const std::string_view to = record_format_of(output).extension;

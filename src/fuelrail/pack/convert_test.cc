@@ -234,6 +234,8 @@ TEST_F(Convert, names_that_say_no_conversion_are_refused) {
               AllOf(HasSubstr("of the same format"), HasSubstr("Copy")));
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.ffr"), out("b.ffr")),
               HasSubstr("of the same format"));
+  EXPECT_THAT(refused<InvalidArgumentError>(out("a.rec"), out("./a.rec")),
+              HasSubstr("the same file"));
   EXPECT_THAT(refused<InvalidArgumentError>(photos(), out("b.ffr")),
               HasSubstr("a folder cannot be converted"));
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.rec"), out("b.tar")),
