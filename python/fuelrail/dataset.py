@@ -353,11 +353,11 @@ def open_dataset(source: Openable, stacklevel: int, schema: str = "") -> Dataset
         return data
     if not isinstance(source, Iterable) and hasattr(source, "__getitem__"):
         raise ArgumentTypeError(
-            "a dataset of another library cannot be opened",
+            "a dataset of Python code cannot be opened",
             expected="a path, or a list of them",
             found=typed(source),
             remedy="Give the folder or file that it reads; what is made in Python stays with "
-            "torch.utils.data.DataLoader",
+            "torch.utils.data.DataLoader, or fuelrail.ffrecord.torch.DataLoader",
         )
     if isinstance(source, _NO_LISTS) or not _is_iterable(source):
         raise ArgumentTypeError(

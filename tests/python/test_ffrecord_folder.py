@@ -128,7 +128,7 @@ def test_verbose_prints_each_file(
 ) -> None:
     pack_folder(unpacked, tmp_path / "out.ffr", verbose=True)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"1/4 {unpacked / '001.txt'}"
+    assert lines[0] == f"0/4 {unpacked / '001.txt'}"
     assert len(lines) == 4
 
 

@@ -314,13 +314,14 @@ def test_c2_3_an_index_of_any_size_is_out_of_range(path: pathlib.Path) -> None:
 def test_c2_3_offsets_that_cannot_be_are_refused_before_memory_is_taken(
     tmp_path: pathlib.Path,
 ) -> None:
-    for offsets in ([36, 35], [35, 40], [36, 10**12], [36, -1]):
+    for offsets in ([36, 35], [35, 40], [10**12, 36], [36, -1], [36, 10**12]):
         data = files.table_of([0, 0], offsets) + b"x" * 50
         (tmp_path / "bad.ffr").write_bytes(data)
         for check in (True, False):
             with pytest.raises(RuntimeError) as caught:
                 FileReader(tmp_path / "bad.ffr", check)
-            assert isinstance(caught.value, fr.CorruptError)
+            unfinished = offsets[-1] > len(data)  # as a copy that ended too early
+            assert isinstance(caught.value, fr.TruncatedError if unfinished else fr.CorruptError)
     for count in (-1, 2**62, 10**9):
         (tmp_path / "bad.ffr").write_bytes(struct.pack("<Iq", 7, count) + b"x" * 500)
         with pytest.raises(RuntimeError):

@@ -89,7 +89,9 @@ def test_c2_11_tqdm_is_optional(
 ) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
     dump(files.numbered(10), tmp_path / "out", 2, verbose=True)
-    assert "2/2 files" in capsys.readouterr().out
+    assert "10/10 items" in capsys.readouterr().out
+    dump(files.numbered(3), tmp_path / "one.ffr", 1, verbose=True)
+    assert capsys.readouterr().out == "3/3 items\n"
 
 
 def test_a_failed_dump_leaves_what_was_there_before(tmp_path: pathlib.Path) -> None:

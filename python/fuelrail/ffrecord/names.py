@@ -57,4 +57,8 @@ def _check_file(name: str) -> None:
 
 def _check_suffix(name: str) -> None:
     if not name.endswith(SUFFIX):
-        raise FileNameError(f"the file's name does not end with {SUFFIX}", path=name)
+        raise FileNameError(
+            f"the file's name does not end with {SUFFIX}",
+            path=name,
+            remedy="Rename the file, if it is an FFRecord file",
+        )

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuelrail.errors import Error, InvalidArgumentError, StateError
 from fuelrail.ffrecord.callers import warn_user
 from fuelrail.ffrecord.names import SUFFIX, output_name, path_name
 from fuelrail.ffrecord.writer import FileWriter
 from fuelrail.options import whole
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["DumpError", "dump"]
 
@@ -36,7 +41,7 @@ def dump(
     `fname`, which is made where it is missing, of as many items each (the last of fewer), written by
     as many processes, at most 16 at a time; a FuelrailWarning where the items fill fewer files, and
     where the folder has other `.ffr` files, such as those of a dump into more.
-    verbose: show progress, by tqdm where it is installed.
+    verbose: show how many items are written, by tqdm where it is installed.
 
     Errors: DumpError (a RuntimeError) with the traceback of the process that failed; no file of
     this call is left then. InvalidArgumentError for an empty dataset that is to fill several files.
@@ -45,7 +50,8 @@ def dump(
     items = len(dataset)
     files = whole("nfiles", nfiles, least=1)
     if files == 1:
-        _dump_part(dataset, output_name("`fname`", fname), 0, items)
+        with _progress(items) if verbose else contextlib.nullcontext() as bar:
+            _dump_part(dataset, output_name("`fname`", fname), 0, items, bar)
         return
     if items == 0:
         raise InvalidArgumentError("an empty dataset fills no files", remedy="Pass nfiles=1")
@@ -58,7 +64,8 @@ def dump(
     ]
     if len(parts) < files:
         warn_user(f"{items} items fill {len(parts)} files, not {files}")
-    _dump_parts(dataset, parts, _progress(len(parts)) if verbose else None)
+    with _progress(items) if verbose else contextlib.nullcontext() as bar:
+        _dump_parts(dataset, parts, bar)
     _warn_of_others(folder, parts)
 
 
@@ -81,11 +88,15 @@ def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], bar: 
                 theirs.close()
                 running[ours] = (process, part[0])
             for ours in multiprocessing.connection.wait(list(running)):
-                process, name = running.pop(ours)  # type: ignore[call-overload]
-                _finish(ours, process, name)
+                process, name = running[ours]  # type: ignore[index]
+                if (done := _heard(ours, name)) is not None:
+                    if bar is not None:
+                        bar.update(done)
+                    continue
+                del running[ours]  # type: ignore[arg-type]
+                ours.close()  # type: ignore[union-attr]
+                process.join()
                 written.append(name)
-                if bar is not None:
-                    bar.update()
     except BaseException:
         for ours, (process, name) in running.items():
             process.terminate()
@@ -96,9 +107,6 @@ def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], bar: 
             if _identity(name) not in (None, before[name]):  # what was there before stays
                 os.remove(name)
         raise
-    finally:
-        if bar is not None:
-            bar.close()
 
 
 def _identity(name: str) -> tuple[int, int, int] | None:
@@ -122,23 +130,41 @@ def _warn_of_others(folder: str, parts: list[tuple[str, int, int]]) -> None:
         )
 
 
-def _finish(ours: Any, process: Any, name: str) -> None:
+def _heard(ours: Any, name: str) -> int | None:
+    """What a process says: so many items more, or None when it is done. Errors: DumpError."""
     try:
-        failure = ours.recv()
+        said = ours.recv()
     except EOFError:  # it was killed
-        failure = "the process ended without a word"
-    ours.close()
-    process.join()
-    if failure is not None:
-        text = failure.rstrip()
-        raise DumpError(f"a part of the dataset could not be written, {name}:\n{text}")
+        said = "the process ended without a word"
+    if said is None or isinstance(said, int):
+        return said
+    raise DumpError(f"a part of the dataset could not be written, {name}:\n{said.rstrip()}")
+
+
+class _Told:
+    """Progress of a process, which its parent hears of now and then."""
+
+    def __init__(self, parent: Connection) -> None:
+        self._parent = parent
+        self._untold, self._last = 0, time.monotonic()
+
+    def update(self, items: int) -> None:
+        self._untold += items
+        if time.monotonic() - self._last > 0.1:
+            self.tell()
+
+    def tell(self) -> None:
+        self._parent.send(self._untold)
+        self._untold, self._last = 0, time.monotonic()
 
 
 def _work(theirs: Connection, dataset: Sequence[Any], name: str, begin: int, end: int) -> None:
     # Ended by the parent, it leaves the way an exception does: nothing stays of its file.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        _dump_part(dataset, name, begin, end)
+        told = _Told(theirs)
+        _dump_part(dataset, name, begin, end, told)
+        told.tell()
         theirs.send(None)
     except SystemExit:
         raise
@@ -148,10 +174,12 @@ def _work(theirs: Connection, dataset: Sequence[Any], name: str, begin: int, end
         theirs.send(traceback.format_exc())
 
 
-def _dump_part(dataset: Sequence[Any], name: str, begin: int, end: int) -> None:
+def _dump_part(dataset: Sequence[Any], name: str, begin: int, end: int, bar: Any) -> None:
     with FileWriter(name, end - begin) as writer:
         for i in range(begin, end):
             writer.write_one(dataset[i])
+            if bar is not None:
+                bar.update(1)
 
 
 class _Lines:
@@ -159,14 +187,19 @@ class _Lines:
 
     def __init__(self, total: int) -> None:
         self._total = total
-        self._done = 0
+        self._done, self._last = 0, time.monotonic()
 
-    def update(self) -> None:
-        self._done += 1
-        print(f"{self._done}/{self._total} files")
+    def __enter__(self) -> Self:
+        return self
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
+
+    def update(self, items: int) -> None:
+        self._done += items
+        if self._done == self._total or time.monotonic() - self._last > 1:
+            self._last = time.monotonic()
+            print(f"{self._done}/{self._total} items", flush=True)
 
 
 def _progress(total: int) -> Any:
@@ -174,4 +207,4 @@ def _progress(total: int) -> Any:
         import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         return _Lines(total)
-    return tqdm.tqdm(total=total, unit="file")
+    return tqdm.tqdm(total=total, unit="item")

@@ -71,12 +71,20 @@ uint64_t place_of_offset(uint64_t records, uint64_t i) {
   return kHeadBytes + records * sizeof(uint32_t) + i * kOffsetBytes;
 }
 
-// Errors: CorruptError unless the offset of record i is one from `least` to the end of the file.
+// Errors: CorruptError unless the offset of record i is one from `least` to the end of the file;
+// TruncatedError where that of the last one lies behind it, as in a copy that was not finished.
 void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t offset,
                   uint64_t least) {
   if (offset >= 0 && static_cast<uint64_t>(offset) >= least &&
       static_cast<uint64_t>(offset) <= source.size_bytes()) {
     return;
+  }
+  if (i + 1 == records && offset >= 0 && static_cast<uint64_t>(offset) >= least) {
+    throw TruncatedError("the file ends before its last record begins",
+                         {.path = source.uri(),
+                          .expected = fmt::format("more than {} bytes", offset),
+                          .found = fmt::format("{}", source.size_bytes()),
+                          .remedy = kRestore});
   }
   throw CorruptError("the table says that a record begins where none can",
                      {.path = source.uri(),
