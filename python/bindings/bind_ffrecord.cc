@@ -24,6 +24,7 @@
 #include "fuelrail/container/ffrecord/file_writer.h"
 #include "fuelrail/container/ffrecord/packed_folder.h"
 #include "fuelrail/storage/file_system.h"
+#include "numpy_arrays.h"
 
 namespace fuelrail::python {
 namespace {
@@ -71,41 +72,16 @@ class Warnings {
   std::atomic<Said*> last_ = nullptr;
 };
 
-// Of NumPy, which has small memory faster than an object of our own that an array would hold.
-class SmallArrays {
- public:
-  SmallArrays()
-      : empty_(nb::module_::import_("numpy").attr("empty")),
-        uint8_(nb::module_::import_("numpy").attr("dtype")("uint8")) {}
-
-  // Returns: an array of so many bytes, not zeroed; `bytes` lives as long as it.
-  nb::object make(size_t size, MutableBytes& bytes) const {
-    const nb::object length = nb::steal(PyLong_FromSize_t(size));
-    PyObject* const arguments[] = {length.ptr(), uint8_.ptr()};
-    nb::object array = nb::steal(PyObject_Vectorcall(empty_.ptr(), arguments, 2, nullptr));
-    Py_buffer view{};
-    if (!array.is_valid() || PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE) != 0) {
-      throw nb::python_error();
-    }
-    bytes = MutableBytes(static_cast<std::byte*>(view.buf), size);
-    PyBuffer_Release(&view);
-    return array;
-  }
-
- private:
-  nb::object empty_, uint8_;
-};
-
 struct Reader {
   std::shared_ptr<Warnings> warnings = std::make_shared<Warnings>();
   std::unique_ptr<FileReader> files;
-  SmallArrays small_arrays;
 };
 
 std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool check_data,
                                     int read_threads, ReadBackend read_backend, bool direct_reads) {
   std::vector<std::string> names;
   for (const nb::bytes& uri : uris) names.emplace_back(uri.c_str(), uri.size());
+  import_numpy();
   auto reader = std::make_unique<Reader>();
   const FileReaderOptions options{
       .check_data = check_data,
@@ -120,17 +96,6 @@ std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool che
 
 template <typename T>
 using Vector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// A NumPy array that owns the record's memory.
-nb::object array_of(const RecordBytes& record) {
-  auto owner = std::make_unique<std::shared_ptr<std::byte>>(record.owner);
-  const nb::capsule capsule(owner.get(), [](void* held) noexcept {
-    delete static_cast<std::shared_ptr<std::byte>*>(held);
-  });
-  owner.release();
-  const size_t shape = record.bytes.size();
-  return nb::cast(Vector<uint8_t>(record.bytes.data(), 1, &shape, capsule));
-}
 
 template <typename T, typename Value>
 nb::object numbers(size_t count, Value value) {
@@ -170,12 +135,15 @@ uint64_t index_of(nb::handle item, uint64_t size) {
 // Returns: the array that record `index` is to be read into, which is `memory`.
 nb::object array_for(const Reader& self, uint64_t index, RecordBytes& memory) {
   if (!self.files->reuses_memory_for(index)) {
-    return self.small_arrays.make(static_cast<size_t>(self.files->length(index)), memory.bytes);
+    return new_array(static_cast<size_t>(self.files->length(index)), memory.bytes);
   }
   memory = self.files->memory_for(index);
-  nb::object array = array_of(memory);
-  memory.owner = nullptr;  // the array has it
-  return array;
+  auto owner = std::make_unique<std::shared_ptr<std::byte>>(std::move(memory.owner));
+  nb::capsule capsule(owner.get(), [](void* held) noexcept {
+    delete static_cast<std::shared_ptr<std::byte>*>(held);
+  });
+  owner.release();
+  return array_of(memory.bytes, std::move(capsule));
 }
 
 nb::list read(const Reader& self, const nb::list& indices) {

@@ -28,7 +28,7 @@ def check(root: pathlib.Path, readme: str) -> tuple[int, list[str]]:
         "[the second of two](docs/design.md#twice-1)",
         "# Here\n[here](#here) and [elsewhere](https://example.org/a.md#b) and <mailto:a@b>",
         "`src/fuelrail/base/error.h`, `base/error.h`, `base/`, `docs/*.md`, `error.h`",
-        "`train/val`, `a / b`, `build/release/x`, `and/or`, `--flag`, `fr.open`",
+        "`train/val`, `a / b`, `build/release/x`, `.cache/bench`, `and/or`, `--flag`, `fr.open`",
         "```sh\n[in a block](nowhere.md) `src/nothing.h`\n```",
     ],
 )

@@ -10,6 +10,7 @@ namespace {
 constexpr double kCentralPart = 0.875;   // of the image: the usual validation crop
 constexpr double kMuchLarger = 1.25;     // than what crops want
 constexpr double kLeastOwnShare = 0.75;  // of the processors that busy threads should have
+constexpr double kBusyThread = 0.75;     // of the time, by which a thread does nothing else
 
 std::string after_storage(const Measured& measured) {
   if (measured.remote) {
@@ -46,10 +47,23 @@ bool shared_processors(const Measured& measured) {
   return loader.cpu_seconds < kLeastOwnShare * busy;
 }
 
+// The thread that reads has all that it can do, and waits for no storage.
+bool reading_thread_is_busy(const Measured& measured) {
+  const LoaderSpeed& loader = measured.loader;
+  const double workers = busy_share(loader.stats.process) * measured.threads * loader.seconds;
+  return loader.cpu_seconds - workers >= kBusyThread * loader.seconds;
+}
+
 }  // namespace
 
 Verdict judge(const Measured& measured) {
-  if (measured.loader.stats.limit == "fetch") return {"storage", after_storage(measured)};
+  if (measured.loader.stats.limit == "fetch") {
+    if (!reading_thread_is_busy(measured)) return {"storage", after_storage(measured)};
+    return {
+        "reading",
+        "Reading limits, and not storage: one thread reads, and is busy all the time; fewer and "
+        "longer records make it faster"};
+  }
   if (shared_processors(measured)) {
     return {
         "processors",

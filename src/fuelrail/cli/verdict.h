@@ -19,8 +19,8 @@ struct Measured {
 };
 
 struct Verdict {
-  std::string bottleneck;  // "storage", "decoding" (of bytes: "copying") or "processors" (other
-                           // programs used them)
+  std::string bottleneck;  // "storage", "reading" (storage is not what takes the time), "decoding"
+                           // (of bytes: "copying") or "processors" (other programs used them)
   std::string suggestion;  // one sentence
 };
 

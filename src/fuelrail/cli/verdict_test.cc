@@ -50,6 +50,17 @@ TEST(Verdict, storage_limits_where_reading_is_what_the_others_wait_for) {
   EXPECT_THAT(judge(measured).suggestion, HasSubstr("local disk"));
 }
 
+TEST(Verdict, reading_limits_where_storage_is_not_waited_for) {
+  Measured measured = decoding_limits();
+  measured.loader.stats.limit = "fetch";
+  measured.loader.stats.process = {.busy_seconds = 2, .waiting_seconds = 18, .items = 1000};
+  measured.loader.cpu_seconds = 10;  // 8 of them by the thread that reads
+  EXPECT_EQ(judge(measured).bottleneck, "reading");
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("longer records"));
+  measured.loader.cpu_seconds = 4;
+  EXPECT_EQ(judge(measured).bottleneck, "storage");
+}
+
 TEST(Verdict, busy_threads_without_processor_time_share_the_machine) {
   Measured measured = decoding_limits();
   measured.loader.cpu_seconds = 10;

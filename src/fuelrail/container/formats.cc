@@ -43,6 +43,7 @@ struct Signature {
 using namespace std::string_view_literals;
 constexpr const char* kOpenFolder = "Open the folder that holds its class folder, not the image";
 constexpr const char* kUnpack = "Unpack it, and open the folder";
+constexpr const char* kRename = "Give it a name that ends in .ffr, if it is an FFRecord file";
 constexpr const char* kPack = "Pack its images into a .rec or .ffr file";
 constexpr std::array kSignatures{
     Signature{0, "\x0A\x23\xD7\xCE"sv, "a RecordIO file", "Give it a name that ends in .rec"},
@@ -102,6 +103,8 @@ bool is_text(std::string_view head) {
     if (remedy == nullptr) remedy = signature->remedy;
   } else if (is_text(head)) {
     found = "a text file";
+  } else if (remedy == nullptr) {
+    remedy = kRename;
   }
   throw UnsupportedError(
       "this is no format that fuelrail opens",

@@ -31,9 +31,13 @@ class LocalSource final : public Source {
   Direct direct_descriptor() const override;
 
  private:
+  bool is_believed_cached() const;
+  bool read_without_waiting(uint64_t offset, std::span<const MutableBytes> pieces) const;
+
   std::string uri_;
   Descriptor file_;
   uint64_t size_bytes_ = 0;
+  mutable std::atomic<uint32_t> cached_in_a_row_ = 0;  // reads; threads may overwrite each other's
   mutable std::once_flag asked_to_wait_;
   mutable bool without_waiting_ = false;
   mutable std::mutex direct_mutex_;

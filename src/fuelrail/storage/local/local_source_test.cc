@@ -63,6 +63,22 @@ TEST(LocalSource, more_than_the_kernel_reads_in_one_call_is_not_begun_in_the_pag
   ::munmap(memory, kBytes);
 }
 
+TEST(LocalSource, reads_of_a_cached_file_go_on_when_it_has_become_shorter) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", std::string(8192, 'x'));
+  const auto source = local_file_system().open(directory / "x");
+  if (!source->reads_without_waiting()) GTEST_SKIP() << "every read of temporary files may wait";
+  std::string bytes(100, '-');
+  const MutableBytes into(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
+  for (uint64_t i = 0; i < 3000; ++i) {
+    bytes.assign(100, '-');
+    ASSERT_TRUE(source->read_if_cached(i % 8000, {&into, 1}));
+    ASSERT_EQ(bytes, std::string(100, 'x'));
+  }
+  std::filesystem::resize_file(directory / "x", 50);
+  for (int i = 0; i < 20; ++i) ASSERT_FALSE(source->read_if_cached(0, {&into, 1}));
+}
+
 // A file of procfs makes reads wait, as those of NFS do.
 TEST(LocalSource, the_kernel_says_whether_a_file_can_be_read_without_waiting) {
   EXPECT_FALSE(local_file_system().open("/proc/self/cmdline")->reads_without_waiting());
