@@ -38,9 +38,9 @@ class Source {
   // a source with a descriptor does it in one. Errors: as read; some pieces may be filled then.
   virtual void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const;
 
-  // As read_scattered, but of what is in the page cache, so that nobody has to wait for it. A source
-  // may be wrong about one read in a thousand, and then waits. Returns: whether all pieces are
-  // filled; else some may be. Default: false.
+  // As read_scattered, but of what is in the page cache, so that nobody has to wait for it. A
+  // source may be wrong about one read in a thousand, and then waits. Returns: whether all pieces
+  // are filled; else some may be. Default: false.
   virtual bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const;
 
   // The whole source at one address: a read-only memory map where there is one, else a copy. A map
