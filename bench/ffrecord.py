@@ -310,7 +310,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def file_system(directory: pathlib.Path) -> str:
-    command = ["findmnt", "--noheadings", "--output", "FSTYPE", "--target", str(directory)]
+    command = ["stat", "--file-system", "--format=%T", str(directory)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
