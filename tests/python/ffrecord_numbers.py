@@ -7,11 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 import torch.utils.data as torch_data
 
 import ffrecord_files as files
 from fuelrail.ffrecord.torch import Dataset
+
+# Marks of a file of tests that fork. Python 3.12 says that a fork beside threads is risky;
+# fuelrail's own stand it. torch, that there are fewer processors than workers.
+FORKS = [
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
+]
 
 
 class Numbers(Dataset):

@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader as TorchLoader
 from torch.utils.data import Subset as TorchSubset
 
 import fuelrail
+from ffrecord_numbers import FORKS
 from fuelrail.ffrecord import (
     FileReader,
     FileWriter,
@@ -27,12 +28,7 @@ from fuelrail.ffrecord import (
 from fuelrail.ffrecord.torch import DataLoader, Dataset, ReaderRegistry, Subset
 from fuelrail.ffrecord.utils import dump
 
-# Python 3.12 says that a fork beside threads is risky; fuelrail's own stand it. torch, that there
-# are fewer processors than workers.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
-]
+pytestmark = FORKS
 
 
 def test_every_test_begins_by_printing_the_version() -> None:

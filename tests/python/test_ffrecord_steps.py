@@ -16,15 +16,10 @@ import torch
 import torch.utils.data as torch_data
 
 import fuelrail as fr
-from ffrecord_numbers import Numbers, Plain, generator, lists, numbers
+from ffrecord_numbers import FORKS, Numbers, Plain, generator, lists, numbers
 from fuelrail.ffrecord.torch import DataLoader
 
-# Python 3.12 says that a fork beside threads is risky; fuelrail's own stand it. torch, that there
-# are fewer processors than workers.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
-]
+pytestmark = FORKS
 
 
 @pytest.fixture
@@ -162,6 +157,18 @@ def test_c2_9_states_that_do_not_fit(make: Callable[..., Numbers]) -> None:
         DataLoader(make(20), 4, skippable=False).state_dict()
 
 
+def state_and_rest(loader: DataLoader, taken: int | None) -> tuple[dict[str, Any], list[Any]]:
+    """The loader's state and, after it, the rest of the epoch and the next one.
+
+    taken: how many batches of an epoch are taken before; None: the epoch has not begun.
+    """
+    epoch = None if taken is None else iter(loader)
+    for _ in range(taken or 0):
+        next(epoch)
+    state = loader.state_dict()
+    return state, [lists(loader if epoch is None else epoch), lists(loader)]
+
+
 def random_samplers(kind: str, dataset: Numbers) -> dict[str, Any]:
     """Arguments whose order is drawn from somewhere else."""
     sampler = torch_data.RandomSampler(dataset, generator=generator(7))
@@ -194,11 +201,7 @@ def test_c2_9_a_state_has_all_that_the_order_is_drawn_from(
     torch.manual_seed(11)
     first = loader()
     lists(first)
-    epoch = None if taken is None else iter(first)
-    for _ in range(taken or 0):
-        next(epoch)
-    state = first.state_dict()
-    expected = [lists(first) if epoch is None else lists(epoch), lists(first)]
+    state, expected = state_and_rest(first, taken)
     torch.manual_seed(12)
     second = loader()
     second.load_state_dict(state)
@@ -300,11 +303,7 @@ def test_c2_9_a_state_goes_on_with_a_batch_sampler_that_draws(
     first, _ = drawing_loader(dataset, whose, eager, num_workers=workers[0])
     torch.manual_seed(11)
     lists(first)
-    epoch = None if taken is None else iter(first)
-    for _ in range(taken or 0):
-        next(epoch)
-    state = first.state_dict()
-    expected = [lists(first) if epoch is None else lists(epoch), lists(first)]
+    state, expected = state_and_rest(first, taken)
     second, seed = drawing_loader(dataset, whose, eager, num_workers=workers[1])
     torch.manual_seed(12)
     seed(13)

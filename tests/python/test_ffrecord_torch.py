@@ -16,16 +16,11 @@ import torch.utils.data as torch_data
 
 import ffrecord_files as files
 import fuelrail as fr
-from ffrecord_numbers import Numbers, Plain, generator, lists, numbers
+from ffrecord_numbers import FORKS, Numbers, Plain, generator, lists, numbers
 from fuelrail.ffrecord import FileReader, PackedFolder
 from fuelrail.ffrecord.torch import ConcatDataset, DataLoader, Dataset, ReaderRegistry, Subset
 
-# Python 3.12 says that a fork beside threads is risky; fuelrail's own stand it. torch, that there
-# are fewer processors than workers.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
-]
+pytestmark = FORKS
 
 
 @pytest.fixture

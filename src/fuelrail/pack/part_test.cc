@@ -26,11 +26,17 @@ void append_one(Part& part) {
   part.append_image(payload, crc32(payload));
 }
 
+// A part of images, complete but for its commit.
+struct FinishedPart : Part {
+  explicit FinishedPart(const std::string& uri, bool overwrite = true) : Part(uri, 1, overwrite) {
+    append_one(*this);
+    finish_images({"ant", "bee"});
+  }
+};
+
 TEST(Part, nothing_has_its_name_before_the_commit_and_everything_after_it) {
   const TemporaryDirectory directory;
-  Part part(directory / "x.rec", 1, true);
-  append_one(part);
-  part.finish_images({"ant", "bee"});
+  FinishedPart part(directory / "x.rec");
   EXPECT_THAT(names_in(directory.path()),
               ElementsAre("x.idx.partial", "x.rec.frx.partial", "x.rec.partial"));
   part.begin_commit();
@@ -46,9 +52,7 @@ TEST(Part, nothing_has_its_name_before_the_commit_and_everything_after_it) {
 TEST(Part, the_bytes_are_all_written_before_any_name_changes) {
   const TemporaryDirectory directory;
   write_file(directory / "x.rec", "old");
-  Part part(directory / "x.rec", 1, true);
-  append_one(part);
-  part.finish_images({});
+  FinishedPart part(directory / "x.rec");
   EXPECT_EQ(std::filesystem::file_size(directory / "x.rec.partial"), part.bytes());
   EXPECT_EQ(file_contents(directory / "x.idx.partial"), "7\t0\n");
   EXPECT_EQ(file_contents(directory / "x.rec"), "old");
@@ -58,9 +62,7 @@ TEST(Part, an_old_data_file_never_stands_beside_new_companions) {
   const TemporaryDirectory directory;
   write_file(directory / "x.rec", "old");
   write_file(directory / "x.idx", "old");
-  Part part(directory / "x.rec", 1, true);
-  append_one(part);
-  part.finish_images({});
+  FinishedPart part(directory / "x.rec");
   part.begin_commit();
   EXPECT_FALSE(std::filesystem::exists(directory / "x.rec"));
   EXPECT_EQ(file_contents(directory / "x.idx"), "old");
@@ -71,9 +73,7 @@ TEST(Part, an_old_data_file_never_stands_beside_new_companions) {
 TEST(Part, a_commit_that_fails_half_way_leaves_no_companions) {
   const TemporaryDirectory directory;
   {
-    Part part(directory / "x.rec", 1, true);
-    append_one(part);
-    part.finish_images({});
+    FinishedPart part(directory / "x.rec");
     part.begin_commit();
     part.commit_companions();
   }
@@ -85,9 +85,7 @@ TEST(Part, an_old_data_file_that_cannot_be_removed_keeps_its_companions) {
   write_file(directory / "x.idx", "old");
   write_file(directory / "x.rec.frx", "old");
   {
-    Part part(directory / "x.rec", 1, true);
-    append_one(part);
-    part.finish_images({});
+    FinishedPart part(directory / "x.rec");
     std::filesystem::create_directory(directory / "x.rec");  // which no removal of a file removes
     EXPECT_THROW(part.begin_commit(), IoError);
   }
@@ -97,20 +95,14 @@ TEST(Part, an_old_data_file_that_cannot_be_removed_keeps_its_companions) {
 
 TEST(Part, given_up_before_the_commit_it_leaves_nothing) {
   const TemporaryDirectory directory;
-  {
-    Part part(directory / "x.rec", 1, true);
-    append_one(part);
-    part.finish_images({});
-  }
+  { FinishedPart part(directory / "x.rec"); }
   EXPECT_THAT(names_in(directory.path()), IsEmpty());
 }
 
 TEST(Part, an_old_data_file_is_not_replaced_unless_that_is_allowed) {
   const TemporaryDirectory directory;
   {
-    Part part(directory / "x.rec", 1, false);
-    append_one(part);
-    part.finish_images({});
+    FinishedPart part(directory / "x.rec", false);
     write_file(directory / "x.rec", "mine");
     EXPECT_THROW(part.begin_commit(), IoError);
   }
