@@ -376,9 +376,11 @@ class Folders {
     const nb::object text = nb::steal(
         PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "surrogatepass"));
     if (!text.is_valid()) throw nb::python_error();
-    PyObject* const known = PyDict_SetDefault(known_.ptr(), text.ptr(), text.ptr());
-    if (known == nullptr) throw nb::python_error();
-    return known;
+    // Not PyDict_SetDefault, which CPython's limited interface lacks.
+    if (PyObject* const known = PyDict_GetItemWithError(known_.ptr(), text.ptr())) return known;
+    if (PyErr_Occurred()) throw nb::python_error();
+    known_[text] = text;
+    return text;  // which known_ holds
   }
 
   nb::object ordered_dict_ = nb::module_::import_("collections").attr("OrderedDict");
