@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 import numpy
 
 from fuelrail import _core
-from fuelrail.errors import (
-    ArgumentTypeError,
-    Error,
-    InvalidArgumentError,
-)
-from fuelrail.ffrecord.callers import warn_user
+from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, warn_user
 from fuelrail.ffrecord.errors import RecordRangeError, as_original
 from fuelrail.ffrecord.names import input_names
 from fuelrail.options import choice, integer, listed, shown, suggests_options, truth, typed, whole
