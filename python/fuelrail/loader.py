@@ -63,10 +63,10 @@ _NOT_OPTIONS = {
     "multiprocessing_context": "Leave it out: there are no worker processes",
     "generator": "Use `seed`, which sets both the order and the random transforms",
     "timeout": "Leave it out: an error comes as an exception, and Ctrl-C ends a wait",
-    "schema": "Open the data with `fuelrail.open(..., schema=...)`, and pass what it returns",
     "in_order": "Leave it out: the order is always the sampler's",
 }
 
+_OPENED = ("self", "data", "schema")  # arguments that a pickle has as the dataset, not as options
 _WARNINGS = 10  # of bad samples that are named one by one
 
 _live: weakref.WeakSet[BaseLoader[Any]] = weakref.WeakSet()
@@ -100,6 +100,7 @@ class BaseLoader(Generic[Element]):
         data: Dataset | Openable,
         batch_size: int = 1,
         *,
+        schema: str | None = None,
         shuffle: bool | Literal["full", "window"] | WindowShuffle = False,
         weights: Iterable[float] | None = None,
         num_samples: int | None = None,
@@ -134,6 +135,8 @@ class BaseLoader(Generic[Element]):
         What changes results:
             data: a Dataset, or anything that `fuelrail.open` takes.
             batch_size: samples a batch, on each rank. Default: 1.
+            schema: what the records of `data` are, as `fuelrail.open` takes it. Default: what the
+                file says.
             shuffle: True or "full" permutes all samples anew in every epoch; "window" or a
                 WindowShuffle mixes a few long runs of samples at a time; False, the default, keeps
                 the order.
@@ -229,8 +232,8 @@ class BaseLoader(Generic[Element]):
         first batch for read_backend="io_uring" where the kernel refuses it; those of
         `fuelrail.open`.
         """
-        given = {name: value for name, value in locals().items() if name not in ("self", "data")}
-        dataset = open_dataset(data)
+        given = {name: value for name, value in locals().items() if name not in _OPENED}
+        dataset = open_dataset(data, schema)
         rank, world_size = shard_of(rank, world_size)
         drawn = None if weights is None else listed_weights(weights)
         self._skips = choice_of("on_error", on_error, ("raise", "skip")) == "skip"

@@ -1,4 +1,4 @@
-"""FFRecord files as datasets: records, folders of files, and packed folders of class folders as images."""
+"""FFRecord files as datasets: records, folders of files, packed folders of class folders as images."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import pathlib
 import pickle
 
+import numpy
 import pytest
 import torch
 
@@ -71,6 +72,24 @@ def test_batches_of_a_packed_folder_are_those_of_the_folder(
     for mine, theirs in zip(batches, epoch(fr.open(folder)), strict=True):
         assert torch.equal(mine[0], theirs[0])
         assert torch.equal(mine[1], theirs[1])
+
+
+def test_loaders_take_a_schema_as_open_does(folder: pathlib.Path, pack: pathlib.Path) -> None:
+    crop = [T.CenterCrop(24)]
+    for load in (fr.Loader, fr.torch.DataLoader):
+        (expected,) = load(folder, 31, transforms=crop, as_dict=True)
+        loader = load(pack, 31, schema="class_folders", transforms=crop, as_dict=True)
+        again = pickle.loads(pickle.dumps(loader))
+        for batch in (*loader, *again):
+            for name in ("image", "label"):
+                assert numpy.array_equal(batch[name].numpy(), expected[name].numpy())
+    items = fr.torch.MapDataset(pack, schema="class_folders", transforms=crop)
+    assert torch.equal(items[30][0], fr.torch.MapDataset(folder, transforms=crop)[30][0])
+    for load in (fr.Loader, fr.torch.DataLoader, fr.torch.MapDataset):
+        with pytest.raises(fr.InvalidArgumentError, match="Did you mean 'class_folders'"):
+            load(pack, schema="class_folder", transforms=crop)
+        with pytest.raises(fr.InvalidArgumentError, match="takes no schema"):
+            load(fr.open(folder), schema="class_folders", transforms=crop)
 
 
 @pytest.mark.parametrize("form", ["rec", "ffr"])
