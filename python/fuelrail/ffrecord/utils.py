@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from fuelrail.errors import Error, InvalidArgumentError, StateError, warn_user
-from fuelrail.ffrecord.names import SUFFIX, output_name, path_name
+from fuelrail.ffrecord.paths import SUFFIX, output_name, path_name
 from fuelrail.ffrecord.writer import FileWriter
 from fuelrail.options import whole
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, StateError
-from fuelrail.ffrecord.errors import RecordRangeError, as_original
-from fuelrail.ffrecord.names import output_name
+from fuelrail.ffrecord.errors import as_original
+from fuelrail.ffrecord.paths import output_name
 from fuelrail.options import integer, shown, typed
 
 if TYPE_CHECKING:
@@ -66,11 +66,12 @@ class FileWriter:
         return self._count if core is None else core.records
 
     def write_one(self, buf: Any) -> None:
-        """Appends a record: all bytes of `buf`, which is whatever has a buffer (bytes, arrays of any
-        shape, type and strides; these in C order).
+        """Appends a record: all bytes of `buf`, which is whatever has a buffer (bytes, arrays of
+        any shape, type and strides; these in C order).
 
         Errors, which are also RuntimeErrors: RecordRangeError for one more than announced, after
-        which the writer can be used on; FileAccessError; StateError when closed.
+        which the writer can be used on; FileAccessError; StateError when closed, and in a forked
+        child.
         ArgumentTypeError for what has no buffer.
         """
         core = self._open()
@@ -89,7 +90,7 @@ class FileWriter:
     def write_file(self, file: BinaryIO) -> None:
         """Appends a record: what `file` has from its position on, read some MiB at a time. What
         reading raises ends the writer, and leaves nothing; ArgumentTypeError for what cannot be
-        read into a buffer: a name, a file opened as text.
+        read into a buffer: a name, a file opened as text. Other errors: as `write_one`.
         """
         core = self._open()
         if not hasattr(file, "readinto"):
@@ -118,7 +119,7 @@ class FileWriter:
         """Writes the table and gives the file its name; again it does nothing.
 
         Errors: StateError (a RuntimeError) where records are missing, which may still be written;
-        FileAccessError, after which there is no file.
+        FileAccessError, after which there is no new file.
         """
         if self._native is None:
             return
@@ -181,13 +182,6 @@ class FileWriter:
         return f"<fuelrail.ffrecord.FileWriter: {self.count}{announced} records; {self._name}>"
 
     def _open(self) -> _core.FfrecordWriter:
-        if self._n is not None and self.count >= self._n:
-            raise RecordRangeError(
-                "all records that were announced have been written",
-                path=self._name,
-                expected=f"at most {self._n} records",
-                remedy="Announce more, or none (`n=None`)",
-            )
         if self._native is None:
             raise StateError(
                 "the writer is closed", path=self._name, remedy="Make a new one of another name"
