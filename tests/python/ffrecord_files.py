@@ -1,4 +1,4 @@
-"""FFRecord files made from the format's page alone, so that reader and writer are held against a third."""
+"""FFRecord files made from the format's page alone: reader and writer are held against a third."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "ffrecord"
 MANIFEST = json.loads((GOLDEN / "manifest.json").read_text())
 
 
-def table_of(crcs: Sequence[int], offsets: Sequence[int], count: int | None = None) -> bytes:
+def table_of(crcs: Sequence[int], offsets: Sequence[int]) -> bytes:
     """The bytes before the first record, with a right checksum of whatever they say."""
     n = len(crcs)
-    body = struct.pack("<q", n if count is None else count)
-    body += struct.pack(f"<{n}I", *crcs) + struct.pack(f"<{len(offsets)}q", *offsets)
+    body = struct.pack(f"<q{n}I{n}q", n, *crcs, *offsets)
     return struct.pack("<I", zlib.crc32(body)) + body
 
 
