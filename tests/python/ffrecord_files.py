@@ -41,6 +41,12 @@ def write(path: pathlib.Path, records: Sequence[bytes]) -> pathlib.Path:
     return path
 
 
+def without_checksum(path: pathlib.Path) -> pathlib.Path:
+    """The file as the format's first versions wrote it: its table has no checksum."""
+    path.write_bytes(bytes(4) + path.read_bytes()[4:])
+    return path
+
+
 def damage(path: pathlib.Path, offset: int) -> None:
     """Another byte there."""
     data = bytearray(path.read_bytes())

@@ -176,9 +176,7 @@ def test_a_damaged_table_is_found_when_it_is_opened(path: pathlib.Path, offset: 
 
 
 def test_a_table_without_checksum_is_a_warning(path: pathlib.Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[:4] = bytes(4)
-    path.write_bytes(data)
+    files.without_checksum(path)
     with pytest.warns(fr.FuelrailWarning, match="no checksum") as caught:
         reader = FileReader(path)
     assert caught[0].filename == __file__
@@ -571,14 +569,10 @@ def test_warnings_point_at_the_users_line(path: pathlib.Path) -> None:
         def __init__(self) -> None:
             super().__init__(path)
 
-    data = bytearray(path.read_bytes())
-    data[:4] = bytes(4)
-    path.write_bytes(data)
+    files.without_checksum(path)
     packed = path.with_name("packed.ffr")
     fr.ffrecord.pack_folder(files.GOLDEN.parent / "recordio", packed)
-    data = bytearray(packed.read_bytes())
-    data[:4] = bytes(4)
-    packed.write_bytes(data)
+    files.without_checksum(packed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         again = pickle.dumps(FileReader(path))

@@ -68,7 +68,7 @@ def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
             if verbose:
                 print(f"{i:0{width}}/{len(files)} {_printable(os.path.abspath(name))}", flush=True)
             with open(name, "rb", buffering=0) as file:
-                writer.write_file(cast("Any", file))
+                writer.write_file(file)
         writer.write_one(_MARK + pickle.dumps(structure, protocol=_PICKLE_PROTOCOL))
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import warnings
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, StateError
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["FileWriter"]
 
 _PIECE_BYTES = 8 << 20
+
+
+class _BinaryFile(Protocol):
+    """What `open(name, "rb")` returns, buffered or not."""
+
+    def readinto(self, buffer: Any, /) -> int | None: ...
 
 
 class FileWriter:
@@ -87,7 +93,7 @@ class FileWriter:
                 remedy="Turn it into bytes, as `pickle.dumps` does, or into an array",
             ) from error
 
-    def write_file(self, file: BinaryIO) -> None:
+    def write_file(self, file: _BinaryFile) -> None:
         """Appends a record: what `file` has from its position on, read some MiB at a time. What
         reading raises ends the writer, and leaves nothing; ArgumentTypeError for what cannot be
         read into a buffer: a name, a file opened as text. Other errors: as `write_one`.
@@ -189,8 +195,8 @@ class FileWriter:
         return self._native
 
 
-def _read_into(file: BinaryIO, piece: bytearray) -> int:
-    size: int | None = file.readinto(piece)  # type: ignore[attr-defined]
+def _read_into(file: _BinaryFile, piece: bytearray) -> int:
+    size = file.readinto(piece)
     if size is None:  # nothing now: it need not be the end
         raise InvalidArgumentError(
             "a file that does not wait for its bytes cannot be written",
