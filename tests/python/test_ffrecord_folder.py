@@ -161,6 +161,19 @@ def with_metadata(path: pathlib.Path, metadata: bytes) -> pathlib.Path:
     return files.write(path, [b"file", metadata])
 
 
+def test_a_last_record_of_any_length_is_not_read_before_its_mark(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "sparse.ffr"
+    path.write_bytes(files.table_of([0], [24]))
+    os.truncate(path, 1 << 40)
+    with pytest.raises(ValueError, match="not a packed folder"):
+        PackedFolder(path)
+    with pytest.raises(ValueError, match="not a packed folder"):
+        PackedFolder([path, files.write(tmp_path / "empty.ffr", [])])
+    last = files.write(tmp_path / "last.ffr", [])
+    with PackedFolder([GOLDEN, last]) as packed:  # the last record is what counts
+        assert packed.is_file("001.txt")
+
+
 class Malicious:
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path

@@ -247,19 +247,18 @@ class PackedFolder:
 
     def _read_structure(self) -> Structure:
         reader = self.reader
-        last: Any = reader.read_one(-1) if reader.n > 0 else b""
-        if (begin := bytes(last[: len(_MARK)])) != _MARK:
-            raise CorruptFileError(
-                "this is not a packed folder",
-                path=reader.fnames[-1],
-                expected=f"a last record that begins with {_MARK!r}",
-                found=repr(begin) if reader.n > 0 else "no record",
-                remedy="Open it with `FileReader`, or make a packed folder with `pack_folder`",
-            )
         try:
-            return cast("Structure", _core.packed_entries(last, reader.n - 1))
+            if reader._core.is_packed_folder():  # before all of the last record is read
+                last = reader.read_one(-1)
+                return cast("Structure", _core.packed_entries(last, reader.n - 1))
         except Error as error:
             raise as_original(error, path=reader.fnames[-1]) from None
+        raise CorruptFileError(
+            "this is not a packed folder",
+            path=reader.fnames[-1],
+            expected=f"a last record that begins with {_MARK!r}",
+            remedy="Open it with `FileReader`, or make a packed folder with `pack_folder`",
+        )
 
     def _find(self, path: Path) -> int | Structure | None:
         if not isinstance(path, (str, os.PathLike)):
