@@ -23,7 +23,7 @@ __all__ = ["DumpError", "dump"]
 
 _MOST_PROCESSES = 16
 
-Tell: TypeAlias = Callable[[int], object]  # what hears how many items more are written
+_Tell: TypeAlias = Callable[[int], object]  # what hears how many items more are written
 
 
 class DumpError(StateError):
@@ -69,7 +69,7 @@ def dump(
     _warn_of_others(folder, parts)
 
 
-def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], tell: Tell) -> None:
+def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], tell: _Tell) -> None:
     # A fork where there is one, as the original has: the dataset need not be one that pickles.
     methods = multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("fork" if "fork" in methods else None)
@@ -174,7 +174,7 @@ def _work(theirs: Connection, dataset: Sequence[Any], name: str, begin: int, end
         theirs.send(traceback.format_exc())
 
 
-def _dump_part(dataset: Sequence[Any], name: str, begin: int, end: int, tell: Tell) -> None:
+def _dump_part(dataset: Sequence[Any], name: str, begin: int, end: int, tell: _Tell) -> None:
     with FileWriter(name, end - begin) as writer:
         for i in range(begin, end):
             writer.write_one(dataset[i])
@@ -196,7 +196,7 @@ class _Lines:
 
 
 @contextlib.contextmanager
-def _progress(total: int, verbose: bool) -> Iterator[Tell]:
+def _progress(total: int, verbose: bool) -> Iterator[_Tell]:
     if not verbose:
         yield lambda items: None
         return
