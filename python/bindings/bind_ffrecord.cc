@@ -171,6 +171,17 @@ uint64_t run_of(const Reader& self, uint64_t begin, uint64_t most_records, uint6
   return std::max(i - begin, uint64_t{1});
 }
 
+// Whether the last record of all begins as a packed folder's does; the rest of it is not read.
+bool is_packed_folder(const Reader& self) {
+  const std::vector<std::string>& uris = self.files->uris();
+  size_t end = uris.size();
+  while (end > 0 && self.files->table(end - 1).size() == 0) --end;
+  if (end == 0) return false;
+  const GilReleased released;
+  return ffrecord::is_packed_folder(*file_system_for(uris[end - 1]).open(uris[end - 1]),
+                                    self.files->table(end - 1));
+}
+
 nb::object read_one(const Reader& self, nb::handle index) {
   const uint64_t wanted = index_of(index, self.files->size());
   RecordBytes memory;
@@ -410,6 +421,7 @@ void bind_ffrecord(nb::module_& module) {
       .def("read", read, nb::arg("indices"), nb::sig(read_sig.c_str()))
       .def("read_one", read_one, nb::arg("index"), nb::sig(read_one_sig.c_str()))
       .def("run_of", run_of, nb::arg("begin"), nb::arg("most_records"), nb::arg("most_bytes"))
+      .def("is_packed_folder", is_packed_folder)
       .def("verify", verify, nb::arg("progress").none(),
            nb::sig("def verify(self, progress: collections.abc.Callable[[int], object] | None) "
                    "-> list[tuple[int, str]]"))

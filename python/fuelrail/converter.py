@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 
 from fuelrail import _core
-from fuelrail.errors import ArgumentTypeError, FuelrailWarning
+from fuelrail.errors import ArgumentTypeError, warn_user
 from fuelrail.options import file_name, suggests_options, text, truth, typed
 from fuelrail.packer import PackedFile, PackProgress
 
@@ -27,11 +26,11 @@ def convert(
 
     source: a `.rec` or `.ffr` file.
     output: a file of the other format, as its name says.
-    schema: as for `fuelrail.open`. "class_folders": the source is a packed folder (`pack_folder`) of
-        images, and the output, of either format, gets image records with labels and class names, as
-        `fuelrail.pack` makes them of the folder itself. None: the source's own records.
-    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its name,
-        is an IoError.
+    schema: as for `fuelrail.open`. "class_folders": the source is a packed folder (`pack_folder`)
+        of images, and the output, of either format, gets image records with labels and class names,
+        as `fuelrail.pack` makes them of the folder itself. None: the source's own records.
+    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
+        name, is an IoError.
     progress: called with a PackProgress of records, at most ten times a second and at the end. What
         it raises ends the conversion, and no file is left.
 
@@ -41,9 +40,9 @@ def convert(
     record, and 20 bytes a record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
-    for names, schemas and options that cannot be; NotFoundError; IoError; CorruptError and TruncatedError
-    for a damaged source; UnsupportedError for an index whose keys are not whole numbers, one a
-    record, and for a record that is too long for the output's format.
+    for names, schemas and options that cannot be; NotFoundError; IoError; CorruptError and
+    TruncatedError for a damaged source; UnsupportedError for an index whose keys are not whole
+    numbers, one a record, and for a record that is too long for the output's format.
     """
     if progress is not None and not callable(progress):
         raise ArgumentTypeError("`progress` cannot be called", found=typed(progress))
@@ -59,5 +58,5 @@ def convert(
         )
     finally:  # also when it fails
         for message in said:
-            warnings.warn(message, FuelrailWarning, stacklevel=3)
+            warn_user(message)
     return PackedFile(*made)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import array
 import operator
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import (
     TYPE_CHECKING,
@@ -23,9 +22,9 @@ from fuelrail import _core
 from fuelrail.errors import (
     ArgumentTypeError,
     CorruptError,
-    FuelrailWarning,
     InvalidArgumentError,
     OutOfRangeError,
+    warn_user,
 )
 from fuelrail.options import (
     choice,
@@ -255,7 +254,7 @@ class Dataset:
     @overload
     def __getitem__(self, index: slice) -> Dataset: ...
     def __getitem__(self, index: int | slice) -> Sample | Dataset:
-        """A sample, read now, or for a slice a Dataset. Errors: OutOfRangeError, those of reading."""
+        """A sample, read now, or for a slice a Dataset. Errors: OutOfRangeError; of reading."""
         if isinstance(index, slice):
             chosen = self._sliced(index)
             begin = chosen.start if chosen else 0
@@ -327,17 +326,12 @@ def open(source: Openable, schema: str | None = None) -> Dataset:
     `.ffr` is a packed folder (`pack_folder`) of such class folders, and its samples are images and
     labels, as those of the folder itself. None: what the file says.
 
-    Errors: ArgumentTypeError for what is none of these; NotFoundError; UnsupportedError for a scheme or a format that fuelrail does not read;
-    CorruptError and TruncatedError for a damaged file; IoError; InvalidArgumentError for a list
-    whose parts differ in fields or classes, and for a schema that there is not, or not for this.
+    Errors: ArgumentTypeError for what is none of these; NotFoundError; UnsupportedError for a
+    scheme or a format that fuelrail does not read; CorruptError and TruncatedError for a damaged
+    file; IoError; InvalidArgumentError for a list whose parts differ in fields or classes, and for
+    a schema that there is not, or not for this.
     """
-    return open_dataset(
-        source, stacklevel=4, schema="" if schema is None else text("schema", schema)
-    )
-
-
-def open_dataset(source: Openable, stacklevel: int, schema: str = "") -> Dataset:
-    """`open` for callers inside the package: warnings point `stacklevel` frames up."""
+    schema = "" if schema is None else text("schema", schema)
     if isinstance(source, Dataset):
         if schema:
             raise InvalidArgumentError(
@@ -349,7 +343,7 @@ def open_dataset(source: Openable, stacklevel: int, schema: str = "") -> Dataset
     if isinstance(source, (str, bytes, os.PathLike)):
         data, said = _open_path(file_name("what is to be opened", source), schema)
         for message in said:
-            warnings.warn(message, FuelrailWarning, stacklevel=stacklevel)
+            warn_user(message)
         return data
     if not isinstance(source, Iterable) and hasattr(source, "__getitem__"):
         raise ArgumentTypeError(
@@ -363,9 +357,7 @@ def open_dataset(source: Openable, stacklevel: int, schema: str = "") -> Dataset
         raise ArgumentTypeError(
             "this cannot be opened", expected="a path, or a list of them", found=typed(source)
         )
-    parts = []
-    for part in source:  # not a comprehension, which is a frame of its own before Python 3.12
-        parts.append(open_dataset(part, stacklevel + 1, schema))
+    parts = [open(part, schema) for part in source]
     if not parts:
         raise InvalidArgumentError("the list of datasets to open is empty")
     container = _core.concat([part.container for part in parts])

@@ -159,8 +159,8 @@ def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
             "the records are bytes, not images",
             expected="`fields` of " + ", ".join(known),
             found=shown(list(wanted)),
-            remedy='Pass `fields=["data"]`; images in a packed folder are what '
-            '`fuelrail.open(..., schema="class_folders")` opens',
+            remedy='Pass `fields=["data"]`, or `schema="class_folders"` for images in a packed '
+            "folder",
         )
 
 

@@ -6,6 +6,9 @@ Every class also inherits the built-in exception that its kind of failure has in
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 from fuelrail import _core
 
 __all__ = [
@@ -121,3 +124,17 @@ class TooManyBadRecordsError(Error, RuntimeError):
 
 class FuelrailWarning(UserWarning):
     """What fuelrail says without failing: an index set aside, a sample passed over."""
+
+
+def warn_user(text: str) -> None:
+    """A FuelrailWarning that points at the innermost line that is not fuelrail's own."""
+    level = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__")):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(text, FuelrailWarning, stacklevel=level)
+
+
+def _is_ours(module: object) -> bool:
+    return isinstance(module, str) and f"{module}.".startswith("fuelrail.")

@@ -1,4 +1,4 @@
-"""Orders that the user feeds: pulled as far ahead as the core plans, and gone on with after a restore."""
+"""Orders that the user feeds: pulled as far ahead as the core plans, gone on with after a restore."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import copy
 import itertools
 import os
 import threading
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fuelrail import _core
 from fuelrail.delivery import NativeColumn
-from fuelrail.errors import (
-    ArgumentTypeError,
-    FuelrailWarning,
-    InvalidArgumentError,
-    StateError,
-)
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError, warn_user
 from fuelrail.options import integer, listed, typed, whole
+
+__all__ = ["FedOrder"]
 
 
 class _Pulled(NamedTuple):
@@ -151,12 +147,10 @@ class FedOrder:
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
         """Goes on from `said`, which `check_state` returned, when the feed begins at `at`."""
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
-            warnings.warn(
+            warn_user(
                 f"the order goes on right only if {type(self._source).__name__} gives the same "
                 "indices again: it has neither a state nor an epoch of its own. Use `shuffle`, "
-                "`weights`, or a sampler with `set_epoch` or `state_dict`",
-                FuelrailWarning,
-                stacklevel=3,
+                "`weights`, or a sampler with `set_epoch` or `state_dict`"
             )
         with self._own_lock():
             self._resume, self._resume_at = copy.deepcopy(dict(said)), at

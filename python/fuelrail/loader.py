@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import copy
 import json
-import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +13,8 @@ from types import TracebackType
 from typing import Any, Generic, Literal, NamedTuple, NoReturn, TypeVar
 
 from fuelrail import _core
-from fuelrail.dataset import Dataset, Openable, open_dataset
+from fuelrail.dataset import Dataset, Openable
+from fuelrail.dataset import open as open_dataset
 from fuelrail.delivery import (
     ArrayFramework,
     Delivery,
@@ -27,6 +27,7 @@ from fuelrail.errors import (
     InvalidArgumentError,
     StateError,
     TooManyBadRecordsError,
+    warn_user,
 )
 from fuelrail.options import (
     choice,
@@ -62,10 +63,10 @@ _NOT_OPTIONS = {
     "multiprocessing_context": "Leave it out: there are no worker processes",
     "generator": "Use `seed`, which sets both the order and the random transforms",
     "timeout": "Leave it out: an error comes as an exception, and Ctrl-C ends a wait",
-    "schema": "Open the data with `fuelrail.open(..., schema=...)`, and pass what it returns",
     "in_order": "Leave it out: the order is always the sampler's",
 }
 
+_OPENED = ("self", "data", "schema")  # arguments that a pickle has as the dataset, not as options
 _WARNINGS = 10  # of bad samples that are named one by one
 
 _live: weakref.WeakSet[BaseLoader[Any]] = weakref.WeakSet()
@@ -99,6 +100,7 @@ class BaseLoader(Generic[Element]):
         data: Dataset | Openable,
         batch_size: int = 1,
         *,
+        schema: str | None = None,
         shuffle: bool | Literal["full", "window"] | WindowShuffle = False,
         weights: Iterable[float] | None = None,
         num_samples: int | None = None,
@@ -133,6 +135,8 @@ class BaseLoader(Generic[Element]):
         What changes results:
             data: a Dataset, or anything that `fuelrail.open` takes.
             batch_size: samples a batch, on each rank. Default: 1.
+            schema: what the records of `data` are, as `fuelrail.open` takes it. Default: what the
+                file says.
             shuffle: True or "full" permutes all samples anew in every epoch; "window" or a
                 WindowShuffle mixes a few long runs of samples at a time; False, the default, keeps
                 the order.
@@ -228,8 +232,8 @@ class BaseLoader(Generic[Element]):
         first batch for read_backend="io_uring" where the kernel refuses it; those of
         `fuelrail.open`.
         """
-        given = {name: value for name, value in locals().items() if name not in ("self", "data")}
-        dataset = open_dataset(data, stacklevel=4)
+        given = {name: value for name, value in locals().items() if name not in _OPENED}
+        dataset = open_dataset(data, schema)
         rank, world_size = shard_of(rank, world_size)
         drawn = None if weights is None else listed_weights(weights)
         self._skips = choice_of("on_error", on_error, ("raise", "skip")) == "skip"
@@ -280,7 +284,7 @@ class BaseLoader(Generic[Element]):
         )
         if self._fed is None and last_batch == "short":
             samples = order["samples"] or len(dataset)
-            warn_of_an_empty_batch(samples, order["batch_size"], rank, world_size, stacklevel=4)
+            warn_of_an_empty_batch(samples, order["batch_size"], rank, world_size)
         self._dataset = dataset
         self._options = (
             f"batch_size {batch_size}",
@@ -490,17 +494,17 @@ class BaseLoader(Generic[Element]):
         """
         self._said.extend(self._core.warnings())
         while self._said:
-            warnings.warn(self._said.popleft(), FuelrailWarning, stacklevel=4)
+            warn_user(self._said.popleft())
         if not self._skips:
             return
         for bad in self._core.bad_records(self._warned):
             self._warned += 1
             if self._warned <= _WARNINGS:
-                text = f"{bad.error.rstrip('.')}. Another sample takes its place."
-                warnings.warn(text, FuelrailWarning, stacklevel=4)
+                warn_user(f"{bad.error.rstrip('.')}. Another sample takes its place.")
             elif self._warned == _WARNINGS + 1:
-                text = "More samples are bad. Those are listed in the loader's `bad_records` only."
-                warnings.warn(text, FuelrailWarning, stacklevel=4)
+                warn_user(
+                    "More samples are bad. Those are listed in the loader's `bad_records` only."
+                )
 
 
 class _Epoch(Iterator[Any]):
@@ -541,7 +545,7 @@ def _rebuilt(
 
 
 class Loader(BaseLoader[_core.Array]):
-    """Batches as tuples or dicts of `fuelrail.Array`, for any framework that takes DLPack or buffers.
+    """Batches as tuples or dicts of `fuelrail.Array`, for what takes DLPack or buffers.
 
     >>> loader = fuelrail.Loader("train.rec", 256, shuffle=True,
     ...                          transforms=[fuelrail.transforms.RandomResizedCrop(224)])

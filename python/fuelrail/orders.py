@@ -8,10 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fuelrail import _core
-from fuelrail.errors import (
-    ArgumentTypeError,
-    InvalidArgumentError,
-)
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.fed_order import FedOrder
 from fuelrail.options import listed, nearest, real, typed, whole
 

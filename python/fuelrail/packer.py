@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fuelrail import _core
-from fuelrail.errors import ArgumentTypeError, FuelrailWarning, InvalidArgumentError
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, warn_user
 from fuelrail.options import (
     file_name,
     fractions,
@@ -102,8 +101,8 @@ def pack(
     root: the folder that a list's paths are relative to. Default: the list's own.
     max_errors: images that may be left out: a count, or, as a float below 1, a fraction.
         Default: 0.
-    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its name,
-        is an IoError.
+    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
+        name, is an IoError.
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises
@@ -117,9 +116,9 @@ def pack(
 
     Files get their final names only when all of them are complete. What can go on but should be
     known (files that are no images, ids that repeat) is a FuelrailWarning. Errors: NotFoundError;
-    InvalidArgumentError and ArgumentTypeError for a bad option; IoError, also while another pack is writing the same output; CorruptError
-    for a source without images where they should be or a bad list, and when more images fail than
-    `max_errors` allows.
+    InvalidArgumentError and ArgumentTypeError for a bad option; IoError, also while another pack is
+    writing the same output; CorruptError for a source without images where they should be or a bad
+    list, and when more images fail than `max_errors` allows.
     """
     count, fraction = _allowance(max_errors)
     if progress is not None and not callable(progress):
@@ -144,7 +143,7 @@ def pack(
         )
     finally:  # also when it fails
         for text in said:
-            warnings.warn(text, FuelrailWarning, stacklevel=3)
+            warn_user(text)
     return PackReport(
         files=tuple(PackedFile(*file) for file in result["files"]),
         failures=tuple(PackFailure(*failure) for failure in result["failures"]),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from typing import Any
 
-from fuelrail.errors import FuelrailWarning, InvalidArgumentError
+from fuelrail.errors import InvalidArgumentError, warn_user
 from fuelrail.options import whole
 
 
 def shard_of(rank: int | None, world_size: int | None) -> tuple[int, int]:
-    """Rank and world size: those given, else torch.distributed's, else the environment's, else 0 of 1.
+    """Rank and world size: those given, else torch.distributed's, else the environment's, else 0
+    of 1.
 
     Errors: InvalidArgumentError, ArgumentTypeError.
     """
@@ -44,17 +44,13 @@ def _environment(name: str, least: int) -> int:
         ) from None
 
 
-def warn_of_an_empty_batch(
-    samples: int, batch_size: int, rank: int, world_size: int, stacklevel: int
-) -> None:
+def warn_of_an_empty_batch(samples: int, batch_size: int, rank: int, world_size: int) -> None:
     """Says it where the samples that fill no global batch leave none for this rank."""
     left = samples % (batch_size * world_size)
     if 0 < left <= rank < world_size:
-        warnings.warn(
-            f"Rank {rank} gets an empty batch at the end of every epoch: what fills no global batch, "
-            f"{left} of {samples} samples, does not reach all of {world_size} ranks. A loss that is "
-            'a mean is no number there: train with `last_batch` "drop" or "wrap", validate with '
-            '"pad".',
-            FuelrailWarning,
-            stacklevel=stacklevel,
+        warn_user(
+            f"Rank {rank} gets an empty batch at the end of every epoch: what fills no global "
+            f"batch, {left} of {samples} samples, does not reach all of {world_size} ranks. A loss "
+            'that is a mean is no number there: train with `last_batch` "drop" or "wrap", validate '
+            'with "pad".'
         )

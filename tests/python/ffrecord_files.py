@@ -1,4 +1,4 @@
-"""FFRecord files made from the format's page alone, so that reader and writer are held against a third."""
+"""FFRecord files made from the format's page alone: reader and writer are held against a third."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "ffrecord"
 MANIFEST = json.loads((GOLDEN / "manifest.json").read_text())
 
 
-def table_of(crcs: Sequence[int], offsets: Sequence[int], count: int | None = None) -> bytes:
+def table_of(crcs: Sequence[int], offsets: Sequence[int]) -> bytes:
     """The bytes before the first record, with a right checksum of whatever they say."""
     n = len(crcs)
-    body = struct.pack("<q", n if count is None else count)
-    body += struct.pack(f"<{n}I", *crcs) + struct.pack(f"<{len(offsets)}q", *offsets)
+    body = struct.pack(f"<q{n}I{n}q", n, *crcs, *offsets)
     return struct.pack("<I", zlib.crc32(body)) + body
 
 
@@ -39,6 +38,12 @@ def numbered(count: int, most_bytes: int = 3000, seed: int = 0) -> list[bytes]:
 def write(path: pathlib.Path, records: Sequence[bytes]) -> pathlib.Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(file_of(records))
+    return path
+
+
+def without_checksum(path: pathlib.Path) -> pathlib.Path:
+    """The file as the format's first versions wrote it: its table has no checksum."""
+    path.write_bytes(bytes(4) + path.read_bytes()[4:])
     return path
 
 

@@ -233,5 +233,3 @@ def test_records_of_bytes_are_answered_with_how_to_get_them(tmp_path: pathlib.Pa
         for fields in (["data"], ["index"]):
             with pytest.raises(fr.InvalidArgumentError, match="Leave `transforms` out"):
                 load(file, fields=fields, transforms=[fr.transforms.HorizontalFlip()])
-    with pytest.raises(TypeError, match=r"fuelrail\.open\(\.\.\., schema="):
-        fr.Loader(file, schema="class_folders")

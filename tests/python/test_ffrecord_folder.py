@@ -132,10 +132,6 @@ def test_verbose_prints_each_file(
     assert len(lines) == 4
 
 
-def with_metadata(path: pathlib.Path, metadata: bytes) -> pathlib.Path:
-    return files.write(path, [b"file", metadata])
-
-
 def test_verbose_prints_names_of_any_bytes(tmp_path: pathlib.Path, python: Callable) -> None:
     (tmp_path / "in").mkdir()
     for name in (b"\xff\xfe", "é".encode()):
@@ -159,6 +155,23 @@ def test_what_is_no_packed_folder_is_a_value_error(tmp_path: pathlib.Path) -> No
         with pytest.raises(ValueError, match=r"a\.ffr") as caught:
             PackedFolder(tmp_path / "a.ffr")
         assert isinstance(caught.value, RuntimeError)
+
+
+def with_metadata(path: pathlib.Path, metadata: bytes) -> pathlib.Path:
+    return files.write(path, [b"file", metadata])
+
+
+def test_a_last_record_of_any_length_is_not_read_before_its_mark(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "sparse.ffr"
+    path.write_bytes(files.table_of([0], [24]))
+    os.truncate(path, 1 << 40)
+    with pytest.raises(ValueError, match="not a packed folder"):
+        PackedFolder(path)
+    with pytest.raises(ValueError, match="not a packed folder"):
+        PackedFolder([path, files.write(tmp_path / "empty.ffr", [])])
+    last = files.write(tmp_path / "last.ffr", [])
+    with PackedFolder([GOLDEN, last]) as packed:  # the last record is what counts
+        assert packed.is_file("001.txt")
 
 
 class Malicious:
@@ -322,7 +335,7 @@ def test_a_folder_that_could_not_be_read_again_is_not_packed(tmp_path: pathlib.P
 
 def test_the_remedy_for_another_file_is_one_of_this_package(tmp_path: pathlib.Path) -> None:
     files.write(tmp_path / "plain.ffr", [b"x"])
-    with pytest.raises(ValueError, match="no packed folder") as caught:
+    with pytest.raises(ValueError, match="not a packed folder") as caught:
         PackedFolder(tmp_path / "plain.ffr")
     assert isinstance(caught.value, fr.Error)
     assert "FileReader" in str(caught.value)

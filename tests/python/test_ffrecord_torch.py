@@ -167,7 +167,7 @@ def test_c2_9_all_arguments_of_torch_are_taken(make: Callable[..., Numbers]) -> 
         DataLoader(make(4), no_such_option=1)
 
 
-def fourth_power(worker: int) -> None:
+def one_of_two(worker: int) -> None:
     assert worker in (0, 1)
 
 
@@ -178,7 +178,7 @@ def test_c2_9_any_start_method(make: Callable[..., Numbers], method: str) -> Non
         5,
         num_workers=2,
         multiprocessing_context=method,
-        worker_init_fn=fourth_power,
+        worker_init_fn=one_of_two,
         in_order=True,
     )
     assert [i for batch in lists(loader) for i in batch] == list(range(20))

@@ -10,8 +10,6 @@ import pathlib
 import resource
 import signal
 import stat
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -213,7 +211,7 @@ def test_c2_1_the_file_has_its_name_only_when_it_is_complete(path: pathlib.Path)
     assert os.listdir(path.parent) == ["a.ffr"]
 
 
-def test_c2_1_a_killed_writer_leaves_the_old_file(path: pathlib.Path) -> None:
+def test_c2_1_a_killed_writer_leaves_the_old_file(path: pathlib.Path, python: Callable) -> None:
     path.write_bytes(files.file_of([b"old"]))
     script = """if True:
         import os, signal, sys
@@ -222,8 +220,7 @@ def test_c2_1_a_killed_writer_leaves_the_old_file(path: pathlib.Path) -> None:
         for record in (b"a", b"b", b"c"): writer.write_one(record)
         os.kill(os.getpid(), signal.SIGKILL)
     """
-    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
-    assert done.returncode == -signal.SIGKILL
+    assert python(script, path).returncode == -signal.SIGKILL
     assert bytes(FileReader(path)[0]) == b"old"
     with FileWriter(path, 1) as writer:
         writer.write_one(b"new")

@@ -1,4 +1,4 @@
-"""FFRecord files as datasets: records, folders of files, and packed folders of class folders as images."""
+"""FFRecord files as datasets: records, folders of files, packed folders of class folders as images."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import os
 import pathlib
 import pickle
 
+import numpy
 import pytest
 import torch
 
 import fuelrail as fr
 import fuelrail.torch
-from ffrecord_files import file_of
+from ffrecord_files import file_of, without_checksum, write
 from fuelrail import transforms as T
 
 
@@ -73,6 +74,24 @@ def test_batches_of_a_packed_folder_are_those_of_the_folder(
         assert torch.equal(mine[1], theirs[1])
 
 
+def test_loaders_take_a_schema_as_open_does(folder: pathlib.Path, pack: pathlib.Path) -> None:
+    crop = [T.CenterCrop(24)]
+    for load in (fr.Loader, fr.torch.DataLoader):
+        (expected,) = load(folder, 31, transforms=crop, as_dict=True)
+        loader = load(pack, 31, schema="class_folders", transforms=crop, as_dict=True)
+        again = pickle.loads(pickle.dumps(loader))
+        for batch in (*loader, *again):
+            for name in ("image", "label"):
+                assert numpy.array_equal(batch[name].numpy(), expected[name].numpy())
+    items = fr.torch.MapDataset(pack, schema="class_folders", transforms=crop)
+    assert torch.equal(items[30][0], fr.torch.MapDataset(folder, transforms=crop)[30][0])
+    for load in (fr.Loader, fr.torch.DataLoader, fr.torch.MapDataset):
+        with pytest.raises(fr.InvalidArgumentError, match="Did you mean 'class_folders'"):
+            load(pack, schema="class_folder", transforms=crop)
+        with pytest.raises(fr.InvalidArgumentError, match="takes no schema"):
+            load(fr.open(folder), schema="class_folders", transforms=crop)
+
+
 @pytest.mark.parametrize("form", ["rec", "ffr"])
 def test_it_converts_into_what_packing_the_folder_makes(
     folder: pathlib.Path, pack: pathlib.Path, tmp_path: pathlib.Path, form: str
@@ -98,8 +117,7 @@ def test_a_schema_that_cannot_be_converted_by_says_why(
     fr.convert(pack, tmp_path / "a.rec", schema="class_folders")
     with pytest.raises(fr.InvalidArgumentError, match="Leave the schema out"):
         fr.convert(tmp_path / "a.rec", tmp_path / "b.ffr", schema="class_folders")
-    plain = tmp_path / "plain.ffr"
-    plain.write_bytes(file_of([b"a", b"b"]))
+    plain = write(tmp_path / "plain.ffr", [b"a", b"b"])
     with pytest.raises(fr.CorruptError, match="no packed folder"):
         fr.convert(plain, tmp_path / "b.rec", schema="class_folders")
     assert not (tmp_path / "b.rec").exists()
@@ -160,8 +178,7 @@ def test_a_malicious_pack_is_refused_and_nothing_runs(tmp_path: pathlib.Path) ->
 
 
 def test_what_is_no_packed_folder_is_refused(tmp_path: pathlib.Path) -> None:
-    path = tmp_path / "x.ffr"
-    path.write_bytes(file_of([b"one", b"two"]))
+    path = write(tmp_path / "x.ffr", [b"one", b"two"])
     with pytest.raises(fr.CorruptError, match="no packed folder") as caught:
         fr.open(path, schema="class_folders")
     assert caught.value.path == str(path)
@@ -169,8 +186,8 @@ def test_what_is_no_packed_folder_is_refused(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_folder_of_ffr_files_opens_by_their_names(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "PART_00001.ffr").write_bytes(file_of([b"third"]))
-    (tmp_path / "PART_00000.ffr").write_bytes(file_of([b"first", b"second"]))
+    write(tmp_path / "PART_00001.ffr", [b"third"])
+    write(tmp_path / "PART_00000.ffr", [b"first", b"second"])
     data = fr.open(tmp_path)
     assert [sample.data for sample in data] == [b"first", b"second", b"third"]
     assert data[2].place == (str(tmp_path / "PART_00001.ffr"), 0, 24)
@@ -181,8 +198,7 @@ def test_a_folder_of_ffr_files_opens_by_their_names(tmp_path: pathlib.Path) -> N
 
 
 def test_a_table_without_a_checksum_is_warned_of(tmp_path: pathlib.Path) -> None:
-    path = tmp_path / "old.ffr"
-    path.write_bytes(bytes(4) + file_of([b"one", b"two"])[4:])
+    path = without_checksum(write(tmp_path / "old.ffr", [b"one", b"two"]))
     with pytest.warns(fr.FuelrailWarning, match="has no checksum"):
         assert fr.open(path)[1].data == b"two"
     path.write_bytes(bytes(12 + 12 * 2) + b"records")

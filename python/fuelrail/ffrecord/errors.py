@@ -65,14 +65,12 @@ _AS_ORIGINAL: dict[type[Error], type[Error]] = {
 }
 
 
-def as_original(error: Error) -> Error:
-    """The same error, as one that the original's callers catch."""
-    kind = _AS_ORIGINAL.get(type(error))
-    if kind is None:
-        return error
+def as_original(error: Error, path: str | None = None) -> Error:
+    """The same error, as one that the original's callers catch. path: where it says none itself."""
+    kind = _AS_ORIGINAL.get(type(error), type(error))
     return kind(
         error.failure,
-        path=error.path,
+        path=path if error.path is None else error.path,
         record=error.record,
         offset=error.offset,
         expected=error.expected,

@@ -15,8 +15,8 @@ _ASK = 0x80046664  # _IOR('f', 100, 4 bytes)
 
 
 def checkFsAlign(fd: FileDescriptorLike) -> bool:  # noqa: N802  the original's name
-    """Whether the file system of an open file says, by an ioctl of its own, that it takes direct reads
-    at any offset. Ordinary ones do not know the question: False.
+    """Whether the file system of an open file says, by an ioctl of its own, that it takes direct
+    reads at any offset. Ordinary ones do not know the question: False.
 
     No read depends on it: direct reads (`FileReader(direct_reads=True)`) are aligned here.
     """

@@ -20,7 +20,7 @@ from fuelrail.ffrecord.errors import (
     MissingFileError,
     as_original,
 )
-from fuelrail.ffrecord.names import output_name, path_name
+from fuelrail.ffrecord.paths import output_name, path_name
 from fuelrail.ffrecord.reader import FileReader
 from fuelrail.ffrecord.writer import FileWriter
 from fuelrail.options import typed
@@ -51,9 +51,9 @@ def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
 
     Errors: FileNameError (also an AssertionError) for what is no folder, or no `.ffr` name;
     InvalidArgumentError for an output inside the folder, for links that lead in a circle, for what
-    is neither a file nor a folder, and for more than 256 folders in one another; NotFoundError for a
-    link that leads nowhere; MissingFolderError, FileAccessError (also RuntimeErrors); OSError of a
-    file that cannot be read. Nothing is left then.
+    is neither a file nor a folder, and for more than 256 folders in one another; NotFoundError for
+    a link that leads nowhere; MissingFolderError, FileAccessError (also RuntimeErrors); OSError of
+    a file that cannot be read. Nothing is left then.
     """
     root = path_name("`folder`", folder)
     if not os.path.isdir(root):
@@ -68,7 +68,7 @@ def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
             if verbose:
                 print(f"{i:0{width}}/{len(files)} {_printable(os.path.abspath(name))}", flush=True)
             with open(name, "rb", buffering=0) as file:
-                writer.write_file(cast("Any", file))
+                writer.write_file(file)
         writer.write_one(_MARK + pickle.dumps(structure, protocol=_PICKLE_PROTOCOL))
 
 
@@ -147,8 +147,9 @@ class PackedFolder:
     """
 
     def __init__(self, ffr_file: Names, check_data: bool = True) -> None:
-        """ffr_file, check_data: as for `FileReader`. Errors: those of `FileReader`; CorruptFileError
-        (also a ValueError and a RuntimeError) for what is no packed folder, or names a class.
+        """ffr_file, check_data: as for `FileReader`; of several files, the last one's last record
+        says the names of all. Errors: those of `FileReader`; CorruptFileError (also a ValueError
+        and a RuntimeError) for what is no packed folder, or names a class.
         """
         self.reader = FileReader(ffr_file, check_data)
         try:
@@ -246,25 +247,18 @@ class PackedFolder:
 
     def _read_structure(self) -> Structure:
         reader = self.reader
-        if reader.n == 0:
-            raise CorruptFileError(
-                "this is not a packed folder: it is empty", path=reader.fnames[-1]
-            )
         try:
-            return cast("Structure", _core.packed_entries(reader.read_one(-1), reader.n - 1))
+            if reader._core.is_packed_folder():  # before all of the last record is read
+                last = reader.read_one(-1)
+                return cast("Structure", _core.packed_entries(last, reader.n - 1))
         except Error as error:
-            named = as_original(error)
-            if named.path is None:  # it is of the record's content
-                named = type(named)(
-                    named.failure,
-                    path=reader.fnames[-1],
-                    record=named.record,
-                    offset=named.offset,
-                    expected=named.expected,
-                    found=named.found,
-                    remedy=_remedy(named),
-                )
-            raise named from None
+            raise as_original(error, path=reader.fnames[-1]) from None
+        raise CorruptFileError(
+            "this is not a packed folder",
+            path=reader.fnames[-1],
+            expected=f"a last record that begins with {_MARK!r}",
+            remedy="Open it with `FileReader`, or make a packed folder with `pack_folder`",
+        )
 
     def _find(self, path: Path) -> int | Structure | None:
         if not isinstance(path, (str, os.PathLike)):
@@ -287,12 +281,6 @@ class PackedFolder:
         if not isinstance(found, int):
             raise FileNameError("this is a directory, not a file", path=str(path))
         return found
-
-
-def _remedy(error: Error) -> str | None:
-    if "is no packed folder" in error.failure:  # what is said of a schema is of `fuelrail.open`
-        return "Open it with `FileReader`, or make a packed folder with `pack_folder`"
-    return error.remedy
 
 
 def _walk(entries: Structure, recursive: bool) -> Iterator[tuple[tuple[str, ...], int | Structure]]:

@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 import numpy
 
 from fuelrail import _core
-from fuelrail.errors import (
-    ArgumentTypeError,
-    Error,
-    InvalidArgumentError,
-)
-from fuelrail.ffrecord.callers import warn_user
+from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, warn_user
 from fuelrail.ffrecord.errors import RecordRangeError, as_original
-from fuelrail.ffrecord.names import input_names
+from fuelrail.ffrecord.paths import input_names
 from fuelrail.options import choice, integer, listed, shown, suggests_options, truth, typed, whole
 
 if TYPE_CHECKING:
@@ -73,31 +68,32 @@ class FileReader:
 
         fname: a file, a directory (all `.ffr` files in it, in the order of their names), or a list
         or tuple of files. check_data: verify the checksums of tables now, and of every record that
-        is read. read_threads: how many reads at once, by threads, of what is not in the page cache.
-        read_backend: "auto", "io_uring" or "pread", as for `fuelrail.Loader`. direct_reads: past
-        the page cache, for files far larger than memory.
+        is read. read_threads: how many reads at once, by threads, of what is not in the page cache;
+        0 = none, the thread that asks reads. read_backend: "auto", "io_uring" or "pread", as for
+        `fuelrail.Loader`. direct_reads: past the page cache, for files far larger than memory;
+        where that is refused, a FuelrailWarning says so and reads are ordinary ones.
 
         Errors, which are also AssertionErrors: MissingFileError, FileNameError; also
-        RuntimeErrors: CorruptFileError, TruncatedFileError, FileAccessError; ArgumentTypeError. A
-        table that was written without a checksum, as by FFRecord's first versions, is a
-        FuelrailWarning.
+        RuntimeErrors: CorruptFileError, TruncatedFileError, FileAccessError; ArgumentTypeError, and
+        InvalidArgumentError for an option's value. A table that was written without a checksum, as
+        by FFRecord's first versions, is a FuelrailWarning, each time until the file is written
+        anew.
         """
         self._names = input_names(fname)
         self._check_data = _flag("check_data", check_data)
-        self._options: dict[str, Any] = {
+        self._direct = truth("direct_reads", direct_reads)
+        backend = choice("read_backend", read_backend, _core.ReadBackend)
+        self._options: dict[str, Any] = {  # as a pickle has them
             "read_threads": whole("read_threads", read_threads, bits=16),
-            "read_backend": choice("read_backend", read_backend, _core.ReadBackend).name,
-            "direct_reads": truth("direct_reads", direct_reads),
+            "read_backend": backend.name,
+            "direct_reads": self._direct,
         }
-        self._direct = self._options["direct_reads"]
         self._closed = False
         try:
             self._core = _core.open_ffrecord(
                 [os.fsencode(name) for name in self._names],
                 check_data=self._check_data,
-                read_threads=self._options["read_threads"],
-                read_backend=choice("read_backend", read_backend, _core.ReadBackend),
-                direct_reads=self._options["direct_reads"],
+                **{**self._options, "read_backend": backend},
             )
         except Error as error:
             raise as_original(error) from None
@@ -197,8 +193,8 @@ class FileReader:
             raise as_original(error) from None
 
     def verify(self, progress: Callable[[int], object] | None = None) -> list[DamagedRecord]:
-        """Reads every record, whatever `check_data` says. Returns: those that cannot be read or whose
-        checksum is wrong, in order; none for a sound file.
+        """Reads every record, whatever `check_data` says. Returns: those that cannot be read or
+        whose checksum is wrong, in order; none for a sound file.
 
         A file's end is nowhere written down: that it was cut off, or added to, shows here, as
         damage of the last record. progress: called with the number of records done; what it raises

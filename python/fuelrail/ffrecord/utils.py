@@ -1,4 +1,4 @@
-"""Datasets into FFRecord files."""
+"""Datasets into FFRecord files. The module has the original's name, from which programs import."""
 
 from __future__ import annotations
 
@@ -10,22 +10,20 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias, cast
 
-from fuelrail.errors import Error, InvalidArgumentError, StateError
-from fuelrail.ffrecord.callers import warn_user
-from fuelrail.ffrecord.names import SUFFIX, output_name, path_name
+from fuelrail.errors import Error, InvalidArgumentError, StateError, warn_user
+from fuelrail.ffrecord.paths import SUFFIX, output_name, path_name
 from fuelrail.ffrecord.writer import FileWriter
 from fuelrail.options import whole
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = ["DumpError", "dump"]
 
 _MOST_PROCESSES = 16
+
+_Tell: TypeAlias = Callable[[int], object]  # what hears how many items more are written
 
 
 class DumpError(StateError):
@@ -37,10 +35,12 @@ def dump(
 ) -> None:
     """Writes the items of a dataset, each of which has a buffer (bytes, an array), to `.ffr` files.
 
+    dataset: has a length, and items by index from 0 on.
+    fname: a file's name or a folder's, as `nfiles` is 1 or more.
     nfiles: 1 = one file, `fname`. More: that many files `PART_00000.ffr` and so on in the folder
-    `fname`, which is made where it is missing, of as many items each (the last of fewer), written by
-    as many processes, at most 16 at a time; a FuelrailWarning where the items fill fewer files, and
-    where the folder has other `.ffr` files, such as those of a dump into more.
+    `fname`, which is made where it is missing, of as many items each (the last of fewer), written
+    by as many processes, at most 16 at a time; a FuelrailWarning where the items fill fewer files,
+    and where the folder has other `.ffr` files, such as those of a dump into more.
     verbose: show how many items are written, by tqdm where it is installed.
 
     Errors: DumpError (a RuntimeError) with the traceback of the process that failed; no file of
@@ -50,8 +50,8 @@ def dump(
     items = len(dataset)
     files = whole("nfiles", nfiles, least=1)
     if files == 1:
-        with _progress(items) if verbose else contextlib.nullcontext() as bar:
-            _dump_part(dataset, output_name("`fname`", fname), 0, items, bar)
+        with _progress(items, verbose) as tell:
+            _dump_part(dataset, output_name("`fname`", fname), 0, items, tell)
         return
     if items == 0:
         raise InvalidArgumentError("an empty dataset fills no files", remedy="Pass nfiles=1")
@@ -64,12 +64,12 @@ def dump(
     ]
     if len(parts) < files:
         warn_user(f"{items} items fill {len(parts)} files, not {files}")
-    with _progress(items) if verbose else contextlib.nullcontext() as bar:
-        _dump_parts(dataset, parts, bar)
+    with _progress(items, verbose) as tell:
+        _dump_parts(dataset, parts, tell)
     _warn_of_others(folder, parts)
 
 
-def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], bar: Any) -> None:
+def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], tell: _Tell) -> None:
     # A fork where there is one, as the original has: the dataset need not be one that pickles.
     methods = multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("fork" if "fork" in methods else None)
@@ -87,14 +87,14 @@ def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], bar: 
                 process.start()
                 theirs.close()
                 running[ours] = (process, part[0])
-            for ours in multiprocessing.connection.wait(list(running)):
-                process, name = running[ours]  # type: ignore[index]
+            ready = multiprocessing.connection.wait(list(running))
+            for ours in cast("list[Connection]", ready):
+                process, name = running[ours]
                 if (done := _heard(ours, name)) is not None:
-                    if bar is not None:
-                        bar.update(done)
+                    tell(done)
                     continue
-                del running[ours]  # type: ignore[arg-type]
-                ours.close()  # type: ignore[union-attr]
+                del running[ours]
+                ours.close()
                 process.join()
                 written.append(name)
     except BaseException:
@@ -130,7 +130,7 @@ def _warn_of_others(folder: str, parts: list[tuple[str, int, int]]) -> None:
         )
 
 
-def _heard(ours: Any, name: str) -> int | None:
+def _heard(ours: Connection, name: str) -> int | None:
     """What a process says: so many items more, or None when it is done. Errors: DumpError."""
     try:
         said = ours.recv()
@@ -163,7 +163,7 @@ def _work(theirs: Connection, dataset: Sequence[Any], name: str, begin: int, end
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         told = _Told(theirs)
-        _dump_part(dataset, name, begin, end, told)
+        _dump_part(dataset, name, begin, end, told.update)
         told.tell()
         theirs.send(None)
     except SystemExit:
@@ -174,12 +174,11 @@ def _work(theirs: Connection, dataset: Sequence[Any], name: str, begin: int, end
         theirs.send(traceback.format_exc())
 
 
-def _dump_part(dataset: Sequence[Any], name: str, begin: int, end: int, bar: Any) -> None:
+def _dump_part(dataset: Sequence[Any], name: str, begin: int, end: int, tell: _Tell) -> None:
     with FileWriter(name, end - begin) as writer:
         for i in range(begin, end):
             writer.write_one(dataset[i])
-            if bar is not None:
-                bar.update(1)
+            tell(1)
 
 
 class _Lines:
@@ -189,12 +188,6 @@ class _Lines:
         self._total = total
         self._done, self._last = 0, time.monotonic()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
     def update(self, items: int) -> None:
         self._done += items
         if self._done == self._total or time.monotonic() - self._last > 1:
@@ -202,9 +195,17 @@ class _Lines:
             print(f"{self._done}/{self._total} items", flush=True)
 
 
-def _progress(total: int) -> Any:
+@contextlib.contextmanager
+def _progress(total: int, verbose: bool) -> Iterator[_Tell]:
+    if not verbose:
+        yield lambda items: None
+        return
     try:
         import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
-        return _Lines(total)
-    return tqdm.tqdm(total=total, unit="item")
+        tqdm = None
+    if tqdm is None:
+        yield _Lines(total).update
+        return
+    with tqdm.tqdm(total=total, unit="item") as bar:
+        yield bar.update

@@ -6,12 +6,12 @@ import contextlib
 import os
 import warnings
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, StateError
-from fuelrail.ffrecord.errors import RecordRangeError, as_original
-from fuelrail.ffrecord.names import output_name
+from fuelrail.ffrecord.errors import as_original
+from fuelrail.ffrecord.paths import output_name
 from fuelrail.options import integer, shown, typed
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["FileWriter"]
 
 _PIECE_BYTES = 8 << 20
+
+
+class _BinaryFile(Protocol):
+    """What `open(name, "rb")` returns, buffered or not."""
+
+    def readinto(self, buffer: Any, /) -> int | None: ...
 
 
 class FileWriter:
@@ -66,11 +72,12 @@ class FileWriter:
         return self._count if core is None else core.records
 
     def write_one(self, buf: Any) -> None:
-        """Appends a record: all bytes of `buf`, which is whatever has a buffer (bytes, arrays of any
-        shape, type and strides; these in C order).
+        """Appends a record: all bytes of `buf`, which is whatever has a buffer (bytes, arrays of
+        any shape, type and strides; these in C order).
 
         Errors, which are also RuntimeErrors: RecordRangeError for one more than announced, after
-        which the writer can be used on; FileAccessError; StateError when closed.
+        which the writer can be used on; FileAccessError; StateError when closed, and in a forked
+        child.
         ArgumentTypeError for what has no buffer.
         """
         core = self._open()
@@ -86,10 +93,10 @@ class FileWriter:
                 remedy="Turn it into bytes, as `pickle.dumps` does, or into an array",
             ) from error
 
-    def write_file(self, file: BinaryIO) -> None:
+    def write_file(self, file: _BinaryFile) -> None:
         """Appends a record: what `file` has from its position on, read some MiB at a time. What
         reading raises ends the writer, and leaves nothing; ArgumentTypeError for what cannot be
-        read into a buffer: a name, a file opened as text.
+        read into a buffer: a name, a file opened as text. Other errors: as `write_one`.
         """
         core = self._open()
         if not hasattr(file, "readinto"):
@@ -118,7 +125,7 @@ class FileWriter:
         """Writes the table and gives the file its name; again it does nothing.
 
         Errors: StateError (a RuntimeError) where records are missing, which may still be written;
-        FileAccessError, after which there is no file.
+        FileAccessError, after which there is no new file.
         """
         if self._native is None:
             return
@@ -181,13 +188,6 @@ class FileWriter:
         return f"<fuelrail.ffrecord.FileWriter: {self.count}{announced} records; {self._name}>"
 
     def _open(self) -> _core.FfrecordWriter:
-        if self._n is not None and self.count >= self._n:
-            raise RecordRangeError(
-                "all records that were announced have been written",
-                path=self._name,
-                expected=f"at most {self._n} records",
-                remedy="Announce more, or none (`n=None`)",
-            )
         if self._native is None:
             raise StateError(
                 "the writer is closed", path=self._name, remedy="Make a new one of another name"
@@ -195,8 +195,8 @@ class FileWriter:
         return self._native
 
 
-def _read_into(file: BinaryIO, piece: bytearray) -> int:
-    size: int | None = file.readinto(piece)  # type: ignore[attr-defined]
+def _read_into(file: _BinaryFile, piece: bytearray) -> int:
+    size = file.readinto(piece)
     if size is None:  # nothing now: it need not be the end
         raise InvalidArgumentError(
             "a file that does not wait for its bytes cannot be written",

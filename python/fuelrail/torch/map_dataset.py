@@ -11,7 +11,8 @@ import torch
 from torch.utils.data import default_collate, get_worker_info
 
 from fuelrail import _core
-from fuelrail.dataset import Dataset, Openable, open_dataset
+from fuelrail.dataset import Dataset, Openable
+from fuelrail.dataset import open as open_dataset
 from fuelrail.delivery import check_images, columns_of
 from fuelrail.errors import ArgumentTypeError
 from fuelrail.loader import native_layout
@@ -80,6 +81,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self,
         data: Dataset | Openable,
         *,
+        schema: str | None = None,
         seed: int = 0,
         transforms: Sequence[Transform] | None = None,
         fields: Sequence[str] = ("image", "label"),
@@ -96,7 +98,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         index. threads: in each process; default: the processors that this process may use, shared
         among its worker processes. Errors: those of `fuelrail.torch.DataLoader`.
         """
-        self._data = open_dataset(data, stacklevel=4)
+        self._data = open_dataset(data, schema)
         native_list(transforms)  # checked before anything else is made of it
         self._threads = None if threads is None else whole("threads", threads, least=1, bits=16)
         self._tensors = TensorFramework(memory_format)

@@ -1,5 +1,5 @@
-"""FFRecord for PyTorch: datasets that read a whole batch at once, and a loader that can begin in the
-middle of an epoch.
+"""FFRecord for PyTorch: datasets that read a whole batch at once, and a loader that can begin in
+the middle of an epoch.
 
 Importing it changes nothing of torch.
 """

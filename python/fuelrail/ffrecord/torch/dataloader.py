@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import array
-import itertools
-import operator
 import weakref
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +10,12 @@ from typing import Any
 import torch
 import torch.utils.data
 
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.ffrecord.torch.dataset import Dataset
+from fuelrail.ffrecord.torch.skipped_batches import SkippedBatches, set_states
 from fuelrail.options import integer, shown, typed
 
-__all__ = ["DataLoader", "OrderError", "StepError"]
+__all__ = ["DataLoader", "StepError"]
 
 _STATE_VERSION = 1
 _STATE_KEYS = {"step", "order", "batches", "rng", "reuses", "epoch"}
@@ -26,111 +23,6 @@ _STATE_KEYS = {"step", "order", "batches", "rng", "reuses", "epoch"}
 
 class StepError(InvalidArgumentError, AssertionError):
     """A step that the loader cannot begin with."""
-
-
-class OrderError(StateError):
-    """An epoch that cannot be gone on with: its batches come in another order."""
-
-
-class _Order:
-    """What the batches of an epoch were so far, to be known again: a CRC-32 behind each of them."""
-
-    def __init__(self, known: bool = True) -> None:
-        """known: whether there may be a state, so that it is worth it."""
-        self._behind = array.array("I", [0])
-        self._known = known
-
-    def add(self, batch: Any) -> None:
-        """A batch whose items have no value of their own ends it: nothing is known from there on."""
-        if not self._known:
-            return
-        try:
-            text = repr(_plain(batch)).encode()
-        except TypeError:
-            self._known = False
-        else:
-            self._behind.append(zlib.crc32(text, self._behind[-1]))
-
-    def behind(self, batches: int) -> int | None:
-        """Of so many batches; None where it is not known."""
-        return self._behind[batches] if batches < len(self._behind) else None
-
-
-def _plain(item: Any) -> Any:
-    """What a batch sampler gives, as what is written the same whenever it is the same."""
-    if item is None or isinstance(item, (str, bytes, float)):
-        return item
-    if hasattr(item, "tolist"):
-        return _plain(item.tolist())
-    if isinstance(item, dict):
-        return [_plain(one) for one in item.items()]
-    if isinstance(item, (list, tuple)):
-        return [_plain(one) for one in item]
-    return operator.index(item)
-
-
-class _SkippedBatches:
-    """A batch sampler without its first `step` batches. They are drawn all the same, so that random
-    numbers go on as in a whole epoch.
-
-    The batch sampler is asked for an iterator only when the first batch is wanted, once an epoch,
-    whether it draws random numbers then or at its first batch. (Torch begins to iterate before it
-    draws the workers' seed, and a second time where it starts workers.)
-    """
-
-    def __init__(self, batch_sampler: Any) -> None:
-        self.batch_sampler = batch_sampler
-        self.step = 0
-        self.order = _Order()  # of the epoch that is drawn
-        self.expected: int | None = None
-        """What the order behind the skipped batches must be."""
-        self.rewound: dict[torch.Generator, torch.Tensor] = {}
-        """The generators' states with which the next epoch is drawn, whatever else draws before its
-        first batch.
-        """
-
-    def __iter__(self) -> Iterator[Any]:
-        _set_states(self.rewound)
-        self.rewound = {}
-        order = self.order = _Order(_has_length(self.batch_sampler))  # else it may have no end
-        batches = iter(self.batch_sampler)
-        for batch in itertools.islice(batches, self.step):
-            order.add(batch)
-        self._check(order)
-        for batch in batches:
-            order.add(batch)
-            yield batch
-
-    def _check(self, order: _Order) -> None:
-        expected, self.expected = self.expected, None
-        if expected is None or order.behind(self.step) == expected:
-            return
-        raise OrderError(
-            "the batches of the epoch are not those that the state was saved among",
-            found="another order of the first batches",
-            remedy="Draw a sampler's random numbers from torch's, or from a torch.Generator that is "
-            "its `generator`; otherwise begin with whole epochs",
-        )
-
-    def __len__(self) -> int:
-        return len(self.batch_sampler) - self.step
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "batch_sampler":  # before __init__, as `copy` asks
-            raise AttributeError(name)
-        return getattr(self.batch_sampler, name)
-
-
-def _has_length(sampler: Any) -> bool:
-    try:
-        return len(sampler) >= 0
-    except TypeError:
-        return False
-
-
-def _set_states(states: dict[torch.Generator, torch.Tensor]) -> None:
-    for generator, state in states.items():
-        generator.set_state(state)
 
 
 class _OneByOne:
@@ -201,7 +93,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     ...         return [record.size for record in data]
     >>> loader = fuelrail.ffrecord.torch.DataLoader(Sizes("train.ffr"), batch_size=4, shuffle=True)
     >>> loader.set_step(1)             # of each epoch from now on, all but the first batch
-    >>> state = loader.state_dict()    # while an epoch runs; another loader goes on after that batch
+    >>> state = loader.state_dict()    # in an epoch, too: another loader goes on after that batch
     >>> loader.load_state_dict(state)
 
     A `fuelrail.ffrecord.torch.Dataset` gets the list of a batch's indices, and `collate_fn` what it
@@ -263,9 +155,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             **torch_options,
         )
         self.skippable = skippable
-        self._skipped: _SkippedBatches | None = None
+        self._skipped: SkippedBatches | None = None
         if skippable:
-            self._skipped = _SkippedBatches(self.batch_sampler)
+            self._skipped = SkippedBatches(self.batch_sampler)
             # torch forbids to set it, lest what was made from another one stays.
             object.__setattr__(self, "batch_sampler", self._skipped)
         self._resumed: _Begin | None = None  # then `step` holds for one epoch alone
@@ -381,7 +273,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             self._begun = self._resumed
             self._iterator = None  # of persistent workers
             states = dict(zip(self._generators(), self._resumed.rng, strict=True))
-            _set_states(states)
+            set_states(states)
             if self._resumed.reuses:
                 self._skipped.rewound = states
             self._skipped.expected = self._resumed.order
@@ -405,7 +297,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._skippable().step = 0
         self._resumed = None
 
-    def _skippable(self) -> _SkippedBatches:
+    def _skippable(self) -> SkippedBatches:
         if self._skipped is None:
             raise StepError("the loader is not skippable", remedy="Make it with `skippable=True`")
         return self._skipped

@@ -40,7 +40,7 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
     """
 
     def __init__(self, fnames: Names, check_data: bool = True) -> None:
-        """fnames, check_data: as for `fuelrail.ffrecord.FileReader`."""
+        """fnames, check_data, errors: as for `fuelrail.ffrecord.FileReader`."""
         self.fnames = fnames
         self.reader = FileReader(fnames, check_data)
 

@@ -12,8 +12,8 @@ __all__ = ["ReaderRegistry"]
 
 
 class ReaderRegistry:
-    """Knows the readers among its attributes, in the lists, tuples, sets and dicts among them, and those
-    of every ReaderRegistry there.
+    """Knows the readers among its attributes, in the lists, tuples, sets and dicts among them, and
+    those of every ReaderRegistry and PackedFolder there.
 
     They are looked up when they are asked for: an attribute that was deleted or has another value
     now is not among them.

@@ -1,4 +1,4 @@
-"""What a path has to be, as the original asserts it."""
+"""Paths of FFRecord files: what they have to be, as the original asserts it."""
 
 from __future__ import annotations
 
