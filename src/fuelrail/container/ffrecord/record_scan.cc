@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/image_format.h"
+#include "fuelrail/container/ffrecord/record_pieces.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar_format.h"
 #include "fuelrail/storage/read_queue.h"
@@ -87,7 +87,7 @@ class Scan {
     try {
       if (completion.error) std::rethrow_exception(completion.error);
       const Bytes begin = image_begin(slot.record, slot.bytes);
-      const bool doubtful = tally_.would_change_labels(begin) && !is_sound(slot.record, slot.bytes);
+      const bool doubtful = tally_.would_change_labels(begin) && !is_sound(slot.record);
       tally_.add(doubtful ? Bytes() : begin);
     } catch (Error& error) {
       error.add(
@@ -109,16 +109,17 @@ class Scan {
     return range(i, begin, 0, prefix);
   }
 
-  // Whether the checksum of record i, of which `begin` is there, is right.
-  bool is_sound(uint64_t i, Bytes begin) {
-    uint32_t crc = crc32(begin);
-    for (uint64_t at = begin.size(); at < table_.length(i);) {
-      piece_.resize(static_cast<size_t>(std::min(kPieceBytes, table_.length(i) - at)));
-      source_.read(table_.offset(i) + at, piece_);
-      crc = crc32(piece_, crc);
-      at += piece_.size();
+  // Whether the checksum of record i is right.
+  bool is_sound(uint64_t i) {
+    RecordPieces pieces(source_, table_, i);
+    piece_.resize(kPieceBytes);
+    try {
+      while (!pieces.next(piece_).empty()) {
+      }
+      return true;
+    } catch (const CorruptError&) {
+      return false;
     }
-    return crc == table_.crc(i);
   }
 
   // Part of record i, of which `begin` is there; shorter where the record ends. Requires: from <=
