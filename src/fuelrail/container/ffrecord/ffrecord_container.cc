@@ -121,10 +121,7 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
   SidecarStore store(*source, options.warn);
   std::optional<StoredSidecar> sidecar = store.find(accepting(table));
   if (!sidecar) {
-    const auto progress = [&options](uint64_t, uint64_t) {
-      return !options.keep_going || options.keep_going();
-    };
-    sidecar = store.publish(scan_records(*source, table, progress));
+    sidecar = store.publish(scan_records(*source, table, progress_of(options)));
   }
   return std::make_shared<OpenedFfrecord>(std::move(source), std::move(table), std::move(*sidecar));
 }

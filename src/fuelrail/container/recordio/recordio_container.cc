@@ -105,11 +105,6 @@ class OpenedRecordIo final : public RecordIoContainer {
   PayloadParser parser_;
 };
 
-TableProgress progress_of(const OpenOptions& options) {
-  if (!options.keep_going) return {};
-  return [&options](uint64_t, uint64_t) { return options.keep_going(); };
-}
-
 }  // namespace
 
 std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
