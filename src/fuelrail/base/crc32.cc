@@ -1,6 +1,9 @@
 #include "fuelrail/base/crc32.h"
 
+#include <fmt/format.h>
 #include <libdeflate.h>
+
+#include "fuelrail/base/error.h"
 
 namespace fuelrail {
 
@@ -8,6 +11,14 @@ uint32_t crc32(Bytes bytes, uint32_t crc) {
   // libdeflate answers 0 for a null pointer, whatever came before; an empty view may hold one.
   if (bytes.empty()) return crc;
   return libdeflate_crc32(crc, bytes.data(), bytes.size());
+}
+
+void check_record_crc(uint32_t found, uint32_t expected) {
+  if (found == expected) return;
+  throw CorruptError("the record is damaged: its checksum is wrong",
+                     {.expected = fmt::format("{:#010x}", expected),
+                      .found = fmt::format("{:#010x}", found),
+                      .remedy = "Restore the file, or pack it anew"});
 }
 
 }  // namespace fuelrail

@@ -4,6 +4,9 @@
 
 #include <string>
 
+#include "fuelrail/base/error.h"
+#include "fuelrail/testing/refusal.h"
+
 namespace fuelrail {
 namespace {
 
@@ -24,6 +27,13 @@ TEST(Crc32, goes_on_from_any_cut) {
     const uint32_t first = crc32(as_bytes(text).first(cut));
     EXPECT_EQ(crc32(as_bytes(text).subspan(cut), first), whole) << "cut at " << cut;
   }
+}
+
+TEST(CheckRecordCrc, says_what_it_expected_and_found) {
+  check_record_crc(0x3610a686, 0x3610a686);
+  EXPECT_EQ(testing::refusal_of<CorruptError>([] { check_record_crc(0x1f, 0x3610a686); }),
+            "the record is damaged: its checksum is wrong: expected 0x3610a686, found 0x0000001f. "
+            "Restore the file, or pack it anew.");
 }
 
 }  // namespace

@@ -37,8 +37,7 @@ ContentKind kind_of(const Container& container) {
   for (const RecordFile* file : record_files_of(container)) {
     const auto* found = dynamic_cast<const ffrecord::FfrecordContainer*>(file);
     kind.ffrecord = kind.ffrecord && found != nullptr;
-    if (found == nullptr || found->size() == 0) continue;
-    if (!ffrecord::is_packed_folder(*found->extent(0).source, found->table())) continue;
+    if (found == nullptr || !ffrecord::is_packed_folder(*found->source(), found->table())) continue;
     ++kind.packed_folders;
     kind.packed_files += found->size() - 1;
   }

@@ -37,6 +37,7 @@ struct Arguments {
 struct SampledImages {
   uint64_t records = 0;
   uint64_t unreadable = 0;  // damaged, or no image
+  uint64_t damaged = 0;     // of these
   std::map<std::string, uint64_t> formats;
   std::array<uint64_t, kSideBounds.size() + 1> shorter_sides{};
 };
@@ -54,6 +55,7 @@ SampledImages look_at_some(const Container& container) {
     try {
       image = inspector.inspect(i).image;
     } catch (const Error&) {  // `verify` says what is wrong with it
+      ++sampled.damaged;
     }
     if (!image) {
       ++sampled.unreadable;
@@ -181,7 +183,7 @@ std::string checksums_text(const Container& container) {
 
 std::string sidecar_text(const Container& container) {
   const std::vector<const RecordFile*> files = record_files_of(container);
-  if (files.empty()) return "none: a folder needs none";
+  if (files.empty()) return fmt::format("none: a {} needs none", container.format());
   if (files.size() > 1) return fmt::format("{}, one a file", files.size());
   const SidecarLocation& location = files[0]->sidecar_location();
   switch (location.place) {
@@ -260,7 +262,10 @@ int run(const Arguments& arguments, Console& console) {
   } else {
     print_text(arguments.dataset.uri, *container, found, console);
   }
-  return kOk;
+  if (found.sampled.damaged == 0) return kOk;
+  console.say(fmt::format("{}: {} of those looked at cannot be read; 'fuelrail verify' says why",
+                          arguments.dataset.uri, counted(found.sampled.damaged, "record")));
+  return kDataProblem;
 }
 
 }  // namespace
@@ -273,6 +278,8 @@ void add_info(CLI::App& app, Action& action) {
   command->footer(R"(
 A file without a sidecar (.frx) gets one, as by every command that opens it: then it opens at
 once the next time. That is said on standard error, and in the output ("made").
+Up to 256 images are looked at; the exit code is 1 when one of them is damaged. Opaque records are
+not read: 'fuelrail verify' reads everything.
 
 Examples:
   fuelrail info train.rec

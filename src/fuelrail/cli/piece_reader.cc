@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "fuelrail/base/crc32.h"
-#include "fuelrail/base/error.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
-#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/ffrecord/record_pieces.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -39,32 +37,23 @@ bool PieceReader::is_long(uint64_t i) const {
   return !files_.empty() && container_.extent(i).length > longest_ && file_of(i) != nullptr;
 }
 
-Bytes PieceReader::read_piece(const Extent& extent, uint64_t at, uint64_t length) {
-  piece_.resize(std::min(length, extent.length - at));
-  extent.source->read(extent.offset + at, piece_);
+Bytes PieceReader::head(uint64_t i) {
+  const Extent extent = container_.extent(i);
+  piece_.resize(std::min(kHeadBytes, extent.length));
+  extent.source->read(extent.offset, piece_);
   return piece_;
 }
 
-Bytes PieceReader::head(uint64_t i) { return read_piece(container_.extent(i), 0, kHeadBytes); }
-
 void PieceReader::read(uint64_t i, const std::function<void(Bytes piece)>& take) {
-  const Place place = container_.place(i);
-  const Extent extent = container_.extent(i);
-  const auto at_place = [&place](const auto& act) {
-    try {
-      act();
-    } catch (Error& error) {
-      error.add({.path = place.path, .record = place.record, .offset = place.offset});
-      throw;
-    }
-  };
-  uint32_t crc = 0;
-  for (uint64_t done = 0; done < extent.length; done += piece_.size()) {
+  const ffrecord::FfrecordContainer& file = *file_of(i);
+  ffrecord::RecordPieces pieces(*file.source(), file.table(), container_.place(i).record);
+  piece_.resize(kPieceBytes);
+  while (true) {
     throw_if_interrupted();
-    at_place([&] { crc = crc32(read_piece(extent, done, kPieceBytes), crc); });
-    take(piece_);
+    const Bytes piece = pieces.next(piece_);
+    if (piece.empty()) return;
+    take(piece);
   }
-  at_place([&] { check_payload_crc(crc, file_of(i)->table().crc(place.record)); });
 }
 
 }  // namespace fuelrail::cli

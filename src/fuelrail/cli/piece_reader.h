@@ -34,7 +34,6 @@ class PieceReader {
 
  private:
   const ffrecord::FfrecordContainer* file_of(uint64_t i) const;
-  Bytes read_piece(const Extent& extent, uint64_t at, uint64_t length);
 
   const Container& container_;
   std::vector<const ffrecord::FfrecordContainer*> files_;

@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
 
 #include "fuelrail/base/crc32.h"
-#include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
-#include "fuelrail/container/ffrecord/ffrecord_container.h"
-#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "fuelrail/container/scan_progress.h"
 #include "fuelrail/container/sidecar.h"
 #include "fuelrail/container/sidecar_store.h"
 
@@ -14,9 +15,7 @@ struct BuildSidecarOptions {
   // Reads the whole file: CRC-32 of every payload, for formats that have none themselves; those of
   // others (FFRecord) are verified, and used when records are read in any case.
   bool checksums = true;
-  // Called at the begin, now and then, and at the end with the bytes of the file that are done;
-  // returns false to stop with a StateError. Default: never called.
-  std::function<bool(uint64_t done_bytes, uint64_t total_bytes)> progress{};
+  ScanProgress progress{};                         // Default: never called.
   std::function<void(const std::string&)> warn{};  // Default: said to nobody.
 };
 

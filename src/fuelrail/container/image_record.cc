@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 
@@ -59,6 +58,10 @@ uint64_t image_prefix_bytes(Bytes payload) {
   return kImageHeaderBytes + uint64_t{load_le<uint32_t>(payload.data() + kFlagAt)} * sizeof(float);
 }
 
+bool has_image_prefix(Bytes payload) {
+  return payload.size() >= kImageHeaderBytes && image_prefix_bytes(payload) <= payload.size();
+}
+
 ImageRecord parse_image_record(Bytes payload) {
   if (payload.size() < kImageHeaderBytes) throw_too_short(kImageHeaderBytes, payload.size());
   const uint64_t prefix = image_prefix_bytes(payload);
@@ -89,23 +92,15 @@ void append_image_record(uint64_t id, std::span<const float> labels, Bytes image
 
 // --- What the records of a file are ---
 
-namespace {
-
-bool has_labels(Bytes begin) {
-  return begin.size() >= kImageHeaderBytes && image_prefix_bytes(begin) <= begin.size();
-}
-
-}  // namespace
-
 void ImageRecordTally::add(Bytes begin) {
   ++records_;
-  if (!has_labels(begin)) return;
+  if (!has_image_prefix(begin)) return;
   ++image_records_;
   labels_.add(parse_image_record(begin).labels);
 }
 
 bool ImageRecordTally::would_change_labels(Bytes begin) const {
-  if (!has_labels(begin)) return false;
+  if (!has_image_prefix(begin)) return false;
   LabelTally after = labels_;
   after.add(parse_image_record(begin).labels);
   return after.summary() != labels_.summary();
@@ -154,16 +149,6 @@ void PayloadParser::parse_image(Bytes payload, Sample& out) const {
         {.expected = fmt::format("{}", expected), .found = fmt::format("{}", width)});
   }
   if (spec.dtype == DType::kInt64) label.bytes = as_integer(record.label(0), out);
-}
-
-void check_payload(Bytes payload, uint32_t crc) { check_payload_crc(crc32(payload), crc); }
-
-void check_payload_crc(uint32_t found, uint32_t crc) {
-  if (found == crc) return;
-  throw CorruptError("the record is damaged: its checksum is wrong",
-                     {.expected = fmt::format("{:#010x}", crc),
-                      .found = fmt::format("{:#010x}", found),
-                      .remedy = "Restore the file, or pack it anew"});
 }
 
 }  // namespace fuelrail

@@ -33,6 +33,9 @@ inline constexpr size_t kImageHeaderBytes = 24;
 // Bytes of header and labels, from the payload's first four bytes. Requires: four readable bytes.
 uint64_t image_prefix_bytes(Bytes payload);
 
+// Whether there is a header, and all the labels that it announces.
+bool has_image_prefix(Bytes payload);
+
 // Errors: CorruptError when the payload is shorter than its header says.
 ImageRecord parse_image_record(Bytes payload);
 
@@ -83,10 +86,5 @@ class PayloadParser {
   bool images_;
   Schema schema_;
 };
-
-// Errors: CorruptError unless `crc` is the payload's CRC-32; that it is `found`, where the payload
-// was read piece by piece.
-void check_payload(Bytes payload, uint32_t crc);
-void check_payload_crc(uint32_t found, uint32_t crc);
 
 }  // namespace fuelrail

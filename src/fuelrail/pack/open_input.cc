@@ -7,15 +7,10 @@
 namespace fuelrail {
 namespace {
 
-// Whether the files inside are laid out by their owner: of a packed folder as of a folder.
-bool is_laid_out(const std::string& uri, const OpenOptions& options) {
-  if (!options.schema.empty()) return is_ffrecord_name(uri);
-  const auto info = file_system_for(uri).stat(uri);
-  return info && info->is_directory;
-}
-
+// Of what is there and holds files that their owner has laid out: a folder, or a packed one.
 void throw_if_laid_out(const std::string& uri, const OpenOptions& options, const Error& error) {
-  if (is_laid_out(uri, options) && file_system_for(uri).stat(uri)) {
+  const auto info = file_system_for(uri).stat(uri);
+  if (info && (options.schema.empty() ? info->is_directory : is_ffrecord_name(uri))) {
     throw CorruptError(error.failure(), error.detail());
   }
 }

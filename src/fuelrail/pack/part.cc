@@ -103,9 +103,11 @@ void Part::finish_images(const std::vector<std::string>& classes) {
 }
 
 void Part::begin_commit() {
-  if (!overwrite_) refuse_existing(uri_);  // it may have come while this one was written
-  // Until it is gone, what stands beside it is its own.
-  if (overwrite_) file_system_for(uri_).remove(uri_);
+  if (overwrite_) {
+    file_system_for(uri_).remove(uri_);  // until it is gone, what stands beside it is its own
+  } else {
+    refuse_existing(uri_);  // it may have come while this one was written
+  }
   state_ = State::kCommitting;
 }
 

@@ -35,15 +35,9 @@ void require_sidecar_beside(const RecordFile& file) {
       {.path = beside, .remedy = "Mend it, or move it away to convert the file without it"});
 }
 
-void verify(Bytes payload, uint32_t found, uint32_t expected) {
-  if (found != expected) check_payload(payload, expected);
-}
-
 // What the record says itself.
 uint64_t own_key(Bytes payload, bool is_image_file, uint64_t i) {
-  const bool has_header = is_image_file && payload.size() >= kImageHeaderBytes &&
-                          image_prefix_bytes(payload) <= payload.size();
-  return has_header ? parse_image_record(payload).id : i;
+  return is_image_file && has_image_prefix(payload) ? parse_image_record(payload).id : i;
 }
 
 // A file's own records, and what stands in its sidecar.
@@ -133,9 +127,7 @@ class RecordIoStream final : public RecordFileStream {
            .remedy = "Make a new sidecar with 'fuelrail index'"});
     }
     StreamedRecord streamed = read_as(i, record->payload);
-    if (sidecar().has_checksums()) {
-      verify(streamed.payload, streamed.crc, sidecar().payload_crc(i));
-    }
+    if (sidecar().has_checksums()) check_record_crc(streamed.crc, sidecar().payload_crc(i));
     if (keys_) streamed.key = keys_->next(entry.offset);
     return streamed;
   }
@@ -158,20 +150,19 @@ class RecordIoStream final : public RecordFileStream {
 class FfrecordStream final : public RecordFileStream {
  public:
   FfrecordStream(const std::string& uri, const OpenOptions& options)
-      : container_(ffrecord::open_ffrecord(uri, options)) {
+      : container_(ffrecord::open_ffrecord(uri, options)),
+        reader_(*container_->source(), kBlockBytes) {
     require_sidecar_beside(*container_);
     if (size() == 0) {
       throw CorruptError("the file has no record",
                          {.path = uri, .remedy = "A RecordIO file must have one"});
     }
-    source_ = container_->extent(0).source;
-    if (options.warn && ffrecord::is_packed_folder(*source_, container_->table())) {
+    if (options.warn && ffrecord::is_packed_folder(*container_->source(), container_->table())) {
       options.warn(
           uri +
           ": this is a packed folder; its files, and the list of their names, are copied as "
           "plain bytes. With the schema 'class_folders' they become images with labels");
     }
-    reader_.emplace(*source_, kBlockBytes);
   }
 
   StreamedRecord read(uint64_t i) override {
@@ -182,8 +173,8 @@ class FfrecordStream final : public RecordFileStream {
           {.expected = fmt::format("at most {} bytes", recordio::kMaxPayloadBytes),
            .found = fmt::to_string(table.length(i))});
     }
-    StreamedRecord streamed = read_as(i, reader_->at(table.offset(i), table.length(i)));
-    verify(streamed.payload, streamed.crc, table.crc(i));
+    StreamedRecord streamed = read_as(i, reader_.at(table.offset(i), table.length(i)));
+    check_record_crc(streamed.crc, table.crc(i));
     if (sidecar().has_keys()) streamed.key = sidecar().key(i);
     return streamed;
   }
@@ -194,8 +185,7 @@ class FfrecordStream final : public RecordFileStream {
   static constexpr uint64_t kBlockBytes = uint64_t{1} << 20;
 
   std::shared_ptr<const ffrecord::FfrecordContainer> container_;
-  std::shared_ptr<const Source> source_;
-  std::optional<recordio::BlockReader> reader_;
+  recordio::BlockReader reader_;
 };
 
 // --- Samples of a schema ---

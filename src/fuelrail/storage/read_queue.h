@@ -3,7 +3,7 @@
 // Who reads: the kernel's io_uring where it lets us and reads the source's descriptor without
 // waiting; else threads that call Source::read (sources without a descriptor, NFS, FUSE). Requests
 // of one file that follow each other closely become one read that fills all their buffers
-// (read_run.h says how closely).
+// (read_run.h says how closely). Without threads, whoever waits reads, each request by itself.
 #pragma once
 
 #include <cstdint>

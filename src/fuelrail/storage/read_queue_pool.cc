@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
 

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <functional>
-#include <new>
 #include <utility>
 
 #include "fuelrail/base/crc32.h"
@@ -57,6 +55,15 @@ bool read_direct(const ReadRequest& request, DirectReads& direct) {
   } while (got < 0 && errno == EINTR);
   if (got < 0) direct.read_failed(*request.source, errno);
   return got >= 0 && static_cast<size_t>(got) >= span->needed;
+}
+
+void check_crc(const ReadRequest& request) {
+  try {
+    check_record_crc(crc32(request.into), *request.crc);
+  } catch (Error& error) {
+    error.add({.path = request.source->uri(), .offset = request.offset});
+    throw;
+  }
 }
 
 bool read_together(const ReadRun& run) {
@@ -189,14 +196,8 @@ void DirectReads::refused(const Source& source, int error) {
 Completion checked(const ReadRequest& request) noexcept {
   if (!request.crc) return {request.tag, nullptr};
   try {
-    const uint32_t found = crc32(request.into);
-    if (found == *request.crc) return {request.tag, nullptr};
-    throw CorruptError("the checksum of the data is wrong",
-                       {.path = request.source->uri(),
-                        .offset = request.offset,
-                        .expected = fmt::format("CRC-32 {:08x}", *request.crc),
-                        .found = fmt::format("{:08x}", found),
-                        .remedy = "Copy the file again, or restore it from a backup"});
+    check_crc(request);
+    return {request.tag, nullptr};
   } catch (...) {
     return {request.tag, std::current_exception()};
   }

@@ -4,7 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "fuelrail/base/error.h"
 #include "fuelrail/base/native_thread.h"
 
 namespace fuelrail {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/file_reader.h"
 #include "fuelrail/container/ffrecord/record_scan.h"
@@ -62,6 +63,7 @@ class OpenedFfrecord final : public FfrecordContainer {
   bool verifies_checksums() const override { return true; }
 
   const RecordTable& table() const override { return table_; }
+  const std::shared_ptr<const Source>& source() const override { return source_; }
   const std::string& uri() const override { return source_->uri(); }
   const Sidecar& sidecar() const override { return *sidecar_.sidecar; }
   const SidecarLocation& sidecar_location() const override { return sidecar_.location; }
@@ -90,7 +92,7 @@ void check_record(const RecordTable& table, uint64_t i, Bytes payload) {
     if (payload.size() < length) throw TruncatedError("the record is cut short", detail);
     throw CorruptError("the record is longer than the table says", detail);
   }
-  check_payload(payload, table.crc(i));
+  check_record_crc(crc32(payload), table.crc(i));
 }
 
 Extent extent_of(const std::shared_ptr<const Source>& source, const RecordTable& table,
@@ -119,10 +121,7 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
   SidecarStore store(*source, options.warn);
   std::optional<StoredSidecar> sidecar = store.find(accepting(table));
   if (!sidecar) {
-    const auto progress = [&options](uint64_t, uint64_t) {
-      return !options.keep_going || options.keep_going();
-    };
-    sidecar = store.publish(scan_records(*source, table, progress));
+    sidecar = store.publish(scan_records(*source, table, progress_of(options)));
   }
   return std::make_shared<OpenedFfrecord>(std::move(source), std::move(table), std::move(*sidecar));
 }

@@ -25,6 +25,7 @@ namespace fuelrail::ffrecord {
 class FfrecordContainer : public RecordFile {
  public:
   virtual const RecordTable& table() const = 0;
+  virtual const std::shared_ptr<const Source>& source() const = 0;
 };
 
 // Two processes may open a file at once. Errors: NotFoundError, IoError; those of

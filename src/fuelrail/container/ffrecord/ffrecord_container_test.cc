@@ -385,8 +385,9 @@ TEST(FfrecordSidecar, is_not_built_of_a_damaged_file) {
   std::string bytes = file_contents(file.path);
   bytes[table_bytes(3) + 5 + 20'000] ^= 1;
   write_file(file.path, bytes);
-  EXPECT_THAT(refusal_of<CorruptError>([&] { build_sidecar(file.path); }),
-              HasSubstr(file.path + ": record 1, offset 53: the checksum of the data is wrong"));
+  EXPECT_THAT(
+      refusal_of<CorruptError>([&] { build_sidecar(file.path); }),
+      HasSubstr(file.path + ": record 1, offset 53: the record is damaged: its checksum is wrong"));
   EXPECT_EQ(file_contents(file.sidecar), sidecar);
   std::filesystem::remove(file.sidecar);
   EXPECT_THROW(build_sidecar(file.path), CorruptError);

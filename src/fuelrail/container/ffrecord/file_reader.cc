@@ -7,8 +7,8 @@
 #include <exception>
 #include <utility>
 
-#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/ffrecord/record_pieces.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/read_batch.h"
 #include "fuelrail/storage/read_memory.h"
@@ -26,6 +26,8 @@ struct Spot {
   size_t file;
   uint64_t record;
 };
+
+bool has_lower_tag(const Completion& a, const Completion& b) { return a.tag < b.tag; }
 
 // The open files, which whoever is the last to use them closes, once they are to be closed. Without
 // a lock: one that another thread held while the process forked would be held for ever in the
@@ -89,12 +91,9 @@ struct FileReader::Impl {
   Spot spot(uint64_t index) const;
   BatchReadOptions batch_options() const;
   ReadRequest request_for(const Sources& sources, Spot spot) const;
-  void add_place(Error& error, Spot spot) const;
-  [[noreturn]] void rethrow_first(std::vector<Completion> failed,
-                                  std::span<const uint64_t> indices) const;
   void warn_of_refusal(const Sources& sources) const;
   std::exception_ptr placed(const std::exception_ptr& error, Spot spot) const;
-  std::exception_ptr error_of_large(const Sources& sources, Spot spot, std::span<std::byte> buffer,
+  std::exception_ptr error_of_large(const Sources& sources, Spot spot, MutableBytes buffer,
                                     const std::function<void()>& keep_going) const;
 };
 
@@ -124,26 +123,6 @@ ReadRequest FileReader::Impl::request_for(const Sources& open, Spot spot) const 
   return request;
 }
 
-void FileReader::Impl::add_place(Error& error, Spot spot) const {
-  error.add({.path = uris[spot.file],
-             .record = spot.record,
-             .offset = tables[spot.file].offset(spot.record)});
-}
-
-// Tags are places in `indices`.
-void FileReader::Impl::rethrow_first(std::vector<Completion> failed,
-                                     std::span<const uint64_t> indices) const {
-  const auto first =
-      std::min_element(failed.begin(), failed.end(),
-                       [](const Completion& a, const Completion& b) { return a.tag < b.tag; });
-  try {
-    std::rethrow_exception(first->error);
-  } catch (Error& error) {
-    add_place(error, spot(indices[first->tag]));
-    throw;
-  }
-}
-
 void FileReader::Impl::warn_of_refusal(const Sources& open) const {
   if (!options.direct_reads || !options.warn) return;
   const auto refused = std::find_if(
@@ -159,7 +138,9 @@ std::exception_ptr FileReader::Impl::placed(const std::exception_ptr& failure, S
   try {
     std::rethrow_exception(failure);
   } catch (Error& error) {
-    add_place(error, spot);
+    error.add({.path = uris[spot.file],
+               .record = spot.record,
+               .offset = tables[spot.file].offset(spot.record)});
     return std::current_exception();
   }
 }
@@ -167,30 +148,17 @@ std::exception_ptr FileReader::Impl::placed(const std::exception_ptr& failure, S
 // Of a record that is longer than what is verified at once; `keep_going` is called before every
 // piece. Returns: its error; null = it has none. Errors: what `keep_going` throws.
 std::exception_ptr FileReader::Impl::error_of_large(const Sources& open, Spot spot,
-                                                    std::span<std::byte> buffer,
+                                                    MutableBytes buffer,
                                                     const std::function<void()>& keep_going) const {
-  const RecordTable& table = tables[spot.file];
-  uint64_t at = table.offset(spot.record);
-  uint32_t crc = 0;
-  for (uint64_t left = table.length(spot.record); left > 0;) {
+  RecordPieces pieces(*open[spot.file], tables[spot.file], spot.record);
+  while (true) {
     keep_going();
-    const MutableBytes piece =
-        buffer.first(static_cast<size_t>(std::min<uint64_t>(left, buffer.size())));
     try {
-      open[spot.file]->read(at, piece);
+      if (pieces.next(buffer).empty()) return {};
     } catch (const Error&) {
-      return placed(std::current_exception(), spot);
+      return std::current_exception();
     }
-    crc = crc32(piece, crc);
-    at += piece.size();
-    left -= piece.size();
   }
-  if (crc == table.crc(spot.record)) return {};
-  const CorruptError wrong("the checksum of the data is wrong",
-                           {.expected = fmt::format("CRC-32 {:08x}", table.crc(spot.record)),
-                            .found = fmt::format("{:08x}", crc),
-                            .remedy = "Copy the file again, or restore it from a backup"});
-  return placed(std::make_exception_ptr(wrong), spot);
 }
 
 FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
@@ -217,7 +185,6 @@ FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
 FileReader::~FileReader() = default;
 
 uint64_t FileReader::size() const { return impl_->size(); }
-const std::vector<std::string>& FileReader::uris() const { return impl_->uris; }
 
 const RecordTable& FileReader::table(size_t file) const {
   if (file < impl_->tables.size()) return impl_->tables[file];
@@ -267,9 +234,11 @@ void FileReader::read(std::span<const uint64_t> indices, std::span<const RecordB
     request.into = into[i].bytes;
     request.room = into[i].room;
   }
-  std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
+  const std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
   impl_->warn_of_refusal(sources);
-  if (!failed.empty()) impl_->rethrow_first(std::move(failed), indices);
+  if (failed.empty()) return;
+  const Completion& first = *std::min_element(failed.begin(), failed.end(), has_lower_tag);
+  std::rethrow_exception(impl_->placed(first.error, impl_->spot(indices[first.tag])));
 }
 
 std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) const {
@@ -312,8 +281,7 @@ void FileReader::verify(
       ++index;
     }
     std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
-    std::sort(failed.begin(), failed.end(),
-              [](const Completion& a, const Completion& b) { return a.tag < b.tag; });
+    std::sort(failed.begin(), failed.end(), has_lower_tag);
     for (const Completion& completion : failed) {
       report(completion.tag, impl_->placed(completion.error, impl_->spot(completion.tag)));
     }

@@ -49,12 +49,13 @@ class FileReader {
   FileReader& operator=(const FileReader&) = delete;
 
   uint64_t size() const;
-  const std::vector<std::string>& uris() const;
   const RecordTable& table(size_t file) const;
   // Bytes of a record. Errors: OutOfRangeError.
   uint64_t length(uint64_t index) const;
 
-  // Closes the files; reads in other threads go on to their end. Tables stay.
+  // Closes the files; reads in other threads go on to their end. Tables stay. In a child that was
+  // forked while another thread read, whose end never comes there, the files stay open until the
+  // reader is destroyed.
   void close();
 
   // Memory of its own for a record, which is used again when its last owner lets go

@@ -96,7 +96,6 @@ TEST_F(FfrecordReader, several_files_are_one_index_space) {
                                       directory_ / "a.ffr"};
   const FileReader reader(uris, {});
   EXPECT_EQ(reader.size(), 34u);
-  EXPECT_EQ(reader.uris(), uris);
   EXPECT_EQ(reader.table(1).size(), 0u);
   const std::vector<uint64_t> indices{33, 0, 6, 7, 26, 27, 7};
   const auto read = reader.read(indices);
@@ -140,7 +139,8 @@ TEST_F(FfrecordReader, a_damaged_record_is_named_and_the_others_are_read) {
       continue;
     }
     const std::string said = refusal_of<CorruptError>([&] { reader.read(all); });
-    EXPECT_NE(said.find(path + ": record 2, offset 65: the checksum"), std::string::npos) << said;
+    EXPECT_NE(said.find(path + ": record 2, offset 65: the record is damaged"), std::string::npos)
+        << said;
     EXPECT_EQ(reader.read(good).size(), 3u);
   }
 }
@@ -225,7 +225,8 @@ TEST_F(FfrecordReader, verify_reports_every_bad_record_whatever_the_reader_check
           bad.push_back(index);
           const std::string error =
               refusal_of<CorruptError>([&] { std::rethrow_exception(failure); });
-          EXPECT_NE(error.find("the checksum of the data is wrong"), std::string::npos) << error;
+          EXPECT_NE(error.find("the record is damaged: its checksum is wrong"), std::string::npos)
+              << error;
         },
         [&](uint64_t done) {
           told = done;

@@ -15,7 +15,6 @@ namespace fuelrail::ffrecord {
 namespace {
 
 constexpr uint64_t kMovedAtOnce = uint64_t{1} << 20;
-constexpr uint64_t kMaxRecords = kMaxRecordBytes / kEntryBytes;  // as RecordTable has it
 
 void append_zeros(Sink& sink, uint64_t count) {
   const std::vector<std::byte> zeros(std::min(count, kMovedAtOnce));

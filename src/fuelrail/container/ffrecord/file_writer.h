@@ -42,8 +42,6 @@ class FileWriter {
   void finish();
 
   uint64_t records() const { return crcs_.size(); }
-  // Of a record written, from the beginning of the finished file. Requires: finish() was called.
-  uint64_t offset(uint64_t i) const { return offsets_[i]; }
 
  private:
   class Step;

@@ -114,18 +114,6 @@ TEST(FfrecordFileWriter, records_are_moved_when_another_number_was_expected) {
   }
 }
 
-TEST(FfrecordFileWriter, offsets_are_those_of_the_finished_file) {
-  for (const uint64_t expected : {0, 2, 9}) {
-    CollectingSink sink;
-    FileWriter writer(sink, expected);
-    writer.append(as_bytes("abc"));
-    writer.append(as_bytes("de"));
-    writer.finish();
-    EXPECT_EQ(writer.offset(0), table_bytes(2)) << expected;
-    EXPECT_EQ(writer.offset(1), table_bytes(2) + 3) << expected;
-  }
-}
-
 TEST(FfrecordFileWriter, a_record_in_pieces_is_as_one_in_one_piece) {
   CollectingSink sink;
   FileWriter writer(sink, 0);

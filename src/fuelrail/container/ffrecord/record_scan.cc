@@ -1,13 +1,12 @@
 #include "fuelrail/container/ffrecord/record_scan.h"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <vector>
 
-#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/image_format.h"
+#include "fuelrail/container/ffrecord/record_pieces.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar_format.h"
 #include "fuelrail/storage/read_queue.h"
@@ -28,15 +27,12 @@ constexpr size_t kGroup = 256;
 constexpr int kThreads = 16;
 constexpr uint64_t kFewRecords = 64;  // for which no thread is started
 
-constexpr uint64_t kProgressRecords = 1024;
-constexpr std::chrono::milliseconds kProgressInterval{50};
-
 class Scan {
  public:
   Scan(const Source& source, const RecordTable& table, const ScanProgress& progress)
       : source_(source),
         table_(table),
-        progress_(progress),
+        reporter_(source, progress),
         slots_(std::min<uint64_t>(kWindow, table.size())),
         completions_(kGroup),
         queue_(make_read_queue({.threads = table.size() <= kFewRecords ? 0 : kThreads})) {
@@ -44,14 +40,13 @@ class Scan {
   }
 
   SidecarWriter run() {
-    tell_progress();
     while (tally_.records() < table_.size()) {
       if (next_ < table_.size() && free_.size() >= std::min(kGroup, slots_.size())) submit();
       const size_t got = queue_->wait(completions_, 1);
       for (const Completion& completion : std::span(completions_).first(got)) finish(completion);
-      if (is_time()) tell_progress();
+      reporter_.advance(tally_.records(), done_bytes_);
     }
-    tell_progress();
+    reporter_.finish();
     SidecarWriter sidecar;
     for (uint64_t i = 0; i < table_.size(); ++i) sidecar.add_length(table_.length(i));
     if (const auto labels = tally_.labels()) sidecar.set_labels(*labels);
@@ -59,8 +54,6 @@ class Scan {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Slot {
     uint64_t record = 0;
     std::vector<std::byte> bytes;
@@ -87,7 +80,7 @@ class Scan {
     try {
       if (completion.error) std::rethrow_exception(completion.error);
       const Bytes begin = image_begin(slot.record, slot.bytes);
-      const bool doubtful = tally_.would_change_labels(begin) && !is_sound(slot.record, slot.bytes);
+      const bool doubtful = tally_.would_change_labels(begin) && !is_sound(slot.record);
       tally_.add(doubtful ? Bytes() : begin);
     } catch (Error& error) {
       error.add(
@@ -109,16 +102,17 @@ class Scan {
     return range(i, begin, 0, prefix);
   }
 
-  // Whether the checksum of record i, of which `begin` is there, is right.
-  bool is_sound(uint64_t i, Bytes begin) {
-    uint32_t crc = crc32(begin);
-    for (uint64_t at = begin.size(); at < table_.length(i);) {
-      piece_.resize(static_cast<size_t>(std::min(kPieceBytes, table_.length(i) - at)));
-      source_.read(table_.offset(i) + at, piece_);
-      crc = crc32(piece_, crc);
-      at += piece_.size();
+  // Whether the checksum of record i is right.
+  bool is_sound(uint64_t i) {
+    RecordPieces pieces(source_, table_, i);
+    piece_.resize(kPieceBytes);
+    try {
+      while (!pieces.next(piece_).empty()) {
+      }
+      return true;
+    } catch (const CorruptError&) {
+      return false;
     }
-    return crc == table_.crc(i);
   }
 
   // Part of record i, of which `begin` is there; shorter where the record ends. Requires: from <=
@@ -131,31 +125,13 @@ class Scan {
     return further_;
   }
 
-  bool is_time() const {
-    return tally_.records() - told_records_ >= kProgressRecords ||
-           Clock::now() - told_ >= kProgressInterval;
-  }
-
-  void tell_progress() {
-    told_records_ = tally_.records();
-    told_ = Clock::now();
-    if (!progress_) return;
-    const bool all = told_records_ == table_.size();
-    const uint64_t total = source_.size_bytes();
-    if (!progress_(all ? total : done_bytes_, total)) {
-      throw StateError("interrupted", {.path = source_.uri()});
-    }
-  }
-
   const Source& source_;
   const RecordTable& table_;
-  const ScanProgress& progress_;
+  ScanReporter reporter_;
   ImageRecordTally tally_;
   uint64_t begin_bytes_ = kBeginBytes;
   uint64_t next_ = 0;        // to be submitted
   uint64_t done_bytes_ = 0;  // of records
-  uint64_t told_records_ = 0;
-  Clock::time_point told_;
   std::vector<std::byte> further_;
   std::vector<std::byte> piece_;
   std::vector<Slot> slots_;

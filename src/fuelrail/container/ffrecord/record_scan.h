@@ -6,18 +6,12 @@
 // is damaged counts as no image record.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-
 #include "fuelrail/container/ffrecord/record_table.h"
+#include "fuelrail/container/scan_progress.h"
 #include "fuelrail/container/sidecar.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail::ffrecord {
-
-// Told the bytes of the file that are done: at the begin, at every 1024th record and at the end,
-// and after 50 ms without that. Returns false to stop with a StateError.
-using ScanProgress = std::function<bool(uint64_t done_bytes, uint64_t total_bytes)>;
 
 // Many reads at once, neighbours as one. Errors: the source's, with the record; StateError.
 SidecarWriter scan_records(const Source& source, const RecordTable& table,

@@ -15,7 +15,6 @@ namespace {
 constexpr uint64_t kCrcBytes = 4;  // the table's own checksum, which does not cover itself
 constexpr uint64_t kCountBytes = 8;
 constexpr uint64_t kOffsetBytes = 8;
-constexpr uint64_t kMaxRecords = kMaxRecordBytes / kEntryBytes;  // no count in use comes near it
 
 constexpr uint64_t kRecordsAtOnce = (uint64_t{1} << 20) / kOffsetBytes;  // whose offsets are read
 

@@ -17,6 +17,8 @@ namespace fuelrail::ffrecord {
 inline constexpr uint64_t kHeadBytes = 12;   // CRC-32 of what follows up to the first record; count
 inline constexpr uint64_t kEntryBytes = 12;  // a record: checksum u32; offset i64
 inline constexpr uint64_t kMaxRecordBytes = uint64_t{1} << 46;
+// No count in use comes near it.
+inline constexpr uint64_t kMaxRecords = kMaxRecordBytes / kEntryBytes;
 
 // Bytes before the first record.
 constexpr uint64_t table_bytes(uint64_t records) { return kHeadBytes + kEntryBytes * records; }

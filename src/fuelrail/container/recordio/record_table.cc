@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -21,20 +20,12 @@ constexpr uint64_t kSmallRecordBytes = 16 * 1024;
 constexpr uint64_t kHopBytes = 512;
 constexpr uint64_t kScannedAtOnce = 512 * 1024;
 
-// Progress is told after so many records; the clock is looked at after so many bytes.
-constexpr uint64_t kProgressRecords = 1024;
-constexpr uint64_t kClockBytes = kSmallRecordBytes;
-constexpr std::chrono::milliseconds kProgressInterval{50};
-
 // Collects the records and decides what their payloads are.
 class TableBuilder {
  public:
-  TableBuilder(const Source& source, const TableProgress& progress)
-      : source_(source), progress_(progress) {
-    if (source.size_bytes() != 0) {
-      tell_progress(0);
-      return;
-    }
+  TableBuilder(const Source& source, const ScanProgress& progress)
+      : source_(source), reporter_(source, progress) {
+    if (source.size_bytes() != 0) return;
     throw TruncatedError("the file is empty: it holds no record",
                          {.path = source.uri(), .remedy = "Pack it anew"});
   }
@@ -46,41 +37,20 @@ class TableBuilder {
   // record was added to the table.
   void finish_record(Bytes prefix, uint64_t end_offset) {
     tally_.add(prefix);
-    if (progress_ && (records() % kProgressRecords == 0 || end_offset == source_.size_bytes() ||
-                      interval_is_over(end_offset))) {
-      tell_progress(end_offset);
-    }
+    reporter_.advance(records(), end_offset);
   }
 
   SidecarWriter take() {
     if (records() == 0)
       throw CorruptError("the file holds no readable record", {.path = source_.uri()});
+    reporter_.finish();
     if (const auto labels = tally_.labels()) table_.set_labels(*labels);
     return std::move(table_);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  bool interval_is_over(uint64_t offset) {
-    if (offset - clock_offset_ < kClockBytes) return false;
-    clock_offset_ = offset;
-    return Clock::now() - told_ >= kProgressInterval;
-  }
-
-  void tell_progress(uint64_t offset) {
-    if (!progress_) return;
-    if (!progress_(offset, source_.size_bytes())) {
-      throw StateError("interrupted", {.path = source_.uri()});
-    }
-    clock_offset_ = offset;
-    told_ = Clock::now();
-  }
-
   const Source& source_;
-  const TableProgress& progress_;
-  uint64_t clock_offset_ = 0;  // where the clock was looked at
-  Clock::time_point told_;     // when progress was
+  ScanReporter reporter_;
   SidecarWriter table_;
   ImageRecordTally tally_;
 };
@@ -121,7 +91,7 @@ class KnownChecksums {
 
 }  // namespace
 
-SidecarWriter scan_heads(const Source& source, const TableProgress& progress) {
+SidecarWriter scan_heads(const Source& source, const ScanProgress& progress) {
   TableBuilder builder(source, progress);
   BlockReader reader(source, kHopBytes);
   std::vector<std::byte> storage;
@@ -142,7 +112,7 @@ SidecarWriter scan_heads(const Source& source, const TableProgress& progress) {
   return builder.take();
 }
 
-SidecarWriter read_table(std::shared_ptr<const Source> source, const TableProgress& progress) {
+SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress) {
   TableBuilder builder(*source, progress);
   RecordReader reader(source);
   try {
@@ -159,7 +129,7 @@ SidecarWriter read_table(std::shared_ptr<const Source> source, const TableProgre
 
 SidecarWriter recover_table(std::shared_ptr<const Source> source,
                             const std::function<void(const Damage&)>& report, const Sidecar* own,
-                            const TableProgress& progress) {
+                            const ScanProgress& progress) {
   TableBuilder builder(*source, progress);
   RecordReader reader(source, {.recover = report});
   std::optional<KnownChecksums> known;

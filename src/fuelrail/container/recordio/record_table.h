@@ -7,21 +7,18 @@
 #include <memory>
 
 #include "fuelrail/container/recordio/record_reader.h"
+#include "fuelrail/container/scan_progress.h"
 #include "fuelrail/container/sidecar.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail::recordio {
 
-// Told the bytes that are done: at the begin, at every 1024th record and at the end, and after 50
-// ms without that. Returns false to stop with a StateError.
-using TableProgress = std::function<bool(uint64_t done_bytes, uint64_t total_bytes)>;
-
 // From the heads, image headers and labels alone: no checksums. Errors: TruncatedError for an empty
 // file; CorruptError and TruncatedError with path, record and offset; the source's.
-SidecarWriter scan_heads(const Source& source, const TableProgress& progress = {});
+SidecarWriter scan_heads(const Source& source, const ScanProgress& progress = {});
 
 // From the whole file, with the checksum of every payload. Errors: as scan_heads.
-SidecarWriter read_table(std::shared_ptr<const Source> source, const TableProgress& progress = {});
+SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress = {});
 
 // Of a file that may be damaged: damage is reported and passed over. A damaged file cannot tell its
 // own checksums. They come from `own`, the file's sidecar, where it is given and has any; a record
@@ -29,6 +26,6 @@ SidecarWriter read_table(std::shared_ptr<const Source> source, const TableProgre
 // record is left; the source's; those of `own`.
 SidecarWriter recover_table(std::shared_ptr<const Source> source,
                             const std::function<void(const Damage&)>& report, const Sidecar* own,
-                            const TableProgress& progress = {});
+                            const ScanProgress& progress = {});
 
 }  // namespace fuelrail::recordio

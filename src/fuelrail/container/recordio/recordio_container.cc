@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/framing.h"
@@ -49,7 +50,7 @@ class OpenedRecordIo final : public RecordIoContainer {
     const uint32_t crc = checked ? sidecar().payload_crc(i) : 0;
     try {
       const Bytes payload = unframe_whole(entry, framed, out.storage);
-      if (checked) check_payload(payload, crc);
+      if (checked) check_record_crc(crc32(payload), crc);
       parser_.parse(i, payload, out);
     } catch (Error& error) {
       error.add({.path = source_->uri(), .record = i, .offset = entry.offset});
@@ -103,11 +104,6 @@ class OpenedRecordIo final : public RecordIoContainer {
   StoredSidecar sidecar_;
   PayloadParser parser_;
 };
-
-TableProgress progress_of(const OpenOptions& options) {
-  if (!options.keep_going) return {};
-  return [&options](uint64_t, uint64_t) { return options.keep_going(); };
-}
 
 }  // namespace
 

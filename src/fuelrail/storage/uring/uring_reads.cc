@@ -11,8 +11,6 @@
 #include <thread>
 #include <utility>
 
-#include "fuelrail/base/error.h"
-
 namespace fuelrail::uring {
 namespace {
 
@@ -310,7 +308,7 @@ void UringReads::sleep(std::unique_lock<std::mutex>& hold, size_t at_least) {
   } else if (kernel_is_at_work()) {
     woken_.wait_for(hold, std::chrono::milliseconds(1));
   } else {
-    woken_.wait(hold, [this] { return completed_.serve(wanted_); });
+    woken_.wait(hold, [this] { return may_wake(); });
   }
   wanted_ = 0;
 }
@@ -322,10 +320,8 @@ void UringReads::arm_bell() {
   issue();
 }
 
-// Ends the sleep of `wait` where it has what it wants, or where what it wants is to be started once
-// more.
 void UringReads::wake_if_due() {
-  if (wanted_ == 0 || (all_started_ && !completed_.serve(wanted_))) return;
+  if (wanted_ == 0 || !may_wake()) return;
   if (ring_->closed()) woken_.notify_one();
   ring_bell();
 }

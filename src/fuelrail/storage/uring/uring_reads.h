@@ -73,6 +73,9 @@ class UringReads {
   void deliver(std::span<Completion> completions);
   void sleep(std::unique_lock<std::mutex>& hold, size_t at_least);
   void arm_bell();
+  // Whether the sleep of `wait` is to end: it has what it wants, or something is to be started once
+  // more.
+  bool may_wake() const { return !all_started_ || completed_.serve(wanted_); }
   void wake_if_due();
   void ring_bell() const;
   bool kernel_is_at_work() const { return free_.size() < reads_.size() || bell_armed_; }

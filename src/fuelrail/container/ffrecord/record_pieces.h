@@ -1,0 +1,32 @@
+// One record, however long, read piece by piece.
+#pragma once
+
+#include <cstdint>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/container/ffrecord/record_table.h"
+#include "fuelrail/storage/source.h"
+
+namespace fuelrail::ffrecord {
+
+// Threads: one at a time.
+class RecordPieces {
+ public:
+  // Requires: i < table.size(). Lifetime: both outlive it.
+  RecordPieces(const Source& source, const RecordTable& table, uint64_t i)
+      : source_(source), table_(table), record_(i) {}
+
+  // Reads on, into `buffer`, which is filled where so much is left. Returns: what was read; empty
+  // when nothing is left and the record's checksum is right. Requires: the buffer is not empty.
+  // Errors, with the place: the source's; CorruptError for a wrong checksum.
+  Bytes next(MutableBytes buffer);
+
+ private:
+  const Source& source_;
+  const RecordTable& table_;
+  const uint64_t record_;
+  uint64_t done_ = 0;  // bytes
+  uint32_t crc_ = 0;   // of these
+};
+
+}  // namespace fuelrail::ffrecord
