@@ -131,7 +131,7 @@ RecordTable RecordTable::read(const Source& source, bool verify,
   if (!table.has_checksum() && warn) {
     warn(
         fmt::format("{}: the table of records has no checksum, as those of FFRecord's first "
-                    "versions: damage to it can go unnoticed",
+                    "versions: damage to it can go unnoticed (a file written anew has one)",
                     source.uri()));
   }
   return table;
