@@ -186,6 +186,8 @@ FileReader::~FileReader() = default;
 
 uint64_t FileReader::size() const { return impl_->size(); }
 
+const std::vector<std::string>& FileReader::uris() const { return impl_->uris; }
+
 const RecordTable& FileReader::table(size_t file) const {
   if (file < impl_->tables.size()) return impl_->tables[file];
   throw OutOfRangeError("the reader has no such file",

@@ -49,6 +49,7 @@ class FileReader {
   FileReader& operator=(const FileReader&) = delete;
 
   uint64_t size() const;
+  const std::vector<std::string>& uris() const;
   const RecordTable& table(size_t file) const;
   // Bytes of a record. Errors: OutOfRangeError.
   uint64_t length(uint64_t index) const;
