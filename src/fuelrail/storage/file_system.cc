@@ -35,6 +35,7 @@ constexpr std::array kSchemes{
     Scheme{"gs", nullptr, kBucket},
     Scheme{"azure", nullptr, kBucket},
     Scheme{"hdfs", nullptr, kHdfs},
+    Scheme{"viewfs", nullptr, kHdfs},
 };
 
 // By place in kSchemes; null = the table's own.

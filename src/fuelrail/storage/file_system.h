@@ -18,6 +18,7 @@ struct FileInfo {
   std::string uri;
   uint64_t size_bytes = 0;  // 0 for a directory
   bool is_directory = false;
+  int64_t modified_ns = 0;  // since 1970, of a local file; 0 = not known
 };
 
 struct DirectoryEntry {
@@ -55,6 +56,11 @@ class FileSystem {
   // name is a directory's.
   virtual std::unique_ptr<Sink> create(const std::string& uri) = 0;
 
+  // As create, but what an unfinished writer of the name has left is kept: it is what the sink has
+  // appended so far, and appending goes on behind it. Default: there is never any. Errors: as
+  // create.
+  virtual std::unique_ptr<Sink> resume(const std::string& uri) { return create(uri); }
+
   // Empty when there is no such file or directory. Errors: IoError.
   virtual std::optional<FileInfo> stat(const std::string& uri) = 0;
 
@@ -80,7 +86,7 @@ class FileSystem {
 
 // The file system of a URI: a plain path or file:// (taken as it is, without percent-decoding) is
 // the local one, memory:// is this process's memory (for tests and small generated sets). Lifetime:
-// the process. Errors: UnsupportedError for http, https, s3, gs, azure and hdfs;
+// the process. Errors: UnsupportedError for http, https, s3, gs, azure, hdfs and viewfs;
 // InvalidArgumentError for any other scheme.
 FileSystem& file_system_for(const std::string& uri);
 

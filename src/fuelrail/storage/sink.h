@@ -4,6 +4,9 @@
 // commit wins. A killed writer leaves its `.partial`, which the next writer of the name takes over.
 // Where a file system has no files of its own to show (memory), nothing can be seen before
 // `commit`.
+//
+// A writer that may be gone on with says so by `leave_partial`; FileSystem::resume opens what it,
+// or a killed one, has left.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +52,14 @@ class Sink {
   // then, so that of several writers at once one is the first: for files that belong together, of
   // which the others must not make some. Default: true.
   virtual bool is_first_writer() const { return true; }
+
+  // Hands what was appended to the system, so that it outlives this process, if not the machine.
+  // Default: does nothing. Errors: as write.
+  virtual void flush() {}
+
+  // Whether what was written stays, under its `.partial` name, when the sink is destroyed without
+  // commit. Not called: it goes. Default: does nothing; nothing can stay then.
+  virtual void leave_partial(bool) {}
 
   // Flushes what was appended to the device, which takes as long as the device takes; `commit` then
   // has little left to do, and can hardly fail. For files that get their names together. Default:

@@ -6,6 +6,9 @@
 //   faulty.arm(Fault::kError, 7);
 #pragma once
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -28,6 +31,7 @@ enum class Fault : uint8_t {
                // kError
   kDiskFull,   // of all that a sink does: what a full disk says; of others kError
   kDelay,      // takes 5 ms longer, and succeeds
+  kKill,       // the process is killed in front of it, as by `kill -9`
 };
 
 // The operations of one FaultyFileSystem, counted. Threads: any.
@@ -46,6 +50,7 @@ class FaultCounter {
     count_.fetch_add(1, std::memory_order_relaxed);
     const bool hit = left_.fetch_sub(1, std::memory_order_acq_rel) == 0;
     const Fault fault = hit ? fault_.load(std::memory_order_relaxed) : Fault::kNone;
+    if (fault == Fault::kKill) ::kill(::getpid(), SIGKILL);
     if (fault != Fault::kDelay) return fault;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return Fault::kNone;
@@ -76,6 +81,10 @@ class FaultyFileSystem final : public FileSystem {
   std::unique_ptr<Sink> create(const std::string& uri) override {
     strike("create", uri);
     return std::make_unique<FaultySink>(inner_.create(uri), counter_);
+  }
+  std::unique_ptr<Sink> resume(const std::string& uri) override {
+    strike("resume", uri);
+    return std::make_unique<FaultySink>(inner_.resume(uri), counter_);
   }
   std::optional<FileInfo> stat(const std::string& uri) override {
     strike("stat", uri);
@@ -155,6 +164,11 @@ class FaultyFileSystem final : public FileSystem {
       inner_->truncate(size);
     }
     bool is_first_writer() const override { return inner_->is_first_writer(); }
+    void flush() override {
+      strike("flush");
+      inner_->flush();
+    }
+    void leave_partial(bool leave) override { inner_->leave_partial(leave); }
     void sync() override {
       strike("sync");
       inner_->sync();

@@ -26,7 +26,8 @@ FileInfo info_of(std::string uri, const struct stat& status) {
   const bool is_file = S_ISREG(status.st_mode);
   return {.uri = std::move(uri),
           .size_bytes = is_file ? static_cast<uint64_t>(status.st_size) : 0,
-          .is_directory = S_ISDIR(status.st_mode)};
+          .is_directory = S_ISDIR(status.st_mode),
+          .modified_ns = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
 Directory open_directory(const std::string& uri) {
@@ -90,6 +91,10 @@ class LocalFileSystem final : public FileSystem {
 
   std::unique_ptr<Sink> create(const std::string& uri) override {
     return std::make_unique<local::LocalSink>(uri);
+  }
+
+  std::unique_ptr<Sink> resume(const std::string& uri) override {
+    return std::make_unique<local::LocalSink>(uri, local::LocalSink::Begin::kAsLeft);
   }
 
   std::optional<FileInfo> stat(const std::string& uri) override {

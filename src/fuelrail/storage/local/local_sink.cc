@@ -59,7 +59,8 @@ bool is_regular_file(int fd) {
 // Opens `partial`, new or left behind by a writer that died, and locks it. Returns: nothing while
 // somebody else writes it. The lock belongs to the open file, so the system drops it with the
 // process; where there are no locks, only a file that was not there is taken.
-std::optional<Descriptor> claim(const std::string& partial, const std::string& uri) {
+std::optional<Descriptor> claim(const std::string& partial, const std::string& uri,
+                                LocalSink::Begin begin) {
   for (;;) {
     Descriptor file(open_retrying(partial, O_RDWR | O_CREAT | O_EXCL, 0666));
     const bool created = file.valid();
@@ -76,7 +77,7 @@ std::optional<Descriptor> claim(const std::string& partial, const std::string& u
       if (::unlink(partial.c_str()) != 0) throw_errno(errno, "the file cannot be created", uri);
       continue;
     }
-    if (truncate_retrying(file.get(), 0)) return file;
+    if (begin == LocalSink::Begin::kAsLeft || truncate_retrying(file.get(), 0)) return file;
     const int error = errno;
     ::unlink(partial.c_str());  // nobody else's: it is locked
     throw_errno(error, "the file cannot be created", uri);
@@ -92,6 +93,12 @@ int rename_unless_taken(const std::string& from, const std::string& to) {
   if (::link(from.c_str(), to.c_str()) != 0) return errno;
   ::unlink(from.c_str());  // fails: the next writer removes it
   return 0;
+}
+
+uint64_t size_of(int fd, const std::string& uri) {
+  struct stat opened {};
+  if (::fstat(fd, &opened) != 0) throw_errno(errno, "the file cannot be looked at", uri);
+  return static_cast<uint64_t>(opened.st_size);
 }
 
 // `fsync` of POSIX, again after a signal. Returns: false with errno set where it fails.
@@ -127,7 +134,7 @@ std::string directory_of(const std::string& path) {
 
 }  // namespace
 
-LocalSink::LocalSink(std::string uri)
+LocalSink::LocalSink(std::string uri, Begin begin)
     : uri_(std::move(uri)), path_(path_of(uri_)), process_(::getpid()) {
   struct stat status {};
   if (path_.back() == '/' || (::stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode))) {
@@ -138,8 +145,9 @@ LocalSink::LocalSink(std::string uri)
   }
   for (int writer = 0; writer < kMaxWriters; ++writer) {
     partial_path_ = writer == 0 ? path_ + ".partial" : fmt::format("{}.{}.partial", path_, writer);
-    if (std::optional<Descriptor> file = claim(partial_path_, uri_)) {
+    if (std::optional<Descriptor> file = claim(partial_path_, uri_, begin)) {
       file_ = std::move(*file);
+      position_ = size_of(file_.get(), uri_);
       return;
     }
   }
@@ -150,7 +158,16 @@ LocalSink::LocalSink(std::string uri)
 }
 
 LocalSink::~LocalSink() {
-  if (state_ != State::kCommitted && ::getpid() == process_) ::unlink(partial_path_.c_str());
+  if (state_ == State::kCommitted || ::getpid() != process_) return;
+  if (!leave_partial_) {
+    ::unlink(partial_path_.c_str());
+    return;
+  }
+  if (state_ == State::kFailed) return;
+  try {
+    write_buffer();
+  } catch (const Error&) {  // what has left memory before is there
+  }
 }
 
 void LocalSink::check_usable() const {
@@ -168,7 +185,7 @@ void LocalSink::check_usable() const {
 void LocalSink::write(Bytes bytes) {
   check_usable();
   if (bytes.size() >= kBufferBytes - buffer_.size()) {
-    flush();
+    write_buffer();
     if (bytes.size() >= kBufferBytes) {
       write_at(position_, bytes);
       position_ += bytes.size();
@@ -183,14 +200,14 @@ void LocalSink::write(Bytes bytes) {
 void LocalSink::rewrite(uint64_t offset, Bytes bytes) {
   check_usable();
   check_appended(offset, bytes.size());
-  flush();
+  write_buffer();
   write_at(offset, bytes);
 }
 
 void LocalSink::read_back(uint64_t offset, MutableBytes into) {
   check_usable();
   check_appended(offset, into.size());
-  flush();
+  write_buffer();
   while (!into.empty()) {
     const ssize_t got = ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
@@ -209,7 +226,7 @@ void LocalSink::read_back(uint64_t offset, MutableBytes into) {
 void LocalSink::truncate(uint64_t size) {
   check_usable();
   check_appended(size, 0);
-  flush();
+  write_buffer();
   if (!truncate_retrying(file_.get(), size)) {
     state_ = State::kFailed;
     throw_errno(errno, "the file cannot be made shorter", uri_);
@@ -217,7 +234,7 @@ void LocalSink::truncate(uint64_t size) {
   position_ = size;
 }
 
-void LocalSink::flush() {
+void LocalSink::write_buffer() {
   write_at(position_ - buffer_.size(), buffer_);
   buffer_.clear();
 }
@@ -241,9 +258,14 @@ void LocalSink::flush_to_device() {
   if (!fsync_retrying(file_.get())) throw_write_error(errno, uri_, position_, 0);
 }
 
+void LocalSink::flush() {
+  check_usable();
+  write_buffer();
+}
+
 void LocalSink::sync() {
   check_usable();
-  flush();
+  write_buffer();
   state_ = State::kFailed;  // unless the flush succeeds
   flush_to_device();
   state_ = State::kOpen;

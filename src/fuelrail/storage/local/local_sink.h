@@ -13,8 +13,10 @@ namespace fuelrail::local {
 
 class LocalSink final : public Sink {
  public:
+  enum class Begin : uint8_t { kEmpty, kAsLeft };  // as FileSystem::create, as FileSystem::resume
+
   // Errors: as FileSystem::create.
-  explicit LocalSink(std::string uri);
+  explicit LocalSink(std::string uri, Begin begin = Begin::kEmpty);
   ~LocalSink() override;
 
   const std::string& uri() const override { return uri_; }
@@ -24,13 +26,15 @@ class LocalSink final : public Sink {
   void read_back(uint64_t offset, MutableBytes into) override;
   void truncate(uint64_t size) override;
   bool is_first_writer() const override { return partial_path_ == path_ + ".partial"; }
+  void flush() override;
+  void leave_partial(bool leave) override { leave_partial_ = leave; }
   void sync() override;
   void commit() override;
   [[nodiscard]] bool commit_new() override;
 
  private:
   void check_usable() const;  // StateError
-  void flush();
+  void write_buffer();
   void write_at(uint64_t offset, Bytes bytes);
   void flush_to_device();
   void finish(const std::string& directory, const Descriptor& opened);
@@ -41,6 +45,7 @@ class LocalSink final : public Sink {
   Descriptor file_;                // locked as long as it is open
   std::vector<std::byte> buffer_;  // appended and not yet written; small writes are gathered
   uint64_t position_ = 0;
+  bool leave_partial_ = false;
   pid_t process_;
   enum class State { kOpen, kCommitted, kFailed } state_ = State::kOpen;
 };

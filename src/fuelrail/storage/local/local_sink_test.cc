@@ -92,6 +92,43 @@ TEST(LocalSink, a_killed_writer_leaves_a_partial_that_the_next_one_takes_over) {
   EXPECT_EQ(file_contents(directory / "x"), "new");
 }
 
+TEST(LocalSink, what_was_left_is_gone_on_with) {
+  const TemporaryDirectory directory;
+  {
+    const auto sink = local_file_system().create(directory / "x");
+    sink->write(as_bytes("abc"));
+    sink->leave_partial(true);
+  }
+  EXPECT_THAT(names_in(directory), ElementsAre("x.partial"));
+  const auto sink = local_file_system().resume(directory / "x");
+  EXPECT_EQ(sink->position(), 3u);
+  std::vector<std::byte> begin(3);
+  sink->read_back(0, begin);
+  EXPECT_EQ(as_text(begin), "abc");
+  sink->write(as_bytes("de"));
+  sink->commit();
+  EXPECT_THAT(names_in(directory), ElementsAre("x"));
+  EXPECT_EQ(file_contents(directory / "x"), "abcde");
+}
+
+TEST(LocalSink, going_on_with_nothing_begins_anew_and_removes_it_again) {
+  const TemporaryDirectory directory;
+  {
+    const auto sink = local_file_system().resume(directory / "x");
+    EXPECT_EQ(sink->position(), 0u);
+    sink->write(as_bytes("abc"));
+  }
+  EXPECT_THAT(names_in(directory), IsEmpty());
+}
+
+TEST(LocalSink, flushing_hands_all_bytes_to_the_system) {
+  const TemporaryDirectory directory;
+  const auto sink = local_file_system().create(directory / "x");
+  sink->write(as_bytes("abc"));
+  sink->flush();
+  EXPECT_EQ(file_contents(directory / "x.partial"), "abc");
+}
+
 TEST(LocalSink, a_partial_that_is_a_finished_file_too_is_not_written_over) {
   const TemporaryDirectory directory;
   write_file(directory / "x", "finished");
