@@ -18,6 +18,8 @@ const char* name_of(DType dtype) {
       return "bool";
     case DType::kBfloat16:
       return "bfloat16";
+    case DType::kInt8:
+      return "int8";
   }
   return "unknown";
 }

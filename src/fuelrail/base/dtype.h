@@ -6,12 +6,13 @@
 
 namespace fuelrail {
 
-enum class DType : uint8_t { kUint8, kInt64, kUint64, kFloat16, kFloat32, kBool, kBfloat16 };
+enum class DType : uint8_t { kUint8, kInt64, kUint64, kFloat16, kFloat32, kBool, kBfloat16, kInt8 };
 
 constexpr size_t size_in_bytes(DType dtype) {
   switch (dtype) {
     case DType::kUint8:
     case DType::kBool:
+    case DType::kInt8:
       return 1;
     case DType::kFloat16:
     case DType::kBfloat16:
@@ -25,8 +26,8 @@ constexpr size_t size_in_bytes(DType dtype) {
   return 0;
 }
 
-// "uint8", "int64", "uint64", "float16", "float32", "bool", "bfloat16": NumPy's and torch's names;
-// NumPy has no bfloat16.
+// "uint8", "int64", "uint64", "float16", "float32", "bool", "bfloat16", "int8": NumPy's and torch's
+// names; NumPy has no bfloat16.
 const char* name_of(DType dtype);
 
 }  // namespace fuelrail

@@ -1,0 +1,283 @@
+// A producer that runs ahead of its consumer on a thread of its own, within a bound: what is needed
+// next is being read while the last is worked on. After dmlc-core's ThreadedIter, with these
+// promises instead of its defects: what was produced before an error is delivered before the error;
+// the error is the original one; and an iterator may be rewound, ended and destroyed at any time.
+//
+//   ThreadedIter<Chunk> chunks(2);
+//   chunks.init([&](std::unique_ptr<Chunk>& cell) {
+//                 if (!cell) cell = std::make_unique<Chunk>();  // else one that was recycled
+//                 return reader.read(*cell);                    // false: the end
+//               },
+//               [&] { reader.rewind(); });
+//   while (auto chunk = chunks.next()) { ...; chunks.recycle(std::move(chunk)); }
+//   chunks.before_first();
+#pragma once
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/native_thread.h"
+
+namespace fuelrail {
+
+// Threads: `next`, `recycle` and `before_first` from any thread at once; `init`, `destroy` and the
+// destructor from one, `advance` and `value` from one. None of them from the producer's functions.
+//
+// Fork: it belongs to the process that called `init`. In a forked child every call but `destroy`
+// and the destructor is a StateError; those two let go of it and leave its memory.
+//
+// Memory: at most `capacity` cells are queued or being made; with those that consumers hold and
+// those that they gave back, no more than `capacity` + the most ever held at once.
+template <typename T>
+class ThreadedIter {
+ public:
+  // Fills a cell, which is empty or one that was recycled; may replace it. Returns: false at the
+  // end, when the cell counts as recycled. What it throws comes out of `next`.
+  using Produce = std::function<bool(std::unique_ptr<T>& cell)>;
+  using Rewind = std::function<void()>;
+
+  // Errors: InvalidArgumentError for capacity 0.
+  explicit ThreadedIter(size_t capacity = 8) : capacity_(capacity) {
+    if (capacity > 0) return;
+    throw InvalidArgumentError("a threaded iterator's capacity is out of range",
+                               {.expected = "1 or more", .found = "0"});
+  }
+  ThreadedIter(const ThreadedIter&) = delete;
+  ThreadedIter& operator=(const ThreadedIter&) = delete;
+  ~ThreadedIter() { destroy(); }
+
+  // Starts the producer's thread. Both functions are called one at a time: `produce` on that
+  // thread, `rewind` on the one that calls `before_first`, while `produce` does not run. Called
+  // again, it first does what `destroy` does. Errors: IoError when the system starts no thread.
+  void init(Produce produce, Rewind rewind = {}) {
+    destroy();
+    state_.reset();
+    auto state = std::make_unique<State>();
+    state->produce = std::move(produce);
+    state->rewind = std::move(rewind);
+    state->capacity = capacity_;
+    state->thread = start_native_thread("fuelrail-iter", [at = state.get()] { run_producer(*at); });
+    state_ = std::move(state);
+  }
+
+  // The next cell, waiting for it; it is the caller's. Empty at the end, again and again, until
+  // `before_first`; empty before `init` and after `destroy`, also for those who were waiting.
+  // Errors: what the producer threw, after what it had produced by then, again and again until
+  // `before_first` or `init`; StateError in a forked child.
+  std::unique_ptr<T> next() {
+    State* const state = mine();
+    if (state == nullptr) return nullptr;
+    std::unique_lock lock(state->mutex);
+    const Inside inside(*state);
+    state->arrived.wait(lock, [&] { return state->ending || state->answers(); });
+    if (state->ending) return nullptr;
+    if (state->queue.empty()) {
+      if (state->error) std::rethrow_exception(state->error);
+      return nullptr;
+    }
+    std::unique_ptr<T> cell = std::move(state->queue.front());
+    state->queue.pop_front();
+    state->room.notify_one();
+    return cell;
+  }
+
+  // Gives a cell back to be filled again. Errors: StateError in a forked child.
+  void recycle(std::unique_ptr<T> cell) {
+    State* const state = mine();
+    if (state == nullptr || cell == nullptr) return;
+    const std::lock_guard lock(state->mutex);
+    if (!state->ending) state->keep(std::move(cell));
+  }
+
+  // Begins anew: waits until the producer has finished the item that it is at, drops what is queued
+  // and calls `rewind`. Any time, also in the middle, at the end and after an error, which is
+  // forgotten. Nothing after `destroy`. Errors: UnsupportedError when there is no `rewind`, which
+  // changes nothing; what `rewind` throws, which `next` then throws, too; StateError in a forked
+  // child.
+  void before_first() {
+    State* const state = mine();
+    if (state == nullptr) return;
+    if (!state->rewind) {
+      throw UnsupportedError("this threaded iterator has no way back to its beginning",
+                             {.remedy = "Give `init` a rewind function, or call `init` again"});
+    }
+    before_first(state->rewind);
+  }
+
+  // The same with `move` in the place of `rewind`: for a producer that is to go on elsewhere.
+  void before_first(const Rewind& move) {
+    State* const state = mine();
+    if (state == nullptr) return;
+    std::unique_lock lock(state->mutex);
+    const Inside inside(*state);
+    state->arrived.wait(lock, [&] { return state->ending || !state->paused; });
+    if (state->ending) return;
+    state->paused = true;
+    state->idle.wait(lock, [&] { return !state->producing; });
+    state->drop_queue();
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      move();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    state->finish(error == nullptr, error);
+    state->paused = false;
+    state->room.notify_one();
+    state->arrived.notify_all();
+    if (error) std::rethrow_exception(error);
+  }
+
+  // Stops the producer after the item that it is at, and frees all cells but those that consumers
+  // hold. Nothing when called again. Waits for a long-running `produce`.
+  void destroy() {
+    current_.reset();
+    if (state_ == nullptr) return;
+    if (state_->process != ::getpid()) {
+      // The parent's thread cannot be joined, and it may have held the lock: left as it is.
+      static_cast<void>(state_.release());
+      return;
+    }
+    {
+      std::unique_lock lock(state_->mutex);
+      state_->ending = true;
+      state_->room.notify_all();
+      state_->arrived.notify_all();
+      state_->idle.wait(lock, [&] { return state_->callers == 0; });
+    }
+    if (state_->thread.joinable()) state_->thread.join();
+    state_->queue.clear();
+    state_->free.clear();
+  }
+
+  // The form for one consumer: `advance` recycles the last cell and takes the next. Returns: false
+  // at the end. Errors: those of next.
+  bool advance() {
+    recycle(std::move(current_));
+    current_ = next();
+    return current_ != nullptr;
+  }
+  // Requires: the last `advance` returned true. Lifetime: until the next `advance` or `destroy`.
+  T& value() { return *current_; }
+
+ private:
+  struct State {
+    Produce produce;
+    Rewind rewind;
+    size_t capacity = 0;
+    const pid_t process = ::getpid();
+    std::mutex mutex;
+    std::condition_variable room;     // for the producer: space, a new beginning, the end
+    std::condition_variable arrived;  // for consumers
+    std::condition_variable idle;     // for `before_first`: the producer stands; for `destroy`
+    std::deque<std::unique_ptr<T>> queue;
+    std::vector<std::unique_ptr<T>> free;
+    std::exception_ptr error;  // comes after what is queued
+    bool ended = false;        // nothing more is produced
+    bool producing = false;
+    bool paused = false;  // by `before_first`
+    bool ending = false;  // by `destroy`
+    size_t callers = 0;   // consumers inside a call
+    std::thread thread;
+
+    bool answers() const { return !paused && (!queue.empty() || ended); }
+    bool may_produce() const { return !paused && !ended && queue.size() < capacity; }
+    void keep(std::unique_ptr<T> cell) {
+      if (cell != nullptr) free.push_back(std::move(cell));
+    }
+    void drop_queue() {
+      for (std::unique_ptr<T>& cell : queue) keep(std::move(cell));
+      queue.clear();
+    }
+    void finish(bool more, std::exception_ptr failure) {
+      ended = !more;
+      error = std::move(failure);
+    }
+  };
+
+  // A consumer inside a call, which `destroy` lets out. Requires: the lock, at both ends.
+  class Inside {
+   public:
+    explicit Inside(State& state) : state_(state) { ++state_.callers; }
+    ~Inside() {
+      if (--state_.callers == 0 && state_.ending) state_.idle.notify_all();
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    State& state_;
+  };
+
+  static void run_producer(State& state) {
+    std::unique_lock lock(state.mutex);
+    for (;;) {
+      state.room.wait(lock, [&] { return state.ending || state.may_produce(); });
+      if (state.ending) return;
+      produce_one(state, lock);
+      state.idle.notify_all();
+      state.arrived.notify_all();
+    }
+  }
+
+  static void produce_one(State& state, std::unique_lock<std::mutex>& lock) {
+    std::unique_ptr<T> cell;
+    if (!state.free.empty()) {
+      cell = std::move(state.free.back());
+      state.free.pop_back();
+    }
+    state.producing = true;
+    lock.unlock();
+    bool more = false;
+    std::exception_ptr error;
+    try {
+      more = state.produce(cell);
+      if (more && cell == nullptr)
+        throw StateError("the producer made no cell, and was not done",
+                         {.remedy = "Let it make one, or return false"});
+    } catch (...) {
+      more = false;
+      error = std::current_exception();
+    }
+    lock.lock();
+    state.producing = false;
+    try {
+      if (more) {
+        state.queue.push_back(std::move(cell));
+      } else {
+        state.keep(std::move(cell));
+      }
+    } catch (...) {  // no memory for the queue itself
+      more = false;
+      error = std::current_exception();
+    }
+    state.finish(more, std::move(error));
+  }
+
+  // Null before `init`. Takes no lock in a forked child.
+  State* mine() const {
+    if (state_ == nullptr || state_->process == ::getpid()) return state_.get();
+    throw StateError("the iterator's thread belongs to the parent of this process",
+                     {.remedy = "Make a new one after the fork"});
+  }
+
+  const size_t capacity_;
+  std::unique_ptr<State> state_;
+  std::unique_ptr<T> current_;
+};
+
+}  // namespace fuelrail
