@@ -23,7 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CollectingSink sink;
   recordio::IndexWriter writer(sink);
   for (const auto& entry : entries) {
-    if (!succeeds([&] { writer.add(entry.key, entry.offset); })) return 0;
+    const std::string key(entry.key);
+    const bool stands = succeeds([&] { recordio::check_index_key(key, "written.idx"); });
+    const bool written = succeeds([&] { writer.add(key, entry.offset); });
+    require(stands == written, "a key is refused by both or by none");
+    if (!written) return 0;
   }
   const auto again = recordio::parse_index(sink.bytes(), "written.idx");
   require(again.size() == entries.size(), "what is written is read back");

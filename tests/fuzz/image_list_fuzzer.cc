@@ -1,25 +1,55 @@
-// The list of images that `fuelrail pack` reads (`.lst`).
+// Lists of images (`.lst`): as `fuelrail pack` reads them, and as a container.
 #include <cmath>
 #include <string_view>
 
-#include "fuelrail/pack/image_list.h"
+#include "fuelrail/container/files/image_list.h"
+#include "fuelrail/container/files/list_container.h"
+#include "fuelrail/storage/file_system.h"
 #include "fuzzing.h"
 
+namespace {
+
+using namespace fuelrail;
+using fuzzing::require;
+
+// The container of the same text has the same images; none of them is there.
+void check_container(Bytes text, const std::vector<ListedImage>& images) {
+  constexpr const char* kUri = "memory://fuzzed.lst";
+  const auto sink = file_system_for(kUri).create(kUri);
+  sink->write(text);
+  sink->commit();
+  std::shared_ptr<const Container> list;
+  const bool opened =
+      fuzzing::succeeds([&] { list = files::open_list(kUri, {.root = "memory://root"}); });
+  if (!opened) return;  // an empty list, or a file system that there is not
+  require(list->size() == images.size(), "every line is a record");
+  const FieldSpec& label = list->schema().fields[1];
+  for (uint64_t i = 0; i < images.size(); ++i) {
+    require(list->place(i).path == images[i].path, "a place is the image's path");
+    require(!list->knows_extent(i), "opening looks at no image");
+    const auto labels = static_cast<int64_t>(images[i].labels.size());
+    const int64_t width = label.shape.empty() ? 1 : label.shape[0];
+    require(width == -1 || width == labels, "the schema holds every line's labels");
+  }
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace fuelrail;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   std::vector<ListedImage> images;
-  if (!fuzzing::succeeds([&] { images = parse_image_list(text, "fuzzed.lst", "root"); })) return 0;
+  if (!fuzzing::succeeds([&] { images = parse_image_list(text, "fuzzed.lst", "memory://root"); })) {
+    return 0;
+  }
   uint64_t line = 0;
   for (const ListedImage& image : images) {
-    fuzzing::require(image.line > line, "lines count up");
-    fuzzing::require(!image.path.empty(), "an image has a path");
-    fuzzing::require(!image.labels.empty(), "an image has a label");
-    for (const float label : image.labels) {
-      fuzzing::require(std::isfinite(label), "labels are finite");
-    }
+    require(image.line > line, "lines count up");
+    require(!image.path.empty(), "an image has a path");
+    require(!image.labels.empty(), "an image has a label");
+    for (const float label : image.labels) require(std::isfinite(label), "labels are finite");
     line = image.line;
   }
   repeated_ids(images);
+  check_container(fuzzing::as_bytes(data, size), images);
   return 0;
 }

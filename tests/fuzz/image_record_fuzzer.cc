@@ -17,6 +17,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tally.add(record.labels);
   require(tally.summary().width == static_cast<int64_t>(labels.size()), "labels are counted");
 
+  // As the only record of its file it is a sample; beside another it is one, or an error.
+  Sample sample;
+  PayloadParser(tally.summary()).parse(3, payload, sample);
+  require(sample.id == record.id, "a sample has its record's id");
+  require(std::ranges::equal(sample.fields[0].bytes, record.image), "a sample has its image");
+  fuzzing::succeeds([&] { PayloadParser(LabelSummary{.width = 2}).parse(3, payload, sample); });
+  fuzzing::succeeds(
+      [&] { PayloadParser(LabelSummary{.integral = true}).parse(3, payload, sample); });
+
   std::vector<std::byte> written;
   append_image_record(record.id, labels, record.image, written);
   const ImageRecord again = parse_image_record(written);

@@ -45,6 +45,10 @@ void refuse_damage(const std::string& uri, const Sidecar& old, const SidecarWrit
 
 SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options) {
   const FileFormat& format = format_of_file(uri);
+  if (format.sidecar == nullptr) {
+    throw UnsupportedError(fmt::format("a {} has no sidecar", format.name),
+                           {.path = uri, .remedy = "Pack it into a .rec or .ffr file"});
+  }
   const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
   const SidecarRecipe recipe = format.sidecar(source, options.warn);
   SidecarStore store(*source, options.warn);

@@ -9,6 +9,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/ffrecord_container.h"
 #include "fuelrail/container/ffrecord/packed_folder.h"
+#include "fuelrail/container/files/list_container.h"
 #include "fuelrail/container/name_end.h"
 #include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/storage/file_system.h"
@@ -27,10 +28,13 @@ std::shared_ptr<const Container> opened_ffrecord(const std::string& uri,
   return ffrecord::open_ffrecord(uri, options);
 }
 
+constexpr std::string_view kListExtension = ".lst";
+
 constexpr std::array kFormats{
     FileFormat{".rec", "RecordIO", opened<recordio::open_recordio>, recordio::sidecar_recipe, {}},
     FileFormat{".ffr", "FFRecord", opened_ffrecord, ffrecord::sidecar_recipe,
                ffrecord::kClassFolders},
+    FileFormat{kListExtension, "list of images", opened<files::open_list>, nullptr, {}},
 };
 
 // What a file that is opened by mistake is, told by its first bytes, and what to do with it.
@@ -62,9 +66,10 @@ constexpr std::array kSignatures{
 };
 
 std::string known_formats() {
-  std::string text = "a folder of images or of FFRecord files, or a file of records:";
+  std::string text = "a folder of images or of FFRecord files, or a file:";
   for (const FileFormat& format : kFormats) {
-    text += fmt::format("{} {} ({})", &format == &kFormats.front() ? "" : " or", format.name,
+    const char* before = &format == &kFormats.back() ? " or" : ",";
+    text += fmt::format("{} {} ({})", &format == &kFormats.front() ? "" : before, format.name,
                         format.extension);
   }
   return text;
@@ -74,7 +79,6 @@ std::string known_formats() {
 const char* remedy_for_companion(const std::string& uri) {
   if (ends_with_ignoring_case(uri, ".frx")) return "Open the file that it belongs to";
   if (ends_with_ignoring_case(uri, ".idx")) return "Open the .rec file that it belongs to";
-  if (ends_with_ignoring_case(uri, ".lst")) return "Pack the list into a .rec or .ffr file";
   return nullptr;
 }
 
@@ -131,6 +135,14 @@ void check_schema(const std::string& uri, const std::string& schema, std::string
       "there is no such schema",
       {.path = uri, .found = schema, .remedy = suggest(schema, {std::string(known)})});
 }
+
+void check_root(const std::string& uri, const std::string& root) {
+  if (root.empty() || is_list_name(uri)) return;
+  throw InvalidArgumentError("a root is for a list of images, and this is none",
+                             {.path = uri, .found = root, .remedy = "Leave the root out"});
+}
+
+bool is_list_name(std::string_view name) { return ends_with_ignoring_case(name, kListExtension); }
 
 bool is_ffrecord_name(std::string_view name) { return ends_with_ignoring_case(name, ".ffr"); }
 

@@ -16,6 +16,7 @@ struct FileFormat {
   std::string_view extension;
   std::string_view name;
   std::shared_ptr<const Container> (*open)(const std::string& uri, const OpenOptions& options);
+  // Null where files of this format have no sidecar.
   SidecarRecipe (*sidecar)(std::shared_ptr<const Source> source,
                            const std::function<void(const std::string&)>& warn);
   std::string_view schema;  // the one of OpenOptions::schema that it has; empty = none
@@ -27,6 +28,12 @@ const FileFormat& format_of_file(const std::string& uri);
 
 // Errors: InvalidArgumentError unless `schema` is `known` or empty.
 void check_schema(const std::string& uri, const std::string& schema, std::string_view known);
+
+// Errors: InvalidArgumentError for a root of what is no list of images, by its name.
+void check_root(const std::string& uri, const std::string& root);
+
+// Whether the name of a file ends as those of lists of images do.
+bool is_list_name(std::string_view name);
 
 // Whether the name of a file ends as those of FFRecord do: a folder of such files is one container.
 bool is_ffrecord_name(std::string_view name);

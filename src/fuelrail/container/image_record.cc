@@ -111,35 +111,20 @@ std::optional<LabelSummary> ImageRecordTally::labels() const {
   return labels_.summary();
 }
 
-PayloadParser::PayloadParser(const std::optional<LabelSummary>& labels)
-    : images_(labels.has_value()) {
-  if (labels) {
-    schema_.fields = {{.name = kImageField, .kind = FieldKind::kImage}, label_field(*labels)};
-  } else {
-    schema_.fields = {{.name = kDataField, .kind = FieldKind::kBytes}};
-  }
+Schema image_schema(const LabelSummary& labels) {
+  return {{{.name = kImageField, .kind = FieldKind::kImage}, label_field(labels)}};
 }
 
-void PayloadParser::parse(uint64_t index, Bytes payload, Sample& out) const {
-  out.fields.resize(schema_.fields.size());
-  if (images_) {
-    parse_image(payload, out);
-    return;
-  }
-  out.fields[0] = {.bytes = payload};
-  out.id = index;
-}
-
-void PayloadParser::parse_image(Bytes payload, Sample& out) const {
-  const ImageRecord record = parse_image_record(payload);
-  out.id = record.id;
-  out.fields[kImageAt].bytes = record.image;
+void fill_image_sample(const Schema& schema, uint64_t id, Bytes image, Bytes labels, Sample& out) {
+  out.fields.resize(schema.fields.size());
+  out.id = id;
+  out.fields[kImageAt].bytes = image;
   out.fields[kImageAt].shape.clear();
   FieldValue& label = out.fields[kLabelAt];
-  const FieldSpec& spec = schema_.fields[kLabelAt];
-  label.bytes = record.labels;
+  const FieldSpec& spec = schema.fields[kLabelAt];
+  label.bytes = labels;
   label.shape.clear();
-  const auto width = static_cast<int64_t>(record.label_count());
+  const auto width = static_cast<int64_t>(labels.size() / sizeof(float));
   const int64_t expected = spec.shape.empty() ? 1 : spec.shape[0];
   if (expected == -1) {
     label.shape.push_back(width);
@@ -148,7 +133,27 @@ void PayloadParser::parse_image(Bytes payload, Sample& out) const {
         "the record has another number of labels than the others",
         {.expected = fmt::format("{}", expected), .found = fmt::format("{}", width)});
   }
-  if (spec.dtype == DType::kInt64) label.bytes = as_integer(record.label(0), out);
+  if (spec.dtype == DType::kInt64) label.bytes = as_integer(load_le<float>(labels.data()), out);
+}
+
+PayloadParser::PayloadParser(const std::optional<LabelSummary>& labels)
+    : images_(labels.has_value()) {
+  if (labels) {
+    schema_ = image_schema(*labels);
+  } else {
+    schema_.fields = {{.name = kDataField, .kind = FieldKind::kBytes}};
+  }
+}
+
+void PayloadParser::parse(uint64_t index, Bytes payload, Sample& out) const {
+  if (images_) {
+    const ImageRecord record = parse_image_record(payload);
+    fill_image_sample(schema_, record.id, record.image, record.labels, out);
+    return;
+  }
+  out.fields.resize(schema_.fields.size());
+  out.fields[0] = {.bytes = payload};
+  out.id = index;
 }
 
 }  // namespace fuelrail

@@ -66,12 +66,19 @@ class ImageRecordTally {
   uint64_t image_records_ = 0;
 };
 
+// {image: image; label: tensor}. The label is an int64 scalar when every record has one and all are
+// whole numbers, a float32 scalar when one is not, else float32 [width], the width being -1 when it
+// differs.
+Schema image_schema(const LabelSummary& labels);
+
+// A sample of `image_schema`. `labels`: float32, little-endian, at any alignment. Lifetime: `out`
+// views both, and itself. Errors: CorruptError for labels unlike the summary that the schema is of.
+void fill_image_sample(const Schema& schema, uint64_t id, Bytes image, Bytes labels, Sample& out);
+
 // Makes samples of the payloads of one file. Immutable.
 class PayloadParser {
  public:
-  // {image: image; label: tensor} with `labels`, {data: bytes} without. A label is an int64 scalar
-  // when every record has one and all are whole numbers, a float32 scalar when one is not, else
-  // float32 [width], the width being -1 when it differs.
+  // image_schema with `labels`, {data: bytes} without.
   explicit PayloadParser(const std::optional<LabelSummary>& labels);
 
   const Schema& schema() const { return schema_; }
@@ -81,8 +88,6 @@ class PayloadParser {
   void parse(uint64_t index, Bytes payload, Sample& out) const;
 
  private:
-  void parse_image(Bytes payload, Sample& out) const;
-
   bool images_;
   Schema schema_;
 };

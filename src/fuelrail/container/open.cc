@@ -91,6 +91,7 @@ std::shared_ptr<const Container> open_container(const std::string& uri,
   if (!info) {
     throw NotFoundError("no such file or directory", {.path = uri, .remedy = "Check the path"});
   }
+  check_root(uri, options.root);
   if (info->is_directory) return open_directory(file_system, uri, options);
   const FileFormat& format = format_of_file(uri);
   check_schema(uri, options.schema, format.schema);

@@ -16,6 +16,10 @@ struct OpenOptions {
   // (ffrecord/packed_folder.h). Default: what the file says itself.
   std::string schema{};
 
+  // Of a list of images: the folder that its paths are relative to. Default: the list's own. Given
+  // for anything else it is an InvalidArgumentError.
+  std::string root{};
+
   // What is said to the user without failing: a sidecar set aside, a cache that cannot be written.
   // Called from the opening thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};
@@ -30,7 +34,8 @@ struct OpenOptions {
   std::function<bool(const IoError&)> leave_out{};
 };
 
-// A `.rec` opens as RecordIO, a `.ffr` as FFRecord; a directory with `.ffr` files directly in it as
+// A `.rec` opens as RecordIO, a `.ffr` as FFRecord, a `.lst` as the image files that it lists
+// (files/list_container.h); a directory with `.ffr` files directly in it as
 // these, one after the other by name, and any other as files (one sub-folder a class:
 // files/files_container.h). Errors: NotFoundError; UnsupportedError for a scheme or a format that
 // fuelrail does not read, naming those that it does and what the file's first bytes say it is;

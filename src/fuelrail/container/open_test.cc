@@ -74,9 +74,10 @@ TEST(OpenContainer, an_unknown_file_is_named_by_its_first_bytes) {
     write_file(directory / "train.data", bytes);
     const std::string message = refusal(directory / "train.data");
     EXPECT_THAT(message, HasSubstr(expected));
-    EXPECT_THAT(message,
-                HasSubstr("expected a folder of images or of FFRecord files, or a file of records: "
-                          "RecordIO (.rec) or FFRecord (.ffr), found "));
+    EXPECT_THAT(
+        message,
+        HasSubstr("expected a folder of images or of FFRecord files, or a file: RecordIO (.rec), "
+                  "FFRecord (.ffr) or list of images (.lst), found "));
     EXPECT_THAT(message, HasSubstr(directory / "train.data"));
   }
 }
@@ -87,8 +88,15 @@ TEST(OpenContainer, a_file_that_belongs_to_a_rec_points_to_it) {
   EXPECT_THAT(refusal(directory / "train.idx"), HasSubstr("Open the .rec file"));
   write_file(directory / "train.rec.frx", "\x01");
   EXPECT_THAT(refusal(directory / "train.rec.frx"), HasSubstr("Open the file that it belongs to"));
-  write_file(directory / "train.lst", "0\t0\ta.jpg\n");
-  EXPECT_THAT(refusal(directory / "train.lst"), HasSubstr("Pack the list"));
+}
+
+TEST(OpenContainer, a_list_opens_as_its_images) {
+  const TemporaryDirectory directory;
+  write_file(directory / "train.LST", "5\t0\ta.jpg\n");
+  const auto container = open_container(directory / "train.LST", {.root = "elsewhere"});
+  EXPECT_EQ(container->size(), 1);
+  EXPECT_STREQ(container->format(), "list");
+  EXPECT_EQ(container->place(0).path, "elsewhere/a.jpg");
 }
 
 // --- FFRecord ---

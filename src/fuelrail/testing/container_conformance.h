@@ -92,11 +92,11 @@ struct ConcatOf {
 };
 
 template <typename Maker>
-using WithViews = testing::Types<Maker, SubsetOf<Maker>, SliceOf<Maker>, ConcatOf<Maker>,
-                                 SliceOf<ConcatOf<Maker>>>;
+using WithViews = ::testing::Types<Maker, SubsetOf<Maker>, SliceOf<Maker>, ConcatOf<Maker>,
+                                   SliceOf<ConcatOf<Maker>>>;
 
 template <typename Maker>
-class ContainerConformance : public testing::Test {
+class ContainerConformance : public ::testing::Test {
  protected:
   static std::vector<std::byte> framed_bytes(const Container& container, uint64_t i) {
     const Extent extent = container.extent(i);

@@ -60,9 +60,19 @@ class TableWriter {
 }  // namespace
 
 FileWriter::FileWriter(Sink& sink, uint64_t expected) : sink_(sink) {
+  reserve(expected);
+  append_zeros(sink_, first_);
+}
+
+FileWriter::FileWriter(Sink& sink, uint64_t expected, AsLeft) : sink_(sink) {
+  reserve(expected);
+  adopted_ = first_;
+}
+
+void FileWriter::reserve(uint64_t expected) {
   if (expected > kMaxRecords) {
     throw InvalidArgumentError("an FFRecord file cannot have so many records",
-                               {.path = sink.uri(),
+                               {.path = sink_.uri(),
                                 .expected = fmt::format("at most {}", kMaxRecords),
                                 .found = fmt::to_string(expected)});
   }
@@ -70,7 +80,6 @@ FileWriter::FileWriter(Sink& sink, uint64_t expected) : sink_(sink) {
   crcs_.reserve(expected);
   offsets_.reserve(expected);
   first_ = table_bytes(expected);
-  append_zeros(sink_, first_);
 }
 
 uint64_t FileWriter::append(Bytes record) { return append(record, crc32(record)); }
@@ -104,6 +113,14 @@ class FileWriter::Step {
   FileWriter& writer_;
   State to_;
 };
+
+void FileWriter::adopt(uint64_t length, uint32_t crc) {
+  Step step(*this, State::kBetween, State::kBetween);
+  offsets_.push_back(adopted_);
+  crcs_.push_back(crc);
+  adopted_ += length;
+  step.done();
+}
 
 uint64_t FileWriter::append(Bytes record, uint32_t crc) {
   Step step(*this, State::kBetween, State::kBetween);

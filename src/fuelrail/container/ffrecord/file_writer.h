@@ -27,6 +27,14 @@ class FileWriter {
   // than a file can have; bad_alloc; the sink's.
   FileWriter(Sink& sink, uint64_t expected);
 
+  // Goes on with a file of `expected` records that another writer has begun and not finished: what
+  // is in it is made known by `adopt`, record by record, before anything is appended. Requires: the
+  // sink holds at least table_bytes(expected) (record_table.h).
+  struct AsLeft {};
+  FileWriter(Sink& sink, uint64_t expected, AsLeft);
+  // The next record has this length and this checksum. Requires: it is all in the sink.
+  void adopt(uint64_t length, uint32_t crc);
+
   // Returns: the index of the record. Errors: the sink's.
   uint64_t append(Bytes record);
   // The same, of a record whose checksum is known.
@@ -45,11 +53,13 @@ class FileWriter {
 
  private:
   class Step;
+  void reserve(uint64_t expected);
   void move_records(uint64_t to);
   void write_table();
 
   Sink& sink_;
-  uint64_t first_;  // where the first record is
+  uint64_t first_ = 0;    // where the first record is
+  uint64_t adopted_ = 0;  // where the next one that is adopted is
   std::vector<uint32_t> crcs_;
   std::vector<uint64_t> offsets_;
   uint32_t open_crc_ = 0;  // of the record that `add` adds to, so far

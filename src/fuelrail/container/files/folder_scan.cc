@@ -217,7 +217,7 @@ class Scan {
           {.path = root_,
            .expected = kLayout,
            .found = fmt::format("{} image{} in the folder itself", images, images == 1 ? "" : "s"),
-           .remedy = "Move them into a sub-folder, or pack a list (.lst) of them"});
+           .remedy = "Move them into a sub-folder, or open a list (.lst) of them"});
     }
     throw NotFoundError(
         "the folder has no class folders",

@@ -106,14 +106,18 @@ std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
   return records;
 }
 
-void IndexWriter::add(std::string_view key, uint64_t offset) {
+void check_index_key(std::string_view key, const std::string& uri) {
   if (key.empty() || strip(key) != key || key.find_first_of("\t\r\n") != key.npos ||
       key.size() > kMaxIndexLineBytes / 2) {
     throw InvalidArgumentError("this key cannot stand in an index",
-                               {.path = sink_.uri(),
+                               {.path = uri,
                                 .expected = "text without TAB or line end, no space around it",
                                 .found = fmt::format("{:?}", key.substr(0, 60))});
   }
+}
+
+void IndexWriter::add(std::string_view key, uint64_t offset) {
+  check_index_key(key, sink_.uri());
   const std::string line = fmt::format("{}\t{}\n", key, offset);
   sink_.write(as_bytes(line));
 }

@@ -49,6 +49,9 @@ inline constexpr size_t kMaxIndexLineBytes = 64 * 1024;
 std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
                                     const Container& container, const std::string& uri);
 
+// Errors: InvalidArgumentError, with `uri`, for a key that IndexWriter refuses.
+void check_index_key(std::string_view key, const std::string& uri);
+
 // Threads: one at a time. Lifetime: the sink outlives the writer.
 class IndexWriter {
  public:

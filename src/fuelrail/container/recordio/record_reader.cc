@@ -36,8 +36,27 @@ RecordShape measure_record(BlockReader& reader, uint64_t offset) {
   return {at - offset, chain.parts()};
 }
 
+uint64_t find_record_head(BlockReader& reader, uint64_t from, uint64_t block_bytes) {
+  const uint64_t size = reader.source_bytes();
+  uint64_t at = std::min((from + 3) / 4 * 4, size);
+  while (size - at >= kHeadBytes) {
+    const Bytes block = reader.at(at, std::min(block_bytes, size - at));
+    const auto magic = find_magic(block);
+    if (!magic) {
+      at += block.size() / 4 * 4;
+    } else if (begins_record(reader.at(at + *magic, std::min(kHeadBytes, size - at - *magic)))) {
+      return at + *magic;
+    } else {
+      at += *magic + 4;
+    }
+  }
+  return size;
+}
+
 RecordReader::RecordReader(std::shared_ptr<const Source> source, RecordReaderOptions options)
-    : source_(std::move(source)), options_(std::move(options)), reader_(*source_, kReadAtOnce) {}
+    : source_(std::move(source)),
+      options_(std::move(options)),
+      reader_(*source_, options_.block_bytes) {}
 
 std::optional<Record> RecordReader::next() {
   while (offset_ < reader_.source_bytes()) {
@@ -55,7 +74,7 @@ std::optional<Record> RecordReader::next() {
       if (!options_.recover) throw;
       damage.reason = error.failure();
     }
-    offset_ = find_head(damage.offset + 1);
+    offset_ = find_record_head(reader_, damage.offset + 1, kReadAtOnce);
     damage.skipped_bytes = offset_ - damage.offset;
     options_.recover(damage);
   }
@@ -90,24 +109,6 @@ void RecordReader::refuse_hidden_head(uint64_t framed_bytes) {
     if (!begins_record(seen.subspan(*at))) continue;
     throw CorruptError("another record begins inside this one", {.offset = offset_ + *at});
   }
-}
-
-// The next place that begins a record, or the file's end.
-uint64_t RecordReader::find_head(uint64_t from) {
-  const uint64_t size = reader_.source_bytes();
-  uint64_t at = std::min((from + 3) / 4 * 4, size);
-  while (size - at >= kHeadBytes) {
-    const Bytes block = reader_.at(at, std::min(kReadAtOnce, size - at));
-    const auto magic = find_magic(block);
-    if (!magic) {
-      at += block.size() / 4 * 4;
-    } else if (begins_record(reader_.at(at + *magic, std::min(kHeadBytes, size - at - *magic)))) {
-      return at + *magic;
-    } else {
-      at += *magic + 4;
-    }
-  }
-  return size;
 }
 
 }  // namespace fuelrail::recordio

@@ -32,6 +32,9 @@ struct RecordReaderOptions {
   // Such a magic inside a record is damage too (a writer escapes it), so a wrong length costs its
   // own record and no other. Absent: damage is an error.
   std::function<void(const Damage&)> recover{};
+
+  // Speed: how much is read at once. Smaller where records are picked by `seek`.
+  uint64_t block_bytes = uint64_t{4} << 20;
 };
 
 // Where a record ends, from the heads of its parts.
@@ -43,6 +46,11 @@ struct RecordShape {
 // Reads the heads of the record at `offset`, nothing else. Requires: offset is below the source's
 // size. Errors: TruncatedError, CorruptError, with the offset; the source's.
 RecordShape measure_record(BlockReader& reader, uint64_t offset);
+
+// The first place at or after `from` where a record begins, or the file's end: an aligned magic
+// with the head of a whole record or of a first part. A writer escapes what looks like one in a
+// payload. Reads `block_bytes` at once. Errors: the source's.
+uint64_t find_record_head(BlockReader& reader, uint64_t from, uint64_t block_bytes);
 
 // Threads: one at a time. Reads ahead in large blocks. Memory: a block, or the longest record.
 class RecordReader {
@@ -64,7 +72,6 @@ class RecordReader {
  private:
   Record read_record();
   void refuse_hidden_head(uint64_t framed_bytes);
-  uint64_t find_head(uint64_t from);
 
   std::shared_ptr<const Source> source_;
   RecordReaderOptions options_;

@@ -157,8 +157,11 @@ TEST(RecordReader, records_across_blocks_come_back) {
     for (size_t at = 1 << 20; at + 4 <= size; at += 1 << 20) payload.replace(at, 4, kMagicText);
     payloads.push_back(std::move(payload));
   }
-  RecordReader reader(source_of(file_of(payloads).bytes));
-  EXPECT_TRUE(read_all(reader) == payloads);
+  const File file = file_of(payloads);
+  for (const uint64_t block_bytes : {uint64_t{4} << 20, uint64_t{64} << 10, uint64_t{8}}) {
+    RecordReader reader(source_of(file.bytes), {.block_bytes = block_bytes});
+    EXPECT_TRUE(read_all(reader) == payloads) << block_bytes;
+  }
 }
 
 TEST(RecordReader, file_cut_anywhere_inside_a_record_is_truncated) {

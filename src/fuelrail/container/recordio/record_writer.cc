@@ -3,6 +3,7 @@
 #include <array>
 
 #include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/container/sidecar_store.h"
 
 namespace fuelrail::recordio {
 namespace {
@@ -37,6 +38,16 @@ void RecordWriter::append_uncopied(Bytes payload) {
     ++parts;
   }
   escapes_ += parts - 1;
+}
+
+// What takes long is done before the first has its name, so that a kill hardly comes between them:
+// that would leave an index of the file before.
+void commit_record_file(Sink& records, Sink* index) {
+  records.sync();
+  if (index != nullptr) index->sync();
+  records.commit();
+  remove_foreign_sidecar(records.uri());
+  if (index != nullptr) index->commit();
 }
 
 }  // namespace fuelrail::recordio

@@ -31,4 +31,9 @@ class RecordWriter {
   uint64_t escapes_ = 0;
 };
 
+// Gives a finished file and, where there is one, its index their names, the file first. A sidecar
+// that is there from the file that had the name before goes: its class names and keys are not this
+// file's. Errors: those of Sink::commit.
+void commit_record_file(Sink& records, Sink* index);
+
 }  // namespace fuelrail::recordio

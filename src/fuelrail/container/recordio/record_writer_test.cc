@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <filesystem>
 #include <string>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/collecting_sink.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail::recordio {
 namespace {
@@ -78,6 +82,29 @@ TEST(RecordWriter, longest_record_is_accepted_and_one_byte_more_refused) {
   EXPECT_EQ(sink.position(), kHeadBytes + kMaxPayloadBytes + 1);
   EXPECT_THROW(writer.append(zeros.bytes()), InvalidArgumentError);
   EXPECT_EQ(sink.position(), kHeadBytes + kMaxPayloadBytes + 1);
+}
+
+TEST(CommitRecordFile, file_and_index_have_their_names_and_no_foreign_sidecar) {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "a.rec", index = directory / "a.idx";
+  write_file(file, "before");
+  write_file(sidecar_uri(file), "of the file before");
+  const auto records = file_system_for(file).create(file);
+  const auto keys = file_system_for(index).create(index);
+  RecordWriter(*records).append(as_bytes("one"));
+  keys->write(as_bytes("0\t0\n"));
+  EXPECT_EQ(file_contents(file), "before");
+  commit_record_file(*records, keys.get());
+  EXPECT_EQ(file_contents(file).size(), 12u);
+  EXPECT_EQ(file_contents(index), "0\t0\n");
+  EXPECT_FALSE(std::filesystem::exists(sidecar_uri(file)));
+}
+
+TEST(CommitRecordFile, there_need_be_no_index) {
+  const TemporaryDirectory directory;
+  const auto records = file_system_for(directory / "a.rec").create(directory / "a.rec");
+  commit_record_file(*records, nullptr);
+  EXPECT_EQ(file_contents(directory / "a.rec"), "");
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+// Containers each of whose records is a whole file: what folders and lists of images have in
+// common.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fuelrail/container/container.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::files {
+
+// A file's length is what it is when `extent` or `fingerprint` first asks (the latter asks for all,
+// by several threads), and known from then on (`knows_extent`); a change after that is an error at
+// the read. In the fingerprint a file that has gone counts as an empty one. Files are open only
+// while they are read.
+class FileRecords : public Container {
+ public:
+  uint64_t size() const final { return lengths_.size(); }
+  Extent extent(uint64_t i) const final;
+  bool knows_extent(uint64_t i) const final {
+    return lengths_[i].load(std::memory_order_relaxed) != 0;
+  }
+  void parse(uint64_t i, Bytes framed, Sample& out) const final;
+  Place place(uint64_t i) const final { return {.path = shown_uri(i), .record = i, .offset = 0}; }
+  bool verifies_checksums() const final { return false; }
+
+ protected:
+  // `uri`: of the whole, for messages.
+  FileRecords(std::string uri, uint64_t files) : uri_(std::move(uri)), lengths_(files) {}
+
+ private:
+  // Of file i. All are called by any thread.
+  virtual FileSystem& file_system(uint64_t i) const = 0;
+  virtual std::string shown_uri(uint64_t i) const = 0;   // as it was given: for people
+  virtual std::string opened_uri(uint64_t i) const = 0;  // also when the directory has changed
+  virtual void fill(uint64_t i, Bytes encoded, Sample& out) const = 0;
+
+  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const final;
+  uint64_t length_of(uint64_t i) const;
+  uint64_t length_if_there(uint64_t i) const;
+  uint64_t look_at(uint64_t i) const;
+  void look_at_all(const std::function<bool()>& keep_going) const;
+  [[noreturn]] void throw_wrong_length(uint64_t i, size_t found) const;
+
+  std::string uri_;
+  mutable std::vector<std::atomic<uint64_t>> lengths_;  // plus 1; 0 = not known yet
+};
+
+}  // namespace fuelrail::files
