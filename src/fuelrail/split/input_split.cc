@@ -1,0 +1,324 @@
+#include "fuelrail/split/input_split.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string_view>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/threaded_iter.h"
+#include "fuelrail/split/chunk_reader.h"
+#include "fuelrail/split/dmlc_shuffle.h"
+#include "fuelrail/split/part_bytes.h"
+#include "fuelrail/split/partition.h"
+#include "fuelrail/split/record_cutter.h"
+#include "fuelrail/split/split_cache.h"
+#include "fuelrail/split/split_files.h"
+#include "fuelrail/split/split_index.h"
+#include "fuelrail/split/split_uri.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr std::array<std::string_view, 3> kTypeNames{"text", "recordio", "indexed_recordio"};
+
+constexpr size_t kChunksAhead = 2;
+
+// Enough for any file, and so little that twice as much is still a number.
+constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 60;
+
+void check(bool good, const char* failure, const char* remedy) {
+  if (!good) throw InvalidArgumentError(failure, {.remedy = remedy});
+}
+
+const InputSplitOptions& checked(const InputSplitOptions& options) {
+  const bool indexed = options.type == SplitType::kIndexedRecordIo;
+  check_part(options.part, options.nsplit);
+  check(!indexed || !options.index_uri.empty(), "indexed_recordio needs an index",
+        "Give index_uri (x.idx), or read as recordio");
+  check(indexed || options.index_uri.empty(), "an index is given, but the type has none",
+        "Read as indexed_recordio, or leave index_uri out");
+  check(indexed || !options.shuffle, "records of this type cannot be shuffled one by one",
+        "Read as indexed_recordio with an index, or shuffle sub-parts (shuffle_parts)");
+  check(!indexed || options.shuffle_parts == 0, "indexed_recordio has no sub-parts to shuffle",
+        "Use shuffle, which shuffles its records");
+  check(options.batch_size > 0, "batch_size is 0", "Give 1 or more");
+  check(options.chunk_bytes > 0, "a chunk of 0 bytes holds nothing", "Give 1 or more");
+  return options;
+}
+
+}  // namespace
+
+SplitType split_type_of(const std::string& name) {
+  for (size_t i = 0; i < kTypeNames.size(); ++i) {
+    if (kTypeNames[i] == name) return static_cast<SplitType>(i);
+  }
+  const std::vector<std::string> known(kTypeNames.begin(), kTypeNames.end());
+  throw InvalidArgumentError(fmt::format("an input split of type '{}' is not known", name),
+                             {.remedy = suggest(name, known)});
+}
+
+const char* name_of(SplitType type) { return kTypeNames[static_cast<size_t>(type)].data(); }
+
+struct InputSplit::Impl {
+  Impl(const std::string& uri, const InputSplitOptions& given);
+  ~Impl() {
+    if (part.bytes) part.bytes->stop();
+    chunks.destroy();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  // One part, being read.
+  struct Part {
+    std::unique_ptr<PartBytes> bytes;
+    std::unique_ptr<ChunkReader> reader;
+  };
+
+  Part open_part(uint64_t number, uint64_t nsplit);
+  std::unique_ptr<PartBytes> open_bytes(PartRange range, uint64_t number, uint64_t nsplit) const;
+  void go_to(const std::function<void()>& move);
+  void start();
+  void check_process() const;
+  bool take_chunk();
+  bool have_records();
+  std::optional<RecordCutter::Cut> next_cut();
+
+  InputSplitOptions options;
+  std::string cache;  // its name; empty = none
+  std::shared_ptr<const SplitFiles> files;
+  std::vector<std::string> uris;
+  std::vector<uint64_t> index;  // of kIndexedRecordIo: where its records begin
+  DmlcShuffle shuffle;
+  std::vector<uint64_t> sub_part_order;
+  std::atomic<uint64_t> chunk_bytes;
+  Part part;
+
+  pid_t process = 0;  // that has started to read; 0 = none
+  std::unique_ptr<SplitChunk> chunk;
+  size_t at = 0;  // in it
+  RecordCutter cutter;
+  uint64_t missing_in_chunk = 0;  // records, in the last chunk
+  uint64_t missing_in_batch = 0;
+  std::vector<std::byte> batch;
+  ThreadedIter<SplitChunk> chunks{kChunksAhead};  // last: ends before what it uses
+};
+
+InputSplit::Impl::Impl(const std::string& uri, const InputSplitOptions& given)
+    : options(checked(given)),
+      shuffle(given.shuffle_parts != 0 ? DmlcShuffle::of_sub_parts(given.part, given.nsplit,
+                                                                   given.shuffle_parts, given.seed)
+                                       : DmlcShuffle::of_records(given.seed)),
+      chunk_bytes(std::min(given.chunk_bytes, kMaxChunkBytes)),
+      cutter(given.type) {
+  const SplitUri parsed = parse_split_uri(uri);
+  cache = parsed.cache;
+  files =
+      std::make_shared<SplitFiles>(given.type, find_split_files(parsed, given.recurse_directories));
+  uris = files->uris();
+  if (given.type == SplitType::kIndexedRecordIo) {
+    index = read_split_index(given.index_uri, files->total_bytes());
+  }
+  if (given.shuffle_parts != 0) {
+    sub_parts(given.part, given.nsplit, given.shuffle_parts);
+    sub_part_order = shuffle.permutation(given.shuffle_parts);
+  }
+  part = open_part(given.part, given.nsplit);
+}
+
+InputSplit::Impl::Part InputSplit::Impl::open_part(uint64_t number, uint64_t nsplit) {
+  check_part(number, nsplit);
+  Part opened;
+  if (options.type == SplitType::kIndexedRecordIo) {
+    const PartRange records = CountParts{index.size()}.part(number, nsplit);
+    std::vector<uint64_t> places(index.begin() + static_cast<ptrdiff_t>(records.begin),
+                                 index.begin() + static_cast<ptrdiff_t>(records.end));
+    places.push_back(records.end < index.size() ? index[static_cast<size_t>(records.end)]
+                                                : files->total_bytes());
+    opened.bytes = open_bytes({places.front(), places.back()}, number, nsplit);
+    opened.reader = std::make_unique<IndexReader>(
+        *opened.bytes, std::move(places), options.batch_size, options.shuffle ? &shuffle : nullptr);
+    return opened;
+  }
+  const uint64_t divided = std::max<uint64_t>(options.shuffle_parts, 1);
+  const PartRange numbers = sub_parts(number, nsplit, divided);
+  const uint64_t all = nsplit * divided;
+  const PartRange range{files->part(numbers.begin, all).begin,
+                        files->part(numbers.end - 1, all).end};
+  opened.bytes = open_bytes(range, number, nsplit);
+  opened.reader = std::make_unique<RunReader>(
+      *opened.bytes,
+      SubParts(files, numbers, all, options.shuffle_parts != 0 ? &shuffle : nullptr,
+               sub_part_order),
+      chunk_bytes);
+  return opened;
+}
+
+std::unique_ptr<PartBytes> InputSplit::Impl::open_bytes(PartRange range, uint64_t number,
+                                                        uint64_t nsplit) const {
+  std::optional<SplitCache> opened;
+  if (!cache.empty()) {
+    std::string uri = split_cache_uri(cache, number, nsplit);
+    check_cache_is_no_source(uri, *files);
+    opened.emplace(std::move(uri), split_cache_identity(*files, range, number, nsplit),
+                   range.length());
+  }
+  return std::make_unique<PartBytes>(files, range, std::move(opened));
+}
+
+void InputSplit::Impl::check_process() const {
+  if (process == 0 || process == ::getpid()) return;
+  throw StateError("the input split belongs to the parent of this process, which has read from it",
+                   {.remedy = "Make a new one after the fork"});
+}
+
+void InputSplit::Impl::start() {
+  if (process != 0) return;
+  chunks.init([this](std::unique_ptr<SplitChunk>& cell) {
+    if (cell == nullptr) cell = std::make_unique<SplitChunk>();
+    return part.reader->next(*cell);
+  });
+  process = ::getpid();
+}
+
+// Calls `move` while nothing is being read.
+void InputSplit::Impl::go_to(const std::function<void()>& move) {
+  check_process();
+  if (chunk != nullptr) chunks.recycle(std::move(chunk));
+  if (process == 0) {
+    move();
+  } else {
+    chunks.before_first(move);
+  }
+}
+
+// Returns: false at the end.
+bool InputSplit::Impl::take_chunk() {
+  start();
+  if (chunk != nullptr) chunks.recycle(std::move(chunk));
+  chunk = chunks.next();
+  at = 0;
+  cutter.restart();
+  if (chunk == nullptr) return false;
+  missing_in_chunk = chunk->missing_records;
+  if (options.type == SplitType::kText) {
+    const Bytes bytes = chunk->bytes();
+    at = static_cast<size_t>(std::find_if_not(bytes.begin(), bytes.end(), is_line_end) -
+                             bytes.begin());
+  }
+  return true;
+}
+
+// Takes the next chunk where this one has nothing left. Returns: false at the end.
+bool InputSplit::Impl::have_records() {
+  check_process();
+  while (chunk == nullptr || at == chunk->size()) {
+    if (!take_chunk()) return false;
+  }
+  return true;
+}
+
+std::optional<RecordCutter::Cut> InputSplit::Impl::next_cut() {
+  if (!have_records()) return std::nullopt;
+  const auto cut = cutter.next(*chunk, at, *files);
+  at = cut->next;
+  return cut;
+}
+
+InputSplit::InputSplit(const std::string& uri, const InputSplitOptions& options)
+    : impl_(std::make_unique<Impl>(uri, options)) {}
+
+InputSplit::~InputSplit() = default;
+
+std::optional<Bytes> InputSplit::next_record() {
+  const auto cut = impl_->next_cut();
+  if (!cut) return std::nullopt;
+  return cut->record;
+}
+
+std::optional<Bytes> InputSplit::next_chunk() {
+  if (!impl_->have_records()) return std::nullopt;
+  const Bytes left = impl_->chunk->bytes().subspan(impl_->at);
+  impl_->at = impl_->chunk->size();
+  return left;
+}
+
+std::optional<Bytes> InputSplit::next_batch(uint64_t records) {
+  check(records > 0, "a batch of 0 records holds nothing", "Give 1 or more");
+  Impl& split = *impl_;
+  const uint64_t wanted = split.missing_in_batch != 0 ? split.missing_in_batch : records;
+  split.batch.clear();
+  Bytes run;  // of the present chunk, not copied yet
+  uint64_t got = 0;
+  for (; got < wanted; ++got) {
+    if (!run.empty() && split.at == split.chunk->size()) {
+      split.batch.insert(split.batch.end(), run.begin(), run.end());
+      run = {};
+    }
+    std::optional<RecordCutter::Cut> cut;
+    try {
+      cut = split.next_cut();
+    } catch (const Error&) {
+      if (got == 0) throw;  // else the next call meets it again
+    }
+    if (!cut) break;
+    const Bytes bytes = split.chunk->bytes();
+    const size_t begin = run.empty() ? cut->begin : static_cast<size_t>(run.data() - bytes.data());
+    run = bytes.subspan(begin, cut->next - begin);
+  }
+  if (got == 0) return std::nullopt;
+  split.missing_in_batch = wanted - got;
+  if (split.batch.empty()) return run;
+  split.batch.insert(split.batch.end(), run.begin(), run.end());
+  return split.batch;
+}
+
+std::vector<std::vector<std::byte>> InputSplit::records_of(Bytes chunk) const {
+  RecordCutter cutter(impl_->options.type);
+  std::vector<std::vector<std::byte>> records;
+  for (size_t at = 0; const auto cut = cutter.next(chunk, at);) {
+    records.emplace_back(cut->record.begin(), cut->record.end());
+    at = cut->next;
+  }
+  return records;
+}
+
+bool InputSplit::has_record_at_hand() const {
+  return impl_->chunk != nullptr && impl_->at != impl_->chunk->size();
+}
+
+void InputSplit::before_first() {
+  impl_->go_to([this] { impl_->part.reader->rewind(impl_->missing_in_chunk); });
+}
+
+void InputSplit::reset_partition(uint64_t part, uint64_t nsplit) {
+  check_part(part, nsplit);
+  Impl& split = *impl_;
+  check(split.options.shuffle_parts == 0 || nsplit == split.options.nsplit,
+        "with shuffled sub-parts the number of parts stays what it is",
+        "Make a new split for another number of parts");
+  split.go_to([&] {
+    Impl::Part opened = split.open_part(part, nsplit);
+    split.part = std::move(opened);
+    split.options.part = part;
+    split.options.nsplit = nsplit;
+    split.missing_in_chunk = 0;
+    split.missing_in_batch = 0;
+  });
+}
+
+void InputSplit::hint_chunk_size(uint64_t bytes) {
+  check(bytes > 0, "a chunk of 0 bytes holds nothing", "Give 1 or more");
+  impl_->options.chunk_bytes = std::min(bytes, kMaxChunkBytes);
+  impl_->chunk_bytes = impl_->options.chunk_bytes;
+}
+
+uint64_t InputSplit::total_size() const { return impl_->files->total_bytes(); }
+const InputSplitOptions& InputSplit::options() const { return impl_->options; }
+const std::vector<std::string>& InputSplit::files() const { return impl_->uris; }
+
+}  // namespace fuelrail

@@ -1,0 +1,210 @@
+#include "fuelrail/split/split_uri.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <regex>
+#include <string_view>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr int kMaxDirectoryDepth = 32;
+
+// Of one item. Links to a directory above, where there are several, would make more at every level.
+constexpr size_t kMaxDirectories = 100'000;
+
+// Matched in polynomial time: a matcher that goes back and forth takes for ever for some patterns.
+// It knows no references to groups (\1), which names do not need.
+#ifdef __GLIBCXX__
+constexpr auto kPatternSyntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
+#else
+constexpr auto kPatternSyntax = std::regex::ECMAScript;
+#endif
+
+[[noreturn]] void throw_bad_uri(const std::string& uri, const std::string& failure,
+                                const std::string& remedy) {
+  throw InvalidArgumentError(
+      failure, {.path = uri, .expected = "item;item?key=value&key=value#cache", .remedy = remedy});
+}
+
+std::vector<std::string> divided_at(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0;;) {
+    const size_t end = text.find(separator, begin);
+    parts.emplace_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+// What stands before the one separator, and what stands after it, if it is there.
+struct Divided {
+  std::string before;
+  std::optional<std::string> after;
+};
+Divided divided_once(const std::string& text, char separator, const std::string& uri) {
+  std::vector<std::string> parts = divided_at(text, separator);
+  if (parts.size() > 2) {
+    throw_bad_uri(uri, fmt::format("the URI has '{}' more than once", separator),
+                  fmt::format("Rename files that have '{}' in their names", separator));
+  }
+  Divided divided{std::move(parts[0]), std::nullopt};
+  if (parts.size() == 2) divided.after = std::move(parts[1]);
+  return divided;
+}
+
+std::pair<std::string, std::string> argument_of(const std::string& text, const std::string& uri) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw_bad_uri(uri, "an argument of the URI is not key=value", "Write ?key=value&key=value");
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::string without_slashes_at_end(std::string item) {
+  while (item.size() > 1 && item.back() == '/' && !item.ends_with("://")) item.pop_back();
+  return item;
+}
+
+bool is_own_file(std::string_view uri) {
+  return uri.ends_with(".frx") || uri.ends_with(".partial");
+}
+
+// What one item of the list names.
+class ItemFiles {
+ public:
+  ItemFiles(bool recurse, std::vector<FileInfo>& found) : recurse_(recurse), found_(found) {}
+
+  void find(const std::string& item) {
+    if (item == "stdin") {
+      throw UnsupportedError("standard input cannot be read in parts",
+                             {.path = item, .remedy = "Write it to a file and give its path"});
+    }
+    FileSystem& files = file_system_for(item);
+    const std::optional<FileInfo> info = files.stat(without_slashes_at_end(item));
+    if (info && info->is_directory) {
+      add_directory(files, *info);
+    } else if (info) {
+      add(*info);
+    } else {
+      add_matching(files, item);
+    }
+  }
+
+ private:
+  void add(const FileInfo& file) {
+    if (file.size_bytes != 0) found_.push_back(file);
+  }
+
+  // Level by level.
+  void add_directory(FileSystem& files, const FileInfo& directory) {
+    std::vector<std::string> level{directory.uri};
+    size_t directories = 0;
+    for (int depth = 0; !level.empty(); ++depth) {
+      directories += level.size();
+      if (depth == kMaxDirectoryDepth || directories > kMaxDirectories) {
+        throw InvalidArgumentError(
+            "directories are nested too deep or too many, or one links to itself",
+            {.path = level.front(),
+             .expected = fmt::format("at most {} levels of {} directories in all",
+                                     kMaxDirectoryDepth, kMaxDirectories)});
+      }
+      std::vector<std::string> below;
+      for (const std::string& uri : level) {
+        for (const FileInfo& entry : files.list(uri)) {
+          if (entry.is_directory) {
+            below.push_back(entry.uri);
+          } else if (!is_own_file(entry.uri)) {
+            add(entry);
+          }
+        }
+      }
+      level.clear();
+      if (recurse_) level = std::move(below);
+    }
+  }
+
+  void add_matching(FileSystem& files, const std::string& item) {
+    const size_t slash = item.rfind('/');
+    const std::string directory = slash == item.npos ? "" : item.substr(0, slash + 1);
+    const std::string name = item.substr(directory.size());
+    const auto info =
+        directory.empty() ? std::nullopt : files.stat(without_slashes_at_end(directory));
+    bool matched = false;
+    if (info && info->is_directory && !name.empty()) {
+      for (const FileInfo& entry : matching(files, directory, name, item)) {
+        matched = true;
+        add(entry);
+      }
+    }
+    if (matched) return;
+    throw NotFoundError(
+        "an item of the list names nothing",
+        {.path = item,
+         .remedy = "Give a file, a directory, or a directory and a regular expression for names in "
+                   "it (./part-.*, not part-*)"});
+  }
+
+  static std::vector<FileInfo> matching(FileSystem& files, const std::string& directory,
+                                        const std::string& name, const std::string& item) {
+    std::vector<FileInfo> matches;
+    try {
+      const std::regex pattern(name, kPatternSyntax);
+      for (const FileInfo& entry : files.list(directory)) {
+        if (!entry.is_directory && std::regex_match(base_name(entry.uri), pattern)) {
+          matches.push_back(entry);
+        }
+      }
+    } catch (const std::regex_error& error) {
+      throw InvalidArgumentError(
+          "no file has this name, and as a pattern it is no regular expression",
+          {.path = item, .expected = "ECMAScript's grammar", .found = error.what()});
+    }
+    return matches;
+  }
+
+  const bool recurse_;
+  std::vector<FileInfo>& found_;
+};
+
+}  // namespace
+
+SplitUri parse_split_uri(const std::string& uri) {
+  SplitUri parsed;
+  const Divided with_cache = divided_once(uri, '#', uri);
+  if (with_cache.after) {
+    parsed.cache = *with_cache.after;
+    if (parsed.cache.empty()) {
+      throw_bad_uri(uri, "the URI names no cache file after '#'", "Name one, or leave out the '#'");
+    }
+  }
+  const Divided with_arguments = divided_once(with_cache.before, '?', uri);
+  if (with_arguments.after) {
+    for (const std::string& argument : divided_at(*with_arguments.after, '&')) {
+      parsed.arguments.push_back(argument_of(argument, uri));
+    }
+  }
+  parsed.items = divided_at(with_arguments.before, ';');
+  if (parsed.items.size() > 1 && parsed.items.back().empty()) parsed.items.pop_back();
+  for (const std::string& item : parsed.items) {
+    if (item.empty()) {
+      throw_bad_uri(uri, "an item of the list is empty", "Leave out what is too much");
+    }
+  }
+  return parsed;
+}
+
+std::vector<FileInfo> find_split_files(const SplitUri& uri, bool recurse_directories) {
+  std::vector<FileInfo> found;
+  for (const std::string& item : uri.items) ItemFiles(recurse_directories, found).find(item);
+  if (found.empty()) {
+    throw NotFoundError("there are no data: every file is empty",
+                        {.path = uri.items.front(), .remedy = "Give files with something in them"});
+  }
+  return found;
+}
+
+}  // namespace fuelrail
