@@ -17,24 +17,25 @@ inline constexpr int64_t kMaxPixels = 1 << 16;
 // Decodes a box of an image; false where the decoder reports an error. `fill` is what the pixels
 // are before, and what must still stand behind each row and its margin.
 inline bool decode_box(Decoder& decoder, Bytes encoded, const ImageInfo& info, Box box,
-                       int64_t margin, uint8_t fill, std::vector<uint8_t>& pixels) {
+                       int64_t channels, int64_t margin, uint8_t fill,
+                       std::vector<uint8_t>& pixels) {
   constexpr int64_t kPadding = 5;
-  const int64_t stride = (box.width + 2 * margin) * 3 + kPadding;
+  const int64_t stride = (box.width + 2 * margin) * channels + kPadding;
   pixels.assign(static_cast<size_t>(box.height * stride), fill);
   DecodeJob job;
   job.encoded = encoded;
   job.info = info;
   job.box = box;
   job.margin = margin;
-  job.output = {pixels.data() + margin * 3, box.height, box.width, 3, stride};
+  job.output = {pixels.data() + margin * channels, box.height, box.width, channels, stride};
   decoder.decode({&job, 1});
   for (int64_t y = 0; y < box.height; ++y) {
-    const uint8_t* end = job.output.row(y) + (box.width + margin) * 3;
+    const uint8_t* end = job.output.row(y) + (box.width + margin) * channels;
     require(std::all_of(end, end + kPadding, [&](uint8_t byte) { return byte == fill; }),
             "nothing is written behind a row");
-    std::copy_n(job.output.row(y), box.width * 3, pixels.data() + y * box.width * 3);
+    std::copy_n(job.output.row(y), box.width * channels, pixels.data() + y * box.width * channels);
   }
-  pixels.resize(static_cast<size_t>(box.height * box.width * 3));
+  pixels.resize(static_cast<size_t>(box.height * box.width * channels));
   if (!job.error) return true;
   return succeeds([&] { std::rethrow_exception(job.error); });
 }
@@ -51,8 +52,26 @@ inline Box some_box(Bytes encoded, Size size) {
   return box;
 }
 
-// Probes and decodes `encoded`, where it is of this format: either an error or every pixel, and a
-// box is a part of the whole.
+// Decodes the whole and a box to so many channels: a box's pixels are those of the whole.
+inline void check_channels(Decoder& decoder, Bytes encoded, const ImageInfo& info,
+                           int64_t channels) {
+  static std::vector<uint8_t> all, part;
+  const Box box = some_box(encoded, info.stored);
+  const bool decoded_all =
+      decode_box(decoder, encoded, info, whole(info.stored), channels, 0, 0x5a, all);
+  const bool decoded_part =
+      decode_box(decoder, encoded, info, box, channels, kDecodeMargin, 0xa5, part);
+  if (!decoded_all) return;
+  require(decoded_part, "a box of an image that decodes does, too");
+  for (int64_t y = 0; y < box.height; ++y) {
+    const uint8_t* row = all.data() + ((box.top + y) * info.stored.width + box.left) * channels;
+    require(std::equal(row, row + box.width * channels, part.data() + y * box.width * channels),
+            "a box's pixels are those of the whole");
+  }
+}
+
+// Probes and decodes `encoded`, where it is of this format, to every number of channels: either an
+// error or every pixel.
 inline void check_image(Bytes encoded, ImageFormat format) {
   static const std::unique_ptr<Decoder> kDecoder = make_decoder();
   ImageInfo info;
@@ -61,18 +80,7 @@ inline void check_image(Bytes encoded, ImageFormat format) {
   require(height > 0 && width > 0 && height * width <= kMaxPixels, "sizes are within the limit");
   require(info.orientation >= 1 && info.orientation <= 8, "an orientation is one of the eight");
   require(info.channels >= 1 && info.channels <= 4, "there are one to four channels");
-
-  static std::vector<uint8_t> all, part;
-  const Box box = some_box(encoded, info.stored);
-  const bool decoded_all = decode_box(*kDecoder, encoded, info, whole(info.stored), 0, 0x5a, all);
-  const bool decoded_part = decode_box(*kDecoder, encoded, info, box, kDecodeMargin, 0xa5, part);
-  if (!decoded_all) return;
-  require(decoded_part, "a box of an image that decodes does, too");
-  for (int64_t y = 0; y < box.height; ++y) {
-    const uint8_t* row = all.data() + ((box.top + y) * width + box.left) * 3;
-    require(std::equal(row, row + box.width * 3, part.data() + y * box.width * 3),
-            "a box's pixels are those of the whole");
-  }
+  for (const int64_t channels : {3, 1, 4}) check_channels(*kDecoder, encoded, info, channels);
 }
 
 }  // namespace fuelrail::fuzzing

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/decode/bmp/bmp_decoder.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
 #include "fuelrail/decode/png/png_decoder.h"
@@ -39,5 +40,27 @@ class AnyDecoder final : public Decoder {
 }  // namespace
 
 std::unique_ptr<Decoder> make_decoder() { return std::make_unique<AnyDecoder>(); }
+
+void decode_whole(Decoder& decoder, Bytes encoded, const ImageInfo& info, ImageView output) {
+  DecodeJob job{.encoded = encoded, .info = info, .box = whole(info.stored), .output = output};
+  decoder.decode({&job, 1});
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+ImageView decode_as_stored(Decoder& decoder, Bytes encoded, const ImageInfo& info,
+                           const std::function<ImageView(int64_t channels)>& memory) {
+  const auto decoded = [&](int64_t channels) {
+    const ImageView output = memory(channels);
+    decode_whole(decoder, encoded, info, output);
+    return output;
+  };
+  if (info.channels == 1 || info.grey_palette) return decoded(1);
+  if (info.format == ImageFormat::kJpeg) return decoded(3);
+  try {
+    return decoded(4);
+  } catch (const UnsupportedError&) {  // the header alone does not say that there is no alpha
+    return decoded(3);
+  }
+}
 
 }  // namespace fuelrail

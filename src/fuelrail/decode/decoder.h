@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -19,9 +20,10 @@ inline constexpr int64_t kDecodeMargin = 64;
 
 struct DecodeJob {
   Bytes encoded;
-  ImageInfo info;    // what `probe` said of `encoded`
-  Box box;           // in stored pixels, inside info.stored, not empty
-  ImageView output;  // box.height x box.width x 3, RGB; the caller's memory
+  ImageInfo info;  // what `probe` said of `encoded`
+  Box box;         // in stored pixels, inside info.stored, not empty
+  // box.height x box.width x channels; the caller's memory. 3: RGB; 1: grey; 4: RGBA.
+  ImageView output;
   // JPEG only, best where info.scalable: 1, 2 or 4 decode at that many eighths of the size, for
   // less work and softer pixels; `box` then lies in the smaller image, of at_eighths(info.stored,
   // eighths).
@@ -35,8 +37,11 @@ struct DecodeJob {
 
 // The pixels of a box equal the same box of a full decode, bit for bit. Grey becomes RGB by
 // repetition; alpha is dropped; CMYK and YCCK become RGB as in Pillow's convert("RGB"); 16 bits are
-// cut to their upper 8. A group of jobs comes at once, so that a decoder may interleave images or
-// fill hardware queues. Threads: one decoder a thread; it keeps its working memory between calls.
+// cut to their upper 8. One channel is what OpenCV's IMREAD_GRAYSCALE gives: a JPEG's luma, a PNG's
+// grey as libpng weighs it (its gamma is not applied), else 0.299 R + 0.587 G + 0.114 B. Four need
+// an image with alpha, which is neither multiplied in nor blended. A group of jobs comes at once,
+// so that a decoder may interleave images or fill hardware queues. Threads: one decoder a thread;
+// it keeps its working memory between calls.
 class Decoder {
  public:
   virtual ~Decoder() = default;
@@ -46,7 +51,8 @@ class Decoder {
   // Never throws for bad image data: each job gets its own error. What a job's `error` and
   // `tolerated` held before is forgotten.
   // Errors, in the job: TruncatedError where the data end before the box is complete; DecodeError
-  // for damage in what the box needs (damage elsewhere may go unnoticed); UnsupportedError;
+  // for damage in what the box needs (damage elsewhere may go unnoticed); UnsupportedError,
+  // also where four channels are asked for and there is no alpha;
   // InvalidArgumentError where box, output or info do not fit. Places are bytes of the image and
   // stand in the error's text; `offset` is left to who knows where in its file the image lies.
   // After an error the output holds anything.
@@ -61,5 +67,15 @@ class Decoder {
 
 // Decodes every format that `probe` knows, by handing each job to its format's decoder.
 std::unique_ptr<Decoder> make_decoder();
+
+// All of one image, with as many channels as `output` has. Errors: the job's, thrown.
+void decode_whole(Decoder& decoder, Bytes encoded, const ImageInfo& info, ImageView output);
+
+// The same with as many channels as OpenCV's IMREAD_UNCHANGED gives: 1 of what is grey (also of a
+// BMP whose palette is), 4 of what has alpha (also in a palette), else 3 (also of CMYK).
+// `memory` gives an output of info.stored and so many channels; it may be asked twice.
+// Returns: the last that it gave.
+ImageView decode_as_stored(Decoder& decoder, Bytes encoded, const ImageInfo& info,
+                           const std::function<ImageView(int64_t channels)>& memory);
 
 }  // namespace fuelrail

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <span>
+#include <string>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
@@ -19,8 +20,13 @@ inline void require_valid(const DecodeJob& job) {
       !job.box.inside(at_eighths(job.info.stored, job.eighths))) {
     throw InvalidArgumentError("the box to decode is empty or not inside the image");
   }
-  if (job.output.size() != job.box.size() || job.output.channels != 3) {
-    throw InvalidArgumentError("the output does not have the size of the box and three channels");
+  if (job.output.size() != job.box.size()) {
+    throw InvalidArgumentError("the output does not have the size of the box");
+  }
+  const int64_t channels = job.output.channels;
+  if (channels != 1 && channels != 3 && channels != 4) {
+    throw InvalidArgumentError("an image is decoded to 1, 3 or 4 channels",
+                               {.found = std::to_string(channels)});
   }
 }
 

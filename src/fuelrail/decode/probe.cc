@@ -124,7 +124,8 @@ ImageInfo probe(Bytes encoded, int64_t max_pixels) {
     throw DecodeError("the image declares more pixels than are allowed",
                       {.expected = fmt::format("at most {}", max_pixels),
                        .found = fmt::format("{} x {} (height x width)", height, width),
-                       .remedy = "Raise max_pixels if the image is meant to be that large"});
+                       .remedy = "Raise max_pixels if the image is meant to be that large, or make "
+                                 "it smaller where it is packed"});
   }
   return info;
 }

@@ -184,6 +184,24 @@ TEST(ProbeJpeg, extraneous_and_fill_bytes_between_markers_are_passed_over) {
   EXPECT_EQ(probe(as_bytes(encoded)).stored, (Size{21, 29}));
 }
 
+TEST(Probe, more_than_8_bits_a_channel_are_told) {
+  const auto bits = [](const char* name) { return probe(golden_image(name).bytes()).bits; };
+  EXPECT_EQ(bits("rgb8.png"), 8);
+  EXPECT_EQ(bits("grey16_interlaced.png"), 16);
+  EXPECT_EQ(bits("rgba16.png"), 16);
+  EXPECT_EQ(bits("grey4.png"), 4);
+  EXPECT_EQ(bits("grey.jpg"), 8);
+}
+
+TEST(Probe, a_palette_of_greys_is_told) {
+  const auto grey = [](const char* name) { return probe(golden_image(name).bytes()).grey_palette; };
+  EXPECT_TRUE(grey("grey8.bmp"));
+  EXPECT_TRUE(grey("grey1.bmp"));
+  EXPECT_FALSE(grey("palette8.bmp"));
+  EXPECT_FALSE(grey("palette8_os2.bmp"));
+  EXPECT_FALSE(grey("rgb24.bmp"));
+}
+
 TEST(ProbePng, wrong_headers_are_refused) {
   const std::string encoded = golden_image("rgb8.png").encoded;
   const auto with = [&](size_t at, std::string_view bytes) { return patched(encoded, at, bytes); };

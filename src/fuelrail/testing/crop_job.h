@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuelrail/base/error.h"
@@ -18,15 +19,16 @@ class CropJob {
  public:
   static constexpr int64_t kPadding = 7;
 
-  CropJob(Bytes encoded, const ImageInfo& info, Box box, uint8_t fill = 0x5a, int64_t margin = 0)
+  CropJob(Bytes encoded, const ImageInfo& info, Box box, uint8_t fill = 0x5a, int64_t margin = 0,
+          int64_t channels = 3)
       : fill_(fill) {
-    const int64_t stride = (box.width + 2 * margin) * 3 + kPadding;
+    const int64_t stride = (box.width + 2 * margin) * channels + kPadding;
     pixels_.assign(static_cast<size_t>(box.height * stride), fill);
     job.encoded = encoded;
     job.info = info;
     job.box = box;
     job.margin = margin;
-    job.output = {pixels_.data() + margin * 3, box.height, box.width, 3, stride};
+    job.output = {pixels_.data() + margin * channels, box.height, box.width, channels, stride};
   }
   CropJob(const CropJob&) = delete;
   CropJob& operator=(const CropJob&) = delete;
@@ -54,24 +56,35 @@ class CropJob {
   }
   bool padding_is_untouched() const {
     for (int64_t y = 0; y < job.box.height; ++y) {
-      const uint8_t* end = job.output.row(y) + (job.box.width + job.margin) * 3;
+      const uint8_t* end = job.output.row(y) + (job.box.width + job.margin) * job.output.channels;
       if (std::any_of(end, end + kPadding, [&](uint8_t byte) { return byte != fill_; }))
         return false;
     }
     return true;
   }
-  // The largest difference, in levels, from the same box of an image's RGB pixels.
-  int distance_to(const std::string& rgb) const {
+  // The largest difference, in levels, from the same box of a whole image's pixels of as many
+  // channels.
+  int distance_to(std::string_view whole_pixels) const {
+    const int64_t channels = job.output.channels;
     int largest = 0;
     for (int64_t y = 0; y < job.box.height; ++y) {
-      const size_t at =
-          static_cast<size_t>(((job.box.top + y) * job.info.stored.width + job.box.left) * 3);
-      for (size_t i = 0; i < static_cast<size_t>(job.box.width * 3); ++i) {
-        const int expected = static_cast<uint8_t>(rgb[at + i]);
+      const size_t at = static_cast<size_t>(
+          ((job.box.top + y) * job.info.stored.width + job.box.left) * channels);
+      for (size_t i = 0; i < static_cast<size_t>(job.box.width * channels); ++i) {
+        const int expected = static_cast<uint8_t>(whole_pixels[at + i]);
         largest = std::max(largest, std::abs(job.output.row(y)[i] - expected));
       }
     }
     return largest;
+  }
+  // The box's pixels alone.
+  std::string packed() const {
+    std::string all;
+    const int64_t row_bytes = job.box.width * job.output.channels;
+    for (int64_t y = 0; y < job.box.height; ++y) {
+      all.append(reinterpret_cast<const char*>(job.output.row(y)), static_cast<size_t>(row_bytes));
+    }
+    return all;
   }
   const std::vector<uint8_t>& pixels() const { return pixels_; }
 

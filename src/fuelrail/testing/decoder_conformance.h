@@ -110,6 +110,86 @@ TEST_P(DecoderConformance, boxes_are_parts_of_the_whole) {
   }
 }
 
+// The image in one channel and, where it has alpha, in four.
+inline std::vector<std::string> in_other_channels(Decoder& decoder, const GoldenImage& image) {
+  std::vector<std::string> found;
+  for (const int64_t channels : {1, 4}) {
+    CropJob job(image.bytes(), probe(image.bytes()), whole(image.stored), 0x5a, 0, channels);
+    job.decode_with(decoder);
+    EXPECT_TRUE(job.padding_is_untouched());
+    if (channels == 4 && job.failed_with<UnsupportedError>()) continue;
+    EXPECT_EQ(job.error(), "");
+    found.push_back(job.packed());
+  }
+  return found;
+}
+
+TEST_P(DecoderConformance, boxes_of_one_and_four_channels_are_parts_of_the_whole) {
+  std::mt19937_64 random(4);
+  for (const GoldenImage& image : images()) {
+    SCOPED_TRACE(image.name);
+    for (const std::string& all : in_other_channels(*decoder_, image)) {
+      const int64_t channels =
+          static_cast<int64_t>(all.size()) / (image.stored.height * image.stored.width);
+      for (int i = 0; i < 20; ++i) {
+        const auto below = [&](int64_t limit) {
+          return static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
+        };
+        Box box{below(image.stored.height), below(image.stored.width), 0, 0};
+        box.height = 1 + below(image.stored.height - box.top);
+        box.width = 1 + below(image.stored.width - box.left);
+        const int64_t margin = i % 2 == 0 ? 0 : kDecodeMargin;
+        CropJob job(image.bytes(), probe(image.bytes()), box, 0x5a, margin, channels);
+        job.decode_with(*decoder_);
+        ASSERT_EQ(job.error(), "");
+        ASSERT_EQ(job.distance_to(all), 0);
+        ASSERT_TRUE(job.padding_is_untouched());
+      }
+    }
+  }
+}
+
+TEST_P(DecoderConformance, four_channels_are_the_three_and_alpha) {
+  for (const GoldenImage& image : images()) {
+    SCOPED_TRACE(image.name);
+    const std::string last = in_other_channels(*decoder_, image).back();
+    if (last.size() != image.rgb.size() / 3 * 4) {
+      // Nobody calls an image of two or four channels one without alpha, but for inks.
+      const bool inks = image.name.find("cmyk") != std::string::npos || image.name == "ycck.jpg";
+      EXPECT_TRUE(image.channels % 2 == 1 || inks);
+      continue;
+    }
+    std::string rgb;
+    for (size_t i = 0; i < last.size(); i += 4) rgb += last.substr(i, 3);
+    EXPECT_EQ(rgb, image.rgb);
+  }
+}
+
+// A JPEG's luma may differ from the grey of its colours, which were clipped.
+TEST_P(DecoderConformance, one_channel_is_the_grey_of_the_three) {
+  for (const GoldenImage& image : images()) {
+    if (image.name.ends_with(".jpg") && image.channels != 1) continue;
+    SCOPED_TRACE(image.name);
+    const std::string grey = in_other_channels(*decoder_, image).front();
+    ASSERT_EQ(grey.size(), image.rgb.size() / 3);
+    for (size_t i = 0; i < grey.size(); ++i) {
+      const auto level = [&](size_t c) { return static_cast<uint8_t>(image.rgb[3 * i + c]); };
+      const double expected = 0.299 * level(0) + 0.587 * level(1) + 0.114 * level(2);
+      ASSERT_NEAR(static_cast<uint8_t>(grey[i]), expected, 1.0 + image.tolerance) << "pixel " << i;
+    }
+  }
+}
+
+TEST_P(DecoderConformance, other_numbers_of_channels_are_refused) {
+  const GoldenImage image = few_images().front();
+  for (const int64_t channels : {0, 2, 5}) {
+    CropJob job(image.bytes(), probe(image.bytes()), {0, 0, 4, 4});
+    job.job.output.channels = channels;
+    job.decode_with(*decoder_);
+    EXPECT_TRUE(job.failed_with<InvalidArgumentError>()) << job.error();
+  }
+}
+
 TEST_P(DecoderConformance, a_bad_image_spoils_only_its_own_job) {
   const std::vector<GoldenImage> few = few_images();  // outlives the jobs, which view its bytes
   std::vector<std::unique_ptr<CropJob>> owned;

@@ -26,7 +26,7 @@ struct SamplerCase {
 };
 
 template <typename Cases>
-class SamplerConformance : public testing::Test {
+class SamplerConformance : public ::testing::Test {
  protected:
   static constexpr size_t kMostPlans = 40;  // of samplers that go on for ever
 

@@ -26,8 +26,9 @@ class WholeImageDecoder final : public Decoder {
       job.error = std::make_exception_ptr(InvalidArgumentError("the job's box is wrong"));
       return;
     }
-    std::vector<uint8_t> pixels(static_cast<size_t>(size.height * size.width * 3));
-    const ImageView image{pixels.data(), size.height, size.width, 3, size.width * 3};
+    const int64_t channels = job.output.channels;
+    std::vector<uint8_t> pixels(static_cast<size_t>(size.height * size.width * channels));
+    const ImageView image{pixels.data(), size.height, size.width, channels, size.width * channels};
     DecodeJob all = job;
     all.box = whole(size);
     all.output = image;
@@ -37,7 +38,7 @@ class WholeImageDecoder final : public Decoder {
     if (job.error) return;
     const ImageView box = image.crop(job.box);
     for (int64_t y = 0; y < box.height; ++y) {
-      std::copy_n(box.row(y), box.width * 3, job.output.row(y));
+      std::copy_n(box.row(y), box.width * channels, job.output.row(y));
     }
   }
 

@@ -28,7 +28,7 @@ struct WorkerCase {
 };
 
 template <typename Cases>
-class WorkerConformance : public testing::Test {
+class WorkerConformance : public ::testing::Test {
  protected:
   using Row = std::vector<std::byte>;  // of all columns
 

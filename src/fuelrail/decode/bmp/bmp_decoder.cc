@@ -7,6 +7,7 @@
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/decode/bmp/bmp_header.h"
+#include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/job.h"
 
 namespace fuelrail {
@@ -51,10 +52,8 @@ class Palette {
   size_t entries_ = 0;
 };
 
-void put(Colour colour, uint8_t* to) {
-  to[0] = colour.red;
-  to[1] = colour.green;
-  to[2] = colour.blue;
+void put(Colour colour, int64_t channels, uint8_t* to) {
+  put_pixel(colour.red, colour.green, colour.blue, 255, channels, to);
 }
 
 // --- Rows as they are ---
@@ -84,20 +83,23 @@ bool is_plain_bgr(const BmpHeader& header) {
          header.channels[1].most == 255 && header.channels[2].most == 255;
 }
 
-void take_colours(const std::byte* row, const BmpHeader& header, const Box& box, uint8_t* to) {
+void take_colours(const std::byte* row, const BmpHeader& header, const Box& box, int64_t channels,
+                  uint8_t* to) {
   const int bytes = header.bits / 8;
   const std::byte* at = row + box.left * bytes;
-  if (is_plain_bgr(header)) {
-    for (int64_t x = 0; x < box.width; ++x, at += bytes, to += 3) {
+  if (is_plain_bgr(header) && channels != 4) {
+    for (int64_t x = 0; x < box.width; ++x, at += bytes, to += channels) {
       put({std::to_integer<uint8_t>(at[2]), std::to_integer<uint8_t>(at[1]),
            std::to_integer<uint8_t>(at[0])},
-          to);
+          channels, to);
     }
     return;
   }
-  for (int64_t x = 0; x < box.width; ++x, at += bytes, to += 3) {
+  const auto& [red, green, blue, alpha] = header.channels;
+  for (int64_t x = 0; x < box.width; ++x, at += bytes, to += channels) {
     const uint32_t pixel = pixel_at(at, bytes);
-    for (size_t c = 0; c < 3; ++c) to[c] = level_of(pixel, header.channels[c]);
+    put_pixel(level_of(pixel, red), level_of(pixel, green), level_of(pixel, blue),
+              channels == 4 ? level_of(pixel, alpha) : 255, channels, to);
   }
 }
 
@@ -113,11 +115,11 @@ void read_rows(const BmpHeader& header, const DecodeJob& job) {
     const std::byte* row = job.encoded.data() + at;
     uint8_t* to = job.output.row(y);
     if (header.bits > 8) {
-      take_colours(row, header, job.box, to);
+      take_colours(row, header, job.box, job.output.channels, to);
       continue;
     }
-    for (int64_t x = 0; x < job.box.width; ++x, to += 3) {
-      put(palette[index_at(row, job.box.left + x, header.bits)], to);
+    for (int64_t x = 0; x < job.box.width; ++x, to += job.output.channels) {
+      put(palette[index_at(row, job.box.left + x, header.bits)], job.output.channels, to);
     }
   }
 }
@@ -201,6 +203,7 @@ class BmpDecoder final : public Decoder {
     if (header.size != job.info.stored) {
       throw InvalidArgumentError("the job's image info is not that of its BMP");
     }
+    if (job.output.channels == 4 && header.channels[3].most == 0) refuse_alpha();
     if (header.compression == BmpCompression::kNone) {
       read_rows(header, job);
     } else {
@@ -217,7 +220,9 @@ class BmpDecoder final : public Decoder {
       const uint8_t* from =
           indices_.data() + static_cast<size_t>(stored * header.size.width + job.box.left);
       uint8_t* to = job.output.row(y);
-      for (int64_t x = 0; x < job.box.width; ++x, to += 3) put(palette[from[x]], to);
+      for (int64_t x = 0; x < job.box.width; ++x, to += job.output.channels) {
+        put(palette[from[x]], job.output.channels, to);
+      }
     }
   }
 

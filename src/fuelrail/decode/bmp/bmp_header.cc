@@ -114,6 +114,18 @@ void check_shape(const BmpHeader& header, uint32_t compression) {
   }
 }
 
+// Of the entries that can be named and are there.
+bool has_grey_palette(Bytes encoded, const BmpHeader& header) {
+  if (header.bits > 8) return false;
+  const uint64_t entries = std::min(header.palette_entries, 1u << header.bits);
+  for (uint64_t i = 0; i < entries; ++i) {
+    const uint64_t at = header.palette_at + i * header.palette_entry_bytes;
+    if (at + 3 > encoded.size()) break;
+    if (encoded[at] != encoded[at + 1] || encoded[at] != encoded[at + 2]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 BmpHeader parse_bmp_header(Bytes encoded) {
@@ -163,6 +175,7 @@ ImageInfo probe_bmp(Bytes encoded) {
   info.format = ImageFormat::kBmp;
   info.stored = header.size;
   info.channels = header.channels[3].most != 0 ? 4 : 3;
+  info.grey_palette = has_grey_palette(encoded, header);
   return info;
 }
 

@@ -15,6 +15,7 @@
 #include <jerror.h>
 // clang-format on
 
+#include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/ink.h"
 #include "fuelrail/decode/job.h"
 
@@ -31,8 +32,9 @@ struct Plan {
   JDIMENSION top = 0, bottom = 0;  // rows wanted
   bool cropped = false;            // the region is narrower than the image
   bool cmyk = false;
-  bool direct = false;    // the region's rows fit into the output's, with its margin
-  bool shortcuts = true;  // leave out what is not wanted
+  int64_t bytes_per_pixel = 3;  // as libjpeg gives them
+  bool direct = false;          // the region's rows fit into the output's, with its margin
+  bool shortcuts = true;        // leave out what is not wanted
 };
 
 // One image in libjpeg's hands. libjpeg reports errors by longjmp, so everything that runs inside
@@ -160,7 +162,9 @@ bool has_every_component(const jpeg_decompress_struct& codec) {
 
 void start(Session& session) {
   jpeg_decompress_struct& codec = session.codec;
-  codec.out_color_space = session.plan.cmyk ? JCS_CMYK : JCS_RGB;
+  codec.out_color_space = session.plan.cmyk                   ? JCS_CMYK
+                          : session.job->output.channels == 1 ? JCS_GRAYSCALE
+                                                              : JCS_RGB;
   const bool many_scans = jpeg_has_multiple_scans(&codec) != FALSE;
   if (many_scans) codec.progress = &session.progress;
   jpeg_start_decompress(&codec);  // reads all of a JPEG with many scans
@@ -190,9 +194,19 @@ void cmyk_to_rgb(const uint8_t* from, int64_t width, uint8_t* to) {
   }
 }
 
+// As OpenCV's grey of it: colours are scaled by the light, rounded down, and then weighed.
+void cmyk_to_grey(const uint8_t* from, int64_t width, uint8_t* to) {
+  for (int64_t x = 0; x < width; ++x, from += 4) {
+    const int light = from[3];
+    const auto lit = [&](int c) { return light - ((255 - from[c]) * light >> 8); };
+    *to++ = grey_of(lit(0), lit(1), lit(2));
+  }
+}
+
 uint8_t* row_in_place(const Session& session, JDIMENSION y) {
   const DecodeJob& job = *session.job;
-  return job.output.row(y - session.plan.top) - (job.box.left - session.plan.left) * 3;
+  return job.output.row(y - session.plan.top) -
+         (job.box.left - session.plan.left) * session.plan.bytes_per_pixel;
 }
 
 void take_row(const Session& session, const uint8_t* decoded, JDIMENSION y) {
@@ -201,10 +215,11 @@ void take_row(const Session& session, const uint8_t* decoded, JDIMENSION y) {
   if (y < plan.top) return;
   const int64_t first = job.box.left - plan.left;
   uint8_t* to = job.output.row(y - plan.top);
+  const uint8_t* from = decoded + first * plan.bytes_per_pixel;
   if (plan.cmyk) {
-    cmyk_to_rgb(decoded + first * 4, job.box.width, to);
+    (job.output.channels == 1 ? cmyk_to_grey : cmyk_to_rgb)(from, job.box.width, to);
   } else {
-    std::memcpy(to, decoded + first * 3, static_cast<size_t>(job.box.width) * 3);
+    std::memcpy(to, from, static_cast<size_t>(job.box.width * plan.bytes_per_pixel));
   }
 }
 
@@ -316,12 +331,14 @@ class JpegDecoder final : public Decoder {
     if (Size{codec.image_height, codec.image_width} != job.info.stored) {
       throw InvalidArgumentError("the job's image info is not that of its JPEG");
     }
+    if (job.output.channels == 4) refuse_alpha();  // JPEG has none
     codec.scale_num = static_cast<unsigned>(job.eighths);
     codec.scale_denom = 8;
     Plan& plan = session_->plan = {};
     plan.top = static_cast<JDIMENSION>(job.box.top);
     plan.bottom = static_cast<JDIMENSION>(job.box.bottom());
     plan.cmyk = codec.jpeg_color_space == JCS_CMYK || codec.jpeg_color_space == JCS_YCCK;
+    plan.bytes_per_pixel = plan.cmyk ? 4 : job.output.channels;
     // Smooth upsampling looks beyond the box, and treats the region's edges as the image's. One
     // iMCU to each side, thrown away, makes the rest exact; without subsampling nothing looks.
     const int64_t whole_width = at_eighths(job.info.stored, job.eighths).width;
@@ -364,7 +381,7 @@ class JpegDecoder final : public Decoder {
     plan.direct = !plan.cmyk && session.codec.output_scanline == plan.top &&
                   job.box.left - plan.left <= job.margin && right - job.box.right() <= job.margin;
     if (plan.direct) return;
-    session.scratch_row_bytes = size_t{plan.width} * (plan.cmyk ? 4 : 3);
+    session.scratch_row_bytes = size_t{plan.width} * static_cast<size_t>(plan.bytes_per_pixel);
     const size_t needed = session.scratch_row_bytes * kMaxRowsAtOnce;
     if (scratch_.size() < needed) scratch_.resize(needed);
     session.scratch = scratch_.data();

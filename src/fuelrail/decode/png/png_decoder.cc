@@ -7,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/job.h"
 
 namespace fuelrail {
@@ -46,20 +47,95 @@ Columns columns_of(int pass, bool interlaced) {
   return interlaced ? kAdam7[pass] : Columns{0, 1};
 }
 
-// Puts the pixels of `row` that lie in the box where they belong.
-void take_row(const uint8_t* row, Columns columns, const DecodeJob& job, int64_t y) {
-  const Box& box = job.box;
-  uint8_t* to = job.output.row(y - box.top);
-  if (columns.step == 1) {
-    std::memcpy(to, row + box.left * 3, static_cast<size_t>(box.width) * 3);
+// What libspng is asked for, and what becomes of it.
+enum class Taken : uint8_t {
+  kAsIs,         // RGB or RGBA
+  kFirst,        // RGB of grey: the first of three
+  kWeighed,      // RGB to grey
+  kWeighedWide,  // RGBA of 16 bits to grey, of which the upper 8 are kept
+};
+int64_t bytes_of(Taken taken, int64_t channels) {
+  return taken == Taken::kAsIs ? channels : taken == Taken::kWeighedWide ? 8 : 3;
+}
+
+// libpng's grey (png_set_rgb_to_gray) with OpenCV's 0.299 and 0.587, in 15 bits of fixed point:
+// 8 bits are rounded down, 16 bits to the nearest, and grey stays as it is.
+uint32_t weighed(uint32_t red, uint32_t green, uint32_t blue, uint32_t rounding) {
+  if (red == green && red == blue) return red;
+  return (9797 * red + 19234 * green + 3737 * blue + rounding) >> 15;
+}
+
+// One pixel of one channel.
+template <Taken kTaken>
+uint8_t grey_pixel(const uint8_t* from) {
+  if constexpr (kTaken == Taken::kFirst) {
+    return from[0];
+  } else if constexpr (kTaken == Taken::kWeighed) {
+    return static_cast<uint8_t>(weighed(from[0], from[1], from[2], 0));
+  } else {
+    uint16_t rgb[3];
+    std::memcpy(rgb, from, sizeof rgb);  // libspng has put them into this processor's order
+    return static_cast<uint8_t>(weighed(rgb[0], rgb[1], rgb[2], 1 << 14) >> 8);
+  }
+}
+
+// Where a row's pixels lie and go.
+struct RowCopy {
+  const uint8_t* from;
+  int64_t from_step, count;
+  uint8_t* to;
+  int64_t to_step;  // both in bytes
+};
+
+template <Taken kTaken>
+void copy_grey(RowCopy row) {
+  for (int64_t i = 0; i < row.count; ++i, row.from += row.from_step, row.to += row.to_step) {
+    *row.to = grey_pixel<kTaken>(row.from);
+  }
+}
+
+void copy_colours(RowCopy row, int64_t channels) {
+  if (row.to_step == channels) {
+    std::memcpy(row.to, row.from, static_cast<size_t>(row.count * channels));
     return;
   }
-  const auto [first, step] = columns;
-  const int64_t skipped = box.left > first ? (box.left - first + step - 1) / step : 0;
-  const uint8_t* from = row + skipped * 3;
-  for (int64_t x = first + skipped * step; x < box.right(); x += step, from += 3) {
-    std::memcpy(to + (x - box.left) * 3, from, 3);
+  for (int64_t i = 0; i < row.count; ++i, row.from += row.from_step, row.to += row.to_step) {
+    std::memcpy(row.to, row.from, static_cast<size_t>(channels));
   }
+}
+
+// Puts the pixels of `row` that lie in the box where they belong.
+void take_row(const uint8_t* row, Taken taken, Columns columns, const DecodeJob& job, int64_t y) {
+  const Box& box = job.box;
+  const auto [first, step] = columns;
+  const int64_t channels = job.output.channels;
+  const int64_t skipped = box.left > first ? (box.left - first + step - 1) / step : 0;
+  const int64_t x = first + skipped * step;
+  if (x >= box.right()) return;
+  const int64_t bytes = bytes_of(taken, channels);
+  const RowCopy copy{row + skipped * bytes, bytes, (box.right() - x + step - 1) / step,
+                     job.output.row(y - box.top) + (x - box.left) * channels, step * channels};
+  switch (taken) {
+    case Taken::kAsIs:
+      return copy_colours(copy, channels);
+    case Taken::kFirst:
+      return copy_grey<Taken::kFirst>(copy);
+    case Taken::kWeighed:
+      return copy_grey<Taken::kWeighed>(copy);
+    case Taken::kWeighedWide:
+      return copy_grey<Taken::kWeighedWide>(copy);
+  }
+}
+
+bool has_color(const spng_ihdr& header) {
+  return header.color_type != SPNG_COLOR_TYPE_GRAYSCALE &&
+         header.color_type != SPNG_COLOR_TYPE_GRAYSCALE_ALPHA;
+}
+
+Taken taken_of(const spng_ihdr& header, int64_t channels) {
+  if (channels != 1) return Taken::kAsIs;
+  if (!has_color(header)) return Taken::kFirst;
+  return header.bit_depth == 16 ? Taken::kWeighedWide : Taken::kWeighed;
 }
 
 class PngDecoder final : public Decoder {
@@ -83,13 +159,36 @@ class PngDecoder final : public Decoder {
     if (Size{header.height, header.width} != job.info.stored) {
       throw InvalidArgumentError("the job's image info is not that of its PNG");
     }
-    check(spng_decode_image(png, nullptr, 0, SPNG_FMT_RGB8, SPNG_DECODE_PROGRESSIVE));
-    read_rows(png, header.interlace_method != SPNG_INTERLACE_NONE, job);
+    const Taken taken = taken_of(header, job.output.channels);
+    int flags = SPNG_DECODE_PROGRESSIVE;
+    if (job.output.channels == 4) {
+      if (!has_alpha(png, header)) refuse_alpha();
+      flags |= SPNG_DECODE_TRNS;
+    }
+    const spng_format format = taken == Taken::kWeighedWide ? SPNG_FMT_RGBA16
+                               : job.output.channels == 4   ? SPNG_FMT_RGBA8
+                                                            : SPNG_FMT_RGB8;
+    check(spng_decode_image(png, nullptr, 0, format, flags));
+    read_rows(png, header.interlace_method != SPNG_INTERLACE_NONE, taken, job);
   }
 
-  void read_rows(spng_ctx* png, bool interlaced, const DecodeJob& job) {
-    const size_t row_bytes = static_cast<size_t>(job.info.stored.width) * 3;
-    const bool direct = !interlaced && job.box.width == job.info.stored.width;
+  // Alpha of every pixel, or of the palette's or image's transparent colours; as for OpenCV, a
+  // transparent grey is none.
+  static bool has_alpha(spng_ctx* png, const spng_ihdr& header) {
+    if (header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA) return true;
+    if (header.color_type == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA) return true;
+    if (header.color_type == SPNG_COLOR_TYPE_GRAYSCALE) return false;
+    spng_trns transparent{};
+    const int status = spng_get_trns(png, &transparent);
+    if (status != SPNG_ECHUNKAVAIL) check(status);
+    return status == SPNG_OK;
+  }
+
+  void read_rows(spng_ctx* png, bool interlaced, Taken taken, const DecodeJob& job) {
+    const auto row_bytes =
+        static_cast<size_t>(job.info.stored.width * bytes_of(taken, job.output.channels));
+    const bool direct =
+        taken == Taken::kAsIs && !interlaced && job.box.width == job.info.stored.width;
     if (scratch_.size() < row_bytes) scratch_.resize(row_bytes);
     for (;;) {
       spng_row_info row{};
@@ -99,7 +198,7 @@ class PngDecoder final : public Decoder {
       uint8_t* into = direct && wanted ? job.output.row(y - job.box.top) : scratch_.data();
       const int status = spng_decode_scanline(png, into, row_bytes);
       if (status != SPNG_OK && status != SPNG_EOI) throw_failure(status);
-      if (wanted && !direct) take_row(into, columns_of(row.pass, interlaced), job, y);
+      if (wanted && !direct) take_row(into, taken, columns_of(row.pass, interlaced), job, y);
       const bool last_pass = !interlaced || row.pass == 6;
       if (status == SPNG_EOI || (last_pass && y + 1 == job.box.bottom())) return;
     }

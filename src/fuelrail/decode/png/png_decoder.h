@@ -8,7 +8,7 @@
 namespace fuelrail {
 
 // Rows are read from the first to the box's last; damage below is not noticed. Alpha and
-// transparent colours are dropped, gamma is not applied.
+// transparent colours are dropped but for four channels, gamma is not applied.
 std::unique_ptr<Decoder> make_png_decoder();
 
 }  // namespace fuelrail

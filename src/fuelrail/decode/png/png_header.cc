@@ -69,6 +69,7 @@ void read_header(Bytes header, ImageInfo& info) {
   const auto colour_type = std::to_integer<uint8_t>(header[9]);
   info.stored = {height, width};
   info.channels = channels_of(colour_type, bit_depth);
+  info.bits = bit_depth;
   if (info.channels == 0) {
     throw DecodeError(
         fmt::format("the PNG declares colour type {} with {} bits, which the format "

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fuelrail/decode/exif.h"
+#include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/ink.h"
 #include "fuelrail/decode/job.h"
 
@@ -138,6 +139,7 @@ struct Layout {
   int bits = 1;              // a sample
   int samples = 1;           // a pixel
   int channels = 1;          // of these, without extra samples but for alpha
+  bool alpha = false;        // behind the colours
   bool associated = false;   // colours were multiplied by the alpha behind them
   bool one_plane = true;     // a pixel's samples lie together
   bool jpeg_ycbcr = false;   // libjpeg makes RGB of it
@@ -191,6 +193,7 @@ void read_extra_samples(const TiffFile& file, Layout& layout) {
   TIFFGetFieldDefaulted(file.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds);
   const uint16_t kind = count > 0 && kinds != nullptr ? kinds[0] : EXTRASAMPLE_UNSPECIFIED;
   const bool alpha = layout.samples > layout.colour_samples() && kind != EXTRASAMPLE_UNSPECIFIED;
+  layout.alpha = alpha;
   layout.associated = alpha && kind == EXTRASAMPLE_ASSOCALPHA;
   layout.channels = layout.colours == Colours::kPalette ? 3 : layout.colour_samples();
   if (alpha && layout.channels < 4) ++layout.channels;
@@ -306,28 +309,31 @@ uint8_t divided_by_alpha(int colour, int alpha) {
   return static_cast<uint8_t>(std::min(255, colour * 255 / alpha));
 }
 
-void put_pixel(const Layout& layout, const uint8_t* samples, uint8_t* to) {
+// A pixel's colours in RGB.
+std::array<uint8_t, 3> rgb_of(const Layout& layout, const uint8_t* samples) {
+  std::array<uint8_t, 3> rgb;
   switch (layout.colours) {
     case Colours::kWhiteIsZero:
     case Colours::kBlackIsZero: {
       const int most = layout.bits >= 8 ? 255 : (1 << layout.bits) - 1;
       int level = samples[0] * (255 / most);
       if (layout.colours == Colours::kWhiteIsZero) level = 255 - level;
-      to[0] = to[1] = to[2] = static_cast<uint8_t>(level);
-      return;
+      rgb.fill(static_cast<uint8_t>(level));
+      break;
     }
     case Colours::kPalette:
-      for (int c = 0; c < 3; ++c) to[c] = static_cast<uint8_t>(layout.map[c][samples[0]] >> 8);
-      return;
+      for (size_t c = 0; c < 3; ++c) rgb[c] = static_cast<uint8_t>(layout.map[c][samples[0]] >> 8);
+      break;
     case Colours::kRgb:
-      for (int c = 0; c < 3; ++c) {
-        to[c] = layout.associated ? divided_by_alpha(samples[c], samples[3]) : samples[c];
+      for (size_t c = 0; c < 3; ++c) {
+        rgb[c] = layout.associated ? divided_by_alpha(samples[c], samples[3]) : samples[c];
       }
-      return;
+      break;
     case Colours::kCmyk:
-      for (int c = 0; c < 3; ++c) to[c] = light_under_ink(255 - samples[3], samples[c]);
-      return;
+      for (size_t c = 0; c < 3; ++c) rgb[c] = light_under_ink(255 - samples[3], samples[c]);
+      break;
   }
+  return rgb;
 }
 
 class TiffDecoder final : public Decoder {
@@ -344,6 +350,9 @@ class TiffDecoder final : public Decoder {
     if (layout.size != job.info.stored) {
       throw InvalidArgumentError("the job's image info is not that of its TIFF");
     }
+    if (job.output.channels == 4 && (!layout.alpha || layout.colours == Colours::kCmyk)) {
+      refuse_alpha();
+    }
     if (layout.jpeg_ycbcr) TIFFSetField(file.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
     const Blocks blocks = blocks_of(file, layout);
     const auto [height, width] = blocks.size;
@@ -357,7 +366,8 @@ class TiffDecoder final : public Decoder {
   // Reads the block in row i and column j of the blocks, and takes what lies in the box.
   void read_block(const TiffFile& file, const Layout& layout, const Blocks& blocks, int64_t i,
                   int64_t j, const DecodeJob& job) {
-    const int planes = layout.one_plane ? 1 : needed_samples(layout);
+    const int64_t channels = job.output.channels;
+    const int planes = layout.one_plane ? 1 : needed_samples(layout, channels);
     const int64_t top = i * blocks.size.height, left = j * blocks.size.width;
     const int64_t rows = std::min(blocks.size.height, layout.size.height - top);
     memory_.resize(blocks.bytes * static_cast<size_t>(planes));
@@ -370,29 +380,30 @@ class TiffDecoder final : public Decoder {
     const int64_t end_x = std::min(job.box.right(), left + blocks.size.width);
     for (int64_t y = std::max(job.box.top, top); y < end_y; ++y) {
       const uint8_t* row = memory_.data() + static_cast<uint64_t>(y - top) * blocks.row_bytes;
-      uint8_t* to = job.output.row(y - job.box.top) + (begin_x - job.box.left) * 3;
-      for (int64_t x = begin_x; x < end_x; ++x, to += 3) {
-        take_pixel(layout, row, blocks.bytes, x - left, to);
+      uint8_t* to = job.output.row(y - job.box.top) + (begin_x - job.box.left) * channels;
+      for (int64_t x = begin_x; x < end_x; ++x, to += channels) {
+        take_pixel(layout, row, blocks.bytes, x - left, channels, to);
       }
     }
   }
 
   static size_t plane_index(int plane) { return static_cast<size_t>(plane); }
 
-  // Colours, and the alpha that they are divided by.
-  static int needed_samples(const Layout& layout) {
-    return layout.colour_samples() + (layout.associated ? 1 : 0);
+  // Colours, and alpha where they are divided by it or it is asked for.
+  static int needed_samples(const Layout& layout, int64_t channels) {
+    return layout.colour_samples() + (layout.associated || (layout.alpha && channels == 4) ? 1 : 0);
   }
 
   static void take_pixel(const Layout& layout, const uint8_t* row, uint64_t plane_bytes, int64_t x,
-                         uint8_t* to) {
-    std::array<uint8_t, 4> samples{};
-    for (int s = 0; s < needed_samples(layout); ++s) {
+                         int64_t channels, uint8_t* to) {
+    std::array<uint8_t, 5> samples{};
+    for (int s = 0; s < needed_samples(layout, channels); ++s) {
       samples[plane_index(s)] = layout.one_plane
                                     ? sample_at(row, x * layout.samples + s, layout.bits)
                                     : sample_at(row + plane_bytes * plane_index(s), x, layout.bits);
     }
-    put_pixel(layout, samples.data(), to);
+    const auto [red, green, blue] = rgb_of(layout, samples.data());
+    put_pixel(red, green, blue, samples[plane_index(layout.colour_samples())], channels, to);
   }
 
   static void read_plane(const TiffFile& file, const Blocks& blocks, int64_t block, int64_t rows,
@@ -426,6 +437,7 @@ ImageInfo probe_tiff(Bytes encoded) {
   info.format = ImageFormat::kTiff;
   info.stored = layout.size;
   info.channels = layout.channels;
+  info.bits = layout.bits;
   info.orientation = orientation_of(file);
   return info;
 }

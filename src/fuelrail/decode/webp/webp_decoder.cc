@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/job.h"
 #include "fuelrail/decode/webp/webp_header.h"
 
@@ -62,20 +63,26 @@ void decode_region(Bytes encoded, Size image, const Box& region, ImageView into)
   config.options.crop_left = static_cast<int>(region.left);
   config.options.crop_height = static_cast<int>(region.height);
   config.options.crop_width = static_cast<int>(region.width);
-  config.output.colorspace = MODE_RGB;
+  config.output.colorspace = into.channels == 4 ? MODE_RGBA : MODE_RGB;
   config.output.is_external_memory = 1;
   config.output.u.RGBA.rgba = into.data;
   config.output.u.RGBA.stride = static_cast<int>(into.row_stride_bytes);
   config.output.u.RGBA.size =
-      static_cast<size_t>(into.row_stride_bytes * (into.height - 1) + into.width * 3);
+      static_cast<size_t>(into.row_stride_bytes * (into.height - 1) + into.width * into.channels);
   const VP8StatusCode status = WebPDecode(data, encoded.size(), &config);
   WebPFreeDecBuffer(&config.output);
   if (status != VP8_STATUS_OK) throw_failure(status);
 }
 
-void copy_rows(ConstImageView from, ImageView to) {
+// To as many channels, or RGB to grey.
+void take_rows(ConstImageView from, ImageView to) {
   for (int64_t y = 0; y < to.height; ++y) {
-    std::memcpy(to.row(y), from.row(y), static_cast<size_t>(to.width) * 3);
+    if (from.channels == to.channels) {
+      std::memcpy(to.row(y), from.row(y), static_cast<size_t>(to.width * to.channels));
+      continue;
+    }
+    const uint8_t* rgb = from.row(y);
+    for (int64_t x = 0; x < to.width; ++x, rgb += 3) to.row(y)[x] = grey_of(rgb[0], rgb[1], rgb[2]);
   }
 }
 
@@ -90,6 +97,7 @@ class WebpDecoder final : public Decoder {
     if (probe_webp(job.encoded).stored != job.info.stored) {
       throw InvalidArgumentError("the job's image info is not that of its WebP");
     }
+    if (job.output.channels == 4 && job.info.channels != 4) refuse_alpha();
     const WebpFrame frame = first_frame(job.encoded, job.info);
     const Box seen = intersection(job.box, frame.place);
     if (seen != job.box) clear(job.output);  // an animation's canvas shows where the frame is not
@@ -101,27 +109,28 @@ class WebpDecoder final : public Decoder {
     const Box region = region_around(wanted, image);
     const ImageView to = job.output.crop(
         {seen.top - job.box.top, seen.left - job.box.left, seen.height, seen.width});
-    if (region == wanted && to.row_stride_bytes <= std::numeric_limits<int>::max()) {
+    if (region == wanted && to.channels != 1 &&
+        to.row_stride_bytes <= std::numeric_limits<int>::max()) {
       decode_region(frame.encoded, image, region, to);
       return;
     }
-    const ImageView decoded = in_scratch(region.size());
+    const ImageView decoded = in_scratch(region.size(), to.channels == 4 ? 4 : 3);
     decode_region(frame.encoded, image, region, decoded);
-    copy_rows(decoded.crop({wanted.top - region.top, wanted.left - region.left, wanted.height,
+    take_rows(decoded.crop({wanted.top - region.top, wanted.left - region.left, wanted.height,
                             wanted.width}),
               to);
   }
 
   static void clear(ImageView pixels) {
     for (int64_t y = 0; y < pixels.height; ++y) {
-      std::memset(pixels.row(y), 0, static_cast<size_t>(pixels.width) * 3);
+      std::memset(pixels.row(y), 0, static_cast<size_t>(pixels.width * pixels.channels));
     }
   }
 
-  ImageView in_scratch(Size size) {
-    const auto bytes = static_cast<size_t>(size.height * size.width * 3);
+  ImageView in_scratch(Size size, int64_t channels) {
+    const auto bytes = static_cast<size_t>(size.height * size.width * channels);
     if (scratch_.size() < bytes) scratch_.resize(bytes);
-    return {scratch_.data(), size.height, size.width, 3, size.width * 3};
+    return {scratch_.data(), size.height, size.width, channels, size.width * channels};
   }
 
   std::vector<uint8_t> scratch_;

@@ -1,0 +1,90 @@
+#include "fuelrail/encode/jpeg_encoder.h"
+
+// jpeglib.h needs these two first.
+#include <cstdio>
+// clang-format off
+#include <jpeglib.h>
+// clang-format on
+#include <fmt/format.h>
+
+#include <csetjmp>
+#include <string>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+// libjpeg reports errors by a call that must not return; it jumps back to `landing`.
+struct ErrorManager {
+  jpeg_error_mgr base;  // first: libjpeg hands a pointer to it back
+  std::jmp_buf landing;
+  char message[JMSG_LENGTH_MAX];
+};
+
+void jump_back(j_common_ptr info) {
+  auto* errors = reinterpret_cast<ErrorManager*>(info->err);
+  errors->base.format_message(info, errors->message);
+  std::longjmp(errors->landing, 1);
+}
+
+void say_nothing(j_common_ptr) {}
+
+// No baseline file of this size, grey or 4:2:0, is longer (libjpeg-turbo's own bound, tjBufSize):
+// so libjpeg never has to grow the buffer that it is given.
+size_t longest_jpeg(int64_t height, int64_t width) {
+  const auto padded = [](int64_t side) { return static_cast<size_t>((side + 15) & ~int64_t{15}); };
+  return padded(height) * padded(width) * 3 + 2048;
+}
+
+// Returns whether it went well. No object with a destructor lives in this frame: longjmp skips it.
+// Writes at `*bytes`, where `*size` are free; sets `*size` to the bytes used.
+bool compress(ConstImageView image, int quality, unsigned char** bytes, unsigned long* size,
+              ErrorManager& errors) {
+  jpeg_compress_struct jpeg{};
+  jpeg.err = jpeg_std_error(&errors.base);
+  errors.base.error_exit = jump_back;
+  errors.base.output_message = say_nothing;
+  if (setjmp(errors.landing) != 0) {
+    jpeg_destroy_compress(&jpeg);
+    return false;
+  }
+  jpeg_create_compress(&jpeg);
+  jpeg_mem_dest(&jpeg, bytes, size);
+  jpeg.image_height = static_cast<JDIMENSION>(image.height);
+  jpeg.image_width = static_cast<JDIMENSION>(image.width);
+  jpeg.input_components = static_cast<int>(image.channels);
+  jpeg.in_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&jpeg);  // also sets the sampling factors: 4:2:0 of colour
+  jpeg_set_quality(&jpeg, quality, TRUE);
+  jpeg.dct_method = JDCT_ISLOW;
+  jpeg_start_compress(&jpeg, TRUE);
+  while (jpeg.next_scanline < jpeg.image_height) {
+    JSAMPROW row = const_cast<JSAMPROW>(image.row(jpeg.next_scanline));
+    jpeg_write_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  jpeg_destroy_compress(&jpeg);
+  return true;
+}
+
+}  // namespace
+
+void encode_jpeg(ConstImageView image, int quality, std::vector<std::byte>& out) {
+  if (image.height > JPEG_MAX_DIMENSION || image.width > JPEG_MAX_DIMENSION) {
+    throw UnsupportedError("the image is too large for a JPEG",
+                           {.expected = fmt::format("at most {} pixels a side", JPEG_MAX_DIMENSION),
+                            .found = fmt::format("{} x {}", image.height, image.width)});
+  }
+  out.resize(longest_jpeg(image.height, image.width));
+  auto* bytes = reinterpret_cast<unsigned char*>(out.data());
+  unsigned long size = out.size();
+  ErrorManager errors{};
+  if (!compress(image, quality, &bytes, &size, errors)) {
+    throw StateError(std::string("libjpeg cannot encode: ") + errors.message,
+                     {.remedy = "Report it: what fuelrail gives to libjpeg can be encoded"});
+  }
+  out.resize(size);
+}
+
+}  // namespace fuelrail
