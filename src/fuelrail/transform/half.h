@@ -29,6 +29,17 @@ constexpr uint16_t to_half(float value) {
   return static_cast<uint16_t>(sign | (half + up));
 }
 
+// Returns: the same number; infinities and NaN too.
+constexpr float from_half(uint16_t half) {
+  const uint32_t sign = uint32_t{half} >> 15 << 31;
+  const uint32_t exponent = half >> 10 & 0x1f;
+  const uint32_t significand = half & 0x3ff;
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000 | significand << 13);
+  if (exponent > 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | significand << 13);
+  const float magnitude = static_cast<float>(significand) * 0x1p-24f;
+  return sign == 0 ? magnitude : -magnitude;
+}
+
 // Returns: the nearest bfloat16, the even one of two equally near; infinity beyond the largest.
 // Requires: not NaN.
 constexpr uint16_t to_bfloat16(float value) {

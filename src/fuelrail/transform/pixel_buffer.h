@@ -20,8 +20,8 @@ class PixelBuffer {
   // Pixels without a value: every one is written before it is read. `margin` columns on both sides
   // of each row are the buffer's memory too. What an earlier view showed is gone. Errors:
   // std::bad_alloc; the buffer is empty then.
-  ImageView resize(Size size, int64_t margin = 0) {
-    const int64_t row_stride_bytes = (size.width + 2 * margin) * kChannels;
+  ImageView resize(Size size, int64_t margin = 0, int64_t channels = kChannels) {
+    const int64_t row_stride_bytes = (size.width + 2 * margin) * channels;
     const auto needed = static_cast<size_t>(size.height * row_stride_bytes);
     if (needed > capacity_ || (capacity_ > kKeptBytes && needed <= kKeptBytes)) {
       data_.reset();  // before the new memory is there: never both
@@ -29,7 +29,7 @@ class PixelBuffer {
       data_ = std::make_unique_for_overwrite<uint8_t[]>(needed + kReadableBehind);
       capacity_ = needed;
     }
-    return {data_.get() + margin * kChannels, size.height, size.width, kChannels, row_stride_bytes};
+    return {data_.get() + margin * channels, size.height, size.width, channels, row_stride_bytes};
   }
 
   size_t capacity() const { return capacity_; }

@@ -23,4 +23,8 @@ SineCosine portable_sine_cosine(double degrees);
 // Requires: |x| < 2^52.
 double round_half_even(double x);
 
+// The same of a float, for pixels: a float of 2^23 has no room for a fraction.
+// Requires: |x| < 2^22.
+inline float round_half_even(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
+
 }  // namespace fuelrail

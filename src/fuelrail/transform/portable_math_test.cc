@@ -44,6 +44,8 @@ TEST(PortableMath, round_takes_the_even_of_two_equally_near) {
   EXPECT_EQ(round_half_even(2.5001), 3.0);
   for (int i = -1000; i <= 1000; ++i) {
     ASSERT_EQ(round_half_even(i / 4.0), std::nearbyint(i / 4.0)) << i;
+    const float quarter = static_cast<float>(i) / 4;
+    ASSERT_EQ(round_half_even(quarter), std::nearbyintf(quarter)) << i;
   }
 }
 

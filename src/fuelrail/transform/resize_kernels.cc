@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "fuelrail/transform/resize_kernels.h"
+#include "fuelrail/transform/simd_blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuelrail {
@@ -79,31 +80,6 @@ void BlendRows(std::span<const uint8_t* const> rows, std::span<const VerticalPai
 
 #else
 
-using D8 = hn::CappedTag<uint8_t, 64>;
-using D16 = hn::RepartitionToWide<hn::Rebind<int8_t, D8> >;
-using D32 = hn::RepartitionToWide<D16>;
-using V8 = hn::Vec<D8>;
-using V16 = hn::Vec<D16>;
-using V32 = hn::Vec<D32>;
-
-constexpr int64_t kBytes = static_cast<int64_t>(hn::MaxLanes(D8()));
-constexpr int64_t kBlocks = kBytes / 16;
-
-// Sums of products of adjacent 16-bit lanes.
-class PairSums {
- public:
-  // Written out, as in Sums: GCC compiles constructors of its own for the wrong target.
-  HWY_INLINE PairSums() : even_(hn::Zero(D32())), odd_(hn::Zero(D32())) {}
-  HWY_INLINE void add(V16 pixels, V16 weights) {
-    even_ = hn::ReorderWidenMulAccumulate(D32(), pixels, weights, even_, odd_);
-  }
-  HWY_INLINE V32 sum() const { return hn::RearrangeToOddPlusEven(even_, odd_); }
-
- private:
-  V32 even_;
-  V32 odd_;
-};
-
 // The sums of one register of outputs.
 struct Sums {
   HWY_INLINE Sums() {}
@@ -120,18 +96,6 @@ struct Sums {
   PairSums high;
   PairSums low;
 };
-
-// One block of 16 bytes from each of 1, 2 or 4 places.
-template <class D>
-HWY_INLINE hn::Vec<D> load_blocks(D d, const uint8_t* row, const int32_t* offsets) {
-  const hn::Half<D> half;
-  if constexpr (hn::MaxLanes(d) == 16) {
-    return hn::LoadU(d, row + offsets[0]);
-  } else {
-    constexpr size_t kHalf = hn::MaxLanes(half) / 16;
-    return hn::Combine(d, load_blocks(half, row, offsets + kHalf), load_blocks(half, row, offsets));
-  }
-}
 
 // Takes two pixels of each block apart: red, red, green, green, blue, blue as 16-bit lanes.
 template <int kFirstByte>
@@ -215,19 +179,6 @@ void ResampleRows(const HorizontalTable& table, std::span<const uint8_t* const> 
                   std::span<uint8_t* const> to) {
   if (rows.size() == 2) return resample_known<2>(table, rows.data(), to.data());
   resample_known<1>(table, rows.data(), to.data());
-}
-
-// 16-bit lanes to bytes, block by block, clipped.
-HWY_INLINE V8 pack(V16 first, V16 second) {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return V8{_mm512_packus_epi16(first.raw, second.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return V8{_mm256_packus_epi16(first.raw, second.raw)};
-#else
-  static_assert(kBlocks == 1);
-  const hn::Half<D8> half;
-  return hn::Combine(D8(), hn::DemoteTo(half, second), hn::DemoteTo(half, first));
-#endif
 }
 
 HWY_INLINE V16 both(const int16_t (&weights)[2]) {

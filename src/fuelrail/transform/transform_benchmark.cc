@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "fuelrail/base/philox.h"
+#include "fuelrail/transform/cv_color.h"
+#include "fuelrail/transform/cv_resize.h"
+#include "fuelrail/transform/cv_warp.h"
 #include "fuelrail/transform/normalize.h"
 #include "fuelrail/transform/plan.h"
 #include "fuelrail/transform/plan_runner.h"
@@ -59,6 +62,63 @@ void resample_random_crops(benchmark::State& state) {
   for (auto _ : state) {
     const Plan plan = resolve(transforms, from.size, Philox(1, 0, position++));
     resampler.resample(from.view(), whole(from.size), plan.steps[0], to.view());
+    benchmark::ClobberMemory();
+  }
+  label(state);
+}
+
+// OpenCV's, to 224 x 224; arguments: height, width, channels, interpolation.
+void cv_resize(benchmark::State& state) {
+  const Size size{state.range(0), state.range(1)};
+  const int64_t channels = state.range(2);
+  Pixels from({size.height, size.width * channels});
+  Pixels to({224, 224 * channels});
+  const ConstImageView input{from.bytes.data(), size.height, size.width, channels,
+                             size.width * channels};
+  const ImageView output{to.bytes.data(), 224, 224, channels, 224 * channels};
+  CvResizer resizer;
+  for (auto _ : state) {
+    resizer.resize(input, output, static_cast<CvInterpolation>(state.range(3)));
+    benchmark::ClobberMemory();
+  }
+  label(state);
+}
+
+// A rotation by 30 degrees, 256 x 256 to as many; argument: interpolation.
+void cv_warp(benchmark::State& state) {
+  Pixels from({256, 256});
+  Pixels to({256, 256});
+  const CvAffine affine{{0.866, 0.5, -46.8, -0.5, 0.866, 81.2}};
+  for (auto _ : state) {
+    cv_warp_affine(from.view(), affine, static_cast<CvInterpolation>(state.range(0)), 255,
+                   to.view());
+    benchmark::ClobberMemory();
+  }
+}
+
+// There and back, 224 x 224.
+void cv_hls(benchmark::State& state) {
+  Pixels pixels({224, 224});
+  for (auto _ : state) {
+    cv_rgb_to_hls(pixels.view(), pixels.view());
+    cv_hls_to_rgb(pixels.view(), pixels.view());
+    benchmark::ClobberMemory();
+  }
+}
+
+// As in an epoch: every image has another size and crop, so tables are new. Argument:
+// interpolation.
+void cv_resize_random_crops(benchmark::State& state) {
+  Pixels from({400, 500});
+  Pixels to({224, 224});
+  CvResizer resizer;
+  uint32_t random = 1;
+  for (auto _ : state) {
+    random = random * 1664525 + 1013904223;
+    const ConstImageView crop =
+        from.view().crop({random >> 24 & 63, random >> 16 & 63, 150 + (random >> 8 & 127),
+                          200 + (random >> 20 & 127)});
+    resizer.resize(crop, to.view(), static_cast<CvInterpolation>(state.range(0)));
     benchmark::ClobberMemory();
   }
   label(state);
@@ -154,6 +214,22 @@ BENCHMARK(resample)
     ->Args({375, 500, kBilinear})    // whole photograph
     ->Args({1200, 1600, kBilinear})  // megapixels
     ->Args({300, 350, kBicubic});
+BENCHMARK(cv_resize)
+    ->Unit(benchmark::kMillisecond)
+    ->ArgNames({"height", "width", "channels", "interpolation"})
+    ->ArgsProduct({{375}, {500}, {3}, {0, 1, 2, 3, 4}})
+    ->ArgsProduct({{256}, {341}, {3}, {1, 2, 3}})
+    ->ArgsProduct({{100}, {120}, {3}, {1, 2}})
+    ->ArgsProduct({{1200}, {1600}, {3}, {1, 2, 3}})
+    ->ArgsProduct({{448}, {448}, {3}, {1}})
+    ->ArgsProduct({{672}, {672}, {3}, {3}})
+    ->ArgsProduct({{375}, {500}, {1, 4}, {1, 2, 3}});
+BENCHMARK(cv_hls)->Unit(benchmark::kMillisecond);
+BENCHMARK(cv_resize_random_crops)
+    ->Unit(benchmark::kMillisecond)
+    ->ArgName("interpolation")
+    ->DenseRange(1, 3);
+BENCHMARK(cv_warp)->Unit(benchmark::kMillisecond)->ArgName("interpolation")->DenseRange(0, 4);
 BENCHMARK(resample_random_crops)->Unit(benchmark::kMillisecond);
 BENCHMARK(resolve_random_crop)->Unit(benchmark::kMicrosecond);
 BENCHMARK(write_pixels)

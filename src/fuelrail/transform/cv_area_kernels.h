@@ -1,0 +1,47 @@
+// The inner loops of OpenCV's means of areas, and their table. Private to the module. Rows between
+// the passes are those of cv_resize_kernels.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fuelrail/transform/cv_resize_kernels.h"
+#include "fuelrail/transform/cv_taps.h"
+
+namespace fuelrail {
+
+// The horizontal pass. For each group of outputs and each tap a weight an output, for colours
+// kCvLanes times.
+struct CvAreaColumns {
+  int64_t block() const { return cv_lanes(channels); }
+  int64_t tap_of_group() const { return kCvGroup * block(); }
+  int64_t channels = 3;
+  int64_t width = 0;  // outputs
+  int64_t taps = 0;
+  std::vector<int32_t> offsets;  // byte of each output's first tap
+  std::vector<float> weights;
+  int64_t bytes_read = 0;  // from the start of a row, at most
+};
+// For rows that begin at input pixel `first`.
+void build(const CvAreaTaps& taps, int64_t first, int64_t channels, CvAreaColumns& columns);
+
+// Makes a row of columns.width pixels: sums in the order of the taps. Requires: columns.bytes_read
+// readable bytes at `row`; cv_row_values writable values.
+void cv_area_row(const CvAreaColumns& columns, const uint8_t* row, float* to);
+
+// sum = weight * row, or sum += weight * row. Here and below cv_row_values may be touched.
+void cv_area_begin(const float* row, float weight, int64_t values, float* sum);
+void cv_area_add(const float* row, float weight, int64_t values, float* sum);
+
+// To the nearest level, the even one of two.
+void cv_area_round(const float* sum, int64_t values, uint8_t* to);
+
+// Means of 2 x 2 pixels, a half rounded up: `pixels` of them, with the lanes between the passes.
+// Requires: 2 * pixels * channels + 64 readable bytes at each row.
+void cv_halve_rows(const uint8_t* upper, const uint8_t* lower, int64_t pixels, int64_t channels,
+                   uint8_t* to);
+
+// sums[i] += row[i].
+void cv_add_row(const uint8_t* row, int64_t bytes, int32_t* sums);
+
+}  // namespace fuelrail

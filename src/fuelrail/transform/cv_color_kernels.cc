@@ -1,0 +1,113 @@
+// The kernels take 16 pixels at once, whatever the vector's length.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fuelrail/transform/cv_color_kernels.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+#include <limits>
+
+#include "fuelrail/transform/cv_color_kernels.h"
+#include "fuelrail/transform/rgb_steps-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuelrail {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr float kLevel = 1.0f / 255.0f;
+
+// To the nearest whole number, the even one of two: what is stored is cut.
+HWY_INLINE VF rounded(VF v) {
+  const VF big = hn::Set(DF(), 0x1.8p23f);
+  return hn::Sub(hn::Add(v, big), big);
+}
+
+// Source: OpenCV 4.8, modules/imgproc/src/color_hsv.simd.hpp, of levels divided by 255.
+struct ToHls {
+  HWY_INLINE void operator()(Rgb& pixel) const {
+    const DF d;
+    const VF scale = hn::Set(d, kLevel);
+    const VF r = hn::Mul(pixel.r, scale);
+    const VF g = hn::Mul(pixel.g, scale);
+    const VF b = hn::Mul(pixel.b, scale);
+    const VF most = hn::Max(hn::Max(r, g), b);
+    const VF least = hn::Min(hn::Min(r, g), b);
+    const VF span = hn::Sub(most, least);
+    const VF sum = hn::Add(most, least);
+    const VF half = hn::Set(d, 0.5f);
+    const VF lightness = hn::Mul(sum, half);
+    const VF divisor = hn::IfThenElse(hn::Lt(lightness, half), sum, hn::Sub(hn::Set(d, 2.0f), sum));
+    const VF degrees = hn::Div(hn::Set(d, 60.0f), span);
+    const auto is_red = hn::Eq(most, r);
+    const auto is_green = hn::Eq(most, g);
+    const VF apart = hn::IfThenElse(is_red, hn::Sub(g, b),
+                                    hn::IfThenElse(is_green, hn::Sub(b, r), hn::Sub(r, g)));
+    const VF around = hn::IfThenElseZero(hn::Lt(g, b), hn::Set(d, 360.0f));
+    const VF begin = hn::IfThenElse(
+        is_red, around, hn::IfThenElse(is_green, hn::Set(d, 120.0f), hn::Set(d, 240.0f)));
+    const VF hue = hn::Mul(hn::Add(hn::Mul(apart, degrees), begin), half);
+    const auto is_coloured = hn::Gt(span, hn::Set(d, std::numeric_limits<float>::epsilon()));
+    const VF full = hn::Set(d, 255.0f);
+    pixel.r = rounded(hn::IfThenElseZero(is_coloured, hue));
+    pixel.g = rounded(hn::Mul(lightness, full));
+    pixel.b = rounded(hn::Mul(hn::IfThenElseZero(is_coloured, hn::Div(span, divisor)), full));
+  }
+};
+
+struct ToRgb {
+  HWY_INLINE void operator()(Rgb& pixel) const {
+    const DF d;
+    const VF lightness = hn::Mul(pixel.g, hn::Set(d, kLevel));
+    const VF saturation = hn::Mul(pixel.b, hn::Set(d, kLevel));
+    const VF product = hn::Mul(lightness, saturation);
+    const VF reach =
+        hn::IfThenElse(hn::Le(lightness, hn::Set(d, 0.5f)), product, hn::Sub(saturation, product));
+    const VF turned = hn::Mul(pixel.r, hn::Set(d, 6.0f / 180.0f));
+    const VF whole = hn::Floor(turned);
+    const VF into = hn::Sub(turned, whole);
+    const VF six = hn::Set(d, 6.0f);
+    const VF sector = hn::IfThenElse(hn::Lt(whole, six), whole, hn::Sub(whole, six));
+    const VF slope = hn::Mul(reach, hn::Add(into, into));
+    const VF full = hn::Set(d, 255.0f);
+    const VF high = hn::Add(lightness, reach);
+    const VF low = hn::Sub(lightness, reach);
+    const VF falling = hn::Sub(high, slope);
+    const VF rising = hn::Add(low, slope);
+    const hn::Mask<DF> is[5] = {hn::Eq(sector, hn::Zero(d)), hn::Eq(sector, hn::Set(d, 1.0f)),
+                                hn::Eq(sector, hn::Set(d, 2.0f)), hn::Eq(sector, hn::Set(d, 3.0f)),
+                                hn::Eq(sector, hn::Set(d, 4.0f))};
+    pixel.r = rounded(hn::Mul(sector_value(is, high, falling, low, low, rising, high), full));
+    pixel.g = rounded(hn::Mul(sector_value(is, rising, high, high, falling, low, low), full));
+    pixel.b = rounded(hn::Mul(sector_value(is, low, low, rising, high, high, falling), full));
+  }
+};
+
+void RgbToHls(uint8_t* pixels, int64_t count) { change_pixels(pixels, count, ToHls()); }
+void HlsToRgb(uint8_t* pixels, int64_t count) { change_pixels(pixels, count, ToRgb()); }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fuelrail
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace fuelrail {
+
+HWY_EXPORT(RgbToHls);
+HWY_EXPORT(HlsToRgb);
+
+void cv_pixels_to_hls(uint8_t* pixels, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(RgbToHls)(pixels, count);
+}
+void cv_pixels_to_rgb(uint8_t* pixels, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(HlsToRgb)(pixels, count);
+}
+
+}  // namespace fuelrail
+#endif

@@ -1,0 +1,56 @@
+// Resizing of 8-bit images equal to OpenCV 4.8's `cv2.resize` to the bit (without IPP, whose
+// results differ): for programs whose pixels must be those of MXNet or OpenCV. resize.h is Pillow's
+// and the product's own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "fuelrail/base/box.h"
+#include "fuelrail/base/image_view.h"
+
+namespace fuelrail {
+
+// The values of cv2.INTER_*.
+enum class CvInterpolation : uint8_t {
+  kNearest = 0,
+  kLinear = 1,
+  kCubic = 2,
+  kArea = 3,
+  kLanczos4 = 4,
+};
+
+// The pixels of `window` in what an image of size `input` becomes when it is resized to `output`.
+struct CvResizeStep {
+  Size input;
+  Size output;
+  Box window;  // in pixels of `output`, inside it, not empty
+  CvInterpolation interpolation = CvInterpolation::kLinear;
+};
+
+// The pixels of the input that the step's window is made of: not empty, inside the input.
+Box needed_input(const CvResizeStep& step);
+
+// Keeps its tables and its intermediate rows between calls. Threads: one resizer a thread.
+class CvResizer {
+ public:
+  CvResizer();
+  ~CvResizer();
+  CvResizer(CvResizer&&) noexcept;
+  CvResizer& operator=(CvResizer&&) noexcept;
+
+  // The whole of `from` to the size of `to`; equal sizes are copied. Requires: both not empty,
+  // equal channels, 1, 3 or 4; no overlap.
+  void resize(ConstImageView from, ImageView to, CvInterpolation interpolation);
+
+  // The step's window alone: the same pixels as those of the whole result, at the cost of the
+  // window. `from` holds the pixels of `from_box` (in the coordinates of the step's input), which
+  // contains needed_input(step). Requires: to.size() == step.window.size(); else as above.
+  void resize(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fuelrail
