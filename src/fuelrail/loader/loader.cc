@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -19,13 +20,16 @@ namespace {
 constexpr double kDefaultMaxBad = 0.01;  // of the share
 constexpr size_t kLeastMaxBad = 10;
 
-void check(const LoaderOptions& options) {
+// What workers do whom nobody said what to do: images, as the options say.
+LoaderWork image_work(const std::shared_ptr<const Container>& container,
+                      const LoaderOptions& options) {
   fuelrail::check(options.transforms);
   fuelrail::check(PixelFormat{options.dtype, options.layout, normalization(options.transforms)});
   if (options.max_pixels < 1) {
     throw InvalidArgumentError("`max_pixels` must be at least 1",
                                {.found = fmt::format("{}", options.max_pixels)});
   }
+  return {image_columns(*container, options), image_worker_factory(container, options)};
 }
 
 EpochSamplerOptions sampler_options(const Container& container, const LoaderOptions& options) {
@@ -111,23 +115,23 @@ std::shared_ptr<const Container> not_empty(std::shared_ptr<const Container> cont
 }  // namespace
 
 struct Loader::Impl {
-  Impl(std::shared_ptr<const Container> from, LoaderOptions with)
+  Impl(std::shared_ptr<const Container> from, LoaderOptions with, std::optional<LoaderWork> given)
       : container(not_empty(std::move(from))),
-        options((check(with), std::move(with))),
+        options(std::move(with)),
+        work(given ? *std::move(given) : image_work(container, options)),
         sampling(sampler_options(*container, options)),
         layout(make_layout(slot_rows(sampling, options.fed != nullptr))),
         running(make_engine({})) {}
 
   std::shared_ptr<const BatchLayout> make_layout(size_t rows) const {
-    return std::make_shared<BatchLayout>(image_columns(*container, options), rows);
+    return std::make_shared<BatchLayout>(work.columns, rows);
   }
   std::unique_ptr<Sampler> make_sampler(Progress at) const {
     if (options.fed) return options.fed(at);
     return std::make_unique<EpochSampler>(sampling, at);
   }
   std::shared_ptr<Engine> make_engine(Progress at, const Engine* before = nullptr) const {
-    return std::make_shared<Engine>(container, make_sampler(at), layout,
-                                    image_worker_factory(container, options),
+    return std::make_shared<Engine>(container, make_sampler(at), layout, work.make_worker,
                                     EngineOptions{.threads = options.threads,
                                                   .prefetch = options.prefetch,
                                                   .read_threads = options.read_threads,
@@ -160,6 +164,7 @@ struct Loader::Impl {
 
   std::shared_ptr<const Container> container;
   LoaderOptions options;
+  LoaderWork work;
   EpochSamplerOptions sampling;
   std::shared_ptr<const BatchLayout> layout;
   Phase phase = Phase::kBeforeBatch;
@@ -172,7 +177,9 @@ struct Loader::Impl {
 };
 
 Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options)
-    : impl_(std::make_unique<Impl>(std::move(container), std::move(options))) {}
+    : impl_(std::make_unique<Impl>(std::move(container), std::move(options), std::nullopt)) {}
+Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options, LoaderWork work)
+    : impl_(std::make_unique<Impl>(std::move(container), std::move(options), std::move(work))) {}
 Loader::~Loader() = default;
 
 Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
@@ -196,6 +203,9 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
     impl_->too_many_bad = std::current_exception();
     throw;
   } catch (const std::bad_alloc&) {
+    if (engine->progress() != before) note_handout();
+    throw no_memory(*impl_->layout, impl_->options.prefetch + 2, stats().slots_lent);
+  } catch (const std::length_error&) {  // a container's word for the same
     if (engine->progress() != before) note_handout();
     throw no_memory(*impl_->layout, impl_->options.prefetch + 2, stats().slots_lent);
   } catch (...) {

@@ -12,10 +12,17 @@
 #include "fuelrail/batch/batch.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/engine/engine.h"
+#include "fuelrail/engine/worker.h"
 #include "fuelrail/loader/options.h"
 #include "fuelrail/sampler/state.h"
 
 namespace fuelrail {
+
+// What becomes of records, where it is not images as LoaderOptions says them.
+struct LoaderWork {
+  std::vector<ColumnSpec> columns;  // of the batches
+  WorkerFactory make_worker;        // of workers that write them; called as Engine says
+};
 
 //   Loader loader(open_container("train.rec"), {.batch_size = 256, .shuffle = Shuffle::kFull,
 //   .transforms = {...}}); for (int epoch = 0; epoch < 90; ++epoch)
@@ -28,6 +35,11 @@ class Loader {
   // Errors: InvalidArgumentError for any bad option or combination (among them: an unknown
   // field).
   Loader(std::shared_ptr<const Container> container, LoaderOptions options);
+  // Batches of columns that the caller's own workers write. Of `options`, those of the images mean
+  // nothing then: transforms, dtype, layout, orientation, scaled_decode, max_pixels, fields.
+  // Requires: `work.make_worker` is not empty. Errors: InvalidArgumentError for any other bad
+  // option, and for columns that BatchLayout refuses.
+  Loader(std::shared_ptr<const Container> container, LoaderOptions options, LoaderWork work);
   ~Loader();
 
   // Empty at the end of an epoch; the call after that begins the next one. Errors: Engine::next's;

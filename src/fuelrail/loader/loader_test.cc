@@ -196,6 +196,13 @@ TEST_F(LoaderTest, batches_beyond_all_memory_are_an_error_with_their_bytes_and_s
   }
 }
 
+TEST_F(LoaderTest, more_batches_ahead_than_can_be_counted_are_the_same_error) {
+  LoaderOptions options = some_options();
+  options.prefetch = size_t{1} << 62;
+  Loader loader = make(options);
+  EXPECT_THROW(loader.next(), OutOfMemoryError);
+}
+
 TEST_F(LoaderTest, the_ranks_together_give_the_global_batches) {
   LoaderOptions options = some_options();
   options.batch_size = 4;
@@ -318,6 +325,54 @@ TEST_F(LoaderTest, images_of_no_common_size_are_rows_in_memory_that_is_used_agai
     EXPECT_THAT(seen, SizeIs(kRecords));
   }
   EXPECT_EQ(loader.stats().deliver.bytes, delivered);
+}
+
+// Writes how many bytes each record's image has.
+class ImageLengthWorker final : public Worker {
+ public:
+  explicit ImageLengthWorker(std::shared_ptr<const Container> container)
+      : container_(std::move(container)) {}
+
+  void process(std::span<Task> tasks) override {
+    for (Task& task : tasks) {
+      try {
+        container_->parse(task.entry.record, task.framed, sample_);
+        const uint64_t bytes = sample_.fields[0].bytes.size();
+        std::memcpy(task.batch->row(0, task.row), &bytes, sizeof bytes);
+      } catch (...) {
+        task.error = std::current_exception();
+      }
+    }
+  }
+
+ private:
+  std::shared_ptr<const Container> container_;
+  Sample sample_;
+};
+
+TEST_F(LoaderTest, workers_of_the_callers_own_write_columns_of_his_own) {
+  LoaderOptions options;
+  options.batch_size = 4;
+  options.fields = {};
+  options.threads = 2;
+  Loader loader(
+      set_.container, options,
+      {.columns = {{"length", DType::kInt64, {}}}, .make_worker = [container = set_.container] {
+         return std::make_unique<ImageLengthWorker>(container);
+       }});
+  std::vector<std::byte> framed;
+  Sample sample;
+  uint64_t record = 0;
+  while (auto batch = loader.next()) {
+    ASSERT_THAT(batch->layout().columns(), SizeIs(1));
+    for (size_t i = 0; i < batch->rows(); ++i, ++record) {
+      uint64_t length = 0;
+      std::memcpy(&length, batch->row(0, i), sizeof length);
+      read_sample(*set_.container, record, framed, sample);
+      EXPECT_EQ(length, sample.fields[0].bytes.size());
+    }
+  }
+  EXPECT_EQ(record, kRecords);
 }
 
 }  // namespace

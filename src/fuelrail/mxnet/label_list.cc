@@ -1,0 +1,121 @@
+#include "fuelrail/mxnet/label_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/parse_number.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr std::string_view kColumnEnds = " \t\v\f";
+constexpr std::string_view kLineEnds = "\r\n";
+
+struct ListRow {
+  const std::string& uri;
+  uint64_t line;  // counted from 1
+  int64_t label_width;
+};
+
+// What a row should look like, for errors.
+std::string columns_wanted(int64_t label_width) {
+  if (label_width < 0) return "id, one label or more, path";
+  return fmt::format("id, {} label{}, path", label_width, label_width == 1 ? "" : "s");
+}
+
+[[noreturn]] void refuse_row(const ListRow& row, const char* failure, ErrorDetail detail) {
+  detail.path = row.uri;
+  throw CorruptError(fmt::format("line {}: {}", row.line, failure), std::move(detail));
+}
+
+void split_columns(std::string_view line, std::vector<std::string_view>& columns) {
+  columns.clear();
+  for (size_t end = 0;;) {
+    const size_t begin = line.find_first_not_of(kColumnEnds, end);
+    if (begin == std::string_view::npos) return;
+    end = std::min(line.find_first_of(kColumnEnds, begin), line.size());
+    columns.push_back(line.substr(begin, end - begin));
+  }
+}
+
+float label_of(std::string_view text, const ListRow& row) {
+  std::string_view number = text;
+  if (number.starts_with('+')) number.remove_prefix(1);
+  const std::optional<double> label = parse_number<double>(number);
+  if (label && std::isfinite(static_cast<float>(*label))) return static_cast<float>(*label);
+  refuse_row(row, "the label is not a number",
+             {.expected = columns_wanted(row.label_width),
+              .found = fmt::format("'{}'", text),
+              .remedy = row.label_width < 0
+                            ? "Give label_width where paths hold spaces"
+                            : "Give the number of labels that the list has as label_width"});
+}
+
+uint64_t id_of(std::string_view text, const ListRow& row) {
+  const std::optional<uint64_t> id = parse_number<uint64_t>(text);
+  if (id) return *id;
+  refuse_row(row, "the id is not a number",
+             {.expected = "a whole number from 0", .found = fmt::format("'{}'", text)});
+}
+
+// How many labels the row has. With a fixed width the path may be missing: MXNet does not look.
+size_t count_labels(const std::vector<std::string_view>& columns, const ListRow& row) {
+  const bool any_width = row.label_width < 0;
+  const size_t least = any_width ? 3 : static_cast<size_t>(row.label_width) + 1;
+  if (columns.size() < least) {
+    refuse_row(
+        row, "the line has too few columns",
+        {.expected = columns_wanted(row.label_width),
+         .found = fmt::format("{} column{}", columns.size(), columns.size() == 1 ? "" : "s")});
+  }
+  return any_width ? columns.size() - 2 : static_cast<size_t>(row.label_width);
+}
+
+}  // namespace
+
+LabelList::LabelList(std::string_view text, int64_t label_width, const std::string& uri)
+    : uri_(uri) {
+  if (label_width != -1 && label_width < 1) {
+    throw InvalidArgumentError("label_width cannot have this value",
+                               {.expected = "1 or more, or -1 for rows of any width",
+                                .found = fmt::format("{}", label_width)});
+  }
+  std::vector<std::string_view> columns;
+  for (size_t begin = 0, line = 1; begin < text.size(); ++line) {
+    const size_t end = std::min(text.find_first_of(kLineEnds, begin), text.size());
+    split_columns(text.substr(begin, end - begin), columns);
+    begin = text.substr(end).starts_with("\r\n") ? end + 2 : end + 1;
+    if (columns.empty()) continue;
+    const ListRow row{uri_, line, label_width};
+    const uint64_t id = id_of(columns.front(), row);
+    const Row place{labels_.size(), count_labels(columns, row)};
+    for (size_t i = 1; i <= place.count; ++i) labels_.push_back(label_of(columns[i], row));
+    rows_.insert_or_assign(id, place);
+  }
+  for (const auto& [id, row] : rows_) widest_ = std::max(widest_, row.count);
+}
+
+LabelList LabelList::read(const std::string& uri, int64_t label_width) {
+  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
+  std::string text(source->size_bytes(), '\0');
+  source->read(0, std::as_writable_bytes(std::span(text)));
+  return LabelList(text, label_width, uri);
+}
+
+std::span<const float> LabelList::find(uint64_t id) const {
+  const auto row = rows_.find(id);
+  if (row == rows_.end()) {
+    throw CorruptError("the list has no labels for a record",
+                       {.path = uri_, .expected = fmt::format("a row with id {}", id)});
+  }
+  return std::span(labels_).subspan(row->second.begin, row->second.count);
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,240 @@
+#include "fuelrail/mxnet/mean_image.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr uint64_t kListMagic = 0x112;
+constexpr uint32_t kArrayMagic1 = 0xf993fac8;  // without a storage type
+constexpr uint32_t kArrayMagic2 = 0xf993fac9;
+constexpr uint32_t kArrayMagic3 = 0xf993faca;  // as the second; NumPy's meaning of empty shapes
+constexpr uint32_t kDimensions = 3;
+constexpr std::string_view kName = "mean_img";
+constexpr const char* kRemedy = "Remove it, so that it is made anew";
+
+// Reads the file from its beginning on; never past its end.
+class ArrayFile {
+ public:
+  ArrayFile(Bytes bytes, const std::string& uri) : bytes_(bytes), uri_(uri) {}
+
+  template <typename T>
+  T take(const char* what) {
+    return load_le<T>(take_bytes(sizeof(T), what).data());
+  }
+
+  Bytes take_bytes(uint64_t count, const char* what) {
+    if (count > bytes_.size() - at_) {
+      throw TruncatedError(fmt::format("the mean image ends inside its {}", what),
+                           {.path = uri_,
+                            .offset = at_,
+                            .expected = fmt::format("{} more bytes", count),
+                            .found = fmt::format("{}", bytes_.size() - at_),
+                            .remedy = kRemedy});
+    }
+    const Bytes taken = bytes_.subspan(at_, count);
+    at_ += count;
+    return taken;
+  }
+
+  // Errors: CorruptError unless the number just taken, of so many bytes, `fits`.
+  void require(bool fits, size_t size, const char* what, const char* expected,
+               uint64_t found) const {
+    if (fits) return;
+    throw CorruptError(fmt::format("the mean image has a wrong {}", what),
+                       {.path = uri_,
+                        .offset = at_ - size,
+                        .expected = expected,
+                        .found = fmt::format("{:#x}", found),
+                        .remedy = kRemedy});
+  }
+
+  template <typename T>
+  [[noreturn]] void refuse(const char* failure, size_t size, const char* expected, T found) const {
+    throw UnsupportedError(failure, {.path = uri_,
+                                     .offset = at_ - size,
+                                     .expected = expected,
+                                     .found = fmt::format("{}", found)});
+  }
+
+  // Of value i of the `count` that were just taken.
+  [[noreturn]] void refuse_value(size_t i, size_t count, float found) const {
+    throw CorruptError("the mean image has a value that no image can have",
+                       {.path = uri_,
+                        .offset = at_ - (count - i) * sizeof(float),
+                        .expected = "a finite number",
+                        .found = fmt::format("{}", found),
+                        .remedy = kRemedy});
+  }
+
+  // Errors: CorruptError unless all of the file was taken.
+  void require_end() const {
+    if (at_ == bytes_.size()) return;
+    throw CorruptError("the mean image goes on after its end",
+                       {.path = uri_,
+                        .offset = at_,
+                        .expected = "nothing after the name",
+                        .found = fmt::format("{} more bytes", bytes_.size() - at_),
+                        .remedy = kRemedy});
+  }
+
+ private:
+  Bytes bytes_;
+  const std::string& uri_;
+  size_t at_ = 0;
+};
+
+// Of the array's first number: whether it has a storage type, and 64 bits a side.
+struct ArrayHead {
+  bool has_storage_type = true;
+  bool wide_sides = true;
+};
+
+ArrayHead take_array_head(ArrayFile& file) {
+  const auto magic = file.take<uint32_t>("array");
+  if (magic == kDimensions) return {.has_storage_type = false, .wide_sides = false};
+  file.require(magic == kArrayMagic1 || magic == kArrayMagic2 || magic == kArrayMagic3, 4,
+               "magic number of an array", "0xf993fac8 to 0xf993faca", magic);
+  return {.has_storage_type = magic != kArrayMagic1};
+}
+
+MxShape take_shape(ArrayFile& file) {
+  const ArrayHead head = take_array_head(file);
+  if (head.has_storage_type) {
+    const auto storage = file.take<int32_t>("storage type");
+    if (storage != 0) file.refuse("the mean image is a sparse array", 4, "a dense one, 0", storage);
+  }
+  if (head.wide_sides) {
+    const auto dimensions = file.take<uint32_t>("shape");
+    file.require(dimensions == kDimensions, 4, "number of dimensions", "3: channels, height, width",
+                 dimensions);
+  }
+  const auto take_side = [&] {
+    const uint64_t side =
+        head.wide_sides ? file.take<uint64_t>("shape") : file.take<uint32_t>("shape");
+    file.require(side >= 1 && side <= kLongestSide, head.wide_sides ? 8 : 4, "side", "1 to 32766",
+                 side);
+    return static_cast<int64_t>(side);
+  };
+  MxShape shape;
+  shape.channels = take_side();
+  shape.height = take_side();
+  shape.width = take_side();
+  return shape;
+}
+
+void require_shape(const std::string& uri, const MxShape& found, const MxShape& wanted) {
+  if (found == wanted) return;
+  const auto text = [](const MxShape& shape) {
+    return fmt::format("({}, {}, {})", shape.channels, shape.height, shape.width);
+  };
+  throw InvalidArgumentError("mean_img has not the shape of the images",
+                             {.path = uri,
+                              .expected = text(wanted),
+                              .found = text(found),
+                              .remedy = "Name a file that is not there, and it is made"});
+}
+
+// What the name is does not matter, nor to MXNet, and there may be none.
+void take_names(ArrayFile& file) {
+  const auto count = file.take<uint64_t>("names");
+  file.require(count <= 1, 8, "number of names", "1, as there are arrays", count);
+  if (count == 1) file.take_bytes(file.take<uint64_t>("names"), "names");
+  file.require_end();
+}
+
+template <typename T>
+void append(std::string& bytes, T value) {
+  std::byte at[sizeof value];
+  store_le(at, value);
+  bytes.append(as_text(at));
+}
+
+}  // namespace
+
+MeanImage parse_mean_image(Bytes bytes, const std::string& uri, const MxShape& shape) {
+  ArrayFile file(bytes, uri);
+  const auto magic = file.take<uint64_t>("header");
+  file.require(magic == kListMagic, 8, "magic number", "0x112, a list of MXNet's arrays", magic);
+  file.take<uint64_t>("header");
+  const auto count = file.take<uint64_t>("header");
+  if (count != 1) file.refuse("a mean image is one array", 8, "1 array", count);
+  MeanImage mean;
+  mean.shape = take_shape(file);
+  file.take<int32_t>("device");
+  file.take<int32_t>("device");
+  const auto type = file.take<int32_t>("type");
+  if (type != 0) file.refuse("the mean image is not of float32", 4, "type 0", type);
+  require_shape(uri, mean.shape, shape);
+  const auto elements = static_cast<size_t>(shape.elements());
+  const Bytes values = file.take_bytes(elements * sizeof(float), "values");
+  mean.values.resize(elements);
+  for (size_t i = 0; i < elements; ++i) {
+    mean.values[i] = load_le<float>(values.data() + i * sizeof(float));
+    if (!std::isfinite(mean.values[i])) file.refuse_value(i, elements, mean.values[i]);
+  }
+  take_names(file);
+  return mean;
+}
+
+MeanImage read_mean_image(const std::string& uri, const MxShape& shape) {
+  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
+  const MappedBytes text = source->map();
+  return parse_mean_image(text.bytes, uri, shape);
+}
+
+void write_mean_image(const std::string& uri, const MeanImage& mean) {
+  std::string text;
+  append(text, kListMagic);
+  append(text, uint64_t{0});
+  append(text, uint64_t{1});
+  append(text, kArrayMagic2);
+  append(text, int32_t{0});
+  append(text, uint32_t{3});
+  append(text, mean.shape.channels);
+  append(text, mean.shape.height);
+  append(text, mean.shape.width);
+  append(text, int32_t{1});  // the CPU
+  append(text, int32_t{0});  // its number
+  append(text, int32_t{0});  // float32
+  for (const float value : mean.values) append(text, value);
+  append(text, uint64_t{1});
+  append(text, uint64_t{kName.size()});
+  text += kName;
+  const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
+  sink->write(as_bytes(text));
+  sink->commit();
+}
+
+MeanImageSum::MeanImageSum(const MxShape& shape) {
+  sum_.shape = shape;
+  sum_.values.resize(static_cast<size_t>(shape.elements()));
+}
+
+void MeanImageSum::add(const float* row) {
+  for (size_t i = 0; i < sum_.values.size(); ++i) {
+    sum_.values[i] = count_ == 0 ? row[i] : sum_.values[i] + row[i];
+  }
+  ++count_;
+}
+
+MeanImage MeanImageSum::mean() const {
+  if (count_ == 0) throw InvalidArgumentError("there is no image to take a mean of");
+  MeanImage mean = sum_;
+  const float factor = 1.0f / static_cast<float>(count_);
+  for (float& value : mean.values) value *= factor;
+  return mean;
+}
+
+}  // namespace fuelrail

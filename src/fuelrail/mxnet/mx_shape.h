@@ -1,0 +1,28 @@
+// The shape of one image in a batch, in MXNet's order.
+#pragma once
+
+#include <cstdint>
+
+#include "fuelrail/base/box.h"
+
+namespace fuelrail {
+
+// MXNet's `data_shape`. One channel is grey, three are red, green, blue, four have alpha last.
+struct MxShape {
+  int64_t channels = 3;  // 1, 3 or 4
+  int64_t height = 0;
+  int64_t width = 0;
+
+  Size size() const { return {height, width}; }
+  int64_t elements() const { return channels * height * width; }
+  friend bool operator==(const MxShape&, const MxShape&) = default;
+};
+
+// The longest side of a picture that is asked for here or made on the way; OpenCV's own limit.
+inline constexpr int64_t kLongestSide = 32766;
+
+// Errors: InvalidArgumentError, naming `data_shape`, unless there are 1, 3 or 4 channels and both
+// sides are from 1 to kLongestSide.
+void check(const MxShape& shape);
+
+}  // namespace fuelrail

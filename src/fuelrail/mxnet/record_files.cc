@@ -1,0 +1,152 @@
+#include "fuelrail/mxnet/record_files.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/fingerprint.h"
+#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/container/recordio/recordio_container.h"
+
+namespace fuelrail {
+namespace {
+
+// What the files' own schema made whole numbers of becomes the float that was stored: it was one.
+void labels_as_floats(const FieldSpec& spec, Sample& sample) {
+  FieldValue& label = sample.fields[1];
+  if (spec.dtype == DType::kInt64) {
+    const auto value = load_le<int64_t>(label.bytes.data());
+    store_le(sample.scalars.data(), static_cast<float>(value));
+    label.bytes = Bytes(sample.scalars).first(sizeof(float));
+  }
+  label.shape.assign(1, static_cast<int64_t>(label.bytes.size() / sizeof(float)));
+}
+
+// Of a file in which image records are no majority: its schema says bytes, and each record may
+// still be one.
+void image_of_bytes(Sample& sample) {
+  const ImageRecord record = parse_image_record(sample.fields[0].bytes);
+  sample.id = record.id;
+  sample.fields.resize(2);
+  sample.fields[0] = {.bytes = record.image};
+  sample.fields[1] = {.bytes = record.labels,
+                      .shape = {static_cast<int64_t>(record.label_count())}};
+}
+
+}  // namespace
+
+RecordFiles::RecordFiles(const std::vector<std::string>& uris, const OpenOptions& options)
+    : schema_{{{.name = "image", .kind = FieldKind::kImage},
+               {.name = "label",
+                .kind = FieldKind::kTensor,
+                .dtype = DType::kFloat32,
+                .shape = {-1}}}} {
+  for (const std::string& uri : uris) {
+    files_.push_back(recordio::open_recordio(uri, options));
+    const Container& file = *files_.back();
+    const Extent last = file.extent(file.size() - 1);
+    begins_.push_back(begins_.back() + file.size());
+    offsets_.push_back(offsets_.back() + last.offset + last.length);
+  }
+}
+
+Extent RecordFiles::extent(uint64_t i) const {
+  const auto [file, record] = locate(i);
+  return files_[file]->extent(record);
+}
+
+void RecordFiles::parse(uint64_t i, Bytes framed, Sample& out) const {
+  const auto [file, record] = locate(i);
+  const Container& from = *files_[file];
+  from.parse(record, framed, out);
+  if (from.schema().has("image")) {
+    labels_as_floats(from.schema().fields[1], out);
+    return;
+  }
+  try {
+    image_of_bytes(out);
+  } catch (Error& error) {
+    const Place at = from.place(record);
+    error.add({.path = at.path,
+               .record = at.record,
+               .offset = at.offset,
+               .remedy = "Give files of image records: im2rec writes them"});
+    throw;
+  }
+}
+
+Place RecordFiles::place(uint64_t i) const {
+  const auto [file, record] = locate(i);
+  return files_[file]->place(record);
+}
+
+bool RecordFiles::verifies_checksums() const {
+  return std::all_of(files_.begin(), files_.end(),
+                     [](const auto& file) { return file->verifies_checksums(); });
+}
+
+uint64_t RecordFiles::offset(uint64_t i) const {
+  if (i == size()) return total_bytes();
+  const auto [file, record] = locate(i);
+  return offsets_[file] + files_[file]->extent(record).offset;
+}
+
+uint64_t RecordFiles::first_from(uint64_t offset) const {
+  uint64_t low = 0;
+  uint64_t high = size();
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (this->offset(middle) < offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+uint64_t RecordFiles::most_labels(const OpenOptions& open) const {
+  constexpr uint64_t kBetweenAsking = 1024;
+  uint64_t most = 0;
+  for (uint64_t i = 0; i < size(); ++i) {
+    if (open.keep_going && i % kBetweenAsking == 0 && !open.keep_going()) {
+      throw StateError("interrupted");
+    }
+    most = std::max(most, label_count(i));
+  }
+  return most;
+}
+
+// From the record's first bytes, where its header is not cut up.
+uint64_t RecordFiles::label_count(uint64_t i) const {
+  const Extent at = extent(i);
+  std::array<std::byte, recordio::kHeadBytes + sizeof(uint32_t)> begin{};
+  if (at.length >= begin.size() + kImageHeaderBytes) {
+    at.source->read(at.offset, begin);
+    const recordio::PartHead head(begin.data());
+    if (head.valid() && head.length() >= kImageHeaderBytes) {
+      const auto flag = load_le<uint32_t>(begin.data() + recordio::kHeadBytes);
+      if (uint64_t{flag} * sizeof(float) < at.length) return std::max(flag, 1U);
+    }
+  }
+  std::vector<std::byte> framed;
+  Sample sample;
+  read_sample(*this, i, framed, sample);
+  return sample.fields[1].bytes.size() / sizeof(float);
+}
+
+RecordFiles::Located RecordFiles::locate(uint64_t i) const {
+  const auto end = std::upper_bound(begins_.begin(), begins_.end(), i);
+  const auto file = static_cast<size_t>(end - begins_.begin()) - 1;
+  return {file, i - begins_[file]};
+}
+
+Fingerprint RecordFiles::make_fingerprint(const std::function<bool()>& keep_going) const {
+  Fingerprint all;
+  for (const auto& file : files_) all = join(all, file->fingerprint(keep_going));
+  return all;
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,222 @@
+#include "fuelrail/mxnet/record_iter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fuelrail/base/cpu.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/loader/loader.h"
+#include "fuelrail/mxnet/det_augmenter.h"
+#include "fuelrail/mxnet/label_list.h"
+#include "fuelrail/mxnet/record_files.h"
+#include "fuelrail/mxnet/record_order.h"
+#include "fuelrail/mxnet/record_sampler.h"
+#include "fuelrail/mxnet/record_worker.h"
+#include "fuelrail/split/split_uri.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr std::chrono::hours kForEver(24 * 365);
+
+void check_least(const char* name, int64_t value, int64_t least) {
+  if (value >= least) return;
+  throw InvalidArgumentError(
+      fmt::format("`{}` is too small", name),
+      {.expected = fmt::format("at least {}", least), .found = fmt::format("{}", value)});
+}
+
+void check(const RecordIterOptions& options) {
+  if (options.path_imgrec.empty()) {
+    throw InvalidArgumentError("`path_imgrec` is missing",
+                               {.remedy = "Name the RecordIO file, or several divided by ';'"});
+  }
+  check(options.data_shape);
+  check_least("batch_size", options.batch_size, 1);
+  check_least("label_width", options.label_width, 1);
+  check_least("num_parts", options.num_parts, 1);
+  check_least("part_index", options.part_index, 0);
+  check_least("shuffle_chunk_size", options.shuffle_chunk_size, 0);
+  check_least("preprocess_threads", options.preprocess_threads, 1);
+  check_least("prefetch_buffer", options.prefetch_buffer, 1);
+  if (options.part_index >= options.num_parts) {
+    throw InvalidArgumentError("`part_index` is no part",
+                               {.expected = fmt::format("below num_parts, {}", options.num_parts),
+                                .found = fmt::format("{}", options.part_index)});
+  }
+  check(options.output, options.data_shape);
+  if (options.detection) {
+    check(options.detection->augment, options.data_shape);
+    check_least("label_pad_width", options.detection->label_pad_width, 0);
+  } else {
+    check(options.augment, options.data_shape);
+  }
+}
+
+// The files that `path_imgrec` names. Of a directory, indices and lists that lie beside the records
+// are no records.
+std::vector<std::string> files_of(const std::string& path_imgrec) {
+  const SplitUri uri = parse_split_uri(path_imgrec);
+  if (!uri.cache.empty()) {
+    throw UnsupportedError("`path_imgrec` names a cache file, which the iterator does not have",
+                           {.path = path_imgrec, .remedy = "Leave out what begins with '#'"});
+  }
+  std::vector<std::string> files;
+  for (const FileInfo& file : find_split_files(uri, false)) {
+    if (!file.uri.ends_with(".idx") && !file.uri.ends_with(".lst")) files.push_back(file.uri);
+  }
+  if (!files.empty()) return files;
+  throw NotFoundError("`path_imgrec` names no file of records", {.path = path_imgrec});
+}
+
+RecordOrderOptions order_options(const RecordIterOptions& options) {
+  return {.num_parts = static_cast<uint64_t>(options.num_parts),
+          .part_index = static_cast<uint64_t>(options.part_index),
+          .indexed = !options.path_imgidx.empty(),
+          .shuffle = options.shuffle,
+          .seed = options.seed,
+          .shuffle_chunk_size = static_cast<uint64_t>(options.shuffle_chunk_size),
+          .shuffle_chunk_seed = options.shuffle_chunk_seed,
+          .batch_size = static_cast<uint64_t>(options.batch_size)};
+}
+
+std::shared_ptr<const LabelList> labels_of(const RecordIterOptions& options) {
+  if (options.path_imglist.empty()) return nullptr;
+  const int64_t width = options.detection ? options.detection->label_width : options.label_width;
+  return std::make_shared<const LabelList>(LabelList::read(options.path_imglist, width));
+}
+
+// Numbers in a row of labels. For detection as many as the longest label of all parts has, so that
+// batches are alike on every rank.
+size_t label_numbers(const RecordWork& work, const OpenOptions& open) {
+  const RecordIterOptions& options = work.options;
+  if (!options.detection) return static_cast<size_t>(options.label_width);
+  const auto longest = work.labels ? work.labels->widest() : work.files->most_labels(open);
+  const auto wanted = static_cast<uint64_t>(options.detection->label_pad_width);
+  if (wanted > 0 && wanted < longest) {
+    throw InvalidArgumentError("`label_pad_width` is too small for the longest label",
+                               {.expected = fmt::format("at least {}, or 0", longest),
+                                .found = fmt::format("{}", wanted)});
+  }
+  return kDetRowPrefix + static_cast<size_t>(std::max<uint64_t>(wanted, longest));
+}
+
+std::unique_ptr<Loader> make_loader(const std::shared_ptr<const RecordWork>& work,
+                                    const std::shared_ptr<const RecordOrder>& order,
+                                    const RecordSamplerOptions& sampling) {
+  const RecordIterOptions& options = work->options;
+  const auto threads =
+      static_cast<int>(std::min<int64_t>(options.preprocess_threads, default_threads()));
+  LoaderOptions loading;
+  loading.batch_size = sampling.batch_size;
+  loading.fed = [order, sampling](Progress start) {
+    return std::make_unique<RecordSampler>(order, sampling, start);
+  };
+  loading.threads = threads;
+  loading.prefetch = static_cast<size_t>(options.prefetch_buffer);
+  return std::make_unique<Loader>(
+      work->files, std::move(loading),
+      LoaderWork{.columns = record_columns(*work), .make_worker = record_worker_factory(work)});
+}
+
+bool valid_row(const Batch& batch, size_t row) {
+  return *batch.row(RecordColumns::kValid, row) != std::byte{0};
+}
+
+// The mean of the part's images as the augmenter makes them: neither normalised nor mirrored.
+MeanImage mean_of(const RecordWork& of, const RecordOrderOptions& ordering,
+                  const OpenOptions& open) {
+  auto work = std::make_shared<RecordWork>(of);
+  work->options.output = {};
+  RecordOrderOptions in_order = ordering;
+  in_order.shuffle = false;
+  in_order.shuffle_chunk_size = 0;
+  const auto order = std::make_shared<const RecordOrder>(work->files, in_order);
+  const auto loader = make_loader(work, order,
+                                  {.batch_size = in_order.batch_size,
+                                   .round_batch = false,
+                                   .chunk_positions = work->options.seed_aug.has_value()});
+  MeanImageSum sum(work->options.data_shape);
+  for (;;) {
+    const Engine::Next next = loader->next_for(std::chrono::milliseconds(50));
+    if (open.keep_going && !open.keep_going()) throw StateError("interrupted");
+    if (next.status == Engine::Status::kEndOfEpoch) return sum.mean();
+    if (next.status == Engine::Status::kTimeout) continue;
+    for (size_t row = 0; row < next.batch->rows(); ++row) {
+      if (!valid_row(*next.batch, row)) continue;
+      sum.add(reinterpret_cast<const float*>(next.batch->row(RecordColumns::kData, row)));
+    }
+  }
+}
+
+std::shared_ptr<const MeanImage> mean_image(const RecordWork& work,
+                                            const RecordOrderOptions& ordering,
+                                            const OpenOptions& open) {
+  const std::string& uri = work.options.mean_img;
+  if (!file_system_for(uri).stat(uri)) write_mean_image(uri, mean_of(work, ordering, open));
+  return std::make_shared<const MeanImage>(read_mean_image(uri, work.options.data_shape));
+}
+
+}  // namespace
+
+struct ImageRecordIter::Impl {
+  Impl(RecordIterOptions options, const OpenOptions& open) {
+    check(options);
+    auto made = std::make_shared<RecordWork>();
+    made->files = std::make_shared<const RecordFiles>(files_of(options.path_imgrec), open);
+    if (!options.path_imgidx.empty()) check_index(options.path_imgidx, *made->files);
+    made->labels = labels_of(options);
+    made->options = std::move(options);
+    made->label_numbers = label_numbers(*made, open);
+    const RecordOrderOptions ordering = order_options(made->options);
+    order = std::make_shared<const RecordOrder>(made->files, ordering);
+    if (!made->options.mean_img.empty()) {
+      made->options.output.mean_image = mean_image(*made, ordering, open);
+    }
+    work = std::move(made);
+    loader = make_loader(work, order,
+                         {.batch_size = ordering.batch_size,
+                          .round_batch = work->options.round_batch,
+                          .chunk_positions = work->options.seed_aug.has_value()});
+  }
+
+  std::shared_ptr<const RecordWork> work;
+  std::shared_ptr<const RecordOrder> order;
+  std::unique_ptr<Loader> loader;
+  bool at_end = false;
+};
+
+ImageRecordIter::ImageRecordIter(RecordIterOptions options, const OpenOptions& open)
+    : impl_(std::make_unique<Impl>(std::move(options), open)) {}
+ImageRecordIter::~ImageRecordIter() = default;
+
+std::optional<RecordBatch> ImageRecordIter::next() { return next_for(kForEver).batch; }
+
+ImageRecordIter::Next ImageRecordIter::next_for(std::chrono::milliseconds timeout) {
+  if (impl_->at_end) return {.status = Engine::Status::kEndOfEpoch};
+  Engine::Next taken = impl_->loader->next_for(timeout);
+  impl_->at_end = taken.status == Engine::Status::kEndOfEpoch;
+  Next next{.status = taken.status};
+  if (taken.batch) {
+    size_t pad = 0;
+    const size_t rows = taken.batch->rows();
+    while (pad < rows && !valid_row(*taken.batch, rows - 1 - pad)) ++pad;
+    next.batch = RecordBatch{*std::move(taken.batch), pad};
+  }
+  return next;
+}
+
+void ImageRecordIter::reset() {
+  if (!std::exchange(impl_->at_end, false)) impl_->loader->next_epoch();
+}
+
+const RecordIterOptions& ImageRecordIter::options() const { return impl_->work->options; }
+const BatchLayout& ImageRecordIter::layout() const { return impl_->loader->layout(); }
+uint64_t ImageRecordIter::records() const { return impl_->order->size(); }
+Stats ImageRecordIter::stats() const { return impl_->loader->stats(); }
+void ImageRecordIter::stop() { impl_->loader->stop(); }
+
+}  // namespace fuelrail

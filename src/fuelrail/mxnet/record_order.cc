@@ -1,0 +1,191 @@
+#include "fuelrail/mxnet/record_order.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/recordio/index_file.h"
+#include "fuelrail/split/partition.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+// dmlc's chunk buffer, in words of four bytes; doubled, and one word more, while no record fits.
+constexpr uint64_t kChunkWords = uint64_t{1} << 21;
+constexpr uint64_t kWordBytes = 4;
+constexpr uint64_t kHeadBytes = 8;  // of a record, which a chunk's end must hold to be found
+constexpr double kMebibyte = 0x1p20;
+constexpr double kSubPartsMore = 1.1;  // sub-parts more than of the size asked for
+
+// So many sub-parts make them about as large as asked for.
+uint64_t sub_parts_of(const RecordFiles& files, const RecordOrderOptions& options) {
+  if (options.indexed || options.shuffle_chunk_size == 0) return 1;
+  const double wanted = static_cast<double>(options.num_parts) *
+                        static_cast<double>(options.shuffle_chunk_size) * kMebibyte;
+  const double parts = std::ceil(static_cast<double>(files.total_bytes()) * kSubPartsMore / wanted);
+  return std::max<uint64_t>(1, static_cast<uint64_t>(parts));
+}
+
+// The records whose heads lie in part `part` of `parts` of the bytes.
+PartRange by_bytes(const RecordFiles& files, uint64_t part, uint64_t parts) {
+  const PartRange bytes = ByteParts{.total_bytes = files.total_bytes()}.raw(part, parts);
+  return {files.first_from(bytes.begin), files.first_from(bytes.end)};
+}
+
+std::vector<PartRange> ranges_of(const RecordFiles& files, const RecordOrderOptions& options) {
+  if (options.indexed) {
+    return {CountParts{.records = files.size()}.part(options.part_index, options.num_parts)};
+  }
+  const uint64_t shuffled = sub_parts_of(files, options);
+  if (shuffled == 1) return {by_bytes(files, options.part_index, options.num_parts)};
+  const PartRange numbers = sub_parts(options.part_index, options.num_parts, shuffled);
+  std::vector<PartRange> ranges;
+  for (uint64_t part = numbers.begin; part < numbers.end; ++part) {
+    ranges.push_back(by_bytes(files, part, options.num_parts * shuffled));
+  }
+  return ranges;
+}
+
+// The end of the chunk that begins at record `begin`, as dmlc's reader finds it: it fills its
+// buffer, and goes back to the last head in it, which the next chunk begins with.
+uint64_t chunk_end(const RecordFiles& files, const PartRange& range, uint64_t begin) {
+  const uint64_t from = files.offset(begin);
+  const uint64_t left = files.offset(range.end) - from;
+  for (uint64_t words = kChunkWords;; words = 2 * words + 1) {
+    const uint64_t bytes = words * kWordBytes;
+    if (left < bytes) return range.end;
+    const uint64_t next = files.first_from(from + bytes - kHeadBytes + 1);
+    if (next - 1 > begin) return next - 1;
+  }
+}
+
+constexpr const char* kNewIndex = "Make it anew for these files, with MXNet's rec2idx or im2rec";
+
+[[noreturn]] void throw_bad_index(const std::string& uri, const RecordFiles& files,
+                                  const recordio::IndexEntry& entry, uint64_t record) {
+  const bool begins = entry.offset < files.total_bytes() &&
+                      files.offset(files.first_from(entry.offset)) == entry.offset;
+  throw CorruptError(
+      begins ? "the index does not name every record"
+             : fmt::format("line {} of the index names a place where no record begins", entry.line),
+      {.path = uri,
+       .expected = record < files.size()
+                       ? fmt::format("record {} at offset {}", record, files.offset(record))
+                       : "nothing more",
+       .found = fmt::format("line {}: offset {}", entry.line, entry.offset),
+       .remedy = kNewIndex});
+}
+
+}  // namespace
+
+uint64_t RecordPass::chunk_begin(uint64_t i) const {
+  if (!chunks.empty()) return *(std::upper_bound(chunks.begin(), chunks.end(), i) - 1);
+  return i < first_chunk ? 0 : i - (i - first_chunk) % chunk_records;
+}
+
+RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
+                         const RecordOrderOptions& options)
+    : files_(std::move(files)), options_(options) {
+  check_part(options_.part_index, options_.num_parts);
+  ranges_ = ranges_of(*files_, options_);
+  for (const PartRange& range : ranges_) size_ += range.length();
+  if (size_ == 0) {
+    throw InvalidArgumentError(
+        "the part has no records",
+        {.path = files_->place(0).path,
+         .found = fmt::format("part_index {} of num_parts {}, {} records in all",
+                              options_.part_index, options_.num_parts, files_->size()),
+         .remedy = options_.indexed ? "Use fewer parts"
+                                    : "Use fewer parts, or give `path_imgidx`: parts are then of "
+                                      "equally many records instead of bytes"});
+  }
+}
+
+std::shared_ptr<const RecordPass> RecordOrder::pass(uint32_t number) const {
+  const std::lock_guard lock(mutex_);
+  for (const Made& made : made_) {
+    if (made.pass && made.number == number) return made.pass;
+  }
+  if (!maker_ || maker_->next > number) maker_ = first_maker();
+  while (maker_->next < number) make(*maker_);
+  std::shared_ptr<const RecordPass> pass = make(*maker_);
+  std::swap(made_[0], made_[1]);
+  made_[0] = {number, pass};
+  return pass;
+}
+
+RecordOrder::Maker RecordOrder::first_maker() const {
+  std::vector<size_t> visits(ranges_.size());
+  std::iota(visits.begin(), visits.end(), size_t{0});
+  return {.next = 0,
+          .records = DmlcShuffle::of_records(options_.seed),
+          .sub_parts = DmlcShuffle::of_sub_parts(options_.part_index, options_.num_parts,
+                                                 ranges_.size(), options_.shuffle_chunk_seed),
+          .visits = std::move(visits)};
+}
+
+std::shared_ptr<const RecordPass> RecordOrder::make(Maker& maker) const {
+  auto pass = std::make_shared<RecordPass>();
+  pass->first = ranges_[0].begin;
+  pass->records = size_;
+  const uint32_t number = maker.next++;
+  if (options_.indexed) {
+    pass->chunk_records = options_.batch_size;
+    const uint64_t over = static_cast<uint64_t>(number) * size_ % options_.batch_size;
+    pass->first_chunk = over == 0 ? 0 : options_.batch_size - over;
+    if (!options_.shuffle) return pass;
+    pass->order = maker.records.permutation(size_);
+    for (uint64_t& record : pass->order) record += pass->first;
+    return pass;
+  }
+  if (ranges_.size() > 1) maker.sub_parts.shuffle(maker.visits);
+  for (const size_t visit : maker.visits) add_range(ranges_[visit], maker, *pass);
+  return pass;
+}
+
+void RecordOrder::add_range(const PartRange& range, Maker& maker, RecordPass& pass) const {
+  uint64_t at = ranges_.size() == 1 ? 0 : pass.order.size();
+  const bool listed = options_.shuffle || ranges_.size() > 1;
+  for (uint64_t begin = range.begin; begin < range.end;) {
+    const uint64_t end = chunk_end(*files_, range, begin);
+    pass.chunks.push_back(at);
+    at += end - begin;
+    if (options_.shuffle) {
+      for (const uint64_t place : maker.records.permutation(end - begin)) {
+        pass.order.push_back(begin + place);
+        pass.places.push_back(static_cast<uint32_t>(place));
+      }
+    } else if (listed) {
+      for (uint64_t record = begin; record < end; ++record) pass.order.push_back(record);
+    }
+    begin = end;
+  }
+}
+
+void check_index(const std::string& uri, const RecordFiles& files) {
+  const MappedBytes text = file_system_for(uri).open(uri)->map();
+  std::vector<recordio::IndexEntry> entries = recordio::parse_index(text.bytes, uri);
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  uint64_t record = 0;  // the next to be named
+  for (const recordio::IndexEntry& entry : entries) {
+    if (record < files.size() && entry.offset == files.offset(record)) {
+      ++record;
+    } else if (record == 0 || entry.offset != files.offset(record - 1)) {
+      throw_bad_index(uri, files, entry, record);
+    }
+  }
+  if (record == files.size()) return;
+  throw CorruptError("the index names only some of the records",
+                     {.path = uri,
+                      .expected = fmt::format("{} records", files.size()),
+                      .found = fmt::format("the first {}", record),
+                      .remedy = kNewIndex});
+}
+
+}  // namespace fuelrail

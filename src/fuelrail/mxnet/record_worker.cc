@@ -1,0 +1,188 @@
+#include "fuelrail/mxnet/record_worker.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/decoder.h"
+#include "fuelrail/decode/orientation.h"
+#include "fuelrail/mxnet/augmenter.h"
+#include "fuelrail/mxnet/det_augmenter.h"
+#include "fuelrail/transform/pixel_buffer.h"
+
+namespace fuelrail {
+namespace {
+
+DType dtype_of(MxDType dtype) {
+  switch (dtype) {
+    case MxDType::kFloat32:
+      return DType::kFloat32;
+    case MxDType::kUint8:
+      return DType::kUint8;
+    case MxDType::kInt8:
+      return DType::kInt8;
+  }
+  return DType::kFloat32;
+}
+
+// The random numbers of the sample at hand.
+class SampleDraws {
+ public:
+  explicit SampleDraws(const RecordIterOptions& options) : options_(options) {}
+
+  Draws& of(const Entry& entry) {
+    if (options_.seed_aug) return seeded_.emplace(*options_.seed_aug, entry.position);
+    return counted_.emplace(
+        Philox(static_cast<uint64_t>(options_.seed), entry.epoch, entry.position));
+  }
+
+ private:
+  const RecordIterOptions& options_;
+  std::optional<SeededDraws> seeded_;
+  std::optional<CountedDraws> counted_;
+};
+
+class RecordWorker final : public Worker {
+ public:
+  explicit RecordWorker(std::shared_ptr<const RecordWork> work)
+      : work_(std::move(work)),
+        options_(work_->options),
+        decoder_(make_decoder()),
+        draws_(options_),
+        writer_(options_.output, options_.data_shape) {
+    if (options_.detection) {
+      det_augmenter_.emplace(options_.detection->augment, options_.data_shape);
+    } else {
+      augmenter_.emplace(options_.augment, options_.data_shape);
+    }
+  }
+
+  void process(std::span<Task> tasks) override {
+    for (Task& task : tasks) {
+      try {
+        write_row(task);
+      } catch (...) {
+        task.error = std::current_exception();
+      }
+    }
+  }
+
+ private:
+  void write_row(Task& task) {
+    work_->files->parse(task.entry.record, task.framed, sample_);
+    take_labels();
+    std::memcpy(task.batch->row(RecordColumns::kIndex, task.row), &sample_.id, sizeof sample_.id);
+    *task.batch->row(RecordColumns::kValid, task.row) = std::byte{task.entry.valid};
+    if (det_augmenter_) {
+      write_detection(task);
+    } else {
+      write_image(task);
+    }
+  }
+
+  void take_labels() {
+    if (work_->labels) {
+      const std::span<const float> found = work_->labels->find(sample_.id);
+      labels_.assign(found.begin(), found.end());
+      return;
+    }
+    const Bytes packed = sample_.fields[1].bytes;
+    labels_.resize(packed.size() / sizeof(float));
+    if (!labels_.empty()) std::memcpy(labels_.data(), packed.data(), packed.size());
+  }
+
+  void write_image(Task& task) {
+    if (labels_.size() != work_->label_numbers) {
+      throw CorruptError(
+          "the record has another number of labels than `label_width` says",
+          {.expected = fmt::format("{}", work_->label_numbers),
+           .found = fmt::format("{}", labels_.size()),
+           .remedy = "Set `label_width` to the labels that are packed, or give `path_imglist`"});
+    }
+    std::memcpy(task.batch->row(RecordColumns::kLabel, task.row), labels_.data(),
+                labels_.size() * sizeof(float));
+    const ImageInfo info = info_of_image();
+    Draws& draws = draws_.of(task.entry);
+    const Box box = augmenter_->plan(info.oriented(), draws);
+    const ConstImageView made = augmenter_->run(decode(task, info, box), box, draws);
+    writer_.write(made, draws, task.batch->row(RecordColumns::kData, task.row));
+  }
+
+  void write_detection(Task& task) {
+    check_det_label(labels_);
+    const ImageInfo info = info_of_image();
+    Draws& draws = draws_.of(task.entry);
+    const DetImage made =
+        det_augmenter_->augment(decode(task, info, whole(info.oriented())), labels_, draws);
+    const std::span<float> row(
+        reinterpret_cast<float*>(task.batch->row(RecordColumns::kLabel, task.row)),
+        work_->label_numbers);
+    write_det_row(options_.data_shape.channels, made.used, labels_,
+                  options_.detection->label_pad_value, row);
+    writer_.write(made.image, draws, task.batch->row(RecordColumns::kData, task.row));
+  }
+
+  // As OpenCV reads images for MXNet: turned as their EXIF tag says, but unchanged for four
+  // channels.
+  ImageInfo info_of_image() const {
+    ImageInfo info = probe(sample_.fields[0].bytes);
+    if (options_.data_shape.channels == 4) info.orientation = 1;
+    return info;
+  }
+
+  // The pixels of a box of the upright image.
+  ConstImageView decode(Task& task, const ImageInfo& info, Box box) {
+    const int64_t channels = options_.data_shape.channels;
+    const Box stored = to_stored(box, info.stored, info.orientation);
+    const int64_t margin = stored.width < info.stored.width ? kDecodeMargin : 0;
+    DecodeJob job{.encoded = sample_.fields[0].bytes,
+                  .info = info,
+                  .box = stored,
+                  .output = decoded_.resize(stored.size(), margin, channels),
+                  .margin = margin};
+    decoder_->decode({&job, 1});
+    task.tolerated += job.tolerated;
+    if (job.error) std::rethrow_exception(job.error);
+    if (info.orientation == 1) return job.output;
+    const ImageView upright = upright_.resize(box.size(), 0, channels);
+    turn_upright(job.output, info.orientation, upright);
+    return upright;
+  }
+
+  const std::shared_ptr<const RecordWork> work_;
+  const RecordIterOptions& options_;
+  const std::unique_ptr<Decoder> decoder_;
+  SampleDraws draws_;
+  OutputWriter writer_;
+  std::optional<Augmenter> augmenter_;         // one of
+  std::optional<DetAugmenter> det_augmenter_;  // these
+  Sample sample_;
+  std::vector<float> labels_;
+  PixelBuffer decoded_;
+  PixelBuffer upright_;
+};
+
+}  // namespace
+
+std::vector<ColumnSpec> record_columns(const RecordWork& work) {
+  const MxShape& shape = work.options.data_shape;
+  ColumnSpec label{"label", DType::kFloat32, {}};
+  if (work.options.detection || work.options.label_width != 1) {
+    label.row_shape = {static_cast<int64_t>(work.label_numbers)};
+  }
+  return {
+      {"data", dtype_of(work.options.output.dtype), {shape.channels, shape.height, shape.width}},
+      std::move(label),
+      {"index", DType::kUint64, {}},
+      {"valid", DType::kBool, {}}};
+}
+
+WorkerFactory record_worker_factory(std::shared_ptr<const RecordWork> work) {
+  return [work = std::move(work)] { return std::make_unique<RecordWorker>(work); };
+}
+
+}  // namespace fuelrail
