@@ -19,6 +19,8 @@ using Action = std::function<int(Console&)>;
 // Each adds its sub-command to `app`, which sets `action` when it is parsed.
 void add_pack(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
+void add_merge(CLI::App& app, Action& action);
+void add_im2rec(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_ls(CLI::App& app, Action& action);
 void add_cat(CLI::App& app, Action& action);

@@ -11,9 +11,12 @@ namespace fuelrail::cli {
 void add_dataset(CLI::App& command, DatasetArguments& arguments) {
   command
       .add_option("FILE", arguments.uri,
-                  "A .rec or .ffr file, or a folder of images or of .ffr files")
+                  "A .rec or .ffr file, a list of images (.lst), or a folder of images or of .ffr "
+                  "files")
       ->required();
   add_schema(command, arguments.schema);
+  command.add_option("--root", arguments.root,
+                     "Of a list: the folder that its paths are relative to (default: its own)");
 }
 
 void add_schema(CLI::App& command, std::string& schema) {
@@ -27,6 +30,7 @@ std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments,
   auto container =
       open_input(arguments.uri,
                  {.schema = arguments.schema,
+                  .root = arguments.root,
                   .warn = [&console](const std::string& text) { console.say("warning: " + text); },
                   .keep_going = [] { return !interrupted(); }});
   for (const RecordFile* file : record_files_of(*container)) {

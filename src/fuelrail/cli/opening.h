@@ -19,9 +19,10 @@ namespace fuelrail::cli {
 struct DatasetArguments {
   std::string uri;
   std::string schema;
+  std::string root;
 };
 
-// Adds FILE and --schema.
+// Adds FILE, --schema and --root.
 void add_dataset(CLI::App& command, DatasetArguments& arguments);
 // --schema alone, where FILE has another name.
 void add_schema(CLI::App& command, std::string& schema);

@@ -29,14 +29,19 @@ std::string reason_of(const Error& error) {
   return Error(error.failure(), detail).what();
 }
 
-ImageReader::ImageReader(const PackSource& source, const PackOptions& options)
-    : source_(source), preparer_({options.resize, options.quality, options.verify_images}) {}
+ImageReader::ImageReader(const PackSource& source, const ImageSteps& steps, bool first_label_only)
+    : source_(source), first_label_only_(first_label_only), pipeline_(steps) {}
 
 PackedImage ImageReader::read(uint64_t i) {
   PackedImage packed;
   try {
     source_.read(i, image_);
-    fill_payload(image_, preparer_.prepare(image_.encoded), packed);
+    if (first_label_only_ && image_.labels.size() > 1) {
+      image_.labels.erase(image_.labels.begin() + 1, image_.labels.end());
+    }
+    const Bytes prepared = image_.pixels.data == nullptr ? pipeline_.prepare(image_.encoded, i)
+                                                         : pipeline_.prepare(image_.pixels, i);
+    fill_payload(image_, prepared, packed);
     return packed;
   } catch (const Error& error) {
     packed.failure = reason_of(error);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/pack/image_preparer.h"
+#include "fuelrail/pack/image_pipeline.h"
 #include "fuelrail/pack/pack_source.h"
 #include "fuelrail/pack/packer.h"
 
@@ -29,8 +29,9 @@ void fill_payload(const SourceImage& image, Bytes encoded, PackedImage& out);
 // Threads: one reader a thread; it keeps its working memory between calls.
 class ImageReader {
  public:
-  // Lifetime: `source` outlives the reader.
-  ImageReader(const PackSource& source, const PackOptions& options);
+  // `first_label_only`: as PackOptions has it. Requires: check(steps) has passed. Lifetime:
+  // `source` and `steps` outlive the reader.
+  ImageReader(const PackSource& source, const ImageSteps& steps, bool first_label_only);
 
   // Never throws for what is wrong with this one image: the result says it. Requires: i <
   // source.size().
@@ -38,7 +39,8 @@ class ImageReader {
 
  private:
   const PackSource& source_;
-  ImagePreparer preparer_;
+  bool first_label_only_;
+  ImagePipeline pipeline_;
   SourceImage image_;
 };
 

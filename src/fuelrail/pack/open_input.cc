@@ -19,6 +19,7 @@ void throw_if_laid_out(const std::string& uri, const OpenOptions& options, const
 
 std::shared_ptr<const Container> open_input(const std::string& uri, const OpenOptions& options) {
   // Of the user's arguments and not of the data.
+  check_root(uri, options.root);
   if (is_ffrecord_name(uri)) check_schema(uri, options.schema, format_of_file(uri).schema);
   try {
     return open_container(uri, options);

@@ -1,6 +1,7 @@
 #include "fuelrail/pack/pack_source.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 #include <string_view>
@@ -8,9 +9,9 @@
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/files/image_list.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/container/recordio/framing.h"
-#include "fuelrail/pack/image_list.h"
 #include "fuelrail/pack/open_input.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -57,6 +58,10 @@ class ListSource final : public PackSource {
   uint64_t size() const override { return images_.size(); }
   const std::vector<std::string>& classes() const override { return classes_; }
   std::string path(uint64_t i) const override { return images_[i].path; }
+  std::string description(uint64_t i) const override {
+    const ListedImage& image = images_[i];
+    return fmt::format("{} {} {}", image.id, fmt::join(image.labels, " "), image.path);
+  }
 
   void read(uint64_t i, SourceImage& out) const override {
     const ListedImage& image = images_[i];
@@ -74,8 +79,21 @@ class ListSource final : public PackSource {
   std::vector<std::string> classes_;
 };
 
+void check_label_width(const std::string& uri, std::vector<ListedImage>& images,
+                       const ListRules& rules) {
+  std::erase_if(images, [&](const ListedImage& image) {
+    if (image.labels.size() == *rules.label_width) return false;
+    const CorruptError error(fmt::format("line {}: another number of labels", image.line),
+                             {.path = uri,
+                              .expected = fmt::to_string(*rules.label_width),
+                              .found = fmt::to_string(image.labels.size())});
+    if (!rules.leave_out || !rules.leave_out(error)) throw error;
+    return true;
+  });
+}
+
 std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& root,
-                                     const OpenOptions& options) {
+                                     const OpenOptions& options, const ListRules& rules) {
   const std::optional<FileInfo> info = file_system_for(uri).stat(uri);
   if (!info) throw NotFoundError("there is no such folder or list", {.path = uri});
   if (info->is_directory) {
@@ -103,7 +121,8 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
                          "class_folders (in Python `schema=\"class_folders\"`)"
                        : ""});
   }
-  std::vector<ListedImage> images = read_image_list(uri, root);
+  std::vector<ListedImage> images = read_image_list(uri, root, rules.leave_out);
+  if (rules.label_width) check_label_width(uri, images, rules);
   if (const std::string found = repeated_ids(images); !found.empty() && options.warn) {
     options.warn(uri + ": " + found);
   }
@@ -117,8 +136,8 @@ std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> im
 }
 
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
-                                             const OpenOptions& options) {
-  std::unique_ptr<PackSource> source = open_any(uri, root, options);
+                                             const OpenOptions& options, const ListRules& rules) {
+  std::unique_ptr<PackSource> source = open_any(uri, root, options, rules);
   if (source->size() == 0) throw CorruptError("there is no image in it", {.path = uri});
   return source;
 }

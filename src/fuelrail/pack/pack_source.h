@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/image_view.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/sample.h"
 
@@ -17,7 +20,8 @@ namespace fuelrail {
 struct SourceImage {
   uint64_t id = 0;
   std::vector<float> labels;
-  Bytes encoded;  // a view into what follows
+  Bytes encoded;            // a view into what follows, or of the source's own
+  ConstImageView pixels{};  // with data: what there is in place of encoded bytes
   std::vector<std::byte> storage;
   Sample sample;
 };
@@ -37,6 +41,9 @@ class PackSource {
   // Of image i, for people. Requires: i < size().
   virtual std::string path(uint64_t i) const = 0;
 
+  // All that is known of image i without reading it, for telling sources apart.
+  virtual std::string description(uint64_t i) const { return path(i); }
+
   // Requires: i < size(). Errors: NotFoundError, IoError, TruncatedError for this one image;
   // UnsupportedError, before any memory is taken, for one that is too long for a record.
   virtual void read(uint64_t i, SourceImage& out) const = 0;
@@ -49,12 +56,20 @@ class PackSource {
 // folder of images (files/folder_scan.h).
 std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images);
 
+struct ListRules {
+  std::optional<uint64_t> label_width{};  // every line must have so many labels
+  // Asked of each line that cannot be used; true passes over it. Default: it is thrown.
+  std::function<bool(const CorruptError&)> leave_out{};
+};
+
 // A directory: what open_container makes of it; an image's id is its index there. A `.lst`: what
-// read_image_list makes of it, relative to `root`. `options.warn` hears, beside what open_container
-// says, of ids that a list has more than once. Errors: NotFoundError, IoError, CorruptError
+// read_image_list makes of it, relative to `root`; `rules` says which lines
+// will do. `options.warn` hears, beside what open_container says, of ids that a list has more than
+// once. Errors: NotFoundError, IoError, CorruptError
 // (see image_list.h and open_input.h; also when there is no image); InvalidArgumentError for
 // anything else, and for a root that is given with a directory.
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
-                                             const OpenOptions& options);
+                                             const OpenOptions& options,
+                                             const ListRules& rules = {});
 
 }  // namespace fuelrail

@@ -8,12 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "fuelrail/pack/image_steps.h"
+
 namespace fuelrail {
 
 // How many images may be left out because they cannot be read, before the whole job fails.
 struct MaxErrors {
   uint64_t count = 0;
-  double fraction = 0;  // of the images to be packed, rounded down; the larger of both holds
+  // Of the images to be packed, rounded down; the larger of both holds. Where one part alone is
+  // made, these are the part's images, and what could not even be listed is held against all images
+  // of the source, apart from them.
+  double fraction = 0;
 
   // How many of `images` that is. The fraction counts as the decimal number that it was written as:
   // 0.29 of 100 images is 29, though the double is a little less.
@@ -36,19 +41,44 @@ struct PackOptions {
   // Results.
   int64_t resize = 0;            // shorter side; never enlarges; 0 = leave
   std::optional<int> quality{};  // JPEG quality, 1 to 100, of what is encoded anew (default 95);
-                                 // given, every image is; image_preparer.h has the whole rule
+                                 // given, every image is. With `resize` alone, JPEGs that are
+                                 // small enough keep their bytes; all others are turned upright,
+                                 // shrunk and encoded as JPEG
   bool verify_images = true;     // probe what passes through, so that what is no image is found now
+  std::optional<ImageSteps> images{};  // given: what is done to every image; the three above then
+                                       // say nothing
+
+  // Of a list's labels. The first alone is stored, as one number.
+  bool first_label_only = false;
+  std::optional<uint64_t> label_width{};  // every image must have so many; default: any number
+
   // Random parts by name and fraction (container/subset.h); empty = one file. What the fractions
   // leave is left out. With OUT = `X.rec`, part `train` becomes `X_train.rec`.
   std::vector<std::pair<std::string, double>> split{};
-  uint64_t seed = 0;   // of the split
+  uint64_t seed = 0;  // of the split
+
+  // Parts by position: part k of n is the images from N * k / n to N * (k + 1) / n, both cut to
+  // whole numbers, so that none is empty and they differ by one image at most. With OUT = `X.rec`
+  // and n above 1 they become `X.part000.rec` and so on; `merge` makes OUT of them, byte for byte.
+  // Not together with `split`.
+  uint64_t nsplit = 1;
+  std::optional<uint64_t> part{};  // this one alone, counted from 0; default: all, one by one
+
   std::string root{};  // for a list: folder that its paths are relative to; default: the list's own
   MaxErrors max_errors{};
   // Replace an output, or what would go with one (part.h), that is there; otherwise it is an error.
   bool overwrite = false;
 
+  // Go on with what a killed or failed run of the same job has left; without one, begin. A run that
+  // fails leaves what it has written, and its journal, for the next. See `pack`.
+  bool resume = false;
+
   // Speed.
   int threads = 0;  // that read, decode and encode; at most 1,024; 0 = default_threads()
+
+  // How often the work is made safe from a kill of the process: at most so much of it is lost. 0:
+  // with every image.
+  int64_t journal_interval_ms = 200;
 
   // Called from the calling thread, at most ten times a second and at the end. Returns false to
   // stop: the job then ends with a StateError "interrupted" and leaves no file.
@@ -62,6 +92,10 @@ struct PackOptions {
   // hold something else than class folders, as it seems, ids that are in a list more than once.
   // Called from the calling thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};
+
+  // Told of every image that is left out, as it is found, in the source's order; of the one that is
+  // too many the error tells. Called from the calling thread. Default: nobody.
+  std::function<void(const PackFailure&)> failed{};
 };
 
 struct PackResult {
@@ -70,9 +104,9 @@ struct PackResult {
     uint64_t records = 0;
     uint64_t bytes = 0;
   };
-  std::vector<File> files;            // in the order of the split
+  std::vector<File> files;            // in the order of the parts
   std::vector<PackFailure> failures;  // folders, then images left out, in the source's order
-  uint64_t unassigned = 0;            // images that no part of the split takes
+  uint64_t unassigned = 0;            // images that no part of this run takes
   std::string report;                 // path of the report file; empty without failures
 };
 
@@ -85,10 +119,22 @@ struct PackResult {
 // and all that follows is said of it, too. part.h says how an X.rec can never be there without
 // being whole and theirs, and how of two packers of one output the second gives up at once. For the
 // same input the bytes are the same for any number of threads. Images that cannot be read are
-// listed in `X.rec.errors.jsonl` (with a split: beside its first part, `X_train.rec.errors.jsonl`,
-// for all parts), one {"path", "reason"} a line; a job without any removes an old such file. A
+// listed in `X.rec.errors.jsonl` (with several parts: beside the run's first one, for all of them),
+// one {"path", "reason"} a line; a job without any removes an old such file. A
 // folder that cannot be listed fails the job, or, where images may be left out, counts as one of
 // them: its class keeps its label, and ids count without what is in it.
+//
+// Parts by fraction get their names together, when all are complete; parts by position one by one,
+// and those that have one keep it whatever comes after.
+//
+// A killed run leaves `.partial` files, and a journal of the images that it has dealt with
+// (journal.h), as does one with `resume` that fails. A run with `resume`, of the same source and
+// options (those that change the result), reads back and checks what is there, image for image,
+// tries those that were left out again, and goes on behind the last one that is as it should be.
+// Parts that have their names stay as they are. The result is, byte
+// for byte, that of a run that was never stopped, as long as the images have not changed and a
+// PixelFunction gives the same pixels again. Where nothing fits it says so and begins anew. The
+// order of the source, its ids, labels and paths, are part of what must be the same.
 //
 // Memory: at most 64 MiB of images that wait for their turn, the pixels and bytes of one image a
 // thread, and 20 bytes a record.
@@ -96,8 +142,8 @@ struct PackResult {
 // Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);
 // IoError (also: the output is there and `overwrite` is not given; another pack is writing it);
 // CorruptError for a source that has no images where they should be, for a list line that is none,
-// with its number, and when more images fail than allowed or a part is left without any: then there
-// is no output, and the report.
+// with its number, and when more images fail than allowed or a part is left without any: then
+// there is no output of that part, and the report.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar_store.h"
@@ -12,8 +13,9 @@ namespace {
 
 std::unique_ptr<Sink> create(const std::string& uri) { return file_system_for(uri).create(uri); }
 
-std::unique_ptr<Sink> create_alone(const std::string& uri) {
-  std::unique_ptr<Sink> sink = create(uri);
+std::unique_ptr<Sink> create_alone(const std::string& uri, Part::Begin begin) {
+  std::unique_ptr<Sink> sink =
+      begin == Part::Begin::kAsLeft ? file_system_for(uri).resume(uri) : create(uri);
   if (sink->is_first_writer()) return sink;
   throw IoError("another pack is writing it",
                 {.path = uri,
@@ -52,15 +54,17 @@ void refuse_existing(const std::string& uri) {
   if (!format.index_extension.empty()) refuse_orphan(index_uri_of(uri, format));
 }
 
-Part::Part(std::string uri, uint64_t expected, bool overwrite)
+Part::Part(std::string uri, uint64_t expected, bool overwrite, Begin begin)
     : uri_(std::move(uri)), overwrite_(overwrite) {
   const RecordFormat& format = record_format_of(uri_);
-  data_ = create_alone(uri_);
+  data_ = create_alone(uri_, begin);
+  data_->leave_partial(begin == Begin::kAsLeft);
   if (!format.index_extension.empty()) {
     index_ = create(index_uri_of(uri_, format));
   }
   sidecar_ = create(sidecar_uri(uri_));
   records_writer_ = format.write({*data_, index_.get(), sidecar_writer_}, expected);
+  adopted_ = records_writer_->first_offset();
 }
 
 Part::~Part() {
@@ -75,6 +79,27 @@ Part::~Part() {
     }
   }
 }
+
+bool Part::adopt_image(uint64_t framed_bytes, uint32_t crc) {
+  if (framed_bytes > data_->position() - adopted_) return false;
+  framed_.resize(framed_bytes);
+  data_->read_back(adopted_, framed_);
+  const std::optional<Bytes> payload = records_writer_->payload_of(framed_);
+  if (!payload || !has_image_prefix(*payload) || crc32(*payload) != crc) return false;
+  const ImageRecord image = parse_image_record(*payload);
+  records_writer_->adopt(framed_bytes, payload->size(), crc, image.id);
+  labels_.add(image.labels);
+  adopted_ += framed_bytes;
+  ++records_;
+  return true;
+}
+
+void Part::end_adopting() {
+  framed_ = {};
+  if (data_->position() > adopted_) data_->truncate(adopted_);
+}
+
+FileIdentity Part::identity() { return identify(*data_); }
 
 void Part::append_image(Bytes payload, uint32_t crc) {
   const ImageRecord image = parse_image_record(payload);

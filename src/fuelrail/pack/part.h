@@ -35,13 +35,25 @@ void refuse_existing(const std::string& uri);
 // Threads: one at a time. Destroyed before `commit_data`: nothing of it keeps a final name.
 class Part {
  public:
+  enum class Begin : uint8_t {
+    kEmpty,
+    kAsLeft,  // with the records that are in the `.partial`, for `adopt_image`; destroyed before
+              // `commit_data`, the part leaves its records for the next one
+  };
+
   // Begins the `.partial` files of the format that the name says. `expected`: how many records will
   // come, or nearly. Errors: those of record_format_of and FileSystem::create; IoError while
   // another part is writing the same file.
-  Part(std::string uri, uint64_t expected, bool overwrite);
+  Part(std::string uri, uint64_t expected, bool overwrite, Begin begin = Begin::kEmpty);
   ~Part();
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
+
+  // Takes over the next image record that is there. Returns: whether there is one of these bytes in
+  // the file whose payload has this checksum. Errors: IoError.
+  bool adopt_image(uint64_t framed_bytes, uint32_t crc);
+  // Cuts off what was not taken over. Required before the first record is appended.
+  void end_adopting();
 
   // An image record, whose key is its id. Requires: `payload` begins with an image header; `crc` is
   // its CRC-32. Errors: IoError.
@@ -49,8 +61,14 @@ class Part {
   // Any record. Errors: as RecordFileWriter::append.
   void append(Bytes payload, uint32_t crc, uint64_t key);
 
+  // What ties the file to a sidecar. Requires: finish.
+  FileIdentity identity();
+
   // Takes what the records themselves do not say, before `finish`.
   SidecarWriter& sidecar() { return sidecar_writer_; }
+
+  // Hands the records so far to the system, so that they outlive this process. Errors: IoError.
+  void flush() { data_->flush(); }
 
   // Completes the files and flushes them to the device. Errors: IoError.
   void finish();
@@ -77,6 +95,8 @@ class Part {
   std::unique_ptr<RecordFileWriter> records_writer_;
   LabelTally labels_;
   uint64_t records_ = 0;
+  uint64_t adopted_ = 0;  // bytes of the file that were taken over
+  std::vector<std::byte> framed_;
   enum class State { kOpen, kCommitting, kCommitted } state_ = State::kOpen;
 };
 

@@ -6,14 +6,17 @@
 #include <numeric>
 #include <utility>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/subset.h"
 #include "fuelrail/pack/record_format.h"
+#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace {
 
 constexpr int kMaxThreads = 1024;
+constexpr uint64_t kMostParts = 100'000;
 
 [[noreturn]] void refuse(std::string failure, std::string expected, std::string found) {
   throw InvalidArgumentError(std::move(failure),
@@ -41,6 +44,51 @@ std::string part_uri(const std::string& output, const std::string& name) {
   return fmt::format("{}_{}{}", stem_of(output, format), name, format.extension);
 }
 
+std::string position_uri(const std::string& output, uint64_t part) {
+  const RecordFormat& format = record_format_of(output);
+  return fmt::format("{}.part{:03}{}", stem_of(output, format), part, format.extension);
+}
+
+void check_positions(const PackOptions& options) {
+  if (options.nsplit < 1 || options.nsplit > kMostParts) {
+    refuse("nsplit is out of range", fmt::format("1 to {}", kMostParts),
+           fmt::to_string(options.nsplit));
+  }
+  if (options.part && *options.part >= options.nsplit) {
+    refuse("there is no such part", fmt::format("0 to {}", options.nsplit - 1),
+           fmt::to_string(*options.part));
+  }
+  if (options.nsplit > 1 && !options.split.empty()) {
+    refuse("parts are made by fraction or by position", "one of split and nsplit", "both");
+  }
+}
+
+void check_images(const PackOptions& options) {
+  check(*options.images);
+  if (options.resize > 0 || options.quality || !options.verify_images) {
+    refuse("the steps of images are given in two ways",
+           "images, or resize, quality and verify_images", "both");
+  }
+  if (options.resume && !options.images->stages.empty() && options.images->stages_name.empty()) {
+    refuse("a job of stages without a name cannot be gone on with", "a stages_name", "none");
+  }
+}
+
+// The first image of part `part` of `nsplit`, without a product that passes 64 bits.
+uint64_t first_position(uint64_t images, uint64_t nsplit, uint64_t part) {
+  return images / nsplit * part + images % nsplit * part / nsplit;
+}
+
+PlannedPart positions_part(uint64_t images, const std::string& output, const PackOptions& options,
+                           uint64_t part) {
+  const uint64_t begin = first_position(images, options.nsplit, part);
+  const uint64_t end = first_position(images, options.nsplit, part + 1);
+  PlannedPart planned{.uri = options.nsplit > 1 ? position_uri(output, part) : output,
+                      .images = std::vector<uint64_t>(end - begin)};
+  std::iota(planned.images.begin(), planned.images.end(), begin);
+  return planned;
+}
+
 }  // namespace
 
 void check_pack_options(const std::string& output, const PackOptions& options) {
@@ -55,28 +103,55 @@ void check_pack_options(const std::string& output, const PackOptions& options) {
     refuse("threads is out of range", fmt::format("1 to {}", kMaxThreads),
            fmt::to_string(options.threads));
   }
+  if (options.journal_interval_ms < 0) {
+    refuse("the journal's interval is out of range", "0 or more milliseconds",
+           fmt::to_string(options.journal_interval_ms));
+  }
   if (!(options.max_errors.fraction >= 0 && options.max_errors.fraction <= 1)) {
     refuse("the fraction of images that may fail is out of range", "0 to 1",
            fmt::to_string(options.max_errors.fraction));
   }
   check_part_names(options.split);
+  check_positions(options);
+  if (options.images) check_images(options);
+}
+
+ImageSteps image_steps(const PackOptions& options) {
+  if (options.images) return *options.images;
+  ImageSteps steps{
+      .shorter_side = options.resize, .rule = ResizeRule::kShrink, .quality = options.quality};
+  if (!options.quality) {
+    steps.keep = options.resize == 0 ? ImageSteps::Keep::kAll : ImageSteps::Keep::kSmallJpegs;
+    steps.verify = options.verify_images;
+  }
+  return steps;
 }
 
 std::vector<std::string> output_uris(const std::string& output, const PackOptions& options) {
-  if (options.split.empty()) return {output};
   std::vector<std::string> uris;
   for (const auto& part : options.split) uris.push_back(part_uri(output, part.first));
+  if (!uris.empty()) return uris;
+  if (options.nsplit == 1) return {output};
+  for (uint64_t part = 0; part < options.nsplit; ++part) {
+    if (options.part.value_or(part) == part) uris.push_back(position_uri(output, part));
+  }
   return uris;
 }
 
 std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
                                     const PackOptions& options) {
-  if (options.split.empty()) {
-    PlannedPart everything{.uri = output, .images = std::vector<uint64_t>(images)};
-    std::iota(everything.images.begin(), everything.images.end(), uint64_t{0});
-    return {everything};
-  }
   std::vector<PlannedPart> parts;
+  if (options.split.empty()) {
+    if (options.nsplit > images) {
+      refuse("a part by position would be empty", fmt::format("nsplit of at most {}", images),
+             fmt::to_string(options.nsplit));
+    }
+    for (uint64_t part = 0; part < options.nsplit; ++part) {
+      if (options.part.value_or(part) != part) continue;
+      parts.push_back(positions_part(images, output, options, part));
+    }
+    return parts;
+  }
   for (auto& [name, indices] : split_indices(images, options.split, options.seed)) {
     if (indices.empty()) {
       refuse(fmt::format("part '{}' of the split would be empty", name), "at least one image",
@@ -85,6 +160,28 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
     parts.push_back({part_uri(output, name), std::move(indices)});
   }
   return parts;
+}
+
+std::string describe_job(const PackSource& source, const std::vector<PlannedPart>& plan,
+                         const PackOptions& options) {
+  const ImageSteps steps = image_steps(options);
+  std::string text = fmt::format(
+      "keep {} verify {} color {} crop {} resize {} {} {} rule {} encoding {} quality {} seed {}\n",
+      static_cast<int>(steps.keep), steps.verify, static_cast<int>(steps.color), steps.center_crop,
+      steps.shorter_side, steps.resize.height, steps.resize.width, static_cast<int>(steps.rule),
+      static_cast<int>(steps.encoding), steps.quality.value_or(-1), steps.seed);
+  text += fmt::format("stages {} {}\n", steps.stages.size(), steps.stages_name);
+  text += fmt::format("first label {}\n", options.first_label_only);
+  for (const PlannedPart& part : plan) {
+    uint32_t crc = 0;
+    for (const uint64_t image : part.images) {
+      crc = crc32(as_bytes(fmt::format("{}\t{}\n", image, source.description(image))), crc);
+    }
+    text +=
+        fmt::format("part {} images {} crc {:08x}\n", base_name(part.uri), part.images.size(), crc);
+  }
+  for (const std::string& name : source.classes()) text += fmt::format("class {}\n", name);
+  return text;
 }
 
 }  // namespace fuelrail

@@ -8,6 +8,8 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/file_writer.h"
+#include "fuelrail/container/ffrecord/record_table.h"
+#include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/storage/file_system.h"
@@ -25,10 +27,28 @@ class RecordIoWriter final : public RecordFileWriter {
     index_.add(key, offset);
     sidecar_.add_record({.offset = offset, .length = data_.position() - offset}, crc);
   }
+  std::optional<Bytes> payload_of(Bytes framed) override {
+    try {
+      const recordio::Unframed record = recordio::unframe(framed, unframed_);
+      if (record.framed_bytes != framed.size()) return std::nullopt;
+      return record.payload;
+    } catch (const CorruptError&) {
+    } catch (const TruncatedError&) {
+    }
+    return std::nullopt;
+  }
+  void adopt(uint64_t framed_bytes, uint64_t, uint32_t crc, uint64_t key) override {
+    index_.add(key, adopted_);
+    sidecar_.add_record({.offset = adopted_, .length = framed_bytes}, crc);
+    adopted_ += framed_bytes;
+  }
+  uint64_t first_offset() const override { return 0; }
   void finish() override {}
 
  private:
   Sink& data_;
+  std::vector<std::byte> unframed_;
+  uint64_t adopted_ = 0;
   recordio::RecordWriter records_;
   recordio::IndexWriter index_;
   SidecarWriter& sidecar_;
@@ -38,16 +58,33 @@ class RecordIoWriter final : public RecordFileWriter {
 class FfrecordWriter final : public RecordFileWriter {
  public:
   FfrecordWriter(const RecordFileSinks& sinks, uint64_t expected)
-      : records_(sinks.data, expected), sidecar_(sinks.sidecar) {}
+      : records_(begin(sinks.data, expected)),
+        first_offset_(ffrecord::table_bytes(expected)),
+        sidecar_(sinks.sidecar) {}
 
   void append(Bytes payload, uint32_t crc, uint64_t) override {
     records_.append(payload, crc);
     sidecar_.add_length(payload.size());
   }
+  std::optional<Bytes> payload_of(Bytes framed) override { return framed; }
+  void adopt(uint64_t, uint64_t payload_bytes, uint32_t crc, uint64_t) override {
+    records_.adopt(payload_bytes, crc);
+    sidecar_.add_length(payload_bytes);
+  }
+  uint64_t first_offset() const override { return first_offset_; }
   void finish() override { records_.finish(); }
 
  private:
+  static ffrecord::FileWriter begin(Sink& data, uint64_t expected) {
+    if (data.position() >= ffrecord::table_bytes(expected) && data.position() > 0) {
+      return {data, expected, ffrecord::FileWriter::AsLeft{}};
+    }
+    if (data.position() > 0) data.truncate(0);
+    return {data, expected};
+  }
+
   ffrecord::FileWriter records_;
+  uint64_t first_offset_;
   SidecarWriter& sidecar_;
 };
 

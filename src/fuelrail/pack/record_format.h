@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,15 @@ class RecordFileWriter {
   // an index. Errors: InvalidArgumentError for what is too long for the format; the sinks'.
   virtual void append(Bytes payload, uint32_t crc, uint64_t key) = 0;
 
+  // Of a file that was begun by another writer and is gone on with: what stands in the sink is
+  // taken over, record by record, before anything is appended; the sink is cut behind it by its
+  // owner. `payload_of`: the payload of a record with these bytes in the file, a view of them or of
+  // memory that lives until the next call; none where they are not one whole record. `adopt`: the
+  // next record is of these lengths. `first_offset`: where the first one begins.
+  virtual std::optional<Bytes> payload_of(Bytes framed) = 0;
+  virtual void adopt(uint64_t framed_bytes, uint64_t payload_bytes, uint32_t crc, uint64_t key) = 0;
+  virtual uint64_t first_offset() const = 0;
+
   // All of the file has been appended; nothing is after it. Errors: the sinks'.
   virtual void finish() = 0;
 
@@ -40,7 +50,8 @@ struct RecordFileSinks {
 struct RecordFormat {
   std::string_view extension;        // of the data file
   std::string_view index_extension;  // in its place, of the index; empty: the format has none
-  // `expected`: how many records will come, or nearly.
+  // `expected`: how many records will come, or nearly. Where the data sink is not empty, the file
+  // is gone on with; what is too short for that is cut to nothing.
   std::unique_ptr<RecordFileWriter> (*write)(const RecordFileSinks& sinks, uint64_t expected);
 };
 

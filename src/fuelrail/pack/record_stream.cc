@@ -35,32 +35,31 @@ void require_sidecar_beside(const RecordFile& file) {
       {.path = beside, .remedy = "Mend it, or move it away to convert the file without it"});
 }
 
-// What the record says itself.
-uint64_t own_key(Bytes payload, bool is_image_file, uint64_t i) {
-  return is_image_file && has_image_prefix(payload) ? parse_image_record(payload).id : i;
-}
-
 // A file's own records, and what stands in its sidecar.
 class RecordFileStream : public RecordStream {
  public:
   uint64_t size() const override { return file().size(); }
 
   void finish(SidecarWriter& to) override {
-    if (sidecar().labels()) to.set_labels(*sidecar().labels());
-    for (const SidecarSection& section : sidecar().sections()) {
+    if (known().labels()) to.set_labels(*known().labels());
+    for (const SidecarSection& section : known().sections()) {
       if (!section.kept() || section.type() == kKeysSection) continue;
       to.add_section(section.type(), section.all(), true);
     }
   }
 
+  const Sidecar* sidecar() const override { return &known(); }
+
  protected:
   virtual const RecordFile& file() const = 0;
-  const Sidecar& sidecar() const { return file().sidecar(); }
+  const Sidecar& known() const { return file().sidecar(); }
 
   StreamedRecord read_as(uint64_t i, Bytes payload) const {
+    const bool is_image = known().labels().has_value() && has_image_prefix(payload);
     return {.payload = payload,
             .crc = crc32(payload),
-            .own_key = own_key(payload, sidecar().labels().has_value(), i)};
+            .own_key = is_image ? parse_image_record(payload).id : i,
+            .numbered = !is_image};
   }
 };
 
@@ -116,7 +115,7 @@ class RecordIoStream final : public RecordFileStream {
   }
 
   StreamedRecord read(uint64_t i) override {
-    const RecordEntry entry = sidecar().record(i);
+    const RecordEntry entry = known().record(i);
     const std::optional<recordio::Record> record = reader_.next();
     if (!record || record->offset != entry.offset || record->framed_bytes != entry.length) {
       throw CorruptError(
@@ -127,7 +126,7 @@ class RecordIoStream final : public RecordFileStream {
            .remedy = "Make a new sidecar with 'fuelrail index'"});
     }
     StreamedRecord streamed = read_as(i, record->payload);
-    if (sidecar().has_checksums()) check_record_crc(streamed.crc, sidecar().payload_crc(i));
+    if (known().has_checksums()) check_record_crc(streamed.crc, known().payload_crc(i));
     if (keys_) streamed.key = keys_->next(entry.offset);
     return streamed;
   }
@@ -175,7 +174,7 @@ class FfrecordStream final : public RecordFileStream {
     }
     StreamedRecord streamed = read_as(i, reader_.at(table.offset(i), table.length(i)));
     check_record_crc(streamed.crc, table.crc(i));
-    if (sidecar().has_keys()) streamed.key = sidecar().key(i);
+    if (known().has_keys()) streamed.key = known().key(i);
     return streamed;
   }
 

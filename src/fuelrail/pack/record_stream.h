@@ -17,6 +17,7 @@ struct StreamedRecord {
   Bytes payload;  // valid until the next one
   uint32_t crc = 0;
   uint64_t own_key = 0;           // what the record says itself: its id, or its number
+  bool numbered = false;          // own_key is its number
   std::optional<uint64_t> key{};  // where something besides the record says it
 };
 
@@ -35,6 +36,9 @@ class RecordStream {
   // After the last record: tells the new sidecar what is known of all of them, but for their keys,
   // in the order in which packing does. Errors: as `read`.
   virtual void finish(SidecarWriter& to) = 0;
+
+  // That of the file; null where the records are samples of a schema. Lifetime: the stream's.
+  virtual const Sidecar* sidecar() const { return nullptr; }
 
  protected:
   RecordStream() = default;

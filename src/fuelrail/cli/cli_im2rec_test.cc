@@ -1,0 +1,117 @@
+// `fuelrail im2rec`, `merge`, and parts and resuming of `pack`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fuelrail/testing/cli_call.h"
+#include "fuelrail/testing/packer_rig.h"
+
+namespace fuelrail {
+namespace {
+
+using testing::call;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::Said;
+using ::testing::StartsWith;
+
+class Im2rec : public Packer {
+ protected:
+  Said im2rec(const std::string& prefix, std::vector<std::string> options) const {
+    options.insert(options.begin(), {"im2rec", out(prefix), photos()});
+    return call(options);
+  }
+};
+
+TEST_F(Im2rec, makes_lists_and_then_packs_them) {
+  const Said listed = im2rec("train", {"--list", "--recursive"});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  EXPECT_EQ(listed.out, "ant 0\nbee 1\ncat dog 2\n");
+  EXPECT_THAT(names_in(out()), ElementsAre("train.lst"));
+  const Said packed = im2rec("train", {"--resize", "16", "--num-thread", "2", "-q"});
+  EXPECT_EQ(packed.code, 0) << packed.err;
+  EXPECT_THAT(packed.out, HasSubstr("train.rec: 12 records"));
+  EXPECT_THAT(names_in(out()), ElementsAre("train.idx", "train.lst", "train.rec", "train.rec.frx"));
+  EXPECT_THAT(call({"ls", out("train.rec"), "0"}).out, HasSubstr("16"));
+}
+
+TEST_F(Im2rec, packs_every_list_of_the_prefix) {
+  im2rec("train", {"--list", "--recursive", "--chunks", "2", "--no-shuffle"});
+  const Said packed = im2rec("tr", {"--pass-through", "-q"});
+  EXPECT_EQ(packed.code, 0) << packed.err;
+  EXPECT_EQ(records_of(out("train_0.rec")).size(), 6u);
+  EXPECT_EQ(records_of(out("train_1.rec")).size(), 6u);
+  EXPECT_EQ(records_of(out("train_0.rec"))[0].image, file_contents(photo("ant/0.jpg")));
+}
+
+TEST_F(Im2rec, a_prefix_without_a_list_is_an_error) {
+  const Said said = im2rec("nothing", {});
+  EXPECT_EQ(said.code, 3);
+  EXPECT_THAT(said.err, HasSubstr("there is no list of this prefix"));
+}
+
+TEST_F(Im2rec, options_go_as_mxnets_do) {
+  write_file(out("x.lst"), "5\t1\t2\tant/0.jpg\n6\t3\t4\tant/1.jpg\n");
+  EXPECT_EQ(im2rec("x", {"--color", "-1", "--encoding", ".png", "--quality", "3", "--pack-label",
+                         "--center-crop", "-q"})
+                .code,
+            0);
+  const std::vector<Packed> records = records_of(out("x.rec"));
+  EXPECT_EQ(records.at(1).id, 6u);
+  EXPECT_THAT(records.at(1).labels, ElementsAre(3, 4));
+  EXPECT_THAT(records.at(0).image, StartsWith("\x89PNG"));
+  EXPECT_EQ(im2rec("x", {"--color", "2"}).code, 2);
+  EXPECT_EQ(im2rec("x", {"--encoding", ".bmp"}).code, 2);
+  EXPECT_EQ(im2rec("x", {"--quality", "0", "--overwrite"}).code, 2);
+  EXPECT_EQ(im2rec("x", {"-q"}).code, 3);  // it is there
+  EXPECT_EQ(im2rec("x", {"-q", "--overwrite"}).code, 0);
+  EXPECT_THAT(records_of(out("x.rec")).at(1).labels, ElementsAre(3));
+}
+
+TEST_F(Im2rec, what_cannot_be_read_is_named_and_the_exit_code_says_so) {
+  write_file(photo("bee/1.jpg"), "no image");
+  im2rec("train", {"--list", "--recursive", "--no-shuffle"});
+  const Said over = im2rec("train", {"-q"});
+  EXPECT_EQ(over.code, 1);
+  EXPECT_THAT(over.err, HasSubstr(photo("bee/1.jpg") + ": the image cannot be read"));
+  EXPECT_THAT(over.err, HasSubstr("at most 0 of 12 images left out"));
+  EXPECT_FALSE(std::filesystem::exists(out("train.rec")));
+  const Said within = im2rec("train", {"-q", "--max-errors", "1"});
+  EXPECT_EQ(within.code, 1);
+  EXPECT_THAT(within.out, HasSubstr("11 records"));
+}
+
+TEST_F(Im2rec, parts_are_packed_on_their_own_and_merged) {
+  ASSERT_EQ(call({"pack", photos(), out("whole.rec"), "-q"}).code, 0);
+  for (const char* part : {"0", "1", "2"}) {
+    const Said said = call({"pack", photos(), out("p.rec"), "--nsplit", "3", "--part", part, "-q"});
+    ASSERT_EQ(said.code, 0) << said.err;
+  }
+  const Said merged = call({"merge", out("m.rec"), out("p.part000.rec"), out("p.part001.rec"),
+                            out("p.part002.rec"), "-q"});
+  EXPECT_EQ(merged.code, 0) << merged.err;
+  EXPECT_THAT(merged.out, HasSubstr("m.rec: 12 records"));
+  for (const char* end : {".rec", ".idx", ".rec.frx"}) {
+    EXPECT_EQ(file_contents(out("m") + end), file_contents(out("whole") + end)) << end;
+  }
+  EXPECT_EQ(call({"merge", out("m.rec"), out("p.part000.rec"), "-q"}).code, 3);
+  EXPECT_EQ(call({"merge", out("m.rec")}).code, 2);
+}
+
+TEST_F(Im2rec, a_run_that_failed_goes_on_with_resume) {
+  const std::string whole = file_contents(photo("cat dog/2.jpg"));
+  write_file(photo("cat dog/2.jpg"), "no image");
+  EXPECT_EQ(call({"pack", photos(), out("x.rec"), "--resume", "-q"}).code, 1);
+  EXPECT_THAT(names_in(out()),
+              ElementsAre("x.rec.errors.jsonl", "x.rec.journal.partial", "x.rec.partial"));
+  write_file(photo("cat dog/2.jpg"), whole);
+  EXPECT_EQ(call({"pack", photos(), out("x.rec"), "--resume", "-q"}).code, 0);
+  EXPECT_THAT(names_in(out()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
+  EXPECT_EQ(records_of(out("x.rec")).size(), 12u);
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,180 @@
+// fuelrail im2rec: MXNet's im2rec.py. Makes lists of a folder's images, or packs what lists name.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/cli/command.h"
+#include "fuelrail/cli/packing.h"
+#include "fuelrail/cli/signals.h"
+#include "fuelrail/cli/text.h"
+#include "fuelrail/pack/list_maker.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::cli {
+namespace {
+
+struct Arguments {
+  std::string prefix;
+  std::string root;
+  bool list = false;
+  ListOptions lists;
+  bool no_shuffle = false;
+  bool pass_through = false;
+  bool pack_label = false;
+  ImageSteps images{};
+  int color = 1;
+  int inter_method = 1;
+  std::string encoding = ".jpg";
+  std::optional<int> quality;
+  int threads = 1;
+  PackingArguments packing{.max_errors = "1%"};
+};
+
+constexpr const char* kFooter = R"(
+Examples:
+  fuelrail im2rec train photos --list --recursive          train.lst; one label a folder
+  fuelrail im2rec train photos --resize 256 --num-thread 8  train.rec and train.idx of train.lst
+  fuelrail im2rec train photos --pass-through               the files' own bytes
+
+With --list: makes PREFIX.lst (or several) of the images in ROOT, by MXNet's rules and in its order.
+Without: packs every list whose name begins with PREFIX, each into a .rec with its .idx and sidecar
+beside it. Paths in a list are relative to ROOT. The records are in the list's order, whatever
+--num-thread says.
+
+Images are decoded, turned upright (not with --color -1), cut to the middle square (--center-crop),
+resized (the shorter side, up or down) and encoded, as MXNet's im2rec.py does. Images with alpha need
+--encoding .png where --color is -1.
+
+What cannot be read is named, left out and listed in OUT.errors.jsonl, and the exit code is 1; beyond
+--max-errors the command stops, and parts that are finished stay. From Python: fuelrail.mxnet.im2rec
+and np2rec, with transforms and functions of your own.)";
+
+int make(const Arguments& arguments, Console& console) {
+  ListOptions options = arguments.lists;
+  options.shuffle = !arguments.no_shuffle;
+  options.keep_going = [] { return !interrupted(); };
+  const MadeLists made = make_lists(arguments.prefix, arguments.root, options);
+  for (size_t label = 0; label < made.folders.size(); ++label) {
+    console.print(made.folders[label] + " " + std::to_string(label) + "\n");
+  }
+  for (const std::string& uri : made.uris) console.say(uri + " is made");
+  return kOk;
+}
+
+// As im2rec.py: the lists in PREFIX, where it is a folder, or beside it, whose names begin with it.
+std::vector<std::string> lists_of(const std::string& prefix) {
+  FileSystem& files = file_system_for(prefix);
+  const std::string from = files.absolute(prefix);
+  const auto info = files.stat(from);
+  const bool is_folder = info && info->is_directory;
+  const size_t slash = from.rfind('/');
+  const std::string folder = is_folder || slash == std::string::npos ? from : from.substr(0, slash);
+  std::vector<std::string> lists;
+  for (const FileInfo& file : files.list(folder.empty() ? "/" : folder)) {
+    if (!file.is_directory && file.uri.ends_with(".lst") &&
+        (is_folder || file.uri.starts_with(from))) {
+      lists.push_back(file.uri);
+    }
+  }
+  if (lists.empty()) {
+    throw NotFoundError("there is no list of this prefix",
+                        {.path = prefix,
+                         .expected = "a file whose name begins so and ends in .lst",
+                         .remedy = "Make one with --list"});
+  }
+  return lists;
+}
+
+ImageSteps steps_of(const Arguments& arguments) {
+  ImageSteps steps = arguments.images;
+  if (arguments.pass_through) steps.keep = ImageSteps::Keep::kAll;
+  steps.verify = false;  // as im2rec.py
+  steps.color = static_cast<ColorMode>(arguments.color);
+  steps.rule = static_cast<ResizeRule>(arguments.inter_method);
+  steps.encoding = arguments.encoding == ".png" ? ImageEncoding::kPng : ImageEncoding::kJpeg;
+  steps.quality = arguments.quality;
+  return steps;
+}
+
+int pack_lists(const Arguments& arguments, Console& console) {
+  int code = kOk;
+  for (const std::string& list : lists_of(arguments.prefix)) {
+    PackOptions options{.images = steps_of(arguments),
+                        .first_label_only = !arguments.pack_label,
+                        .root = arguments.root,
+                        .threads = arguments.threads};
+    const std::string output = list.substr(0, list.size() - 4) + ".rec";
+    code =
+        std::max(code, run_packing(list, output, std::move(options), arguments.packing, console));
+  }
+  return code;
+}
+
+void add_list_options(CLI::App& command, Arguments& arguments) {
+  command.add_flag("--list", arguments.list, "Make lists instead of packing");
+  command.add_option("--exts", arguments.lists.extensions,
+                     "Names of images end so (default: .jpeg .jpg .png)");
+  command.add_option("--chunks", arguments.lists.chunks, "Number of lists (default 1)");
+  command.add_option("--train-ratio", arguments.lists.train_ratio,
+                     "Fraction of the images for training (default 1)");
+  command.add_option("--test-ratio", arguments.lists.test_ratio,
+                     "Fraction of the images for testing (default 0)");
+  command.add_flag("--recursive", arguments.lists.recursive,
+                   "Also the folders below; each folder with images is a label");
+  command.add_flag("--no-shuffle", arguments.no_shuffle, "Keep the images in the folders' order");
+}
+
+void add_image_options(CLI::App& command, Arguments& arguments) {
+  command.add_flag("--pass-through", arguments.pass_through, "Store the files as they are");
+  command.add_option("--resize", arguments.images.shorter_side,
+                     "Make the shorter side N pixels (default: leave it)");
+  command.add_flag("--center-crop", arguments.images.center_crop,
+                   "Cut out the middle square, before resizing");
+  command.add_option(
+      "--quality", arguments.quality,
+      "Of a JPEG 1 to 100 (default 95), of a PNG its compression, 0 to 9 (default 9)");
+  command
+      .add_option("--color", arguments.color,
+                  "1 colour, 0 grey, -1 as the file is stored (default 1)")
+      ->check(CLI::IsMember({-1, 0, 1}));
+  command.add_option("--encoding", arguments.encoding, "Of the images: .jpg (default) or .png")
+      ->check(CLI::IsMember({".jpg", ".png"}));
+  command
+      .add_option("--inter-method", arguments.inter_method,
+                  "Of resizing: 0 nearest, 1 bilinear (default), 2 cubic, 3 area, 4 Lanczos, 9 "
+                  "cubic to enlarge and area to shrink, 10 random")
+      ->check(CLI::IsMember({0, 1, 2, 3, 4, 9, 10}));
+  command.add_flag("--pack-label", arguments.pack_label,
+                   "Store all labels of a line (default: the first)");
+}
+
+}  // namespace
+
+void add_im2rec(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("im2rec", "Make lists of images, or record files of lists, as MXNet does");
+  command->add_option("PREFIX", arguments->prefix, "What the names of the lists begin with")
+      ->required();
+  command->add_option("ROOT", arguments->root, "Folder of the images")->required();
+  add_list_options(*command, *arguments);
+  add_image_options(*command, *arguments);
+  command
+      ->add_option("--num-thread", arguments->threads,
+                   "Threads that read and encode, at most 1024 (default 1)")
+      ->check(CLI::Range(1, 1024));
+  add_packing_options(*command, arguments->packing);
+  command->footer(kFooter);
+  command->callback([&action, arguments] {
+    action = [arguments](Console& console) {
+      return arguments->list ? make(*arguments, console) : pack_lists(*arguments, console);
+    };
+  });
+}
+
+}  // namespace fuelrail::cli

@@ -1,0 +1,72 @@
+// fuelrail merge: the parts of a dataset become one file again.
+#include "fuelrail/pack/merge.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuelrail/cli/command.h"
+#include "fuelrail/cli/signals.h"
+#include "fuelrail/cli/text.h"
+
+namespace fuelrail::cli {
+namespace {
+
+struct MergeArguments {
+  std::string output;
+  std::vector<std::string> sources;
+  bool overwrite = false;
+  bool quiet = false;
+};
+
+constexpr const char* kMergeFooter = R"(
+Examples:
+  fuelrail merge train.rec train.part*.rec
+  fuelrail merge all.ffr a.ffr b.ffr
+
+The records are copied as they are, one file after the other, and their checksums verified. Index and
+sidecar are joined with them: the parts that 'fuelrail pack --nsplit' has made, each on another
+machine even, give byte for byte the file that it makes without.
+
+Where OUT or its .idx or .frx is there already, nothing is done and the exit code is 3, unless
+--overwrite is given: then it is replaced when all of the new one is on the disk.)";
+
+int run_merge(const MergeArguments& arguments, Console& console) {
+  PackResult::File made;
+  {
+    ProgressDisplay progress(console, "merged", "records", arguments.quiet);
+    made =
+        merge(arguments.sources, arguments.output,
+              {.overwrite = arguments.overwrite,
+               .progress =
+                   [&progress](const PackProgress& now) {
+                     progress.update(now.done, now.total);
+                     return !interrupted();
+                   },
+               .keep_going = [] { return !interrupted(); },
+               .warn = [&console](const std::string& text) { console.say("warning: " + text); }});
+  }
+  console.print(made.path + ": " + counted(made.records, "record") + ", " +
+                human_bytes(made.bytes) + "\n");
+  return kOk;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<MergeArguments>();
+  CLI::App* command = app.add_subcommand("merge", "Join record files of one format into one");
+  command->add_option("OUT", arguments->output, "File to make; its name ends in .rec or .ffr")
+      ->required();
+  command->add_option("IN", arguments->sources, "Files of the same format, in their order")
+      ->required();
+  command->add_flag("--overwrite", arguments->overwrite, "Replace an output that is there");
+  command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
+  command->footer(kMergeFooter);
+  command->callback([&action, arguments] {
+    action = [arguments](Console& console) { return run_merge(*arguments, console); };
+  });
+}
+
+}  // namespace fuelrail::cli

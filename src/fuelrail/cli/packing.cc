@@ -1,0 +1,69 @@
+#include "fuelrail/cli/packing.h"
+
+#include <CLI/CLI.hpp>
+
+#include "fuelrail/cli/signals.h"
+#include "fuelrail/cli/text.h"
+
+namespace fuelrail::cli {
+namespace {
+
+void report_packed(const PackResult& result, Console& console) {
+  for (const PackResult::File& file : result.files) {
+    console.print(file.path + ": " + counted(file.records, "record") + ", " +
+                  human_bytes(file.bytes) + "\n");
+  }
+  if (result.unassigned > 0) {
+    console.print(counted(result.unassigned, "image") + " in no part: the fractions leave " +
+                  (result.unassigned == 1 ? "it" : "them") + " out\n");
+  }
+  if (!result.failures.empty()) {
+    console.say("warning: " + counted(result.failures.size(), "image") + " could not be read and " +
+                (result.failures.size() == 1 ? "is" : "are") + " left out; " + result.report +
+                " lists what was found");
+  }
+}
+
+}  // namespace
+
+void add_packing_options(CLI::App& command, PackingArguments& arguments) {
+  command.add_option("--nsplit", arguments.nsplit,
+                     "Parts by position, OUT.part000.rec and so on; 'fuelrail merge' joins them");
+  command.add_option("--part", arguments.part,
+                     "Make this part alone, from 0 (default: all): for several machines");
+  command.add_option("--max-errors", arguments.max_errors,
+                     "Images that may be left out: a count (12) or a percentage (1.5%); default " +
+                         arguments.max_errors);
+  command.add_flag("--overwrite", arguments.overwrite, "Replace an output that is there");
+  command.add_flag("--resume", arguments.resume,
+                   "Go on with what a killed or failed run of the same command has left");
+  command.add_flag("-q,--quiet", arguments.quiet, "Show no progress");
+}
+
+int run_packing(const std::string& source, const std::string& output, PackOptions options,
+                const PackingArguments& arguments, Console& console) {
+  const Allowance allowance = parse_allowance(arguments.max_errors);
+  options.max_errors = {.count = allowance.count, .fraction = allowance.fraction};
+  options.nsplit = arguments.nsplit;
+  options.part = arguments.part;
+  options.overwrite = arguments.overwrite;
+  options.resume = arguments.resume;
+  options.keep_going = [] { return !interrupted(); };
+  options.warn = [&console](const std::string& text) { console.say("warning: " + text); };
+  options.failed = [&console](const PackFailure& failure) {
+    console.say("warning: " + failure.path + " is left out: " + failure.reason);
+  };
+  PackResult result;
+  {
+    ProgressDisplay progress(console, "packed", "images", arguments.quiet);
+    options.progress = [&progress](const PackProgress& now) {
+      progress.update(now.done, now.total);
+      return !interrupted();
+    };
+    result = pack(source, output, options);
+  }
+  report_packed(result, console);
+  return result.failures.empty() ? kOk : kDataProblem;
+}
+
+}  // namespace fuelrail::cli

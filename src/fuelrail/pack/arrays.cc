@@ -1,0 +1,179 @@
+#include "fuelrail/pack/arrays.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/pack/pack_job.h"
+#include "fuelrail/pack/pack_source.h"
+#include "fuelrail/pack/plan.h"
+#include "fuelrail/transform/half.h"
+
+namespace fuelrail {
+namespace {
+
+struct Half {
+  uint16_t bits;
+};
+
+template <typename T>
+T load_native(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// The level of a float from 0 to 1. Sets `is_number` to false for NaN.
+uint8_t level_of_float(double value, bool& is_number) {
+  const double level = value * 255;
+  if (level >= 255) return 255;
+  if (level > 0) return static_cast<uint8_t>(level + 0.5);
+  if (std::isnan(level)) is_number = false;
+  return 0;
+}
+
+template <typename T>
+uint8_t level_of(const std::byte* at, bool& is_number) {
+  if constexpr (std::is_same_v<T, Half>) {
+    return level_of_float(from_half(load_native<uint16_t>(at)), is_number);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return level_of_float(load_native<T>(at), is_number);
+  } else {
+    const T value = load_native<T>(at);
+    if constexpr (std::is_signed_v<T>) {
+      if (value < 0) return 0;
+    }
+    if constexpr (sizeof(T) > 1) {
+      if (value > 255) return 255;
+    }
+    return static_cast<uint8_t>(value);
+  }
+}
+
+// One image, channel after channel, as interleaved levels. Returns: whether all were numbers.
+template <typename T>
+bool interleave(const ImageArrays& arrays, const std::byte* image, ImageView to) {
+  bool all_numbers = true;
+  for (int64_t c = 0; c < arrays.channels; ++c) {
+    for (int64_t y = 0; y < arrays.height; ++y) {
+      const std::byte* at = image + c * arrays.strides_bytes[1] + y * arrays.strides_bytes[2];
+      uint8_t* out = to.row(y) + c;
+      for (int64_t x = 0; x < arrays.width; ++x, at += arrays.strides_bytes[3]) {
+        *out = level_of<T>(at, all_numbers);
+        out += arrays.channels;
+      }
+    }
+  }
+  return all_numbers;
+}
+
+using Interleave = bool (*)(const ImageArrays&, const std::byte*, ImageView);
+
+Interleave interleave_of(ArrayElement element) {
+  switch (element) {
+    case ArrayElement::kInt8:
+      return interleave<int8_t>;
+    case ArrayElement::kUint8:
+      return interleave<uint8_t>;
+    case ArrayElement::kInt16:
+      return interleave<int16_t>;
+    case ArrayElement::kUint16:
+      return interleave<uint16_t>;
+    case ArrayElement::kInt32:
+      return interleave<int32_t>;
+    case ArrayElement::kUint32:
+      return interleave<uint32_t>;
+    case ArrayElement::kInt64:
+      return interleave<int64_t>;
+    case ArrayElement::kUint64:
+      return interleave<uint64_t>;
+    case ArrayElement::kFloat16:
+      return interleave<Half>;
+    case ArrayElement::kFloat32:
+      return interleave<float>;
+    case ArrayElement::kFloat64:
+      return interleave<double>;
+  }
+  throw InvalidArgumentError("the array's elements are of no known kind");
+}
+
+class ArraySource final : public PackSource {
+ public:
+  explicit ArraySource(const ImageArrays& arrays)
+      : arrays_(arrays), interleave_(interleave_of(arrays.element)) {}
+
+  uint64_t size() const override { return static_cast<uint64_t>(arrays_.count); }
+  const std::vector<std::string>& classes() const override { return classes_; }
+  std::string path(uint64_t i) const override { return fmt::format("{}[{}]", arrays_.name, i); }
+
+  void read(uint64_t i, SourceImage& out) const override {
+    const auto n = static_cast<int64_t>(i);
+    out.storage.resize(static_cast<size_t>(arrays_.height * arrays_.width * arrays_.channels));
+    const ImageView pixels{reinterpret_cast<uint8_t*>(out.storage.data()), arrays_.height,
+                           arrays_.width, arrays_.channels, arrays_.width * arrays_.channels};
+    if (!interleave_(arrays_, arrays_.data + n * arrays_.strides_bytes[0], pixels)) {
+      throw CorruptError("the image has a value that is not a number",
+                         {.expected = "floats from 0 to 1", .found = "NaN"});
+    }
+    out.pixels = pixels;
+    out.id = i;
+    const auto labels = arrays_.labels.begin() + n * arrays_.label_width;
+    out.labels.assign(labels, labels + arrays_.label_width);
+  }
+
+ private:
+  const ImageArrays& arrays_;
+  Interleave interleave_;
+  std::vector<std::string> classes_;
+};
+
+[[noreturn]] void refuse_arrays(std::string failure, std::string expected, std::string found,
+                                std::string remedy = "") {
+  throw InvalidArgumentError(
+      std::move(failure),
+      {.expected = std::move(expected), .found = std::move(found), .remedy = std::move(remedy)});
+}
+
+void check_arrays(const ImageArrays& arrays, const PackOptions& options) {
+  if (arrays.count < 1 || arrays.height < 1 || arrays.width < 1) {
+    refuse_arrays("there is no image in the array", "at least one, of at least one pixel",
+                  fmt::format("{} of {} x {}", arrays.count, arrays.height, arrays.width));
+  }
+  if (arrays.channels != 1 && arrays.channels != 3 && arrays.channels != 4) {
+    refuse_arrays("the array's images have another number of channels",
+                  "(N, H, W), (N, 3, H, W) or (N, 4, H, W)",
+                  fmt::format("{} channels", arrays.channels));
+  }
+  const auto labels = static_cast<uint64_t>(arrays.count * arrays.label_width);
+  if (arrays.label_width < 1 || arrays.labels.size() != labels) {
+    refuse_arrays("there is another number of labels than of images", fmt::to_string(labels),
+                  fmt::to_string(arrays.labels.size()));
+  }
+  if (!options.images || options.resume || !options.root.empty()) {
+    refuse_arrays("packing arrays takes steps of images, and neither a root nor resume", "images",
+                  "other options");
+  }
+  if (arrays.channels == 4 && options.images->encoding == ImageEncoding::kJpeg) {
+    refuse_arrays("images with alpha cannot be JPEG", "the encoding .png", ".jpg",
+                  "Encode as .png, or leave the fourth channel out");
+  }
+}
+
+}  // namespace
+
+PackResult pack_arrays(const ImageArrays& arrays, const std::string& output,
+                       const PackOptions& options) {
+  check_pack_options(output, options);
+  check_arrays(arrays, options);
+  if (!options.overwrite) {
+    for (const std::string& uri : output_uris(output, options)) refuse_existing(uri);
+  }
+  const ArraySource source(arrays);
+  return PackJob(source, {}, output, options).run();
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,38 @@
+// Parts of a dataset become one file again.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fuelrail/pack/packer.h"
+
+namespace fuelrail {
+
+struct MergeOptions {
+  bool overwrite = false;  // replace an output that is there; otherwise it is an error
+
+  // As PackOptions has them; what is counted is records.
+  std::function<bool(const PackProgress&)> progress{};
+  std::function<bool()> keep_going{};  // asked while a source without a sidecar is looked through
+  std::function<void(const std::string&)> warn{};
+};
+
+// Copies the records of `sources`, one file after the other, into `output`; all are of one format.
+// Checksums that the sources have are verified on the way. Keys stay: those of a source's index
+// (RecordIO) or sidecar (FFRecord), else what the records say themselves; a record that says
+// nothing, and is known by its number in the source, gets its number in the output. So the parts of
+// one job (PackOptions::nsplit) give, byte for byte and with index and sidecar, what the job
+// without parts makes.
+//
+// The output gets its name as a packed file does (part.h). Memory: the longest record, and 20 bytes
+// a record.
+//
+// Errors: InvalidArgumentError for no source, for names of different formats, for an output that is
+// one of the sources, and for sources whose class names differ; UnsupportedError for a source whose
+// sidecar has something else that cannot be rebuilt; as `convert` for all that is read and written.
+// After any of them there is no output.
+PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,
+                       const MergeOptions& options = {});
+
+}  // namespace fuelrail

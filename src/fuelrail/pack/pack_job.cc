@@ -1,0 +1,290 @@
+#include "fuelrail/pack/pack_job.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "fuelrail/base/cpu.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail {
+namespace {
+
+void write_report(const std::string& uri, const std::vector<PackFailure>& failures) {
+  const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
+  for (const PackFailure& failure : failures) {
+    const nlohmann::ordered_json line{{"path", failure.path}, {"reason", failure.reason}};
+    // A path need not be UTF-8; JSON must.
+    sink->write(as_bytes(
+        line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
+  }
+  sink->commit();
+}
+
+// Whether the file has its name, and is the one that was meant.
+bool is_there(const std::string& uri, const FileIdentity& identity) {
+  const auto info = file_system_for(uri).stat(uri);
+  return info && !info->is_directory && info->size_bytes == identity.size_bytes &&
+         identify(*file_system_for(uri).open(uri)) == identity;
+}
+
+PackedImage next_image(OrderedWork<PackedImage>& images, ProgressReporter& progress) {
+  for (;;) {
+    if (std::optional<PackedImage> image = images.take(ProgressReporter::kInterval)) {
+      return *std::move(image);
+    }
+    progress.report_when_due();
+  }
+}
+
+}  // namespace
+
+PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
+                 const std::string& output, const PackOptions& options)
+    : source_(source), options_(options), steps_(image_steps(options)) {
+  std::vector<PlannedPart> plan = plan_parts(source.size(), output, options);
+  for (const PlannedPart& part : plan) total_ += part.images.size();
+  allowed_ = options.max_errors.of(total_);
+  report_uri_ = plan.front().uri + ".errors.jsonl";
+  unlisted_ = unread.size();
+  for (PackFailure& failure : unread) leave_out(std::move(failure));
+  const std::string job = describe_job(source, plan, options);
+  const std::string lock = plan.front().uri;
+  for (PlannedPart& part : plan) parts_.push_back({.plan = std::move(part)});
+  if (!PackJournal::is_left(lock)) refuse_existing_parts();
+  journal_ = std::make_unique<PackJournal>(lock, job, options.resume,
+                                           std::chrono::milliseconds(options.journal_interval_ms));
+}
+
+PackResult PackJob::run() {
+  if (left_out().too_many()) {
+    give_up("a folder, or a line of the list, cannot be read, and more is left out than is allowed",
+            failures_.back().path);
+  }
+  resume();
+  refuse_existing_parts();
+  if (together()) {
+    for (Planned& planned : parts_) {
+      if (!planned.done && planned.part == nullptr) open(planned);
+    }
+  }
+  write_all();
+  journal_->finish();
+  return result();
+}
+
+void PackJob::refuse_existing_parts() const {
+  if (options_.overwrite) return;
+  for (const Planned& planned : parts_) {
+    if (!planned.done) refuse_existing(planned.plan.uri);
+  }
+}
+
+// --- What a run before this one has left ---
+
+void PackJob::resume() {
+  const auto say = [&](const std::string& what) {
+    if (options_.warn) options_.warn(parts_.front().plan.uri + ": " + what);
+  };
+  if (journal_->was_foreign()) {
+    say("what was left here is another job's, or of other options; packing begins anew");
+  }
+  if (!journal_->left()) return;
+  const JournalContents left = *journal_->left();
+  for (size_t number = 0; number < parts_.size() && done_ < left.items.size(); ++number) {
+    if (!resume_part(number, left)) break;
+  }
+  if (done_ < left.items.size()) {
+    say(fmt::format(
+        "of what was left, {} of {} images are as they should be; packing goes on behind them",
+        done_, left.items.size()));
+  }
+  journal_->keep(done_);
+  for (uint32_t number = 0; number < parts_.size(); ++number) {
+    if (parts_[number].done) journal_->add_completed(number, left.completed.at(number));
+  }
+  journal_->flush();
+  if (left_out().too_many()) {
+    give_up("more images are left out already than are allowed", failures_.back().path);
+  }
+}
+
+bool PackJob::resume_part(size_t number, const JournalContents& left) {
+  Planned& planned = parts_[number];
+  const uint64_t images = planned.plan.images.size();
+  const auto completed = left.completed.find(static_cast<uint32_t>(number));
+  planned.done = left.items.size() - done_ >= images && completed != left.completed.end() &&
+                 is_there(planned.plan.uri, completed->second);
+  if (!planned.done) open_as_left(planned);
+  for (; planned.taken < images && done_ < left.items.size(); ++planned.taken, ++done_) {
+    const JournalItem& item = left.items[done_];
+    if (item.framed_bytes == 0) {
+      std::string reason = left.reasons.at(done_);
+      const uint64_t image = planned.plan.images[planned.taken];
+      if (!planned.done && !still_fails(image, reason)) break;
+      failures_.push_back({source_.path(image), std::move(reason)});
+    } else if (planned.done) {
+      ++planned.made.records;
+    } else if (!planned.part->adopt_image(item.framed_bytes, item.crc)) {
+      break;
+    }
+  }
+  if (planned.part != nullptr) planned.part->end_adopting();
+  if (planned.done) {
+    planned.made.path = planned.plan.uri;
+    planned.made.bytes = completed->second.size_bytes;
+    bytes_done_ += planned.made.bytes;
+  }
+  return planned.taken == images;
+}
+
+// It may have been mended, or its storage was out of reach.
+bool PackJob::still_fails(uint64_t image, std::string& reason) const {
+  reason = ImageReader(source_, steps_, options_.first_label_only).read(image).failure;
+  return !reason.empty();
+}
+
+// --- Writing ---
+
+void PackJob::open_as_left(Planned& planned) const {
+  planned.part =
+      std::make_unique<Part>(planned.plan.uri, planned.plan.images.size(), options_.overwrite,
+                             options_.resume ? Part::Begin::kAsLeft : Part::Begin::kEmpty);
+}
+
+void PackJob::open(Planned& planned) const {
+  open_as_left(planned);
+  if (options_.resume) planned.part->end_adopting();  // nothing of it is known
+}
+
+void PackJob::write_all() {
+  std::vector<uint64_t> order;
+  for (const Planned& planned : parts_) {
+    const auto first = planned.plan.images.begin() + static_cast<int64_t>(planned.taken);
+    order.insert(order.end(), first, planned.plan.images.end());
+  }
+  Images images(
+      {.items = order.size(),
+       .threads = options_.threads > 0 ? options_.threads : default_threads()},
+      [&]() -> Images::Worker {
+        auto reader = std::make_shared<ImageReader>(source_, steps_, options_.first_label_only);
+        return [&order, reader = std::move(reader)](uint64_t i) { return reader->read(order[i]); };
+      },
+      [](const PackedImage& image) { return image.payload.size(); });
+  ProgressReporter progress(options_.progress, total_);
+  for (size_t number = 0; number < parts_.size(); ++number) {
+    Planned& planned = parts_[number];
+    if (planned.done) continue;
+    if (planned.part == nullptr) open(planned);
+    write_part(planned, images, progress);
+    if (done_ == total_) progress.report();  // before the last names: it may stop the job
+    if (!together()) commit(number, number + 1);
+  }
+  if (together()) commit(0, parts_.size());
+}
+
+void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& progress) {
+  while (planned.taken < planned.plan.images.size()) {
+    write_image(planned, next_image(images, progress));
+    progress.advance(done_, bytes_done_ + planned.part->bytes());
+    progress.report_when_due();
+  }
+  if (planned.part->records() == 0) {
+    give_up("no image of the file can be read", planned.plan.uri);
+  }
+  if (together()) bytes_done_ += planned.part->bytes();
+}
+
+void PackJob::write_image(Planned& planned, PackedImage packed) {
+  if (packed.failure.empty()) {
+    const uint64_t before = planned.part->bytes();
+    planned.part->append_image(packed.payload, packed.crc);
+    journal_->add_record(planned.part->bytes() - before, packed.crc);
+  } else {
+    const std::string reason = packed.failure;
+    leave_out({source_.path(planned.plan.images[planned.taken]), std::move(packed.failure)});
+    if (left_out().too_many()) {
+      give_up("the image cannot be read, and more are left out than are allowed",
+              failures_.back().path);
+    }
+    journal_->add_left_out(reason);
+  }
+  ++planned.taken;
+  ++done_;
+  if (!journal_->due()) return;
+  planned.part->flush();
+  journal_->flush();
+}
+
+void PackJob::leave_out(PackFailure failure) {
+  failures_.push_back(std::move(failure));
+  // Of one too many the error tells.
+  if (!left_out().too_many() && options_.failed) options_.failed(failures_.back());
+}
+
+// Where one part alone is made, what could not be listed is nobody knows whose: it is held against
+// all images of the source, or a part would fail that is made where all of them are.
+PackJob::LeftOut PackJob::left_out() const {
+  if (!options_.part) return {failures_.size(), allowed_, total_};
+  const uint64_t allowed = options_.max_errors.of(source_.size());
+  if (unlisted_ > allowed) return {unlisted_, allowed, source_.size()};
+  return {failures_.size() - unlisted_, allowed_, total_};
+}
+
+// The parts' names, together. Those before them have theirs.
+void PackJob::commit(size_t begin, size_t end) {
+  const auto each = [&](auto function) {
+    for (size_t number = begin; number < end; ++number) {
+      if (!parts_[number].done) function(parts_[number], static_cast<uint32_t>(number));
+    }
+  };
+  each([&](Planned& planned, uint32_t number) {
+    planned.part->finish_images(source_.classes());
+    journal_->add_completed(number, planned.part->identity());
+  });
+  journal_->flush();
+  if (failures_.empty()) {
+    file_system_for(report_uri_).remove(report_uri_);
+  } else {
+    write_report(report_uri_, failures_);
+  }
+  each([](Planned& planned, uint32_t) { planned.part->begin_commit(); });
+  each([](Planned& planned, uint32_t) { planned.part->commit_companions(); });
+  each([](Planned& planned, uint32_t) { planned.part->commit_data(); });
+  each([&](Planned& planned, uint32_t) {
+    planned.made = {planned.plan.uri, planned.part->records(), planned.part->bytes()};
+    if (!together()) bytes_done_ += planned.made.bytes;
+    planned.part.reset();
+    planned.done = true;
+  });
+}
+
+// Leaves the report behind.
+void PackJob::give_up(const std::string& failure, const std::string& path) {
+  write_report(report_uri_, failures_);
+  std::string reason = failures_.back().reason;
+  if (reason.ends_with('.')) reason.pop_back();
+  const LeftOut images = left_out();
+  throw CorruptError(
+      fmt::format("{} ({})", failure, reason),
+      {.path = path,
+       .expected = fmt::format("at most {} of {} images left out", images.allowed, images.all),
+       .found = fmt::to_string(images.count),
+       .remedy = fmt::format("{} lists what was found so far; mend or remove it, or allow more "
+                             "with --max-errors (in Python `max_errors`)",
+                             report_uri_)});
+}
+
+PackResult PackJob::result() {
+  PackResult result;
+  for (Planned& planned : parts_) result.files.push_back(std::move(planned.made));
+  if (together()) result.unassigned = source_.size() - total_;
+  if (!failures_.empty()) result.report = report_uri_;
+  result.failures = std::move(failures_);
+  return result;
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,219 @@
+// Parts by position, and making one file of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fuelrail/container/open.h"
+#include "fuelrail/pack/merge.h"
+#include "fuelrail/testing/packer_rig.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::refusal_of;
+
+TEST_F(Packer, parts_by_position_are_even_and_keep_the_order) {
+  const PackResult all = pack_photos();
+  const PackResult parts = pack(photos(), out("p.rec"), {.nsplit = 5, .threads = 2});
+  ASSERT_EQ(parts.files.size(), 5u);
+  std::vector<Packed> together;
+  std::vector<uint64_t> sizes;
+  for (const PackResult::File& file : parts.files) {
+    sizes.push_back(file.records);
+    for (const Packed& record : records_of(file.path)) together.push_back(record);
+  }
+  EXPECT_EQ(parts.files[3].path, out("p.part003.rec"));
+  EXPECT_THAT(sizes, ElementsAre(2, 2, 3, 2, 3));
+  const std::vector<Packed> whole = records_of(out("x.rec"));
+  ASSERT_EQ(together.size(), whole.size());
+  for (size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(together[i].id, whole[i].id);
+    EXPECT_EQ(together[i].image, whole[i].image);
+  }
+  EXPECT_EQ(parts.unassigned, 0u);
+}
+
+TEST_F(Packer, a_part_made_alone_is_the_part_of_the_whole_run) {
+  pack(photos(), out("x.rec"), {.nsplit = 3, .threads = 2});
+  const auto expected = outputs();
+  for (const std::string& name : names_in(out())) std::filesystem::remove(out(name));
+  for (const uint64_t part : {2, 0, 1}) {
+    const PackResult result =
+        pack(photos(), out("x.rec"), {.nsplit = 3, .part = part, .threads = 1});
+    ASSERT_EQ(result.files.size(), 1u);
+    EXPECT_EQ(result.unassigned, 0u);
+  }
+  EXPECT_EQ(outputs(), expected);
+}
+
+TEST_F(Packer, merged_parts_are_the_file_that_is_made_without_them) {
+  for (const std::string extension : {".rec", ".ffr"}) {
+    pack(photos(), out("whole" + extension), {.threads = 2});
+    const PackResult parts = pack(photos(), out("p" + extension), {.nsplit = 3, .threads = 2});
+    std::vector<std::string> names;
+    for (const PackResult::File& file : parts.files) names.push_back(file.path);
+    const PackResult::File made = merge(names, out("merged" + extension));
+    EXPECT_EQ(made.records, images_.size());
+    EXPECT_EQ(file_contents(out("merged" + extension)), file_contents(out("whole" + extension)));
+    EXPECT_EQ(file_contents(out("merged" + extension + ".frx")),
+              file_contents(out("whole" + extension + ".frx")));
+  }
+  EXPECT_EQ(file_contents(out("merged.idx")), file_contents(out("whole.idx")));
+  EXPECT_FALSE(std::filesystem::exists(out("merged.rec.journal.partial")));
+}
+
+TEST_F(Packer, merged_parts_of_a_list_keep_their_labels) {
+  write_file(directory_ / "x.lst",
+             "7\t1\t2.5\tphotos/ant/0.jpg\n3\t1\tphotos/ant/1.jpg\n9\t4\tphotos/bee/0.jpg\n");
+  pack(directory_ / "x.lst", out("whole.rec"), {.threads = 1});
+  pack(directory_ / "x.lst", out("p.rec"), {.nsplit = 3, .threads = 1});
+  merge({out("p.part000.rec"), out("p.part001.rec"), out("p.part002.rec")}, out("merged.rec"));
+  for (const char* name : {".rec", ".idx", ".rec.frx"}) {
+    EXPECT_EQ(file_contents(out("merged") + name), file_contents(out("whole") + name)) << name;
+  }
+}
+
+TEST_F(Packer, more_parts_than_images_are_refused) {
+  EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.nsplit = 13}),
+              HasSubstr("a part by position would be empty: expected nsplit of at most 12"));
+  EXPECT_NE(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.nsplit = 0}), "");
+  EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.nsplit = 2, .part = 2}),
+              HasSubstr("there is no such part"));
+  EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"),
+                                            {.split = {{"a", .5}, {"b", .5}}, .nsplit = 2}),
+              HasSubstr("by fraction or by position"));
+  EXPECT_THAT(names_in(out()), IsEmpty());
+}
+
+TEST_F(Packer, parts_that_are_finished_stay_when_too_many_images_fail) {
+  write_file(photo("bee/3.jpg"), "no image");  // the ninth
+  const std::string message =
+      refusal<CorruptError>(photos(), out("x.rec"), {.nsplit = 3, .threads = 2});
+  EXPECT_THAT(message, HasSubstr("at most 0 of 12 images left out, found 1"));
+  EXPECT_THAT(names_in(out()), ElementsAre("x.part000.idx", "x.part000.rec",
+                                           "x.part000.rec.errors.jsonl", "x.part000.rec.frx",
+                                           "x.part001.idx", "x.part001.rec", "x.part001.rec.frx"));
+  EXPECT_EQ(records_of(out("x.part001.rec")).size(), 4u);
+}
+
+TEST_F(Packer, every_failure_is_told_as_it_is_found) {
+  write_file(photo("ant/2.jpg"), "no image");
+  write_file(photo("bee/3.jpg"), "");
+  std::vector<std::string> told;
+  PackOptions options{.max_errors = {.count = 2}, .threads = 2};
+  options.failed = [&](const PackFailure& failure) { told.push_back(failure.path); };
+  pack_photos(options);
+  EXPECT_THAT(told, ElementsAre(photo("ant/2.jpg"), photo("bee/3.jpg")));
+}
+
+TEST_F(Packer, bad_lines_of_a_list_count_as_images_that_cannot_be_read) {
+  const std::string list = directory_ / "x.lst";
+  write_file(list, "0\t1\tphotos/ant/0.jpg\nx\t1\tphotos/ant/1.jpg\n2\t1\t5\tphotos/ant/2.jpg\n");
+  EXPECT_THAT(refusal<CorruptError>(list, out("x.rec")), HasSubstr("line 2"));
+  const PackResult result =
+      pack(list, out("x.rec"), {.label_width = 1, .max_errors = {.count = 2}, .threads = 1});
+  ASSERT_EQ(result.failures.size(), 2u);
+  EXPECT_EQ(result.failures[0].path, list);
+  EXPECT_THAT(result.failures[0].reason, HasSubstr("line 2: the id is not a number"));
+  EXPECT_THAT(result.failures[1].reason, HasSubstr("line 3: another number of labels"));
+  EXPECT_EQ(result.files.at(0).records, 1u);
+}
+
+TEST_F(Packer, a_part_made_alone_leaves_out_the_lines_that_the_whole_run_does) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    text += i % 20 == 7 ? "no line\n" : std::to_string(i) + "\t1\tphotos/ant/0.jpg\n";
+  }
+  const std::string list = directory_ / "x.lst";
+  write_file(list, text);
+  PackOptions options{.nsplit = 4, .max_errors = {.fraction = 0.06}, .threads = 1};
+  EXPECT_EQ(pack(list, out("x.rec"), options).failures.size(), 2u);
+  options.part = 1;
+  EXPECT_EQ(pack(list, out("y.rec"), options).failures.size(), 2u);
+  EXPECT_EQ(outputs().at("y.part001.rec"), outputs().at("x.part001.rec"));
+  options.max_errors.fraction = 0.04;
+  EXPECT_THAT(refusal<CorruptError>(list, out("z.rec"), options), HasSubstr("line of the list"));
+}
+
+TEST_F(Packer, a_list_of_bad_lines_alone_says_what_they_have) {
+  const std::string list = directory_ / "x.lst";
+  write_file(list, "0\t1\tphotos/ant/0.jpg\n");
+  EXPECT_THAT(
+      refusal<CorruptError>(list, out("x.rec"), {.label_width = 2, .max_errors = {.count = 1}}),
+      HasSubstr("no image in it: found 1 that cannot be read; the last: line 1: another"));
+}
+
+TEST_F(Packer, the_first_label_alone_can_be_kept) {
+  write_file(directory_ / "x.lst", "7\t1.5\t2.5\tphotos/ant/0.jpg\n");
+  pack(directory_ / "x.lst", out("x.rec"), {.first_label_only = true});
+  EXPECT_THAT(records_of(out("x.rec")).at(0).labels, ElementsAre(1.5f));
+}
+
+// --- merge ---
+
+class Merging : public Packer {
+ protected:
+  template <typename Expected>
+  std::string merge_refusal(const std::vector<std::string>& sources, const std::string& output) {
+    return refusal_of<Expected>([&] { merge(sources, output); });
+  }
+};
+
+TEST_F(Merging, what_cannot_be_merged_is_refused_and_nothing_is_left) {
+  pack_photos();
+  pack(photos(), out("x.ffr"), {});
+  const auto before = outputs();
+  EXPECT_THAT(merge_refusal<InvalidArgumentError>({}, out("m.rec")), HasSubstr("nothing to merge"));
+  EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec"), out("x.ffr")}, out("m.rec")),
+              HasSubstr("two formats"));
+  EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec")}, out("./x.rec")),
+              HasSubstr("one of the files"));
+  EXPECT_NE(merge_refusal<NotFoundError>({out("x.rec"), out("no.rec")}, out("m.rec")), "");
+  pack(photos(), out("y.rec"), {.overwrite = true});
+  EXPECT_THAT(merge_refusal<IoError>({out("x.rec")}, out("y.rec")), HasSubstr("is there already"));
+  for (const char* name : {"y.rec", "y.idx", "y.rec.frx"}) std::filesystem::remove(out(name));
+  EXPECT_EQ(outputs(), before);
+}
+
+TEST_F(Merging, files_of_different_classes_are_refused) {
+  pack_photos();
+  std::filesystem::rename(photo("bee"), photo("wasp"));
+  pack(photos(), out("y.rec"), {});
+  EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec"), out("y.rec")}, out("m.rec")),
+              HasSubstr("different classes: expected those of the first file: ant, bee, cat dog, "
+                        "found ant, cat dog, wasp"));
+  EXPECT_FALSE(std::filesystem::exists(out("m.rec")));
+}
+
+TEST_F(Merging, a_damaged_record_says_its_file_and_number) {
+  pack(photos(), out("x.rec"), {.nsplit = 2});
+  std::string bytes = file_contents(out("x.part001.rec"));
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  write_file(out("x.part001.rec"), bytes);
+  const std::string message =
+      merge_refusal<CorruptError>({out("x.part000.rec"), out("x.part001.rec")}, out("m.rec"));
+  EXPECT_THAT(message, HasSubstr("x.part001.rec: record "));
+  EXPECT_FALSE(std::filesystem::exists(out("m.rec")));
+}
+
+TEST_F(Merging, files_that_have_neither_index_nor_sidecar_are_merged) {
+  pack(photos(), out("whole.rec"), {});
+  pack(photos(), out("x.rec"), {.nsplit = 2});
+  for (const char* part : {"x.part000", "x.part001"}) {
+    std::filesystem::remove(out(part) + ".idx");
+    std::filesystem::remove(out(part) + ".rec.frx");
+  }
+  merge({out("x.part000.rec"), out("x.part001.rec")}, out("m.rec"));
+  EXPECT_EQ(file_contents(out("m.rec")), file_contents(out("whole.rec")));
+  EXPECT_EQ(file_contents(out("m.idx")), file_contents(out("whole.idx")));
+  EXPECT_EQ(open_container(out("m.rec"))->size(), images_.size());
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,275 @@
+// A packing that is killed at any moment is gone on with, and the result is that of one that was
+// not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/testing/faulty_file_system.h"
+#include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/packer_rig.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Every operation in turn; in sanitized builds, where a fork is dear, every seventh.
+#ifdef FUELRAIL_SANITIZED
+constexpr uint64_t kOperationStep = 7;
+#else
+constexpr uint64_t kOperationStep = 1;
+#endif
+
+// In memory where there is such a folder: what outlives a process needs no disk, and what waits for
+// one takes minutes.
+class ResumedPacker : public Packer {
+ protected:
+  static void SetUpTestSuite() {
+    if (std::filesystem::is_directory("/dev/shm")) ::setenv("TMPDIR", "/dev/shm", 0);
+  }
+  struct Job {
+    std::string output;  // in the output folder
+    PackOptions options;
+  };
+
+  // One file, parts one by one, and parts together, in both formats; two images cannot be read.
+  static std::vector<Job> jobs() {
+    return {
+        {"x.rec", {.resize = 24, .max_errors = {.count = 2}, .threads = 2}},
+        {"x.ffr", {.max_errors = {.count = 2}, .threads = 1}},
+        {"x.rec", {.nsplit = 3, .max_errors = {.count = 2}, .threads = 2}},
+        {"x.rec", {.split = {{"a", .6}, {"b", .4}}, .max_errors = {.count = 2}, .threads = 1}},
+    };
+  }
+
+  ResumedPacker() {
+    write_file(photo("ant/2.jpg"), "no image");
+    write_file(photo("bee/3.jpg"), "");
+  }
+
+  void empty_out() const {
+    for (const std::string& name : names_in(out())) std::filesystem::remove(out(name));
+  }
+
+  std::map<std::string, std::string> made_in_one_go(const Job& job) const {
+    empty_out();
+    pack(photos(), out(job.output), job.options);
+    return outputs();
+  }
+
+  // Packs in a child that is killed in front of the operation of this number. Returns: whether it
+  // came that far.
+  bool killed_at(uint64_t operation, const Job& job, bool resume) const {
+    return in_forked_child([&]() -> std::string {
+             FaultyFileSystem faulty(local_file_system());
+             const FileSystemOverride instead("file", faulty);
+             faulty.arm(Fault::kKill, operation);
+             PackOptions options = job.options;
+             options.resume = resume;
+             options.journal_interval_ms = 0;
+             pack(photos(), out(job.output), options);
+             return "packed";
+           }) == "";
+  }
+
+  PackResult resume(const Job& job) const {
+    PackOptions options = job.options;
+    options.resume = true;
+    return pack(photos(), out(job.output), options);
+  }
+};
+
+TEST_F(ResumedPacker, a_kill_at_any_operation_leaves_what_can_be_gone_on_with) {
+  if (!child_can_start_threads()) GTEST_SKIP() << "a child cannot start threads here";
+  for (const Job& job : jobs()) {
+    const auto expected = made_in_one_go(job);
+    uint64_t operation = 0;
+    for (;; operation += kOperationStep) {
+      empty_out();
+      const bool killed = killed_at(operation, job, false);
+      if (!killed) break;
+      for (const auto& [name, bytes] : outputs()) {
+        if (name.ends_with(".rec") || name.ends_with(".ffr")) {
+          ASSERT_EQ(bytes, expected.at(name)) << name << " after operation " << operation;
+        }
+      }
+      if (outputs() == expected) continue;  // killed behind the last name
+      const PackResult result = resume(job);
+      ASSERT_TRUE(outputs() == expected) << job.output << " after operation " << operation;
+      ASSERT_EQ(result.failures.size(), 2u);
+      ASSERT_EQ(result.files.size(),
+                std::max<size_t>(job.options.split.size(), job.options.nsplit));
+    }
+    EXPECT_GT(operation, 40u);
+  }
+}
+
+TEST_F(ResumedPacker, a_run_that_goes_on_may_be_killed_again) {
+  if (!child_can_start_threads()) GTEST_SKIP() << "a child cannot start threads here";
+  for (const Job& job : jobs()) {
+    const auto expected = made_in_one_go(job);
+    for (const uint64_t first : {25, 40, 60, 90}) {
+      for (uint64_t again = 0; again < 40; again += 3 * kOperationStep) {
+        empty_out();
+        killed_at(first, job, false);
+        killed_at(again, job, true);
+        if (outputs() != expected) resume(job);
+        ASSERT_TRUE(outputs() == expected) << job.output << " after " << first << ", " << again;
+      }
+    }
+  }
+}
+
+TEST_F(ResumedPacker, an_error_at_any_operation_leaves_what_can_be_gone_on_with) {
+  std::string list;
+  for (size_t i = 0; i < images_.size(); ++i) {
+    list += std::to_string(i) + "\t0\tphotos/" + images_[i] + "\n";
+  }
+  write_file(directory_ / "x.lst", list);
+  PackOptions options{.max_errors = {.count = 2}, .threads = 1};
+  pack(directory_ / "x.lst", out("x.rec"), options);
+  auto expected = outputs();
+  expected.erase("x.rec.errors.jsonl");
+  options.resume = true;
+  FaultyFileSystem faulty(local_file_system());
+  uint64_t failures = 0;
+  for (uint64_t operation = 0;; operation += 2) {
+    empty_out();
+    try {
+      const FileSystemOverride instead("file", faulty);
+      faulty.arm(Fault::kError, operation);
+      pack(directory_ / "x.lst", out("x.rec"), options);
+    } catch (const Error&) {
+      ++failures;
+      pack(directory_ / "x.lst", out("x.rec"), options);
+    }
+    auto made = outputs();  // the report may have the injected reason
+    EXPECT_EQ(made.erase("x.rec.errors.jsonl"), 1u);
+    ASSERT_TRUE(made == expected) << operation;
+    if (faulty.operations() <= operation) break;
+  }
+  EXPECT_GT(failures, 20u);
+}
+
+TEST_F(ResumedPacker, records_that_are_there_are_not_read_again) {
+  const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  empty_out();
+  PackOptions options = job.options;
+  options.resume = true;
+  options.journal_interval_ms = 0;
+  uint64_t images = 0;
+  options.failed = [&](const PackFailure&) {
+    if (++images == 2) throw std::runtime_error("stopped at the second bad image");
+  };
+  EXPECT_THROW(pack(photos(), out("x.rec"), options), std::runtime_error);
+  EXPECT_THAT(names_in(out()), ElementsAre("x.rec.journal.partial", "x.rec.partial"));
+  // All before it is taken from what is there: the images may even be gone.
+  for (const char* name : {"ant/0.jpg", "ant/1.jpg", "bee/0.jpg"}) {
+    std::filesystem::resize_file(photo(name), 0);
+  }
+  resume(job);
+  EXPECT_TRUE(outputs() == expected);
+}
+
+TEST_F(ResumedPacker, what_was_damaged_meanwhile_is_packed_again) {
+  const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  for (const bool cut : {false, true}) {
+    empty_out();
+    ASSERT_TRUE(killed_at(90, job, false));
+    std::string left = file_contents(out("x.rec.partial"));
+    ASSERT_GT(left.size(), 2000u);
+    if (cut) {
+      left.resize(left.size() - 5);
+    } else {
+      left[left.size() / 2] = static_cast<char>(left[left.size() / 2] ^ 1);
+    }
+    write_file(out("x.rec.partial"), left);
+    PackOptions options = job.options;
+    options.resume = true;
+    std::vector<std::string> said;
+    options.warn = [&](const std::string& text) { said.push_back(text); };
+    pack(photos(), out("x.rec"), options);
+    EXPECT_TRUE(outputs() == expected);
+    EXPECT_THAT(said, ElementsAre(HasSubstr("packing goes on behind them")));
+  }
+}
+
+TEST_F(ResumedPacker, what_another_job_has_left_is_begun_anew_with_a_word) {
+  const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  empty_out();
+  ASSERT_TRUE(
+      killed_at(60, {"x.rec", {.resize = 16, .max_errors = {.count = 2}, .threads = 1}}, false));
+  PackOptions options = job.options;
+  options.resume = true;
+  std::vector<std::string> said;
+  options.warn = [&](const std::string& text) { said.push_back(text); };
+  pack(photos(), out("x.rec"), options);
+  EXPECT_TRUE(outputs() == expected);
+  EXPECT_THAT(said, ElementsAre(HasSubstr("another job's, or of other options")));
+}
+
+TEST_F(ResumedPacker, without_anything_left_it_is_an_ordinary_run) {
+  const Job job = jobs().at(0);
+  const auto expected = made_in_one_go(job);
+  empty_out();
+  resume(job);
+  EXPECT_TRUE(outputs() == expected);
+  PackOptions options = job.options;
+  options.resume = true;
+  EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), options), HasSubstr("is there already"));
+  EXPECT_TRUE(outputs() == expected);
+}
+
+TEST_F(ResumedPacker, a_run_that_had_too_many_failures_goes_on_when_more_are_allowed) {
+  const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  empty_out();
+  PackOptions options = job.options;
+  options.resume = true;
+  options.max_errors = {.count = 1};
+  EXPECT_THAT(refusal<CorruptError>(photos(), out("x.rec"), options), HasSubstr("found 2"));
+  EXPECT_THAT(names_in(out()),
+              ElementsAre("x.rec.errors.jsonl", "x.rec.journal.partial", "x.rec.partial"));
+  EXPECT_THAT(refusal<CorruptError>(photos(), out("x.rec"), options), HasSubstr("found 2"));
+  resume(job);
+  EXPECT_TRUE(outputs() == expected);
+}
+
+TEST_F(ResumedPacker, an_image_that_was_mended_is_packed_in_its_place) {
+  const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
+  PackOptions options = job.options;
+  options.resume = true;
+  options.max_errors = {.count = 1};
+  EXPECT_THAT(refusal<CorruptError>(photos(), out("x.rec"), options), HasSubstr("found 2"));
+  put_photograph("ant/2.jpg", 30, 40, 77);
+  EXPECT_EQ(pack(photos(), out("x.rec"), options).failures.size(), 1u);
+  const auto made = outputs();
+  EXPECT_EQ(made_in_one_go(job), made);
+}
+
+TEST_F(ResumedPacker, a_run_without_it_leaves_nothing_and_replaces_what_was_left) {
+  const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  empty_out();
+  ASSERT_TRUE(killed_at(60, job, false));
+  EXPECT_THAT(names_in(out()), Contains("x.rec.journal.partial"));
+  pack(photos(), out("x.rec"), job.options);
+  EXPECT_TRUE(outputs() == expected);
+}
+
+}  // namespace
+}  // namespace fuelrail
