@@ -34,7 +34,14 @@ GOLDEN_SEEDS = {
     "idx": "*/*.idx",
 }
 # Longer inputs than the longest seed teach a parser nothing and slow it down.
-MOST_BYTES = {"recordio": 8192, "recordio_pair": 8192, "ffrecord_pair": 4096, "state": 1 << 17}
+MOST_BYTES = {
+    "recordio": 8192,
+    "recordio_pair": 8192,
+    "ffrecord_pair": 4096,
+    "state": 1 << 17,
+    "split": 2048,
+    "split_uri": 256,
+}
 KEPT_BYTES = 48 << 10
 KEPT_FILES = 64
 

@@ -177,6 +177,19 @@ def make_texts() -> None:
     keep("state", "negative", json.dumps({**state, "epoch": -1, "seed": 1e300}).encode())
 
 
+def make_journals() -> None:
+    record = struct.pack("<BII", 1, 1304, 0x12345678)
+    left_out = struct.pack("<BI", 2, 18) + b"the image is empty"
+    completed = struct.pack("<BIQII", 3, 0, 1304, 5, 6)
+    entries = record + left_out + completed + struct.pack("<BQ", 4, 1) + record
+    journal = b"frpackj1" + struct.pack("<II", 3, zlib.crc32(b"job")) + b"job"
+    for block in (record, left_out + completed):
+        journal += struct.pack("<II", len(block), zlib.crc32(block)) + block
+    keep("pack_journal", "entries", entries)
+    keep("pack_journal", "blocks", journal)
+    keep("pack_journal", "cut", journal[:-7])
+
+
 def make_image_records() -> None:
     keep("image_record", "one-label", struct.pack("<IfQQ", 0, 3.0, 7, 0) + b"\xff\xd8\xff")
     keep("image_record", "labels", struct.pack("<IfQQ3f", 3, 0, 7, 1, 1, 2.5, 1e30) + b"image")
@@ -286,6 +299,43 @@ def make_packed_folders() -> None:
     )
 
 
+def make_mxnet() -> None:
+    """A mean image of 3 x 2 x 4, new and old; lists of labels; detection labels."""
+    values = struct.pack("<24f", *range(24))
+    shape = struct.pack("<Iqqq", 3, 3, 2, 4) + struct.pack("<iii", 1, 0, 0)
+    names = struct.pack("<QQ", 1, 8) + b"mean_img"
+    for name, array in (("new", struct.pack("<Ii", 0xF993FAC9, 0)), ("old", b"\xc8\xfa\x93\xf9")):
+        keep("mean_image", name, struct.pack("<QQQ", 0x112, 0, 1) + array + shape + values + names)
+    keep("label_list", "one", b"7\t1.5\ta b.jpg\r\n\n 9 +3 c.jpg\n")
+    keep("label_list", "two", b"100\t1\t-2e1\ta.jpg\n103\t4\t5\tb.jpg\n")
+    objects = (1, 0.25, 0.5, 0.75, 1, 11, 2, 0.5, 0.5, 0.5, 1, 12)
+    keep("det_label", "two", struct.pack("<15f", 3, 6, 99, *objects))
+    keep("det_label", "one", struct.pack("<7f", 2, 5, 1, 0, 0, 0.5, 1))
+
+
+def make_splits() -> None:
+    """Six bytes that say how it is read, then the files."""
+    page = (DOCS / "recordio.md").read_text()
+    block = re.search(r"```recordio\n(.*?)```", page, re.S)
+    assert block is not None
+    records = [bytes.fromhex(line.split("->")[1]) for line in block[1].splitlines()]
+    for number, (files, parts, chunk, batch, shuffle, left_out) in enumerate(
+        [(0, 0, 255, 3, 0, 0), (2, 1, 3, 0, 2, 1), (1, 5, 20, 8, 128, 255), (0, 3, 0, 2, 255, 6)]
+    ):
+        setting = bytes([files, parts, chunk, batch, shuffle, left_out])
+        keep("split", f"records-{number}", setting + b"".join(records) * (files + 1))
+        keep("split", f"lines-{number}", setting + b"\none\ntwo\r\n\nthree\rfour\n" * 3 + b"end")
+    keep("split", "damaged", bytes([0, 2, 9, 1, 0, 0]) + records[2] + b"damage!!" + records[5])
+    for name, uri in (
+        ("list", "a;b.rec;c1"),
+        ("directory", "d/"),
+        ("pattern", r"c[0-9];(a|b\.rec)"),
+        ("all", "d;a?format=csv&k=v#cache"),
+        ("twice", "a#b#c"),
+    ):
+        keep("split_uri", name, uri.encode())
+
+
 if __name__ == "__main__":
     make_exif()
     make_recordio()
@@ -293,6 +343,9 @@ if __name__ == "__main__":
     make_pairs()
     make_texts()
     make_image_records()
+    make_journals()
     make_ffrecords()
     make_ffrecord_pairs()
     make_packed_folders()
+    make_mxnet()
+    make_splits()
