@@ -32,6 +32,8 @@ nb::dlpack::dtype dlpack_type(DType dtype) {
       return nb::dtype<bool>();
     case DType::kBfloat16:
       return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
+    case DType::kInt8:
+      return nb::dtype<int8_t>();
   }
   return {};
 }

@@ -18,11 +18,12 @@ namespace {
 
 // What is said while opening comes back with the container: Python issues the warnings, where an
 // exception may leave.
-nb::tuple open(nb::bytes uri, const std::string& schema) {
+nb::tuple open(nb::bytes uri, const std::string& schema, nb::bytes root) {
   const std::string name(uri.c_str(), uri.size());
   std::vector<std::string> said;
   PythonTurns turns;
   const OpenOptions options{.schema = schema,
+                            .root = std::string(root.c_str(), root.size()),
                             .warn = [&said](const std::string& text) { said.push_back(text); },
                             .keep_going = [&turns] { return turns.take([] {}); }};
   ContainerHandle opened;
@@ -123,6 +124,8 @@ nb::object scalar(Bytes bytes, DType dtype) {
       return nb::float_(load<float>(bytes));
     case DType::kBool:
       return nb::bool_(load<uint8_t>(bytes) != 0);
+    case DType::kInt8:
+      return nb::int_(load<int8_t>(bytes));
     case DType::kFloat16:
     case DType::kBfloat16:
       break;  // no scalar field has them; as arrays they are still exact
@@ -194,7 +197,8 @@ void bind_container(nb::module_& module) {
       });
 
   module.def("open_container", open, nb::arg("uri"), nb::arg("schema") = "",
-             nb::sig("def open_container(uri: bytes, schema: str = '') -> "
+             nb::arg("root") = nb::bytes(""),
+             nb::sig("def open_container(uri: bytes, schema: str = '', root: bytes = b'') -> "
                      "tuple[Container, list[str]]"),
              "The container, and what was said while opening it.");
   module.def("concat", join, nb::arg("parts"), "Containers one after another.");

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "buffer.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/file_reader.h"
 #include "fuelrail/container/ffrecord/file_writer.h"
@@ -226,55 +227,6 @@ nb::object checksums(const Reader& self, size_t file) {
   return numbers<uint32_t>(static_cast<size_t>(table.size()),
                            [&](size_t i) { return table.crc(i); });
 }
-
-// Whether a buffer's elements are, or have, references to Python objects. `format` is as PEP 3118
-// has it: the names of a structure's fields stand between colons.
-bool holds_objects(const char* format) {
-  bool in_name = false;
-  for (; *format != '\0'; ++format) {
-    if (*format == ':') in_name = !in_name;
-    if (*format == 'O' && !in_name) return true;
-  }
-  return false;
-}
-
-// The bytes of an object with a buffer, in C order. Lifetime: holds the object's buffer.
-class Buffer {
- public:
-  explicit Buffer(nb::handle object) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_FULL_RO) != 0) throw nb::python_error();
-    try {
-      take();
-    } catch (...) {
-      PyBuffer_Release(&view_);
-      throw;
-    }
-  }
-  ~Buffer() { PyBuffer_Release(&view_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-
-  Bytes bytes() const { return bytes_; }
-
- private:
-  void take() {
-    if (view_.format != nullptr && holds_objects(view_.format)) {
-      throw nb::type_error("an array of Python objects has no bytes of its own");
-    }
-    const auto size = static_cast<size_t>(view_.len);
-    if (PyBuffer_IsContiguous(&view_, 'C')) {
-      bytes_ = Bytes(static_cast<const std::byte*>(view_.buf), size);
-      return;
-    }
-    copy_ = std::make_unique_for_overwrite<std::byte[]>(size);
-    if (PyBuffer_ToContiguous(copy_.get(), &view_, view_.len, 'C') != 0) throw nb::python_error();
-    bytes_ = Bytes(copy_.get(), size);
-  }
-
-  Py_buffer view_{};
-  std::unique_ptr<std::byte[]> copy_;
-  Bytes bytes_;
-};
 
 // The lock: Python's threads may write at once, and the GIL is not held while one does. A forked
 // child never takes it: another thread may have held it then, which the child does not have.

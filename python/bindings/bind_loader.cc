@@ -4,9 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -18,6 +16,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/sampler/feed.h"
+#include "native_handle.h"
 
 namespace fuelrail::python {
 namespace {
@@ -41,7 +40,7 @@ class LoaderHandle {
   // Ends the threads without the GIL: that may take as long as an image.
   ~LoaderHandle() {
     stop();
-    if (torn_) static_cast<void>(loader_.release());  // its locks are held for ever
+    if (calls_.torn()) static_cast<void>(loader_.release());  // its locks are held for ever
   }
   LoaderHandle(const LoaderHandle&) = delete;
   LoaderHandle& operator=(const LoaderHandle&) = delete;
@@ -56,7 +55,7 @@ class LoaderHandle {
 
   // The next batch's columns in the order of `fields`, or None at the end of the epoch.
   nb::object next(uint64_t turn) {
-    if (process_.load() == 0) process_.store(getpid());
+    calls_.start();
     for (;;) {
       const Engine::Next result = call([this, turn] { return take(turn); });
       if (result.status == Engine::Status::kEndOfEpoch) return nb::none();
@@ -84,23 +83,23 @@ class LoaderHandle {
   }
   uint64_t size() const { return loader_->size(); }
   const char* life() const {
-    if (process_.load() == 0) return "not started";
-    return foreign() ? "started in another process" : "started";
+    if (!calls_.started()) return "not started";
+    return calls_.foreign() ? "started in another process" : "started";
   }
   // Those from number `since` on.
   std::vector<BadRecord> bad_records(size_t since) {
-    check_process();
+    calls_.check_process();
     const GilReleased released;
     return loader_->bad_records(since);
   }
   // What was said without failing since the last call.
   std::vector<std::string> warnings() {
-    check_process();
+    calls_.check_process();
     const std::lock_guard lock(said_mutex_);
     return std::exchange(said_, {});
   }
   Stats stats() {
-    check_process();
+    calls_.check_process();
     const GilReleased released;
     return loader_->stats();
   }
@@ -132,8 +131,8 @@ class LoaderHandle {
   // Does not wait for a call in another thread: it ends that call. In a forked child there is
   // nothing to stop: the threads are the parent's.
   void stop() {
-    notice_fork();
-    if (foreign() || torn_) return;
+    calls_.notice_fork();
+    if (calls_.foreign() || calls_.torn()) return;
     const GilReleased released;
     {
       const std::lock_guard lock(feed_mutex_);
@@ -144,48 +143,17 @@ class LoaderHandle {
   }
 
  private:
-  // Whether the threads are those of the process that this one was forked from.
-  bool foreign() const {
-    const pid_t process = process_.load();
-    return process != 0 && process != getpid();
-  }
-
-  // Runs `function` without the GIL, one caller at a time.
   template <typename Function>
   std::invoke_result_t<Function> call(Function function) {
-    check_process();  // before the mutex, which may have been held at the fork
-    const GilReleased released;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return function();
+    return calls_.call(std::move(function));
   }
 
   // Makes the data's fingerprint, which of a folder is a long look at every file, while Python's
   // signal handlers get their turn.
   void look_at_data() {
-    check_process();
+    calls_.check_process();
     PythonTurns turns;
     turns.run([&] { loader_->container().fingerprint([&] { return turns.take([] {}); }); });
-  }
-
-  void check_process() {
-    notice_fork();
-    if (foreign()) {
-      throw StateError("the loader runs in another process, whose threads a fork does not copy",
-                       {.remedy = "Make the loader after the fork"});
-    }
-    if (torn_) {
-      throw StateError("another thread was in the middle of using the loader at the fork",
-                       {.remedy = "Make the loader after the fork"});
-    }
-  }
-
-  // Called with the GIL, before any lock. A loader that had not started may be used in a forked
-  // child, unless a thread that is not there any more holds it.
-  void notice_fork() {
-    if (seen_in_ == getpid()) return;
-    seen_in_ = getpid();
-    torn_ = !mutex_.try_lock();
-    if (!torn_) mutex_.unlock();
   }
 
   // Warnings come on the core's threads, where no Python runs: they wait here until it asks.
@@ -277,12 +245,9 @@ class LoaderHandle {
   bool stopped_ = false;
 
   std::unique_ptr<Loader> loader_;
-  std::mutex mutex_;
+  NativeCalls calls_{"the loader"};
   uint64_t turn_ = 0;
-  bool at_end_ = false;             // of the turn's epoch
-  std::atomic<pid_t> process_ = 0;  // that takes the batches; 0 before the first
-  pid_t seen_in_ = getpid();
-  bool torn_ = false;  // `mutex_` was held at the fork
+  bool at_end_ = false;  // of the turn's epoch
 };
 
 struct WeightsHandle {

@@ -1,17 +1,29 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bindings.h"
+#include "buffer.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/pack/arrays.h"
 #include "fuelrail/pack/convert.h"
+#include "fuelrail/pack/image_steps.h"
+#include "fuelrail/pack/merge.h"
 #include "fuelrail/pack/packer.h"
+#include "numpy_arrays.h"
 
 namespace fuelrail::python {
 namespace {
@@ -59,31 +71,219 @@ std::function<bool(const PackProgress&)> teller(PythonTurns& turns, nb::handle p
   };
 }
 
-nb::dict run_pack(nb::handle source, nb::handle output, int64_t resize, std::optional<int> quality,
-                  bool verify_images, std::vector<std::pair<std::string, double>> split,
-                  uint64_t seed, nb::handle root, uint64_t max_error_count,
-                  double max_error_fraction, bool overwrite, int threads, nb::handle progress,
-                  nb::list warnings) {
-  const std::string from = fs_name(source);
-  const std::string to = fs_name(output);
+// Gives `options` its callbacks, and runs `work` with them.
+template <typename Work>
+nb::dict run_packing(PackOptions options, nb::handle progress, nb::handle failed,
+                     nb::list& warnings, const Work& work) {
   PythonTurns turns;
-  PackOptions options{.resize = resize,
-                      .quality = quality,
-                      .verify_images = verify_images,
-                      .split = std::move(split),
-                      .seed = seed,
-                      .root = root.is_none() ? std::string() : fs_name(root),
-                      .max_errors = {.count = max_error_count, .fraction = max_error_fraction},
-                      .overwrite = overwrite,
-                      .threads = threads,
-                      .progress = teller(turns, progress),
-                      .keep_going = [&turns] { return turns.take([] {}); }};
+  bool stopped = false;  // by what the failures' callback has raised
+  options.progress = [&stopped, tell = teller(turns, progress)](const PackProgress& now) {
+    return !stopped && tell(now);
+  };
+  options.keep_going = [&turns] { return turns.take([] {}); };
+  if (!failed.is_none()) {
+    options.failed = [&turns, &stopped, failed](const PackFailure& failure) {
+      stopped =
+          !turns.take([&] { failed(fs_text(failure.path), fs_text(failure.reason)); }) || stopped;
+    };
+  }
   PackResult result;
   run_warning(turns, warnings, [&](auto warn) {
     options.warn = std::move(warn);
-    result = pack(from, to, options);
+    result = work(options);
   });
   return summary(result);
+}
+
+nb::dict run_pack(nb::handle source, nb::handle output, const PackOptions& options,
+                  nb::handle progress, nb::handle failed, nb::list warnings) {
+  const std::string from = fs_name(source);
+  const std::string to = fs_name(output);
+  return run_packing(options, progress, failed, warnings,
+                     [&](const PackOptions& all) { return pack(from, to, all); });
+}
+
+ArrayElement element_of(const nb::dlpack::dtype& dtype) {
+  using Code = nb::dlpack::dtype_code;
+  const auto kind = static_cast<Code>(dtype.code);
+  const auto one_of = [&](ArrayElement b8, ArrayElement b16, ArrayElement b32, ArrayElement b64) {
+    return dtype.bits == 8 ? b8 : dtype.bits == 16 ? b16 : dtype.bits == 32 ? b32 : b64;
+  };
+  using E = ArrayElement;
+  if (kind == Code::Int) return one_of(E::kInt8, E::kInt16, E::kInt32, E::kInt64);
+  if (kind == Code::UInt) return one_of(E::kUint8, E::kUint16, E::kUint32, E::kUint64);
+  if (kind == Code::Float && dtype.bits >= 16) {
+    return one_of(E::kFloat16, E::kFloat16, E::kFloat32, E::kFloat64);
+  }
+  throw InvalidArgumentError("the array's elements are of no known kind");
+}
+
+using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
+
+// `data`: (N, H, W) or (N, C, H, W).
+nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_t label_width,
+                         nb::handle output, const PackOptions& options, nb::handle progress,
+                         nb::handle failed, nb::list warnings) {
+  const std::string to = fs_name(output);
+  const bool grey = data.ndim() == 3;
+  if (!grey && data.ndim() != 4) {
+    throw InvalidArgumentError("the array is not one of images",
+                               {.expected = "(N, H, W), (N, 3, H, W) or (N, 4, H, W)",
+                                .found = std::to_string(data.ndim()) + " dimensions"});
+  }
+  const auto size = [&](size_t axis) { return static_cast<int64_t>(data.shape(axis)); };
+  const auto bytes = static_cast<int64_t>(data.itemsize());
+  const auto stride = [&](size_t axis) { return data.stride(axis) * bytes; };
+  const size_t row = grey ? 1 : 2;
+  const ImageArrays arrays{
+      .data = static_cast<const std::byte*>(data.data()),
+      .element = element_of(data.dtype()),
+      .count = size(0),
+      .channels = grey ? 1 : size(1),
+      .height = size(row),
+      .width = size(row + 1),
+      .strides_bytes = {stride(0), grey ? 0 : stride(1), stride(row), stride(row + 1)},
+      .labels = std::move(labels),
+      .label_width = label_width};
+  return run_packing(options, progress, failed, warnings,
+                     [&](const PackOptions& all) { return pack_arrays(arrays, to, all); });
+}
+
+nb::tuple run_merge(const nb::list& sources, nb::handle output, bool overwrite, nb::handle progress,
+                    nb::list warnings) {
+  std::vector<std::string> from;
+  for (nb::handle source : sources) from.push_back(fs_name(source));
+  const std::string to = fs_name(output);
+  PythonTurns turns;
+  MergeOptions options{.overwrite = overwrite,
+                       .progress = teller(turns, progress),
+                       .keep_going = [&turns] { return turns.take([] {}); }};
+  PackResult::File made;
+  run_warning(turns, warnings, [&](auto warn) {
+    options.warn = std::move(warn);
+    made = merge(from, to, options);
+  });
+  return described(made);
+}
+
+// --- Steps of images ---
+
+// A Python object that the core's threads may hold and let go of: its last reference goes with the
+// GIL held.
+std::shared_ptr<nb::object> shared_object(nb::object object) {
+  return {new nb::object(std::move(object)), [](nb::object* held) {
+            const GilTaken taken;
+            delete held;
+          }};
+}
+
+std::string words_of(nb::python_error& error) {
+  return nb::cast<std::string>(nb::str(error.type().attr("__name__"))) + ": " +
+         nb::cast<std::string>(nb::str(error.value()));
+}
+
+// `function(flat pixels, height, width, channels)` gives (pixels, height, width, channels).
+void call_on_pixels(const nb::object& function, ConstImageView from, OwnedPixels& to) {
+  const GilTaken taken;
+  try {
+    import_numpy();
+    const auto row_bytes = static_cast<size_t>(from.width * from.channels);
+    MutableBytes memory;
+    const nb::object flat = new_array(row_bytes * static_cast<size_t>(from.height), memory);
+    for (int64_t y = 0; y < from.height; ++y) {
+      std::memcpy(memory.data() + static_cast<size_t>(y) * row_bytes, from.row(y), row_bytes);
+    }
+    const auto made = nb::cast<nb::tuple>(function(flat, from.height, from.width, from.channels));
+    const Buffer buffer(made[0]);
+    const auto* pixels = reinterpret_cast<const uint8_t*>(buffer.bytes().data());
+    to.pixels.assign(pixels, pixels + buffer.bytes().size());
+    to.size = {nb::cast<int64_t>(made[1]), nb::cast<int64_t>(made[2])};
+    to.channels = nb::cast<int64_t>(made[3]);
+  } catch (nb::python_error& error) {
+    throw InvalidArgumentError("a function of pixels has failed", {.found = words_of(error)});
+  }
+}
+
+// Each is a list of transforms or a function as `call_on_pixels` has it. A function may let go of
+// the GIL in its midst: the lock is what keeps a second call out.
+std::vector<ImageStage> stages_of(const nb::list& stages) {
+  const auto mutex = std::make_shared<std::mutex>();
+  std::vector<ImageStage> all;
+  for (nb::handle stage : stages) {
+    if (nb::isinstance<nb::list>(stage)) {
+      all.emplace_back(nb::cast<Transforms>(stage));
+    } else {
+      auto function = shared_object(nb::borrow(stage));
+      all.emplace_back([function, mutex](ConstImageView from, OwnedPixels& to) {
+        const std::lock_guard one_at_a_time(*mutex);
+        call_on_pixels(*function, from, to);
+      });
+    }
+  }
+  return all;
+}
+
+void make_steps(ImageSteps* self, bool pass_through, ColorMode color, bool center_crop,
+                int64_t shorter_side, int64_t height, int64_t width, int rule,
+                const nb::list& stages, std::string stages_name, bool png,
+                std::optional<int> quality, uint64_t seed) {
+  ImageSteps steps{.keep = pass_through ? ImageSteps::Keep::kAll : ImageSteps::Keep::kNone,
+                   .verify = false,
+                   .color = color,
+                   .center_crop = center_crop,
+                   .shorter_side = shorter_side,
+                   .resize = {height, width},
+                   .rule = static_cast<ResizeRule>(rule),
+                   .stages = stages_of(stages),
+                   .stages_name = std::move(stages_name),
+                   .encoding = png ? ImageEncoding::kPng : ImageEncoding::kJpeg,
+                   .quality = quality,
+                   .seed = seed};
+  check(steps);
+  new (self) ImageSteps(std::move(steps));
+}
+
+void bind_options(nb::module_& module) {
+  nb::enum_<ColorMode>(module, "ColorMode")
+      .value("unchanged", ColorMode::kUnchanged)
+      .value("grey", ColorMode::kGrey)
+      .value("color", ColorMode::kColor);
+  nb::class_<ImageSteps>(module, "ImageSteps")
+      .def("__init__", make_steps, nb::arg("pass_through"), nb::arg("color"),
+           nb::arg("center_crop"), nb::arg("shorter_side"), nb::arg("height"), nb::arg("width"),
+           nb::arg("rule"), nb::arg("stages"), nb::arg("stages_name"), nb::arg("png"),
+           nb::arg("quality").none(), nb::arg("seed"),
+           nb::sig("def __init__(self, pass_through: bool, color: ColorMode, center_crop: bool, "
+                   "shorter_side: int, height: int, width: int, rule: int, "
+                   "stages: list[typing.Any], stages_name: str, png: bool, quality: int | None, "
+                   "seed: int) -> None"));
+  const auto may_be_none = nb::for_setter(nb::arg("value").none());
+  nb::class_<PackOptions>(module, "PackOptions")
+      .def(nb::init<>())
+      .def_rw("resize", &PackOptions::resize)
+      .def_rw("quality", &PackOptions::quality, may_be_none)
+      .def_rw("verify_images", &PackOptions::verify_images)
+      .def_rw("images", &PackOptions::images, may_be_none)
+      .def_rw("first_label_only", &PackOptions::first_label_only)
+      .def_rw("label_width", &PackOptions::label_width, may_be_none)
+      .def_rw("split", &PackOptions::split)
+      .def_rw("seed", &PackOptions::seed)
+      .def_rw("nsplit", &PackOptions::nsplit)
+      .def_rw("part", &PackOptions::part, may_be_none)
+      .def_prop_rw(
+          "root", [](const PackOptions& self) { return fs_text(self.root); },
+          [](PackOptions& self, nb::str root) { self.root = fs_name(root); })
+      .def_prop_rw(
+          "max_errors",
+          [](const PackOptions& self) {
+            return std::pair(self.max_errors.count, self.max_errors.fraction);
+          },
+          [](PackOptions& self, std::pair<uint64_t, double> allowed) {
+            self.max_errors = {.count = allowed.first, .fraction = allowed.second};
+          })
+      .def_rw("overwrite", &PackOptions::overwrite)
+      .def_rw("resume", &PackOptions::resume)
+      .def_rw("threads", &PackOptions::threads);
 }
 
 nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& schema,
@@ -106,18 +306,26 @@ nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& s
 }  // namespace
 
 void bind_pack(nb::module_& module) {
-  module.def("pack", run_pack, nb::arg("source"), nb::arg("output"), nb::arg("resize"),
-             nb::arg("quality").none(), nb::arg("verify_images"), nb::arg("split"), nb::arg("seed"),
-             nb::arg("root").none(), nb::arg("max_error_count"), nb::arg("max_error_fraction"),
-             nb::arg("overwrite"), nb::arg("threads"), nb::arg("progress").none(),
-             nb::arg("warnings"),
-             nb::sig("def pack(source: str, output: str, resize: int, quality: int | None, "
-                     "verify_images: bool, split: collections.abc.Sequence[tuple[str, float]], "
-                     "seed: int, root: str | None, max_error_count: int, "
-                     "max_error_fraction: float, overwrite: bool, threads: int, "
+  bind_options(module);
+  module.def("pack", run_pack, nb::arg("source"), nb::arg("output"), nb::arg("options"),
+             nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
+             nb::sig("def pack(source: str, output: str, options: PackOptions, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-                     "warnings: list[str]) "
-                     "-> dict[str, typing.Any]"));
+                     "failed: collections.abc.Callable[[str, str], object] | None, "
+                     "warnings: list[str]) -> dict[str, typing.Any]"));
+  module.def("pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"),
+             nb::arg("label_width"), nb::arg("output"), nb::arg("options"),
+             nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
+             nb::sig("def pack_arrays(data: typing.Any, labels: list[float], label_width: int, "
+                     "output: str, options: PackOptions, "
+                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
+                     "failed: collections.abc.Callable[[str, str], object] | None, "
+                     "warnings: list[str]) -> dict[str, typing.Any]"));
+  module.def("merge", run_merge, nb::arg("sources"), nb::arg("output"), nb::arg("overwrite"),
+             nb::arg("progress").none(), nb::arg("warnings"),
+             nb::sig("def merge(sources: list[str], output: str, overwrite: bool, "
+                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
+                     "warnings: list[str]) -> tuple[str, int, int]"));
   module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("schema"),
              nb::arg("overwrite"), nb::arg("progress").none(), nb::arg("warnings"),
              nb::sig("def convert(source: str, output: str, schema: str, overwrite: bool, "

@@ -25,12 +25,18 @@ void bind_errors(nb::module_& module);
 void bind_base(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_container(nb::module_& module);
+void bind_cv(nb::module_& module);
 void bind_decode(nb::module_& module);
 void bind_ffrecord(nb::module_& module);
+void bind_image(nb::module_& module);
+void bind_lists(nb::module_& module);
+void bind_recordio(nb::module_& module);
 void bind_transform(nb::module_& module);
 void bind_loader(nb::module_& module);
+void bind_mxnet(nb::module_& module);
 void bind_stats(nb::module_& module);  // called by bind_loader
 void bind_pack(nb::module_& module);
+void bind_split(nb::module_& module);
 void bind_cli(nb::module_& module);
 
 // While a GilReleased lives, this thread does not hold the GIL; while a GilTaken lives inside it,

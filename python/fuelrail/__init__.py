@@ -44,7 +44,7 @@ from fuelrail.errors import (
 )
 from fuelrail.loader import Loader
 from fuelrail.orders import WindowShuffle
-from fuelrail.packer import PackedFile, PackFailure, PackProgress, PackReport, pack
+from fuelrail.packer import PackedFile, PackFailure, PackProgress, PackReport, merge, pack
 
 if TYPE_CHECKING:
     from fuelrail import ffrecord, torch
@@ -82,6 +82,7 @@ __all__ = [
     "__version__",
     "convert",
     "ffrecord",
+    "merge",
     "open",
     "pack",
     "torch",

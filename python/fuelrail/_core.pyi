@@ -6,10 +6,11 @@ import array
 import collections
 from collections.abc import Callable, Sequence
 import enum
-from typing import Any, SupportsIndex
+from typing import Annotated, Any, SupportsIndex
 
 import numpy
 import numpy.typing
+from numpy.typing import NDArray
 
 
 def version() -> str:
@@ -117,11 +118,23 @@ class Container:
     @property
     def verifies_checksums(self) -> bool: ...
 
-def open_container(uri: bytes, schema: str = '') -> tuple[Container, list[str]]:
+def open_container(uri: bytes, schema: str = '', root: bytes = b'') -> tuple[Container, list[str]]:
     """The container, and what was said while opening it."""
 
 def concat(parts: Sequence[Container]) -> Container:
     """Containers one after another."""
+
+def cv_resize(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], height: int, width: int, interpolation: int) -> Array:
+    """cv2.resize of uint8 pixels (height, width, channels)."""
+
+def cv_warp_affine(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], height: int, width: int, interpolation: int, fill: int) -> Array:
+    """cv2.warpAffine of uint8 pixels, with a constant border."""
+
+def cv_rgb_to_hls(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> Array:
+    """cv2.cvtColor of uint8 pixels, COLOR_RGB2HLS."""
+
+def cv_hls_to_rgb(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> Array:
+    """cv2.cvtColor of uint8 pixels, COLOR_HLS2RGB."""
 
 DEFAULT_MAX_PIXELS: int = 178956970
 
@@ -394,9 +407,166 @@ class Loader:
     def stop(self) -> None:
         """Ends all threads."""
 
-def pack(source: str, output: str, resize: int, quality: int | None, verify_images: bool, split: Sequence[tuple[str, float]], seed: int, root: str | None, max_error_count: int, max_error_fraction: float, overwrite: bool, threads: int, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> dict[str, Any]: ...
+class ColorMode(enum.Enum):
+    unchanged = -1
+
+    grey = 0
+
+    color = 1
+
+class ImageSteps:
+    def __init__(self, pass_through: bool, color: ColorMode, center_crop: bool, shorter_side: int, height: int, width: int, rule: int, stages: list[Any], stages_name: str, png: bool, quality: int | None, seed: int) -> None: ...
+
+class PackOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def resize(self) -> int: ...
+
+    @resize.setter
+    def resize(self, arg: int, /) -> None: ...
+
+    @property
+    def quality(self) -> int | None: ...
+
+    @quality.setter
+    def quality(self, value: int | None) -> None: ...
+
+    @property
+    def verify_images(self) -> bool: ...
+
+    @verify_images.setter
+    def verify_images(self, arg: bool, /) -> None: ...
+
+    @property
+    def images(self) -> ImageSteps | None: ...
+
+    @images.setter
+    def images(self, value: ImageSteps | None) -> None: ...
+
+    @property
+    def first_label_only(self) -> bool: ...
+
+    @first_label_only.setter
+    def first_label_only(self, arg: bool, /) -> None: ...
+
+    @property
+    def label_width(self) -> int | None: ...
+
+    @label_width.setter
+    def label_width(self, value: int | None) -> None: ...
+
+    @property
+    def split(self) -> list[tuple[str, float]]: ...
+
+    @split.setter
+    def split(self, arg: Sequence[tuple[str, float]], /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def nsplit(self) -> int: ...
+
+    @nsplit.setter
+    def nsplit(self, arg: int, /) -> None: ...
+
+    @property
+    def part(self) -> int | None: ...
+
+    @part.setter
+    def part(self, value: int | None) -> None: ...
+
+    @property
+    def root(self) -> str: ...
+
+    @root.setter
+    def root(self, arg: str, /) -> None: ...
+
+    @property
+    def max_errors(self) -> tuple[int, float]: ...
+
+    @max_errors.setter
+    def max_errors(self, arg: tuple[int, float], /) -> None: ...
+
+    @property
+    def overwrite(self) -> bool: ...
+
+    @overwrite.setter
+    def overwrite(self, arg: bool, /) -> None: ...
+
+    @property
+    def resume(self) -> bool: ...
+
+    @resume.setter
+    def resume(self, arg: bool, /) -> None: ...
+
+    @property
+    def threads(self) -> int: ...
+
+    @threads.setter
+    def threads(self, arg: int, /) -> None: ...
+
+def pack(source: str, output: str, options: PackOptions, progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
+
+def pack_arrays(data: Any, labels: list[float], label_width: int, output: str, options: PackOptions, progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
+
+def merge(sources: list[str], output: str, overwrite: bool, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> tuple[str, int, int]: ...
 
 def convert(source: str, output: str, schema: str, overwrite: bool, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> tuple[str, int, int]: ...
+
+class InputSplit:
+    def next_record(self) -> bytes | None: ...
+
+    def next_chunk(self) -> bytes | None: ...
+
+    def next_batch(self, records: int) -> bytes | None: ...
+
+    def records_of(self, chunk: bytes) -> list[bytes]: ...
+
+    def before_first(self) -> None: ...
+
+    def reset_partition(self, part: int, nsplit: int) -> None: ...
+
+    def hint_chunk_size(self, bytes: int) -> None: ...
+
+    def total_size(self) -> int: ...
+
+    @property
+    def part(self) -> int: ...
+
+    @property
+    def nsplit(self) -> int: ...
+
+    @property
+    def files(self) -> list[str]: ...
+
+def open_input_split(uri: bytes, type: str, part: int, nsplit: int, index_uri: bytes, recurse_directories: bool, shuffle: bool, seed: int, shuffle_parts: int, batch_size: int, chunk_bytes: int) -> InputSplit: ...
+
+def record_parameters(detection: bool) -> list[tuple[str, str, Any]]:
+    """Name, kind and default of each parameter of MXNet's record iterators."""
+
+class RecordIter:
+    def __init__(self, values: dict[str, Any], detection: bool, warnings: list[str]) -> None: ...
+
+    def next(self) -> tuple[Array, Array, Array, int] | None:
+        """Data, label, index and pad; None at the end of the epoch."""
+
+    def reset(self) -> None: ...
+
+    def described(self, name: str) -> tuple[str, tuple[int, ...]]:
+        """Element type and shape of a batch's column."""
+
+    @property
+    def records(self) -> int:
+        """Records of the part."""
+
+    def stats(self) -> Stats: ...
+
+    def stop(self) -> None: ...
 
 class FfrecordReader:
     """FFRecord files, read in batches."""
@@ -449,6 +619,43 @@ class FfrecordWriter:
 def create_ffrecord(uri: bytes, records: int | None) -> FfrecordWriter: ...
 
 def packed_entries(last_record: Any, records: int) -> collections.OrderedDict[str, Any]: ...
+
+class RecordioReader:
+    """Payloads of a RecordIO file."""
+
+    def next(self) -> bytes | None: ...
+
+    def read_at(self, offset: int) -> bytes | None: ...
+
+    def seek(self, offset: int) -> None: ...
+
+def open_recordio(uri: bytes) -> RecordioReader: ...
+
+class RecordioWriter:
+    """Writes a RecordIO file and its index."""
+
+    def append(self, payload: Any) -> int: ...
+
+    def append_keyed(self, key: str, payload: Any) -> int: ...
+
+    def position(self) -> int: ...
+
+    def finish(self) -> None: ...
+
+    def discard(self) -> None: ...
+
+def create_recordio(uri: bytes, index_uri: bytes | None) -> RecordioWriter: ...
+
+def read_record_index(uri: bytes) -> list[tuple[str, int]]: ...
+
+def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
+    """uint8 pixels (height, width, channels)."""
+
+def encode_image(pixels: Any, height: int, width: int, channels: int, bgr: bool, png: bool, setting: int) -> bytes: ...
+
+def list_extensions() -> list[str]: ...
+
+def make_lists(prefix: str, root: str, extensions: Sequence[str], recursive: bool, shuffle: bool, chunks: int, train_ratio: float, test_ratio: float) -> tuple[list[str], list[str], int]: ...
 
 def cli_main(argv: list[str]) -> int:
     """Runs the `fuelrail` command; returns its exit code."""

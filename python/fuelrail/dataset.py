@@ -176,9 +176,10 @@ class Dataset:
         container: _core.Container,
         name: str,
         origin: Origin | None = None,
-        opened_as: str = "",
+        opened_as: tuple[str, str] = ("", ""),
     ) -> None:
-        """origin: None where `name` is the path that was opened, with the schema `opened_as`."""
+        """origin: None where `name` is the path that was opened, with the schema and the root
+        `opened_as`."""
         self._container = container
         self._name = name
         self._origin = origin
@@ -273,7 +274,7 @@ class Dataset:
         return self
 
     def __reduce__(self) -> Origin:
-        return self._origin or (_reopen, (self._name, self.fingerprint, self._opened_as))
+        return self._origin or (_reopen, (self._name, self.fingerprint, *self._opened_as))
 
     def __repr__(self) -> str:
         fields = ", ".join(field.name for field in self._schema)
@@ -312,7 +313,9 @@ _NO_LISTS = (Mapping, Set, bytearray, memoryview)
 
 
 @suggests_options
-def open(source: Openable, schema: str | None = None) -> Dataset:
+def open(
+    source: Openable, schema: str | None = None, root: str | os.PathLike[str] | None = None
+) -> Dataset:
     """Opens a dataset.
 
     >>> fuelrail.open("train.rec")
@@ -320,18 +323,21 @@ def open(source: Openable, schema: str | None = None) -> Dataset:
 
     source: a RecordIO file (`.rec`) or an FFRecord file (`.ffr`); a folder with `.ffr` files in it,
     which are put one after another by name; a folder with one sub-folder for each class (the label
-    is the sub-folder's rank in code-point order); a Dataset; or a list of any of these, which are
+    is the sub-folder's rank in code-point order); a list of images as text (`.lst`: id TAB label TAB
+    path); a Dataset; or a Python list of any of these, which are
     put one after another. What can go on but should be known is a FuelrailWarning.
     schema: what the records are, where a file can be read in more than one way. "class_folders": a
     `.ffr` is a packed folder (`pack_folder`) of such class folders, and its samples are images and
     labels, as those of the folder itself. None: what the file says.
+    root: of a `.lst`, the folder that its paths are relative to. None: the list's own.
 
     Errors: ArgumentTypeError for what is none of these; NotFoundError; UnsupportedError for a
     scheme or a format that fuelrail does not read; CorruptError and TruncatedError for a damaged
     file; IoError; InvalidArgumentError for a list whose parts differ in fields or classes, and for
-    a schema that there is not, or not for this.
+    a schema that there is not, or not for this, and for a root of what is no `.lst`.
     """
     schema = "" if schema is None else text("schema", schema)
+    folder = "" if root is None else file_name("`root`", root)
     if isinstance(source, Dataset):
         if schema:
             raise InvalidArgumentError(
@@ -339,9 +345,15 @@ def open(source: Openable, schema: str | None = None) -> Dataset:
                 found=schema,
                 remedy="Give the schema where its file is opened",
             )
+        if folder:
+            raise InvalidArgumentError(
+                "a dataset that is open takes no root",
+                found=shown(folder),
+                remedy="Give the root where the list is opened",
+            )
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
-        data, said = _open_path(file_name("what is to be opened", source), schema)
+        data, said = _open_path(file_name("what is to be opened", source), schema, folder)
         for message in said:
             warn_user(message)
         return data
@@ -357,7 +369,7 @@ def open(source: Openable, schema: str | None = None) -> Dataset:
         raise ArgumentTypeError(
             "this cannot be opened", expected="a path, or a list of them", found=typed(source)
         )
-    parts = [open(part, schema) for part in source]
+    parts = [open(part, schema, root) for part in source]
     if not parts:
         raise InvalidArgumentError("the list of datasets to open is empty")
     container = _core.concat([part.container for part in parts])
@@ -372,9 +384,9 @@ def _is_iterable(value: object) -> bool:
     return True
 
 
-def _reopen(path: str, fingerprint: str, schema: str) -> Dataset:
+def _reopen(path: str, fingerprint: str, schema: str, root: str = "") -> Dataset:
     """What was opened when it was pickled; whoever pickled it has heard the warnings."""
-    data, _ = _open_path(path, schema)
+    data, _ = _open_path(path, schema, root)
     if data.fingerprint != fingerprint:
         raise CorruptError(
             "the dataset has changed since it was pickled",
@@ -390,7 +402,7 @@ def _part(data: Dataset, fractions: Mapping[str, float], seed: int, name: str) -
     return data.split(fractions, seed)[name]
 
 
-def _open_path(path: str, schema: str) -> tuple[Dataset, list[str]]:
+def _open_path(path: str, schema: str, root: str) -> tuple[Dataset, list[str]]:
     """The dataset, and what was said while opening it."""
-    container, said = _core.open_container(os.fsencode(path), schema)
-    return Dataset(container, path, opened_as=schema), said
+    container, said = _core.open_container(os.fsencode(path), schema, os.fsencode(root))
+    return Dataset(container, path, opened_as=(schema, root)), said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from fuelrail.options import (
     whole,
 )
 
-__all__ = ["PackFailure", "PackProgress", "PackReport", "PackedFile", "pack"]
+__all__ = ["PackFailure", "PackProgress", "PackReport", "PackedFile", "merge", "pack"]
 
 _PART_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -78,9 +78,12 @@ def pack(
     verify_images: bool = True,
     split: Mapping[str, float] | None = None,
     seed: int = 0,
+    nsplit: int = 1,
+    part: int | None = None,
     root: str | os.PathLike[str] | None = None,
     max_errors: int | float = 0,
     overwrite: bool = False,
+    resume: bool = False,
     threads: int | None = None,
     progress: Callable[[PackProgress], object] | None = None,
 ) -> PackReport:
@@ -98,11 +101,20 @@ def pack(
     verify_images: looks into every image's header, so that what cannot be read is left out now.
     split: fractions by name, as in `Dataset.split`; a name is of letters, digits, `_`, `-` and `.`.
     seed: of the split; 64 bits. Default: 0.
+    nsplit: parts by position, X.part000.rec and so on: even to one image, in order. They get their
+        names one by one, and keep them if a later one fails; `merge` joins them. Default: 1, one
+        file. Not together with `split`.
+    part: this one of the `nsplit` alone, from 0, so that several machines may each make some.
+        Default: all.
     root: the folder that a list's paths are relative to. Default: the list's own.
     max_errors: images that may be left out: a count, or, as a float below 1, a fraction.
         Default: 0.
     overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
         name, is an IoError.
+    resume: goes on with what a killed or failed run of the same job has left; where there is
+        nothing, it begins. A run that fails then leaves what it has written for the next. The
+        result is, byte for byte, that of a run that was not stopped, as long as the images have not
+        changed. Default: what a run leaves is begun anew, and one that fails leaves no file.
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises
@@ -120,27 +132,98 @@ def pack(
     writing the same output; CorruptError for a source without images where they should be or a bad
     list, and when more images fail than `max_errors` allows.
     """
-    count, fraction = _allowance(max_errors)
-    if progress is not None and not callable(progress):
-        raise ArgumentTypeError("`progress` cannot be called", found=typed(progress))
+    options = pack_options(
+        nsplit=nsplit, part=part, max_errors=max_errors, overwrite=overwrite, resume=resume
+    )
+    if resize is not None:
+        options.resize = whole("resize", resize, least=1, bits=31)
+    if quality is not None:
+        options.quality = whole("quality", quality, least=1, bits=31)
+    options.verify_images = truth("verify_images", verify_images)
+    if split is not None:
+        options.split = list(_parts(split).items())
+    options.seed = whole("seed", seed, bits=64)
+    if root is not None:
+        options.root = file_name("`root`", root)
+    if threads is not None:
+        options.threads = whole("threads", threads, least=1, bits=16)
+    names = (file_name("`source`", source), file_name("`output`", output))
+    return pack_report(lambda said: _core.pack(*names, options, progress_of(progress), None, said))
+
+
+@suggests_options
+def merge(
+    output: str | os.PathLike[str],
+    sources: Sequence[str | os.PathLike[str]],
+    *,
+    overwrite: bool = False,
+    progress: Callable[[PackProgress], object] | None = None,
+) -> PackedFile:
+    """Joins record files of one format into one: the parts of one job, or any others.
+
+    output: the file; its name ends as those of the sources, in `.rec` or `.ffr`.
+    sources: in the order in which their records come.
+    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
+        name, is an IoError.
+    progress: called with a PackProgress of records, at most ten times a second and at the end. What
+        it raises ends the merging, and no file is left.
+
+    Records are copied as they are, and the checksums that the sources have are verified. Index and
+    sidecar are joined with them: what comes of `pack(..., nsplit=n)` is, byte for byte, what `pack`
+    makes in one file. Files with different class names are refused. Memory: that of the longest
+    record, and 20 bytes a record.
+
+    The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
+    for names and options that cannot be; NotFoundError; IoError; CorruptError and TruncatedError
+    for a damaged source; UnsupportedError for a source whose sidecar holds what cannot be joined.
+    """
+    if isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Sequence):
+        raise ArgumentTypeError("`sources` is not a list of files", found=typed(sources))
+    names = [file_name("`sources`", source) for source in sources]
     said: list[str] = []
     try:
-        result: dict[str, Any] = _core.pack(
-            file_name("`source`", source),
+        made = _core.merge(
+            names,
             file_name("`output`", output),
-            resize=0 if resize is None else whole("resize", resize, least=1, bits=31),
-            quality=None if quality is None else whole("quality", quality, least=1, bits=31),
-            verify_images=truth("verify_images", verify_images),
-            split=[] if split is None else list(_parts(split).items()),
-            seed=whole("seed", seed, bits=64),
-            root=None if root is None else file_name("`root`", root),
-            max_error_count=count,
-            max_error_fraction=fraction,
-            overwrite=truth("overwrite", overwrite),
-            threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
-            progress=None if progress is None else lambda *now: progress(PackProgress(*now)),
-            warnings=said,
+            truth("overwrite", overwrite),
+            progress_of(progress),
+            said,
         )
+    finally:  # also when it fails
+        for text in said:
+            warn_user(text)
+    return PackedFile(*made)
+
+
+def pack_options(
+    *, nsplit: object, part: object, max_errors: object, overwrite: object, resume: object
+) -> _core.PackOptions:
+    """What all that packs has in common."""
+    options = _core.PackOptions()
+    options.nsplit = whole("nsplit", nsplit, least=1, bits=31)
+    options.part = None if part is None else whole("part", part, bits=31)
+    options.max_errors = _allowance(max_errors)
+    options.overwrite = truth("overwrite", overwrite)
+    options.resume = truth("resume", resume)
+    return options
+
+
+def progress_of(
+    progress: Callable[[PackProgress], object] | None,
+) -> Callable[[int, int, int, float], object] | None:
+    """The core's callback for the user's."""
+    if progress is None:
+        return None
+    if not callable(progress):
+        raise ArgumentTypeError("`progress` cannot be called", found=typed(progress))
+    return lambda *now: progress(PackProgress(*now))
+
+
+def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
+    """Runs a packing, which is given a list for what it warns of."""
+    said: list[str] = []
+    try:
+        result = call(said)
     finally:  # also when it fails
         for text in said:
             warn_user(text)

@@ -1,0 +1,117 @@
+// OpenCV's resizing, warping and colours. Users see fuelrail.mxnet.image.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bindings.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/transform/cv_color.h"
+#include "fuelrail/transform/cv_resize.h"
+#include "fuelrail/transform/cv_warp.h"
+
+namespace fuelrail::python {
+namespace {
+
+using Pixels = nb::ndarray<const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+std::string shape_text(int64_t height, int64_t width, int64_t channels) {
+  return "(" + std::to_string(height) + ", " + std::to_string(width) + ", " +
+         std::to_string(channels) + ")";
+}
+
+ConstImageView view_of(const Pixels& pixels) {
+  const ConstImageView view{pixels.data(), static_cast<int64_t>(pixels.shape(0)),
+                            static_cast<int64_t>(pixels.shape(1)),
+                            static_cast<int64_t>(pixels.shape(2)),
+                            static_cast<int64_t>(pixels.shape(1) * pixels.shape(2))};
+  const bool known = view.channels == 1 || view.channels == 3 || view.channels == 4;
+  if (!known || view.height == 0 || view.width == 0) {
+    throw InvalidArgumentError("these are not the pixels of an image",
+                               {.expected = "(height, width, 1, 3 or 4)",
+                                .found = shape_text(view.height, view.width, view.channels)});
+  }
+  return view;
+}
+
+// Where a new image's pixels are made.
+struct NewPixels {
+  explicit NewPixels(Size size, int64_t channels) {
+    constexpr int64_t kMostBytes = int64_t{1} << 40;
+    if (size.height <= 0 || size.width <= 0 || size.height > kMostBytes / 4 / size.width) {
+      throw InvalidArgumentError("an image cannot have this size",
+                                 {.found = shape_text(size.height, size.width, channels)});
+    }
+    auto memory = std::make_shared<std::vector<std::byte>>(
+        static_cast<size_t>(size.height * size.width * channels));
+    array = {memory, memory->data(), DType::kUint8, {size.height, size.width, channels}};
+    view = {reinterpret_cast<uint8_t*>(memory->data()), size.height, size.width, channels,
+            size.width * channels};
+  }
+  Array array;
+  ImageView view;
+};
+
+CvInterpolation interpolation_of(int number) {
+  if (number < 0 || number > 4) {
+    throw InvalidArgumentError("there is no such interpolation",
+                               {.expected = "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos",
+                                .found = std::to_string(number)});
+  }
+  return static_cast<CvInterpolation>(number);
+}
+
+Array resize(const Pixels& pixels, int64_t height, int64_t width, int interpolation) {
+  const ConstImageView from = view_of(pixels);
+  const CvInterpolation chosen = interpolation_of(interpolation);
+  const GilReleased released;
+  NewPixels to({height, width}, from.channels);
+  CvResizer().resize(from, to.view, chosen);
+  return to.array;
+}
+
+Array warp_affine(const Pixels& pixels, const std::array<double, 6>& matrix, int64_t height,
+                  int64_t width, int interpolation, uint8_t fill) {
+  const ConstImageView from = view_of(pixels);
+  const CvInterpolation chosen = interpolation_of(interpolation);
+  constexpr int64_t kMostSide = 32766;
+  if (std::max(from.height, from.width) > kMostSide) {
+    throw InvalidArgumentError("the image is too large for this warp",
+                               {.expected = "sides up to " + std::to_string(kMostSide),
+                                .found = shape_text(from.height, from.width, from.channels)});
+  }
+  const GilReleased released;
+  NewPixels to({height, width}, from.channels);
+  cv_warp_affine(from, {matrix}, chosen, fill, to.view);
+  return to.array;
+}
+
+template <void (*kConvert)(ConstImageView, ImageView)>
+Array converted(const Pixels& pixels) {
+  const ConstImageView from = view_of(pixels);
+  if (from.channels != 3) throw InvalidArgumentError("the image has no three channels");
+  const GilReleased released;
+  NewPixels to(from.size(), 3);
+  kConvert(from, to.view);
+  return to.array;
+}
+
+}  // namespace
+
+void bind_cv(nb::module_& module) {
+  module.def("cv_resize", resize, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
+             nb::arg("interpolation"), "cv2.resize of uint8 pixels (height, width, channels).");
+  module.def("cv_warp_affine", warp_affine, nb::arg("pixels"), nb::arg("matrix"), nb::arg("height"),
+             nb::arg("width"), nb::arg("interpolation"), nb::arg("fill"),
+             "cv2.warpAffine of uint8 pixels, with a constant border.");
+  module.def("cv_rgb_to_hls", converted<cv_rgb_to_hls>, nb::arg("pixels"),
+             "cv2.cvtColor of uint8 pixels, COLOR_RGB2HLS.");
+  module.def("cv_hls_to_rgb", converted<cv_hls_to_rgb>, nb::arg("pixels"),
+             "cv2.cvtColor of uint8 pixels, COLOR_HLS2RGB.");
+}
+
+}  // namespace fuelrail::python

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "buffer.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/decoder.h"
+#include "fuelrail/decode/orientation.h"
+#include "fuelrail/encode/jpeg_encoder.h"
+#include "fuelrail/encode/png_encoder.h"
+
+namespace fuelrail::python {
+namespace {
+
+struct OwnedImage {
+  std::shared_ptr<std::vector<std::byte>> memory;
+  ImageView view;
+};
+
+OwnedImage new_image(Size size, int64_t channels) {
+  auto memory = std::make_shared<std::vector<std::byte>>(
+      static_cast<size_t>(size.height * size.width * channels));
+  auto* const data = reinterpret_cast<uint8_t*>(memory->data());
+  return {std::move(memory), {data, size.height, size.width, channels, size.width * channels}};
+}
+
+// RGB and RGBA to BGR and BGRA, and back.
+void exchange_red_and_blue(ImageView image) {
+  if (image.channels < 3) return;
+  for (int64_t y = 0; y < image.height; ++y) {
+    uint8_t* const row = image.row(y);
+    for (int64_t x = 0; x < image.width * image.channels; x += image.channels) {
+      std::swap(row[x], row[x + 2]);
+    }
+  }
+}
+
+// `channels`: 0 = as they are stored.
+OwnedImage decoded(Bytes encoded, const ImageInfo& info, int64_t channels) {
+  OwnedImage image;
+  const auto memory = [&](int64_t count) {
+    image = new_image(info.stored, count);
+    return image.view;
+  };
+  const std::unique_ptr<Decoder> decoder = make_decoder();
+  if (channels != 0) {
+    decode_whole(*decoder, encoded, info, memory(channels));
+    return image;
+  }
+  if (info.bits > 8) {
+    throw UnsupportedError("the image has more than 8 bits a channel",
+                           {.found = fmt::format("{} bits", info.bits),
+                            .remedy = "Read it as grey or colour: that keeps their upper 8"});
+  }
+  decode_as_stored(*decoder, encoded, info, memory);
+  return image;
+}
+
+// `channels`: 1, 3 or 4; 0 = as they are stored.
+Array decode_image(nb::handle encoded, int channels, bool upright, bool bgr, int64_t max_pixels) {
+  const Buffer buffer(encoded);
+  const GilReleased released;
+  const ImageInfo info = probe(buffer.bytes(), max_pixels);
+  OwnedImage image = decoded(buffer.bytes(), info, channels);
+  if (upright && info.orientation != 1) {
+    OwnedImage turned = new_image(info.oriented(), image.view.channels);
+    turn_upright(image.view, info.orientation, turned.view);
+    image = std::move(turned);
+  }
+  if (bgr) exchange_red_and_blue(image.view);
+  std::byte* const data = image.memory->data();
+  return {std::move(image.memory),
+          data,
+          DType::kUint8,
+          {image.view.height, image.view.width, image.view.channels}};
+}
+
+// The pixels as the encoders take them: RGB order, no alpha where the format has none.
+OwnedImage image_from(Bytes pixels, Size size, int64_t channels, bool bgr, bool drop_alpha) {
+  OwnedImage image = new_image(size, drop_alpha && channels == 4 ? 3 : channels);
+  const auto* from = reinterpret_cast<const uint8_t*>(pixels.data());
+  uint8_t* to = image.view.data;
+  const int64_t kept = image.view.channels;
+  if (kept == channels) {
+    std::memcpy(to, from, pixels.size());
+  } else {
+    for (int64_t i = 0; i < size.height * size.width; ++i, from += channels, to += kept) {
+      std::copy(from, from + kept, to);
+    }
+  }
+  if (bgr) exchange_red_and_blue(image.view);
+  return image;
+}
+
+// `pixels`: height x width x channels bytes. `setting`: a JPEG's quality, a PNG's level.
+nb::bytes encode_image(nb::handle pixels, int64_t height, int64_t width, int64_t channels, bool bgr,
+                       bool png, int setting) {
+  const Buffer buffer(pixels);
+  std::vector<std::byte> encoded;
+  {
+    const GilReleased released;
+    if (buffer.bytes().size() != static_cast<size_t>(height * width * channels)) {
+      throw InvalidArgumentError("the pixels are not as many as their shape says",
+                                 {.expected = fmt::format("{} x {} x {}", height, width, channels),
+                                  .found = fmt::format("{} bytes", buffer.bytes().size())});
+    }
+    const OwnedImage image = image_from(buffer.bytes(), {height, width}, channels, bgr, !png);
+    if (png) {
+      encode_png(image.view, setting, encoded);
+    } else {
+      encode_jpeg(image.view, setting, encoded);
+    }
+  }
+  return nb::bytes(encoded.data(), encoded.size());
+}
+
+}  // namespace
+
+void bind_image(nb::module_& module) {
+  module.def("decode_image", decode_image, nb::arg("encoded"), nb::arg("channels"),
+             nb::arg("upright"), nb::arg("bgr"), nb::arg("max_pixels"),
+             nb::sig("def decode_image(encoded: typing.Any, channels: int, upright: bool, "
+                     "bgr: bool, max_pixels: int) -> Array"),
+             "uint8 pixels (height, width, channels).");
+  module.def("encode_image", encode_image, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
+             nb::arg("channels"), nb::arg("bgr"), nb::arg("png"), nb::arg("setting"),
+             nb::sig("def encode_image(pixels: typing.Any, height: int, width: int, "
+                     "channels: int, bgr: bool, png: bool, setting: int) -> bytes"));
+}
+
+}  // namespace fuelrail::python

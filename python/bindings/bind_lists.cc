@@ -1,0 +1,48 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "fuelrail/pack/list_maker.h"
+
+namespace fuelrail::python {
+namespace {
+
+nb::tuple lists_of_folder(nb::handle prefix, nb::handle root, std::vector<std::string> extensions,
+                          bool recursive, bool shuffle, uint64_t chunks, double train_ratio,
+                          double test_ratio) {
+  const std::string to = fs_name(prefix), from = fs_name(root);
+  PythonTurns turns;
+  const ListOptions options{.extensions = std::move(extensions),
+                            .recursive = recursive,
+                            .shuffle = shuffle,
+                            .chunks = chunks,
+                            .train_ratio = train_ratio,
+                            .test_ratio = test_ratio,
+                            .keep_going = [&turns] { return turns.take([] {}); }};
+  MadeLists made;
+  turns.run([&] { made = make_lists(to, from, options); });
+  nb::list uris, folders;
+  for (const std::string& uri : made.uris) uris.append(fs_text(uri));
+  for (const std::string& folder : made.folders) folders.append(fs_text(folder));
+  return nb::make_tuple(uris, folders, made.images);
+}
+
+}  // namespace
+
+void bind_lists(nb::module_& module) {
+  module.def("list_extensions", [] { return ListOptions().extensions; });
+  module.def("make_lists", lists_of_folder, nb::arg("prefix"), nb::arg("root"),
+             nb::arg("extensions"), nb::arg("recursive"), nb::arg("shuffle"), nb::arg("chunks"),
+             nb::arg("train_ratio"), nb::arg("test_ratio"),
+             nb::sig("def make_lists(prefix: str, root: str, "
+                     "extensions: collections.abc.Sequence[str], recursive: bool, shuffle: bool, "
+                     "chunks: int, train_ratio: float, test_ratio: float) "
+                     "-> tuple[list[str], list[str], int]"));
+}
+
+}  // namespace fuelrail::python

@@ -1,0 +1,253 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "buffer.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/recordio/index_file.h"
+#include "fuelrail/container/recordio/record_reader.h"
+#include "fuelrail/container/recordio/record_writer.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::python {
+namespace {
+
+using recordio::IndexReader;
+using recordio::IndexWriter;
+using recordio::RecordReader;
+using recordio::RecordWriter;
+
+std::string name_from(const nb::bytes& uri) { return {uri.c_str(), uri.size()}; }
+
+nb::object bytes_of(const std::optional<recordio::Record>& record) {
+  const GilTaken taken;
+  if (!record) return nb::none();
+  return nb::bytes(record->payload.data(), record->payload.size());
+}
+
+// Reads on from a place, or one record by its place, on any thread. A forked child reads on from
+// where its parent was, by readers of its own: what a thread of the parent had in its hands, and
+// whatever lock it held, is left as it is, for ever.
+class RecordioReader {
+ public:
+  explicit RecordioReader(const std::string& uri)
+      : source_(file_system_for(uri).open(uri)), open_(new Readers(source_, 0)) {}
+  ~RecordioReader() {
+    Readers* const readers = open_.load();
+    if (readers->process == ::getpid()) delete readers;
+  }
+  RecordioReader(const RecordioReader&) = delete;
+  RecordioReader& operator=(const RecordioReader&) = delete;
+
+  nb::object next() {
+    const GilReleased released;
+    Readers& readers = here();
+    const std::lock_guard hold(readers.mutex);
+    const std::optional<recordio::Record> record = readers.onward.next();
+    readers.position = readers.onward.position();
+    return bytes_of(record);
+  }
+
+  // The record there, after which `next` goes on.
+  nb::object read_at(uint64_t offset) {
+    const GilReleased released;
+    Readers& readers = here();
+    const std::lock_guard hold(readers.mutex);
+    readers.picked.seek(offset);
+    const std::optional<recordio::Record> record = readers.picked.next();
+    readers.go_to(readers.picked.position());
+    return bytes_of(record);
+  }
+
+  void seek(uint64_t offset) {
+    Readers& readers = here();
+    const std::lock_guard hold(readers.mutex);
+    readers.go_to(offset);
+  }
+
+ private:
+  struct Readers {
+    Readers(const std::shared_ptr<const Source>& source, uint64_t begin)
+        : onward(source), picked(source, {.block_bytes = uint64_t{64} << 10}) {
+      go_to(begin);
+    }
+    void go_to(uint64_t offset) {
+      onward.seek(offset);
+      position = offset;
+    }
+
+    const pid_t process = ::getpid();
+    std::mutex mutex;
+    RecordReader onward;
+    RecordReader picked;  // reads little at once
+    std::atomic<uint64_t> position = 0;
+  };
+
+  Readers& here() {
+    Readers* readers = open_.load();
+    if (readers->process == ::getpid()) return *readers;
+    auto own = std::make_unique<Readers>(source_, readers->position.load());
+    if (open_.compare_exchange_strong(readers, own.get())) readers = own.release();
+    return *readers;
+  }
+
+  const std::shared_ptr<const Source> source_;
+  std::atomic<Readers*> open_;
+};
+
+std::unique_ptr<RecordioReader> open_reader(const nb::bytes& uri) {
+  const std::string name = name_from(uri);
+  const GilReleased released;
+  return std::make_unique<RecordioReader>(name);
+}
+
+// A record file, and its index where there is to be one. The lock: Python's threads may write at
+// once, and the GIL is not held while one does. A forked child never takes it, and touches nothing.
+class RecordioWriter {
+ public:
+  RecordioWriter(const std::string& uri, const std::optional<std::string>& index_uri)
+      : uri_(uri), records_(file_system_for(uri).create(uri)) {
+    writer_.emplace(*records_);
+    if (!index_uri) return;
+    index_ = file_system_for(*index_uri).create(*index_uri);
+    keys_.emplace(*index_);
+  }
+  ~RecordioWriter() {
+    if (::getpid() == process_) return;
+    if (mutex_.try_lock()) {
+      mutex_.unlock();
+    } else {
+      static_cast<void>(records_.release());
+      static_cast<void>(index_.release());
+    }
+  }
+  RecordioWriter(const RecordioWriter&) = delete;
+  RecordioWriter& operator=(const RecordioWriter&) = delete;
+
+  uint64_t append(Bytes payload) {
+    const auto hold = held();
+    return writer_->append(payload);
+  }
+  // Requires: there is an index.
+  uint64_t append_keyed(const std::string& key, Bytes payload) {
+    const auto hold = held();
+    recordio::check_index_key(key, index_->uri());
+    const uint64_t offset = writer_->append(payload);
+    keys_->add(key, offset);
+    return offset;
+  }
+  uint64_t position() {
+    const auto hold = held();
+    return records_->position();
+  }
+  void finish() {
+    const auto hold = held();
+    recordio::commit_record_file(*records_, index_.get());
+  }
+  // Leaves nothing behind of what is not finished; whoever holds a reference to this (a traceback
+  // does) holds no file.
+  void discard() {
+    if (::getpid() != process_) return;
+    const std::lock_guard hold(mutex_);
+    writer_.reset();
+    keys_.reset();
+    records_.reset();
+    index_.reset();
+  }
+
+ private:
+  std::unique_lock<std::mutex> held() {
+    if (::getpid() != process_) {
+      throw StateError("the file is being written by the parent of this process",
+                       {.path = uri_, .remedy = "Write another file in this process"});
+    }
+    std::unique_lock hold(mutex_);
+    if (records_) return hold;
+    throw StateError("the writer is closed", {.path = uri_, .remedy = "Make a new one"});
+  }
+
+  const pid_t process_ = ::getpid();
+  const std::string uri_;
+  std::mutex mutex_;
+  std::unique_ptr<Sink> records_;
+  std::unique_ptr<Sink> index_;
+  std::optional<RecordWriter> writer_;
+  std::optional<IndexWriter> keys_;
+};
+
+std::unique_ptr<RecordioWriter> make_writer(const nb::bytes& uri,
+                                            const std::optional<nb::bytes>& index_uri) {
+  const std::string name = name_from(uri);
+  std::optional<std::string> index_name;
+  if (index_uri) index_name = name_from(*index_uri);
+  const GilReleased released;
+  return std::make_unique<RecordioWriter>(name, index_name);
+}
+
+// Keys and offsets, as they stand in the file.
+nb::list read_index(const nb::bytes& uri) {
+  const std::string name = name_from(uri);
+  std::string text;
+  std::vector<recordio::IndexEntry> entries;
+  {
+    const GilReleased released;
+    const std::shared_ptr<const Source> source = file_system_for(name).open(name);
+    text.resize(source->size_bytes());
+    source->read(0, std::as_writable_bytes(std::span(text)));
+    entries = recordio::parse_index(as_bytes(text), name);
+  }
+  nb::list list;
+  for (const recordio::IndexEntry& entry : entries) {
+    list.append(nb::make_tuple(fs_text(std::string(entry.key)), entry.offset));
+  }
+  return list;
+}
+
+}  // namespace
+
+void bind_recordio(nb::module_& module) {
+  nb::class_<RecordioReader>(module, "RecordioReader", "Payloads of a RecordIO file.")
+      .def("next", &RecordioReader::next, nb::sig("def next(self) -> bytes | None"))
+      .def("read_at", &RecordioReader::read_at, nb::arg("offset"),
+           nb::sig("def read_at(self, offset: int) -> bytes | None"))
+      .def("seek", &RecordioReader::seek, nb::arg("offset"), nb::call_guard<GilReleased>());
+  module.def("open_recordio", open_reader, nb::arg("uri"));
+
+  nb::class_<RecordioWriter>(module, "RecordioWriter", "Writes a RecordIO file and its index.")
+      .def(
+          "append",
+          [](RecordioWriter& self, nb::handle payload) {
+            const Buffer buffer(payload);
+            const GilReleased released;
+            return self.append(buffer.bytes());
+          },
+          nb::arg("payload"), nb::sig("def append(self, payload: typing.Any) -> int"))
+      .def(
+          "append_keyed",
+          [](RecordioWriter& self, const std::string& key, nb::handle payload) {
+            const Buffer buffer(payload);
+            const GilReleased released;
+            return self.append_keyed(key, buffer.bytes());
+          },
+          nb::arg("key"), nb::arg("payload"),
+          nb::sig("def append_keyed(self, key: str, payload: typing.Any) -> int"))
+      .def("position", &RecordioWriter::position, nb::call_guard<GilReleased>())
+      .def("finish", &RecordioWriter::finish, nb::call_guard<GilReleased>())
+      .def("discard", &RecordioWriter::discard, nb::call_guard<GilReleased>());
+  module.def("create_recordio", make_writer, nb::arg("uri"), nb::arg("index_uri").none());
+  module.def("read_record_index", read_index, nb::arg("uri"),
+             nb::sig("def read_record_index(uri: bytes) -> list[tuple[str, int]]"));
+}
+
+}  // namespace fuelrail::python

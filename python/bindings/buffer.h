@@ -1,0 +1,35 @@
+// The bytes of Python objects.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "fuelrail/base/bytes.h"
+
+namespace fuelrail::python {
+
+namespace nb = nanobind;
+
+// The bytes of an object with a buffer, in C order; of an array that is not contiguous, a copy.
+// Made and destroyed with the GIL held. Errors: Python's TypeError for an object without a buffer,
+// or one of Python objects. Lifetime: holds the object's buffer.
+class Buffer {
+ public:
+  explicit Buffer(nb::handle object);
+  ~Buffer() { PyBuffer_Release(&view_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  Bytes bytes() const { return bytes_; }
+
+ private:
+  void take();
+
+  Py_buffer view_{};
+  std::unique_ptr<std::byte[]> copy_;
+  Bytes bytes_;
+};
+
+}  // namespace fuelrail::python

@@ -1,0 +1,20 @@
+"""MXNet's data API over fuelrail's engine: `recordio`, `io`, `gluon`, `image`, `im2rec`. docs/from_mxnet.md is the guide."""
+
+from __future__ import annotations
+
+try:
+    import numpy  # noqa: F401  labels and pixels are its arrays
+except ImportError as absent:
+    raise ImportError(
+        "fuelrail.mxnet gives labels and pixels as NumPy arrays, and NumPy is not installed. "
+        "Install it with `pip install numpy`."
+    ) from absent
+
+from fuelrail.mxnet import gluon as gluon
+from fuelrail.mxnet import image as image
+from fuelrail.mxnet import io as io
+from fuelrail.mxnet import recordio as recordio
+from fuelrail.mxnet.im2rec import Compose as Compose
+from fuelrail.mxnet.im2rec import im2rec as im2rec
+from fuelrail.mxnet.im2rec import make_lists as make_lists
+from fuelrail.mxnet.im2rec import np2rec as np2rec

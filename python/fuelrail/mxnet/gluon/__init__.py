@@ -1,0 +1,7 @@
+"""Gluon's datasets over record files: `fuelrail.mxnet.gluon.data`."""
+
+from __future__ import annotations
+
+from fuelrail.mxnet.gluon import data as data
+
+__all__ = ["data"]

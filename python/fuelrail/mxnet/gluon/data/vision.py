@@ -1,0 +1,59 @@
+"""Gluon's `mxnet.gluon.data.vision`: images of record files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fuelrail.errors import InvalidArgumentError
+from fuelrail.mxnet import recordio
+from fuelrail.mxnet.gluon.data.dataset import RecordFileDataset
+from fuelrail.mxnet.image_record import decode_image
+from fuelrail.options import integer, shown
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["ImageRecordDataset"]
+
+
+class ImageRecordDataset(RecordFileDataset):
+    """The images of a record file with an index, and their labels.
+
+    Item i is (image, label): uint8 RGB (height, width, 3), or grey (height, width, 1) with flag 0,
+    turned as an EXIF tag says; the label is a float, or a float32 array where the record has
+    several. Images are NumPy arrays, where Gluon has its own.
+    """
+
+    def __init__(
+        self,
+        filename: str | os.PathLike[str],
+        flag: int = 1,
+        transform: Callable[[Any, Any], Any] | None = None,
+    ) -> None:
+        """filename: the `.rec`. flag: 1 = colour, 0 = grey. transform: called with image and
+        label, makes the item. Errors: as RecordFileDataset; InvalidArgumentError for another flag.
+        """
+        if integer(flag) not in (0, 1):
+            raise InvalidArgumentError(
+                "`flag` is no colour mode", expected="1 (colour) or 0 (grey)", found=shown(flag)
+            )
+        super().__init__(filename)
+        self._flag = int(flag)
+        self._transform = transform
+
+    def __getitem__(self, idx: int) -> Any:
+        """Errors: as RecordFileDataset; those of `recordio.unpack_img`, with the file's name."""
+        header, image = self._understood(idx, self._decoded)
+        if self._flag == 0:
+            image = image[:, :, None]
+        if self._transform is not None:
+            return self._transform(image, header.label)
+        return image, header.label
+
+    def _decoded(self, record: bytes) -> tuple[recordio.IRHeader, NDArray[np.uint8]]:
+        header, content = recordio.unpack(record)
+        return header, decode_image(content, self._flag, bgr=False)

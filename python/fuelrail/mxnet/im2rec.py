@@ -1,0 +1,417 @@
+"""Images into record files, as MXNet's im2rec proposal has it (apache/mxnet #14503).
+
+>>> from fuelrail import transforms
+>>> from fuelrail.mxnet import Compose, im2rec, np2rec
+>>> im2rec("train.lst", Compose([transforms.Resize(256)]), {"num_workers": 8}, "train.rec")
+'train.rec'
+
+The command `fuelrail im2rec` is MXNet's `im2rec.py`; `make_lists` makes the lists.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from fuelrail import _core
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.mxnet.lists import MadeLists, make_lists
+from fuelrail.options import file_name, nearest, shown, truth, typed, whole
+from fuelrail.packer import PackProgress, PackReport, pack_options, pack_report, progress_of
+from fuelrail.transforms import Transform
+
+__all__ = ["Compose", "MadeLists", "im2rec", "make_lists", "np2rec"]
+
+_LOG = logging.getLogger("fuelrail.mxnet.im2rec")
+
+_COLORS = {-1: _core.ColorMode.unchanged, 0: _core.ColorMode.grey, 1: _core.ColorMode.color}
+_ENCODINGS = {".jpg": False, ".jpeg": False, ".png": True}
+_INTER_METHODS = (0, 1, 2, 3, 4, 9, 10)
+
+PixelFunction = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Compose:
+    """Transforms, one after the other: those of `fuelrail.transforms`, and functions of one's own.
+
+    A function takes pixels as a uint8 array (height, width, channels), RGB, RGBA or grey, and
+    returns such an array, of any size and 1, 3 or 4 channels; one of (height, width) is grey. It is
+    called from one thread at a time but for the images in any order, and must give the same for the
+    same image.
+
+    `fuelrail.transforms.Normalize` cannot be among them: what it gives cannot be stored as an
+    image. It belongs to the loader that reads the file.
+    """
+
+    transforms: Sequence[Transform | PixelFunction | Compose] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.transforms, (str, bytes)) or not isinstance(self.transforms, Sequence):
+            raise ArgumentTypeError(
+                "transforms are not a list", found=typed(self.transforms), remedy="Write [...]"
+            )
+        flat: list[Transform | PixelFunction] = []
+        for item in self.transforms:
+            flat += _flat(item)
+        object.__setattr__(self, "transforms", tuple(flat))
+
+
+@dataclass
+class _Params:
+    """What `dataset_params` may have, with its defaults."""
+
+    num_workers: int = 1
+    label_width: int | None = None
+    pack_label: int = 0
+    nsplit: int = 1
+    part: int | None = None
+    max_errors: int | float = 0.01
+    resize: int | Sequence[int] | None = None
+    center_crop: int = 0
+    quality: int | None = None
+    color: int = -1
+    encoding: str = ".jpg"
+    inter_method: int = 1
+    pass_through: int = 0
+    seed: int = 0
+    overwrite: bool = False
+    resume: bool = False
+    root: str | os.PathLike[str] | None = None
+    progress: Callable[[PackProgress], object] | None = field(default=None)
+
+
+_NAMES = [item.name for item in fields(_Params)]
+
+
+def im2rec(
+    list_file: str | os.PathLike[str],
+    transforms: Compose | Sequence[Any] | Transform | PixelFunction | None = None,
+    dataset_params: Mapping[str, Any] | None = None,
+    output_path: str | os.PathLike[str] | None = None,
+) -> str | list[str]:
+    """Packs the images of a list into a record file.
+
+    list_file: one image a line, `index TAB label [TAB label ...] TAB path`. An index becomes the
+        record's id and its key in the `.idx`.
+    transforms: what happens to every image, after the settings below: a Compose, a list, one
+        transform or one function of pixels. None: nothing.
+    dataset_params: see below. None: all defaults.
+    output_path: `X.rec` (or `X.ffr`, an FFRecord file), or a folder, in which the file is named as
+        the list. None: beside the list. Beside it come `X.idx` and the sidecar `X.rec.frx`.
+
+    `dataset_params`, as the proposal has them:
+
+    - num_workers (1): threads that read, decode and encode. The records are in the list's order,
+      and the bytes the same, for any number.
+    - label_width (as many as each line has): how many labels every line must have.
+    - pack_label (0): 1 stores all labels of a line, 0 the first alone.
+    - nsplit (1): parts by position, `X.part000.rec` and so on, even to one image; `fuelrail.merge`
+      makes the one file of them.
+    - part (all of them): this one alone, from 0: each machine makes its own.
+
+    what is done to every image, in this order:
+
+    - pass_through (0): 1 stores the files as they are; none of the following is done.
+    - color (-1): 1 colour, 0 grey, both upright by EXIF; -1 the channels that the file has, as its
+      pixels lie in it.
+    - center_crop (0): 1 cuts out the middle square.
+    - resize (none): the shorter side, or (width, height).
+    - inter_method (1): of the resize, as OpenCV: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos,
+      9 cubic where it enlarges, area where it shrinks, 10 one of 0 to 4 at random.
+    - encoding (".jpg"): or ".png", which images with alpha need.
+    - quality: of a JPEG 1 to 100 (95), of a PNG the compression 0 to 9 (9).
+
+    and ours:
+
+    - max_errors (0.01): images and lines that may be left out, a count or as a float below 1 a
+      fraction. Each is logged (`fuelrail.mxnet.im2rec`) and listed with its reason in
+      `X.rec.errors.jsonl`.
+    - seed (0): of inter_method 10 and of random transforms, which draw by the image's line.
+    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. To resume, functions
+      are told apart by their names alone.
+    - root (the list's folder): what the paths are relative to.
+
+    Returns: the path of the file; with nsplit above 1 and no part, those of all parts.
+
+    Errors: InvalidArgumentError for what cannot be, and for an unknown name in `dataset_params`,
+    with the nearest known one; ArgumentTypeError; NotFoundError; IoError; CorruptError when more
+    images fail than allowed: what was finished before stays.
+    """
+    params = _params(dataset_params)
+    listed = file_name("`list_file`", list_file)
+    options = _options(params, transforms)
+    options.label_width = (
+        None if params.label_width is None else whole("label_width", params.label_width, least=1)
+    )
+    if params.root is not None:
+        options.root = file_name("`root`", params.root)
+    output = _output(output_path, os.path.dirname(listed), os.path.basename(listed))
+    report = pack_report(
+        lambda said: _core.pack(
+            listed, output, options, progress_of(params.progress), _log_failure, said
+        )
+    )
+    return _paths(report, params)
+
+
+def np2rec(
+    data: Any,
+    labels: Any,
+    transforms: Compose | Sequence[Any] | Transform | PixelFunction | None = None,
+    dataset_params: Mapping[str, Any] | None = None,
+    output_path: str | os.PathLike[str] | None = None,
+) -> str | list[str]:
+    """Packs images that are in memory into a record file.
+
+    data: an array of images: (N, H, W) grey, (N, 3, H, W) RGB, (N, 4, H, W) RGBA. Integers are
+        levels from 0 to 255, floats from 0 to 1 (times 255, rounded); what is outside is clipped.
+        An image with a NaN is one that cannot be read.
+    labels: N numbers, or, to store several for each image, (N, label_width) with `pack_label`.
+    transforms, dataset_params: as for `im2rec`, but for root, color, pass_through and resume.
+        encoding must be ".png" for RGBA.
+    output_path: `X.rec` or `X.ffr`, or a folder, in which the file is `data.rec`. None: here.
+
+    Returns, errors: as `im2rec`; InvalidArgumentError also for arrays of other shapes. An image's id
+    is its index.
+    """
+    params = _params(
+        dataset_params, without=("root", "color", "pass_through", "resume"), function="np2rec"
+    )
+    pixels = _images(data)
+    values, width = _labels(labels, params)
+    options = _options(params, transforms)
+    output = _output(output_path, "", "data.rec")
+    report = pack_report(
+        lambda said: _core.pack_arrays(
+            pixels,
+            values,
+            width,
+            output,
+            options,
+            progress_of(params.progress),
+            _log_failure,
+            said,
+        )
+    )
+    return _paths(report, params)
+
+
+# --- What is done to images ---
+
+
+def _flat(item: object) -> list[Transform | PixelFunction]:
+    if isinstance(item, Compose):
+        return list(item.transforms)  # type: ignore[arg-type]
+    if isinstance(item, (Transform, _core.CustomStage)) or callable(item):
+        return [item]  # type: ignore[list-item]
+    raise ArgumentTypeError(
+        "this is neither a transform nor a function of pixels",
+        found=typed(item),
+        remedy="Take one of fuelrail.transforms, or a function from an array to an array",
+    )
+
+
+def _composed(transforms: object) -> list[Transform | PixelFunction]:
+    if transforms is None:
+        return []
+    if isinstance(transforms, (list, tuple)):
+        return _flat(Compose(transforms))
+    return _flat(transforms)
+
+
+def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, int]]:
+    """The function as the core calls it: of pixels without a shape, and of their shape."""
+
+    def call(flat: Any, height: int, width: int, channels: int) -> tuple[Any, int, int, int]:
+        made = np.asarray(function(flat.reshape(height, width, channels)))
+        if made.dtype != np.uint8 or made.ndim not in (2, 3):
+            raise TypeError(
+                f"expected a uint8 array (height, width, channels), found {made.dtype} {made.shape}"
+            )
+        shape = made.shape if made.ndim == 3 else (*made.shape, 1)
+        return np.ascontiguousarray(made), *shape
+
+    return call
+
+
+def _name_of(item: object) -> str:
+    """Tells transforms from others, in any process."""
+    name = getattr(item, "__qualname__", None)
+    if name is not None:
+        return f"{getattr(item, '__module__', '')}.{name}"
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(item))  # an address is another one every time
+
+
+def _stages(items: list[Transform | PixelFunction]) -> list[Any]:
+    """Runs of transforms as lists, functions by themselves."""
+    stages: list[Any] = []
+    for item in items:
+        if not isinstance(item, (Transform, _core.CustomStage)):
+            stages.append(_on_pixels(item))
+            continue
+        if not stages or not isinstance(stages[-1], list):
+            stages.append([])
+        stages[-1].append(item.native() if isinstance(item, Transform) else item)
+    return stages
+
+
+def _steps(params: _Params, transforms: object) -> _core.ImageSteps:
+    items = _composed(transforms)
+    shorter_side, width, height = _resize(params.resize)
+    return _core.ImageSteps(
+        pass_through=_flag("pass_through", params.pass_through),
+        color=_COLORS[_one_of("color", params.color, tuple(_COLORS))],
+        center_crop=_flag("center_crop", params.center_crop),
+        shorter_side=shorter_side,
+        height=height,
+        width=width,
+        rule=_one_of("inter_method", params.inter_method, _INTER_METHODS),
+        stages=_stages(items),
+        stages_name="; ".join(_name_of(item) for item in items),
+        png=_ENCODINGS[_one_of("encoding", params.encoding, tuple(_ENCODINGS))],
+        quality=None if params.quality is None else whole("quality", params.quality, bits=31),
+        seed=whole("seed", params.seed, bits=64),
+    )
+
+
+def _resize(resize: object) -> tuple[int, int, int]:
+    """Shorter side, width, height."""
+    if resize is None:
+        return 0, 0, 0
+    if isinstance(resize, (list, tuple)):
+        if len(resize) != 2:
+            raise InvalidArgumentError(
+                "`resize` is no size", expected="N, or [width, height]", found=shown(resize)
+            )
+        return 0, whole("resize", resize[0], least=1), whole("resize", resize[1], least=1)
+    return whole("resize", resize, bits=31), 0, 0
+
+
+# --- Parameters ---
+
+
+def _params(
+    given: Mapping[str, Any] | None, without: tuple[str, ...] = (), function: str = "im2rec"
+) -> _Params:
+    if given is None:
+        return _Params()
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(
+            "`dataset_params` is not a mapping from names to values",
+            found=typed(given),
+            remedy='Write it as {"num_workers": 4}',
+        )
+    known = [name for name in _NAMES if name not in without]
+    for name in given:
+        if name in known:
+            continue
+        if name in _NAMES:
+            raise InvalidArgumentError(f"`{name}` has no meaning for {function}")
+        raise InvalidArgumentError(
+            f"`dataset_params` has no {shown(name)}", remedy=nearest(str(name), known)
+        )
+    return _Params(**given)
+
+
+def _one_of(option: str, value: Any, known: tuple[Any, ...]) -> Any:
+    if not isinstance(value, bool) and value in known:
+        return known[known.index(value)]
+    raise InvalidArgumentError(
+        f"`{option}` is not one of those that there are",
+        expected=", ".join(shown(item) for item in known),
+        found=shown(value),
+    )
+
+
+def _flag(option: str, value: object) -> bool:
+    """A switch, for which the proposal writes 0 and 1."""
+    return truth(option, bool(value) if value in (0, 1) else value)
+
+
+def _options(params: _Params, transforms: object) -> _core.PackOptions:
+    options = pack_options(
+        nsplit=params.nsplit,
+        part=params.part,
+        max_errors=params.max_errors,
+        overwrite=params.overwrite,
+        resume=params.resume,
+    )
+    options.images = _steps(params, transforms)
+    options.first_label_only = not _flag("pack_label", params.pack_label)
+    options.threads = whole("num_workers", params.num_workers, least=1, bits=16)
+    return options
+
+
+def _output(output_path: object, folder: str, name: str) -> str:
+    stem = os.path.splitext(name)[0] + ".rec"
+    if output_path is None:
+        return os.path.join(folder, stem)
+    given = file_name("`output_path`", output_path)
+    return os.path.join(given, stem) if os.path.isdir(given) else given
+
+
+def _paths(report: PackReport, params: _Params) -> str | list[str]:
+    if report.failures:
+        _LOG.warning("%d images were left out; %s lists them", len(report.failures), report.report)
+    paths = [made.path for made in report.files]
+    return paths if params.nsplit > 1 and params.part is None else paths[0]
+
+
+def _log_failure(path: str, reason: str) -> None:
+    said = f"{path} is left out: {reason}"
+    # A name that is no UTF-8 must not keep a log's file from being written.
+    _LOG.warning("%s", said.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+
+
+# --- Arrays ---
+
+
+def _images(data: object) -> Any:
+    pixels = np.asarray(data)
+    if pixels.dtype.kind not in "iuf" or pixels.dtype.itemsize > 8:
+        raise ArgumentTypeError(
+            "`data` is no array of numbers", expected="integers or floats", found=str(pixels.dtype)
+        )
+    if not pixels.dtype.isnative:
+        pixels = pixels.astype(pixels.dtype.newbyteorder("="))
+    return pixels
+
+
+def _labels(labels: object, params: _Params) -> tuple[list[float], int]:
+    """All labels, image after image, and how many an image has."""
+    given = np.asarray(labels)
+    if given.dtype.kind not in "iufb" or given.ndim not in (1, 2):
+        raise ArgumentTypeError(
+            "`labels` are not numbers, one or more for each image",
+            found=f"{given.dtype} {given.shape}",
+        )
+    if not np.isfinite(given).all():
+        raise InvalidArgumentError("a label is not a finite number")
+    with np.errstate(over="ignore"):  # it is refused below
+        stored = given.astype(np.float32)
+    whole_numbers = given.astype(np.float64) == np.trunc(given.astype(np.float64))
+    if not np.array_equal(stored[whole_numbers], given[whole_numbers]):
+        raise InvalidArgumentError(
+            "float32, which RecordIO stores, cannot hold a label", remedy="Number classes from 0"
+        )
+    width = 1 if stored.ndim == 1 else stored.shape[1]
+    if width > 1 and not _flag("pack_label", params.pack_label):
+        raise InvalidArgumentError(
+            "several labels for each image, of which one alone would be stored",
+            expected="(N,) labels, or `pack_label` in `dataset_params`",
+            found=f"{given.shape}",
+        )
+    if params.label_width is not None and width != whole("label_width", params.label_width):
+        raise InvalidArgumentError(
+            "`labels` has another number of labels than `label_width`",
+            expected=str(params.label_width),
+            found=str(width),
+        )
+    return stored.ravel().tolist(), width

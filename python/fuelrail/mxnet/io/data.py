@@ -1,0 +1,246 @@
+"""What MXNet's data iterators hand out: `NDArray`, `DataDesc`, `DataBatch`, and their base, `DataIter`.
+
+Names and meanings are those of `mxnet.io` and, of an array, as much of `mxnet.nd.NDArray` as batches need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from fuelrail.errors import InvalidArgumentError
+from fuelrail.options import shown, typed
+
+__all__ = ["DataBatch", "DataDesc", "DataIter", "NDArray"]
+
+
+class NDArray:
+    """An array in the processor's memory: a view of what it was made from, without a copy.
+
+    Takes whatever NumPy or DLPack does; gives `asnumpy()`, DLPack (`torch.from_dlpack(array)`) and NumPy's
+    `__array__`. A batch's memory is unchanged, and kept, while an array of it, or anything made of one, lives.
+    """
+
+    __slots__ = ("_source",)
+
+    def __init__(self, source: Any) -> None:
+        """`source`: an array; anything else becomes a NumPy array. Errors: InvalidArgumentError for what is none."""
+        if not (hasattr(source, "__dlpack__") and hasattr(source, "shape")):
+            import numpy
+
+            try:
+                source = numpy.asarray(source)
+            except (TypeError, ValueError):
+                source = None
+            if source is None or source.dtype.hasobject:
+                raise InvalidArgumentError("this is no array of numbers", found=typed(source))
+        self._source = source
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents, the batch's rows first."""
+        return tuple(int(extent) for extent in self._source.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's scalar type, `numpy.float32` for one, as MXNet gives it."""
+        return self.asnumpy().dtype.type
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def context(self) -> str:
+        """Where the memory is: "cpu(0)"."""
+        return "cpu(0)"
+
+    ctx = context
+
+    def asnumpy(self) -> Any:
+        """The elements as a NumPy array: a view of the same memory, where MXNet copies."""
+        import numpy
+
+        return numpy.asarray(self._source)
+
+    def asscalar(self) -> Any:
+        """The one element, as NumPy's scalar. Errors: InvalidArgumentError where there are more or none."""
+        if self.size != 1:
+            raise InvalidArgumentError("the array has not one element", found=f"{self.size}")
+        return self.asnumpy().reshape(-1)[0]
+
+    def copy(self) -> NDArray:
+        """The same elements in memory of their own."""
+        return NDArray(self.asnumpy().copy())
+
+    def astype(self, dtype: Any) -> NDArray:
+        """A copy with another element type, as NumPy names and converts them."""
+        return NDArray(self.asnumpy().astype(dtype))
+
+    def reshape(self, *shape: Any) -> NDArray:
+        """The same memory in another shape, as NumPy takes it."""
+        return NDArray(self.asnumpy().reshape(*shape))
+
+    def wait_to_read(self) -> None:
+        """Does nothing: the elements are there."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> NDArray:
+        return NDArray(self.asnumpy()[key])
+
+    def __iter__(self) -> Iterator[NDArray]:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.asnumpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError("another type takes a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._source.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> Any:
+        return self._source.__dlpack_device__()
+
+    def __repr__(self) -> str:
+        extents = "x".join(str(extent) for extent in self.shape)
+        return f"\n{self.asnumpy()}\n<NDArray {extents} @{self.context}>"
+
+
+class _Description(NamedTuple):
+    name: str
+    shape: tuple[int, ...]
+
+
+class DataDesc(_Description):
+    """Name and shape of one array of a batch, a pair; and its element type and layout."""
+
+    dtype: Any
+    layout: str
+
+    def __new__(
+        cls, name: str, shape: Sequence[int], dtype: Any = None, layout: str = "NCHW"
+    ) -> DataDesc:
+        """`dtype`: NumPy's scalar type. Default: numpy.float32. `layout`: a letter a dimension, N the batch's."""
+        description = super().__new__(cls, name, tuple(shape))
+        if dtype is None:
+            import numpy
+
+            dtype = numpy.float32
+        description.dtype = dtype
+        description.layout = layout
+        return description
+
+    def __repr__(self) -> str:
+        return f"DataDesc[{self.name},{self.shape},{self.dtype},{self.layout}]"
+
+    @staticmethod
+    def get_batch_axis(layout: str | None) -> int:
+        """The dimension that counts the batch's rows: where N stands in `layout`; 0 without one, -1 without N."""
+        return 0 if layout is None else layout.find("N")
+
+    @staticmethod
+    def get_list(
+        shapes: Sequence[tuple[str, Sequence[int]]],
+        types: Sequence[tuple[str, Any]] | None = None,
+    ) -> list[DataDesc]:
+        """A list of descriptions from (name, shape) and, if given, (name, type) pairs."""
+        of = dict(types) if types is not None else {}
+        return [DataDesc(name, shape, of.get(name)) for name, shape in shapes]
+
+
+class DataBatch:
+    """One batch.
+
+    data, label: lists of NDArray. pad: rows at the end that are no part of the epoch. index: numpy.uint64 (batch,), the
+    ids of the records. bucket_key, provide_data, provide_label: as in MXNet, kept as they are given.
+    """
+
+    def __init__(
+        self,
+        data: Sequence[Any],
+        label: Sequence[Any] | None = None,
+        pad: int | None = None,
+        index: Any = None,
+        bucket_key: Any = None,
+        provide_data: Sequence[DataDesc] | None = None,
+        provide_label: Sequence[DataDesc] | None = None,
+    ) -> None:
+        for option, arrays in (("data", data), ("label", label)):
+            if arrays is not None and not isinstance(arrays, (list, tuple)):
+                raise InvalidArgumentError(
+                    f"`{option}` is neither a list nor a tuple of arrays", found=shown(arrays)
+                )
+        self.data = data
+        self.label = label
+        self.pad = pad
+        self.index = index
+        self.bucket_key = bucket_key
+        self.provide_data = provide_data
+        self.provide_label = provide_label
+
+    def __str__(self) -> str:
+        shapes = [array.shape for array in self.data]
+        labels = None if self.label is None else [array.shape for array in self.label]
+        return f"{type(self).__name__}: data shapes: {shapes} label shapes: {labels}"
+
+
+class DataIter:
+    """The base of MXNet's data iterators: `next` over `iter_next` and the `get` functions.
+
+    A derived class defines `reset`, `iter_next`, `getdata`, `getlabel`, `getpad` and, if it can, `getindex`.
+    """
+
+    def __init__(self, batch_size: int = 0) -> None:
+        self.batch_size = batch_size
+
+    def __iter__(self) -> DataIter:
+        return self
+
+    def reset(self) -> None:
+        """Begins the next epoch. Default: nothing happens."""
+
+    def next(self) -> DataBatch:
+        """The next batch. Errors: StopIteration at the end of the epoch, and until `reset`."""
+        if not self.iter_next():
+            raise StopIteration
+        return DataBatch(
+            data=self.getdata(), label=self.getlabel(), pad=self.getpad(), index=self.getindex()
+        )
+
+    def __next__(self) -> DataBatch:
+        return self.next()
+
+    def iter_next(self) -> bool:
+        """Goes to the next batch. Returns: whether there is one."""
+        raise NotImplementedError
+
+    def getdata(self) -> Any:
+        """The data of the current batch."""
+        raise NotImplementedError
+
+    def getlabel(self) -> Any:
+        """The labels of the current batch."""
+        raise NotImplementedError
+
+    def getindex(self) -> Any:
+        """The ids of the current batch's records. Default: None."""
+        return None
+
+    def getpad(self) -> int | None:
+        """The rows at the current batch's end that are no part of the epoch."""
+        raise NotImplementedError

@@ -1,0 +1,148 @@
+"""Keywords of MXNet's iterators, as values and as the text that MXNet makes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from fuelrail import _core
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.options import file_name, integer, nearest, real, shown, typed
+
+# Taken, and without effect here; with the values that MXNet takes, where it takes only some.
+_WITHOUT_EFFECT: Mapping[str, tuple[str, ...] | None] = {
+    "aug_seq": None,  # the augmenter's name: see `_check_augmenter`
+    "ctx": ("cpu", "gpu", "cpu_pinned"),
+    "device_id": None,
+    "verbose": None,
+}
+_OWN = ("augmenter", "data_name", "label_name")  # the Python class's own
+_BITS = 63
+
+
+def read_keywords(keywords: Mapping[str, Any], detection: bool) -> dict[str, Any]:
+    """The parameters among `keywords` as the core takes them.
+
+    Errors: ArgumentTypeError for an unknown keyword, naming the nearest, and for a value that cannot be read as
+    its parameter's; InvalidArgumentError for one of several values that it is not.
+    """
+    kinds = {name: kind for name, kind, _ in _core.record_parameters(detection)}
+    known = [*kinds, *_WITHOUT_EFFECT, *_OWN]
+    values: dict[str, Any] = {}
+    for name, value in keywords.items():
+        if name in kinds:
+            values[name] = _read(name, kinds[name], value)
+        elif name in _WITHOUT_EFFECT:
+            _check(name, value, detection)
+        elif name not in _OWN:
+            raise ArgumentTypeError(f"there is no option '{name}'", remedy=nearest(name, known))
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _check(name: str, value: Any, detection: bool) -> None:
+    if name == "device_id":
+        _read(name, "int", value)
+    elif name == "verbose":
+        _read(name, "bool", value)
+    elif name == "ctx":
+        _choice(name, _WITHOUT_EFFECT["ctx"] or (), value)
+    else:
+        _choice(name, ("det_aug_default" if detection else "aug_default",), value)
+
+
+def _read(name: str, kind: str, value: Any) -> Any:
+    """`value` of a parameter of that kind; None where it stands for the default."""
+    if kind == "path":
+        return None if value is None else file_name(f"`{name}`", value)
+    if kind.startswith("one of "):
+        return None if _is_none(value) else _choice(name, kind.split()[2:], value)
+    if kind.endswith(" or None"):
+        return None if _is_none(value) else _in_bits(name, _read(name, kind.split()[0], value))
+    if kind == "shape":
+        shape = _listed(name, value, "int")
+        if len(shape) != 3:
+            raise InvalidArgumentError(
+                f"`{name}` has not three numbers",
+                expected="channels, height and width",
+                found=shown(value),
+            )
+        return tuple(shape)
+    if kind in ("ints", "floats"):
+        return _listed(name, value, kind.removesuffix("s"))
+    return {"bool": _truth, "int": _whole, "float": _number}[kind](name, value)
+
+
+def _is_none(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value == "None")
+
+
+def _truth(name: str, value: Any) -> bool:
+    given = str(value).strip().lower()  # also NumPy's, as MXNet reads it
+    for truth, names in ((True, ("true", "1")), (False, ("false", "0"))):
+        if given in names:
+            return truth
+    raise ArgumentTypeError(
+        f"`{name}` is neither True nor False", expected="True, False, 1 or 0", found=typed(value)
+    )
+
+
+def _whole(name: str, value: Any) -> int:
+    given: Any = value
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d+\s*", value):
+        given = int(value) if len(value) < 64 else 1 << _BITS
+    number = int(given) if isinstance(given, bool) else integer(given)
+    if number is None:
+        raise ArgumentTypeError(f"`{name}` is not an integer", found=typed(value))
+    if not -(1 << _BITS) <= number < 1 << _BITS:
+        raise InvalidArgumentError(
+            f"`{name}` is out of range", expected=f"below 2**{_BITS}", found=shown(value)
+        )
+    return number
+
+
+def _in_bits(name: str, value: Any) -> Any:
+    """A seed of MXNet's is an int of 32 bits; floats are as they are."""
+    if isinstance(value, int) and not -(1 << 31) <= value < 1 << 31:
+        raise InvalidArgumentError(
+            f"`{name}` is out of range", expected="from -2**31 to 2**31 - 1", found=shown(value)
+        )
+    return value
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            raise ArgumentTypeError(f"`{name}` is not a number", found=typed(value)) from None
+    return real(f"{name}", value)
+
+
+def _listed(name: str, value: Any, kind: str) -> list[Any]:
+    """A sequence, a number for a list of one, or the text of either, as `(3, 224, 224)` or `1,2`."""
+    items: Any = value
+    if isinstance(value, str):
+        inside = value.strip()
+        if inside[:1] + inside[-1:] in ("()", "[]"):
+            inside = inside[1:-1]
+        items = [item for item in inside.split(",") if item.strip()]
+    elif integer(value) is not None or isinstance(value, float):
+        items = [value]
+    try:
+        items = list(items)
+    except TypeError:
+        raise ArgumentTypeError(f"`{name}` is no list of numbers", found=typed(value)) from None
+    return [_read(name, kind, item) for item in items]
+
+
+def _choice(name: str, names: tuple[str, ...] | list[str], value: Any) -> str:
+    given = getattr(value, "__name__", value)  # numpy.float32
+    given = given if isinstance(given, str) else str(given)  # numpy.dtype("float32")
+    if given in names:
+        return given
+    raise InvalidArgumentError(
+        f"`{name}` has no such value", found=shown(value), remedy=nearest(given, list(names))
+    )

@@ -1,0 +1,138 @@
+"""Resizing, warps and colours against OpenCV itself, which fuelrail does not need."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fuelrail as fr
+from fuelrail import _core
+from fuelrail.mxnet.image import imresize
+
+cv2.setNumThreads(1)
+cv2.ipp.setUseIPP(False)  # Intel's library has its own rounding
+
+SIDES = st.integers(1, 96)
+CHANNELS = st.sampled_from([1, 3, 4])
+INTERPOLATIONS = st.integers(0, 4)
+# OpenCV forgets an image's last axis where it is one channel.
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def noise(height: int, width: int, channels: int, seed: int) -> np.ndarray:
+    """Half of the images are black and white alone, so that overshoot and clipping happen."""
+    pixels = np.random.default_rng(seed).integers(0, 256, (height, width, channels), dtype=np.uint8)
+    return np.where(pixels < 128, 0, 255).astype(np.uint8) if seed % 2 else pixels
+
+
+@settings(max_examples=600, deadline=None)
+@given(SIDES, SIDES, SIDES, SIDES, CHANNELS, INTERPOLATIONS, SEEDS)
+def test_any_size_resizes_to_any_other_as_in_opencv(
+    height, width, new_height, new_width, channels, interp, seed
+):
+    pixels = noise(height, width, channels, seed)
+    expected = cv2.resize(pixels, (new_width, new_height), interpolation=interp)
+    expected = expected.reshape(new_height, new_width, channels)
+    np.testing.assert_array_equal(imresize(pixels, new_width, new_height, interp), expected)
+
+
+@settings(max_examples=200, deadline=None)
+@given(SIDES, SIDES, st.integers(1, 6), st.integers(1, 6), CHANNELS, INTERPOLATIONS, SEEDS)
+def test_whole_multiples_shrink_as_in_opencv(height, width, down, across, channels, interp, seed):
+    pixels = noise(height * down, width * across, channels, seed)
+    expected = cv2.resize(pixels, (width, height), interpolation=interp).reshape(
+        height, width, channels
+    )
+    np.testing.assert_array_equal(imresize(pixels, width, height, interp), expected)
+
+
+@pytest.mark.parametrize("interp", range(5))
+@pytest.mark.parametrize("size", [(256, 341), (224, 224), (48, 1000), (900, 1200)])
+def test_photographs_sizes_resize_as_in_opencv(interp, size):
+    pixels = noise(375, 500, 3, 8)
+    expected = cv2.resize(pixels, size[::-1], interpolation=interp)
+    np.testing.assert_array_equal(imresize(pixels, size[1], size[0], interp), expected)
+
+
+@settings(max_examples=400, deadline=None)
+@given(SIDES, SIDES, SIDES, SIDES, CHANNELS, INTERPOLATIONS, SEEDS)
+def test_affine_warps_are_opencvs(height, width, new_height, new_width, channels, interp, seed):
+    pixels = noise(height, width, channels, seed)
+    random = np.random.default_rng(seed)
+    matrix = np.eye(2, 3) + random.normal(0, 0.4, (2, 3)) * [1, 1, 30]
+    if seed % 7 == 0:
+        matrix = np.round(matrix)  # whole steps, and matrices without an inverse
+    expected = cv2.warpAffine(
+        pixels,
+        matrix,
+        (new_width, new_height),
+        flags=interp,
+        borderMode=cv2.BORDER_CONSTANT,
+        borderValue=(201,) * 4,
+    )
+    made = _core.cv_warp_affine(
+        pixels, matrix.ravel().tolist(), new_height, new_width, interp, 201
+    ).numpy()
+    np.testing.assert_array_equal(made, expected.reshape(new_height, new_width, channels))
+
+
+def colours() -> np.ndarray:
+    """A 64th of all, evenly, in rows of 512."""
+    level = np.arange(0, 256, dtype=np.uint8)
+    some = np.stack(np.meshgrid(level[::4], level[1::4], level[3::4], indexing="ij"), -1)
+    return np.ascontiguousarray(some.reshape(-1, 512, 3))
+
+
+def test_hue_lightness_and_saturation_are_opencvs_but_for_fused_multiplications():
+    pixels = colours()
+    made = _core.cv_rgb_to_hls(pixels).numpy()
+    difference = np.abs(made.astype(int) - cv2.cvtColor(pixels, cv2.COLOR_RGB2HLS))
+    # Where OpenCV's build fuses multiplication and addition, a hue in ten thousand rounds otherwise.
+    assert difference.max() <= 1
+    assert np.count_nonzero(difference) <= pixels.size // 10_000
+
+
+def test_colours_of_hue_lightness_and_saturation_are_opencvs():
+    pixels = colours()
+    np.testing.assert_array_equal(
+        _core.cv_hls_to_rgb(pixels).numpy(), cv2.cvtColor(pixels, cv2.COLOR_HLS2RGB)
+    )
+
+
+def test_interpolation_9_chooses_by_the_sizes():
+    pixels = noise(40, 50, 3, 2)
+    for (width, height), interp in {(90, 80): 2, (20, 30): 3, (90, 20): 1, (50, 80): 1}.items():
+        np.testing.assert_array_equal(
+            imresize(pixels, width, height, 9), imresize(pixels, width, height, interp)
+        )
+
+
+def test_pixels_need_not_lie_together():
+    pixels = noise(40, 50, 3, 2)
+    np.testing.assert_array_equal(
+        imresize(pixels[::2, ::-1], 20, 10), imresize(pixels[::2, ::-1].copy(), 20, 10)
+    )
+
+
+def test_what_is_no_image_of_bytes_is_refused():
+    with pytest.raises(fr.ArgumentTypeError, match="expected uint8, found float32"):
+        imresize(np.zeros((4, 4, 3), np.float32), 2, 2)
+    for shape in [(4, 4), (4, 4, 2), (0, 4, 3), (4, 0, 3), (1, 4, 4, 3)]:
+        with pytest.raises(fr.InvalidArgumentError, match="not the pixels of an image"):
+            imresize(np.zeros(shape, np.uint8), 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "interp"), [(0, 4, 1), (4, -1, 1), (4, 4, 5), (4, 4, 10), (4, 4, -1)]
+)
+def test_sizes_and_interpolations_that_are_none_are_refused(width, height, interp):
+    with pytest.raises(fr.InvalidArgumentError):
+        imresize(np.zeros((4, 4, 3), np.uint8), width, height, interp)
+
+
+def test_a_side_that_the_warp_cannot_count_is_refused():
+    with pytest.raises(fr.InvalidArgumentError, match="sides up to 32766"):
+        _core.cv_warp_affine(np.zeros((1, 32767, 1), np.uint8), [1, 0, 0, 0, 1, 0], 4, 4, 1, 0)
