@@ -25,6 +25,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+from typing import Any
 
 import numpy
 import PIL.features
@@ -146,17 +147,16 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
     return made
 
 
-def dali_python() -> pathlib.Path:
-    """The interpreter of DALI's own environment, which is made when it is not there."""
-    environment = ROOT / ".cache" / "peers" / "dali"
+def peer_python(peer: str) -> str:
+    """The interpreter of a peer's own environment, which is made when it is not there: bench/peers/PEER.txt says of what."""
+    environment = ROOT / ".cache" / "peers" / peer
     python = environment / "bin" / "python"
     if not python.exists():
         print(f"making {environment} ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-        subprocess.run(
-            [str(python), "-m", "pip", "install", "-q", "-r", str(PEERS / "dali.txt")], check=True
-        )
-    return python
+        wanted = str(PEERS / f"{peer}.txt")
+        subprocess.run([str(python), "-m", "pip", "install", "-q", "-r", wanted], check=True)
+    return str(python)
 
 
 def contenders(
@@ -194,7 +194,7 @@ def contenders(
     ]
     if dali:
         adapter = [
-            str(dali_python()),
+            peer_python("dali"),
             str(PEERS / "dali_loader.py"),
             str(folder / "all.rec"),
             str(threads),
@@ -320,14 +320,24 @@ def machine() -> dict[str, object]:
     }
 
 
+def processor(about: dict[str, Any]) -> str:
+    flags = about["cpu_flags"]
+    vectors = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "no AVX2"
+    return f"{about['cpu']}, {about['cores']} cores, {vectors}"
+
+
+def pair(value: list[float] | None, digits: int) -> str:
+    """A median and its spread."""
+    return "-" if value is None else f"{value[0]:.{digits}f} +- {value[1]:.{digits}f}"
+
+
 def report(results: dict[str, object]) -> str:
     about = results["machine"]
     assert isinstance(about, dict)
     lines = [
         f"# Loader throughput, {about['date']}, commit {about['commit']}",
         "",
-        f"{about['cpu']}, {about['cores']} cores, "
-        f"{'AVX-512' if 'avx512f' in about['cpu_flags'] else 'AVX2' if 'avx2' in about['cpu_flags'] else 'no AVX2'}; "
+        f"{processor(about)}; "
         f"Python {about['python']}, libjpeg-turbo {about['libjpeg-turbo']}, torch {about['torch']}, "
         f"Pillow {about['pillow']} (its own libjpeg-turbo {about['pillow_libjpeg-turbo']}).",
         f"Command: `{results['command']}` ({results['records']} records, {results['rounds']} rounds, {results['threads']} threads, page "
@@ -343,23 +353,19 @@ def report(results: dict[str, object]) -> str:
             "|---|---|---|---|---|---|---|",
         ]
         for contender, c in part["contenders"].items():
-
-            def value(pair: list[float] | None, digits: int) -> str:
-                return "-" if pair is None else f"{pair[0]:.{digits}f} +- {pair[1]:.{digits}f}"
-
             first = f"{c['first_batch_seconds']:.2f}" if "first_batch_seconds" in c else "-"
             memory = f"{c['memory_mib']:.0f}" if "memory_mib" in c else "-"
             lines.append(
-                f"| {contender} | {value(c['images_per_second'], 0)} | {value(c['cpu_seconds_per_1000_images'], 2)} | "
-                f"{value(c['ratio_to'].get('torch DataLoader + Pillow'), 2)} | {value(c['ratio_to'].get('limit'), 3)} | "
+                f"| {contender} | {pair(c['images_per_second'], 0)} | {pair(c['cpu_seconds_per_1000_images'], 2)} | "
+                f"{pair(c['ratio_to'].get('torch DataLoader + Pillow'), 2)} | {pair(c['ratio_to'].get('limit'), 3)} | "
                 f"{first} | {memory} |"
             )
         limit, ours = part["contenders"]["limit"], part["contenders"]["fuelrail"]
         lines += [
             "",
             f"Pillow at its best worker count, {part['pillow_workers']}. The limit's milliseconds an image: decode "
-            f"{value(limit['decode_ms_per_image'], 3)}, resize {value(limit['resize_ms_per_image'], 3)}, normalise and "
-            f"write {value(limit['write_ms_per_image'], 3)}.",
+            f"{pair(limit['decode_ms_per_image'], 3)}, resize {pair(limit['resize_ms_per_image'], 3)}, normalise and "
+            f"write {pair(limit['write_ms_per_image'], 3)}.",
             f"fuelrail's threads, milliseconds an image: reading {ours['fetch_ms_per_image']:.3f}, decoding to writing "
             f"{ours['process_ms_per_image']:.3f}; limited by `{ours['limited_by']}`.",
             f"Its memory grew by {ours['growth_mib']:.0f} MiB at the peak since before the loader was built, of which batch "

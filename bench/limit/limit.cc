@@ -9,9 +9,6 @@
 // Answers each line with one JSON object: images, seconds, cpu_seconds, and apart from them the
 // seconds spent in decoding, resizing and writing, summed over the threads.
 #include <fmt/format.h>
-#include <jpeglib.h>
-#include <stdio.h>  // jpeglib.h needs FILE
-#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -21,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "bare_jpeg.h"
 #include "fuelrail/base/philox.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/open.h"
@@ -35,6 +33,8 @@ namespace {
 
 using fuelrail::Box;
 using fuelrail::ImageView;
+using fuelrail::bench::BareDecoder;
+using fuelrail::bench::cpu_seconds;
 using Clock = std::chrono::steady_clock;
 
 struct Seconds {
@@ -44,59 +44,6 @@ struct Seconds {
 double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
-
-// libjpeg-turbo's region decode with its own error handling: an error ends the program.
-class BareDecoder {
- public:
-  BareDecoder() {
-    info_.err = jpeg_std_error(&errors_);
-    jpeg_create_decompress(&info_);
-  }
-  ~BareDecoder() { jpeg_destroy_decompress(&info_); }
-  BareDecoder(const BareDecoder&) = delete;
-  BareDecoder& operator=(const BareDecoder&) = delete;
-
-  // The pixels of `box`; the view lives until the next call.
-  ImageView decode(fuelrail::Bytes encoded, Box box) {
-    jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(encoded.data()), encoded.size());
-    jpeg_read_header(&info_, TRUE);
-    info_.out_color_space = info_.jpeg_color_space == JCS_YCCK || info_.jpeg_color_space == JCS_CMYK
-                                ? JCS_CMYK
-                                : JCS_RGB;
-    jpeg_start_decompress(&info_);
-    const auto left = static_cast<JDIMENSION>(box.left),
-               right = static_cast<JDIMENSION>(box.right());
-    const JDIMENSION margin =
-        horizontally_subsampled() ? static_cast<JDIMENSION>(info_.max_h_samp_factor * DCTSIZE) : 0;
-    JDIMENSION begin = left < margin ? 0 : left - margin;
-    JDIMENSION width = std::min(info_.output_width, right + margin) - begin;
-    if (width < info_.output_width) jpeg_crop_scanline(&info_, &begin, &width);
-    if (box.top > 0) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(box.top));
-    const int64_t stride = int64_t{width} * info_.output_components;
-    pixels_.resize(static_cast<size_t>(stride * box.height));
-    for (int64_t y = 0; y < box.height;) {
-      JSAMPROW rows[4];
-      for (int64_t i = 0; i < 4; ++i)
-        rows[i] = pixels_.data() + std::min(y + i, box.height - 1) * stride;
-      y += jpeg_read_scanlines(&info_, rows,
-                               static_cast<JDIMENSION>(std::min<int64_t>(4, box.height - y)));
-    }
-    jpeg_abort_decompress(&info_);
-    return {pixels_.data() + int64_t{left - begin} * 3, box.height, box.width, 3, stride};
-  }
-
- private:
-  bool horizontally_subsampled() const {
-    for (int c = 0; c < info_.num_components; ++c) {
-      if (info_.comp_info[c].h_samp_factor < info_.max_h_samp_factor) return true;
-    }
-    return false;
-  }
-
-  jpeg_decompress_struct info_{};
-  jpeg_error_mgr errors_{};
-  std::vector<uint8_t> pixels_;
-};
 
 struct Job {
   fuelrail::Transforms transforms;
@@ -145,15 +92,6 @@ void work(Job& job, const std::vector<fuelrail::Entry>& entries, std::atomic<siz
                  job.rows.data() + (i % job.batch) * row_bytes);
     spent.write += since(begin);
   }
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 std::vector<fuelrail::Entry> epoch_order(uint64_t records, uint32_t epoch) {

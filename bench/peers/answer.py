@@ -39,10 +39,14 @@ def serve(
     batches: Callable[[int], Iterable[int]],
     start: dict[str, float],
     after: Callable[[], dict[str, object]] | None = None,
+    before: Callable[[], object] | None = None,
 ) -> None:
-    """`batches(epoch)` yields the row counts of an epoch's batches; `start` is said once; `after()` with every answer."""
+    """`batches(epoch)` yields the row counts of an epoch's batches; `start` is said once; `after()` with every answer;
+    `before()` is called before the clock runs."""
     print(json.dumps(start), flush=True)
     for line in sys.stdin:
+        if before is not None:
+            before()
         cpu, begin = cpu_seconds(), time.perf_counter()
         images = sum(batches(int(line)))
         seconds = time.perf_counter() - begin

@@ -1,4 +1,4 @@
-"""fuelrail: FILE.rec THREADS BATCH SIDE."""
+"""fuelrail: FILE.rec THREADS BATCH SIDE [--no-antialias]."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main() -> None:
         threads=threads,
         prefetch=PREFETCH,
         transforms=[
-            fr.transforms.RandomResizedCrop(side),
+            fr.transforms.RandomResizedCrop(side, antialias="--no-antialias" not in sys.argv),
             fr.transforms.HorizontalFlip(0.5),
             fr.transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
         ],

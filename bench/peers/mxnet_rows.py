@@ -1,0 +1,45 @@
+"""What ImageRecordIter gives: mxnet|fuelrail FILE.rec CASES.json OUT. Every batch's bytes go into a hash, its labels are kept.
+
+CASES.json: {case: keywords}. OUT becomes {case: [{"labels": [...], "pad": ..., "rows": [sha256 of each row]}, ...]}, two epochs each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+import sys
+
+import numpy as np
+
+
+def main() -> None:
+    who, path, cases, out = sys.argv[1:5]
+    if who == "mxnet":
+        from mxnet.io import ImageRecordIter
+    else:
+        from fuelrail.mxnet.io import ImageRecordIter
+    results = {}
+    for case, keywords in json.loads(pathlib.Path(cases).read_text()).items():
+        if "path_imgidx" in keywords:
+            keywords["path_imgidx"] = str(pathlib.Path(path).with_suffix(".idx"))
+        batches = ImageRecordIter(path_imgrec=path, verbose=False, **keywords)
+        found = []
+        for epoch in range(2):
+            if epoch:
+                batches.reset()
+            for batch in batches:
+                data = np.ascontiguousarray(batch.data[0].asnumpy())
+                found.append(
+                    {
+                        "labels": batch.label[0].asnumpy().tolist(),
+                        "pad": batch.pad,
+                        "rows": [hashlib.sha256(row.tobytes()).hexdigest() for row in data],
+                    }
+                )
+        results[case] = found
+    pathlib.Path(out).write_text(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()
