@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib
 import io
 import pathlib
 import re
@@ -23,6 +24,10 @@ PAGES = [
     for page in sorted((ROOT / "docs").rglob("*.md"))
     if page.name not in HAVE_OWN_TESTS and (programs := blocks("python", page.read_text()))
 ]
+MXNET = [
+    importlib.import_module(f"fuelrail.mxnet.{name}")
+    for name in ("gluon.data", "gluon.data.vision", "im2rec", "image", "io", "recordio")
+]
 PUBLIC = {
     "fuelrail": fr,
     **{f"fuelrail.{name}": getattr(fr, name) for name in fr.__all__},
@@ -30,6 +35,11 @@ PUBLIC = {
     **{
         f"fuelrail.ffrecord.torch.{name}": getattr(fr.ffrecord.torch, name)
         for name in fr.ffrecord.torch.__all__
+    },
+    **{
+        f"{module.__name__}.{name}": getattr(module, name)
+        for module in MXNET
+        for name in module.__all__
     },
     **{f"fuelrail.torch.{name}": getattr(fr.torch, name) for name in fr.torch.__all__},
     **{

@@ -16,7 +16,7 @@ SECTIONS = {part.partition("\n")[0]: part for part in re.split(r"^## ", README, 
 
 
 def test_the_commands_pack_and_the_programs_train_and_resume(here: pathlib.Path) -> None:
-    (commands,) = blocks("sh", SECTIONS["Use"])
+    commands, im2rec = blocks("sh", SECTIONS["Use"])
     subprocess.run(["bash", "-ec", commands], check=True, capture_output=True, timeout=60)
     assert len(fr.open(here / "train.rec")) == COUNT
 
@@ -34,6 +34,9 @@ def test_the_commands_pack_and_the_programs_train_and_resume(here: pathlib.Path)
     assert isinstance(loader, fr.torch.DataLoader)
     state = loader.state_dict()
     assert (state["epoch"], state["position"]) == (4, 0)
+
+    subprocess.run(["bash", "-ec", im2rec], check=True, capture_output=True, timeout=60)
+    assert len(fr.open(here / "listed.rec")) == COUNT
 
 
 def test_no_program_stands_outside_of_what_is_run() -> None:
