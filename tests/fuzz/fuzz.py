@@ -3,6 +3,7 @@
     ./run fuzz                        list the targets
     ./run fuzz jpeg 600               one target, ten minutes
     ./run fuzz all 20                 each target for 20 seconds, two at a time
+    ./run fuzz all --repeat           the seeds and the same mutations of them, every time
 
 What runs find lies in build/fuzz/TARGET: new inputs in corpus/, where the next run finds them, and
 inputs that broke a promise, crashed or hung in findings/. `--log` adds a line to the table of
@@ -42,6 +43,9 @@ MOST_BYTES = {
     "split": 2048,
     "split_uri": 256,
 }
+# Executions of `--repeat`: some seconds for each target. Those named open files or start threads.
+REPEATED = 30_000
+REPEATED_OF = {"ffrecord": 10_000, "ffrecord_pair": 10_000, "recordio_pair": 10_000, "split": 2_000}
 KEPT_BYTES = 48 << 10
 KEPT_FILES = 64
 
@@ -69,24 +73,32 @@ class Fuzzing:
     def targets(self) -> list[str]:
         return sorted(path.name.removesuffix("_fuzzer") for path in self.programs.glob("*_fuzzer"))
 
-    def corpus(self, target: str) -> Path:
-        """The working corpus, with the seeds in it."""
-        corpus = self.work / target / "corpus"
+    def corpus(self, target: str, repeat: bool = False) -> Path:
+        """The working corpus, with the seeds in it; to repeat a run, one of the seeds alone."""
+        corpus = self.work / target / ("seeds" if repeat else "corpus")
+        if repeat:
+            shutil.rmtree(corpus, ignore_errors=True)
         corpus.mkdir(parents=True, exist_ok=True)
         (self.work / target / "findings").mkdir(exist_ok=True)
         for seed in self.seeds(target):
             shutil.copy(seed, corpus / seed.name)
         return corpus
 
-    def run(self, target: str, seconds: int) -> Result:
-        corpus, findings = self.corpus(target), self.work / target / "findings"
+    def run(self, target: str, seconds: int | None) -> Result:
+        """Runs for so many seconds; with None, as in every run that is repeated."""
+        corpus = self.corpus(target, repeat=seconds is None)
+        findings = self.work / target / "findings"
+        length = (
+            [f"-max_total_time={seconds}", "-timeout=20"]
+            if seconds is not None
+            else [f"-runs={REPEATED_OF.get(target, REPEATED)}", "-seed=1", "-timeout=120"]
+        )
         before = len(list(findings.iterdir()))
         command = [
             str(self.programs / f"{target}_fuzzer"),
             str(corpus),
-            f"-max_total_time={seconds}",
+            *length,
             f"-artifact_prefix={findings}/",
-            "-timeout=20",
             "-rss_limit_mb=2048",
             "-malloc_limit_mb=1024",
             "-print_final_stats=1",
@@ -165,6 +177,7 @@ def main() -> int:
     )
     parser.add_argument("target", nargs="?", help="a target, or 'all' (default: list them)")
     parser.add_argument("seconds", nargs="?", type=int, default=60)
+    parser.add_argument("--repeat", action="store_true", help="the same inputs every time")
     parser.add_argument("--programs", type=Path, default=ROOT / "build" / "asan" / "tests" / "fuzz")
     parser.add_argument("--jobs", type=int, default=2, help="targets at a time")
     parser.add_argument("--log", action="store_true", help="add the costs to docs/fuzzing.md")
@@ -189,7 +202,7 @@ def main() -> int:
                 if not waiting:
                     return
                 target = waiting.pop(0)
-            result = fuzzing.run(target, options.seconds)
+            result = fuzzing.run(target, None if options.repeat else options.seconds)
             with lock:
                 results.append(result)
                 fuzzing.report(result)

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fuelrail/base/endian.h"
+#include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/split/input_split.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
@@ -82,6 +84,21 @@ Records lines_of(const Files& files) {
   return lines;
 }
 
+// Whether the magic stands only before parts of records, as every writer leaves it: a split, which
+// looks for it, may take one inside a payload for the begin of a record.
+bool magic_is_escaped(Bytes file) {
+  for (size_t at = 0; at + recordio::kHeadBytes <= file.size();) {
+    const uint64_t payload = load_le<uint32_t>(file.data() + at + 4) & recordio::kMaxPayloadBytes;
+    const size_t end =
+        std::min<uint64_t>(at + recordio::kHeadBytes + (payload + 3) / 4 * 4, file.size());
+    for (at += recordio::kHeadBytes; at + 4 <= end; at += 4) {
+      if (load_le<uint32_t>(file.data() + at) == recordio::kMagic) return false;
+    }
+    at = end;
+  }
+  return true;
+}
+
 // The records and where they begin in all files; empty where one is damaged.
 std::optional<Records> records_of(const Files& files, std::vector<uint64_t>& places) {
   Records records;
@@ -94,7 +111,7 @@ std::optional<Records> records_of(const Files& files, std::vector<uint64_t>& pla
         records.emplace_back(as_text(record->payload));
       }
     });
-    if (!clean) return std::nullopt;
+    if (!clean || !magic_is_escaped(file)) return std::nullopt;
     begin += file.size();
   }
   return records;
