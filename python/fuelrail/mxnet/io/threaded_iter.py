@@ -9,20 +9,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from fuelrail.closing import Closing
 from fuelrail.errors import ArgumentTypeError, StateError, UnsupportedError
 from fuelrail.options import suggests_options, typed, whole
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from typing_extensions import Self
-
 __all__ = ["ThreadedIter"]
 
 T = TypeVar("T")
 
 
-class ThreadedIter(Generic[T]):
+class ThreadedIter(Closing, Generic[T]):
     """The items of a producer, which a thread makes up to `max_capacity` ahead.
 
     >>> from fuelrail.mxnet.io import ThreadedIter
@@ -99,17 +98,6 @@ class ThreadedIter(Generic[T]):
             except StopIteration:
                 return
             yield item
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __del__(self) -> None:
         shared = getattr(self, "_shared", None)
