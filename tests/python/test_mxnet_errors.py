@@ -55,9 +55,12 @@ def damaged(root: pathlib.Path, change: Callable[[bytearray], bytearray | None])
 
 
 def test_files_that_are_not_there(root: pathlib.Path) -> None:
-    for rec in ("none.rec", f"small.rec;{root}/none.rec"):
-        with pytest.raises(fr.NotFoundError, match=r"none\.rec"):
-            make(root, rec)
+    with pytest.raises(fr.NotFoundError, match=r"none\.rec: no such file or directory$"):
+        make(root, "none.rec")
+    with pytest.raises(fr.NotFoundError, match=r"none\.rec: no such file .* \(item 2 of 2\)"):
+        make(root, f"small.rec;{root}/none.rec")
+    with pytest.raises(fr.NotFoundError, match=r"/no: no such file or directory"):
+        make(root, mean_img=str(root / "no" / "mean.bin"))
     with pytest.raises(fr.NotFoundError, match=r"none\.idx"):
         make(root, path_imgidx=str(root / "none.idx"))
     with pytest.raises(fr.NotFoundError, match=r"none\.lst"):
@@ -202,6 +205,16 @@ def test_unknown_keywords_name_the_nearest(
     with pytest.raises(fr.ArgumentTypeError, match=f"no option .*'{named}'") as raised:
         make(root, **keywords)
     assert isinstance(raised.value, TypeError)
+
+
+def test_detection_has_no_index_and_says_so(root: pathlib.Path) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match=r"no option 'path_imgidx'\. Leave it out"):
+        io.ImageDetRecordIter(
+            path_imgrec=str(root / "small.rec"),
+            path_imgidx=str(root / "small.idx"),
+            data_shape=(3, 8, 8),
+            batch_size=2,
+        )
 
 
 @pytest.mark.parametrize(
