@@ -47,8 +47,9 @@ _live: weakref.WeakSet[MXRecordIO] = weakref.WeakSet()
 @atexit.register
 def _close_all() -> None:
     """What something holds for good (a worker of torch's its dataset) is never let go of."""
-    for record in list(_live):
-        record.close()
+    with contextlib.ExitStack() as all_of_them:  # also those after one that fails
+        for record in list(_live):
+            all_of_them.callback(record.close)
 
 
 class UnknownKeyError(OutOfRangeError, KeyError):
