@@ -118,6 +118,7 @@ def test_parts_are_taken() -> None:
     data = SimpleDataset(list(range(10)))
     shards = [data.shard(3, i) for i in range(3)]
     assert [[s[i] for i in range(len(s))] for s in shards] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    assert list(data.sample(iter([7, 2, 7]))) == [7, 2, 7]
     assert len(data.take(4)) == 4
     assert len(data.take(None)) == len(data.take(40)) == 10
     even = data.filter(lambda x: x % 2 == 0)
