@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import fuelrail as fr
+from fuelrail import mxnet
 from fuelrail.mxnet import io
 from mxnet_goldens import copied
 
@@ -319,6 +320,7 @@ def test_no_length_no_pickle_and_the_end_stays_the_end(root: pathlib.Path) -> No
 FORK = """
 import os, signal, sys
 import fuelrail as fr
+from fuelrail import mxnet
 from fuelrail.mxnet import io
 
 def make():
@@ -364,3 +366,25 @@ def test_interrupted_wait_of_an_iterator_left_behind_ends_with_the_process(
     script = FORK.split("rest =")[0] + "iterator = make()\niterator.next()\nprint('left')\n"
     assert python(script, str(root / "small.rec")).stdout == "left\n"
     assert os.path.exists(root / "small.rec")
+
+
+# --- What is not here ---
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "said"),
+    [
+        (mxnet, "nd", "torch.from_dlpack"),
+        (mxnet.gluon.data, "DataLoader", "torch.utils.data.DataLoader"),
+        (mxnet.gluon.data.vision, "transforms", "fuelrail.transforms"),
+        (mxnet.image, "ImageIter", "fuelrail.torch.DataLoader"),
+        (io, "NDArrayIter", "ThreadedIter"),
+    ],
+)
+def test_names_of_mxnet_that_are_not_here_say_what_to_use(
+    module: Any, name: str, said: str
+) -> None:
+    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'\. .*{re.escape(said)}"):
+        getattr(module, name)
+    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+        module.nothing  # noqa: B018
