@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -60,6 +61,17 @@ def test_what_mxnet_wrote_is_read() -> None:
     assert (len(data), image.dtype, label, type(label)) == (10, np.uint8, 3.0, float)
     many = ImageRecordDataset(str(GOLDEN / "multilabel.rec"))
     assert many[0][1].shape == (3,)
+
+
+def test_torchs_loader_takes_several_labels_without_a_warning() -> None:
+    data = ImageRecordDataset(str(GOLDEN / "multilabel.rec"))
+    labels = [data[i][1] for i in range(2)]
+    assert labels[0].dtype == np.float32
+    assert labels[0].flags.writeable  # torch warns of others, once in a process
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        batch = torch.utils.data.default_collate(labels)
+    assert batch.tolist() == [row.tolist() for row in labels]
 
 
 def test_a_transform_makes_the_item(rec: str) -> None:

@@ -57,6 +57,8 @@ class ImageRecordDataset(RecordFileDataset):
 
     def _decoded(self, record: bytes) -> tuple[recordio.IRHeader, NDArray[np.uint8]]:
         header, content = recordio.unpack(record)
+        if header.flag > 0:  # the record's own memory cannot be written to, of which torch warns
+            header = header._replace(label=header.label.copy())
         return header, decode_image(content, self._flag, bgr=False)
 
 
