@@ -29,11 +29,11 @@ from rounds import (
     WORK,
     Contender,
     begun,
+    heading,
     median_and_spread,
     options_of,
     pair,
     peer_python,
-    processor,
     publish,
     turns,
 )
@@ -157,14 +157,12 @@ def measure(folder: pathlib.Path, images: int, rounds: int) -> dict[str, Any]:
 
 def report(results: dict[str, Any]) -> str:
     about = results["machine"]
-    lines = [
-        f"# im2rec, {about['date']}, commit {about['commit']}",
-        "",
-        f"{processor(about)}; libjpeg-turbo {about['libjpeg-turbo']}.",
-        f"Command: `{results['command']}` ({results['images']} images, {results['bytes'] / 1e6:.0f} MB as they are, "
-        f"{results['rounds']} rounds, {THREADS} threads; the files are in the page cache).",
-        "Values are medians over the rounds, +- half the distance between the quartiles.",
-    ]
+    software = f"libjpeg-turbo {about['libjpeg-turbo']}"
+    job = (
+        f"{results['images']} images, {results['bytes'] / 1e6:.0f} MB as they are, {results['rounds']} rounds, "
+        f"{THREADS} threads; the files are in the page cache"
+    )
+    lines = heading("im2rec", results, software, job)
     for job, found in results["jobs"].items():
         lines += [
             "",

@@ -27,11 +27,11 @@ from rounds import (
     THREADS,
     Contender,
     begun,
+    heading,
     measure_sets,
     options_of,
     pair,
     peer_python,
-    processor,
     publish,
 )
 
@@ -82,16 +82,12 @@ def contenders(
 
 def report(results: dict[str, Any]) -> str:
     about = results["machine"]
-    lines = [
-        f"# Loader throughput, {about['date']}, commit {about['commit']}",
-        "",
-        f"{processor(about)}; "
+    software = (
         f"Python {about['python']}, libjpeg-turbo {about['libjpeg-turbo']}, torch {about['torch']}, "
-        f"Pillow {about['pillow']} (its own libjpeg-turbo {about['pillow_libjpeg-turbo']}).",
-        f"Command: `{results['command']}` ({results['records']} records, {results['rounds']} rounds, {results['threads']} threads, page "
-        "cache warm).",
-        "Values are medians over the rounds, +- half the distance between the quartiles.",
-    ]
+        f"Pillow {about['pillow']} (its own libjpeg-turbo {about['pillow_libjpeg-turbo']})"
+    )
+    job = f"{results['records']} records, {results['rounds']} rounds, {results['threads']} threads, page cache warm"
+    lines = heading("Loader throughput", results, software, job)
     for name, part in results["sets"].items():
         lines += [
             "",

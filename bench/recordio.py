@@ -24,11 +24,11 @@ from rounds import (
     THREADS,
     Contender,
     begun,
+    heading,
     measure_sets,
     options_of,
     pair,
     peer_python,
-    processor,
     publish,
 )
 
@@ -54,15 +54,12 @@ def contenders(
 
 def report(results: dict[str, Any]) -> str:
     about = results["machine"]
-    lines = [
-        f"# ImageRecordIter, {about['date']}, commit {about['commit']}",
-        "",
-        f"{processor(about)}; "
-        f"Python {about['python']}, libjpeg-turbo {about['libjpeg-turbo']}, torch {about['torch']}, Pillow {about['pillow']}.",
-        f"Command: `{results['command']}` ({results['records']} records, {results['rounds']} rounds, {results['threads']} "
-        "threads, page cache warm).",
-        "Values are medians over the rounds, +- half the distance between the quartiles.",
-    ]
+    software = (
+        f"Python {about['python']}, libjpeg-turbo {about['libjpeg-turbo']}, torch {about['torch']}, "
+        f"Pillow {about['pillow']}"
+    )
+    job = f"{results['records']} records, {results['rounds']} rounds, {results['threads']} threads, page cache warm"
+    lines = heading("ImageRecordIter", results, software, job)
     for name, part in results["sets"].items():
         lines += [
             "",

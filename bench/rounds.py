@@ -333,6 +333,18 @@ def pair(value: list[float] | None, digits: int) -> str:
     return "-" if value is None else f"{value[0]:.{digits}f} +- {value[1]:.{digits}f}"
 
 
+def heading(title: str, results: dict[str, Any], software: str, job: str) -> list[str]:
+    """The first lines of a report. `software`: with its versions; `job`: what the command went through."""
+    about = results["machine"]
+    return [
+        f"# {title}, {about['date']}, commit {about['commit']}",
+        "",
+        f"{processor(about)}; {software}.",
+        f"Command: `{results['command']}` ({job}).",
+        "Values are medians over the rounds, +- half the distance between the quartiles.",
+    ]
+
+
 def publish(name: str, results: dict[str, Any], text: str, quick: bool) -> None:
     """Prints the report; a whole run's goes to bench/results, as NAME-<cpu>-<date>.json and .md."""
     print("\n" + text)
