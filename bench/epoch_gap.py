@@ -22,7 +22,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from loader import SAMPLE, SIDE, WORK, machine, write
+from rounds import SAMPLE, SIDE, WORK, machine, write
 
 import fuelrail as fr
 

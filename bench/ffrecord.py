@@ -27,7 +27,7 @@ import sys
 import tempfile
 from typing import Any
 
-from loader import PEERS, WORK, Contender, machine, median_and_spread, write
+from rounds import PEERS, WORK, Contender, machine, median_and_spread, publish
 
 from fuelrail.ffrecord import FileWriter
 
@@ -374,11 +374,9 @@ def main() -> int:
         for size in options.sizes:
             results["rows"] += measure(pathlib.Path(folder) / "all.ffr", size, options, readers)
     text = report(results)
-    print("\n" + text)
     if options.json is not None:
         options.json.write_text(json.dumps(results, indent=1) + "\n")
-    if not options.quick:
-        write("ffrecord", results, text)
+    publish("ffrecord", results, text, options.quick)
     return 0
 
 

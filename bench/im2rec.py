@@ -13,7 +13,6 @@ within the round; its spread is half the distance between the quartiles. Results
 
 from __future__ import annotations
 
-import argparse
 import os
 import pathlib
 import shutil
@@ -24,17 +23,19 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from loader import (
+from rounds import (
     ROOT,
     SAMPLE,
     WORK,
     Contender,
-    machine,
+    begun,
+    heading,
     median_and_spread,
+    options_of,
     pair,
     peer_python,
-    processor,
-    write,
+    publish,
+    turns,
 )
 
 OURS, MXNET, LIMIT = "fuelrail im2rec", "MXNet's im2rec.py 1.9.1", "the limit"
@@ -132,17 +133,13 @@ def measure(folder: pathlib.Path, images: int, rounds: int) -> dict[str, Any]:
     seconds: dict[str, dict[str, list[float]]] = {
         job: {name: [] for name in contenders} for job, contenders in ways.items()
     }
-    for number in range(rounds):
-        for job, contenders in ways.items():
-            names = list(contenders)
-            first = number % len(names)
-            for name in [*names[first:], *names[:first]]:
-                took = contenders[name]()
-                seconds[job][name].append(took)
-                print(
-                    f"  round {number + 1}/{rounds}  {job}, {name}: {images / took:.0f} img/s",
-                    flush=True,
-                )
+    for job, contenders in ways.items():
+        for number, name in turns(list(contenders), rounds):
+            took = contenders[name]()
+            seconds[job][name].append(took)
+            print(
+                f"  round {number}/{rounds}  {job}, {name}: {images / took:.0f} img/s", flush=True
+            )
     limit.stop()
     return {
         job: {
@@ -160,14 +157,12 @@ def measure(folder: pathlib.Path, images: int, rounds: int) -> dict[str, Any]:
 
 def report(results: dict[str, Any]) -> str:
     about = results["machine"]
-    lines = [
-        f"# im2rec, {about['date']}, commit {about['commit']}",
-        "",
-        f"{processor(about)}; libjpeg-turbo {about['libjpeg-turbo']}.",
-        f"Command: `{results['command']}` ({results['images']} images, {results['bytes'] / 1e6:.0f} MB as they are, "
-        f"{results['rounds']} rounds, {THREADS} threads; the files are in the page cache).",
-        "Values are medians over the rounds, +- half the distance between the quartiles.",
-    ]
+    software = f"libjpeg-turbo {about['libjpeg-turbo']}"
+    job = (
+        f"{results['images']} images, {results['bytes'] / 1e6:.0f} MB as they are, {results['rounds']} rounds, "
+        f"{THREADS} threads; the files are in the page cache"
+    )
+    lines = heading("im2rec", results, software, job)
     for job, found in results["jobs"].items():
         lines += [
             "",
@@ -183,33 +178,13 @@ def report(results: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--images", type=int, default=8000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="800 images, 2 rounds, nothing written to bench/results",
-    )
-    options = parser.parse_args()
-    if options.quick:
-        options.images, options.rounds = 800, 2
+    options = options_of(__doc__, "images", 3, (800, 2))
     folder = listing(options.images)
-    results: dict[str, Any] = {
-        "command": " ".join(["./run bench im2rec", *sys.argv[1:]]),
-        "images": options.images,
-        "rounds": options.rounds,
-        "bytes": check_same(folder),
-        "machine": machine(),
-    }
+    results = begun("./run bench im2rec", options, "images")
+    results["bytes"] = check_same(folder)
     results["jobs"] = measure(folder, options.images, options.rounds)
     shutil.rmtree(folder)
-    text = report(results)
-    print("\n" + text)
-    if not options.quick:
-        write("im2rec", results, text)
+    publish("im2rec", results, report(results), options.quick)
     return 0
 
 

@@ -18,7 +18,7 @@ import sys
 import sysconfig
 from typing import Any
 
-from loader import PEERS, SAMPLE, WORK, peer_python
+from rounds import PEERS, SAMPLE, WORK, peer_python
 
 SHAPE = {"data_shape": [3, 160, 160], "batch_size": 32, "resize": 192, "dtype": "uint8"}
 INDEX = {"path_imgidx": True}

@@ -17,19 +17,19 @@ import pathlib
 import sys
 from typing import Any
 
-from loader import (
+from rounds import (
     BATCH,
     PEERS,
     SIDE,
+    THREADS,
     Contender,
-    best_pillow_workers,
-    machine,
+    begun,
+    heading,
+    measure_sets,
+    options_of,
     pair,
     peer_python,
-    prepare,
-    processor,
-    summary,
-    write,
+    publish,
 )
 
 OURS, MXNET = "fuelrail.mxnet.io.ImageRecordIter", "mxnet.io.ImageRecordIter 1.9.1"
@@ -37,52 +37,29 @@ NATIVE, PILLOW = "fuelrail.torch.DataLoader", "torch DataLoader + Pillow"
 
 
 def contenders(
-    folder: pathlib.Path, records: int, threads: int, pillow_workers: int
+    folder: pathlib.Path, options: argparse.Namespace, pillow_workers: int
 ) -> list[Contender]:
+    threads = str(options.threads)
     rec, shape = str(folder / "all.rec"), [str(BATCH), str(SIDE)]
     iterator = str(PEERS / "image_record_iter.py")
-    native = [str(PEERS / "fuelrail_loader.py"), rec, str(threads), *shape, "--no-antialias"]
-    pillow = [str(PEERS / "pillow_loader.py"), str(folder / "files"), str(records)]
+    native = [str(PEERS / "fuelrail_loader.py"), rec, threads, *shape, "--no-antialias"]
+    pillow = [str(PEERS / "pillow_loader.py"), str(folder / "files"), str(options.records)]
     return [
-        Contender(OURS, [sys.executable, iterator, "fuelrail", rec, str(threads), *shape]),
-        Contender(MXNET, [peer_python("mxnet"), iterator, "mxnet", rec, str(threads), *shape]),
+        Contender(OURS, [sys.executable, iterator, "fuelrail", rec, threads, *shape]),
+        Contender(MXNET, [peer_python("mxnet"), iterator, "mxnet", rec, threads, *shape]),
         Contender(NATIVE, [sys.executable, *native]),
         Contender(PILLOW, [sys.executable, *pillow, str(pillow_workers), *shape]),
     ]
 
 
-def measure(folder: pathlib.Path, records: int, rounds: int, threads: int) -> dict[str, Any]:
-    workers = best_pillow_workers(folder, records, threads)
-    everybody = contenders(folder, records, threads, workers)
-    for contender in everybody:
-        contender.run(0, keep=False)  # warms the page cache and the contender
-        contender.settle()
-    for epoch in range(1, rounds + 1):
-        first = epoch % len(everybody)
-        for contender in [*everybody[first:], *everybody[:first]]:
-            answer = contender.run(1000 + 2 * epoch)
-            contender.settle()
-            speed = answer["images"] / answer["seconds"]
-            print(f"  round {epoch}/{rounds}  {contender.name}: {speed:.0f} img/s", flush=True)
-    for contender in everybody:
-        contender.stop()
-    return {
-        "pillow_workers": workers,
-        "contenders": {c.name: summary(c, everybody) for c in everybody},
-    }
-
-
 def report(results: dict[str, Any]) -> str:
     about = results["machine"]
-    lines = [
-        f"# ImageRecordIter, {about['date']}, commit {about['commit']}",
-        "",
-        f"{processor(about)}; "
-        f"Python {about['python']}, libjpeg-turbo {about['libjpeg-turbo']}, torch {about['torch']}, Pillow {about['pillow']}.",
-        f"Command: `{results['command']}` ({results['records']} records, {results['rounds']} rounds, {results['threads']} "
-        "threads, page cache warm).",
-        "Values are medians over the rounds, +- half the distance between the quartiles.",
-    ]
+    software = (
+        f"Python {about['python']}, libjpeg-turbo {about['libjpeg-turbo']}, torch {about['torch']}, "
+        f"Pillow {about['pillow']}"
+    )
+    job = f"{results['records']} records, {results['rounds']} rounds, {results['threads']} threads, page cache warm"
+    lines = heading("ImageRecordIter", results, software, job)
     for name, part in results["sets"].items():
         lines += [
             "",
@@ -103,35 +80,10 @@ def report(results: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--records", type=int, default=8000)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=2, help="of each contender; default 2")
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="1,600 records, 3 rounds, nothing written to bench/results",
-    )
-    options = parser.parse_args()
-    if options.quick:
-        options.records, options.rounds = 1600, 3
-    results: dict[str, Any] = {
-        "command": " ".join(["./run bench recordio", *sys.argv[1:]]),
-        "records": options.records,
-        "rounds": options.rounds,
-        "threads": options.threads,
-        "machine": machine(),
-        "sets": {},
-    }
-    for name, folder in prepare(options.records).items():
-        print(f"-- {name}", flush=True)
-        results["sets"][name] = measure(folder, options.records, options.rounds, options.threads)
-    text = report(results)
-    print("\n" + text)
-    if not options.quick:
-        write("recordio", results, text)
+    options = options_of(__doc__, "records", 7, (1600, 3), THREADS)
+    results = begun("./run bench recordio", options, "records", "threads")
+    results["sets"] = measure_sets(options, contenders)
+    publish("recordio", results, report(results), options.quick)
     return 0
 
 

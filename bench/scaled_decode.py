@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 import numpy
-from loader import ROOT, SAMPLE, machine
+from rounds import ROOT, SAMPLE, machine
 
 import fuelrail as fr
 from fuelrail import transforms as T

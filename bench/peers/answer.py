@@ -1,4 +1,4 @@
-"""What every contender of bench/loader.py does: answer each line of standard input, an epoch's number, with what it took."""
+"""What every contender of bench/rounds.py does: answer each line of standard input, an epoch's number, with what it took."""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "bindings.h"
 #include "fuelrail/base/error.h"
@@ -19,7 +21,15 @@ namespace {
 // A split that any thread may call; one call at a time goes on.
 class SharedSplit {
  public:
-  SharedSplit(const std::string& uri, const InputSplitOptions& options) : split_(uri, options) {}
+  SharedSplit(const std::string& uri, const InputSplitOptions& options)
+      : split_(std::in_place, uri, options) {}
+  // Ends the thread without the GIL: it finishes the read that it is in.
+  ~SharedSplit() {
+    const GilReleased released;
+    split_.reset();
+  }
+  SharedSplit(const SharedSplit&) = delete;
+  SharedSplit& operator=(const SharedSplit&) = delete;
 
   // The GIL is not held while a call is waited for: the one in progress needs it to end.
   class Use {
@@ -31,8 +41,7 @@ class SharedSplit {
       const GilReleased released;
       hold_.lock();
     }
-    InputSplit& operator*() const { return shared_.split_; }
-    InputSplit* operator->() const { return &shared_.split_; }
+    InputSplit* operator->() const { return &*shared_.split_; }
 
    private:
     SharedSplit& shared_;
@@ -55,7 +64,7 @@ class SharedSplit {
   pid_t seen_in_ = ::getpid();
   bool torn_ = false;
   std::mutex mutex_;
-  InputSplit split_;
+  std::optional<InputSplit> split_;
 };
 
 nb::bytes python_bytes(Bytes bytes) {

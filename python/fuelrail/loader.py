@@ -9,10 +9,10 @@ import json
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Generic, Literal, NamedTuple, NoReturn, TypeVar
 
 from fuelrail import _core
+from fuelrail.closing import Closing
 from fuelrail.dataset import Dataset, Openable
 from fuelrail.dataset import open as open_dataset
 from fuelrail.delivery import (
@@ -47,7 +47,6 @@ __all__ = ["Loader"]
 
 Element = TypeVar("Element")
 """What one column of a batch is: an Array, a tensor."""
-Self = TypeVar("Self", bound="BaseLoader[Any]")
 
 # What to write in place of the options of torch.utils.data.DataLoader.
 _NOT_OPTIONS = {
@@ -88,7 +87,7 @@ class _Held(NamedTuple):
     """Members of the state before it."""
 
 
-class BaseLoader(Generic[Element]):
+class BaseLoader(Closing, Generic[Element]):
     """What the loaders of all frameworks share; a framework says how a column becomes its own."""
 
     _framework: Callable[[object, object, object], Framework[Element]]
@@ -403,17 +402,6 @@ class BaseLoader(Generic[Element]):
         self._closed = True
         self._held.clear()
         self._core.stop()
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[Callable[..., BaseLoader[Any]], tuple[Any, ...]]:
         """A loader that has not started travels: as its dataset, its options and its state.

@@ -16,6 +16,7 @@ import pytest
 
 import fuelrail as fr
 from conftest import encoded, photograph
+from fuelrail.mxnet.io import InputSplit
 
 Call = Callable[[], object]
 HOURS = 10_000.0  # seconds; far longer than any test runs
@@ -87,3 +88,12 @@ def test_waiting_for_a_batch_lets_other_threads_run(large_file: pathlib.Path) ->
     with fr.Loader(data, 2, transforms=[crop], threads=1, prefetch=1) as loader:
         batches = iter(loader)
         assert another_thread_gets_on(lambda: next(batches), attempts=200)
+
+
+@pytest.mark.usefixtures("keeps_the_lock")
+def test_dropping_an_input_split_lets_other_threads_run(record_file: pathlib.Path) -> None:
+    splits = [InputSplit(record_file) for _ in range(100)]
+    for split in splits:
+        split.next_record()  # a thread reads ahead from here on
+    del split
+    assert another_thread_gets_on(lambda: splits.pop() is None, attempts=100)

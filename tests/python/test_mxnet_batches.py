@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import pathlib
+import pickle
 import threading
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -260,6 +262,71 @@ def test_ndarray_is_a_view_with_as_much_as_batches_need() -> None:
         array.asscalar()
     with pytest.raises(fr.InvalidArgumentError, match="array of numbers"):
         io.NDArray(object())
+
+
+def test_ndarray_computes_as_numpy_does() -> None:
+    array = io.NDArray(np.arange(6, dtype=np.float32).reshape(2, 3))
+    twice = 2 * array / np.float32(2) + array
+    assert isinstance(twice, io.NDArray)
+    assert twice.dtype is np.float32
+    assert twice.asnumpy().tolist() == [[0, 2, 4], [6, 8, 10]]
+    assert (array == 4).sum().asscalar() == 1
+    assert (np.ones(3, np.float32) - array)[1].asnumpy().tolist() == [-2, -3, -4]
+    assert array[array > 4].asnumpy().tolist() == [5]
+    assert isinstance(np.exp(array), io.NDArray)
+    assert [part.shape for part in np.divmod(array, 2)] == [(2, 3), (2, 3)]
+    assert float(np.add.reduce(array, axis=None)) == 15
+    assert np.concatenate([array, array]).shape == (4, 3)
+    for function in (np.sum, np.mean, np.max, np.min, np.std, np.argmax):
+        for axis in (None, 1):
+            np.testing.assert_array_equal(
+                function(array, axis=axis), function(array.asnumpy(), axis=axis)
+            )
+    assert np.reshape(array, (3, 2)).shape == np.transpose(array).shape == (3, 2)
+    assert np.sum(array, axis=0, keepdims=True, dtype=np.float64).shape == (1, 3)
+    assert float(array.mean()) == 2.5
+    assert int(array.max()) == 5
+    assert array.min(axis=0, keepdims=True).shape == (1, 3)
+    assert array.sum(1).asnumpy().tolist() == [3, 12]
+    assert array.T.shape == array.transpose((1, 0)).shape == (3, 2)
+    with pytest.raises(fr.InvalidArgumentError, match="one element"):
+        bool(array == 4)
+    assert array.sum() == 15
+    assert {array: 1}[array] == 1  # not the elements'
+
+
+def test_ndarray_changes_in_place_the_memory_that_it_views() -> None:
+    memory = np.arange(4, dtype=np.float32)
+    array = same = io.NDArray(memory)
+    array -= 1
+    assert array is same
+    array[1:3] = io.NDArray([7.0, 8.0])
+    array[array < 0] = 9
+    assert memory.tolist() == [9, 7, 8, 2]
+    assert np.add(array, 1, out=array) is array
+    assert memory.tolist() == [10, 8, 9, 3]
+
+
+def test_ndarray_takes_the_shapes_of_mxnet_that_numpy_has() -> None:
+    array = io.NDArray(np.zeros((2, 3, 4)))
+    assert array.reshape((0, -1)).shape == (2, 12)
+    assert array.reshape(0, 0, 2, 2).shape == (2, 3, 2, 2)
+    assert array.reshape(shape=(-1,)).shape == array.reshape(-1).shape == (24,)
+    with pytest.raises(fr.InvalidArgumentError, match=r"found \(-3, 0\)"):  # NumPy takes it for -1
+        array.reshape((-3, 0))
+
+
+def test_batches_pickle_and_copy_with_memory_of_their_own(root: pathlib.Path) -> None:
+    batch = make(root).next()
+    for copied_batch in (pickle.loads(pickle.dumps(batch)), deepcopy(batch)):
+        for ours, other in zip(
+            batch.data + batch.label, copied_batch.data + copied_batch.label, strict=True
+        ):
+            np.testing.assert_array_equal(other.asnumpy(), ours.asnumpy())
+            assert not np.shares_memory(other.asnumpy(), ours.asnumpy())
+        assert copied_batch.index.tolist() == batch.index.tolist()
+        assert copied_batch.provide_data == batch.provide_data
+        assert copied_batch.provide_data[0].dtype is np.float32
 
 
 def test_data_iter_is_a_base_for_ones_own() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import fuelrail as fr
+from fuelrail import mxnet
 from fuelrail.mxnet import io
 from mxnet_goldens import copied
 
@@ -55,9 +56,12 @@ def damaged(root: pathlib.Path, change: Callable[[bytearray], bytearray | None])
 
 
 def test_files_that_are_not_there(root: pathlib.Path) -> None:
-    for rec in ("none.rec", f"small.rec;{root}/none.rec"):
-        with pytest.raises(fr.NotFoundError, match=r"none\.rec"):
-            make(root, rec)
+    with pytest.raises(fr.NotFoundError, match=r"none\.rec: no such file or directory$"):
+        make(root, "none.rec")
+    with pytest.raises(fr.NotFoundError, match=r"none\.rec: no such file .* \(item 2 of 2\)"):
+        make(root, f"small.rec;{root}/none.rec")
+    with pytest.raises(fr.NotFoundError, match=r"/no: no such file or directory"):
+        make(root, mean_img=str(root / "no" / "mean.bin"))
     with pytest.raises(fr.NotFoundError, match=r"none\.idx"):
         make(root, path_imgidx=str(root / "none.idx"))
     with pytest.raises(fr.NotFoundError, match=r"none\.lst"):
@@ -204,6 +208,16 @@ def test_unknown_keywords_name_the_nearest(
     assert isinstance(raised.value, TypeError)
 
 
+def test_detection_has_no_index_and_says_so(root: pathlib.Path) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match=r"no option 'path_imgidx'\. Leave it out"):
+        io.ImageDetRecordIter(
+            path_imgrec=str(root / "small.rec"),
+            path_imgidx=str(root / "small.idx"),
+            data_shape=(3, 8, 8),
+            batch_size=2,
+        )
+
+
 @pytest.mark.parametrize(
     ("keywords", "said"),
     [
@@ -306,6 +320,7 @@ def test_no_length_no_pickle_and_the_end_stays_the_end(root: pathlib.Path) -> No
 FORK = """
 import os, signal, sys
 import fuelrail as fr
+from fuelrail import mxnet
 from fuelrail.mxnet import io
 
 def make():
@@ -351,3 +366,25 @@ def test_interrupted_wait_of_an_iterator_left_behind_ends_with_the_process(
     script = FORK.split("rest =")[0] + "iterator = make()\niterator.next()\nprint('left')\n"
     assert python(script, str(root / "small.rec")).stdout == "left\n"
     assert os.path.exists(root / "small.rec")
+
+
+# --- What is not here ---
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "said"),
+    [
+        (mxnet, "nd", "torch.from_dlpack"),
+        (mxnet.gluon.data, "DataLoader", "torch.utils.data.DataLoader"),
+        (mxnet.gluon.data.vision, "transforms", "fuelrail.transforms"),
+        (mxnet.image, "ImageIter", "fuelrail.torch.DataLoader"),
+        (io, "NDArrayIter", "ThreadedIter"),
+    ],
+)
+def test_names_of_mxnet_that_are_not_here_say_what_to_use(
+    module: Any, name: str, said: str
+) -> None:
+    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'\. .*{re.escape(said)}"):
+        getattr(module, name)
+    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+        module.nothing  # noqa: B018

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,17 @@ def test_what_mxnet_wrote_is_read() -> None:
     assert many[0][1].shape == (3,)
 
 
+def test_torchs_loader_takes_several_labels_without_a_warning() -> None:
+    data = ImageRecordDataset(str(GOLDEN / "multilabel.rec"))
+    labels = [data[i][1] for i in range(2)]
+    assert labels[0].dtype == np.float32
+    assert labels[0].flags.writeable  # torch warns of others, once in a process
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        batch = torch.utils.data.default_collate(labels)
+    assert batch.tolist() == [row.tolist() for row in labels]
+
+
 def test_a_transform_makes_the_item(rec: str) -> None:
     data = ImageRecordDataset(rec, transform=lambda image, label: (image[0, 0, 0], label + 1))
     assert data[7] == (7, 8.0)
@@ -118,6 +130,7 @@ def test_parts_are_taken() -> None:
     data = SimpleDataset(list(range(10)))
     shards = [data.shard(3, i) for i in range(3)]
     assert [[s[i] for i in range(len(s))] for s in shards] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    assert list(data.sample(iter([7, 2, 7]))) == [7, 2, 7]
     assert len(data.take(4)) == 4
     assert len(data.take(None)) == len(data.take(40)) == 10
     even = data.filter(lambda x: x % 2 == 0)

@@ -176,7 +176,8 @@ def test_any_parts_of_any_files_have_each_record_once(tmp_path: pathlib.Path) ->
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda path: InputSplit(f"{path};{path}.no"), fr.NotFoundError, "names nothing"),
+        (lambda path: InputSplit(f"{path}.no"), fr.NotFoundError, "no such file or directory$"),
+        (lambda path: InputSplit(f"{path};{path}.no"), fr.NotFoundError, r"\(item 2 of 2\)"),
         (lambda path: InputSplit(f"{path}#a#b"), fr.InvalidArgumentError, "more than once"),
         (lambda path: InputSplit("stdin"), fr.UnsupportedError, "Write it to a file"),
         (lambda path: InputSplit("s3://b/x.rec"), fr.UnsupportedError, "mount the bucket"),

@@ -245,6 +245,26 @@ def test_a_program_that_never_closes_has_its_file(python: Callable[..., Any]) ->
     assert MXIndexedRecordIO("a.idx", "a.rec", "r").read_idx(3) == b"kept"
 
 
+def test_a_file_that_fails_at_the_programs_end_does_not_cost_the_others(
+    python: Callable[..., Any],
+) -> None:
+    run = python(
+        "import os, shutil\n"
+        "from fuelrail.mxnet import recordio\n"
+        "writers = []\n"
+        "for i in range(8):\n"
+        "    os.mkdir(f'{i}')\n"
+        "    writers.append(recordio.MXRecordIO(f'{i}/x.rec', 'w'))\n"
+        "    writers[-1].write(b'kept')\n"
+        "for i in range(0, 8, 2):\n"
+        "    shutil.rmtree(f'{i}')\n",
+        cwd=os.getcwd(),
+    )
+    assert "x.rec: no such file" in run.stderr
+    for i in range(1, 8, 2):
+        assert MXRecordIO(f"{i}/x.rec", "r").read() == b"kept"
+
+
 def test_an_exception_inside_with_leaves_the_file_before() -> None:
     write([b"before"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import signal
 import threading
 import time
 import weakref
@@ -191,6 +192,50 @@ def test_closing_at_any_time_ends_the_thread() -> None:
     with ThreadedIter(range(10**9)) as items:
         assert items.next() == 0
     assert iter_threads() <= before
+
+
+def test_closing_ends_the_producers_pass_too() -> None:
+    ended: list[str] = []
+
+    def endless() -> Iterator[int]:
+        try:
+            while True:
+                yield 1
+        finally:
+            ended.append(threading.current_thread().name)
+
+    items = ThreadedIter(endless)
+    assert items.next() == 1
+    items.close()
+    assert ended == ["fuelrail-iter"]
+
+
+def test_an_interrupted_rewind_leaves_the_pass_as_it_is() -> None:
+    gate, begun = threading.Event(), threading.Event()
+
+    def slow() -> Iterator[int]:
+        yield 0
+        begun.set()
+        gate.wait(60)
+        yield 1
+
+    items = ThreadedIter(slow)
+    begun.wait(60)
+
+    def interrupt() -> None:
+        assert within_patience(lambda: items._shared.paused)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    helper = threading.Thread(target=interrupt)
+    helper.start()
+    with pytest.raises(KeyboardInterrupt):
+        items.before_first()
+    helper.join()
+    gate.set()
+    assert list(items) == [0, 1]
+    items.before_first()
+    assert list(items) == [0, 1]
+    items.close()
 
 
 def test_closing_lets_out_a_consumer_that_waits() -> None:

@@ -9,10 +9,10 @@ import pickle
 import sys
 from collections import OrderedDict
 from collections.abc import Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from fuelrail import _core
+from fuelrail.closing import Closing
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, NotFoundError
 from fuelrail.ffrecord.errors import (
     CorruptFileError,
@@ -27,8 +27,6 @@ from fuelrail.options import typed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from typing_extensions import Self
 
     from fuelrail.ffrecord.reader import Names, Record
 
@@ -134,7 +132,7 @@ def _check_file(path: str) -> None:
     )
 
 
-class PackedFolder:
+class PackedFolder(Closing):
     """The files of a folder that `pack_folder` has packed.
 
     >>> fuelrail.ffrecord.pack_folder("photographs", "photographs.ffr")
@@ -225,17 +223,6 @@ class PackedFolder:
     def close(self) -> None:
         """Closes the file. What the folder contains is still known."""
         self.reader.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> Any:
         return PackedFolder, (self.reader.fnames, self.reader.check_data)

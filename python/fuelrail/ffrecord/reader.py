@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 import numpy
 
 from fuelrail import _core
+from fuelrail.closing import Closing
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, warn_user
 from fuelrail.ffrecord.errors import RecordRangeError, as_original
 from fuelrail.ffrecord.paths import input_names
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing
-    from typing_extensions import Self
 
     Record: TypeAlias = numpy.typing.NDArray[numpy.uint8]
     Names: TypeAlias = (
@@ -43,7 +42,7 @@ class DamagedRecord:
     """Where it lies and what is wrong."""
 
 
-class FileReader:
+class FileReader(Closing):
     """The records of one or more `.ffr` files, in one index space.
 
     >>> with fuelrail.ffrecord.FileReader("train.ffr") as reader:
@@ -218,17 +217,6 @@ class FileReader:
         """Closes the files. Arrays stay, and so do `n`, `validate`, offsets and checksums."""
         self._closed = True
         self._core.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> Any:
         return _reopen, (self._names, self._check_data, self._options)

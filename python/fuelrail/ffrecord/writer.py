@@ -5,17 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from fuelrail import _core
+from fuelrail.closing import Closing
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, StateError
 from fuelrail.ffrecord.errors import as_original
 from fuelrail.ffrecord.paths import output_name
 from fuelrail.options import integer, shown, typed
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = ["FileWriter"]
 
@@ -28,7 +25,7 @@ class _BinaryFile(Protocol):
     def readinto(self, buffer: Any, /) -> int | None: ...
 
 
-class FileWriter:
+class FileWriter(Closing):
     """Writes a `.ffr` file, record by record.
 
     >>> with fuelrail.ffrecord.FileWriter("squares.ffr", n=3) as writer:
@@ -153,17 +150,9 @@ class FileWriter:
             self._count = core.records
             core.discard()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def _end(self, failed: bool) -> None:
         try:
-            if kind is None:
+            if not failed:
                 self.close()
         finally:
             self.discard()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 try:
     import numpy  # noqa: F401  labels and pixels are its arrays
 except ImportError as absent:
@@ -14,7 +16,11 @@ from fuelrail.mxnet import gluon as gluon
 from fuelrail.mxnet import image as image
 from fuelrail.mxnet import io as io
 from fuelrail.mxnet import recordio as recordio
+from fuelrail.mxnet.absent_names import missing_from
 from fuelrail.mxnet.im2rec import Compose as Compose
 from fuelrail.mxnet.im2rec import im2rec as im2rec
 from fuelrail.mxnet.im2rec import make_lists as make_lists
 from fuelrail.mxnet.im2rec import np2rec as np2rec
+
+if not TYPE_CHECKING:  # to whom any name would be one that is here
+    __getattr__ = missing_from(__name__)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 import numpy.typing
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.mxnet.absent_names import missing_from
 from fuelrail.options import whole
 
 __all__ = ["imresize"]
@@ -64,3 +67,7 @@ def imresize(
         pixels, height, width, chosen
     ).numpy()
     return resized
+
+
+if not TYPE_CHECKING:  # to whom any name would be one that is here
+    __getattr__ = missing_from(__name__)

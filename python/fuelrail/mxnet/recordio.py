@@ -14,10 +14,10 @@ import contextlib
 import os
 import weakref
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuelrail import _core
+from fuelrail.closing import Closing
 from fuelrail.errors import (
     ArgumentTypeError,
     CorruptError,
@@ -28,9 +28,6 @@ from fuelrail.errors import (
 )
 from fuelrail.mxnet.image_record import IRHeader, pack, pack_img, unpack, unpack_img
 from fuelrail.options import file_name, shown, text, typed
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = [
     "IRHeader",
@@ -50,8 +47,9 @@ _live: weakref.WeakSet[MXRecordIO] = weakref.WeakSet()
 @atexit.register
 def _close_all() -> None:
     """What something holds for good (a worker of torch's its dataset) is never let go of."""
-    for record in list(_live):
-        record.close()
+    with contextlib.ExitStack() as all_of_them:  # also those after one that fails
+        for record in list(_live):
+            all_of_them.callback(record.close)
 
 
 class UnknownKeyError(OutOfRangeError, KeyError):
@@ -60,7 +58,7 @@ class UnknownKeyError(OutOfRangeError, KeyError):
     __str__ = Exception.__str__
 
 
-class MXRecordIO:
+class MXRecordIO(Closing):
     """A RecordIO file (`.rec`), read or written from front to back.
 
     >>> from fuelrail.mxnet import recordio
@@ -175,16 +173,8 @@ class MXRecordIO:
         """
         return self._open_reader().next()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is not None and self._writer is not None:
+    def _end(self, failed: bool) -> None:
+        if failed and self._writer is not None:
             writer, self._writer = self._writer, None
             writer.discard()
         self.close()

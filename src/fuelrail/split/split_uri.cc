@@ -73,10 +73,16 @@ bool is_own_file(std::string_view uri) {
   return uri.ends_with(".frx") || uri.ends_with(".partial");
 }
 
-// What one item of the list names.
+// Whether whoever wrote it means names like it. A '.' is in every name.
+bool is_pattern(std::string_view name) {
+  return name.find_first_of("^$\\*+?()[]{}|") != std::string_view::npos;
+}
+
+// What one item of the list names. `place` says which item it is, where there are several.
 class ItemFiles {
  public:
-  ItemFiles(bool recurse, std::vector<FileInfo>& found) : recurse_(recurse), found_(found) {}
+  ItemFiles(bool recurse, std::string place, std::vector<FileInfo>& found)
+      : recurse_(recurse), place_(std::move(place)), found_(found) {}
 
   void find(const std::string& item) {
     if (item == "stdin") {
@@ -141,11 +147,14 @@ class ItemFiles {
       }
     }
     if (matched) return;
+    if (!is_pattern(name)) {
+      throw NotFoundError(fmt::format("no such file or directory{}", place_), {.path = item});
+    }
     throw NotFoundError(
-        "an item of the list names nothing",
+        fmt::format("no such file, and none that matches it as a pattern{}", place_),
         {.path = item,
-         .remedy = "Give a file, a directory, or a directory and a regular expression for names in "
-                   "it (./part-.*, not part-*)"});
+         .remedy = "Write a pattern as a directory and a regular expression for names in it "
+                   "(./part-.*, not part-*)"});
   }
 
   static std::vector<FileInfo> matching(FileSystem& files, const std::string& directory,
@@ -167,6 +176,7 @@ class ItemFiles {
   }
 
   const bool recurse_;
+  const std::string place_;
   std::vector<FileInfo>& found_;
 };
 
@@ -199,7 +209,11 @@ SplitUri parse_split_uri(const std::string& uri) {
 
 std::vector<FileInfo> find_split_files(const SplitUri& uri, bool recurse_directories) {
   std::vector<FileInfo> found;
-  for (const std::string& item : uri.items) ItemFiles(recurse_directories, found).find(item);
+  const size_t count = uri.items.size();
+  for (size_t i = 0; i < count; ++i) {
+    const std::string place = count == 1 ? "" : fmt::format(" (item {} of {})", i + 1, count);
+    ItemFiles(recurse_directories, place, found).find(uri.items[i]);
+  }
   if (found.empty()) {
     throw NotFoundError("there are no data: every file is empty",
                         {.path = uri.items.front(), .remedy = "Give files with something in them"});

@@ -97,8 +97,11 @@ TEST_F(SplitFilesFound, name_comes_before_pattern) {
 
 TEST_F(SplitFilesFound, item_that_names_nothing_is_an_error_beside_others_too) {
   EXPECT_THAT(refusal_of<NotFoundError>([&] { found(directory / "m.txt;" + directory / "k.txt"); }),
-              HasSubstr("k.txt: an item of the list names nothing. Give a file"));
-  EXPECT_THROW(found("no-such-file-here"), NotFoundError);
+              HasSubstr("k.txt: no such file or directory (item 2 of 2)"));
+  EXPECT_EQ(refusal_of<NotFoundError>([&] { found("nope.txt"); }),
+            "nope.txt: no such file or directory");
+  EXPECT_THAT(refusal_of<NotFoundError>([&] { found(directory / "k*.txt"); }),
+              HasSubstr("k*.txt: no such file, and none that matches it as a pattern. Write"));
   EXPECT_THROW(found(directory / "none/x.txt"), NotFoundError);
 }
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from fuelrail.mxnet.absent_names import missing_from
 from fuelrail.mxnet.io.data import DataBatch, DataDesc, DataIter, NDArray
 from fuelrail.mxnet.io.image_record import (
     ImageDetRecordIter,
@@ -25,3 +28,6 @@ __all__ = [
     "NDArray",
     "ThreadedIter",
 ]
+
+if not TYPE_CHECKING:  # to whom any name would be one that is here
+    __getattr__ = missing_from(__name__)

@@ -5,8 +5,11 @@ Names and meanings are those of `mxnet.io` and, of an array, as much of `mxnet.n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from fuelrail.errors import InvalidArgumentError
 from fuelrail.options import shown, typed
@@ -14,11 +17,13 @@ from fuelrail.options import shown, typed
 __all__ = ["DataBatch", "DataDesc", "DataIter", "NDArray"]
 
 
-class NDArray:
+class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     """An array in the processor's memory: a view of what it was made from, without a copy.
 
     Takes whatever NumPy or DLPack does; gives `asnumpy()`, DLPack (`torch.from_dlpack(array)`) and NumPy's
-    `__array__`. A batch's memory is unchanged, and kept, while an array of it, or anything made of one, lives.
+    `__array__`. Operators and NumPy's ufuncs work on it and give an NDArray; what they compute, and of which type, is
+    NumPy's (a comparison gives bools, where MXNet gives floats). NumPy's other functions take it, too. Hashed by
+    identity. A batch's memory is unchanged, and kept, while an array of it, or anything made of one, lives.
     """
 
     __slots__ = ("_source",)
@@ -26,10 +31,8 @@ class NDArray:
     def __init__(self, source: Any) -> None:
         """`source`: an array; anything else becomes a NumPy array. Errors: InvalidArgumentError for what is none."""
         if not (hasattr(source, "__dlpack__") and hasattr(source, "shape")):
-            import numpy
-
             try:
-                source = numpy.asarray(source)
+                source = np.asarray(source)
             except (TypeError, ValueError):
                 source = None
             if source is None or source.dtype.hasobject:
@@ -49,10 +52,7 @@ class NDArray:
     @property
     def size(self) -> int:
         """The number of elements."""
-        count = 1
-        for extent in self.shape:
-            count *= extent
-        return count
+        return math.prod(self.shape)
 
     @property
     def ndim(self) -> int:
@@ -66,29 +66,72 @@ class NDArray:
 
     ctx = context
 
+    @property
+    def T(self) -> NDArray:  # noqa: N802  NumPy's and MXNet's name
+        """The same memory with its dimensions in reverse order."""
+        return self.transpose()
+
     def asnumpy(self) -> Any:
         """The elements as a NumPy array: a view of the same memory, where MXNet copies."""
-        import numpy
-
-        return numpy.asarray(self._source)
+        return np.asarray(self._source)
 
     def asscalar(self) -> Any:
         """The one element, as NumPy's scalar. Errors: InvalidArgumentError where there are more or none."""
         if self.size != 1:
-            raise InvalidArgumentError("the array has not one element", found=f"{self.size}")
+            raise InvalidArgumentError(
+                "the array has not one element",
+                found=f"{self.size}",
+                remedy="Take one of them, or reduce them, as `sum` does",
+            )
         return self.asnumpy().reshape(-1)[0]
 
     def copy(self) -> NDArray:
         """The same elements in memory of their own."""
         return NDArray(self.asnumpy().copy())
 
-    def astype(self, dtype: Any) -> NDArray:
-        """A copy with another element type, as NumPy names and converts them."""
-        return NDArray(self.asnumpy().astype(dtype))
+    def astype(self, dtype: Any, copy: bool = True) -> NDArray:
+        """With another element type, as NumPy names and converts them. copy: False: no copy of the same type."""
+        return NDArray(self.asnumpy().astype(dtype, copy=copy))
 
-    def reshape(self, *shape: Any) -> NDArray:
-        """The same memory in another shape, as NumPy takes it."""
-        return NDArray(self.asnumpy().reshape(*shape))
+    def reshape(self, *extents: Any, shape: Any = None) -> NDArray:
+        """The same memory in another shape: `reshape(2, -1)`, `reshape((2, -1))` or `reshape(shape=(2, -1))`.
+
+        -1 stands for what is left over; 0 for the extent that is there now. Errors: InvalidArgumentError for MXNet's
+        -2, -3 and -4; NumPy's ValueError where the elements do not fit.
+        """
+        if shape is not None:
+            extents = (shape,)
+        given = extents[0] if len(extents) == 1 and isinstance(extents[0], Sequence) else extents
+        now = self.shape
+        if any(n < -1 for n in given):
+            raise InvalidArgumentError(
+                "this shape has a number that is not understood",
+                expected="extents, 0 or -1",
+                found=shown(tuple(given)),
+                remedy="Write the extents",
+            )
+        made = [now[i] if n == 0 and i < len(now) else n for i, n in enumerate(given)]
+        return NDArray(self.asnumpy().reshape(made))
+
+    def transpose(self, *axes: Any) -> NDArray:
+        """The same memory with its dimensions in another order. Default: reversed."""
+        return NDArray(self.asnumpy().transpose(*axes))
+
+    def sum(self, axis: Any = None, **options: Any) -> NDArray:
+        """NumPy's `sum`; of all elements an array without dimensions, for `asscalar` or `float`."""
+        return NDArray(self.asnumpy().sum(axis, **options))
+
+    def mean(self, axis: Any = None, **options: Any) -> NDArray:
+        """NumPy's `mean`; see `sum`."""
+        return NDArray(self.asnumpy().mean(axis, **options))
+
+    def max(self, axis: Any = None, **options: Any) -> NDArray:
+        """NumPy's `max`; see `sum`."""
+        return NDArray(self.asnumpy().max(axis, **options))
+
+    def min(self, axis: Any = None, **options: Any) -> NDArray:
+        """NumPy's `min`; see `sum`."""
+        return NDArray(self.asnumpy().min(axis, **options))
 
     def wait_to_read(self) -> None:
         """Does nothing: the elements are there."""
@@ -97,10 +140,35 @@ class NDArray:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> NDArray:
-        return NDArray(self.asnumpy()[key])
+        return NDArray(self.asnumpy()[_plain(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.asnumpy()[_plain(key)] = _plain(value)
 
     def __iter__(self) -> Iterator[NDArray]:
         return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        return bool(self.asscalar())
+
+    def __int__(self) -> int:
+        return int(self.asscalar())
+
+    def __float__(self) -> float:
+        return float(self.asscalar())
+
+    __hash__ = object.__hash__  # the operators' base, which compares elements, has none
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        out = options.get("out")
+        if out is not None:
+            options["out"] = tuple(_plain(array) for array in out)
+        made = getattr(ufunc, method)(*(_plain(value) for value in inputs), **options)
+        if out is not None:
+            return out[0] if len(out) == 1 else out
+        if isinstance(made, tuple):
+            return tuple(_wrapped(array) for array in made)
+        return _wrapped(made)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.asnumpy()
@@ -116,9 +184,20 @@ class NDArray:
     def __dlpack_device__(self) -> Any:
         return self._source.__dlpack_device__()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NDArray, (self.asnumpy(),)
+
     def __repr__(self) -> str:
         extents = "x".join(str(extent) for extent in self.shape)
         return f"\n{self.asnumpy()}\n<NDArray {extents} @{self.context}>"
+
+
+def _plain(value: Any) -> Any:
+    return value.asnumpy() if isinstance(value, NDArray) else value
+
+
+def _wrapped(made: Any) -> Any:
+    return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made
 
 
 class _Description(NamedTuple):
@@ -137,11 +216,7 @@ class DataDesc(_Description):
     ) -> DataDesc:
         """`dtype`: NumPy's scalar type. Default: numpy.float32. `layout`: a letter a dimension, N the batch's."""
         description = super().__new__(cls, name, tuple(shape))
-        if dtype is None:
-            import numpy
-
-            dtype = numpy.float32
-        description.dtype = dtype
+        description.dtype = np.float32 if dtype is None else dtype
         description.layout = layout
         return description
 

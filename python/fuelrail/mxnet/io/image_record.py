@@ -7,6 +7,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
+import numpy as np
+
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError, warn_user
 from fuelrail.mxnet.io.data import DataBatch, DataDesc, DataIter, NDArray
@@ -56,7 +58,7 @@ class _RecordIter(DataIter):
         self._core = _core.RecordIter(values, self._detection, said)
         self._augmenter: Callable[[Any], Any] | None = augmenter
         self._provided = [
-            DataDesc(name, shape, getattr(_numpy(), dtype))
+            DataDesc(name, shape, getattr(np, dtype))
             for name, (dtype, shape) in zip(
                 names, (self._core.described("data"), self._core.described("label")), strict=True
             )
@@ -150,7 +152,7 @@ class _RecordIter(DataIter):
             data=[self._augmented(NDArray(data))],
             label=[NDArray(label)],
             pad=pad,
-            index=_numpy().asarray(index),
+            index=np.asarray(index),
             provide_data=self.provide_data,
             provide_label=self.provide_label,
         )
@@ -180,12 +182,6 @@ class _RecordIter(DataIter):
 
 
 _NAMES = (("data_name", "data"), ("label_name", "softmax_label"))
-
-
-def _numpy() -> Any:
-    import numpy
-
-    return numpy
 
 
 class ImageRecordIter(_RecordIter):

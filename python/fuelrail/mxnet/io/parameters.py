@@ -18,6 +18,10 @@ _WITHOUT_EFFECT: Mapping[str, tuple[str, ...] | None] = {
     "verbose": None,
 }
 _OWN = ("augmenter", "data_name", "label_name")  # the Python class's own
+# What ImageRecordIter has, and nothing of detection stands for.
+_NOT_OF_DETECTION = {
+    "path_imgidx": "Leave it out: the detection iterator, here as in MXNet, takes no index"
+}
 _BITS = 63
 
 
@@ -36,7 +40,10 @@ def read_keywords(keywords: Mapping[str, Any], detection: bool) -> dict[str, Any
         elif name in _WITHOUT_EFFECT:
             _check(name, value, detection)
         elif name not in _OWN:
-            raise ArgumentTypeError(f"there is no option '{name}'", remedy=nearest(name, known))
+            remedy = _NOT_OF_DETECTION.get(name) if detection else None
+            raise ArgumentTypeError(
+                f"there is no option '{name}'", remedy=remedy or nearest(name, known)
+            )
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -9,20 +9,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from fuelrail.closing import Closing
 from fuelrail.errors import ArgumentTypeError, StateError, UnsupportedError
 from fuelrail.options import suggests_options, typed, whole
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from typing_extensions import Self
-
 __all__ = ["ThreadedIter"]
 
 T = TypeVar("T")
 
 
-class ThreadedIter(Generic[T]):
+class ThreadedIter(Closing, Generic[T]):
     """The items of a producer, which a thread makes up to `max_capacity` ahead.
 
     >>> from fuelrail.mxnet.io import ThreadedIter
@@ -100,17 +99,6 @@ class ThreadedIter(Generic[T]):
                 return
             yield item
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __del__(self) -> None:
         shared = getattr(self, "_shared", None)
         if shared is not None:
@@ -134,7 +122,7 @@ class _Source(Generic[T]):
         raise NotImplementedError
 
     def rewind(self) -> None:
-        """Makes the next pass begin anew."""
+        """Makes the next pass begin anew, and lets go of what this one needed."""
 
 
 class _Passes(_Source[T]):
@@ -240,6 +228,7 @@ class _Shared(Generic[T]):
     def produce(self) -> None:
         while self.wait_for_room():
             self.make_one()
+        self.source.rewind()
 
     def wait_for_room(self) -> bool:
         with self.changed:
@@ -251,7 +240,8 @@ class _Shared(Generic[T]):
             return self.making
 
     def make_one(self) -> None:
-        cell = self.free.pop() if self.free else None
+        with self.changed:
+            cell = self.free.pop() if self.free else None
         items: list[T] = []
         error: BaseException | None = None
         try:
@@ -305,18 +295,8 @@ class _Shared(Generic[T]):
                 "this threaded iterator has no way back to its beginning",
                 remedy="Give `before_first`, or an iterable that can be had twice",
             )
-        with self.changed:
-            while self.paused and not self.closed:
-                self.changed.wait()
-            if self.closed:
-                return
-            self.paused = True
-            while self.making:
-                self.changed.wait()
-            for item in self.queue:
-                self.keep(item)
-            self.queue.clear()
-            self.note(None)
+        if not self.pause():
+            return
         error: BaseException | None = None
         try:
             if self.user_rewind is not None:
@@ -329,8 +309,31 @@ class _Shared(Generic[T]):
             with self.changed:
                 self.note(error)
                 self.ended = error is not None
-                self.paused = False
-                self.changed.notify_all()
+                self.go_on()
+
+    def pause(self) -> bool:
+        """Lets the producer stand, and drops what waits. Returns: False where it is closed."""
+        with self.changed:
+            while self.paused and not self.closed:
+                self.changed.wait()
+            if self.closed:
+                return False
+            self.paused = True
+            try:
+                while self.making:
+                    self.changed.wait()
+            except BaseException:  # an interrupt: the pass goes on
+                self.go_on()
+                raise
+            for item in self.queue:
+                self.keep(item)
+            self.queue.clear()
+            self.note(None)
+            return True
+
+    def go_on(self) -> None:
+        self.paused = False
+        self.changed.notify_all()
 
     def close(self) -> None:
         self.abandon()
@@ -344,4 +347,5 @@ class _Shared(Generic[T]):
             self.closed = True
             self.queue.clear()
             self.free.clear()
+            self.note(None)
             self.changed.notify_all()

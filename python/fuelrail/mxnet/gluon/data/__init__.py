@@ -6,7 +6,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from fuelrail.mxnet.absent_names import missing_from
 from fuelrail.mxnet.gluon.data import vision as vision
 from fuelrail.mxnet.gluon.data.dataset import Dataset, RecordFileDataset, SimpleDataset
 
 __all__ = ["Dataset", "RecordFileDataset", "SimpleDataset", "vision"]
+
+if not TYPE_CHECKING:  # to whom any name would be one that is here
+    __getattr__ = missing_from(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, OutOfRangeError
@@ -54,6 +54,10 @@ class Dataset:
         size, longer = divmod(len(self), shards)
         begin = size * part + min(part, longer)
         return _Chosen(self, range(begin, begin + size + (part < longer)))
+
+    def sample(self, sampler: Iterable[int]) -> Dataset:
+        """The items whose indices `sampler` gives, in its order; it is gone through now, once."""
+        return _Chosen(self, list(sampler))
 
     def take(self, count: int | None) -> Dataset:
         """The first `count` items; None = all."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fuelrail.errors import InvalidArgumentError
 from fuelrail.mxnet import recordio
+from fuelrail.mxnet.absent_names import missing_from
 from fuelrail.mxnet.gluon.data.dataset import RecordFileDataset
 from fuelrail.mxnet.image_record import decode_image
 from fuelrail.options import integer, shown
@@ -56,4 +57,10 @@ class ImageRecordDataset(RecordFileDataset):
 
     def _decoded(self, record: bytes) -> tuple[recordio.IRHeader, NDArray[np.uint8]]:
         header, content = recordio.unpack(record)
+        if header.flag > 0:  # the record's own memory cannot be written to, of which torch warns
+            header = header._replace(label=header.label.copy())
         return header, decode_image(content, self._flag, bgr=False)
+
+
+if not TYPE_CHECKING:  # to whom any name would be one that is here
+    __getattr__ = missing_from(__name__)

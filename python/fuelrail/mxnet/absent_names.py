@@ -1,0 +1,41 @@
+"""Names of MXNet's that are not here: their error says what to use. docs/from_mxnet.md, "What is not here"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NoReturn
+
+__all__ = ["missing_from"]
+
+_LOADER = (
+    "Give the dataset to torch.utils.data.DataLoader, or the file to fuelrail.torch.DataLoader"
+)
+_NUMPY = "A batch's arrays compute as NumPy's do, and torch.from_dlpack takes them"
+_MEMORY = "It reads no images; fuelrail.mxnet.io.ThreadedIter prefetches whatever makes items"
+_DECODE = "Decode records with recordio.unpack_img, files with fuelrail.open(folder)[i].decode()"
+_FOLDER = "Open the folder with fuelrail.open"
+_TRANSFORMS = "Use fuelrail.transforms, or functions of NumPy's arrays with transform_first"
+
+_INSTEAD: Mapping[str, str] = {
+    **dict.fromkeys(("nd", "np", "cpu", "gpu"), _NUMPY),
+    "gluon.data.DataLoader": _LOADER,
+    "gluon.data.vision.ImageFolderDataset": _FOLDER,
+    "gluon.data.vision.transforms": _TRANSFORMS,
+    **dict.fromkeys(("image.ImageIter", "image.ImageDetIter"), _LOADER),
+    **dict.fromkeys(("image.imread", "image.imdecode"), _DECODE),
+    **{
+        f"io.{name}": _MEMORY
+        for name in ("NDArrayIter", "CSVIter", "LibSVMIter", "MNISTIter", "PrefetchingIter")
+    },
+}
+
+
+def missing_from(module: str) -> Callable[[str], NoReturn]:
+    """The `__getattr__` of a module below fuelrail.mxnet: AttributeErrors, with what to use where that is known."""
+
+    def missing(name: str) -> NoReturn:
+        path = f"{module}.{name}".removeprefix("fuelrail.mxnet.")
+        said = f"module '{module}' has no attribute '{name}'"
+        raise AttributeError(f"{said}. {_INSTEAD[path]}." if path in _INSTEAD else said)
+
+    return missing
