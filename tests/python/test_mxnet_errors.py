@@ -129,6 +129,21 @@ def test_jpeg_cut_at_half(root: pathlib.Path) -> None:
         make(root, damaged(root, spoil)).next()
 
 
+def test_a_place_where_no_mean_image_can_be_says_so_before_images_are_read(
+    root: pathlib.Path,
+) -> None:
+    def spoil(content: bytearray) -> None:
+        place = image_of(root, 0)
+        content[place] = bytes(place.stop - place.start)
+
+    name = damaged(root, spoil)
+    with pytest.raises(fr.NotFoundError, match=r"/no: no such file or directory"):
+        make(root, name, mean_img=str(root / "no" / "mean.bin"))
+    with pytest.raises(fr.Error, match=r"bad\.rec: record 0, offset 0: "):
+        make(root, name, mean_img=str(root / "mean.bin"))
+    assert not list(root.glob("mean.bin*"))
+
+
 def rewritten(root: pathlib.Path, payloads: list[bytes]) -> str:
     content = b""
     for payload in payloads:

@@ -194,7 +194,7 @@ MeanImage read_mean_image(const std::string& uri, const MxShape& shape) {
   return parse_mean_image(text.bytes, uri, shape);
 }
 
-void write_mean_image(const std::string& uri, const MeanImage& mean) {
+void write_mean_image(Sink& sink, const MeanImage& mean) {
   std::string text;
   append(text, kListMagic);
   append(text, uint64_t{0});
@@ -212,9 +212,8 @@ void write_mean_image(const std::string& uri, const MeanImage& mean) {
   append(text, uint64_t{1});
   append(text, uint64_t{kName.size()});
   text += kName;
-  const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
-  sink->write(as_bytes(text));
-  sink->commit();
+  sink.write(as_bytes(text));
+  sink.commit();
 }
 
 MeanImageSum::MeanImageSum(const MxShape& shape) {

@@ -15,6 +15,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/mxnet/mx_shape.h"
+#include "fuelrail/storage/sink.h"
 
 namespace fuelrail {
 
@@ -32,8 +33,8 @@ MeanImage parse_mean_image(Bytes bytes, const std::string& uri, const MxShape& s
 // Errors: NotFoundError, IoError; those of parse_mean_image.
 MeanImage read_mean_image(const std::string& uri, const MxShape& shape);
 
-// Byte for byte what MXNet writes. The file has its name once it is whole. Errors: IoError.
-void write_mean_image(const std::string& uri, const MeanImage& mean);
+// Byte for byte what MXNet writes. Commits. Errors: those of Sink.
+void write_mean_image(Sink& sink, const MeanImage& mean);
 
 // The mean of images as they are added, in float32, as MXNet computes it: the sum in the order of
 // the calls, times float(1 / count). Threads: one.

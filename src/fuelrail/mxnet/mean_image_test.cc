@@ -9,6 +9,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/augmenter.h"
 #include "fuelrail/mxnet/output.h"
+#include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/testing/mxnet_golden.h"
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
@@ -70,7 +71,7 @@ TEST(MeanImage, file_of_mxnet_is_read_and_written_byte_for_byte) {
   EXPECT_EQ(mean.values.front(), 132.0f);
   EXPECT_FLOAT_EQ(mean.values.back(), 150.2f);
   const TemporaryDirectory directory;
-  write_mean_image(directory / "mean.bin", mean);
+  write_mean_image(*local_file_system().create(directory / "mean.bin"), mean);
   EXPECT_EQ(file_contents(directory / "mean.bin"), file_contents(kMeanGolden));
 }
 
@@ -176,7 +177,7 @@ TEST(MeanImageSum, mean_of_golden_images_is_the_file_that_mxnet_made_of_them) {
     sum.add(row.data());
   }
   const TemporaryDirectory directory;
-  write_mean_image(directory / "mean.bin", sum.mean());
+  write_mean_image(*local_file_system().create(directory / "mean.bin"), sum.mean());
   EXPECT_EQ(file_contents(directory / "mean.bin"), file_contents(kMeanGolden));
 }
 

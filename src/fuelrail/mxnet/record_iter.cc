@@ -156,7 +156,11 @@ std::shared_ptr<const MeanImage> mean_image(const RecordWork& work,
                                             const RecordOrderOptions& ordering,
                                             const OpenOptions& open) {
   const std::string& uri = work.options.mean_img;
-  if (!file_system_for(uri).stat(uri)) write_mean_image(uri, mean_of(work, ordering, open));
+  FileSystem& place = file_system_for(uri);
+  if (!place.stat(uri)) {
+    const std::unique_ptr<Sink> sink = place.create(uri);  // first: a place that is none says so
+    write_mean_image(*sink, mean_of(work, ordering, open));
+  }
   return std::make_shared<const MeanImage>(read_mean_image(uri, work.options.data_shape));
 }
 
