@@ -142,7 +142,8 @@ struct PackResult {
 // order of the source, its ids, labels and paths, are part of what must be the same.
 //
 // Memory: at most 64 MiB of images that wait for their turn, the pixels and bytes of one image a
-// thread, and 20 bytes a record.
+// thread, 20 bytes a record and 16 an image; and what is known of the source: its names, and of a
+// list the labels and 32 bytes a line.
 //
 // Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);
 // IoError (also: the output is there and `overwrite` is not given; another pack is writing it);
