@@ -83,9 +83,12 @@ class ResumedPacker : public Packer {
            }) == "";
   }
 
-  PackResult resume(const Job& job) const {
+  PackResult resume(const Job& job, std::vector<std::string>* said = nullptr) const {
     PackOptions options = job.options;
     options.resume = true;
+    if (said != nullptr) {
+      options.warn = [said](const std::string& text) { said->push_back(text); };
+    }
     return pack(photos(), out(job.output), options);
   }
 };
@@ -197,11 +200,8 @@ TEST_F(ResumedPacker, what_was_damaged_meanwhile_is_packed_again) {
       left[left.size() / 2] = static_cast<char>(left[left.size() / 2] ^ 1);
     }
     write_file(out("x.rec.partial"), left);
-    PackOptions options = job.options;
-    options.resume = true;
     std::vector<std::string> said;
-    options.warn = [&](const std::string& text) { said.push_back(text); };
-    pack(photos(), out("x.rec"), options);
+    resume(job, &said);
     EXPECT_TRUE(outputs() == expected);
     EXPECT_THAT(said, ElementsAre(HasSubstr("packing goes on behind them")));
   }
@@ -213,11 +213,8 @@ TEST_F(ResumedPacker, what_another_job_has_left_is_begun_anew_with_a_word) {
   empty_out();
   ASSERT_TRUE(
       killed_at(60, {"x.rec", {.resize = 16, .max_errors = {.count = 2}, .threads = 1}}, false));
-  PackOptions options = job.options;
-  options.resume = true;
   std::vector<std::string> said;
-  options.warn = [&](const std::string& text) { said.push_back(text); };
-  pack(photos(), out("x.rec"), options);
+  resume(job, &said);
   EXPECT_TRUE(outputs() == expected);
   EXPECT_THAT(said, ElementsAre(HasSubstr("of another job, of other options")));
 }
