@@ -29,7 +29,7 @@ namespace fuelrail::python {
 namespace {
 
 nb::tuple described(const PackResult::File& file) {
-  return nb::make_tuple(fs_text(file.path), file.records, file.bytes);
+  return nb::make_tuple(fs_text(file.path), file.records, file.bytes, file.was_there);
 }
 
 nb::dict summary(const PackResult& result) {
@@ -325,12 +325,12 @@ void bind_pack(nb::module_& module) {
              nb::arg("progress").none(), nb::arg("warnings"),
              nb::sig("def merge(sources: list[str], output: str, overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-                     "warnings: list[str]) -> tuple[str, int, int]"));
+                     "warnings: list[str]) -> tuple[str, int, int, bool]"));
   module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("schema"),
              nb::arg("overwrite"), nb::arg("progress").none(), nb::arg("warnings"),
              nb::sig("def convert(source: str, output: str, schema: str, overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-                     "warnings: list[str]) -> tuple[str, int, int]"));
+                     "warnings: list[str]) -> tuple[str, int, int, bool]"));
 }
 
 }  // namespace fuelrail::python

@@ -46,6 +46,8 @@ class PackedFile:
     path: str
     records: int
     bytes: int
+    was_there: bool = False
+    """It was made by an earlier run, which `resume` has found."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,9 @@ def pack(
     resume: goes on with what a killed or failed run of the same job has left; where there is
         nothing, it begins. A run that fails then leaves what it has written for the next. The
         result is, byte for byte, that of a run that was not stopped, as long as the images have not
-        changed. Default: what a run leaves is begun anew, and one that fails leaves no file.
+        changed. An output that is there is compared, image for image, with what would be packed,
+        and stays where it is the same; otherwise it is an IoError, as without `resume`. Default:
+        what a run leaves is begun anew, and one that fails leaves no file.
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises
@@ -170,8 +174,10 @@ def merge(
 
     Records are copied as they are, and the checksums that the sources have are verified. Index and
     sidecar are joined with them: what comes of `pack(..., nsplit=n)` is, byte for byte, what `pack`
-    makes in one file. Files with different class names are refused. Memory: that of the longest
-    record, and 20 bytes a record.
+    makes in one file. Refused are files with different class names, a file that is named twice, and
+    a key (of an index; else an image's id) that two files have: files of separate jobs, whose ids
+    begin anew, can be opened together as they are. Memory: that of the longest record, and at most
+    52 bytes a record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
     for names and options that cannot be; NotFoundError; IoError; CorruptError and TruncatedError

@@ -13,7 +13,7 @@ using namespace fuelrail;
 using fuzzing::require;
 
 // The container of the same text has the same images; none of them is there.
-void check_container(Bytes text, const std::vector<ListedImage>& images) {
+void check_container(Bytes text, const ImageList& images) {
   constexpr const char* kUri = "memory://fuzzed.lst";
   const auto sink = file_system_for(kUri).create(kUri);
   sink->write(text);
@@ -25,9 +25,10 @@ void check_container(Bytes text, const std::vector<ListedImage>& images) {
   require(list->size() == images.size(), "every line is a record");
   const FieldSpec& label = list->schema().fields[1];
   for (uint64_t i = 0; i < images.size(); ++i) {
-    require(list->place(i).path == images[i].path, "a place is the image's path");
+    require(list->place(i).path == listed_uri(images.path(i), "memory://root"),
+            "a place is the image's path");
     require(!list->knows_extent(i), "opening looks at no image");
-    const auto labels = static_cast<int64_t>(images[i].labels.size());
+    const auto labels = static_cast<int64_t>(images.labels(i).size());
     const int64_t width = label.shape.empty() ? 1 : label.shape[0];
     require(width == -1 || width == labels, "the schema holds every line's labels");
   }
@@ -37,17 +38,15 @@ void check_container(Bytes text, const std::vector<ListedImage>& images) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  std::vector<ListedImage> images;
-  if (!fuzzing::succeeds([&] { images = parse_image_list(text, "fuzzed.lst", "memory://root"); })) {
-    return 0;
-  }
+  ImageList images;
+  if (!fuzzing::succeeds([&] { images = parse_image_list(text, "fuzzed.lst"); })) return 0;
   uint64_t line = 0;
-  for (const ListedImage& image : images) {
-    require(image.line > line, "lines count up");
-    require(!image.path.empty(), "an image has a path");
-    require(!image.labels.empty(), "an image has a label");
-    for (const float label : image.labels) require(std::isfinite(label), "labels are finite");
-    line = image.line;
+  for (uint64_t i = 0; i < images.size(); ++i) {
+    require(images.line(i) > line, "lines count up");
+    require(!images.path(i).empty(), "an image has a path");
+    require(!images.labels(i).empty(), "an image has a label");
+    for (const float label : images.labels(i)) require(std::isfinite(label), "labels are finite");
+    line = images.line(i);
   }
   repeated_ids(images);
   check_container(fuzzing::as_bytes(data, size), images);

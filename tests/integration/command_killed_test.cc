@@ -25,6 +25,7 @@ namespace {
 using testing::Command;
 using testing::CommandResult;
 using testing::run_command;
+using ::testing::StartsWith;
 
 // Tells of changes in a folder, in their order.
 class FolderWatch {
@@ -191,12 +192,34 @@ TEST_P(CommandKilled, an_interrupt_at_any_change_leaves_all_or_what_was_there) {
       EXPECT_EQ(contents(), expected_) << k;
     } else if (result.code == 130) {
       ++interrupted;
-      EXPECT_EQ(result.err, "fuelrail: interrupted\n");
+      EXPECT_THAT(result.err, StartsWith("fuelrail: interrupted: what was begun is removed"));
       EXPECT_EQ(contents(), old_) << k;
     } else {
       EXPECT_EQ(result.code, 0) << k << result.err;
       EXPECT_EQ(contents(), expected_) << k;
     }
+    if (!in_time) break;
+  }
+  EXPECT_GT(interrupted, 0);
+}
+
+TEST_P(CommandKilled, an_interrupt_with_resume_leaves_what_the_same_command_goes_on_with) {
+  std::vector<std::string> arguments = arguments_;
+  arguments.push_back("--resume");
+  int interrupted = 0;
+  for (int k = 1; k < 1000; k += 3) {
+    reset({});
+    FolderWatch watch(out());
+    Command command(arguments);
+    const bool in_time = watch.wait_for(k, command);
+    command.send(SIGINT);
+    const CommandResult result = command.wait();
+    if (result.code == 130) {
+      ++interrupted;
+      EXPECT_THAT(result.err, StartsWith("fuelrail: interrupted: what was begun stays"));
+      EXPECT_EQ(run_command(arguments).code, 0) << k;
+    }
+    EXPECT_EQ(contents(), expected_) << k;
     if (!in_time) break;
   }
   EXPECT_GT(interrupted, 0);

@@ -69,6 +69,14 @@ def test_what_cannot_be_merged_is_refused(
         fr.merge(tmp_path / "x.rec", ["x.rec"], overwrite=True)
     with pytest.raises(fr.NotFoundError):
         fr.merge(tmp_path / "m.rec", [tmp_path / "none.rec"])
+    with pytest.raises(fr.InvalidArgumentError, match="merged twice"):
+        fr.merge(tmp_path / "m.rec", ["x.rec", tmp_path / "x.rec"])
+    fr.pack(folder, tmp_path / "y.rec")
+    with pytest.raises(
+        fr.InvalidArgumentError, match=r"y\.rec.*same key.*found 0, which x\.rec has"
+    ):
+        fr.merge(tmp_path / "m.rec", ["x.rec", "y.rec"])
+    assert not list(tmp_path.glob("m.*"))
 
 
 def test_parts_that_cannot_be_are_refused(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:

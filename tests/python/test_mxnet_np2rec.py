@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import pathlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,9 @@ def test_grey_colour_and_alpha_are_stored_as_they_are(tmp_path: pathlib.Path) ->
 def test_integers_are_levels_and_clipped(dtype: str, tmp_path: pathlib.Path) -> None:
     limits = np.iinfo(dtype)
     values = np.array([limits.min, limits.max, 0, 1, 100, 127], dtype)
-    path = np2rec(values.reshape(1, 2, 3), [0], None, PNG, tmp_path / "x.rec")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is clipped
+        path = np2rec(values.reshape(1, 2, 3), [0], None, PNG, tmp_path / "x.rec")
     expected = [0, min(int(limits.max), 255), 0, 1, 100, 127]
     assert stored(path)[0].ravel().tolist() == expected
 
@@ -50,8 +53,24 @@ def test_integers_are_levels_and_clipped(dtype: str, tmp_path: pathlib.Path) -> 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4"])
 def test_floats_are_from_0_to_1(dtype: str, tmp_path: pathlib.Path) -> None:
     values = np.array([0, 1, 0.5, -3, 7, np.inf], dtype)
-    path = np2rec(values.reshape(1, 2, 3), [0], None, PNG, tmp_path / "x.rec")
+    with pytest.warns(fr.FuelrailWarning, match=r"data: 1 image has values outside 0 to 1"):
+        path = np2rec(values.reshape(1, 2, 3), [0], None, PNG, tmp_path / "x.rec")
     assert stored(path)[0].ravel().tolist() == [0, 255, 128, 0, 255, 255]
+
+
+def test_what_is_clipped_is_warned_of_and_rounding_is_not(tmp_path: pathlib.Path) -> None:
+    floats = np.zeros((5, 4, 4), np.float32)
+    floats[2:4] = 200  # levels that nobody has divided by 255
+    first = r"2 images have .*the first is data\[2\]\. Divide levels by 255"
+    with pytest.warns(fr.FuelrailWarning, match=first):
+        np2rec(floats, range(5), None, PNG | {"num_workers": 3}, tmp_path / "floats.rec")
+    with pytest.warns(fr.FuelrailWarning, match=r"3 images have values outside 0 to 255, which"):
+        np2rec(np.full((3, 4, 4), 256), range(3), None, PNG, tmp_path / "integers.rec")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        near = np.full((1, 4, 4), np.nextafter(np.float32(1), np.float32(2)))
+        np2rec(near, [0], None, PNG, tmp_path / "near.rec")
+        np2rec(-near / 600, [0], None, PNG, tmp_path / "below.rec")
 
 
 def test_views_of_any_order_are_packed(tmp_path: pathlib.Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pathlib
 import signal
@@ -128,6 +129,28 @@ def test_a_partial_function_is_the_same_in_the_next_process(
     assert len(fr.open(tmp_path / "x.rec")) == len(files)
 
 
+def test_what_is_done_already_is_a_success_that_says_so(
+    folder: pathlib.Path, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert not fr.pack(folder, tmp_path / "x.rec", resize=40, resume=True).files[0].was_there
+    before = contents(tmp_path)
+    report = fr.pack(folder, tmp_path / "x.rec", resize=40, resume=True)
+    assert [file.was_there for file in report.files] == [True]
+    with pytest.raises(fr.IoError, match=r"already.* found another record 0") as error:
+        fr.pack(folder, tmp_path / "x.rec", resize=39, resume=True)
+    assert "overwrite" in str(error.value)
+    assert contents(tmp_path) == before
+    (tmp_path / "x.lst").write_text("".join(f"{i}\t0\tant/{i}.jpg\n" for i in range(4)))
+    (tmp_path / "ant").mkdir()
+    for i, path in enumerate(sorted(folder.glob("*/*.jpg"))[:4]):
+        (tmp_path / "ant" / f"{i}.jpg").write_bytes(path.read_bytes())
+    params = {"resume": True, "nsplit": 2}
+    parts = im2rec(tmp_path / "x.lst", halved, params, tmp_path / "l.rec")
+    with caplog.at_level(logging.INFO, "fuelrail.mxnet.im2rec"):
+        assert im2rec(tmp_path / "x.lst", halved, params, tmp_path / "l.rec") == parts
+    assert caplog.text.count("was there already, as it should be") == 2
+
+
 def test_other_options_begin_anew_with_a_word(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
     def stop(progress: fr.PackProgress) -> None:
         raise KeyboardInterrupt
@@ -135,7 +158,7 @@ def test_other_options_begin_anew_with_a_word(folder: pathlib.Path, tmp_path: pa
     with pytest.raises(KeyboardInterrupt):
         fr.pack(folder, tmp_path / "x.rec", resume=True, progress=stop)
     assert {path.name for path in tmp_path.iterdir()} == {"x.rec.journal.partial", "x.rec.partial"}
-    with pytest.warns(fr.FuelrailWarning, match="of other options; packing begins anew"):
+    with pytest.warns(fr.FuelrailWarning, match="of other options.*packing begins anew"):
         fr.pack(folder, tmp_path / "x.rec", resize=40, resume=True)
     fr.pack(folder, tmp_path / "y.rec", resize=40)
     assert (tmp_path / "x.rec").read_bytes() == (tmp_path / "y.rec").read_bytes()

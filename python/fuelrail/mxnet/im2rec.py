@@ -135,7 +135,8 @@ def im2rec(
       `X.rec.errors.jsonl`.
     - seed (0): of inter_method 10 and of random transforms, which draw by the image's line.
     - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. To resume, functions
-      are told apart by their names alone.
+      are told apart by their names alone. A file that was there already, as it should be, is logged
+      (INFO).
     - root (the list's folder): what the paths are relative to.
 
     Returns: the path of the file; with nsplit above 1 and no part, those of all parts.
@@ -171,8 +172,8 @@ def np2rec(
     """Packs images that are in memory into a record file.
 
     data: an array of images: (N, H, W) grey, (N, 3, H, W) RGB, (N, 4, H, W) RGBA. Integers are
-        levels from 0 to 255, floats from 0 to 1 (times 255, rounded); what is outside is clipped.
-        An image with a NaN is one that cannot be read.
+        levels from 0 to 255, floats from 0 to 1 (times 255, rounded); what is outside is clipped,
+        with a FuelrailWarning. An image with a NaN is one that cannot be read.
     labels: N numbers, or, to store several for each image, (N, label_width) with `pack_label`.
     transforms, dataset_params: as for `im2rec`, but for root, color, pass_through and resume.
         encoding must be ".png" for RGBA.
@@ -360,6 +361,9 @@ def _output(output_path: object, folder: str, name: str) -> str:
 def _paths(report: PackReport, params: _Params) -> str | list[str]:
     if report.failures:
         _LOG.warning("%d images were left out; %s lists them", len(report.failures), report.report)
+    for made in report.files:
+        if made.was_there:
+            _LOG.info("%s was there already, as it should be", made.path)
     paths = [made.path for made in report.files]
     return paths if params.nsplit > 1 and params.part is None else paths[0]
 

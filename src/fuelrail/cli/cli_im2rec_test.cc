@@ -98,6 +98,9 @@ TEST_F(Im2rec, parts_are_packed_on_their_own_and_merged) {
     EXPECT_EQ(file_contents(out("m") + end), file_contents(out("whole") + end)) << end;
   }
   EXPECT_EQ(call({"merge", out("m.rec"), out("p.part000.rec"), "-q"}).code, 3);
+  const Said twice = call({"merge", out("n.rec"), out("p.part000.rec"), out("p.part000.rec")});
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("the file is to be merged twice"));
   EXPECT_EQ(call({"merge", out("m.rec")}).code, 2);
 }
 
@@ -111,6 +114,21 @@ TEST_F(Im2rec, a_run_that_failed_goes_on_with_resume) {
   EXPECT_EQ(call({"pack", photos(), out("x.rec"), "--resume", "-q"}).code, 0);
   EXPECT_THAT(names_in(out()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
   EXPECT_EQ(records_of(out("x.rec")).size(), 12u);
+}
+
+TEST_F(Im2rec, what_is_done_already_is_a_success_with_resume) {
+  im2rec("train", {"--list", "--recursive", "--chunks", "2"});
+  const std::vector<std::string> options{"--resize", "16", "-q", "--resume"};
+  EXPECT_EQ(im2rec("train_0", options).code, 0);
+  const Said said = im2rec("train", options);
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("there already as this job makes it\n" + out("train_1.rec")));
+  EXPECT_EQ(im2rec("train", {"--resize", "17", "-q", "--resume"}).code, 3);
+  EXPECT_EQ(im2rec("train", {"--resize", "16", "-q"}).code, 3);
+  EXPECT_EQ(call({"pack", photos(), out("x.rec"), "--nsplit", "3", "--part", "1", "-q"}).code, 0);
+  const Said parts = call({"pack", photos(), out("x.rec"), "--nsplit", "3", "-q", "--resume"});
+  EXPECT_EQ(parts.code, 0) << parts.err;
+  EXPECT_THAT(parts.out, HasSubstr("there already as this job makes it\n" + out("x.part002.rec")));
 }
 
 }  // namespace

@@ -120,8 +120,8 @@ ExitCode code_of(const Error& error) {
 }
 
 // What is still to be printed is dropped: its reader may be why the user has had enough.
-int stop(Console& console) {
-  console.say("interrupted");
+int stop(Console& console, const std::string& outcome = "") {
+  console.say(outcome.empty() ? "interrupted" : "interrupted: " + outcome);
   return kInterruptedByUser;
 }
 
@@ -145,8 +145,8 @@ int cli_main(int argc, const char* const* argv) {
     return cli::run(argc, argv, console);
   } catch (const cli::ReaderHasGone&) {
     return cli::kOk;
-  } catch (const cli::Interrupted&) {
-    return cli::stop(console);
+  } catch (const cli::Interrupted& interrupted) {
+    return cli::stop(console, interrupted.outcome());
   } catch (const Error& error) {
     if (cli::interrupted()) return cli::stop(console);
     return cli::fail(console, error.what(), cli::code_of(error));

@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/opening.h"
-#include "fuelrail/cli/signals.h"
-#include "fuelrail/cli/text.h"
+#include "fuelrail/cli/packing.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -17,8 +17,7 @@ struct Arguments {
   std::string source;
   std::string output;
   std::string schema;
-  bool overwrite = false;
-  bool quiet = false;
+  OutputArguments made;
 };
 
 constexpr const char* kFooter = R"(
@@ -38,24 +37,14 @@ Where OUT or its .idx or .frx is there already, nothing is done and the exit cod
 --overwrite is given: then it is replaced when all of the new one is on the disk.)";
 
 int run(const Arguments& arguments, Console& console) {
-  PackResult::File made;
-  {
-    ProgressDisplay progress(console, "converted", "records", arguments.quiet);
-    made =
-        convert(arguments.source, arguments.output,
-                {.schema = arguments.schema,
-                 .overwrite = arguments.overwrite,
-                 .progress =
-                     [&progress](const PackProgress& now) {
-                       progress.update(now.done, now.total);
-                       return !interrupted();
-                     },
-                 .keep_going = [] { return !interrupted(); },
-                 .warn = [&console](const std::string& text) { console.say("warning: " + text); }});
-  }
-  console.print(made.path + ": " + counted(made.records, "record") + ", " +
-                human_bytes(made.bytes) + "\n");
-  return kOk;
+  return run_copying("converted", arguments.made, console, [&](CopyCallbacks callbacks) {
+    return convert(arguments.source, arguments.output,
+                   {.schema = arguments.schema,
+                    .overwrite = arguments.made.overwrite,
+                    .progress = std::move(callbacks.progress),
+                    .keep_going = std::move(callbacks.keep_going),
+                    .warn = std::move(callbacks.warn)});
+  });
 }
 
 }  // namespace
@@ -68,8 +57,7 @@ void add_convert(CLI::App& app, Action& action) {
   command->add_option("OUT", arguments->output, "File to make; its name says the other format")
       ->required();
   add_schema(*command, arguments->schema);
-  command->add_flag("--overwrite", arguments->overwrite, "Replace an output that is there");
-  command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
+  add_output_options(*command, arguments->made);
   command->footer(kFooter);
   command->callback([&action, arguments] {
     action = [arguments](Console& console) { return run(*arguments, console); };

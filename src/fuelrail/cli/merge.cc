@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fuelrail/cli/command.h"
-#include "fuelrail/cli/signals.h"
-#include "fuelrail/cli/text.h"
+#include "fuelrail/cli/packing.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -16,8 +16,7 @@ namespace {
 struct MergeArguments {
   std::string output;
   std::vector<std::string> sources;
-  bool overwrite = false;
-  bool quiet = false;
+  OutputArguments made;
 };
 
 constexpr const char* kMergeFooter = R"(
@@ -27,29 +26,20 @@ Examples:
 
 The records are copied as they are, one file after the other, and their checksums verified. Index and
 sidecar are joined with them: the parts that 'fuelrail pack --nsplit' has made, each on another
-machine even, give byte for byte the file that it makes without.
+machine even, give byte for byte the file that it makes without. A key must not be in two of them, nor
+a file be named twice.
 
 Where OUT or its .idx or .frx is there already, nothing is done and the exit code is 3, unless
 --overwrite is given: then it is replaced when all of the new one is on the disk.)";
 
 int run_merge(const MergeArguments& arguments, Console& console) {
-  PackResult::File made;
-  {
-    ProgressDisplay progress(console, "merged", "records", arguments.quiet);
-    made =
-        merge(arguments.sources, arguments.output,
-              {.overwrite = arguments.overwrite,
-               .progress =
-                   [&progress](const PackProgress& now) {
-                     progress.update(now.done, now.total);
-                     return !interrupted();
-                   },
-               .keep_going = [] { return !interrupted(); },
-               .warn = [&console](const std::string& text) { console.say("warning: " + text); }});
-  }
-  console.print(made.path + ": " + counted(made.records, "record") + ", " +
-                human_bytes(made.bytes) + "\n");
-  return kOk;
+  return run_copying("merged", arguments.made, console, [&](CopyCallbacks callbacks) {
+    return merge(arguments.sources, arguments.output,
+                 {.overwrite = arguments.made.overwrite,
+                  .progress = std::move(callbacks.progress),
+                  .keep_going = std::move(callbacks.keep_going),
+                  .warn = std::move(callbacks.warn)});
+  });
 }
 
 }  // namespace
@@ -61,8 +51,7 @@ void add_merge(CLI::App& app, Action& action) {
       ->required();
   command->add_option("IN", arguments->sources, "Files of the same format, in their order")
       ->required();
-  command->add_flag("--overwrite", arguments->overwrite, "Replace an output that is there");
-  command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
+  add_output_options(*command, arguments->made);
   command->footer(kMergeFooter);
   command->callback([&action, arguments] {
     action = [arguments](Console& console) { return run_merge(*arguments, console); };

@@ -40,7 +40,8 @@ the exit code is 1. Within --max-errors they are left out of what is written, as
 cannot be listed, which counts as one; beyond it nothing is written.
 
 Where OUT, a part of it, or an .idx or .frx of theirs is there already, nothing is done and the exit
-code is 3, unless --overwrite is given: then it is replaced when all of the new one is on the disk.)";
+code is 3, unless --overwrite is given: then it is replaced when all of the new one is on the disk.
+With --resume it is compared with what would be packed, image for image, and kept where it is that.)";
 
 int run(const Arguments& arguments, Console& console) {
   PackOptions options = arguments.options;

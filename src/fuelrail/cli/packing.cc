@@ -1,18 +1,23 @@
 #include "fuelrail/cli/packing.h"
 
 #include <CLI/CLI.hpp>
+#include <utility>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 
 namespace fuelrail::cli {
 namespace {
 
+void report_file(const PackResult::File& file, Console& console) {
+  console.print(file.path + ": " + counted(file.records, "record") + ", " +
+                human_bytes(file.bytes) +
+                (file.was_there ? ", there already as this job makes it" : "") + "\n");
+}
+
 void report_packed(const PackResult& result, Console& console) {
-  for (const PackResult::File& file : result.files) {
-    console.print(file.path + ": " + counted(file.records, "record") + ", " +
-                  human_bytes(file.bytes) + "\n");
-  }
+  for (const PackResult::File& file : result.files) report_file(file, console);
   if (result.unassigned > 0) {
     console.print(counted(result.unassigned, "image") + " in no part: the fractions leave " +
                   (result.unassigned == 1 ? "it" : "them") + " out\n");
@@ -24,7 +29,33 @@ void report_packed(const PackResult& result, Console& console) {
   }
 }
 
+CopyCallbacks callbacks_of(ProgressDisplay& progress, Console& console) {
+  return {.progress =
+              [&progress](const PackProgress& now) {
+                progress.update(now.done, now.total);
+                return !interrupted();
+              },
+          .keep_going = [] { return !interrupted(); },
+          .warn = [&console](const std::string& text) { console.say("warning: " + text); }};
+}
+
 }  // namespace
+
+void add_output_options(CLI::App& command, OutputArguments& arguments) {
+  command.add_flag("--overwrite", arguments.overwrite, "Replace an output that is there");
+  command.add_flag("-q,--quiet", arguments.quiet, "Show no progress");
+}
+
+int run_copying(const std::string& verb, const OutputArguments& arguments, Console& console,
+                const std::function<PackResult::File(CopyCallbacks)>& copy) {
+  PackResult::File made;
+  {
+    ProgressDisplay progress(console, verb, "records", arguments.quiet);
+    made = copy(callbacks_of(progress, console));
+  }
+  report_file(made, console);
+  return kOk;
+}
 
 void add_packing_options(CLI::App& command, PackingArguments& arguments) {
   command.add_option("--nsplit", arguments.nsplit,
@@ -34,10 +65,11 @@ void add_packing_options(CLI::App& command, PackingArguments& arguments) {
   command.add_option("--max-errors", arguments.max_errors,
                      "Images that may be left out: a count (12) or a percentage (1.5%); default " +
                          arguments.max_errors);
-  command.add_flag("--overwrite", arguments.overwrite, "Replace an output that is there");
-  command.add_flag("--resume", arguments.resume,
-                   "Go on with what a killed or failed run of the same command has left");
-  command.add_flag("-q,--quiet", arguments.quiet, "Show no progress");
+  command.add_flag(
+      "--resume", arguments.resume,
+      "Go on with what a killed or failed run of the same command has left, and keep an "
+      "output that is there as this command makes it; Ctrl-C then keeps what was begun");
+  add_output_options(command, arguments.output);
 }
 
 int run_packing(const std::string& source, const std::string& output, PackOptions options,
@@ -46,21 +78,25 @@ int run_packing(const std::string& source, const std::string& output, PackOption
   options.max_errors = {.count = allowance.count, .fraction = allowance.fraction};
   options.nsplit = arguments.nsplit;
   options.part = arguments.part;
-  options.overwrite = arguments.overwrite;
+  options.overwrite = arguments.output.overwrite;
   options.resume = arguments.resume;
-  options.keep_going = [] { return !interrupted(); };
-  options.warn = [&console](const std::string& text) { console.say("warning: " + text); };
   options.failed = [&console](const PackFailure& failure) {
     console.say("warning: " + failure.path + " is left out: " + failure.reason);
   };
   PackResult result;
-  {
-    ProgressDisplay progress(console, "packed", "images", arguments.quiet);
-    options.progress = [&progress](const PackProgress& now) {
-      progress.update(now.done, now.total);
-      return !interrupted();
-    };
+  try {
+    ProgressDisplay progress(console, "packed", "images", arguments.output.quiet);
+    CopyCallbacks callbacks = callbacks_of(progress, console);
+    options.progress = std::move(callbacks.progress);
+    options.keep_going = std::move(callbacks.keep_going);
+    options.warn = std::move(callbacks.warn);
     result = pack(source, output, options);
+  } catch (const Error&) {
+    if (!interrupted()) throw;
+    throw Interrupted(
+        arguments.resume ? "what was begun stays, and the same command goes on with it"
+                         : "what was begun is removed, files that are complete stay; with --resume "
+                           "from the first run on, the same command goes on where it was");
   }
   report_packed(result, console);
   return result.failures.empty() ? kOk : kDataProblem;

@@ -1,6 +1,8 @@
-// What the commands that pack have in common: `pack` and `im2rec`.
+// What the commands that make record files have in common: `pack` and `im2rec`, which pack images,
+// `convert` and `merge`, which copy records.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,16 +15,35 @@ class App;
 
 namespace fuelrail::cli {
 
+struct OutputArguments {
+  bool overwrite = false;
+  bool quiet = false;
+};
+
+// Adds --overwrite and --quiet. Lifetime: the arguments outlive the parsing.
+void add_output_options(CLI::App& command, OutputArguments& arguments);
+
+// By which a job that copies records speaks with the user.
+struct CopyCallbacks {
+  std::function<bool(const PackProgress&)> progress;
+  std::function<bool()> keep_going;
+  std::function<void(const std::string&)> warn;
+};
+
+// Copies records by `copy`, and says how far it is and what was made. `verb`: "merged". Returns: an
+// ExitCode.
+int run_copying(const std::string& verb, const OutputArguments& arguments, Console& console,
+                const std::function<PackResult::File(CopyCallbacks)>& copy);
+
 struct PackingArguments {
   uint64_t nsplit = 1;
   std::optional<uint64_t> part{};
   std::string max_errors{};  // a count or a percentage
-  bool overwrite = false;
   bool resume = false;
-  bool quiet = false;
+  OutputArguments output{};
 };
 
-// Adds --nsplit, --part, --max-errors (its default is what `arguments` has), --overwrite, --resume
+// Adds --nsplit, --part, --max-errors (its default is what `arguments` has), --resume, --overwrite
 // and --quiet. Lifetime: the arguments outlive the parsing.
 void add_packing_options(CLI::App& command, PackingArguments& arguments);
 

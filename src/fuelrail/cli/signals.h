@@ -3,11 +3,21 @@
 
 #include <csignal>
 #include <exception>
+#include <string>
+#include <utility>
 
 namespace fuelrail::cli {
 
 // Thrown where a command finds that the user wants it to end.
-class Interrupted : public std::exception {};
+class Interrupted : public std::exception {
+ public:
+  // `outcome`: what becomes of what was begun, where anything was.
+  explicit Interrupted(std::string outcome = "") : outcome_(std::move(outcome)) {}
+  const std::string& outcome() const { return outcome_; }
+
+ private:
+  std::string outcome_;
+};
 
 // While it lives, an interrupt (Ctrl-C) is noted instead of ending the process (a second one does
 // end it), and writing to a closed pipe or past a file size limit is an error that `write` returns.

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -27,51 +29,67 @@ T load_native(const std::byte* at) {
   return value;
 }
 
-// The level of a float from 0 to 1. Sets `is_number` to false for NaN.
-uint8_t level_of_float(double value, bool& is_number) {
+// What is wrong with an image's values.
+struct Found {
+  bool nan = false;
+  bool clipped = false;  // by more than rounding would move it
+};
+
+// The level of a float from 0 to 1.
+uint8_t level_of_float(double value, Found& found) {
   const double level = value * 255;
-  if (level >= 255) return 255;
+  if (level >= 255) {
+    if (level >= 255.5) found.clipped = true;
+    return 255;
+  }
   if (level > 0) return static_cast<uint8_t>(level + 0.5);
-  if (std::isnan(level)) is_number = false;
+  if (level <= -0.5) found.clipped = true;
+  if (std::isnan(level)) found.nan = true;
   return 0;
 }
 
 template <typename T>
-uint8_t level_of(const std::byte* at, bool& is_number) {
+uint8_t level_of(const std::byte* at, Found& found) {
   if constexpr (std::is_same_v<T, Half>) {
-    return level_of_float(from_half(load_native<uint16_t>(at)), is_number);
+    return level_of_float(from_half(load_native<uint16_t>(at)), found);
   } else if constexpr (std::is_floating_point_v<T>) {
-    return level_of_float(load_native<T>(at), is_number);
+    return level_of_float(load_native<T>(at), found);
   } else {
     const T value = load_native<T>(at);
     if constexpr (std::is_signed_v<T>) {
-      if (value < 0) return 0;
+      if (value < 0) {
+        found.clipped = true;
+        return 0;
+      }
     }
     if constexpr (sizeof(T) > 1) {
-      if (value > 255) return 255;
+      if (value > 255) {
+        found.clipped = true;
+        return 255;
+      }
     }
     return static_cast<uint8_t>(value);
   }
 }
 
-// One image, channel after channel, as interleaved levels. Returns: whether all were numbers.
+// One image, channel after channel, as interleaved levels.
 template <typename T>
-bool interleave(const ImageArrays& arrays, const std::byte* image, ImageView to) {
-  bool all_numbers = true;
+Found interleave(const ImageArrays& arrays, const std::byte* image, ImageView to) {
+  Found found;
   for (int64_t c = 0; c < arrays.channels; ++c) {
     for (int64_t y = 0; y < arrays.height; ++y) {
       const std::byte* at = image + c * arrays.strides_bytes[1] + y * arrays.strides_bytes[2];
       uint8_t* out = to.row(y) + c;
       for (int64_t x = 0; x < arrays.width; ++x, at += arrays.strides_bytes[3]) {
-        *out = level_of<T>(at, all_numbers);
+        *out = level_of<T>(at, found);
         out += arrays.channels;
       }
     }
   }
-  return all_numbers;
+  return found;
 }
 
-using Interleave = bool (*)(const ImageArrays&, const std::byte*, ImageView);
+using Interleave = Found (*)(const ImageArrays&, const std::byte*, ImageView);
 
 Interleave interleave_of(ArrayElement element) {
   switch (element) {
@@ -115,20 +133,42 @@ class ArraySource final : public PackSource {
     out.storage.resize(static_cast<size_t>(arrays_.height * arrays_.width * arrays_.channels));
     const ImageView pixels{reinterpret_cast<uint8_t*>(out.storage.data()), arrays_.height,
                            arrays_.width, arrays_.channels, arrays_.width * arrays_.channels};
-    if (!interleave_(arrays_, arrays_.data + n * arrays_.strides_bytes[0], pixels)) {
+    const Found found = interleave_(arrays_, arrays_.data + n * arrays_.strides_bytes[0], pixels);
+    if (found.nan) {
       throw CorruptError("the image has a value that is not a number",
                          {.expected = "floats from 0 to 1", .found = "NaN"});
     }
+    if (found.clipped) note_clipped(i);
     out.pixels = pixels;
     out.id = i;
     const auto labels = arrays_.labels.begin() + n * arrays_.label_width;
     out.labels.assign(labels, labels + arrays_.label_width);
   }
 
+  // What to tell the user of values that were clipped; empty where none was. Requires: all images
+  // that will be have been read.
+  std::string clipped() const {
+    if (clipped_ == 0) return "";
+    const bool floats = arrays_.element >= ArrayElement::kFloat16;
+    return fmt::format("{}: {} image{} values outside {}, which are clipped; the first is {}{}",
+                       arrays_.name, clipped_.load(), clipped_ == 1 ? " has" : "s have",
+                       floats ? "0 to 1" : "0 to 255", path(first_clipped_),
+                       floats ? ". Divide levels by 255, or give them as integers" : "");
+  }
+
  private:
+  void note_clipped(uint64_t i) const {
+    ++clipped_;
+    uint64_t first = first_clipped_;
+    while (i < first && !first_clipped_.compare_exchange_weak(first, i)) {
+    }
+  }
+
   const ImageArrays& arrays_;
   Interleave interleave_;
   std::vector<std::string> classes_;
+  mutable std::atomic<uint64_t> clipped_ = 0;  // images
+  mutable std::atomic<uint64_t> first_clipped_ = std::numeric_limits<uint64_t>::max();
 };
 
 [[noreturn]] void refuse_arrays(std::string failure, std::string expected, std::string found,
@@ -173,7 +213,9 @@ PackResult pack_arrays(const ImageArrays& arrays, const std::string& output,
     for (const std::string& uri : output_uris(output, options)) refuse_existing(uri);
   }
   const ArraySource source(arrays);
-  return PackJob(source, {}, output, options).run();
+  PackResult result = PackJob(source, {}, output, options).run();
+  if (const std::string said = source.clipped(); !said.empty() && options.warn) options.warn(said);
+  return result;
 }
 
 }  // namespace fuelrail

@@ -1,6 +1,5 @@
 #include "fuelrail/pack/convert.h"
 
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -20,10 +19,7 @@ void check_formats(const std::string& source, const std::string& output, bool ha
                                 .expected = "a .rec or .ffr file",
                                 .remedy = "Convert its files one by one; pack a folder of images"});
   }
-  const auto plain = [](const std::string& uri) {
-    return std::filesystem::path(uri).lexically_normal();
-  };
-  if (plain(source) == plain(output)) {
+  if (plain_name(source) == plain_name(output)) {
     throw InvalidArgumentError(
         "source and output are the same file",
         {.path = output, .remedy = "Give the output another name, and rename it afterwards"});
@@ -87,9 +83,7 @@ PackResult::File convert(const std::string& source, const std::string& output,
   Part part(output, stream->size(), options.overwrite);
   Converter(*stream, part).run(source, options);
   part.finish();
-  part.begin_commit();
-  part.commit_companions();
-  part.commit_data();
+  part.commit();
   return {part.uri(), part.records(), part.bytes()};
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
+#include <algorithm>
+#include <compare>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -20,13 +22,15 @@ namespace {
 void check_merged_names(const std::vector<std::string>& sources, const std::string& output) {
   const std::string_view extension = record_format_of(output).extension;
   if (sources.empty()) throw InvalidArgumentError("there is nothing to merge", {.path = output});
-  const auto plain = [](const std::string& uri) {
-    return std::filesystem::path(file_system_for(uri).absolute(uri)).lexically_normal();
-  };
+  std::set<std::string> names;
   for (const std::string& source : sources) {
-    if (plain(source) == plain(output)) {
+    if (plain_name(source) == plain_name(output)) {
       throw InvalidArgumentError("the output is one of the files that are merged into it",
                                  {.path = output, .remedy = "Give the output another name"});
+    }
+    if (!names.insert(plain_name(source)).second) {
+      throw InvalidArgumentError("the file is to be merged twice",
+                                 {.path = source, .remedy = "Name every file once"});
     }
     if (record_format_of(source).extension == extension) continue;
     throw InvalidArgumentError("files of two formats cannot be merged",
@@ -36,10 +40,62 @@ void check_merged_names(const std::vector<std::string>& sources, const std::stri
   }
 }
 
+// The keys of all files so far: a key must not be in two of them.
+class MergedKeys {
+ public:
+  explicit MergedKeys(const std::vector<std::string>& files) : files_(files) {}
+
+  void add(uint64_t key) { keys_.push_back({.key = key, .file = file_}); }
+
+  // All keys of the next file have been added. Returns: how many of them an earlier record of the
+  // file has. Errors: InvalidArgumentError for one that an earlier file has.
+  uint64_t end_file() {
+    const auto own = keys_.begin() + static_cast<int64_t>(before_);
+    std::sort(own, keys_.end());
+    uint64_t repeated = 0;
+    for (auto at = own; at != keys_.end(); ++at) repeated += at != own && at->key == at[-1].key;
+    // Parts of one job hardly ever overlap.
+    if (own != keys_.begin() && own != keys_.end() && own->key <= own[-1].key) {
+      std::inplace_merge(keys_.begin(), own, keys_.end());
+      refuse_shared();
+    }
+    before_ = keys_.size();
+    ++file_;
+    return repeated;
+  }
+
+ private:
+  struct Entry {
+    uint64_t key;
+    uint32_t file;
+    auto operator<=>(const Entry&) const = default;
+  };
+
+  void refuse_shared() const {
+    const auto shared = std::adjacent_find(
+        keys_.begin(), keys_.end(),
+        [](const Entry& a, const Entry& b) { return a.key == b.key && a.file != b.file; });
+    if (shared == keys_.end()) return;
+    throw InvalidArgumentError(
+        "two of the files that are to be merged have the same key",
+        {.path = files_[shared[1].file],
+         .expected = "keys that no file before it has",
+         .found = fmt::format("{}, which {} has too", shared->key, files_[shared->file]),
+         .remedy = "Leave out what is there twice; files of separate jobs, whose ids begin anew, "
+                   "can be opened together as they are"});
+  }
+
+  const std::vector<std::string>& files_;
+  std::vector<Entry> keys_;  // sorted, but for those of the file that is being added
+  size_t before_ = 0;        // keys of the files before it
+  uint32_t file_ = 0;
+};
+
 class Merger {
  public:
-  Merger(Part& to, const MergeOptions& options, uint64_t total)
-      : to_(to), progress_(options.progress, total) {}
+  Merger(Part& to, const std::vector<std::string>& sources, const MergeOptions& options,
+         uint64_t total)
+      : to_(to), all_keys_(sources), warn_(options.warn), progress_(options.progress, total) {}
 
   void add(const std::string& source, RecordStream& from) {
     const uint64_t first = to_.records();
@@ -57,6 +113,10 @@ class Merger {
     SidecarWriter checked;
     from.finish(checked);
     add_known(source, *from.sidecar(), first == 0);
+    if (const uint64_t repeated = all_keys_.end_file(); repeated > 0 && warn_) {
+      warn_(fmt::format("{}: {} of its {} records have a key that an earlier one has", source,
+                        repeated, from.size()));
+    }
   }
 
   void finish() {
@@ -72,6 +132,7 @@ class Merger {
     const uint64_t own = record.numbered ? first + i : record.own_key;
     const uint64_t key = record.key && !(record.numbered && *record.key == i) ? *record.key : own;
     to_.append(record.payload, record.crc, key);
+    all_keys_.add(key);
     if (to_.has_index()) return;
     keys_differ_ = keys_differ_ || key != own;
     keys_.push_back(key);
@@ -110,6 +171,8 @@ class Merger {
   }
 
   Part& to_;
+  MergedKeys all_keys_;
+  const std::function<void(const std::string&)>& warn_;
   ProgressReporter progress_;
   std::vector<uint64_t> keys_;  // where the output has no index
   bool keys_differ_ = false;
@@ -127,15 +190,13 @@ PackResult::File merge(const std::vector<std::string>& sources, const std::strin
   uint64_t total = 0;
   for (const std::string& source : sources) total += open_record_stream(source, opening)->size();
   Part part(output, total, options.overwrite);
-  Merger merger(part, options, total);
+  Merger merger(part, sources, options, total);
   for (const std::string& source : sources) {
     merger.add(source, *open_record_stream(source, opening));
   }
   merger.finish();
   part.finish();
-  part.begin_commit();
-  part.commit_companions();
-  part.commit_data();
+  part.commit();
   return {part.uri(), part.records(), part.bytes()};
 }
 

@@ -25,11 +25,14 @@ struct MergeOptions {
 // one job (PackOptions::nsplit) give, byte for byte and with index and sidecar, what the job
 // without parts makes.
 //
-// The output gets its name as a packed file does (part.h). Memory: the longest record, and 20 bytes
-// a record.
+// A key must not be in two sources; one that a single source has more than once is warned of.
 //
-// Errors: InvalidArgumentError for no source, for names of different formats, for an output that is
-// one of the sources, and for sources whose class names differ; UnsupportedError for a source whose
+// The output gets its name as a packed file does (part.h). Memory: the longest record, and at most
+// 52 bytes a record.
+//
+// Errors: InvalidArgumentError for no source, for one that is given twice, for names of different
+// formats, for an output that is one of the sources, and for sources that share a key or whose
+// class names differ; UnsupportedError for a source whose
 // sidecar has something else that cannot be rebuilt; as `convert` for all that is read and written.
 // After any of them there is no output.
 PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,

@@ -54,7 +54,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
   const std::string job = describe_job(source, plan, options);
   const std::string lock = plan.front().uri;
   for (PlannedPart& part : plan) parts_.push_back({.plan = std::move(part)});
-  if (!PackJournal::is_left(lock)) refuse_existing_parts();
+  if (!PackJournal::is_left(lock)) look_at_existing_parts();
   journal_ = std::make_unique<PackJournal>(lock, job, options.resume,
                                            std::chrono::milliseconds(options.journal_interval_ms));
 }
@@ -65,7 +65,7 @@ PackResult PackJob::run() {
             failures_.back().path);
   }
   resume();
-  refuse_existing_parts();
+  look_at_existing_parts();
   if (together()) {
     for (Planned& planned : parts_) {
       if (!planned.done && planned.part == nullptr) open(planned);
@@ -76,10 +76,14 @@ PackResult PackJob::run() {
   return result();
 }
 
-void PackJob::refuse_existing_parts() const {
+// What has an output's name is compared with what the job makes, but not where that would cost what
+// a killed run has left.
+void PackJob::look_at_existing_parts() {
   if (options_.overwrite) return;
-  for (const Planned& planned : parts_) {
-    if (!planned.done) refuse_existing(planned.plan.uri);
+  for (Planned& planned : parts_) {
+    if (planned.done) continue;
+    planned.is_there = options_.resume && planned.taken == 0 && is_file(planned.plan.uri);
+    if (!planned.is_there) refuse_existing(planned.plan.uri);
   }
 }
 
@@ -90,7 +94,8 @@ void PackJob::resume() {
     if (options_.warn) options_.warn(parts_.front().plan.uri + ": " + what);
   };
   if (journal_->was_foreign()) {
-    say("what was left here is another job's, or of other options; packing begins anew");
+    say("what was left here is of another job, of other options or of another version of fuelrail; "
+        "packing begins anew");
   }
   if (!journal_->left()) return;
   const JournalContents left = *journal_->left();
@@ -136,6 +141,7 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   if (planned.done) {
     planned.made.path = planned.plan.uri;
     planned.made.bytes = completed->second.size_bytes;
+    planned.made.was_there = true;
     bytes_done_ += planned.made.bytes;
   }
   return planned.taken == images;
@@ -179,7 +185,11 @@ void PackJob::write_all() {
     Planned& planned = parts_[number];
     if (planned.done) continue;
     if (planned.part == nullptr) open(planned);
-    write_part(planned, images, progress);
+    if (planned.is_there) {
+      compare_part(planned, static_cast<uint32_t>(number), images, progress);
+    } else {
+      write_part(planned, images, progress);
+    }
     if (done_ == total_) progress.report();  // before the last names: it may stop the job
     if (!together()) commit(number, number + 1);
   }
@@ -196,6 +206,57 @@ void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& pro
     give_up("no image of the file can be read", planned.plan.uri);
   }
   if (together()) bytes_done_ += planned.part->bytes();
+}
+
+// The journal hears of the part's images when all of them are as they should be.
+void PackJob::compare_part(Planned& planned, uint32_t number, Images& images,
+                           ProgressReporter& progress) {
+  planned.part->leave_nothing();
+  const uint64_t done_before = done_;
+  const size_t failures_before = failures_.size();
+  std::vector<JournalItem> items;
+  try {
+    MadeAlready there(planned.plan.uri, source_.classes(), options_.keep_going);
+    while (planned.taken < planned.plan.images.size()) {
+      compare_image(planned, next_image(images, progress), there, items);
+      progress.advance(done_, bytes_done_);
+      progress.report_when_due();
+    }
+    const FileIdentity identity = there.finish();
+    planned.made = {planned.plan.uri, there.records(), identity.size_bytes, true};
+    size_t failure = failures_before;
+    for (const JournalItem& item : items) {
+      if (item.framed_bytes > 0) {
+        journal_->add_record(item.framed_bytes, item.crc);
+      } else {
+        journal_->add_left_out(failures_[failure++].reason);
+      }
+    }
+    journal_->add_completed(number, identity);
+  } catch (const Error&) {
+    if (done_before == 0) journal_->finish();  // there is nothing to go on with
+    throw;
+  }
+  planned.part.reset();
+  planned.done = true;
+  bytes_done_ += planned.made.bytes;
+}
+
+void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& there,
+                            std::vector<JournalItem>& items) {
+  const std::string path = source_.path(planned.plan.images[planned.taken]);
+  JournalItem item;
+  if (packed.failure.empty()) {
+    item = {static_cast<uint32_t>(there.take(packed.payload, packed.crc, path)), packed.crc};
+  } else {
+    leave_out({path, packed.failure});
+    if (left_out().too_many()) {
+      there.refuse(fmt::format("nothing to compare {} with: {}", path, packed.failure));
+    }
+  }
+  items.push_back(item);
+  ++planned.taken;
+  ++done_;
 }
 
 void PackJob::write_image(Planned& planned, PackedImage packed) {
@@ -274,7 +335,7 @@ void PackJob::give_up(const std::string& failure, const std::string& path) {
        .expected = fmt::format("at most {} of {} images left out", images.allowed, images.all),
        .found = fmt::to_string(images.count),
        .remedy = fmt::format("{} lists what was found so far; mend or remove it, or allow more "
-                             "with --max-errors (in Python `max_errors`)",
+                             "(max_errors, --max-errors)",
                              report_uri_)});
 }
 

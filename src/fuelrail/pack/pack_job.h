@@ -8,6 +8,7 @@
 #include "fuelrail/base/ordered_work.h"
 #include "fuelrail/pack/image_reader.h"
 #include "fuelrail/pack/journal.h"
+#include "fuelrail/pack/made_already.h"
 #include "fuelrail/pack/pack_source.h"
 #include "fuelrail/pack/packer.h"
 #include "fuelrail/pack/part.h"
@@ -34,6 +35,7 @@ class PackJob {
     std::unique_ptr<Part> part{};  // while it is being written
     PackResult::File made{};       // when it has its name
     bool done = false;             // it has its name
+    bool is_there = false;         // a file has its name, and nothing says whose it is
     uint64_t taken = 0;            // images of it that were dealt with
   };
   using Images = OrderedWork<PackedImage>;
@@ -50,11 +52,14 @@ class PackJob {
   bool resume_part(size_t number, const JournalContents& left);
   bool still_fails(uint64_t image, std::string& reason) const;
 
-  void refuse_existing_parts() const;
+  void look_at_existing_parts();
   void open_as_left(Planned& planned) const;
   void open(Planned& planned) const;
   void write_all();
   void write_part(Planned& planned, Images& images, ProgressReporter& progress);
+  void compare_part(Planned& planned, uint32_t number, Images& images, ProgressReporter& progress);
+  void compare_image(Planned& planned, PackedImage packed, MadeAlready& there,
+                     std::vector<JournalItem>& items);
   void write_image(Planned& planned, PackedImage packed);
   void leave_out(PackFailure failure);
   LeftOut left_out() const;

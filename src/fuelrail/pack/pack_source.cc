@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/files/image_list.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/pack/open_input.h"
@@ -53,44 +53,33 @@ class FolderSource final : public PackSource {
 
 class ListSource final : public PackSource {
  public:
-  explicit ListSource(std::vector<ListedImage> images) : images_(std::move(images)) {}
+  ListSource(ImageList images, std::string root)
+      : images_(std::move(images)), root_(std::move(root)) {}
 
   uint64_t size() const override { return images_.size(); }
   const std::vector<std::string>& classes() const override { return classes_; }
-  std::string path(uint64_t i) const override { return images_[i].path; }
+  std::string path(uint64_t i) const override { return listed_uri(images_.path(i), root_); }
   std::string description(uint64_t i) const override {
-    const ListedImage& image = images_[i];
-    return fmt::format("{} {} {}", image.id, fmt::join(image.labels, " "), image.path);
+    return fmt::format("{} {} {}", images_.id(i), fmt::join(images_.labels(i), " "), path(i));
   }
 
   void read(uint64_t i, SourceImage& out) const override {
-    const ListedImage& image = images_[i];
-    const std::shared_ptr<const Source> source = file_system_for(image.path).open(image.path);
+    const std::string from = path(i);
+    const std::shared_ptr<const Source> source = file_system_for(from).open(from);
     check_length(source->size_bytes());
     out.storage.resize(source->size_bytes());
     source->read(0, out.storage);
-    out.id = image.id;
+    out.id = images_.id(i);
     out.encoded = out.storage;
-    out.labels = image.labels;
+    const std::span<const float> labels = images_.labels(i);
+    out.labels.assign(labels.begin(), labels.end());
   }
 
  private:
-  std::vector<ListedImage> images_;
+  ImageList images_;
+  std::string root_;
   std::vector<std::string> classes_;
 };
-
-void check_label_width(const std::string& uri, std::vector<ListedImage>& images,
-                       const ListRules& rules) {
-  std::erase_if(images, [&](const ListedImage& image) {
-    if (image.labels.size() == *rules.label_width) return false;
-    const CorruptError error(fmt::format("line {}: another number of labels", image.line),
-                             {.path = uri,
-                              .expected = fmt::to_string(*rules.label_width),
-                              .found = fmt::to_string(image.labels.size())});
-    if (!rules.leave_out || !rules.leave_out(error)) throw error;
-    return true;
-  });
-}
 
 std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& root,
                                      const OpenOptions& options, const ListRules& rules) {
@@ -121,12 +110,11 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
                          "class_folders (in Python `schema=\"class_folders\"`)"
                        : ""});
   }
-  std::vector<ListedImage> images = read_image_list(uri, root, rules.leave_out);
-  if (rules.label_width) check_label_width(uri, images, rules);
+  ImageList images = read_image_list(uri, rules);
   if (const std::string found = repeated_ids(images); !found.empty() && options.warn) {
     options.warn(uri + ": " + found);
   }
-  return std::make_unique<ListSource>(std::move(images));
+  return std::make_unique<ListSource>(std::move(images), root_of_list(uri, root));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/container/files/image_list.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/sample.h"
 
@@ -56,18 +57,11 @@ class PackSource {
 // folder of images (files/folder_scan.h).
 std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images);
 
-struct ListRules {
-  std::optional<uint64_t> label_width{};  // every line must have so many labels
-  // Asked of each line that cannot be used; true passes over it. Default: it is thrown.
-  std::function<bool(const CorruptError&)> leave_out{};
-};
-
 // A directory: what open_container makes of it; an image's id is its index there. A `.lst`: what
-// read_image_list makes of it, relative to `root`; `rules` says which lines
-// will do. `options.warn` hears, beside what open_container says, of ids that a list has more than
-// once. Errors: NotFoundError, IoError, CorruptError
-// (see image_list.h and open_input.h; also when there is no image); InvalidArgumentError for
-// anything else, and for a root that is given with a directory.
+// read_image_list makes of it by `rules`, relative to `root`. `options.warn` hears, beside what
+// open_container says, of ids that a list has more than once. Errors: NotFoundError, IoError,
+// CorruptError (see image_list.h and open_input.h; also when there is no image);
+// InvalidArgumentError for anything else, and for a root that is given with a directory.
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
                                              const OpenOptions& options,
                                              const ListRules& rules = {});

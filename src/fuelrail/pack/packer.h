@@ -59,8 +59,8 @@ struct PackOptions {
 
   // Parts by position: part k of n is the images from N * k / n to N * (k + 1) / n, both cut to
   // whole numbers, so that none is empty and they differ by one image at most. With OUT = `X.rec`
-  // and n above 1 they become `X.part000.rec` and so on; `merge` makes OUT of them, byte for byte.
-  // Not together with `split`.
+  // and n above 1 they become `X.part000.rec` and so on (more digits above 1,000 parts); `merge`
+  // makes OUT of them, byte for byte. Not together with `split`.
   uint64_t nsplit = 1;
   std::optional<uint64_t> part{};  // this one alone, counted from 0; default: all, one by one
 
@@ -70,7 +70,8 @@ struct PackOptions {
   bool overwrite = false;
 
   // Go on with what a killed or failed run of the same job has left; without one, begin. A run that
-  // fails leaves what it has written, and its journal, for the next. See `pack`.
+  // fails leaves what it has written, and its journal, for the next. An output that is there, and
+  // is what the job makes, stays. See `pack`.
   bool resume = false;
 
   // Speed.
@@ -103,6 +104,7 @@ struct PackResult {
     std::string path;
     uint64_t records = 0;
     uint64_t bytes = 0;
+    bool was_there = false;  // made by an earlier run, which `resume` has found
   };
   std::vector<File> files;            // in the order of the parts
   std::vector<PackFailure> failures;  // folders, then images left out, in the source's order
@@ -131,13 +133,17 @@ struct PackResult {
 // (journal.h), as does one with `resume` that fails. A run with `resume`, of the same source and
 // options (those that change the result), reads back and checks what is there, image for image,
 // tries those that were left out again, and goes on behind the last one that is as it should be.
-// Parts that have their names stay as they are. The result is, byte
+// Parts that have their names stay as they are. Where nothing says whose an output is that is there
+// (and `overwrite` is not given), every image is prepared once more and compared with its record:
+// where all are the same, and so are index and classes, the output stays; otherwise it is an error
+// as without `resume`. The result is, byte
 // for byte, that of a run that was never stopped, as long as the images have not changed and a
 // PixelFunction gives the same pixels again. Where nothing fits it says so and begins anew. The
 // order of the source, its ids, labels and paths, are part of what must be the same.
 //
 // Memory: at most 64 MiB of images that wait for their turn, the pixels and bytes of one image a
-// thread, and 20 bytes a record.
+// thread, 20 bytes a record and 16 an image; and what is known of the source: its names, and of a
+// list the labels and 32 bytes a line.
 //
 // Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);
 // IoError (also: the output is there and `overwrite` is not given; another pack is writing it);

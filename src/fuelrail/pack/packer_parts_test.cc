@@ -91,6 +91,17 @@ TEST_F(Packer, more_parts_than_images_are_refused) {
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
+TEST_F(Packer, above_a_thousand_parts_their_names_still_sort_in_their_order) {
+  std::string text;
+  for (int i = 0; i < 1001; ++i) text += std::to_string(i) + "\t0\tphotos/ant/0.jpg\n";
+  write_file(directory_ / "x.lst", text);
+  for (const uint64_t part : {7, 1000}) {
+    pack(directory_ / "x.lst", out("x.ffr"), {.nsplit = 1001, .part = part, .threads = 1});
+  }
+  EXPECT_THAT(names_in(out()), ElementsAre("x.part0007.ffr", "x.part0007.ffr.frx", "x.part1000.ffr",
+                                           "x.part1000.ffr.frx"));
+}
+
 TEST_F(Packer, parts_that_are_finished_stay_when_too_many_images_fail) {
   write_file(photo("bee/3.jpg"), "no image");  // the ninth
   const std::string message =
@@ -179,6 +190,44 @@ TEST_F(Merging, what_cannot_be_merged_is_refused_and_nothing_is_left) {
   EXPECT_THAT(merge_refusal<IoError>({out("x.rec")}, out("y.rec")), HasSubstr("is there already"));
   for (const char* name : {"y.rec", "y.idx", "y.rec.frx"}) std::filesystem::remove(out(name));
   EXPECT_EQ(outputs(), before);
+}
+
+TEST_F(Merging, a_file_that_is_named_twice_is_refused_before_it_is_read) {
+  EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("no.rec"), out("./no.rec")}, out("m.rec")),
+              HasSubstr("./no.rec: the file is to be merged twice"));
+}
+
+TEST_F(Merging, a_key_of_two_files_is_refused_with_both_names) {
+  for (const std::string extension : {".rec", ".ffr"}) {
+    const std::string first = "p.part000" + extension;
+    pack(photos(), out("p" + extension), {.nsplit = 3});
+    std::filesystem::copy_file(out(first), out("copy" + extension));
+    std::filesystem::copy_file(out(first + ".frx"), out("copy" + extension + ".frx"));
+    if (extension == ".rec") std::filesystem::copy_file(out("p.part000.idx"), out("copy.idx"));
+    const std::string message = merge_refusal<InvalidArgumentError>(
+        {out("p.part001" + extension), out(first), out("copy" + extension)}, out("m" + extension));
+    EXPECT_THAT(message, HasSubstr(out("copy" + extension) + ": two of the files"));
+    EXPECT_THAT(message, HasSubstr("found 0, which " + out(first) + " has too"));
+    EXPECT_FALSE(std::filesystem::exists(out("m" + extension)));
+  }
+}
+
+TEST_F(Merging, parts_in_any_order_keep_their_keys) {
+  pack(photos(), out("p.rec"), {.nsplit = 3});
+  merge({out("p.part002.rec"), out("p.part000.rec"), out("p.part001.rec")}, out("m.rec"));
+  std::vector<uint64_t> ids;
+  for (const Packed& record : records_of(out("m.rec"))) ids.push_back(record.id);
+  EXPECT_THAT(ids, ElementsAre(8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+TEST_F(Merging, a_key_that_one_file_has_twice_is_warned_of) {
+  write_file(directory_ / "x.lst", "4\t0\tphotos/ant/0.jpg\n4\t0\tphotos/ant/1.jpg\n");
+  pack(directory_ / "x.lst", out("x.rec"), {});
+  std::vector<std::string> said;
+  merge({out("x.rec")}, out("m.rec"),
+        {.warn = [&](const std::string& text) { said.push_back(text); }});
+  EXPECT_THAT(
+      said, ElementsAre(out("x.rec") + ": 1 of its 2 records have a key that an earlier one has"));
 }
 
 TEST_F(Merging, files_of_different_classes_are_refused) {

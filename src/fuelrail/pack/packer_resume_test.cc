@@ -83,9 +83,12 @@ class ResumedPacker : public Packer {
            }) == "";
   }
 
-  PackResult resume(const Job& job) const {
+  PackResult resume(const Job& job, std::vector<std::string>* said = nullptr) const {
     PackOptions options = job.options;
     options.resume = true;
+    if (said != nullptr) {
+      options.warn = [said](const std::string& text) { said->push_back(text); };
+    }
     return pack(photos(), out(job.output), options);
   }
 };
@@ -197,11 +200,8 @@ TEST_F(ResumedPacker, what_was_damaged_meanwhile_is_packed_again) {
       left[left.size() / 2] = static_cast<char>(left[left.size() / 2] ^ 1);
     }
     write_file(out("x.rec.partial"), left);
-    PackOptions options = job.options;
-    options.resume = true;
     std::vector<std::string> said;
-    options.warn = [&](const std::string& text) { said.push_back(text); };
-    pack(photos(), out("x.rec"), options);
+    resume(job, &said);
     EXPECT_TRUE(outputs() == expected);
     EXPECT_THAT(said, ElementsAre(HasSubstr("packing goes on behind them")));
   }
@@ -213,24 +213,139 @@ TEST_F(ResumedPacker, what_another_job_has_left_is_begun_anew_with_a_word) {
   empty_out();
   ASSERT_TRUE(
       killed_at(60, {"x.rec", {.resize = 16, .max_errors = {.count = 2}, .threads = 1}}, false));
-  PackOptions options = job.options;
-  options.resume = true;
   std::vector<std::string> said;
-  options.warn = [&](const std::string& text) { said.push_back(text); };
-  pack(photos(), out("x.rec"), options);
+  resume(job, &said);
   EXPECT_TRUE(outputs() == expected);
-  EXPECT_THAT(said, ElementsAre(HasSubstr("another job's, or of other options")));
+  EXPECT_THAT(said, ElementsAre(HasSubstr("of another job, of other options")));
 }
 
 TEST_F(ResumedPacker, without_anything_left_it_is_an_ordinary_run) {
   const Job job = jobs().at(0);
   const auto expected = made_in_one_go(job);
   empty_out();
-  resume(job);
+  const PackResult result = resume(job);
+  EXPECT_FALSE(result.files.at(0).was_there);
   EXPECT_TRUE(outputs() == expected);
+}
+
+TEST_F(ResumedPacker, what_is_done_already_stays_and_is_said) {
+  for (const Job& job : jobs()) {
+    const auto expected = made_in_one_go(job);
+    const PackResult result = resume(job);
+    EXPECT_TRUE(outputs() == expected) << job.output;
+    uint64_t records = 0;
+    for (const PackResult::File& file : result.files) {
+      EXPECT_TRUE(file.was_there) << file.path;
+      EXPECT_EQ(file.bytes, expected.at(std::filesystem::path(file.path).filename()).size());
+      records += file.records;
+    }
+    EXPECT_EQ(records, images_.size() - 2);
+    EXPECT_EQ(result.failures.size(), 2u);
+  }
+}
+
+TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
+  const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  PackOptions options = job.options;
+  options.resume = true;
+  const auto refused = [&](const PackOptions& with) {
+    const auto before = outputs();
+    const std::string message = refusal<IoError>(photos(), out("x.rec"), with);
+    EXPECT_THAT(message, HasSubstr("is there already: expected none, or what this job makes"));
+    EXPECT_TRUE(outputs() == before) << message;
+    return message;
+  };
+  const auto set_back = [&] {
+    for (const auto& [name, bytes] : expected) write_file(out(name), bytes);
+  };
+  PackOptions other = options;
+  other.quality = 50;
+  EXPECT_THAT(refused(other), HasSubstr("another record 0 than that of " + photo("ant/0.jpg")));
+  other = options;
+  other.max_errors = {.count = 1};
+  EXPECT_THAT(refused(other), HasSubstr("nothing to compare " + photo("bee/3.jpg") + " with"));
+  std::filesystem::remove(out("x.idx"));
+  EXPECT_THAT(refused(options), HasSubstr("no index beside it"));
+  set_back();
+  std::filesystem::remove(out("x.rec.frx"));
+  EXPECT_THAT(refused(options), HasSubstr("no sidecar beside it"));
+  set_back();
+  std::string damaged = expected.at("x.rec");
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  write_file(out("x.rec"), damaged);
+  refused(options);
+  set_back();
+  std::filesystem::rename(photo("bee"), photo("wasp"));
+  EXPECT_THAT(refused(options), HasSubstr("the classes ant, bee, cat dog"));
+  std::filesystem::rename(photo("wasp"), photo("bee"));
+  put_photograph("cat dog/3.jpg", 30, 40, 77);
+  EXPECT_THAT(refused(options), HasSubstr("10 records, none of them of"));
+  std::filesystem::remove(photo("cat dog/3.jpg"));
+  std::filesystem::remove(photo("cat dog/2.jpg"));
+  EXPECT_THAT(refused(options), HasSubstr("10 records, of which the job makes 9"));
+}
+
+TEST_F(ResumedPacker, an_interrupted_comparison_changes_nothing_and_can_be_gone_on_with) {
+  const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  PackOptions options = job.options;
+  options.resume = true;
+  options.progress = [](const PackProgress&) { return false; };
+  EXPECT_THROW(pack(photos(), out("x.rec"), options), StateError);
+  for (const auto& [name, bytes] : expected) EXPECT_TRUE(outputs().at(name) == bytes) << name;
+  EXPECT_TRUE(resume(job).files.at(0).was_there);
+  EXPECT_TRUE(outputs() == expected);
+}
+
+TEST_F(ResumedPacker, parts_that_were_made_alone_are_kept_and_the_others_made) {
+  for (const std::string output : {"x.rec", "x.ffr"}) {
+    const Job job{output, {.nsplit = 3, .max_errors = {.count = 2}, .threads = 2}};
+    auto expected = made_in_one_go(job);
+    for (const uint64_t alone : {0, 1, 2}) {
+      empty_out();
+      Job part = job;
+      part.options.part = alone;
+      resume(part);
+      const PackResult result = resume(job);
+      for (uint64_t i = 0; i < 3; ++i) EXPECT_EQ(result.files.at(i).was_there, i == alone);
+      auto made = outputs();
+      if (alone > 0)
+        made.erase("x.part00" + std::to_string(alone) + output.substr(1) +
+                   ".errors.jsonl");  // that run's own
+      EXPECT_TRUE(made == expected) << output << alone;
+    }
+  }
+}
+
+TEST_F(ResumedPacker, a_kill_after_a_comparison_leaves_what_can_be_gone_on_with) {
+  if (!child_can_start_threads()) GTEST_SKIP() << "a child cannot start threads here";
+  const Job job{"x.rec", {.nsplit = 3, .max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  Job part = job;
+  part.options.part = 0;
+  for (uint64_t operation = 0;; operation += kOperationStep) {
+    empty_out();
+    pack(photos(), out("x.rec"), part.options);
+    if (!killed_at(operation, job, true)) break;
+    resume(job);
+    ASSERT_TRUE(outputs() == expected) << operation;
+  }
+}
+
+TEST_F(ResumedPacker, what_was_left_is_not_lost_to_a_file_of_the_outputs_name) {
+  const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  empty_out();
+  if (!killed_at(90, job, false)) GTEST_SKIP() << "it was packed before";
+  write_file(out("x.rec"), "somebody's");
+  const auto before = outputs();
   PackOptions options = job.options;
   options.resume = true;
   EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), options), HasSubstr("is there already"));
+  EXPECT_EQ(outputs().at("x.rec.partial"), before.at("x.rec.partial"));
+  std::filesystem::remove(out("x.rec"));
+  resume(job);
   EXPECT_TRUE(outputs() == expected);
 }
 

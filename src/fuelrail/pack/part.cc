@@ -1,5 +1,6 @@
 #include "fuelrail/pack/part.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "fuelrail/base/crc32.h"
@@ -23,28 +24,32 @@ std::unique_ptr<Sink> create_alone(const std::string& uri, Part::Begin begin) {
                            ".partial, which others must have made"});
 }
 
-[[noreturn]] void throw_existing(const std::string& uri) {
-  throw IoError("the output is there already",
-                {.path = uri,
-                 .remedy = "Choose another name, or allow it with --overwrite (in Python "
-                           "`overwrite=True`)"});
-}
-
-// That a directory is in the way `create` says.
-bool is_file(const std::string& uri) {
-  const auto info = file_system_for(uri).stat(uri);
-  return info && !info->is_directory;
-}
-
 void refuse_orphan(const std::string& uri) {
   if (!is_file(uri)) return;
   throw IoError("the output is not there, but a file that would go with it is",
                 {.path = uri,
                  .remedy = "It may hold what another file needs: move it away, or allow replacing "
-                           "it with --overwrite (in Python `overwrite=True`)"});
+                           "it (overwrite, --overwrite)"});
 }
 
 }  // namespace
+
+std::string plain_name(const std::string& uri) {
+  return std::filesystem::path(file_system_for(uri).absolute(uri)).lexically_normal();
+}
+
+bool is_file(const std::string& uri) {
+  const auto info = file_system_for(uri).stat(uri);
+  return info && !info->is_directory;
+}
+
+void throw_existing(const std::string& uri, const std::string& unlike) {
+  throw IoError("the output is there already",
+                {.path = uri,
+                 .expected = unlike.empty() ? "" : "none, or what this job makes",
+                 .found = unlike,
+                 .remedy = "Choose another name, or allow replacing it (overwrite, --overwrite)"});
+}
 
 void refuse_existing(const std::string& uri) {
   if (is_file(uri)) throw_existing(uri);
@@ -125,6 +130,12 @@ void Part::finish_images(const std::vector<std::string>& classes) {
   sidecar_writer_.set_labels(labels_.summary());
   if (!classes.empty()) sidecar_writer_.set_classes(classes);
   finish();
+}
+
+void Part::commit() {
+  begin_commit();
+  commit_companions();
+  commit_data();
 }
 
 void Part::begin_commit() {

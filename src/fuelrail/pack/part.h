@@ -29,6 +29,17 @@
 
 namespace fuelrail {
 
+// The name by which a file is told from others: absolute, without `.` and `..`. Links are not
+// followed.
+std::string plain_name(const std::string& uri);
+
+// Whether there is a file of this name; a directory is none.
+bool is_file(const std::string& uri);
+
+// Says that there is such a file. `unlike`: why it is not what was to be made; empty where nobody
+// has compared.
+[[noreturn]] void throw_existing(const std::string& uri, const std::string& unlike = "");
+
 // Errors: IoError when there is such a file, or what would go with it and is no killed pack's.
 void refuse_existing(const std::string& uri);
 
@@ -74,6 +85,12 @@ class Part {
   void finish();
   // The same, of images, whose labels and classes the sidecar says.
   void finish_images(const std::vector<std::string>& classes);
+
+  // What is destroyed before `commit_data` leaves nothing, whatever it began with.
+  void leave_nothing() { data_->leave_partial(false); }
+
+  // Of a part by itself, which is finished: all three of the following. Errors: theirs.
+  void commit();
 
   // Errors: IoError, also when there is an old file and it may not be overwritten.
   void begin_commit();

@@ -44,9 +44,11 @@ std::string part_uri(const std::string& output, const std::string& name) {
   return fmt::format("{}_{}{}", stem_of(output, format), name, format.extension);
 }
 
-std::string position_uri(const std::string& output, uint64_t part) {
+// All parts' numbers are equally long, so that a shell's pattern names the parts in their order.
+std::string position_uri(const std::string& output, uint64_t part, uint64_t nsplit) {
   const RecordFormat& format = record_format_of(output);
-  return fmt::format("{}.part{:03}{}", stem_of(output, format), part, format.extension);
+  const size_t digits = std::max<size_t>(3, fmt::to_string(nsplit - 1).size());
+  return fmt::format("{}.part{:0{}}{}", stem_of(output, format), part, digits, format.extension);
 }
 
 void check_positions(const PackOptions& options) {
@@ -83,8 +85,9 @@ PlannedPart positions_part(uint64_t images, const std::string& output, const Pac
                            uint64_t part) {
   const uint64_t begin = first_position(images, options.nsplit, part);
   const uint64_t end = first_position(images, options.nsplit, part + 1);
-  PlannedPart planned{.uri = options.nsplit > 1 ? position_uri(output, part) : output,
-                      .images = std::vector<uint64_t>(end - begin)};
+  PlannedPart planned{
+      .uri = options.nsplit > 1 ? position_uri(output, part, options.nsplit) : output,
+      .images = std::vector<uint64_t>(end - begin)};
   std::iota(planned.images.begin(), planned.images.end(), begin);
   return planned;
 }
@@ -133,7 +136,8 @@ std::vector<std::string> output_uris(const std::string& output, const PackOption
   if (!uris.empty()) return uris;
   if (options.nsplit == 1) return {output};
   for (uint64_t part = 0; part < options.nsplit; ++part) {
-    if (options.part.value_or(part) == part) uris.push_back(position_uri(output, part));
+    if (options.part.value_or(part) == part)
+      uris.push_back(position_uri(output, part, options.nsplit));
   }
   return uris;
 }
@@ -165,7 +169,9 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
 std::string describe_job(const PackSource& source, const std::vector<PlannedPart>& plan,
                          const PackOptions& options) {
   const ImageSteps steps = image_steps(options);
-  std::string text = fmt::format(
+  // Another version may encode an image to other bytes.
+  std::string text = "fuelrail " FUELRAIL_VERSION "\n";
+  text += fmt::format(
       "keep {} verify {} color {} crop {} resize {} {} {} rule {} encoding {} quality {} seed {}\n",
       static_cast<int>(steps.keep), steps.verify, static_cast<int>(steps.color), steps.center_crop,
       steps.shorter_side, steps.resize.height, steps.resize.width, static_cast<int>(steps.rule),

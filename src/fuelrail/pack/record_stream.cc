@@ -58,6 +58,7 @@ class RecordFileStream : public RecordStream {
     const bool is_image = known().labels().has_value() && has_image_prefix(payload);
     return {.payload = payload,
             .crc = crc32(payload),
+            .framed_bytes = file().extent(i).length,
             .own_key = is_image ? parse_image_record(payload).id : i,
             .numbered = !is_image};
   }

@@ -1,5 +1,5 @@
-// The records of a file from front to back: what `convert` reads. The table of formats is in
-// record_stream.cc.
+// The records of a file from front to back: what `convert` and `merge` read. The table of formats
+// is in record_stream.cc.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ namespace fuelrail {
 struct StreamedRecord {
   Bytes payload;  // valid until the next one
   uint32_t crc = 0;
+  uint64_t framed_bytes = 0;      // in the file; 0 for a sample of a schema
   uint64_t own_key = 0;           // what the record says itself: its id, or its number
   bool numbered = false;          // own_key is its number
   std::optional<uint64_t> key{};  // where something besides the record says it

@@ -80,7 +80,51 @@ void parse_line(std::string_view line, const LinePlace& at, ListedLine& out) {
   out.path = columns.back();
 }
 
+void check_label_width(const ListedLine& line, const std::string& uri, const ListRules& rules) {
+  if (!rules.label_width || line.labels.size() == *rules.label_width) return;
+  refuse({uri, line.line}, "another number of labels",
+         {.expected = fmt::to_string(*rules.label_width),
+          .found = fmt::to_string(line.labels.size())});
+}
+
 }  // namespace
+
+void ImageList::add(const ListedLine& line) {
+  ids_.push_back(line.id);
+  lines_.push_back(line.line);
+  paths_ += line.path;
+  path_ends_.push_back(paths_.size());
+  labels_.insert(labels_.end(), line.labels.begin(), line.labels.end());
+  label_ends_.push_back(labels_.size());
+}
+
+void ImageList::reserve(std::string_view text) {
+  constexpr size_t kShortestLine = 6;  // "0\t1\ta\n": empty ones take nothing
+  const auto ends = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  const size_t lines = std::min(ends, text.size() / kShortestLine) + 1;
+  ids_.reserve(lines);
+  lines_.reserve(lines);
+  paths_.reserve(text.size());  // what is not written to is not taken
+  path_ends_.reserve(lines);
+  labels_.reserve(lines);
+  label_ends_.reserve(lines);
+}
+
+std::string_view ImageList::path(uint64_t i) const {
+  const uint64_t begin = i == 0 ? 0 : path_ends_[i - 1];
+  return std::string_view(paths_).substr(begin, path_ends_[i] - begin);
+}
+
+std::span<const float> ImageList::labels(uint64_t i) const {
+  const uint64_t begin = i == 0 ? 0 : label_ends_[i - 1];
+  return std::span(labels_).subspan(begin, label_ends_[i] - begin);
+}
+
+ImageListReader::ImageListReader(std::string_view text, std::string uri)
+    : rest_(text), uri_(std::move(uri)) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+}
 
 bool ImageListReader::next(ListedLine& out) {
   while (!rest_.empty()) {
@@ -115,29 +159,27 @@ std::string read_list_text(const std::string& uri) {
   return text;
 }
 
-std::vector<ListedImage> parse_image_list(
-    std::string_view text, const std::string& uri, const std::string& root,
-    const std::function<bool(const CorruptError&)>& leave_out) {
-  std::vector<ListedImage> images;
+ImageList parse_image_list(std::string_view text, const std::string& uri, const ListRules& rules) {
+  ImageList images;
+  images.reserve(text);
   ImageListReader reader(text, uri);
   for (ListedLine line;;) {
     try {
       if (!reader.next(line)) return images;
+      check_label_width(line, uri, rules);
+      images.add(line);
     } catch (const CorruptError& error) {
-      if (!leave_out || !leave_out(error)) throw;
-      continue;
+      if (!rules.leave_out || !rules.leave_out(error)) throw;
     }
-    images.push_back({.id = line.id,
-                      .line = line.line,
-                      .labels = line.labels,
-                      .path = listed_uri(line.path, root)});
   }
 }
 
-std::string repeated_ids(const std::vector<ListedImage>& images) {
+std::string repeated_ids(const ImageList& images) {
   std::vector<std::pair<uint64_t, uint64_t>> ids_and_lines;
   ids_and_lines.reserve(images.size());
-  for (const ListedImage& image : images) ids_and_lines.emplace_back(image.id, image.line);
+  for (uint64_t i = 0; i < images.size(); ++i) {
+    ids_and_lines.emplace_back(images.id(i), images.line(i));
+  }
   std::sort(ids_and_lines.begin(), ids_and_lines.end());
   uint64_t count = 0;
   std::pair<uint64_t, uint64_t> first;
@@ -150,10 +192,8 @@ std::string repeated_ids(const std::vector<ListedImage>& images) {
                      count == 1 ? " has" : "s have", first.second, first.first);
 }
 
-std::vector<ListedImage> read_image_list(
-    const std::string& uri, const std::string& root,
-    const std::function<bool(const CorruptError&)>& leave_out) {
-  return parse_image_list(read_list_text(uri), uri, root_of_list(uri, root), leave_out);
+ImageList read_image_list(const std::string& uri, const ListRules& rules) {
+  return parse_image_list(read_list_text(uri), uri, rules);
 }
 
 }  // namespace fuelrail

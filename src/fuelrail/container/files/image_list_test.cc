@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 std::string complaint_about(const std::string& text) {
   try {
-    parse_image_list(text, "train.lst", "photos");
+    parse_image_list(text, "train.lst");
   } catch (const CorruptError& error) {
     return error.what();
   }
@@ -21,44 +21,52 @@ std::string complaint_about(const std::string& text) {
 }
 
 TEST(ImageList, id_label_and_path_are_read) {
-  const auto images = parse_image_list("7\t3\tcat/a.jpg\n8\t-0.5\tb.jpg\n", "x.lst", "photos");
+  const auto images = parse_image_list("7\t3\tcat/a.jpg\n8\t-0.5\tb.jpg\n", "x.lst");
   ASSERT_EQ(images.size(), 2u);
-  EXPECT_EQ(images[0].id, 7u);
-  EXPECT_THAT(images[0].labels, ElementsAre(3.0f));
-  EXPECT_EQ(images[0].path, "photos/cat/a.jpg");
-  EXPECT_THAT(images[1].labels, ElementsAre(-0.5f));
+  EXPECT_EQ(images.id(0), 7u);
+  EXPECT_THAT(images.labels(0), ElementsAre(3.0f));
+  EXPECT_EQ(images.path(0), "cat/a.jpg");
+  EXPECT_THAT(images.labels(1), ElementsAre(-0.5f));
 }
 
 TEST(ImageList, many_labels_stand_before_the_path) {
-  const auto images = parse_image_list("0\t1\t2.5\t1e3\ta.jpg", "x.lst", "r");
-  EXPECT_THAT(images.at(0).labels, ElementsAre(1.0f, 2.5f, 1000.0f));
+  const auto images = parse_image_list("0\t1\t2.5\t1e3\ta.jpg", "x.lst");
+  EXPECT_THAT(images.labels(0), ElementsAre(1.0f, 2.5f, 1000.0f));
 }
 
 TEST(ImageList, a_path_may_hold_spaces) {
-  EXPECT_EQ(parse_image_list("0\t1\tmy cat/a photo.jpg\n", "x.lst", "r").at(0).path,
-            "r/my cat/a photo.jpg");
+  EXPECT_EQ(parse_image_list("0\t1\tmy cat/a photo.jpg\n", "x.lst").path(0), "my cat/a photo.jpg");
 }
 
 TEST(ImageList, carriage_returns_padding_and_empty_lines_do_not_count) {
-  const auto images = parse_image_list("\r\n 0 \t 1 \t a.jpg \r\n\n1\t2\tb.jpg", "x.lst", "r");
+  const auto images = parse_image_list("\r\n 0 \t 1 \t a.jpg \r\n\n1\t2\tb.jpg", "x.lst");
   ASSERT_EQ(images.size(), 2u);
-  EXPECT_EQ(images[0].path, "r/a.jpg");
-  EXPECT_EQ(images[1].id, 1u);
+  EXPECT_EQ(images.path(0), "a.jpg");
+  EXPECT_EQ(images.id(1), 1u);
+}
+
+TEST(ImageList, a_byte_order_mark_does_not_count) {
+  const auto images = parse_image_list(
+      "\xEF\xBB\xBF"
+      "7\t1\ta.jpg\r\n",
+      "x.lst");
+  ASSERT_EQ(images.size(), 1u);
+  EXPECT_EQ(images.id(0), 7u);
 }
 
 TEST(ImageList, absolute_paths_and_uris_ignore_the_root) {
-  const auto images = parse_image_list("0\t1\t/data/a.jpg\n1\t1\tmemory://m/b.jpg\n", "x.lst", "r");
-  EXPECT_EQ(images.at(0).path, "/data/a.jpg");
-  EXPECT_EQ(images.at(1).path, "memory://m/b.jpg");
+  const auto images = parse_image_list("0\t1\t/data/a.jpg\n1\t1\tmemory://m/b.jpg\n", "x.lst");
+  EXPECT_EQ(listed_uri(images.path(0), "r"), "/data/a.jpg");
+  EXPECT_EQ(listed_uri(images.path(1), "r"), "memory://m/b.jpg");
 }
 
 TEST(ImageList, equal_ids_are_accepted) {
-  EXPECT_EQ(parse_image_list("0\t1\ta.jpg\n0\t1\ta.jpg\n", "x.lst", "r").size(), 2u);
+  EXPECT_EQ(parse_image_list("0\t1\ta.jpg\n0\t1\ta.jpg\n", "x.lst").size(), 2u);
 }
 
 TEST(ImageList, an_empty_text_is_an_empty_list) {
-  EXPECT_TRUE(parse_image_list("", "x.lst", "r").empty());
-  EXPECT_TRUE(parse_image_list("\n\r\n", "x.lst", "r").empty());
+  EXPECT_EQ(parse_image_list("", "x.lst").size(), 0u);
+  EXPECT_EQ(parse_image_list("\n\r\n", "x.lst").size(), 0u);
 }
 
 TEST(ImageList, a_label_that_is_no_number_is_refused_with_its_line) {
@@ -90,9 +98,9 @@ TEST(ImageList, a_line_of_too_few_columns_is_refused_with_its_line) {
 }
 
 TEST(ImageList, ids_that_are_there_more_than_once_are_counted) {
-  EXPECT_EQ(repeated_ids(parse_image_list("2\t1\ta\n1\t1\ta\n0\t1\ta\n", "x.lst", "r")), "");
+  EXPECT_EQ(repeated_ids(parse_image_list("2\t1\ta\n1\t1\ta\n0\t1\ta\n", "x.lst")), "");
   EXPECT_EQ(repeated_ids({}), "");
-  EXPECT_EQ(repeated_ids(parse_image_list("2\t1\ta\n1\t1\tb\n2\t1\tc\n", "x.lst", "r")),
+  EXPECT_EQ(repeated_ids(parse_image_list("2\t1\ta\n1\t1\tb\n2\t1\tc\n", "x.lst")),
             "1 line has an id that an earlier line has: first line 3, id 2");
 }
 
