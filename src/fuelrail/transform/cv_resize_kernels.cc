@@ -97,16 +97,6 @@ void DropFourth(const uint8_t* from, int64_t pixels, uint8_t* to) {
 
 // --- Rows ---
 
-// Two neighbours of each block, taken apart into 16-bit lanes: red, next red, green, next green...
-template <int kChannels, int kFirstByte>
-HWY_INLINE V16 pair_of_pixels(V8 blocks) {
-  constexpr uint8_t f = kFirstByte, n = kFirstByte + kChannels;
-  constexpr uint8_t a = kChannels == 4 ? f + 3 : 0x80, b = kChannels == 4 ? n + 3 : 0x80;
-  alignas(16) static constexpr uint8_t kShuffle[16] = {
-      f, 0x80, n, 0x80, f + 1, 0x80, n + 1, 0x80, f + 2, 0x80, n + 2, 0x80, a, 0x80, b, 0x80};
-  return hn::BitCast(D16(), hn::TableLookupBytesOr0(blocks, hn::LoadDup128(D8(), kShuffle)));
-}
-
 // Two neighbours of each 32-bit lane, taken apart.
 template <int kFirstByte>
 HWY_INLINE V16 pair_of_greys(V8 fours) {
