@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuelrail/transform/cv_area_kernels.h"
+#include "fuelrail/transform/cv_columns.h"
 #include "fuelrail/transform/cv_resize_kernels.h"
 #include "fuelrail/transform/cv_taps.h"
 #include "fuelrail/transform/portable_math.h"
@@ -276,7 +277,7 @@ struct CvResizer::Impl {
     ReadableRows rows(from, area_columns_.bytes_read, copy_);
     for (int64_t y = 0; y < to.height; ++y) {
       const auto at = static_cast<size_t>(y);
-      const float* const weights = area_taps_.weights.data() + y * area_taps_.most;
+      const float* const weights = area_taps_.weights.data() + y * area_taps_.taps;
       for (int64_t k = 0; k < area_taps_.count[at]; ++k) {
         const int64_t row = area_taps_.first[at] + k;
         if (held != row) cv_area_row(area_columns_, rows.row(row - from_box.top), made);
