@@ -1,5 +1,5 @@
 // 16 interleaved pixels at a time as floats, a vector of each channel. Included once for every
-// instruction set, behind hwy/highway.h. Private to the module.
+// instruction set, behind hwy/highway.h. Private to the core.
 #if defined(FUELRAIL_TRANSFORM_RGB_STEPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUELRAIL_TRANSFORM_RGB_STEPS_INL_H_
 #undef FUELRAIL_TRANSFORM_RGB_STEPS_INL_H_
@@ -9,6 +9,8 @@
 
 #include <cstring>
 
+#include "fuelrail/transform/row_steps-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace fuelrail {
 namespace HWY_NAMESPACE {
@@ -16,7 +18,6 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kStep = 16;
 using DF = hn::CappedTag<float, kStep>;
 using DI = hn::RebindToSigned<DF>;
 using DPart = hn::Rebind<uint8_t, DF>;
@@ -88,8 +89,6 @@ HWY_INLINE void put_together(const uint8_t* r, const uint8_t* g, const uint8_t* 
 }
 
 #else
-
-using D8 = hn::FixedTag<uint8_t, kStep>;
 
 HWY_INLINE void take_apart(const uint8_t* pixels, uint8_t* r, uint8_t* g, uint8_t* b) {
   hn::Vec<D8> red, green, blue;
