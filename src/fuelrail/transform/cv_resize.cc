@@ -110,12 +110,6 @@ class ReadableRows {
   std::vector<uint8_t>& copy_;
 };
 
-void copy_rows(ConstImageView from, ImageView to) {
-  for (int64_t y = 0; y < to.height; ++y) {
-    std::memcpy(to.row(y), from.row(y), static_cast<size_t>(to.width * to.channels));
-  }
-}
-
 template <int64_t kChannels>
 void take_pixels(const uint8_t* from, const std::vector<int32_t>& pixels, uint8_t* to) {
   for (const int32_t pixel : pixels) {
