@@ -1,7 +1,9 @@
 // Views of interleaved 8-bit images (HWC). They own nothing; rows may be padded.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "fuelrail/base/box.h"
 
@@ -29,5 +31,11 @@ struct BasicImageView {
 
 using ImageView = BasicImageView<uint8_t>;
 using ConstImageView = BasicImageView<const uint8_t>;
+
+// Requires: equal sizes and channels; no overlap.
+inline void copy_rows(ConstImageView from, ImageView to) {
+  const auto bytes = static_cast<size_t>(from.width * from.channels);
+  for (int64_t y = 0; y < from.height; ++y) std::memcpy(to.row(y), from.row(y), bytes);
+}
 
 }  // namespace fuelrail

@@ -31,5 +31,12 @@ TEST(ImageView, crop_views_the_same_pixels_across_padded_rows) {
   EXPECT_EQ(same.row(1)[3], 77);
 }
 
+TEST(ImageView, copied_rows_leave_alone_what_lies_between_them) {
+  const std::array<uint8_t, 8> from{1, 2, 3, 9, 4, 5, 6, 9};
+  std::array<uint8_t, 10> to{};
+  copy_rows({from.data(), 2, 3, 1, 4}, {to.data(), 2, 3, 1, 5});
+  EXPECT_EQ(to, (std::array<uint8_t, 10>{1, 2, 3, 0, 0, 4, 5, 6, 0, 0}));
+}
+
 }  // namespace
 }  // namespace fuelrail

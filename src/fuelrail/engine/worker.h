@@ -43,6 +43,18 @@ class Worker {
   Worker() = default;
 };
 
+// Calls write(Task&) with each; what that throws is this task's error.
+template <typename Write>
+void write_each(std::span<Task> tasks, Write write) {
+  for (Task& task : tasks) {
+    try {
+      write(task);
+    } catch (...) {
+      task.error = std::current_exception();
+    }
+  }
+}
+
 // Called once for each worker thread, on that thread.
 using WorkerFactory = std::function<std::unique_ptr<Worker>()>;
 

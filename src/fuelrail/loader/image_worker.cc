@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/decode/decoder.h"
-#include "fuelrail/decode/orientation.h"
+#include "fuelrail/decode/probe.h"
+#include "fuelrail/loader/upright_decoder.h"
 #include "fuelrail/transform/pixel_buffer.h"
 #include "fuelrail/transform/plan.h"
 #include "fuelrail/transform/plan_runner.h"
@@ -110,21 +110,14 @@ class ImageWorker final : public Worker {
   ImageWorker(std::shared_ptr<const Container> container, const LoaderOptions& options)
       : container_(std::move(container)),
         options_(options),
-        writer_({options.dtype, options.layout, normalization(options.transforms)}),
-        decoder_(make_decoder()) {
+        writer_({options.dtype, options.layout, normalization(options.transforms)}) {
     for (const std::string& name : options_.fields) {
       fillings_.push_back(filling_of(name, container_->schema()));
     }
   }
 
   void process(std::span<Task> tasks) override {
-    for (Task& task : tasks) {
-      try {
-        write_row(task);
-      } catch (...) {
-        task.error = std::current_exception();
-      }
-    }
+    write_each(tasks, [this](Task& task) { write_row(task); });
   }
 
  private:
@@ -206,7 +199,8 @@ class ImageWorker final : public Worker {
 
     const int eighths = scale_decoding(info);
     const Box input_box = needed_input(plan_.steps.front());
-    const ConstImageView input = decode_upright(task, encoded, info, input_box, eighths);
+    const ConstImageView input = decoder_.decode(
+        {.encoded = encoded, .info = info, .box = input_box, .eighths = eighths}, task.tolerated);
     const ConstImageView made = runner_.run(plan_, input, input_box);
     writer_.write(made, plan_.flip_horizontal, plan_.flip_vertical,
                   image_row(task, column, made.size()));
@@ -230,36 +224,14 @@ class ImageWorker final : public Worker {
     return eighths;
   }
 
-  ConstImageView decode_upright(Task& task, Bytes encoded, const ImageInfo& info, Box box,
-                                int eighths) {
-    const Box stored = to_stored(box, info.stored, info.orientation);
-    const int64_t margin = stored.width < info.stored.width ? kDecodeMargin : 0;
-    DecodeJob job{.encoded = encoded,
-                  .info = info,
-                  .box = stored,
-                  .output = decoded_.resize(stored.size(), margin),
-                  .eighths = eighths,
-                  .margin = margin};
-    decoder_->decode(
-        {&job, 1});  // one at a time: the pixels are still in the cache when they are resampled
-    task.tolerated += job.tolerated;
-    if (job.error) std::rethrow_exception(job.error);
-    if (info.orientation == 1) return job.output;
-    const ImageView upright = upright_.resize(box.size());
-    turn_upright(job.output, info.orientation, upright);
-    return upright;
-  }
-
   const std::shared_ptr<const Container> container_;
   const LoaderOptions options_;
   const PixelWriter writer_;
-  const std::unique_ptr<Decoder> decoder_;
+  UprightDecoder decoder_;
   std::vector<Filling> fillings_;  // of the columns
   Plan plan_;
   PlanRunner runner_;
   Sample sample_;
-  PixelBuffer decoded_;
-  PixelBuffer upright_;
 };
 
 }  // namespace

@@ -334,15 +334,11 @@ class ImageLengthWorker final : public Worker {
       : container_(std::move(container)) {}
 
   void process(std::span<Task> tasks) override {
-    for (Task& task : tasks) {
-      try {
-        container_->parse(task.entry.record, task.framed, sample_);
-        const uint64_t bytes = sample_.fields[0].bytes.size();
-        std::memcpy(task.batch->row(0, task.row), &bytes, sizeof bytes);
-      } catch (...) {
-        task.error = std::current_exception();
-      }
-    }
+    write_each(tasks, [this](Task& task) {
+      container_->parse(task.entry.record, task.framed, sample_);
+      const uint64_t bytes = sample_.fields[0].bytes.size();
+      std::memcpy(task.batch->row(0, task.row), &bytes, sizeof bytes);
+    });
   }
 
  private:

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <cstdlib>
-
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/option_checks.h"
 
@@ -14,7 +11,7 @@ namespace {
 constexpr int64_t kMostDegrees = 1000000;
 
 void require_turns(const AugmentOptions& options) {
-  const auto fits = [](int64_t angle) { return std::abs(angle) <= kMostDegrees; };
+  const auto fits = [](int64_t angle) { return angle >= -kMostDegrees && angle <= kMostDegrees; };
   require_value(options.rotate >= -1 && fits(options.rotate), "rotate",
                 "-1 (off), or 0 to a million degrees", options.rotate);
   require_value(fits(options.max_rotate_angle) && options.max_rotate_angle >= 0, "max_rotate_angle",
@@ -27,14 +24,11 @@ void require_turns(const AugmentOptions& options) {
 void require_affine(const AugmentOptions& options) {
   require_turns(options);
   require_factor("max_shear_ratio", options.max_shear_ratio);
-  require_value(std::isfinite(options.min_random_scale) && options.min_random_scale > 0,
-                "min_random_scale", "a finite number above 0", options.min_random_scale);
-  require_value(std::isfinite(options.max_random_scale) && options.max_random_scale > 0,
-                "max_random_scale", "a finite number above 0", options.max_random_scale);
+  require_ratio("min_random_scale", options.min_random_scale);
+  require_ratio("max_random_scale", options.max_random_scale);
   require_factor("max_aspect_ratio", options.max_aspect_ratio);
   if (options.min_aspect_ratio) {
-    require_value(std::isfinite(*options.min_aspect_ratio) && *options.min_aspect_ratio > 0,
-                  "min_aspect_ratio", "a finite number above 0", *options.min_aspect_ratio);
+    require_ratio("min_aspect_ratio", *options.min_aspect_ratio);
     require_value(options.max_aspect_ratio >= *options.min_aspect_ratio, "max_aspect_ratio",
                   "at least min_aspect_ratio", options.max_aspect_ratio);
   } else {

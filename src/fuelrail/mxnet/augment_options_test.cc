@@ -57,12 +57,20 @@ TEST(AugmentOptions, refusal_names_the_parameter) {
        [](auto& options) {
          options.rotate_list = {10, 2000000};
        }},
+      {"rotate_list",
+       [](auto& options) { options.rotate_list = {std::numeric_limits<int64_t>::min()}; }},
       {"max_shear_ratio", [&](auto& options) { options.max_shear_ratio = nan; }},
       {"min_random_scale", [](auto& options) { options.min_random_scale = 0; }},
       {"max_random_scale", [&](auto& options) { options.max_random_scale = nan; }},
+      {"max_random_scale", [](auto& options) { options.max_random_scale = 1e30f; }},
       {"max_aspect_ratio", [](auto& options) { options.max_aspect_ratio = 1; }},
       {"max_aspect_ratio", [](auto& options) { options.min_aspect_ratio = 0.5f; }},
       {"min_aspect_ratio", [](auto& options) { options.min_aspect_ratio = -1.0f; }},
+      {"min_aspect_ratio",
+       [](auto& options) {  // an area divided by it is not finite
+         options.min_aspect_ratio = std::numeric_limits<float>::denorm_min();
+         options.max_aspect_ratio = 1;
+       }},
       {"max_img_size", [](auto& options) { options.max_img_size = 0; }},
       {"min_img_size", [](auto& options) { options.min_img_size = 50000; }},
       {"fill_value", [](auto& options) { options.fill_value = 256; }},

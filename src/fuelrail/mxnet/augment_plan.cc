@@ -277,9 +277,7 @@ class Planner {
 CvInterpolation choose_interpolation(int64_t inter_method, Size from, Size to, Draws& draws) {
   if (inter_method == 10) return static_cast<CvInterpolation>(draws.integer(0, 4));
   if (inter_method != 9) return static_cast<CvInterpolation>(inter_method);
-  if (to.width > from.width && to.height > from.height) return CvInterpolation::kCubic;
-  if (to.width < from.width && to.height < from.height) return CvInterpolation::kArea;
-  return CvInterpolation::kLinear;
+  return cv_auto_interpolation(from, to);
 }
 
 Size resized_shorter_side(Size image, int64_t resize) {

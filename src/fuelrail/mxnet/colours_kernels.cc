@@ -7,9 +7,8 @@
 // After foreach_target.h.
 #include <hwy/highway.h>
 
-#include <algorithm>
-
 #include "fuelrail/mxnet/colours_kernels.h"
+#include "fuelrail/transform/rgb_steps-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuelrail {
@@ -18,147 +17,33 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// To the nearest integer, the even one of two, and into a byte. The sum with 3 * 2^22 has no bits
-// for fractions.
-uint8_t to_level(float value) {
-  constexpr float kNoFractions = 0x1.8p23f;
-  const float within = std::clamp(value, 0.0f, 255.0f);
-  return static_cast<uint8_t>((within + kNoFractions) - kNoFractions);
-}
-
-// cvtColor's, of 14 bits of fraction, with the weights of red and blue exchanged.
-int mxnet_grey(const uint8_t* rgb) {
-  return (rgb[2] * 4899 + rgb[1] * 9617 + rgb[0] * 1868 + (1 << 13)) >> 14;
-}
-
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-
-int64_t ScaleSteps(uint8_t*, int64_t, float, float) { return 0; }
-int64_t SumGreySteps(const uint8_t*, int64_t, uint64_t&) { return 0; }
-int64_t SaturateSteps(uint8_t*, int64_t, float) { return 0; }
-
-#else
-
-constexpr int64_t kStep = 16;
-using D8 = hn::FixedTag<uint8_t, kStep>;
-using V8 = hn::Vec<D8>;
-using DF = hn::CappedTag<float, kStep>;
-using VF = hn::Vec<DF>;
-using DI = hn::RebindToSigned<DF>;
-using DPart = hn::Rebind<uint8_t, DF>;
-using VPart = hn::Vec<DPart>;
-constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(DF()));
-
-HWY_INLINE VF to_floats(VPart levels) { return hn::ConvertTo(DF(), hn::PromoteTo(DI(), levels)); }
-
-HWY_INLINE VPart to_levels(VF values) {
+// cvtColor's, of 14 bits of fraction, with the weights of red and blue exchanged. Whole numbers
+// below 2^24: exact in float32; the conversion cuts.
+HWY_INLINE hn::Vec<DI> mxnet_grey_of(const Rgb& pixel) {
   const DF d;
-  const VF within = hn::Min(hn::Max(values, hn::Zero(d)), hn::Set(d, 255.0f));
-  return hn::DemoteTo(DPart(), hn::NearestInt(within));
+  const VF red_and_green =
+      hn::Add(hn::Mul(pixel.r, hn::Set(d, 1868.0f)), hn::Mul(pixel.g, hn::Set(d, 9617.0f)));
+  const VF blue_and_half = hn::Add(hn::Mul(pixel.b, hn::Set(d, 4899.0f)), hn::Set(d, 8192.0f));
+  return hn::ConvertTo(DI(), hn::Mul(hn::Add(red_and_green, blue_and_half), hn::Set(d, 0x1p-14f)));
 }
-
-// Whole numbers below 2^24: exact in float32; the conversion cuts.
-HWY_INLINE hn::Vec<DI> grey_of(VF red, VF green, VF blue) {
-  const DF d;
-  const VF sum =
-      hn::Add(hn::Add(hn::Mul(red, hn::Set(d, 1868.0f)), hn::Mul(green, hn::Set(d, 9617.0f))),
-              hn::Add(hn::Mul(blue, hn::Set(d, 4899.0f)), hn::Set(d, 8192.0f)));
-  return hn::ConvertTo(DI(), hn::Mul(sum, hn::Set(d, 0x1p-14f)));
-}
-
-// Three channels of 16 pixels, one after the other in memory, so that parts of them can be taken.
-struct Planes {
-  alignas(16) uint8_t channel[3][kStep];
-
-  HWY_INLINE void load(const uint8_t* rgb) {
-    V8 red, green, blue;
-    hn::LoadInterleaved3(D8(), rgb, red, green, blue);
-    hn::Store(red, D8(), channel[0]);
-    hn::Store(green, D8(), channel[1]);
-    hn::Store(blue, D8(), channel[2]);
-  }
-  HWY_INLINE VF part(size_t c, int64_t at) const {
-    return to_floats(hn::Load(DPart(), channel[c] + at));
-  }
-  HWY_INLINE void store(uint8_t* rgb) const {
-    hn::StoreInterleaved3(hn::Load(D8(), channel[0]), hn::Load(D8(), channel[1]),
-                          hn::Load(D8(), channel[2]), D8(), rgb);
-  }
-};
-
-int64_t ScaleSteps(uint8_t* row, int64_t count, float factor, float offset) {
-  const DF d;
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const VF level = to_floats(hn::LoadU(DPart(), row + i));
-    const VF value = hn::Add(hn::Mul(level, hn::Set(d, factor)), hn::Set(d, offset));
-    hn::StoreU(to_levels(value), DPart(), row + i);
-  }
-  return i;
-}
-
-int64_t SumGreySteps(const uint8_t* rgb, int64_t width, uint64_t& sum) {
-  // A lane takes a pixel or less a step, of 255 at most: rows are far too short to overflow it.
-  hn::Vec<DI> sums = hn::Zero(DI());
-  Planes planes;
-  int64_t x = 0;
-  for (; x + kStep <= width; x += kStep) {
-    planes.load(rgb + 3 * x);
-    for (int64_t at = 0; at < kStep; at += kLanes) {
-      sums = hn::Add(sums, grey_of(planes.part(0, at), planes.part(1, at), planes.part(2, at)));
-    }
-  }
-  alignas(64) int32_t lanes[kLanes];
-  hn::Store(sums, DI(), lanes);
-  for (const int32_t lane : lanes) sum += static_cast<uint64_t>(lane);
-  return x;
-}
-
-int64_t SaturateSteps(uint8_t* rgb, int64_t width, float factor) {
-  const DF d;
-  const VF own = hn::Set(d, factor);
-  const VF of_grey = hn::Set(d, 1 - factor);
-  Planes planes;
-  int64_t x = 0;
-  for (; x + kStep <= width; x += kStep) {
-    planes.load(rgb + 3 * x);
-    for (int64_t at = 0; at < kStep; at += kLanes) {
-      const VF levels[3] = {planes.part(0, at), planes.part(1, at), planes.part(2, at)};
-      const VF grey = hn::Mul(hn::ConvertTo(d, grey_of(levels[0], levels[1], levels[2])), of_grey);
-      for (size_t c = 0; c < 3; ++c) {
-        const VF value = hn::Add(hn::Mul(levels[c], own), grey);
-        hn::Store(to_levels(value), DPart(), planes.channel[c] + at);
-      }
-    }
-    planes.store(rgb + 3 * x);
-  }
-  return x;
-}
-
-#endif
 
 void ScaleRow(uint8_t* row, int64_t count, float factor, float offset) {
-  for (int64_t i = ScaleSteps(row, count, factor, offset); i < count; ++i) {
-    row[i] = to_level(static_cast<float>(row[i]) * factor + offset);
-  }
+  const VF times = hn::Set(DF(), factor);
+  const VF plus = hn::Set(DF(), offset);
+  change_levels<Fractions::kRounded>(
+      row, count, [&](VF& level) HWY_ATTR { level = hn::Add(hn::Mul(level, times), plus); });
 }
 
 uint64_t SumGreyRow(const uint8_t* rgb, int64_t width) {
-  uint64_t sum = 0;
-  for (int64_t x = SumGreySteps(rgb, width, sum); x < width; ++x) {
-    sum += static_cast<uint64_t>(mxnet_grey(rgb + 3 * x));
-  }
-  return sum;
+  return sum_pixels(rgb, width, [](const Rgb& pixel) HWY_ATTR { return mxnet_grey_of(pixel); });
 }
 
 void SaturateRow(uint8_t* rgb, int64_t width, float factor) {
-  for (int64_t x = SaturateSteps(rgb, width, factor); x < width; ++x) {
-    uint8_t* const pixel = rgb + 3 * x;
-    const float grey = static_cast<float>(mxnet_grey(pixel)) * (1 - factor);
-    for (int64_t c = 0; c < 3; ++c) {
-      pixel[c] = to_level(static_cast<float>(pixel[c]) * factor + grey);
-    }
-  }
+  const VF own = hn::Set(DF(), factor);
+  const VF of_grey = hn::Set(DF(), 1 - factor);
+  change_pixels<Fractions::kRounded>(rgb, width, [&](Rgb& pixel) HWY_ATTR {
+    blend(pixel, own, hn::ConvertTo(DF(), mxnet_grey_of(pixel)), of_grey);
+  });
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ void require_range(const char* least, const std::vector<float>& low, const char*
                    const std::vector<float>& high, int64_t samplers) {
   require_list(least, low, samplers);
   require_list(most, high, samplers);
-  for (const float value : low) require_magnitude(least, value);
-  for (const float value : high) require_magnitude(most, value);
+  for (const float value : low) require_factor(least, value);
+  for (const float value : high) require_factor(most, value);
   for (size_t i = 0; i < std::max(low.size(), high.size()); ++i) {
     const float from = low[low.size() == 1 ? 0 : i];
     const float to = high[high.size() == 1 ? 0 : i];

@@ -1,5 +1,5 @@
 // What MXNet's augmentation costs after decoding, an image of 375 x 500 a time:
-//   build/rel/src/fuelrail/mxnet/mxnet_benchmark
+//   build/release/src/fuelrail/mxnet/mxnet_benchmark
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -38,6 +38,10 @@ void require_factor(const char* parameter, float value) {
   require_value(value >= 0 && value <= 1e6f, parameter, "0 to a million", value);
 }
 
+void require_ratio(const char* parameter, float value) {
+  require_value(value >= 1e-6f && value <= 1e6f, parameter, "a millionth to a million", value);
+}
+
 void require_interpolation(int64_t inter_method) {
   const bool known = (inter_method >= 0 && inter_method <= 4) || inter_method == 9;
   require_value(known || inter_method == 10, "inter_method", "0 to 4, 9 or 10", inter_method);

@@ -17,6 +17,9 @@ void require_magnitude(const char* parameter, float value);
 // From 0 to a million: whatever is computed with it in float32 stays finite.
 void require_factor(const char* parameter, float value);
 
+// From a millionth to a million, for what is divided by, too.
+void require_ratio(const char* parameter, float value);
+
 void require_interpolation(int64_t inter_method);
 
 }  // namespace fuelrail

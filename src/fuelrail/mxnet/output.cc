@@ -95,7 +95,7 @@ OutputWriter::Chosen OutputWriter::choose(Draws& draws) const {
 void OutputWriter::write(ConstImageView image, Draws& draws, std::byte* row) {
   const Chosen chosen = choose(draws);
   for (int64_t y = 0; y < shape_.height; ++y) {
-    const OutputRow pixels{image.row(y), shape_.width, shape_.channels, chosen.mirror};
+    const PixelRow pixels{image.row(y), shape_.width, shape_.channels, chosen.mirror};
     const int64_t first = y * shape_.width;
     if (options_.dtype == MxDType::kFloat32) {
       write_floats(pixels, chosen, first, reinterpret_cast<float*>(row));
@@ -118,7 +118,7 @@ std::array<Element*, 4> OutputWriter::planes(Element* elements, int64_t first) c
   return at;
 }
 
-void OutputWriter::write_floats(const OutputRow& pixels, const Chosen& chosen, int64_t first,
+void OutputWriter::write_floats(const PixelRow& pixels, const Chosen& chosen, int64_t first,
                                 float* row) const {
   std::array<OutputChannel, 4> channels;
   for (size_t c = 0; c < 4; ++c) {
@@ -132,7 +132,7 @@ void OutputWriter::write_floats(const OutputRow& pixels, const Chosen& chosen, i
                       options_.mean_image ? means.data() : nullptr, planes(row, first).data());
 }
 
-void OutputWriter::write_signed(const OutputRow& pixels, int64_t first, int8_t* row) const {
+void OutputWriter::write_signed(const PixelRow& pixels, int64_t first, int8_t* row) const {
   std::array<int16_t, 4> mean{};
   for (size_t c = 0; c < 4; ++c) mean[c] = rounded_mean(options_.mean[c]);
   std::array<const int16_t*, 4> means{};

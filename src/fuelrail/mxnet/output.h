@@ -15,7 +15,7 @@
 
 namespace fuelrail {
 
-struct OutputRow;  // private to the module
+struct PixelRow;  // private to the core
 
 enum class MxDType : uint8_t { kFloat32, kUint8, kInt8 };
 
@@ -72,8 +72,8 @@ class OutputWriter {
   Chosen choose(Draws& draws) const;
   template <typename Element>
   std::array<Element*, 4> planes(Element* elements, int64_t first) const;
-  void write_floats(const OutputRow& pixels, const Chosen& chosen, int64_t first, float* row) const;
-  void write_signed(const OutputRow& pixels, int64_t first, int8_t* row) const;
+  void write_floats(const PixelRow& pixels, const Chosen& chosen, int64_t first, float* row) const;
+  void write_signed(const PixelRow& pixels, int64_t first, int8_t* row) const;
 
   OutputOptions options_;
   MxShape shape_;

@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "fuelrail/mxnet/output_kernels.h"
+#include "fuelrail/transform/row_steps-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuelrail {
@@ -18,85 +19,55 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Output pixels [begin, row.width); `convert` makes an element of (channel, source pixel, level).
 template <typename Element, typename Convert>
-void write_rest(const OutputRow& row, int64_t begin, Element* const* to, Convert convert) {
-  for (int64_t x = begin; x < row.width; ++x) {
-    const int64_t source = row.flip ? row.width - 1 - x : x;
-    const uint8_t* pixel = row.from + source * row.channels;
+void write_rest(const PixelRow& row, int64_t begin, Element* const* to, Convert convert) {
+  for_each_pixel(row, begin, [&](int64_t x, int64_t source, const uint8_t* pixel) {
     for (int64_t c = 0; c < row.channels; ++c) to[c][x] = convert(c, source, pixel[c]);
-  }
+  });
 }
 
 constexpr auto kLevel = [](int64_t, int64_t, uint8_t level) { return level; };
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-int64_t WriteByteSteps(const OutputRow&, uint8_t* const*) { return 0; }
+int64_t WriteByteSteps(const PixelRow&, uint8_t* const*) { return 0; }
 
-int64_t WriteFloatSteps(const OutputRow&, const OutputChannel*, bool, const float* const*,
+int64_t WriteFloatSteps(const PixelRow&, const OutputChannel*, bool, const float* const*,
                         float* const*) {
   return 0;
 }
 
-int64_t WriteSignedSteps(const OutputRow&, const int16_t*, const int16_t* const*, int8_t* const*) {
+int64_t WriteSignedSteps(const PixelRow&, const int16_t*, const int16_t* const*, int8_t* const*) {
   return 0;
 }
 
 #else
 
-constexpr int64_t kStep = 16;
-using D8 = hn::FixedTag<uint8_t, kStep>;
-using V8 = hn::Vec<D8>;
 using DF = hn::CappedTag<float, kStep>;
 using VF = hn::Vec<DF>;
 using DLevels = hn::Rebind<uint8_t, DF>;
 
-HWY_INLINE V8 reversed(V8 v) {
-  alignas(16) static constexpr uint8_t kBackwards[16] = {15, 14, 13, 12, 11, 10, 9, 8,
-                                                         7,  6,  5,  4,  3,  2,  1, 0};
-  return hn::TableLookupBytes(v, hn::Load(D8(), kBackwards));
-}
-
-// Calls `store(channel, first output pixel, first source pixel, levels)` for each 16 pixels,
-// outputs ascending; the levels are in the output's order.
-// Returns: the first output pixel left over.
+// Calls `store(channel, first output pixel, first source pixel, levels)` for each channel of each
+// 16 pixels. Returns: the first output pixel left over.
 template <typename Store>
-HWY_INLINE int64_t for_each_step(const OutputRow& row, Store store) {
-  const D8 d;
-  int64_t x = 0;
-  for (; x + kStep <= row.width; x += kStep) {
-    const int64_t source = row.flip ? row.width - kStep - x : x;
-    const uint8_t* const from = row.from + row.channels * source;
-    const auto put = [&](int64_t c, V8 levels)
-                         HWY_ATTR { store(c, x, source, row.flip ? reversed(levels) : levels); };
-    if (row.channels == 3) {
-      V8 red, green, blue;
-      hn::LoadInterleaved3(d, from, red, green, blue);
-      put(0, red);
-      put(1, green);
-      put(2, blue);
-    } else if (row.channels == 4) {
-      V8 red, green, blue, alpha;
-      hn::LoadInterleaved4(d, from, red, green, blue, alpha);
-      put(0, red);
-      put(1, green);
-      put(2, blue);
-      put(3, alpha);
-    } else {
-      put(0, hn::LoadU(d, from));
-    }
-  }
-  return x;
+HWY_INLINE int64_t for_each_channel(const PixelRow& row, Store store) {
+  const auto put = [&](int64_t at, int64_t source, auto... levels) HWY_ATTR {
+    int64_t c = 0;
+    (store(c++, at, source, levels), ...);
+  };
+  if (row.channels == 1) return for_each_step<1>(row, put);
+  if (row.channels == 3) return for_each_step<3>(row, put);
+  return for_each_step<4>(row, put);
 }
 
-int64_t WriteByteSteps(const OutputRow& row, uint8_t* const* to) {
-  return for_each_step(row, [&](int64_t c, int64_t at, int64_t, V8 levels)
-                                HWY_ATTR { hn::StoreU(levels, D8(), to[c] + at); });
+int64_t WriteByteSteps(const PixelRow& row, uint8_t* const* to) {
+  return for_each_channel(row, [&](int64_t c, int64_t at, int64_t, V8 levels)
+                                   HWY_ATTR { hn::StoreU(levels, D8(), to[c] + at); });
 }
 
-int64_t WriteFloatSteps(const OutputRow& row, const OutputChannel* channels, bool divide,
+int64_t WriteFloatSteps(const PixelRow& row, const OutputChannel* channels, bool divide,
                         const float* const* means, float* const* to) {
   constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(DF()));
-  return for_each_step(row, [&](int64_t c, int64_t at, int64_t source, V8 levels) HWY_ATTR {
+  return for_each_channel(row, [&](int64_t c, int64_t at, int64_t source, V8 levels) HWY_ATTR {
     const DF d;
     alignas(16) uint8_t bytes[kStep];
     hn::Store(levels, D8(), bytes);
@@ -122,10 +93,10 @@ int64_t WriteFloatSteps(const OutputRow& row, const OutputChannel* channels, boo
 using D16 = hn::CappedTag<int16_t, kStep>;
 
 // Means and differences are cut to 16 bits, far outside of a byte's range.
-int64_t WriteSignedSteps(const OutputRow& row, const int16_t* mean, const int16_t* const* means,
+int64_t WriteSignedSteps(const PixelRow& row, const int16_t* mean, const int16_t* const* means,
                          int8_t* const* to) {
   constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D16()));
-  return for_each_step(row, [&](int64_t c, int64_t at, int64_t source, V8 levels) HWY_ATTR {
+  return for_each_channel(row, [&](int64_t c, int64_t at, int64_t source, V8 levels) HWY_ATTR {
     const D16 d;
     alignas(16) uint8_t bytes[kStep];
     hn::Store(levels, D8(), bytes);
@@ -145,11 +116,11 @@ int64_t WriteSignedSteps(const OutputRow& row, const int16_t* mean, const int16_
 
 #endif
 
-void WriteBytes(const OutputRow& row, uint8_t* const* to) {
+void WriteBytes(const PixelRow& row, uint8_t* const* to) {
   write_rest(row, WriteByteSteps(row, to), to, kLevel);
 }
 
-void WriteFloats(const OutputRow& row, const OutputChannel* channels, bool divide,
+void WriteFloats(const PixelRow& row, const OutputChannel* channels, bool divide,
                  const float* const* means, float* const* to) {
   const int64_t rest = WriteFloatSteps(row, channels, divide, means, to);
   write_rest(row, rest, to, [&](int64_t c, int64_t source, uint8_t level) {
@@ -161,7 +132,7 @@ void WriteFloats(const OutputRow& row, const OutputChannel* channels, bool divid
   });
 }
 
-void WriteSigned(const OutputRow& row, const int16_t* mean, const int16_t* const* means,
+void WriteSigned(const PixelRow& row, const int16_t* mean, const int16_t* const* means,
                  int8_t* const* to) {
   const int64_t rest = WriteSignedSteps(row, mean, means, to);
   write_rest(row, rest, to, [&](int64_t c, int64_t source, uint8_t level) {
@@ -183,16 +154,16 @@ HWY_EXPORT(WriteBytes);
 HWY_EXPORT(WriteFloats);
 HWY_EXPORT(WriteSigned);
 
-void write_output_bytes(const OutputRow& row, uint8_t* const* to) {
+void write_output_bytes(const PixelRow& row, uint8_t* const* to) {
   HWY_DYNAMIC_DISPATCH(WriteBytes)(row, to);
 }
 
-void write_output_floats(const OutputRow& row, const OutputChannel* channels, bool divide,
+void write_output_floats(const PixelRow& row, const OutputChannel* channels, bool divide,
                          const float* const* means, float* const* to) {
   HWY_DYNAMIC_DISPATCH(WriteFloats)(row, channels, divide, means, to);
 }
 
-void write_output_signed(const OutputRow& row, const int16_t* mean, const int16_t* const* means,
+void write_output_signed(const PixelRow& row, const int16_t* mean, const int16_t* const* means,
                          int8_t* const* to) {
   HWY_DYNAMIC_DISPATCH(WriteSigned)(row, mean, means, to);
 }

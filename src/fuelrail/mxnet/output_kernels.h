@@ -4,14 +4,9 @@
 
 #include <cstdint>
 
-namespace fuelrail {
+#include "fuelrail/transform/pixel_row.h"
 
-struct OutputRow {
-  const uint8_t* from = nullptr;
-  int64_t width = 0;
-  int64_t channels = 3;  // 1, 3 or 4
-  bool flip = false;     // the last pixel becomes the first
-};
+namespace fuelrail {
 
 // (level - mean) * factor + offset, or, with `divide`, (level - mean) / factor * offset; each
 // operation rounded to float32.
@@ -23,13 +18,13 @@ struct OutputChannel {
 
 // `channels` and `to` have one item a channel. `means`: instead of each channel's mean, one value a
 // pixel, in the order of `row.from`; or null.
-void write_output_floats(const OutputRow& row, const OutputChannel* channels, bool divide,
+void write_output_floats(const PixelRow& row, const OutputChannel* channels, bool divide,
                          const float* const* means, float* const* to);
 
-void write_output_bytes(const OutputRow& row, uint8_t* const* to);
+void write_output_bytes(const PixelRow& row, uint8_t* const* to);
 
 // level - mean, cut to -128 to 127. `mean` has one item a channel; `means` as above.
-void write_output_signed(const OutputRow& row, const int16_t* mean, const int16_t* const* means,
+void write_output_signed(const PixelRow& row, const int16_t* mean, const int16_t* const* means,
                          int8_t* const* to);
 
 }  // namespace fuelrail

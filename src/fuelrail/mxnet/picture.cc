@@ -6,11 +6,6 @@
 namespace fuelrail {
 namespace {
 
-void copy_rows(ConstImageView from, ImageView to) {
-  const auto bytes = static_cast<size_t>(from.width * from.channels);
-  for (int64_t y = 0; y < from.height; ++y) std::memcpy(to.row(y), from.row(y), bytes);
-}
-
 void fill_row(uint8_t* row, int64_t pixels, int64_t channels, uint8_t fill) {
   std::memset(row, fill, static_cast<size_t>(pixels * channels));
   if (channels != 4) return;

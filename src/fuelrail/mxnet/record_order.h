@@ -1,5 +1,5 @@
 // Which records each pass over a part of the data has, and in which order: dmlc-core's partitions
-// and shuffles, as MXNet's iterators use them (shared/specs/recordio.md, 2.3 to 2.6 and 10).
+// and shuffles, as MXNet's iterators use them (docs/input_split.md).
 //
 // Without an index, a part is a range of bytes, records are read in chunks of 8 MiB, and a shuffle
 // mixes those of one chunk. With one, a part is a range of records, chunks are of `batch_size`

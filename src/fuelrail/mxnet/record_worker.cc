@@ -8,11 +8,10 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/decode/decoder.h"
-#include "fuelrail/decode/orientation.h"
+#include "fuelrail/decode/probe.h"
+#include "fuelrail/loader/upright_decoder.h"
 #include "fuelrail/mxnet/augmenter.h"
 #include "fuelrail/mxnet/det_augmenter.h"
-#include "fuelrail/transform/pixel_buffer.h"
 
 namespace fuelrail {
 namespace {
@@ -51,7 +50,6 @@ class RecordWorker final : public Worker {
   explicit RecordWorker(std::shared_ptr<const RecordWork> work)
       : work_(std::move(work)),
         options_(work_->options),
-        decoder_(make_decoder()),
         draws_(options_),
         writer_(options_.output, options_.data_shape) {
     if (options_.detection) {
@@ -62,13 +60,7 @@ class RecordWorker final : public Worker {
   }
 
   void process(std::span<Task> tasks) override {
-    for (Task& task : tasks) {
-      try {
-        write_row(task);
-      } catch (...) {
-        task.error = std::current_exception();
-      }
-    }
+    write_each(tasks, [this](Task& task) { write_row(task); });
   }
 
  private:
@@ -92,7 +84,9 @@ class RecordWorker final : public Worker {
     }
     const Bytes packed = sample_.fields[1].bytes;
     labels_.resize(packed.size() / sizeof(float));
-    if (!labels_.empty()) std::memcpy(labels_.data(), packed.data(), packed.size());
+    if (!labels_.empty()) {
+      std::memcpy(labels_.data(), packed.data(), labels_.size() * sizeof(float));
+    }
   }
 
   void write_image(Task& task) {
@@ -136,34 +130,19 @@ class RecordWorker final : public Worker {
 
   // The pixels of a box of the upright image.
   ConstImageView decode(Task& task, const ImageInfo& info, Box box) {
-    const int64_t channels = options_.data_shape.channels;
-    const Box stored = to_stored(box, info.stored, info.orientation);
-    const int64_t margin = stored.width < info.stored.width ? kDecodeMargin : 0;
-    DecodeJob job{.encoded = sample_.fields[0].bytes,
-                  .info = info,
-                  .box = stored,
-                  .output = decoded_.resize(stored.size(), margin, channels),
-                  .margin = margin};
-    decoder_->decode({&job, 1});
-    task.tolerated += job.tolerated;
-    if (job.error) std::rethrow_exception(job.error);
-    if (info.orientation == 1) return job.output;
-    const ImageView upright = upright_.resize(box.size(), 0, channels);
-    turn_upright(job.output, info.orientation, upright);
-    return upright;
+    return decoder_.decode({sample_.fields[0].bytes, info, box, options_.data_shape.channels},
+                           task.tolerated);
   }
 
   const std::shared_ptr<const RecordWork> work_;
   const RecordIterOptions& options_;
-  const std::unique_ptr<Decoder> decoder_;
+  UprightDecoder decoder_;
   SampleDraws draws_;
   OutputWriter writer_;
   std::optional<Augmenter> augmenter_;         // one of
   std::optional<DetAugmenter> det_augmenter_;  // these
   Sample sample_;
   std::vector<float> labels_;
-  PixelBuffer decoded_;
-  PixelBuffer upright_;
 };
 
 }  // namespace

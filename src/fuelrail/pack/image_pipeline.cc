@@ -46,9 +46,7 @@ CvInterpolation interpolation_for(ResizeRule rule, Size from, Size to, const Phi
     return static_cast<CvInterpolation>(random.below(kInterpolationOperation, 0, 5));
   }
   if (rule != ResizeRule::kAuto) return static_cast<CvInterpolation>(rule);
-  if (to.height > from.height && to.width > from.width) return CvInterpolation::kCubic;
-  if (to.height < from.height && to.width < from.width) return CvInterpolation::kArea;
-  return CvInterpolation::kLinear;
+  return cv_auto_interpolation(from, to);
 }
 
 void check_result(const OwnedPixels& made) {

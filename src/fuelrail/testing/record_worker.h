@@ -87,13 +87,7 @@ class RecordWorker final : public Worker {
 
   void process(std::span<Task> tasks) override {
     if (options_.before) options_.before(tasks);
-    for (Task& task : tasks) {
-      try {
-        write(task);
-      } catch (...) {
-        task.error = std::current_exception();
-      }
-    }
+    write_each(tasks, [this](Task& task) { write(task); });
   }
 
  private:

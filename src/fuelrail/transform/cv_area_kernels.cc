@@ -24,13 +24,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 void sum_area(const CvAreaColumns& columns, const uint8_t* row, int64_t x, float* to) {
   const int64_t channels = columns.channels;
   const uint8_t* const from = row + columns.offsets[static_cast<size_t>(x)];
-  const float* const weights = columns.weights.data() +
-                               x / kCvGroup * columns.taps * columns.tap_of_group() +
-                               x % kCvGroup * columns.block();
+  const float* const weights = columns.weights.data() + columns.first_weight(x);
   for (int64_t c = 0; c < channels; ++c) {
     float sum = 0;
     for (int64_t k = 0; k < columns.taps; ++k) {
-      sum += static_cast<float>(from[k * channels + c]) * weights[k * columns.tap_of_group()];
+      sum += static_cast<float>(from[k * channels + c]) * weights[k * columns.step()];
     }
     to[x * cv_lanes(channels) + c] = sum;
   }
@@ -212,28 +210,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 namespace fuelrail {
-
-void build(const CvAreaTaps& taps, int64_t first, int64_t channels, CvAreaColumns& columns) {
-  columns.channels = channels;
-  columns.width = static_cast<int64_t>(taps.first.size());
-  columns.taps = taps.most;
-  const int64_t padded = cv_groups(columns.width) * kCvGroup;
-  const int64_t step = columns.tap_of_group();
-  columns.offsets.resize(static_cast<size_t>(padded));
-  columns.weights.resize(static_cast<size_t>(padded * taps.most * columns.block()));
-  for (int64_t x = 0; x < padded; ++x) {
-    const int64_t known = std::min(x, columns.width - 1);  // the last group repeats the last output
-    columns.offsets[static_cast<size_t>(x)] =
-        static_cast<int32_t>((taps.first[static_cast<size_t>(known)] - first) * channels);
-    const float* const from = taps.weights.data() + known * taps.most;
-    float* to =
-        columns.weights.data() + x / kCvGroup * taps.most * step + x % kCvGroup * columns.block();
-    for (int64_t k = 0; k < taps.most; ++k, to += step) {
-      std::fill_n(to, columns.block(), from[k]);
-    }
-  }
-  columns.bytes_read = columns.offsets.back() + (taps.most + 3) / 4 * 4 * channels + 16;
-}
 
 HWY_EXPORT(AreaRow);
 HWY_EXPORT(AreaBegin);

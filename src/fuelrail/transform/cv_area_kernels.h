@@ -1,29 +1,12 @@
-// The inner loops of OpenCV's means of areas, and their table. Private to the module. Rows between
-// the passes are those of cv_resize_kernels.h.
+// The inner loops of OpenCV's means of areas. Private to the module. Rows between the passes are
+// those of cv_columns.h. Floats added in OpenCV's order: the same bits on every target.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "fuelrail/transform/cv_resize_kernels.h"
-#include "fuelrail/transform/cv_taps.h"
+#include "fuelrail/transform/cv_columns.h"
 
 namespace fuelrail {
-
-// The horizontal pass. For each group of outputs and each tap a weight an output, for colours
-// kCvLanes times.
-struct CvAreaColumns {
-  int64_t block() const { return cv_lanes(channels); }
-  int64_t tap_of_group() const { return kCvGroup * block(); }
-  int64_t channels = 3;
-  int64_t width = 0;  // outputs
-  int64_t taps = 0;
-  std::vector<int32_t> offsets;  // byte of each output's first tap
-  std::vector<float> weights;
-  int64_t bytes_read = 0;  // from the start of a row, at most
-};
-// For rows that begin at input pixel `first`.
-void build(const CvAreaTaps& taps, int64_t first, int64_t channels, CvAreaColumns& columns);
 
 // Makes a row of columns.width pixels: sums in the order of the taps. Requires: columns.bytes_read
 // readable bytes at `row`; cv_row_values writable values.

@@ -9,8 +9,9 @@ namespace {
 
 void convert_rows(ConstImageView from, ImageView to, void (*convert)(uint8_t*, int64_t)) {
   for (int64_t y = 0; y < to.height; ++y) {
-    if (from.data != to.data)
+    if (from.data != to.data) {
       std::memcpy(to.row(y), from.row(y), static_cast<size_t>(3 * to.width));
+    }
     convert(to.row(y), to.width);
   }
 }

@@ -21,12 +21,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr float kLevel = 1.0f / 255.0f;
 
-// To the nearest whole number, the even one of two: what is stored is cut.
-HWY_INLINE VF rounded(VF v) {
-  const VF big = hn::Set(DF(), 0x1.8p23f);
-  return hn::Sub(hn::Add(v, big), big);
-}
-
 // Source: OpenCV 4.8, modules/imgproc/src/color_hsv.simd.hpp, of levels divided by 255.
 struct ToHls {
   HWY_INLINE void operator()(Rgb& pixel) const {
@@ -53,9 +47,9 @@ struct ToHls {
     const VF hue = hn::Mul(hn::Add(hn::Mul(apart, degrees), begin), half);
     const auto is_coloured = hn::Gt(span, hn::Set(d, std::numeric_limits<float>::epsilon()));
     const VF full = hn::Set(d, 255.0f);
-    pixel.r = rounded(hn::IfThenElseZero(is_coloured, hue));
-    pixel.g = rounded(hn::Mul(lightness, full));
-    pixel.b = rounded(hn::Mul(hn::IfThenElseZero(is_coloured, hn::Div(span, divisor)), full));
+    pixel.r = hn::IfThenElseZero(is_coloured, hue);
+    pixel.g = hn::Mul(lightness, full);
+    pixel.b = hn::Mul(hn::IfThenElseZero(is_coloured, hn::Div(span, divisor)), full);
   }
 };
 
@@ -81,14 +75,18 @@ struct ToRgb {
     const hn::Mask<DF> is[5] = {hn::Eq(sector, hn::Zero(d)), hn::Eq(sector, hn::Set(d, 1.0f)),
                                 hn::Eq(sector, hn::Set(d, 2.0f)), hn::Eq(sector, hn::Set(d, 3.0f)),
                                 hn::Eq(sector, hn::Set(d, 4.0f))};
-    pixel.r = rounded(hn::Mul(sector_value(is, high, falling, low, low, rising, high), full));
-    pixel.g = rounded(hn::Mul(sector_value(is, rising, high, high, falling, low, low), full));
-    pixel.b = rounded(hn::Mul(sector_value(is, low, low, rising, high, high, falling), full));
+    pixel.r = hn::Mul(sector_value(is, high, falling, low, low, rising, high), full);
+    pixel.g = hn::Mul(sector_value(is, rising, high, high, falling, low, low), full);
+    pixel.b = hn::Mul(sector_value(is, low, low, rising, high, high, falling), full);
   }
 };
 
-void RgbToHls(uint8_t* pixels, int64_t count) { change_pixels(pixels, count, ToHls()); }
-void HlsToRgb(uint8_t* pixels, int64_t count) { change_pixels(pixels, count, ToRgb()); }
+void RgbToHls(uint8_t* pixels, int64_t count) {
+  change_pixels<Fractions::kRounded>(pixels, count, ToHls());
+}
+void HlsToRgb(uint8_t* pixels, int64_t count) {
+  change_pixels<Fractions::kRounded>(pixels, count, ToRgb());
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

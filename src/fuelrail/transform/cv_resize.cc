@@ -1,5 +1,7 @@
 #include "fuelrail/transform/cv_resize.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,7 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/transform/cv_area_kernels.h"
+#include "fuelrail/transform/cv_columns.h"
 #include "fuelrail/transform/cv_resize_kernels.h"
 #include "fuelrail/transform/cv_taps.h"
 #include "fuelrail/transform/portable_math.h"
@@ -109,10 +113,12 @@ class ReadableRows {
   std::vector<uint8_t>& copy_;
 };
 
-void copy_rows(ConstImageView from, ImageView to) {
-  for (int64_t y = 0; y < to.height; ++y) {
-    std::memcpy(to.row(y), from.row(y), static_cast<size_t>(to.width * to.channels));
-  }
+void require_not_too_long(Size input) {
+  if (input.height <= kCvLongestSide && input.width <= kCvLongestSide) return;
+  throw UnsupportedError("the image is too long to be resized as OpenCV does",
+                         {.expected = fmt::format("at most {} pixels a side", kCvLongestSide),
+                          .found = fmt::format("height {}, width {}", input.height, input.width),
+                          .remedy = "Leave the image out: OpenCV does not read it either"});
 }
 
 template <int64_t kChannels>
@@ -125,6 +131,12 @@ void take_pixels(const uint8_t* from, const std::vector<int32_t>& pixels, uint8_
 
 }  // namespace
 
+CvInterpolation cv_auto_interpolation(Size from, Size to) {
+  if (to.height > from.height && to.width > from.width) return CvInterpolation::kCubic;
+  if (to.height < from.height && to.width < from.width) return CvInterpolation::kArea;
+  return CvInterpolation::kLinear;
+}
+
 Box needed_input(const CvResizeStep& step) {
   const CvWay way = way_of(step);
   const auto [top, bottom] = reach_of(way, rows_of(step), step.interpolation);
@@ -134,6 +146,7 @@ Box needed_input(const CvResizeStep& step) {
 
 struct CvResizer::Impl {
   void resize(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to) {
+    require_not_too_long(step.input);
     switch (way_of(step)) {
       case CvWay::kCopy:
         return copy_rows(
@@ -276,7 +289,7 @@ struct CvResizer::Impl {
     ReadableRows rows(from, area_columns_.bytes_read, copy_);
     for (int64_t y = 0; y < to.height; ++y) {
       const auto at = static_cast<size_t>(y);
-      const float* const weights = area_taps_.weights.data() + y * area_taps_.most;
+      const float* const weights = area_taps_.weights.data() + y * area_taps_.taps;
       for (int64_t k = 0; k < area_taps_.count[at]; ++k) {
         const int64_t row = area_taps_.first[at] + k;
         if (held != row) cv_area_row(area_columns_, rows.row(row - from_box.top), made);

@@ -20,6 +20,12 @@ enum class CvInterpolation : uint8_t {
   kLanczos4 = 4,
 };
 
+// MXNet's rule 9: cubic where both sides grow, area where both shrink, else linear.
+CvInterpolation cv_auto_interpolation(Size from, Size to);
+
+// OpenCV reads no longer image. Sums of so many pixels fit 32 bits, and places among them float32.
+inline constexpr int64_t kCvLongestSide = int64_t{1} << 20;
+
 // The pixels of `window` in what an image of size `input` becomes when it is resized to `output`.
 struct CvResizeStep {
   Size input;
@@ -40,12 +46,14 @@ class CvResizer {
   CvResizer& operator=(CvResizer&&) noexcept;
 
   // The whole of `from` to the size of `to`; equal sizes are copied. Requires: both not empty,
-  // equal channels, 1, 3 or 4; no overlap.
+  // equal channels, 1, 3 or 4; no overlap. Errors: UnsupportedError for an input with a side above
+  // kCvLongestSide; std::bad_alloc.
   void resize(ConstImageView from, ImageView to, CvInterpolation interpolation);
 
   // The step's window alone: the same pixels as those of the whole result, at the cost of the
   // window. `from` holds the pixels of `from_box` (in the coordinates of the step's input), which
-  // contains needed_input(step). Requires: to.size() == step.window.size(); else as above.
+  // contains needed_input(step). Requires: to.size() == step.window.size(); else as above, as
+  // are the errors.
   void resize(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to);
 
  private:

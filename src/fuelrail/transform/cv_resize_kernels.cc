@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "fuelrail/transform/cv_resize_kernels.h"
+#include "fuelrail/transform/cv_taps.h"
 #include "fuelrail/transform/portable_math.h"
 #include "fuelrail/transform/simd_blocks-inl.h"
 
@@ -34,12 +35,10 @@ uint8_t clip(int32_t level) {
 template <typename Make>
 void sum_row(const CvColumns& columns, const uint8_t* row, Make make) {
   const int64_t channels = columns.channels;
-  const int64_t step = columns.pair_of_group();
+  const int64_t step = columns.step();
   for (int64_t x = 0; x < columns.width; ++x) {
     const uint8_t* const from = row + columns.offsets[static_cast<size_t>(x)];
-    const int16_t* const weights = columns.weights.data() +
-                                   x / kCvGroup * (columns.taps / 2) * step +
-                                   x % kCvGroup * columns.block();
+    const int16_t* const weights = columns.weights.data() + columns.first_weight(x);
     for (int64_t c = 0; c < channels; ++c) {
       int32_t sum = 0;
       for (int64_t k = 0; k < columns.taps; ++k) {
@@ -96,16 +95,6 @@ void DropFourth(const uint8_t* from, int64_t pixels, uint8_t* to) {
 #else
 
 // --- Rows ---
-
-// Two neighbours of each block, taken apart into 16-bit lanes: red, next red, green, next green...
-template <int kChannels, int kFirstByte>
-HWY_INLINE V16 pair_of_pixels(V8 blocks) {
-  constexpr uint8_t f = kFirstByte, n = kFirstByte + kChannels;
-  constexpr uint8_t a = kChannels == 4 ? f + 3 : 0x80, b = kChannels == 4 ? n + 3 : 0x80;
-  alignas(16) static constexpr uint8_t kShuffle[16] = {
-      f, 0x80, n, 0x80, f + 1, 0x80, n + 1, 0x80, f + 2, 0x80, n + 2, 0x80, a, 0x80, b, 0x80};
-  return hn::BitCast(D16(), hn::TableLookupBytesOr0(blocks, hn::LoadDup128(D8(), kShuffle)));
-}
 
 // Two neighbours of each 32-bit lane, taken apart.
 template <int kFirstByte>
@@ -316,30 +305,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 namespace fuelrail {
-
-void build(const CvTaps& taps, int64_t first, int64_t channels, CvColumns& columns) {
-  columns.channels = channels;
-  columns.width = static_cast<int64_t>(taps.first.size());
-  columns.taps = taps.taps;
-  const int64_t padded = cv_groups(columns.width) * kCvGroup;
-  const int64_t pairs = taps.taps / 2;
-  const int64_t block = columns.block();
-  columns.offsets.resize(static_cast<size_t>(padded));
-  columns.weights.resize(static_cast<size_t>(padded * pairs * block));
-  for (int64_t x = 0; x < padded; ++x) {
-    const int64_t known = std::min(x, columns.width - 1);  // the last group repeats the last output
-    columns.offsets[static_cast<size_t>(x)] =
-        static_cast<int32_t>((taps.first[static_cast<size_t>(known)] - first) * channels);
-    const int16_t* from = taps.weights.data() + known * taps.taps;
-    int16_t* to = columns.weights.data() + x / kCvGroup * pairs * columns.pair_of_group() +
-                  x % kCvGroup * block;
-    for (int64_t p = 0; p < pairs; ++p, from += 2, to += columns.pair_of_group()) {
-      for (int64_t i = 0; i < block; i += 2) std::memcpy(to + i, from, 2 * sizeof(int16_t));
-    }
-  }
-  // A load takes 16 bytes for 4 taps or fewer; a grey one 4.
-  columns.bytes_read = columns.offsets.back() + (taps.taps > 4 ? 4 * channels : 0) + 16;
-}
 
 HWY_EXPORT(LinearRow);
 HWY_EXPORT(CubicRow);

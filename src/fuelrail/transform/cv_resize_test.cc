@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/testing/each_simd_target.h"
 
 namespace fuelrail {
@@ -138,6 +139,31 @@ TEST(CvResizer, block_of_more_pixels_than_32_bits_can_sum_keeps_its_level) {
   std::ranges::fill(from.bytes, uint8_t{255});
   CvResizer().resize(from.view(), to.view(), CvInterpolation::kArea);
   EXPECT_EQ(to.bytes[0], 255);
+}
+
+TEST(CvResizer, longest_images_keep_their_level_and_longer_ones_are_refused) {
+  CvImage to({1, 1}, 1);
+  for (const Size size : {Size{kCvLongestSide, 1}, Size{1, kCvLongestSide}}) {
+    CvImage from(size, 1);
+    std::ranges::fill(from.bytes, uint8_t{255});
+    for (const CvInterpolation interpolation : kAll) {
+      CvResizer().resize(from.view(), to.view(), interpolation);
+      EXPECT_EQ(to.bytes[0], 255);
+    }
+  }
+  CvImage high({kCvLongestSide + 1, 1}, 1), wide({1, kCvLongestSide + 1}, 1);
+  for (CvImage* from : {&high, &wide}) {
+    EXPECT_THROW(CvResizer().resize(from->view(), to.view(), CvInterpolation::kArea),
+                 UnsupportedError);
+  }
+}
+
+TEST(CvResizer, auto_is_cubic_where_both_sides_grow_and_area_where_both_shrink) {
+  EXPECT_EQ(cv_auto_interpolation({10, 10}, {11, 11}), CvInterpolation::kCubic);
+  EXPECT_EQ(cv_auto_interpolation({10, 10}, {9, 9}), CvInterpolation::kArea);
+  for (const Size to : {Size{9, 11}, Size{11, 9}, Size{10, 11}, Size{9, 10}, Size{10, 10}}) {
+    EXPECT_EQ(cv_auto_interpolation({10, 10}, to), CvInterpolation::kLinear);
+  }
 }
 
 TEST(CvResizer, one_colour_stays_that_colour) {

@@ -160,10 +160,10 @@ void fold_edges(int64_t input, CvTaps& taps) {
 void cv_area_taps(const CvDirection& direction, CvAreaTaps& result) {
   const double scale = cv_scale(direction.input, direction.output);
   constexpr double kSliver = 1e-3;  // what covers less of a pixel is left out
-  result.most = static_cast<int64_t>(std::ceil(scale)) + 2;
+  const int64_t room = static_cast<int64_t>(std::ceil(scale)) + 2;  // at most so many taps
   result.first.resize(static_cast<size_t>(direction.count));
   result.count.resize(static_cast<size_t>(direction.count));
-  result.weights.assign(static_cast<size_t>(direction.count * result.most), 0.0f);
+  result.weights.assign(static_cast<size_t>(direction.count * room), 0.0f);
   int32_t most = 1;
   for (int64_t i = 0; i < direction.count; ++i) {
     const double begin = static_cast<double>(direction.begin + i) * scale;
@@ -171,7 +171,7 @@ void cv_area_taps(const CvDirection& direction, CvAreaTaps& result) {
     const double covered = std::min(scale, static_cast<double>(direction.input) - begin);
     const int64_t last = std::min(static_cast<int64_t>(std::floor(end)), direction.input - 1);
     const int64_t first = std::min(static_cast<int64_t>(std::ceil(begin)), last);
-    float* const weights = result.weights.data() + i * result.most;
+    float* const weights = result.weights.data() + i * room;
     int32_t count = 0;
     const double before = static_cast<double>(first) - begin;
     const double behind = end - static_cast<double>(last);
@@ -189,9 +189,9 @@ void cv_area_taps(const CvDirection& direction, CvAreaTaps& result) {
   }
   // Close together, for who takes them in groups.
   for (int64_t i = 1; i < direction.count; ++i) {
-    std::copy_n(result.weights.data() + i * result.most, most, result.weights.data() + i * most);
+    std::copy_n(result.weights.data() + i * room, most, result.weights.data() + i * most);
   }
-  result.most = most;
+  result.taps = most;
 }
 
 }  // namespace fuelrail

@@ -51,10 +51,10 @@ void fold_edges(int64_t input, CvTaps& taps);
 
 // kArea where it shrinks: each output is the mean of what its area covers.
 struct CvAreaTaps {
-  int64_t most = 0;  // taps of the widest output; the weights of the others end in zeros
+  int64_t taps = 0;  // of the widest output; the weights of the others end in zeros
   std::vector<int32_t> first;
   std::vector<int32_t> count;
-  std::vector<float> weights;  // `most` for each output
+  std::vector<float> weights;  // `taps` for each output
 };
 void cv_area_taps(const CvDirection& direction, CvAreaTaps& result);
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "fuelrail/transform/cv_columns.h"
 #include "fuelrail/transform/cv_resize_kernels.h"
 #include "fuelrail/transform/cv_taps.h"
 #include "fuelrail/transform/cv_warp_kernels.h"

@@ -37,15 +37,6 @@ void BlendPlaces(ConstImageView from, const CvWarpPlaces& places, const int16_t*
 
 #else
 
-template <int kChannels>
-HWY_INLINE V16 neighbours(V8 blocks) {
-  constexpr uint8_t n = kChannels;
-  constexpr uint8_t a = n == 4 ? 3 : 0x80, b = n == 4 ? 7 : 0x80, z = 0x80;
-  alignas(16) static constexpr uint8_t kShuffle[16] = {0, z, n,     z, 1, z, n + 1, z,
-                                                       2, z, n + 2, z, a, z, b,     z};
-  return hn::BitCast(D16(), hn::TableLookupBytesOr0(blocks, hn::LoadDup128(D8(), kShuffle)));
-}
-
 // The pair of 16-bit weights at kFirstByte of each block, four times.
 template <int kFirstByte>
 HWY_INLINE V16 repeated_pair(V8 blocks) {
@@ -67,9 +58,10 @@ void blend_places(ConstImageView from, const CvWarpPlaces& places, const int16_t
     const V8 set = load_blocks(D8(), table, sets);
     const int32_t* const offsets = places.offsets + i;
     PairSums sums;
-    sums.add(neighbours<kChannels>(load_blocks(D8(), from.data, offsets)), repeated_pair<0>(set));
-    sums.add(neighbours<kChannels>(load_blocks(D8(), from.data + from.row_stride_bytes, offsets)),
-             repeated_pair<4>(set));
+    const V8 upper = load_blocks(D8(), from.data, offsets);
+    const V8 lower = load_blocks(D8(), from.data + from.row_stride_bytes, offsets);
+    sums.add(pair_of_pixels<kChannels, 0>(upper), repeated_pair<0>(set));
+    sums.add(pair_of_pixels<kChannels, 0>(lower), repeated_pair<4>(set));
     const V32 levels = hn::ShiftRight<15>(hn::Add(sums.sum(), half));
     hn::StoreU(hn::DemoteTo(quarter, levels), quarter, to);
   }

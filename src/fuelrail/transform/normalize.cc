@@ -17,7 +17,7 @@ void for_each_row(ConstImageView from, bool flip_horizontal, bool flip_vertical,
   auto* const elements = reinterpret_cast<Element*>(to);
   for (int64_t y = 0; y < from.height; ++y) {
     const int64_t source = flip_vertical ? from.height - 1 - y : y;
-    const PixelRow row{from.row(source), from.width, flip_horizontal};
+    const PixelRow row{from.row(source), from.width, 3, flip_horizontal};
     if (layout == ImageLayout::kNhwc) {
       Element* at = elements + y * from.width * 3;
       write(row, ElementRow<Element>{{at, at + 1, at + 2}, 3});

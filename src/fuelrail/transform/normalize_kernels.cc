@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "fuelrail/transform/normalize_kernels.h"
+#include "fuelrail/transform/row_steps-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuelrail {
@@ -20,10 +21,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <typename Element, typename Convert>
 void write_pixels(const PixelRow& row, int64_t begin, const ElementRow<Element>& to,
                   Convert convert) {
-  for (int64_t x = begin; x < row.width; ++x) {
-    const uint8_t* pixel = row.from + 3 * (row.flip ? row.width - 1 - x : x);
+  for_each_pixel(row, begin, [&](int64_t x, int64_t, const uint8_t* pixel) {
     for (int64_t c = 0; c < 3; ++c) to.channel[c][x * to.step] = convert(c, pixel[c]);
-  }
+  });
 }
 
 constexpr auto kSame = [](int64_t, uint8_t level) { return level; };
@@ -57,46 +57,19 @@ void WriteBfloats(const PixelRow& row, const Conversion& conversion,
 
 #else
 
-constexpr int64_t kStep = 16;
-using D8 = hn::FixedTag<uint8_t, kStep>;
-using V8 = hn::Vec<D8>;
 using DF = hn::CappedTag<float, kStep>;
 
-HWY_INLINE V8 reversed(V8 v) {
-  alignas(16) static constexpr uint8_t kBackwards[16] = {15, 14, 13, 12, 11, 10, 9, 8,
-                                                         7,  6,  5,  4,  3,  2,  1, 0};
-  return hn::TableLookupBytes(v, hn::Load(D8(), kBackwards));
-}
-
-// Calls `store(first output pixel, red, green, blue)` for each 16 pixels of the row, outputs
-// ascending: memory takes descending stores at a third of the speed.
-// Returns: the first output pixel left over.
-template <typename Store>
-HWY_INLINE int64_t for_each_step(const PixelRow& row, Store store) {
-  int64_t x = 0;
-  for (; x + kStep <= row.width; x += kStep) {
-    V8 red, green, blue;
-    const int64_t source = row.flip ? row.width - kStep - x : x;
-    hn::LoadInterleaved3(D8(), row.from + 3 * source, red, green, blue);
-    if (row.flip) {
-      store(x, reversed(red), reversed(green), reversed(blue));
-    } else {
-      store(x, red, green, blue);
-    }
-  }
-  return x;
-}
-
 void WriteBytes(const PixelRow& row, const ElementRow<uint8_t>& to) {
-  const int64_t rest = for_each_step(row, [&](int64_t at, V8 red, V8 green, V8 blue) HWY_ATTR {
-    if (to.step == 3) {
-      hn::StoreInterleaved3(red, green, blue, D8(), to.channel[0] + 3 * at);
-    } else {
-      hn::StoreU(red, D8(), to.channel[0] + at);
-      hn::StoreU(green, D8(), to.channel[1] + at);
-      hn::StoreU(blue, D8(), to.channel[2] + at);
-    }
-  });
+  const int64_t rest =
+      for_each_step<3>(row, [&](int64_t at, int64_t, V8 red, V8 green, V8 blue) HWY_ATTR {
+        if (to.step == 3) {
+          hn::StoreInterleaved3(red, green, blue, D8(), to.channel[0] + 3 * at);
+        } else {
+          hn::StoreU(red, D8(), to.channel[0] + at);
+          hn::StoreU(green, D8(), to.channel[1] + at);
+          hn::StoreU(blue, D8(), to.channel[2] + at);
+        }
+      });
   write_pixels(row, rest, to, kSame);
 }
 
@@ -153,7 +126,7 @@ HWY_INLINE int64_t write_converted(const PixelRow& row, const Conversion& conver
       hn::StoreU(b, d, to.channel[2] + at);
     }
   };
-  return for_each_step(row, [&](int64_t at, V8 red, V8 green, V8 blue) HWY_ATTR {
+  return for_each_step<3>(row, [&](int64_t at, int64_t, V8 red, V8 green, V8 blue) HWY_ATTR {
     for_each_part(D8(), at, store_part, red, green, blue);
   });
 }

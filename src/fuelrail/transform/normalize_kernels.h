@@ -4,13 +4,9 @@
 
 #include <cstdint>
 
-namespace fuelrail {
+#include "fuelrail/transform/pixel_row.h"
 
-struct PixelRow {
-  const uint8_t* from = nullptr;
-  int64_t width = 0;
-  bool flip = false;
-};
+namespace fuelrail {
 
 // Where the channels of a row go: elements `step` apart, 1 (planes) or 3 (interleaved: the pointers
 // are neighbours).

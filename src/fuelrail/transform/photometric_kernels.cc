@@ -7,8 +7,6 @@
 // After foreach_target.h.
 #include <hwy/highway.h>
 
-#include <cstring>
-
 #include "fuelrail/transform/photometric_kernels.h"
 #include "fuelrail/transform/rgb_steps-inl.h"
 
@@ -30,35 +28,20 @@ void ScaleLevels(uint8_t* levels, int64_t count, float factor, float addend) {
   const DF d;
   const VF times = hn::Set(d, factor);
   const VF plus = hn::Set(d, addend);
-  const auto change = [&](uint8_t* at) HWY_ATTR {
-    for (int64_t i = 0; i < kStep; i += static_cast<int64_t>(hn::Lanes(d))) {
-      store_floats(hn::Add(hn::Mul(load_floats(at + i), times), plus), at + i);
-    }
-  };
-  int64_t i = 0;
-  for (; i + kStep <= count; i += kStep) change(levels + i);
-  if (i == count) return;
-  uint8_t last[kStep] = {};
-  const auto rest = static_cast<size_t>(count - i);
-  std::memcpy(last, levels + i, rest);
-  change(last);
-  std::memcpy(levels + i, last, rest);
+  change_levels<Fractions::kCut>(
+      levels, count, [&](VF& level) HWY_ATTR { level = hn::Add(hn::Mul(level, times), plus); });
 }
 
 void BlendWithGrey(uint8_t* pixels, int64_t count, float factor, float rest) {
   const VF times = hn::Set(DF(), factor);
   const VF others = hn::Set(DF(), rest);
-  change_pixels(pixels, count, [&](Rgb& pixel) HWY_ATTR {
-    const VF grey = hn::Mul(grey_of(pixel), others);
-    pixel.r = hn::Add(hn::Mul(pixel.r, times), grey);
-    pixel.g = hn::Add(hn::Mul(pixel.g, times), grey);
-    pixel.b = hn::Add(hn::Mul(pixel.b, times), grey);
-  });
+  change_pixels<Fractions::kCut>(
+      pixels, count, [&](Rgb& pixel) HWY_ATTR { blend(pixel, times, grey_of(pixel), others); });
 }
 
 void MakeGrey(uint8_t* pixels, int64_t count) {
-  change_pixels(pixels, count,
-                [](Rgb& pixel) HWY_ATTR { pixel.r = pixel.g = pixel.b = grey_of(pixel); });
+  change_pixels<Fractions::kCut>(
+      pixels, count, [](Rgb& pixel) HWY_ATTR { pixel.r = pixel.g = pixel.b = grey_of(pixel); });
 }
 
 // torchvision's _rgb2hsv and _hsv2rgb, in the order of their operations.
@@ -111,28 +94,12 @@ HWY_INLINE void turn_one(Rgb& pixel, VF turn) {
 
 void TurnHue(uint8_t* pixels, int64_t count, float turn) {
   const VF by = hn::Set(DF(), turn);
-  change_pixels(pixels, count, [&](Rgb& pixel) HWY_ATTR { turn_one(pixel, by); });
+  change_pixels<Fractions::kCut>(pixels, count, [&](Rgb& pixel) HWY_ATTR { turn_one(pixel, by); });
 }
 
 uint64_t SumOfGrey(const uint8_t* pixels, int64_t count) {
-  constexpr int64_t kChunk = int64_t{1} << 20;  // its sums fit 32 bits
-  uint64_t sum = 0;
-  uint8_t copy[3 * kStep];
-  for (int64_t begin = 0; begin < count; begin += kChunk) {
-    const int64_t end = count - begin < kChunk ? count : begin + kChunk;
-    auto sums = hn::Zero(DI());
-    for (int64_t i = begin; i < end; i += kStep) {
-      // A copy, for the functions above write what they read; black adds nothing.
-      const int64_t have = end - i < kStep ? end - i : kStep;
-      if (have < kStep) std::memset(copy, 0, sizeof copy);
-      std::memcpy(copy, pixels + 3 * i, static_cast<size_t>(3 * have));
-      change_step(copy, [&](Rgb& pixel) HWY_ATTR {
-        sums = hn::Add(sums, hn::ConvertTo(DI(), grey_of(pixel)));
-      });
-    }
-    sum += static_cast<uint64_t>(hn::GetLane(hn::SumOfLanes(DI(), sums)));
-  }
-  return sum;
+  return sum_pixels(pixels, count,
+                    [](const Rgb& pixel) HWY_ATTR { return hn::ConvertTo(DI(), grey_of(pixel)); });
 }
 
 }  // namespace

@@ -97,16 +97,6 @@ struct Sums {
   PairSums low;
 };
 
-// Takes two pixels of each block apart: red, red, green, green, blue, blue as 16-bit lanes.
-template <int kFirstByte>
-HWY_INLINE V16 pair_of_pixels(V8 blocks) {
-  constexpr uint8_t f = kFirstByte;
-  alignas(16) static constexpr uint8_t kShuffle[16] = {f,     0x80, f + 3, 0x80, f + 1, 0x80,
-                                                       f + 4, 0x80, f + 2, 0x80, f + 5, 0x80,
-                                                       0x80,  0x80, 0x80,  0x80};
-  return hn::BitCast(D16(), hn::TableLookupBytesOr0(blocks, hn::LoadDup128(D8(), kShuffle)));
-}
-
 // Stores red, green, blue of each block; up to 4 bytes past them are overwritten, too.
 HWY_INLINE void store_pixels(V32 levels, uint8_t* to) {
   using Quarter = hn::Rebind<uint8_t, D32>;
@@ -142,15 +132,15 @@ void resample(const HorizontalTable& table, const uint8_t* const* rows, uint8_t*
         const V16 low1 = hn::LoadU(D16(), weights + HorizontalTable::kPairOfGroup + kLow);
         for (size_t r = 0; r < kRows; ++r) {
           const V8 blocks = load_blocks(D8(), rows[r] + 6 * p, offsets);
-          sums[r].add(pair_of_pixels<0>(blocks), high0, low0);
-          sums[r].add(pair_of_pixels<6>(blocks), high1, low1);
+          sums[r].add(pair_of_pixels<3, 0>(blocks), high0, low0);
+          sums[r].add(pair_of_pixels<3, 6>(blocks), high1, low1);
         }
       }
       if (p < pairs) {
         const V16 high = hn::LoadU(D16(), weights);
         const V16 low = hn::LoadU(D16(), weights + kLow);
         for (size_t r = 0; r < kRows; ++r) {
-          sums[r].add(pair_of_pixels<0>(load_blocks(D8(), rows[r] + 6 * p, offsets)), high, low);
+          sums[r].add(pair_of_pixels<3, 0>(load_blocks(D8(), rows[r] + 6 * p, offsets)), high, low);
         }
       }
       for (size_t r = 0; r < kRows; ++r) store_pixels(sums[r].levels(), to[r] + at);

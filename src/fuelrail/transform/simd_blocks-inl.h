@@ -41,6 +41,17 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const uint8_t* row, const int32_t* offset
   }
 }
 
+// Two neighbours of each block, the first at byte kFirstByte, taken apart into 16-bit lanes: red,
+// next red, green, next green... What stands for a fourth channel that there is not is 0.
+template <int kChannels, int kFirstByte>
+HWY_INLINE V16 pair_of_pixels(V8 blocks) {
+  constexpr uint8_t f = kFirstByte, n = kFirstByte + kChannels, z = 0x80;
+  constexpr uint8_t a = kChannels == 4 ? f + 3 : z, b = kChannels == 4 ? n + 3 : z;
+  alignas(16) static constexpr uint8_t kShuffle[16] = {f,     z, n,     z, f + 1, z, n + 1, z,
+                                                       f + 2, z, n + 2, z, a,     z, b,     z};
+  return hn::BitCast(D16(), hn::TableLookupBytesOr0(blocks, hn::LoadDup128(D8(), kShuffle)));
+}
+
 // Sums of products of adjacent 16-bit lanes.
 class PairSums {
  public:

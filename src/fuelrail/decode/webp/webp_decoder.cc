@@ -3,7 +3,6 @@
 #include <webp/decode.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <new>
 #include <vector>
@@ -76,11 +75,8 @@ void decode_region(Bytes encoded, Size image, const Box& region, ImageView into)
 
 // To as many channels, or RGB to grey.
 void take_rows(ConstImageView from, ImageView to) {
+  if (from.channels == to.channels) return copy_rows(from, to);
   for (int64_t y = 0; y < to.height; ++y) {
-    if (from.channels == to.channels) {
-      std::memcpy(to.row(y), from.row(y), static_cast<size_t>(to.width * to.channels));
-      continue;
-    }
     const uint8_t* rgb = from.row(y);
     for (int64_t x = 0; x < to.width; ++x, rgb += 3) to.row(y)[x] = grey_of(rgb[0], rgb[1], rgb[2]);
   }

@@ -1,0 +1,75 @@
+#include "fuelrail/loader/upright_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/orientation.h"
+#include "fuelrail/testing/photographs.h"
+
+namespace fuelrail {
+namespace {
+
+std::string pixels_of(ConstImageView image) {
+  std::string pixels;
+  for (int64_t y = 0; y < image.height; ++y) {
+    pixels.append(reinterpret_cast<const char*>(image.row(y)),
+                  static_cast<size_t>(image.width * image.channels));
+  }
+  return pixels;
+}
+
+TEST(UprightDecoder, a_box_is_that_part_of_the_whole_image_turned_upright) {
+  const std::vector<std::byte> jpeg = make_jpeg(37, 53, 1);
+  ImageInfo info = probe(jpeg);
+  UprightDecoder decoder;
+  uint32_t tolerated = 0;
+  for (const int64_t channels : {1, 3}) {
+    std::vector<uint8_t> memory(static_cast<size_t>(37 * 53 * channels));
+    const ImageView stored{memory.data(), 37, 53, channels, 53 * channels};
+    decode_whole(*make_decoder(), jpeg, info, stored);
+    for (int orientation = 1; orientation <= 8; ++orientation) {
+      info.orientation = orientation;
+      const Size size = info.oriented();
+      std::vector<uint8_t> turned(memory.size());
+      const ImageView upright{turned.data(), size.height, size.width, channels,
+                              size.width * channels};
+      turn_upright(stored, orientation, upright);
+      for (const Box box : {whole(size), Box{5, 9, 20, 17}, Box{size.height - 1, 0, 1, 1}}) {
+        EXPECT_EQ(pixels_of(decoder.decode({jpeg, info, box, channels}, tolerated)),
+                  pixels_of(upright.crop(box)))
+            << "orientation " << orientation << ", " << channels << " channels, box at " << box.top
+            << ", " << box.left;
+      }
+    }
+    info.orientation = 1;
+  }
+  EXPECT_EQ(tolerated, 0U);
+}
+
+TEST(UprightDecoder, eighths_give_the_smaller_image) {
+  const std::vector<std::byte> jpeg = make_jpeg(64, 48, 2);
+  const ImageInfo info = probe(jpeg);
+  uint32_t tolerated = 0;
+  UprightDecoder decoder;
+  const ConstImageView half = decoder.decode(
+      {.encoded = jpeg, .info = info, .box = {0, 0, 32, 24}, .eighths = 4}, tolerated);
+  EXPECT_EQ(half.size(), (Size{32, 24}));
+}
+
+TEST(UprightDecoder, a_cut_image_is_its_error_and_oddities_are_added_up) {
+  std::vector<std::byte> jpeg = make_jpeg(64, 64, 3);
+  const ImageInfo info = probe(jpeg);
+  UprightDecoder decoder;
+  uint32_t tolerated = 5;
+  jpeg.resize(jpeg.size() - 2);  // without its end marker
+  decoder.decode({jpeg, info, whole(info.stored)}, tolerated);
+  EXPECT_EQ(tolerated, 6U);
+  jpeg.resize(jpeg.size() / 2);
+  EXPECT_THROW(decoder.decode({jpeg, info, whole(info.stored)}, tolerated), TruncatedError);
+}
+
+}  // namespace
+}  // namespace fuelrail

@@ -1,0 +1,73 @@
+// What rows look like between the two passes of OpenCV's resizing, and the tables of the first one.
+// Private to the module.
+//
+// Between the passes a pixel has kCvLanes values, of which the fourth means nothing in RGB; one
+// value in grey.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace fuelrail {
+
+inline constexpr int64_t kCvLanes = 4;
+inline constexpr int64_t kCvGroup = 16;  // outputs are made in groups
+inline constexpr int64_t cv_lanes(int64_t channels) { return channels == 1 ? 1 : kCvLanes; }
+inline int64_t cv_groups(int64_t pixels) { return (pixels + kCvGroup - 1) / kCvGroup; }
+// Of a row between the passes, and of a row of bytes behind the second one: whole vectors fit.
+inline int64_t cv_row_values(int64_t pixels, int64_t channels) {
+  return cv_groups(pixels) * kCvGroup * cv_lanes(channels) + 64;
+}
+
+// For each group of outputs and each kTogether taps a block an output: their weights, for colours
+// kCvLanes times.
+template <typename Weight, int64_t kTogether>
+struct CvColumnTable {
+  int64_t block() const { return kTogether * cv_lanes(channels); }
+  int64_t step() const { return kCvGroup * block(); }  // from taps of a group to its next ones
+  int64_t first_weight(int64_t output) const {
+    return output / kCvGroup * (taps / kTogether) * step() + output % kCvGroup * block();
+  }
+
+  int64_t channels = 3;
+  int64_t width = 0;  // outputs
+  int64_t taps = 0;
+  std::vector<int32_t> offsets;  // byte of each output's first tap
+  std::vector<Weight> weights;
+  int64_t bytes_read = 0;  // from the start of a row, at most
+};
+
+using CvColumns = CvColumnTable<int16_t, 2>;    // of folded CvTaps
+using CvAreaColumns = CvColumnTable<float, 1>;  // of CvAreaTaps
+
+// For rows that begin at input pixel `first`. Requires: a multiple of kTogether taps; at least one
+// output.
+template <typename Taps, typename Weight, int64_t kTogether>
+void build(const Taps& taps, int64_t first, int64_t channels,
+           CvColumnTable<Weight, kTogether>& columns) {
+  columns.channels = channels;
+  columns.width = static_cast<int64_t>(taps.first.size());
+  columns.taps = taps.taps;
+  const int64_t padded = cv_groups(columns.width) * kCvGroup;
+  const int64_t block = columns.block();
+  columns.offsets.resize(static_cast<size_t>(padded));
+  columns.weights.resize(static_cast<size_t>(padded * (taps.taps / kTogether) * block));
+  for (int64_t x = 0; x < padded; ++x) {
+    const int64_t known = std::min(x, columns.width - 1);  // the last group repeats the last output
+    columns.offsets[static_cast<size_t>(x)] =
+        static_cast<int32_t>((taps.first[static_cast<size_t>(known)] - first) * channels);
+    const Weight* from = taps.weights.data() + known * taps.taps;
+    Weight* to = columns.weights.data() + columns.first_weight(x);
+    for (int64_t k = 0; k < taps.taps; k += kTogether, from += kTogether, to += columns.step()) {
+      for (int64_t i = 0; i < block; i += kTogether) {
+        std::memcpy(to + i, from, kTogether * sizeof(Weight));
+      }
+    }
+  }
+  // A load takes 16 bytes for 4 taps or fewer; a grey one 4.
+  columns.bytes_read = columns.offsets.back() + (taps.taps - 1) / 4 * 4 * channels + 16;
+}
+
+}  // namespace fuelrail
