@@ -53,13 +53,18 @@ class LoaderHandle {
     });
   }
 
-  // The next batch's columns in the order of `fields`, or None at the end of the epoch.
-  nb::object next(uint64_t turn) {
+  // Appends the next batch's columns, in the order of `fields`, to `taken`: Python may raise a
+  // signal's exception as soon as a call returns, and what the call returned is lost then.
+  // Returns: false at the end of the epoch.
+  bool next(uint64_t turn, nb::list taken) {
     calls_.start();
     for (;;) {
       const Engine::Next result = call([this, turn] { return take(turn); });
-      if (result.status == Engine::Status::kEndOfEpoch) return nb::none();
-      if (result.status == Engine::Status::kBatch) return columns(*result.batch);
+      if (result.status == Engine::Status::kEndOfEpoch) return false;
+      if (result.status == Engine::Status::kBatch) {
+        taken.append(columns(*result.batch));
+        return true;
+      }
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
     }
   }
@@ -350,10 +355,11 @@ void bind_loader(nb::module_& module) {
            nb::arg("read_backend"), nb::arg("direct_reads"))
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
-      .def("next", &LoaderHandle::next, nb::arg("turn"),
-           nb::sig("def next(self, turn: int) -> "
-                   "tuple[Array | list[Array] | list[bytes], ...] | None"),
-           "The next batch, or None at the end of the epoch. A ragged column is a list.")
+      .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
+           nb::sig("def next(self, turn: int, "
+                   "taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool"),
+           "Appends the next batch to `taken`: a signal's exception may come in place of what a "
+           "call returns. False at the end of the epoch. A ragged column is a list.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
       .def("state", &LoaderHandle::state, "JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))

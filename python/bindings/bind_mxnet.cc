@@ -273,18 +273,20 @@ class RecordIterHandle {
   RecordIterHandle(const RecordIterHandle&) = delete;
   RecordIterHandle& operator=(const RecordIterHandle&) = delete;
 
-  // (data, label, index, pad), or None at the end of the epoch.
-  nb::object next() {
+  // Appends (data, label, index, pad) to `taken`, as LoaderHandle::next does. Returns: false at the
+  // end of the epoch.
+  bool next(nb::list taken) {
     calls_.check_process();
     calls_.start();
     for (;;) {
-      const ImageRecordIter::Next taken =
+      const ImageRecordIter::Next next =
           calls_.call([this] { return iterator_->next_for(kRecordPoll); });
-      if (taken.status == Engine::Status::kEndOfEpoch) return nb::none();
-      if (taken.status == Engine::Status::kBatch) {
-        const Batch& batch = taken.batch->batch;
-        return nb::make_tuple(column(batch, "data"), column(batch, "label"), column(batch, "index"),
-                              taken.batch->pad);
+      if (next.status == Engine::Status::kEndOfEpoch) return false;
+      if (next.status == Engine::Status::kBatch) {
+        const Batch& batch = next.batch->batch;
+        taken.append(nb::make_tuple(column(batch, "data"), column(batch, "label"),
+                                    column(batch, "index"), next.batch->pad));
+        return true;
       }
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
     }
@@ -338,9 +340,9 @@ void bind_mxnet(nb::module_& module) {
            nb::arg("warnings"),
            nb::sig("def __init__(self, values: dict[str, Any], detection: bool, "
                    "warnings: list[str]) -> None"))
-      .def("next", &RecordIterHandle::next,
-           nb::sig("def next(self) -> tuple[Array, Array, Array, int] | None"),
-           "Data, label, index and pad; None at the end of the epoch.")
+      .def("next", &RecordIterHandle::next, nb::arg("taken"),
+           nb::sig("def next(self, taken: list[tuple[Array, Array, Array, int]]) -> bool"),
+           "Appends data, label, index and pad to `taken`; False at the end of the epoch.")
       .def("reset", &RecordIterHandle::reset)
       .def("described", &RecordIterHandle::described, nb::arg("name"),
            nb::sig("def described(self, name: str) -> tuple[str, tuple[int, ...]]"),

@@ -362,9 +362,9 @@ class Loader:
     def begin(self) -> int:
         """Begins the next epoch; returns what `next` wants to hear."""
 
-    def next(self, turn: int) -> tuple[Array | list[Array] | list[bytes], ...] | None:
+    def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
         """
-        The next batch, or None at the end of the epoch. A ragged column is a list.
+        Appends the next batch to `taken`: a signal's exception may come in place of what a call returns. False at the end of the epoch. A ragged column is a list.
         """
 
     def set_epoch(self, epoch: int) -> None: ...
@@ -552,8 +552,10 @@ def record_parameters(detection: bool) -> list[tuple[str, str, Any]]:
 class RecordIter:
     def __init__(self, values: dict[str, Any], detection: bool, warnings: list[str]) -> None: ...
 
-    def next(self) -> tuple[Array, Array, Array, int] | None:
-        """Data, label, index and pad; None at the end of the epoch."""
+    def next(self, taken: list[tuple[Array, Array, Array, int]]) -> bool:
+        """
+        Appends data, label, index and pad to `taken`; False at the end of the epoch.
+        """
 
     def reset(self) -> None: ...
 

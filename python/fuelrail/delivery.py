@@ -98,6 +98,7 @@ class Delivery(Generic[Element]):
         self._is_image = [field in image_fields for field in self._fields]
         self._transforms = _batch_transforms(batch_transforms)
         self._seed = seed
+        self.transforms_batches = bool(self._transforms)
         self.wants_context = any(wants for _, wants in self._transforms)
 
     @property

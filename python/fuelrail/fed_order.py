@@ -68,6 +68,7 @@ class FedOrder:
         self._batches = 0  # handed out, of the epoch
         self._state: Any = None
         self._rows = 1  # that the core has room for
+        self._before: tuple[int, int] | None = None  # progress when a batch was asked for
         # Where a restored state goes on.
         self._resume: Mapping[str, Any] = {}
         self._resume_at = (-1, -1)
@@ -85,8 +86,8 @@ class FedOrder:
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
 
-    def take(self, core: _core.Loader, turn: int) -> tuple[NativeColumn, ...] | None:
-        """The next batch, or None at the end of the epoch."""
+    def take(self, core: _core.Loader, turn: int, taken: list[tuple[NativeColumn, ...]]) -> bool:
+        """Appends the next batch to `taken`; False at the end of the epoch."""
         with self._own_lock():
             self._top_up(core)
             if self._over and not self._ahead and not self._owes_end:
@@ -96,19 +97,17 @@ class FedOrder:
                         raise error
                 finally:
                     del error  # or it holds itself by its traceback, and a batch with it
-                return None
-            before = core.progress()
+                return False
+            self._before = core.progress()
             try:
-                batch = core.next(turn)
-            except BaseException:
-                if core.progress() != before:  # a bad record's batch counts as handed out
-                    self._hand_out()
+                is_batch = core.next(turn, taken)
+                self._count(core, taken)
+            except BaseException:  # of a bad record, or of a signal behind a good batch
+                self._count(core, taken)
                 raise
-            if batch is None:
+            if not is_batch:
                 self._owes_end = False
-            else:
-                self._hand_out()
-            return batch
+            return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
         """What a state holds besides the core's. What the sampler said is not copied."""
@@ -162,11 +161,19 @@ class FedOrder:
             self._process, self._lock = os.getpid(), threading.RLock()
         return self._lock
 
-    def _hand_out(self) -> None:
-        pulled = self._ahead.popleft()
+    def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
+        """Counts the batch that was handed out since `_before`, if one was, and only once.
+
+        An error in place of a batch moves on without one, a batch without rows does not move.
+        """
+        if self._before is None or (not taken and core.progress() == self._before):
+            return
+        pulled = self._ahead[0]  # nothing is called from here on: no signal's exception comes
         self._owes_end = pulled.ends_epoch
         self._batches = 0 if pulled.ends_epoch else self._batches + 1
         self._state = pulled.state
+        self._before = None
+        del self._ahead[0]
 
     def _resume_from(self, at: tuple[int, int]) -> Mapping[str, Any]:
         return self._resume if self._resume_at == at else {}

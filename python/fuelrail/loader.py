@@ -78,11 +78,14 @@ def _stop_all() -> None:
 
 
 class _Held(NamedTuple):
-    """A batch that the core has handed out and the iterator has not: it could not be copied to
-    where it is wanted, or a warning was made an error."""
+    """A batch on its way. One that the core has handed out and the iterator has not waits here: it
+    could not be copied to where it is wanted, a warning was made an error, a signal's handler has
+    raised."""
 
     turn: int
-    columns: tuple[NativeColumn, ...]
+    taken: list[tuple[NativeColumn, ...]]
+    """The core puts the batch here itself: Python may run a signal's handler as soon as a call
+    returns, and what the call returned is lost where the handler raises."""
     before: dict[str, Any]
     """Members of the state before it."""
 
@@ -435,38 +438,41 @@ class BaseLoader(Closing, Generic[Element]):
     def _take(self, turn: int, epoch: int) -> Any:
         """The next batch, or None at the end of the epoch."""
         self._check_open()
-        fed = self._fed
-        held = self._held_of(turn)
-        if held is None:
-            before = self._place()
-            try:
-                batch = self._core.next(turn) if fed is None else fed.take(self._core, turn)
-            except BaseException:
-                with contextlib.suppress(FuelrailWarning):  # the error is what is to be heard
-                    self._warn()
-                raise
-            if batch is None:
-                self._warn()
+        held = _Held(turn, [], self._place())
+        if self._held and self._held[0].turn == turn:  # else `turn` is over, as the core says
+            held = self._held[0]
+            del self._held[0]  # no call up to here, so that no signal's exception comes
+        try:
+            if not held.taken and not self._fill(held):
                 return None
-            held = _Held(turn, batch, before)
-        try:
             self._warn()
-            placed = self._delivery.place(held.columns)
+            (columns,) = held.taken
+            placed = self._delivery.place(columns)
         except BaseException:  # no memory, Ctrl-C, a warning: the next call tries again
-            self._held.append(held)
+            if held.taken:
+                self._held.append(held)
             raise
-        return self._delivery(held.columns, placed, epoch)
-
-    def _held_of(self, turn: int) -> _Held | None:
-        """The batch of this turn that could not be copied."""
         try:
-            held = self._held.popleft()
-        except IndexError:
-            return None
-        if held.turn == turn:
-            return held
-        self._held.appendleft(held)  # `turn` is over, as the core says
-        return None
+            return self._delivery(columns, placed, epoch)
+        except BaseException:  # of a batch transform, in place of the batch, which it has changed
+            if not self._delivery.transforms_batches:
+                self._held.append(held)
+            raise
+
+    def _fill(self, held: _Held) -> bool:
+        """Takes a batch from the core. Returns: False at the end of the epoch."""
+        try:
+            if self._fed is None:
+                is_batch = self._core.next(held.turn, held.taken)
+            else:
+                is_batch = self._fed.take(self._core, held.turn, held.taken)
+        except BaseException:
+            with contextlib.suppress(FuelrailWarning):  # the error is what is to be heard
+                self._warn()
+            raise
+        if not is_batch:
+            self._warn()
+        return is_batch
 
     def _place(self) -> dict[str, Any]:
         """Where the core stands: what of the state changes from batch to batch."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import fuelrail as fr
 from conftest import TINY_COUNT
+from interrupting import Interrupting, read_on
 from loading import tiny
 
 PRELUDE = """
@@ -85,28 +85,6 @@ assert seen + rest == 3, (seen, rest)  # whether a fourth is the last, nobody ha
     assert (done.stdout, done.returncode) == ("interrupted\nover\n", 0), done.stderr
 
 
-class Interrupting:
-    """The core's loader, whose user presses Ctrl-C around one call."""
-
-    def __init__(self, core: Any, call: str, number: int, after: bool) -> None:
-        self._core, self._call, self._left, self._after = core, call, number, after
-
-    def __getattr__(self, name: str) -> Any:
-        function = getattr(self._core, name)
-        if name != self._call:
-            return function
-
-        def interrupted(*arguments: Any) -> Any:
-            self._left -= 1
-            if self._left != 0:
-                return function(*arguments)
-            if self._after:
-                function(*arguments)
-            raise KeyboardInterrupt
-
-        return interrupted
-
-
 class InterruptingDeque(deque[Any]):
     left = 3
 
@@ -118,22 +96,6 @@ class InterruptingDeque(deque[Any]):
 
 
 SIZES = [1, 3, 0, 2, 40, 7, 1, 97, 5]
-
-
-def read_on(loader: fr.Loader) -> tuple[list[list[int]], int]:
-    """The batches of an epoch, and how often Ctrl-C came in between."""
-    seen: list[list[int]] = []
-    interrupts = 0
-    iterator = iter(loader)
-    while True:
-        try:
-            batch = next(iterator, None)
-        except KeyboardInterrupt:
-            interrupts += 1
-            continue
-        if batch is None:
-            return seen, interrupts
-        seen.append(batch[0].numpy().tolist())
 
 
 @pytest.mark.parametrize("prefetch", [1, 4])

@@ -13,7 +13,7 @@ from torch.utils.data import default_collate, get_worker_info
 from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable
 from fuelrail.dataset import open as open_dataset
-from fuelrail.delivery import check_images, columns_of
+from fuelrail.delivery import NativeColumn, check_images, columns_of
 from fuelrail.errors import ArgumentTypeError
 from fuelrail.loader import native_layout
 from fuelrail.options import choice, suggests_options, truth, typed, whole
@@ -147,12 +147,12 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
                 turn = core.begin()
                 core.feed(records, False)
                 core.end_feed()
-                batch = core.next(turn)
+                taken: list[tuple[NativeColumn, ...]] = []
+                core.next(turn, taken)
             except BaseException:
                 self._native = None  # it may have been left half way
                 raise
-        assert batch is not None
-        return SampleBatch(self._tensors.columns(batch, self._is_image))
+        return SampleBatch(self._tensors.columns(taken[0], self._is_image))
 
     def set_epoch(self, epoch: int) -> None:
         """Names the epoch of the samples to come, in [0, 2**32), here and in worker processes."""

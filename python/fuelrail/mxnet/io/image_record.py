@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
@@ -21,6 +22,8 @@ __all__ = [
     "ImageRecordIter",
     "ImageRecordUInt8Iter",
 ]
+
+_Taken = tuple[_core.Array, _core.Array, _core.Array, int]  # data, label, index, pad
 
 _live: weakref.WeakSet[_RecordIter] = weakref.WeakSet()
 
@@ -64,6 +67,7 @@ class _RecordIter(DataIter):
             )
         ]
         self._batch: DataBatch | None = None
+        self._held: deque[list[_Taken]] = deque()  # taken from the core, and not given
         self._closed = False
         _live.add(self)
         for line in said:
@@ -88,10 +92,13 @@ class _RecordIter(DataIter):
         """
         self._check_open()
         self._core.reset()
+        self._held.clear()
         self._batch = None
 
     def iter_next(self) -> bool:
         """Goes to the next batch. Returns: whether there is one; False from the epoch's end until `reset`.
+
+        Ctrl-C loses no batch, but one that it finds in `augmenter`: the next call gives it.
 
         Errors, in place of a batch, after which the next call goes on: CorruptError, TruncatedError, DecodeError,
         UnsupportedError with file, record and offset; what `augmenter` raises. StateError where the iterator is
@@ -133,6 +140,7 @@ class _RecordIter(DataIter):
     def close(self) -> None:
         """Ends the threads and the work in progress. Batches stay; anything else is a StateError from then on."""
         self._closed = True
+        self._held.clear()
         self._core.stop()
 
     def __reduce__(self) -> NoReturn:
@@ -144,18 +152,29 @@ class _RecordIter(DataIter):
     def _take(self) -> DataBatch | None:
         self._check_open()
         self._batch = None
-        taken = self._core.next()
-        if taken is None:
-            return None
-        data, label, index, pad = taken
-        return DataBatch(
-            data=[self._augmented(NDArray(data))],
-            label=[NDArray(label)],
-            pad=pad,
-            index=np.asarray(index),
-            provide_data=self.provide_data,
-            provide_label=self.provide_label,
-        )
+        taken: list[_Taken] = []
+        if self._held:
+            taken = self._held[0]
+            del self._held[0]  # no call up to here, so that no signal's exception comes
+        try:
+            if not taken and not self._core.next(taken):
+                return None
+            data, label, index, pad = taken[0]
+            batch = DataBatch(
+                data=[NDArray(data)],
+                label=[NDArray(label)],
+                pad=pad,
+                index=np.asarray(index),
+                provide_data=self.provide_data,
+                provide_label=self.provide_label,
+            )
+        except BaseException:  # Ctrl-C behind a batch: the next call gives it
+            if taken:
+                self._held.append(taken)
+            raise
+        if self._augmenter is not None:  # what it raises comes in place of the batch
+            batch.data = [self._augmented(self._augmenter, batch.data[0])]
+        return batch
 
     def _current(self) -> DataBatch:
         if self._batch is None:
@@ -164,10 +183,11 @@ class _RecordIter(DataIter):
             )
         return self._batch
 
-    def _augmented(self, data: NDArray) -> NDArray:
-        if self._augmenter is None:
-            return data
-        made = NDArray(self._augmenter(data.asnumpy()))
+    def _augmented(self, augmenter: Callable[[Any], Any], data: NDArray) -> NDArray:
+        returned = augmenter(data.asnumpy())
+        if returned is None:
+            raise ArgumentTypeError("`augmenter` returned None", remedy="Return the array")
+        made = NDArray(returned)
         if made.shape != data.shape or made.dtype != data.dtype:
             raise InvalidArgumentError(
                 "`augmenter` gives another array than `provide_data` says",
