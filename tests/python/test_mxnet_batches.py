@@ -295,6 +295,39 @@ def test_ndarray_computes_as_numpy_does() -> None:
     assert {array: 1}[array] == 1  # not the elements'
 
 
+def test_ndarray_chooses_where_numpy_computes() -> None:
+    array = io.NDArray(np.arange(4.0))
+    where = array > 1
+    assert np.add(np.ones(4), 1, where=where, out=np.zeros(4)).tolist() == [0, 0, 2, 2]
+    for reduced in (
+        np.sum(array, where=where),
+        array.sum(where=where),
+        np.add.reduce(array, where=where),
+        np.add.reduce(array.asnumpy(), where=where),
+        np.max(array, where=where, initial=io.NDArray(5.0)),
+        array.min(where=where, initial=5.0) + 3,
+    ):
+        assert isinstance(reduced, io.NDArray)
+        assert float(reduced) == 5
+    assert float(np.mean(array, where=where)) == float(array.mean(where=where)) == 2.5
+
+
+def test_ndarray_is_where_results_go() -> None:
+    array, out, plain = io.NDArray([5.0, 7.0]), io.NDArray([0.0, 0.0]), np.zeros(2)
+    quotient, rest = np.divmod(array, 2, out=(None, out))
+    assert isinstance(quotient, io.NDArray)
+    assert quotient.asnumpy().tolist() == [2, 3]
+    assert rest is out
+    assert out.asnumpy().tolist() == [1, 1]
+    assert np.divmod(array, 2, out=(plain, None))[0] is plain
+    assert np.add(array, 1, out=plain) is plain
+    total = io.NDArray(np.zeros(()))
+    assert np.sum(array, out=total) is array.sum(out=total) is total
+    assert float(total) == 12
+    assert np.add.at(array, [0, 0], out) is None
+    assert array.asnumpy().tolist() == [7, 7]
+
+
 def test_ndarray_changes_in_place_the_memory_that_it_views() -> None:
     memory = np.arange(4, dtype=np.float32)
     array = same = io.NDArray(memory)

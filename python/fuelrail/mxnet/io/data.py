@@ -6,7 +6,7 @@ Names and meanings are those of `mxnet.io` and, of an array, as much of `mxnet.n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,20 +118,23 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         return NDArray(self.asnumpy().transpose(*axes))
 
     def sum(self, axis: Any = None, **options: Any) -> NDArray:
-        """NumPy's `sum`; of all elements an array without dimensions, for `asscalar` or `float`."""
-        return NDArray(self.asnumpy().sum(axis, **options))
+        """NumPy's `sum`; of all elements an array without dimensions, for `asscalar` or `float`.
+
+        Returns: `out` itself, where it is given.
+        """
+        return self._reduced("sum", axis, options)
 
     def mean(self, axis: Any = None, **options: Any) -> NDArray:
         """NumPy's `mean`; see `sum`."""
-        return NDArray(self.asnumpy().mean(axis, **options))
+        return self._reduced("mean", axis, options)
 
     def max(self, axis: Any = None, **options: Any) -> NDArray:
         """NumPy's `max`; see `sum`."""
-        return NDArray(self.asnumpy().max(axis, **options))
+        return self._reduced("max", axis, options)
 
     def min(self, axis: Any = None, **options: Any) -> NDArray:
         """NumPy's `min`; see `sum`."""
-        return NDArray(self.asnumpy().min(axis, **options))
+        return self._reduced("min", axis, options)
 
     def wait_to_read(self) -> None:
         """Does nothing: the elements are there."""
@@ -160,15 +163,11 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     __hash__ = object.__hash__  # the operators' base, which compares elements, has none
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        out = options.get("out")
-        if out is not None:
-            options["out"] = tuple(_plain(array) for array in out)
-        made = getattr(ufunc, method)(*(_plain(value) for value in inputs), **options)
-        if out is not None:
-            return out[0] if len(out) == 1 else out
-        if isinstance(made, tuple):
-            return tuple(_wrapped(array) for array in made)
-        return _wrapped(made)
+        made = getattr(ufunc, method)(*map(_plain, inputs), **_plain_options(options))
+        results = made if isinstance(made, tuple) else (made,)
+        out = options.get("out", (None,) * len(results))
+        given = tuple(map(_given, out, results))
+        return given if isinstance(made, tuple) else given[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.asnumpy()
@@ -187,6 +186,11 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __reduce__(self) -> tuple[Any, ...]:
         return NDArray, (self.asnumpy(),)
 
+    def _reduced(self, function: str, axis: Any, options: Mapping[str, Any]) -> NDArray:
+        made = getattr(self.asnumpy(), function)(axis, **_plain_options(options))
+        reduced: NDArray = _given(options.get("out"), made)
+        return reduced
+
     def __repr__(self) -> str:
         extents = "x".join(str(extent) for extent in self.shape)
         return f"\n{self.asnumpy()}\n<NDArray {extents} @{self.context}>"
@@ -196,7 +200,20 @@ def _plain(value: Any) -> Any:
     return value.asnumpy() if isinstance(value, NDArray) else value
 
 
-def _wrapped(made: Any) -> Any:
+def _plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """A function's keywords, with NumPy's arrays; `out` may be several."""
+    return {
+        name: tuple(map(_plain, value))
+        if name == "out" and isinstance(value, tuple)
+        else _plain(value)
+        for name, value in options.items()
+    }
+
+
+def _given(out: Any, made: Any) -> Any:
+    """What a function gives: the caller's own array, where there is one, else what was made, wrapped."""
+    if out is not None:
+        return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made
 
 
