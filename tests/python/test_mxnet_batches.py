@@ -292,6 +292,7 @@ def test_ndarray_computes_as_numpy_does() -> None:
     with pytest.raises(fr.InvalidArgumentError, match="one element"):
         bool(array == 4)
     assert array.sum() == 15
+    assert array.transpose(axes=(1, 0)).shape == array.transpose(1, 0).shape == (3, 2)
     assert {array: 1}[array] == 1  # not the elements'
 
 
@@ -328,6 +329,13 @@ def test_ndarray_is_where_results_go() -> None:
     assert array.asnumpy().tolist() == [7, 7]
 
 
+def test_ndarray_without_dimensions_has_no_length_as_numpys() -> None:
+    alone = io.NDArray(np.float32(3))
+    for use in (len, iter, list):
+        with pytest.raises(TypeError, match="without dimensions has no length"):
+            use(alone)
+
+
 def test_ndarray_changes_in_place_the_memory_that_it_views() -> None:
     memory = np.arange(4, dtype=np.float32)
     array = same = io.NDArray(memory)
@@ -345,6 +353,9 @@ def test_ndarray_takes_the_shapes_of_mxnet_that_numpy_has() -> None:
     assert array.reshape((0, -1)).shape == (2, 12)
     assert array.reshape(0, 0, 2, 2).shape == (2, 3, 2, 2)
     assert array.reshape(shape=(-1,)).shape == array.reshape(-1).shape == (24,)
+    for extents in ([0, -1], np.array([0, -1]), io.NDArray([0, -1])):
+        assert array.reshape(extents).shape == array.reshape(shape=extents).shape == (2, 12)
+    assert io.NDArray([1]).reshape().shape == io.NDArray([1]).reshape(()).shape == ()
     with pytest.raises(fr.InvalidArgumentError, match=r"found \(-3, 0\)"):  # NumPy takes it for -1
         array.reshape((-3, 0))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuelrail.errors import InvalidArgumentError
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.options import shown, typed
 
 __all__ = ["DataBatch", "DataDesc", "DataIter", "NDArray"]
@@ -99,9 +99,9 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         -1 stands for what is left over; 0 for the extent that is there now. Errors: InvalidArgumentError for MXNet's
         -2, -3 and -4; NumPy's ValueError where the elements do not fit.
         """
-        if shape is not None:
-            extents = (shape,)
-        given = extents[0] if len(extents) == 1 and isinstance(extents[0], Sequence) else extents
+        if shape is None:
+            shape = extents[0] if len(extents) == 1 else extents
+        given = np.atleast_1d(shape).tolist()
         now = self.shape
         if any(n < -1 for n in given):
             raise InvalidArgumentError(
@@ -113,9 +113,11 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         made = [now[i] if n == 0 and i < len(now) else n for i, n in enumerate(given)]
         return NDArray(self.asnumpy().reshape(made))
 
-    def transpose(self, *axes: Any) -> NDArray:
-        """The same memory with its dimensions in another order. Default: reversed."""
-        return NDArray(self.asnumpy().transpose(*axes))
+    def transpose(self, *order: Any, axes: Any = None) -> NDArray:
+        """The same memory with its dimensions in another order: `transpose(1, 0)`, `transpose((1, 0))` or
+        `transpose(axes=(1, 0))`. Default: reversed.
+        """
+        return NDArray(self.asnumpy().transpose(*(order if axes is None else (axes,))))
 
     def sum(self, axis: Any = None, **options: Any) -> NDArray:
         """NumPy's `sum`; of all elements an array without dimensions, for `asscalar` or `float`.
@@ -140,6 +142,11 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         """Does nothing: the elements are there."""
 
     def __len__(self) -> int:
+        if not self.shape:
+            raise ArgumentTypeError(
+                "an array without dimensions has no length",
+                remedy="Take its element with `asscalar`",
+            )
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> NDArray:
