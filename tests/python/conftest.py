@@ -26,6 +26,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("fuelrail")
 
+os.environ["FUELRAIL_LEAK_WARNINGS"] = "1"  # of scripts, whose last words are asserted to be none
+
 TINY_COUNT = 97
 
 

@@ -292,7 +292,48 @@ def test_ndarray_computes_as_numpy_does() -> None:
     with pytest.raises(fr.InvalidArgumentError, match="one element"):
         bool(array == 4)
     assert array.sum() == 15
+    assert array.transpose(axes=(1, 0)).shape == array.transpose(1, 0).shape == (3, 2)
     assert {array: 1}[array] == 1  # not the elements'
+
+
+def test_ndarray_chooses_where_numpy_computes() -> None:
+    array = io.NDArray(np.arange(4.0))
+    where = array > 1
+    assert np.add(np.ones(4), 1, where=where, out=np.zeros(4)).tolist() == [0, 0, 2, 2]
+    for reduced in (
+        np.sum(array, where=where),
+        array.sum(where=where),
+        np.add.reduce(array, where=where),
+        np.add.reduce(array.asnumpy(), where=where),
+        np.max(array, where=where, initial=io.NDArray(5.0)),
+        array.min(where=where, initial=5.0) + 3,
+    ):
+        assert isinstance(reduced, io.NDArray)
+        assert float(reduced) == 5
+    assert float(np.mean(array, where=where)) == float(array.mean(where=where)) == 2.5
+
+
+def test_ndarray_is_where_results_go() -> None:
+    array, out, plain = io.NDArray([5.0, 7.0]), io.NDArray([0.0, 0.0]), np.zeros(2)
+    quotient, rest = np.divmod(array, 2, out=(None, out))
+    assert isinstance(quotient, io.NDArray)
+    assert quotient.asnumpy().tolist() == [2, 3]
+    assert rest is out
+    assert out.asnumpy().tolist() == [1, 1]
+    assert np.divmod(array, 2, out=(plain, None))[0] is plain
+    assert np.add(array, 1, out=plain) is plain
+    total = io.NDArray(np.zeros(()))
+    assert np.sum(array, out=total) is array.sum(out=total) is total
+    assert float(total) == 12
+    assert np.add.at(array, [0, 0], out) is None
+    assert array.asnumpy().tolist() == [7, 7]
+
+
+def test_ndarray_without_dimensions_has_no_length_as_numpys() -> None:
+    alone = io.NDArray(np.float32(3))
+    for use in (len, iter, list):
+        with pytest.raises(TypeError, match="without dimensions has no length"):
+            use(alone)
 
 
 def test_ndarray_changes_in_place_the_memory_that_it_views() -> None:
@@ -312,6 +353,9 @@ def test_ndarray_takes_the_shapes_of_mxnet_that_numpy_has() -> None:
     assert array.reshape((0, -1)).shape == (2, 12)
     assert array.reshape(0, 0, 2, 2).shape == (2, 3, 2, 2)
     assert array.reshape(shape=(-1,)).shape == array.reshape(-1).shape == (24,)
+    for extents in ([0, -1], np.array([0, -1]), io.NDArray([0, -1])):
+        assert array.reshape(extents).shape == array.reshape(shape=extents).shape == (2, 12)
+    assert io.NDArray([1]).reshape().shape == io.NDArray([1]).reshape(()).shape == ()
     with pytest.raises(fr.InvalidArgumentError, match=r"found \(-3, 0\)"):  # NumPy takes it for -1
         array.reshape((-3, 0))
 

@@ -392,6 +392,7 @@ def test_interrupted_wait_of_an_iterator_left_behind_ends_with_the_process(
         (mxnet, "nd", "torch.from_dlpack"),
         (mxnet.gluon.data, "DataLoader", "torch.utils.data.DataLoader"),
         (mxnet.gluon.data.vision, "transforms", "fuelrail.transforms"),
+        (mxnet.gluon.data.vision, "ImageFolderDataset", "fuelrail.open"),
         (mxnet.image, "ImageIter", "fuelrail.torch.DataLoader"),
         (io, "NDArrayIter", "ThreadedIter"),
     ],
@@ -399,7 +400,12 @@ def test_interrupted_wait_of_an_iterator_left_behind_ends_with_the_process(
 def test_names_of_mxnet_that_are_not_here_say_what_to_use(
     module: Any, name: str, said: str
 ) -> None:
-    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'\. .*{re.escape(said)}"):
-        getattr(module, name)
+    path = module.__name__
+    for program in (f"from {path} import {name}", f"import {path} as m\nm.{name}"):
+        with pytest.raises(ImportError, match=rf"{path} has no '{name}'\. .*{re.escape(said)}"):
+            exec(program, {})
     with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
         module.nothing  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        exec(f"from {path} import nothing", {})
+    assert not hasattr(module, "nothing")

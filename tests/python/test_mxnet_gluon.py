@@ -130,13 +130,19 @@ def test_parts_are_taken() -> None:
     data = SimpleDataset(list(range(10)))
     shards = [data.shard(3, i) for i in range(3)]
     assert [[s[i] for i in range(len(s))] for s in shards] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
-    assert list(data.sample(iter([7, 2, 7]))) == [7, 2, 7]
+    assert list(data.sample(iter([7, 2, -3]))) == [7, 2, 7]
+    assert list(data.sample(np.array([9]))) == [9]
     assert len(data.take(4)) == 4
     assert len(data.take(None)) == len(data.take(40)) == 10
     even = data.filter(lambda x: x % 2 == 0)
     assert [even[i] for i in range(len(even))] == [0, 2, 4, 6, 8]
     with pytest.raises(ValueError, match="below 3"):
         data.shard(3, 3)
+    for absent in (10, -11):  # an iterator would end there, as if nothing were missing
+        with pytest.raises(IndexError, match=rf"no such item: .*\[-10, 10\), found {absent}"):
+            data.sample([0, absent])
+    with pytest.raises(TypeError, match="not an integer"):
+        data.sample([0.5])  # type: ignore[list-item]
 
 
 def test_iterating_ends(rec: str) -> None:
@@ -145,7 +151,7 @@ def test_iterating_ends(rec: str) -> None:
 
 def test_errors_name_file_and_offset(rec: str, tmp_path: pathlib.Path) -> None:
     data = ImageRecordDataset(rec)
-    with pytest.raises(IndexError, match="no such record"):
+    with pytest.raises(IndexError, match=r"a\.rec: there is no such item"):
         data[20]
     with pytest.raises(TypeError, match="not an integer"):
         data["a"]  # type: ignore[index]

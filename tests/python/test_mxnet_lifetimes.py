@@ -97,3 +97,18 @@ iterator.close()
 def test_ctrl_c_ends_a_wait(root: pathlib.Path, python: Python) -> None:
     run = python(INTERRUPTED, root / "small.rec")
     assert run.stdout == "interrupted\n", run.stderr
+
+
+def test_a_program_that_ends_beside_a_live_threaded_iter_says_nothing(
+    root: pathlib.Path, python: Python, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FUELRAIL_LEAK_WARNINGS")
+    script = """
+import sys
+from fuelrail.mxnet.io import ImageRecordIter, ThreadedIter
+train = ImageRecordIter(path_imgrec=sys.argv[1], data_shape=(3, 8, 8), batch_size=4, resize=9)
+ahead = ThreadedIter(train, before_first=train.reset)
+ahead.next()
+"""
+    run = python(script, root / "small.rec")
+    assert (run.returncode, run.stderr) == (0, "")

@@ -81,6 +81,25 @@ started.wait()
         assert python(PRELUDE + script, tiny_file).returncode == 0
 
 
+HELD = """
+held = make()
+next(iter(held))
+threading.Thread(target=lambda held: threading.Event().wait(), args=[held], daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_a_daemon_thread_holds_at_the_exit_is_told_only_where_asked(
+    python: Python, tiny_file: pathlib.Path, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is asked for, as in all other tests: else their silence would say nothing."""
+    if not asked:
+        monkeypatch.delenv("FUELRAIL_LEAK_WARNINGS")
+    done = python(PRELUDE + HELD, tiny_file)
+    assert (done.returncode, "leaked" in done.stderr) == (0, asked)
+    assert asked or done.stderr == ""
+
+
 def test_an_exception_in_the_loop_leaves_no_hang(python: Python, tiny_file: pathlib.Path) -> None:
     done = python(PRELUDE + "for batch in make(): raise ValueError('mine')\n", tiny_file)
     assert done.returncode == 1

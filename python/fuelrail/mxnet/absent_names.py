@@ -31,11 +31,16 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def missing_from(module: str) -> Callable[[str], NoReturn]:
-    """The `__getattr__` of a module below fuelrail.mxnet: AttributeErrors, with what to use where that is known."""
+    """The `__getattr__` of a module below fuelrail.mxnet.
+
+    Errors: ImportError, which says what to use, where that is known: `from module import name` would put words of its
+    own in an AttributeError's place, so that `hasattr` raises it, too. AttributeError for other names.
+    """
 
     def missing(name: str) -> NoReturn:
         path = f"{module}.{name}".removeprefix("fuelrail.mxnet.")
-        said = f"module '{module}' has no attribute '{name}'"
-        raise AttributeError(f"{said}. {_INSTEAD[path]}." if path in _INSTEAD else said)
+        if path in _INSTEAD:
+            raise ImportError(f"{module} has no '{name}'. {_INSTEAD[path]}.", name=module)
+        raise AttributeError(f"module '{module}' has no attribute '{name}'")
 
     return missing

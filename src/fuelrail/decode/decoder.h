@@ -56,9 +56,10 @@ class Decoder {
   // InvalidArgumentError where box, output or info do not fit. Places are bytes of the image and
   // stand in the error's text; `offset` is left to who knows where in its file the image lies.
   // After an error the output holds anything.
-  // `tolerated` counts what an error would be too much for: extraneous bytes between markers, a
-  // missing end marker, a progressive JPEG whose scans leave out bits of its coefficients although
-  // it ends properly (its last scans may be missing: the pixels are coarser, none is made up).
+  // `tolerated` counts what an error would be too much for: extraneous bytes between markers and,
+  // where the box has the last row, in front of the end marker, a missing end marker, a progressive
+  // JPEG whose scans leave out bits of its coefficients although it ends properly (its last scans
+  // may be missing: the pixels are coarser, none is made up).
   virtual void decode(std::span<DecodeJob> jobs) = 0;
 
  protected:

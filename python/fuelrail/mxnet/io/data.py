@@ -6,12 +6,12 @@ Names and meanings are those of `mxnet.io` and, of an array, as much of `mxnet.n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuelrail.errors import InvalidArgumentError
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.options import shown, typed
 
 __all__ = ["DataBatch", "DataDesc", "DataIter", "NDArray"]
@@ -99,9 +99,9 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         -1 stands for what is left over; 0 for the extent that is there now. Errors: InvalidArgumentError for MXNet's
         -2, -3 and -4; NumPy's ValueError where the elements do not fit.
         """
-        if shape is not None:
-            extents = (shape,)
-        given = extents[0] if len(extents) == 1 and isinstance(extents[0], Sequence) else extents
+        if shape is None:
+            shape = extents[0] if len(extents) == 1 else extents
+        given = np.atleast_1d(shape).tolist()
         now = self.shape
         if any(n < -1 for n in given):
             raise InvalidArgumentError(
@@ -113,30 +113,40 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         made = [now[i] if n == 0 and i < len(now) else n for i, n in enumerate(given)]
         return NDArray(self.asnumpy().reshape(made))
 
-    def transpose(self, *axes: Any) -> NDArray:
-        """The same memory with its dimensions in another order. Default: reversed."""
-        return NDArray(self.asnumpy().transpose(*axes))
+    def transpose(self, *order: Any, axes: Any = None) -> NDArray:
+        """The same memory with its dimensions in another order: `transpose(1, 0)`, `transpose((1, 0))` or
+        `transpose(axes=(1, 0))`. Default: reversed.
+        """
+        return NDArray(self.asnumpy().transpose(*(order if axes is None else (axes,))))
 
     def sum(self, axis: Any = None, **options: Any) -> NDArray:
-        """NumPy's `sum`; of all elements an array without dimensions, for `asscalar` or `float`."""
-        return NDArray(self.asnumpy().sum(axis, **options))
+        """NumPy's `sum`; of all elements an array without dimensions, for `asscalar` or `float`.
+
+        Returns: `out` itself, where it is given.
+        """
+        return self._reduced("sum", axis, options)
 
     def mean(self, axis: Any = None, **options: Any) -> NDArray:
         """NumPy's `mean`; see `sum`."""
-        return NDArray(self.asnumpy().mean(axis, **options))
+        return self._reduced("mean", axis, options)
 
     def max(self, axis: Any = None, **options: Any) -> NDArray:
         """NumPy's `max`; see `sum`."""
-        return NDArray(self.asnumpy().max(axis, **options))
+        return self._reduced("max", axis, options)
 
     def min(self, axis: Any = None, **options: Any) -> NDArray:
         """NumPy's `min`; see `sum`."""
-        return NDArray(self.asnumpy().min(axis, **options))
+        return self._reduced("min", axis, options)
 
     def wait_to_read(self) -> None:
         """Does nothing: the elements are there."""
 
     def __len__(self) -> int:
+        if not self.shape:
+            raise ArgumentTypeError(
+                "an array without dimensions has no length",
+                remedy="Take its element with `asscalar`",
+            )
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> NDArray:
@@ -160,15 +170,11 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     __hash__ = object.__hash__  # the operators' base, which compares elements, has none
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        out = options.get("out")
-        if out is not None:
-            options["out"] = tuple(_plain(array) for array in out)
-        made = getattr(ufunc, method)(*(_plain(value) for value in inputs), **options)
-        if out is not None:
-            return out[0] if len(out) == 1 else out
-        if isinstance(made, tuple):
-            return tuple(_wrapped(array) for array in made)
-        return _wrapped(made)
+        made = getattr(ufunc, method)(*map(_plain, inputs), **_plain_options(options))
+        results = made if isinstance(made, tuple) else (made,)
+        out = options.get("out", (None,) * len(results))
+        given = tuple(map(_given, out, results))
+        return given if isinstance(made, tuple) else given[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.asnumpy()
@@ -187,6 +193,11 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __reduce__(self) -> tuple[Any, ...]:
         return NDArray, (self.asnumpy(),)
 
+    def _reduced(self, function: str, axis: Any, options: Mapping[str, Any]) -> NDArray:
+        made = getattr(self.asnumpy(), function)(axis, **_plain_options(options))
+        reduced: NDArray = _given(options.get("out"), made)
+        return reduced
+
     def __repr__(self) -> str:
         extents = "x".join(str(extent) for extent in self.shape)
         return f"\n{self.asnumpy()}\n<NDArray {extents} @{self.context}>"
@@ -196,7 +207,20 @@ def _plain(value: Any) -> Any:
     return value.asnumpy() if isinstance(value, NDArray) else value
 
 
-def _wrapped(made: Any) -> Any:
+def _plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """A function's keywords, with NumPy's arrays; `out` may be several."""
+    return {
+        name: tuple(map(_plain, value))
+        if name == "out" and isinstance(value, tuple)
+        else _plain(value)
+        for name, value in options.items()
+    }
+
+
+def _given(out: Any, made: Any) -> Any:
+    """What a function gives: the caller's own array, where there is one, else what was made, wrapped."""
+    if out is not None:
+        return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made
 
 

@@ -191,6 +191,22 @@ TEST(JpegDamage, harmless_oddities_are_tolerated_and_counted) {
   }
 }
 
+// As it is where bytes in the middle were changed: other pixels, of fewer bits.
+TEST(JpegDamage, bytes_of_the_scan_that_no_pixel_takes_are_counted_at_the_last_row) {
+  const std::string encoded = made(halved());
+  std::string longer = encoded;
+  longer.insert(encoded.size() - 2, 30, 'x');
+  Attempt all(longer);
+  EXPECT_EQ(all->error(), "");
+  EXPECT_EQ(all->job.tolerated, 1u);
+  EXPECT_EQ(all->distance_to(pixels_of(encoded)), 0);
+  EXPECT_EQ(Attempt(longer, {0, 0, 20, 80})->job.tolerated, 0u);
+  std::string marked = encoded;
+  marked.insert(encoded.size() - 2, "\xff\xc4", 2);  // tables, without any
+  EXPECT_EQ(Attempt(marked)->job.tolerated, 1u);
+  EXPECT_EQ(Attempt(marked)->distance_to(pixels_of(encoded)), 0);
+}
+
 TEST(JpegDamage, an_unknown_adobe_transform_is_tolerated_and_counted) {
   MadeJpeg wanted = halved();
   wanted.colour = Colour::kYcck;

@@ -56,8 +56,11 @@ class Dataset:
         return _Chosen(self, range(begin, begin + size + (part < longer)))
 
     def sample(self, sampler: Iterable[int]) -> Dataset:
-        """The items whose indices `sampler` gives, in its order; it is gone through now, once."""
-        return _Chosen(self, list(sampler))
+        """The items whose indices `sampler` gives, in its order; it is gone through now, once.
+        Errors: OutOfRangeError (an IndexError); ArgumentTypeError for an index that is no integer.
+        """
+        size = len(self)
+        return _Chosen(self, [_checked(idx, size) for idx in sampler])
 
     def take(self, count: int | None) -> Dataset:
         """The first `count` items; None = all."""
@@ -99,17 +102,7 @@ class RecordFileDataset(Dataset):
         return len(self._record.keys)
 
     def _key(self, idx: int) -> Any:
-        number = integer(idx)
-        if number is None:
-            raise ArgumentTypeError("an index is not an integer", found=typed(idx))
-        if not -len(self) <= number < len(self):
-            raise OutOfRangeError(
-                "there is no such record",
-                path=self.filename,
-                expected=f"an index in [-{len(self)}, {len(self)})",
-                found=shown(number),
-            )
-        return self._record.keys[number]
+        return self._record.keys[_checked(idx, len(self), self.filename)]
 
     def _understood(self, idx: int, read: Callable[[bytes], T]) -> T:
         """What `read` makes of a record; its errors say whose record it is."""
@@ -126,6 +119,21 @@ class RecordFileDataset(Dataset):
                 found=error.found,
                 remedy=error.remedy,
             ) from None
+
+
+def _checked(idx: object, size: int, path: str | None = None) -> int:
+    """An index as an int, which may count from the end."""
+    number = integer(idx)
+    if number is None:
+        raise ArgumentTypeError("an index is not an integer", found=typed(idx))
+    if not -size <= number < size:
+        raise OutOfRangeError(
+            "there is no such item",
+            path=path,
+            expected=f"an index in [-{size}, {size})",
+            found=shown(number),
+        )
+    return number
 
 
 class _Chosen(Dataset):
