@@ -212,8 +212,8 @@ class Verification {
       console_.print(arguments_.dataset.uri + ": " + unknown_checksums(*container) + "\n");
     if (odd_images_ > 0) {
       console_.print(fmt::format(
-          "{}: {} tolerated in {}: stray bytes between markers, or an end or scans that are "
-          "missing, with all pixels there\n",
+          "{}: {} tolerated in {}: stray bytes, or an end or scans that are missing, with all "
+          "pixels there\n",
           arguments_.dataset.uri, oddities_ == 1 ? "1 oddity" : grouped(oddities_) + " oddities",
           counted(odd_images_, "image")));
     }
@@ -267,9 +267,10 @@ void add_verify(CLI::App& app, Action& action) {
   command->footer(R"(
 Checked are the framing or the table, the checksums where they are known, the images' headers, and whether the
 sidecar and the .idx belong to the file. The exit code is 1 when anything is damaged, and 3 when
-something could not be read. With --decode, oddities of images that decoding tolerates (stray bytes
-between markers, a missing end) are counted; they are no damage. Of opaque records only the checksums
-can be checked. With --schema class_folders the images of a packed folder are checked, without it
+something could not be read. With --decode, oddities of images that decoding tolerates (stray bytes,
+a missing end) are counted; they are no damage, but bytes that were changed inside a JPEG may leave
+no other trace, or none: only a checksum finds those. Of opaque records only the checksums can be
+checked. With --schema class_folders the images of a packed folder are checked, without it
 every record of the file.
 
 Examples:
