@@ -117,7 +117,8 @@ def pack(
         nothing, it begins. A run that fails then leaves what it has written for the next. The
         result is, byte for byte, that of a run that was not stopped, as long as the images have not
         changed. An output that is there is compared, image for image, with what would be packed,
-        and stays where it is the same; otherwise it is an IoError, as without `resume`. Default:
+        and stays where it is the same; otherwise it is an IoError, as without `resume`, and so is
+        any where what was left is of another job. Default:
         what a run leaves is begun anew, and one that fails leaves no file.
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
@@ -176,7 +177,8 @@ def merge(
     sidecar are joined with them: what comes of `pack(..., nsplit=n)` is, byte for byte, what `pack`
     makes in one file. Refused are files with different class names, a file that is named twice, and
     a key (of an index; else an image's id) that two files have: files of separate jobs, whose ids
-    begin anew, can be opened together as they are. Memory: that of the longest record, and at most
+    begin anew, can be opened together as they are. Where the keys of a file are only its records'
+    numbers, and an earlier file has one of them, its records are numbered on. Memory: that of the longest record, and at most
     52 bytes a record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/testing/cli_call.h"
+#include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/packer_rig.h"
 
 namespace fuelrail {
@@ -129,6 +131,23 @@ TEST_F(Im2rec, what_is_done_already_is_a_success_with_resume) {
   const Said parts = call({"pack", photos(), out("x.rec"), "--nsplit", "3", "-q", "--resume"});
   EXPECT_EQ(parts.code, 0) << parts.err;
   EXPECT_THAT(parts.out, HasSubstr("there already as this job makes it\n" + out("x.part002.rec")));
+}
+
+TEST_F(Im2rec, an_interrupted_comparison_says_that_it_begins_anew) {
+  write_file(out("x.lst"), "5\t1\tant/0.jpg\n6\t3\tant/1.jpg\n");
+  ASSERT_EQ(im2rec("x", {"-q"}).code, 0);
+  const auto made = outputs();
+  FaultyFileSystem interrupting(local_file_system());
+  interrupting.arm(Fault::kInterrupt, 0);
+  Said said;
+  {
+    const FileSystemOverride instead("file", interrupting);
+    said = im2rec("x", {"-q", "--resume"});
+  }
+  EXPECT_EQ(said.code, 130);
+  EXPECT_THAT(said.err, HasSubstr("a comparison that has not come to its end begins anew"));
+  for (const auto& [name, bytes] : made) EXPECT_TRUE(outputs().at(name) == bytes) << name;
+  EXPECT_THAT(im2rec("x", {"-q", "--resume"}).out, HasSubstr("there already"));
 }
 
 }  // namespace

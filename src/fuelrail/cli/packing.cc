@@ -68,7 +68,7 @@ void add_packing_options(CLI::App& command, PackingArguments& arguments) {
   command.add_flag(
       "--resume", arguments.resume,
       "Go on with what a killed or failed run of the same command has left, and keep an "
-      "output that is there as this command makes it; Ctrl-C then keeps what was begun");
+      "output that is there as this command makes it; Ctrl-C then keeps what was written");
   add_output_options(command, arguments.output);
 }
 
@@ -94,7 +94,8 @@ int run_packing(const std::string& source, const std::string& output, PackOption
   } catch (const Error&) {
     if (!interrupted()) throw;
     throw Interrupted(
-        arguments.resume ? "what was begun stays, and the same command goes on with it"
+        arguments.resume ? "what was written stays, and the same command goes on with it; a "
+                           "comparison that has not come to its end begins anew"
                          : "what was begun is removed, files that are complete stay; with --resume "
                            "from the first run on, the same command goes on where it was");
   }

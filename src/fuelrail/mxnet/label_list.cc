@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/parse_number.h"
-#include "fuelrail/storage/file_system.h"
+#include "fuelrail/container/files/image_list.h"
 
 namespace fuelrail {
 namespace {
@@ -103,10 +102,7 @@ LabelList::LabelList(std::string_view text, int64_t label_width, const std::stri
 }
 
 LabelList LabelList::read(const std::string& uri, int64_t label_width) {
-  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  std::string text(source->size_bytes(), '\0');
-  source->read(0, std::as_writable_bytes(std::span(text)));
-  return LabelList(text, label_width, uri);
+  return LabelList(read_list_text(uri), label_width, uri);
 }
 
 std::span<const float> LabelList::find(uint64_t id) const {

@@ -27,7 +27,8 @@ class LabelList {
   // number, and a row with too few columns (MXNet fills those up with 0).
   LabelList(std::string_view text, int64_t label_width, const std::string& uri);
 
-  // Reads a whole list. Errors: NotFoundError, IoError; those of the constructor.
+  // Reads a whole list; a byte order mark does not count. Errors: NotFoundError, IoError; those of
+  // the constructor.
   static LabelList read(const std::string& uri, int64_t label_width);
 
   // Lifetime: the list's. Errors: CorruptError when the list has no such id.

@@ -130,5 +130,13 @@ TEST(LabelList, list_is_read_from_a_file) {
   testing::refusal_of<NotFoundError>([&] { LabelList::read(directory / "y.lst", 1); });
 }
 
+TEST(LabelList, a_byte_order_mark_does_not_count) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x.lst",
+             "\xEF\xBB\xBF"
+             "127\t13.5\ta.jpg\n");
+  EXPECT_THAT(LabelList::read(directory / "x.lst", 1).find(127), ElementsAre(13.5f));
+}
+
 }  // namespace
 }  // namespace fuelrail

@@ -19,7 +19,7 @@ void check_formats(const std::string& source, const std::string& output, bool ha
                                 .expected = "a .rec or .ffr file",
                                 .remedy = "Convert its files one by one; pack a folder of images"});
   }
-  if (plain_name(source) == plain_name(output)) {
+  if (identity_of_name(source) == identity_of_name(output)) {
     throw InvalidArgumentError(
         "source and output are the same file",
         {.path = output, .remedy = "Give the output another name, and rename it afterwards"});

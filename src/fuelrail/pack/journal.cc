@@ -163,9 +163,10 @@ PackJournal::PackJournal(const std::string& output, const std::string& job, bool
     std::vector<std::byte> journal(sink_->position());
     sink_->read_back(0, journal);
     left_ = parse_journal(journal, job_);
-    was_foreign_ = !left_;
+    is_foreign_ = !left_;
+  } else {
+    begin_anew();
   }
-  if (!left_) write_header();
 }
 
 PackJournal::~PackJournal() {
@@ -176,7 +177,8 @@ PackJournal::~PackJournal() {
   }
 }
 
-void PackJournal::write_header() {
+void PackJournal::begin_anew() {
+  is_foreign_ = false;
   if (sink_->position() > 0) sink_->truncate(0);
   sink_->write(header_of(job_));
   sink_->flush();

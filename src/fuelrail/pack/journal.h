@@ -49,8 +49,8 @@ std::optional<JournalContents> parse_journal(Bytes journal, const std::string& j
 class PackJournal {
  public:
   // Begins a journal, in place of what is there. `leave`: it goes on with what is there, and stays
-  // when it is destroyed before `finish`. `interval`: see `due`. Errors: those of
-  // FileSystem::create; IoError while another one holds it.
+  // when it is destroyed before `finish`; what is another job's stays as it is until `begin_anew`.
+  // `interval`: see `due`. Errors: those of FileSystem::create; IoError while another one holds it.
   PackJournal(const std::string& output, const std::string& job, bool leave,
               std::chrono::milliseconds interval);
   ~PackJournal();
@@ -63,8 +63,11 @@ class PackJournal {
   // What a run of this job has left; none where there is nothing of it, and where the names of the
   // file system show nothing unfinished. What it held is only gone when something is appended.
   const std::optional<JournalContents>& left() const { return left_; }
-  // Whether there was a journal that could not be used.
-  bool was_foreign() const { return was_foreign_; }
+  // Whether there is a journal that cannot be used.
+  bool is_foreign() const { return is_foreign_; }
+
+  // Drops such a one. Required, where it is there, before anything is flushed. Errors: IoError.
+  void begin_anew();
 
   // Drops all of what was left but the first items. `left` is empty from then on; parts that are
   // complete are to be said again. Requires: something was left.
@@ -83,14 +86,12 @@ class PackJournal {
   void finish();
 
  private:
-  void write_header();
-
   std::string job_;
   bool leave_;
   std::chrono::milliseconds interval_;
   std::unique_ptr<Sink> sink_;
   std::optional<JournalContents> left_;
-  bool was_foreign_ = false;
+  bool is_foreign_ = false;
   std::vector<std::byte> entries_;  // since the last flush
   std::chrono::steady_clock::time_point flushed_;
 };

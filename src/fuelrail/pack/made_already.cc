@@ -1,7 +1,6 @@
 #include "fuelrail/pack/made_already.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +24,9 @@ auto read_of(const MadeAlready& file, const Read& read) {
   } catch (const StateError&) {
     throw;
   } catch (const Error& error) {
-    file.refuse(error.what());
+    ErrorDetail detail = error.detail();
+    detail.remedy.clear();  // it is another's: how to read the file
+    file.refuse(Error(error.failure(), std::move(detail)).what());
   }
 }
 
@@ -41,7 +42,7 @@ MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classe
   }
   stream_ = read_of(*this, [&] { return open_record_stream(uri_, {.keep_going = keep_going}); });
   if (const auto& there = stream_->sidecar()->classes(); there != classes) {
-    refuse(fmt::format("the classes {}", fmt::join(there, ", ")));
+    refuse(said_of_classes(there));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "fuelrail/pack/merge.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <compare>
@@ -22,13 +21,15 @@ namespace {
 void check_merged_names(const std::vector<std::string>& sources, const std::string& output) {
   const std::string_view extension = record_format_of(output).extension;
   if (sources.empty()) throw InvalidArgumentError("there is nothing to merge", {.path = output});
-  std::set<std::string> names;
+  const std::string output_identity = identity_of_name(output);
+  std::set<std::string> identities;
   for (const std::string& source : sources) {
-    if (plain_name(source) == plain_name(output)) {
+    const std::string identity = identity_of_name(source);
+    if (identity == output_identity) {
       throw InvalidArgumentError("the output is one of the files that are merged into it",
                                  {.path = output, .remedy = "Give the output another name"});
     }
-    if (!names.insert(plain_name(source)).second) {
+    if (!identities.insert(identity).second) {
       throw InvalidArgumentError("the file is to be merged twice",
                                  {.path = source, .remedy = "Name every file once"});
     }
@@ -45,7 +46,16 @@ class MergedKeys {
  public:
   explicit MergedKeys(const std::vector<std::string>& files) : files_(files) {}
 
-  void add(uint64_t key) { keys_.push_back({.key = key, .file = file_}); }
+  // `numbered_from`: which number the next file's record 0 gets, where its records are numbered on.
+  void begin_file(uint64_t numbered_from) { numbered_from_.push_back(numbered_from); }
+
+  // `numbered_on`: the file has another key.
+  void add(uint64_t key, bool numbered_on) {
+    keys_.push_back({.key = key, .file = file_, .numbered_on = numbered_on});
+  }
+
+  // Whether a file before this one has a key below `end`.
+  bool have_below(uint64_t end) const { return before_ > 0 && keys_.front().key < end; }
 
   // All keys of the next file have been added. Returns: how many of them an earlier record of the
   // file has. Errors: InvalidArgumentError for one that an earlier file has.
@@ -68,8 +78,13 @@ class MergedKeys {
   struct Entry {
     uint64_t key;
     uint32_t file;
+    bool numbered_on;
     auto operator<=>(const Entry&) const = default;
   };
+
+  uint64_t key_in_file(const Entry& entry) const {
+    return entry.numbered_on ? entry.key - numbered_from_[entry.file] : entry.key;
+  }
 
   void refuse_shared() const {
     const auto shared = std::adjacent_find(
@@ -80,14 +95,26 @@ class MergedKeys {
         "two of the files that are to be merged have the same key",
         {.path = files_[shared[1].file],
          .expected = "keys that no file before it has",
-         .found = fmt::format("{}, which {} has too", shared->key, files_[shared->file]),
+         .found = found(shared[1], *shared),
          .remedy = "Leave out what is there twice; files of separate jobs, whose ids begin anew, "
                    "can be opened together as they are"});
   }
 
+  // Each key as its file has it. Of two that are numbered on none is the other's.
+  std::string found(const Entry& entry, const Entry& before) const {
+    const std::string& other = files_[before.file];
+    if (before.numbered_on) {
+      return fmt::format("{}, as which {} of {} is numbered on", entry.key, key_in_file(before),
+                         other);
+    }
+    if (!entry.numbered_on) return fmt::format("{}, which {} has too", entry.key, other);
+    return fmt::format("{}, numbered on as {}, which {} has", key_in_file(entry), entry.key, other);
+  }
+
   const std::vector<std::string>& files_;
-  std::vector<Entry> keys_;  // sorted, but for those of the file that is being added
-  size_t before_ = 0;        // keys of the files before it
+  std::vector<uint64_t> numbered_from_;  // by file
+  std::vector<Entry> keys_;              // sorted, but for those of the file that is being added
+  size_t before_ = 0;                    // keys of the files before it
   uint32_t file_ = 0;
 };
 
@@ -99,9 +126,11 @@ class Merger {
 
   void add(const std::string& source, RecordStream& from) {
     const uint64_t first = to_.records();
+    number_on_from_ = all_keys_.have_below(from.size()) && from.is_keyed_by_number() ? first : 0;
+    all_keys_.begin_file(number_on_from_);
     for (uint64_t i = 0; i < from.size(); ++i) {
       try {
-        copy(from, i, first);
+        copy(from, i);
       } catch (Error& error) {
         const std::string& path = error.detail().path;
         if (path.empty() || path == source) error.add({.path = source, .record = i});
@@ -127,14 +156,15 @@ class Merger {
   }
 
  private:
-  void copy(RecordStream& from, uint64_t i, uint64_t first) {
+  void copy(RecordStream& from, uint64_t i) {
     const StreamedRecord record = from.read(i);
-    const uint64_t own = record.numbered ? first + i : record.own_key;
-    const uint64_t key = record.key && !(record.numbered && *record.key == i) ? *record.key : own;
+    const bool on = record.numbered && number_on_from_ > 0;
+    const uint64_t key = on ? number_on_from_ + i : record.key.value_or(record.own_key);
+    const uint64_t says_itself = record.numbered ? to_.records() : record.own_key;
     to_.append(record.payload, record.crc, key);
-    all_keys_.add(key);
+    all_keys_.add(key, on);
     if (to_.has_index()) return;
-    keys_differ_ = keys_differ_ || key != own;
+    keys_differ_ = keys_differ_ || key != says_itself;
     keys_.push_back(key);
   }
 
@@ -155,8 +185,8 @@ class Merger {
       throw InvalidArgumentError(
           "the files that are to be merged have different classes",
           {.path = source,
-           .expected = fmt::format("those of the first file: {}", fmt::join(classes_, ", ")),
-           .found = fmt::format("{}", fmt::join(known.classes(), ", "))});
+           .expected = "what the first file has: " + said_of_classes(classes_),
+           .found = said_of_classes(known.classes())});
     } else {
       labels_ = joined(labels_, known.labels());
     }
@@ -174,7 +204,8 @@ class Merger {
   MergedKeys all_keys_;
   const std::function<void(const std::string&)>& warn_;
   ProgressReporter progress_;
-  std::vector<uint64_t> keys_;  // where the output has no index
+  uint64_t number_on_from_ = 0;  // what the source's record 0 is numbered; 0: keys stay
+  std::vector<uint64_t> keys_;   // where the output has no index
   bool keys_differ_ = false;
   std::vector<std::string> classes_;
   std::optional<LabelSummary> labels_;

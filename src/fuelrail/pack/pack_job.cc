@@ -54,7 +54,8 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
   const std::string job = describe_job(source, plan, options);
   const std::string lock = plan.front().uri;
   for (PlannedPart& part : plan) parts_.push_back({.plan = std::move(part)});
-  if (!PackJournal::is_left(lock)) look_at_existing_parts();
+  // Before anything is written or dropped; but what was left may say that they are this job's.
+  if (!options.resume || !PackJournal::is_left(lock)) look_at_existing_parts();
   journal_ = std::make_unique<PackJournal>(lock, job, options.resume,
                                            std::chrono::milliseconds(options.journal_interval_ms));
 }
@@ -93,7 +94,8 @@ void PackJob::resume() {
   const auto say = [&](const std::string& what) {
     if (options_.warn) options_.warn(parts_.front().plan.uri + ": " + what);
   };
-  if (journal_->was_foreign()) {
+  if (journal_->is_foreign()) {
+    replace_foreign();
     say("what was left here is of another job, of other options or of another version of fuelrail; "
         "packing begins anew");
   }
@@ -115,6 +117,22 @@ void PackJob::resume() {
   if (left_out().too_many()) {
     give_up("more images are left out already than are allowed", failures_.back().path);
   }
+}
+
+// What an output that is there would be compared with costs what another run may yet go on with: so
+// nothing is dropped before that is out of the way.
+void PackJob::replace_foreign() {
+  const std::string& lock = parts_.front().plan.uri;
+  for (const Planned& planned : parts_) {
+    if (options_.overwrite || !is_file(planned.plan.uri)) continue;
+    throw IoError("the output is there already, beside what another job has left",
+                  {.path = planned.plan.uri,
+                   .found = lock + ".journal.partial",
+                   .remedy = "Run that job to its end, of the same options and version of "
+                             "fuelrail; or remove the journal, or allow replacing all of it "
+                             "(overwrite, --overwrite)"});
+  }
+  journal_->begin_anew();
 }
 
 bool PackJob::resume_part(size_t number, const JournalContents& left) {
@@ -215,6 +233,7 @@ void PackJob::compare_part(Planned& planned, uint32_t number, Images& images,
   const uint64_t done_before = done_;
   const size_t failures_before = failures_.size();
   std::vector<JournalItem> items;
+  items.reserve(planned.plan.images.size());
   try {
     MadeAlready there(planned.plan.uri, source_.classes(), options_.keep_going);
     while (planned.taken < planned.plan.images.size()) {

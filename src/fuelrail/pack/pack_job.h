@@ -49,6 +49,7 @@ class PackJob {
 
   // What a run before this one has left. `resume_part` returns whether all of the part is there.
   void resume();
+  void replace_foreign();
   bool resume_part(size_t number, const JournalContents& left);
   bool still_fails(uint64_t image, std::string& reason) const;
 

@@ -138,11 +138,13 @@ struct PackResult {
 // where all are the same, and so are index and classes, the output stays; otherwise it is an error
 // as without `resume`. The result is, byte
 // for byte, that of a run that was never stopped, as long as the images have not changed and a
-// PixelFunction gives the same pixels again. Where nothing fits it says so and begins anew. The
+// PixelFunction gives the same pixels again. Where what was left is of another job it says so and
+// begins anew, but where an output is there: then it is an error, and what was left stays. The
 // order of the source, its ids, labels and paths, are part of what must be the same.
 //
 // Memory: at most 64 MiB of images that wait for their turn, the pixels and bytes of one image a
-// thread, 20 bytes a record and 16 an image; and what is known of the source: its names, and of a
+// thread, 20 bytes a record and 16 an image; with `resume` 8 more, and of an output that is
+// compared 8 more and up to 27 at its end; and what is known of the source: its names, and of a
 // list the labels and 32 bytes a line.
 //
 // Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);

@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/pack/merge.h"
+#include "fuelrail/pack/part.h"
+#include "fuelrail/pack/record_stream.h"
 #include "fuelrail/testing/packer_rig.h"
 
 namespace fuelrail {
@@ -174,6 +177,33 @@ class Merging : public Packer {
   std::string merge_refusal(const std::vector<std::string>& sources, const std::string& output) {
     return refusal_of<Expected>([&] { merge(sources, output); });
   }
+
+  // Records that say nothing of their keys.
+  void put_keyed(const std::string& name, const std::vector<uint64_t>& keys) const {
+    Part part(out(name), keys.size(), true);
+    for (const uint64_t key : keys) {
+      const std::string payload = "of " + std::to_string(key);
+      part.append(as_bytes(payload), crc32(as_bytes(payload)), key);
+    }
+    if (!part.has_index()) part.sidecar().set_keys(keys);
+    part.finish();
+    part.commit();
+  }
+
+  // Of the file that is made of those of these stems.
+  std::vector<uint64_t> merged_keys(const std::string& extension,
+                                    const std::vector<std::string>& stems) const {
+    std::vector<std::string> sources;
+    for (const std::string& stem : stems) sources.push_back(out(stem + extension));
+    merge(sources, out("m" + extension), {.overwrite = true});
+    const auto made = open_record_stream(out("m" + extension), {});
+    std::vector<uint64_t> keys;
+    for (uint64_t i = 0; i < made->size(); ++i) {
+      const StreamedRecord record = made->read(i);
+      keys.push_back(record.key.value_or(record.own_key));
+    }
+    return keys;
+  }
 };
 
 TEST_F(Merging, what_cannot_be_merged_is_refused_and_nothing_is_left) {
@@ -189,6 +219,23 @@ TEST_F(Merging, what_cannot_be_merged_is_refused_and_nothing_is_left) {
   pack(photos(), out("y.rec"), {.overwrite = true});
   EXPECT_THAT(merge_refusal<IoError>({out("x.rec")}, out("y.rec")), HasSubstr("is there already"));
   for (const char* name : {"y.rec", "y.idx", "y.rec.frx"}) std::filesystem::remove(out(name));
+  EXPECT_EQ(outputs(), before);
+}
+
+TEST_F(Merging, a_link_is_the_file_that_it_leads_to) {
+  pack_photos();
+  std::filesystem::create_symlink("x.rec", out("link.rec"));
+  std::filesystem::create_hard_link(out("x.rec"), out("hard.rec"));
+  std::filesystem::create_directory_symlink(out(), directory_ / "here");
+  const auto before = outputs();
+  for (const std::string& link :
+       {out("link.rec"), out("hard.rec"), directory_ / "here/x.rec", "file://" + out("x.rec")}) {
+    EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec"), link}, out("m.rec")),
+                HasSubstr(link + ": the file is to be merged twice"));
+    EXPECT_THAT(
+        refusal_of<InvalidArgumentError>([&] { merge({out("x.rec")}, link, {.overwrite = true}); }),
+        HasSubstr("one of the files"));
+  }
   EXPECT_EQ(outputs(), before);
 }
 
@@ -209,6 +256,45 @@ TEST_F(Merging, a_key_of_two_files_is_refused_with_both_names) {
     EXPECT_THAT(message, HasSubstr(out("copy" + extension) + ": two of the files"));
     EXPECT_THAT(message, HasSubstr("found 0, which " + out(first) + " has too"));
     EXPECT_FALSE(std::filesystem::exists(out("m" + extension)));
+  }
+}
+
+TEST_F(Merging, keys_that_no_two_files_share_stay) {
+  for (const std::string extension : {".rec", ".ffr"}) {
+    put_keyed("a" + extension, {5, 6, 7});
+    put_keyed("b" + extension, {0, 1, 2});
+    EXPECT_THAT(merged_keys(extension, {"a", "b"}), ElementsAre(5, 6, 7, 0, 1, 2));
+    put_keyed("c" + extension, {3, 1, 9});  // 1 happens to be a number
+    EXPECT_THAT(merged_keys(extension, {"a", "c"}), ElementsAre(5, 6, 7, 3, 1, 9));
+    put_keyed("d" + extension, {1, 2, 3});
+    put_keyed("e" + extension, {0, 10, 11});
+    EXPECT_THAT(merged_keys(extension, {"d", "e"}), ElementsAre(1, 2, 3, 0, 10, 11));
+  }
+}
+
+TEST_F(Merging, keys_that_are_but_numbers_go_on_where_an_earlier_file_has_them) {
+  for (const std::string extension : {".rec", ".ffr"}) {
+    for (const char* name : {"a", "b"}) put_keyed(name + extension, {0, 1, 2});
+    EXPECT_THAT(merged_keys(extension, {"a", "b"}), ElementsAre(0, 1, 2, 3, 4, 5));
+    put_keyed("c" + extension, {0, 9});
+    EXPECT_THAT(merged_keys(extension, {"c", "a", "b"}), ElementsAre(0, 9, 2, 3, 4, 5, 6, 7));
+  }
+}
+
+TEST_F(Merging, a_shared_key_is_told_as_its_file_has_it) {
+  for (const std::string extension : {".rec", ".ffr"}) {
+    for (const char* name : {"a", "b"}) put_keyed(name + extension, {0, 1, 2});
+    put_keyed("c" + extension, {5, 9});
+    const auto found = [&](const std::vector<std::string>& names) {
+      return merge_refusal<InvalidArgumentError>(
+          {out(names[0] + extension), out(names[1] + extension), out(names[2] + extension)},
+          out("m" + extension));
+    };
+    EXPECT_THAT(found({"a", "b", "c"}), HasSubstr(out("c" + extension) + ": two of the files"));
+    EXPECT_THAT(found({"a", "b", "c"}),
+                HasSubstr("found 5, as which 2 of " + out("b" + extension) + " is numbered on"));
+    EXPECT_THAT(found({"a", "c", "b"}),
+                HasSubstr("found 0, numbered on as 5, which " + out("c" + extension) + " has"));
   }
 }
 
@@ -234,9 +320,10 @@ TEST_F(Merging, files_of_different_classes_are_refused) {
   pack_photos();
   std::filesystem::rename(photo("bee"), photo("wasp"));
   pack(photos(), out("y.rec"), {});
-  EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec"), out("y.rec")}, out("m.rec")),
-              HasSubstr("different classes: expected those of the first file: ant, bee, cat dog, "
-                        "found ant, cat dog, wasp"));
+  EXPECT_THAT(
+      merge_refusal<InvalidArgumentError>({out("x.rec"), out("y.rec")}, out("m.rec")),
+      HasSubstr("different classes: expected what the first file has: the classes ant, bee, cat "
+                "dog, found the classes ant, cat dog, wasp"));
   EXPECT_FALSE(std::filesystem::exists(out("m.rec")));
 }
 

@@ -1,5 +1,6 @@
 // A packing that is killed at any moment is gone on with, and the result is that of one that was
 // not.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -225,6 +227,35 @@ TEST_F(ResumedPacker, what_another_job_has_left_is_begun_anew_with_a_word) {
   EXPECT_THAT(said, ElementsAre(HasSubstr("of another job, of other options")));
 }
 
+TEST_F(ResumedPacker, what_another_job_has_left_stays_where_an_output_is_there) {
+  const Job job{"x.rec", {.nsplit = 2, .max_errors = {.count = 2}, .threads = 1}};
+  const auto expected = made_in_one_go(job);
+  empty_out();
+  PackOptions options = job.options;
+  options.resume = true;
+  options.journal_interval_ms = 0;
+  uint64_t bad = 0;
+  options.failed = [&](const PackFailure&) {
+    if (++bad == 2) throw std::runtime_error("stopped at the second bad image");
+  };
+  EXPECT_THROW(pack(photos(), out("x.rec"), options), std::runtime_error);
+  const auto left = outputs();
+  EXPECT_TRUE(left.contains("x.part000.rec"));
+  EXPECT_TRUE(left.contains("x.part001.rec.partial"));
+  PackOptions other = job.options;
+  other.resize = 15;
+  for (const bool resume : {true, false}) {
+    other.resume = resume;
+    EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), other),
+                HasSubstr("x.part000.rec: the output is there already"));
+    EXPECT_TRUE(outputs() == left) << resume;
+  }
+  std::vector<std::string> said;
+  EXPECT_TRUE(this->resume(job, &said).files.at(0).was_there);
+  EXPECT_THAT(said, IsEmpty());
+  EXPECT_TRUE(outputs() == expected);
+}
+
 TEST_F(ResumedPacker, without_anything_left_it_is_an_ordinary_run) {
   const Job job = jobs().at(0);
   const auto expected = made_in_one_go(job);
@@ -267,6 +298,8 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   };
   PackOptions other = options;
   other.quality = 50;
+  const std::string what_to_do =
+      "Choose another name, or allow replacing it (overwrite, --overwrite).";
   EXPECT_THAT(refused(other), HasSubstr("another record 0 than that of " + photo("ant/0.jpg")));
   other = options;
   other.max_errors = {.count = 1};
@@ -276,6 +309,15 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   set_back();
   std::filesystem::remove(out("x.rec.frx"));
   EXPECT_THAT(refused(options), HasSubstr("no sidecar beside it"));
+  write_file(out("x.rec.frx"), "junk");
+  EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, and what only it "
+                                         "knows would be lost. " +
+                                         what_to_do));
+  set_back();
+  std::string index = expected.at("x.idx");
+  std::swap(index[0], index[index.find('\n') + 1]);
+  write_file(out("x.idx"), index);
+  EXPECT_THAT(refused(options), Not(HasSubstr("Move the index away")));
   set_back();
   std::string damaged = expected.at("x.rec");
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
@@ -290,6 +332,19 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   std::filesystem::remove(photo("cat dog/3.jpg"));
   std::filesystem::remove(photo("cat dog/2.jpg"));
   EXPECT_THAT(refused(options), HasSubstr("10 records, of which the job makes 9"));
+}
+
+TEST_F(ResumedPacker, a_file_without_classes_that_should_have_some_is_refused) {
+  std::string list;
+  for (size_t i = 0; i < images_.size(); ++i) {
+    const int label = images_[i].starts_with("ant") ? 0 : images_[i].starts_with("bee") ? 1 : 2;
+    list += fmt::format("{}\t{}\tphotos/{}\n", i, label, images_[i]);
+  }
+  write_file(directory_ / "x.lst", list);
+  PackOptions options{.max_errors = {.count = 2}, .threads = 1};
+  pack(directory_ / "x.lst", out("x.rec"), options);
+  options.resume = true;
+  EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), options), HasSubstr("found no classes. "));
 }
 
 TEST_F(ResumedPacker, an_interrupted_comparison_changes_nothing_and_can_be_gone_on_with) {

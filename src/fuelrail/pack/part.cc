@@ -1,5 +1,8 @@
 #include "fuelrail/pack/part.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <utility>
 
@@ -34,13 +37,20 @@ void refuse_orphan(const std::string& uri) {
 
 }  // namespace
 
-std::string plain_name(const std::string& uri) {
-  return std::filesystem::path(file_system_for(uri).absolute(uri)).lexically_normal();
+std::string identity_of_name(const std::string& uri) {
+  FileSystem& files = file_system_for(uri);
+  const auto info = files.stat(uri);
+  if (info && info->inode > 0) return fmt::format("{}:{}", info->device, info->inode);
+  return std::filesystem::path(files.absolute(uri)).lexically_normal();
 }
 
 bool is_file(const std::string& uri) {
   const auto info = file_system_for(uri).stat(uri);
   return info && !info->is_directory;
+}
+
+std::string said_of_classes(const std::vector<std::string>& classes) {
+  return classes.empty() ? "no classes" : fmt::format("the classes {}", fmt::join(classes, ", "));
 }
 
 void throw_existing(const std::string& uri, const std::string& unlike) {

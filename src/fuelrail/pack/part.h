@@ -29,12 +29,15 @@
 
 namespace fuelrail {
 
-// The name by which a file is told from others: absolute, without `.` and `..`. Links are not
-// followed.
-std::string plain_name(const std::string& uri);
+// By which a file is told from others: all names of one file have the same, links too. Of a file
+// that is not there its name, absolute and without `.` and `..`. Errors: those of FileSystem::stat.
+std::string identity_of_name(const std::string& uri);
 
 // Whether there is a file of this name; a directory is none.
 bool is_file(const std::string& uri);
+
+// For errors: "the classes a, b", or "no classes".
+std::string said_of_classes(const std::vector<std::string>& classes);
 
 // Says that there is such a file. `unlike`: why it is not what was to be made; empty where nobody
 // has compared.

@@ -20,6 +20,7 @@
 #include "fuelrail/pack/image_reader.h"
 #include "fuelrail/pack/open_input.h"
 #include "fuelrail/pack/pack_source.h"
+#include "fuelrail/pack/part.h"
 #include "fuelrail/pack/record_format.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -85,6 +86,8 @@ class IndexKeys {
     return key;
   }
 
+  const std::string& uri() const { return uri_; }
+
   void finish() {
     if (const auto entry = entries_.next()) refuse("more entries than records", entry->line);
   }
@@ -111,8 +114,16 @@ class RecordIoStream final : public RecordFileStream {
       : container_(recordio::open_recordio(uri, options)), reader_(container_->extent(0).source) {
     require_sidecar_beside(*container_);
     const std::string index_uri = index_uri_of(uri, record_format_of(uri));
-    const auto index = file_system_for(index_uri).stat(index_uri);
-    if (index && !index->is_directory) keys_.emplace(index_uri);
+    if (is_file(index_uri)) keys_.emplace(index_uri);
+  }
+
+  bool is_keyed_by_number() const override {
+    if (!keys_) return true;
+    IndexKeys keys(keys_->uri());
+    for (uint64_t i = 0; i < size(); ++i) {
+      if (keys.next(known().record(i).offset) != i) return false;
+    }
+    return true;
   }
 
   StreamedRecord read(uint64_t i) override {
@@ -163,6 +174,13 @@ class FfrecordStream final : public RecordFileStream {
           ": this is a packed folder; its files, and the list of their names, are copied as "
           "plain bytes. With the schema 'class_folders' they become images with labels");
     }
+  }
+
+  bool is_keyed_by_number() const override {
+    for (uint64_t i = 0; known().has_keys() && i < size(); ++i) {
+      if (known().key(i) != i) return false;
+    }
+    return true;
   }
 
   StreamedRecord read(uint64_t i) override {

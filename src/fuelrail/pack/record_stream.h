@@ -31,6 +31,10 @@ class RecordStream {
 
   virtual uint64_t size() const = 0;
 
+  // Whether nothing besides the records says keys but their numbers, from 0, in their order. Looks
+  // at all keys. Errors: those of `read` for a key.
+  virtual bool is_keyed_by_number() const { return true; }
+
   // Requires: i is one more than before, from 0. Errors: those of `convert` for a record.
   virtual StreamedRecord read(uint64_t i) = 0;
 

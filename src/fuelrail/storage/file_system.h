@@ -19,6 +19,9 @@ struct FileInfo {
   uint64_t size_bytes = 0;  // 0 for a directory
   bool is_directory = false;
   int64_t modified_ns = 0;  // since 1970, of a local file; 0 = not known
+  // Names with the same two lead to one file, by whatever links; 0 = not known.
+  uint64_t device = 0;
+  uint64_t inode = 0;
 };
 
 struct DirectoryEntry {

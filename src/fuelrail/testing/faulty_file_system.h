@@ -32,6 +32,7 @@ enum class Fault : uint8_t {
   kDiskFull,   // of all that a sink does: what a full disk says; of others kError
   kDelay,      // takes 5 ms longer, and succeeds
   kKill,       // the process is killed in front of it, as by `kill -9`
+  kInterrupt,  // the process is sent what Ctrl-C sends, and it succeeds
 };
 
 // The operations of one FaultyFileSystem, counted. Threads: any.
@@ -51,9 +52,9 @@ class FaultCounter {
     const bool hit = left_.fetch_sub(1, std::memory_order_acq_rel) == 0;
     const Fault fault = hit ? fault_.load(std::memory_order_relaxed) : Fault::kNone;
     if (fault == Fault::kKill) ::kill(::getpid(), SIGKILL);
-    if (fault != Fault::kDelay) return fault;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return Fault::kNone;
+    if (fault == Fault::kInterrupt) ::kill(::getpid(), SIGINT);
+    if (fault == Fault::kDelay) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return fault == Fault::kInterrupt || fault == Fault::kDelay ? Fault::kNone : fault;
   }
 
  private:

@@ -121,10 +121,7 @@ std::span<const float> ImageList::labels(uint64_t i) const {
 }
 
 ImageListReader::ImageListReader(std::string_view text, std::string uri)
-    : rest_(text), uri_(std::move(uri)) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
-}
+    : rest_(text), uri_(std::move(uri)) {}
 
 bool ImageListReader::next(ListedLine& out) {
   while (!rest_.empty()) {
@@ -156,6 +153,8 @@ std::string read_list_text(const std::string& uri) {
   const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
   std::string text(source->size_bytes(), '\0');
   source->read(0, std::as_writable_bytes(std::span(text)));
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return text;
 }
 

@@ -1,6 +1,6 @@
 // A list of images as text (`.lst`): one a line, id TAB label [TAB label ...] TAB path. Spaces
-// around a column, a carriage return at the line's end and a byte order mark at the text's
-// beginning do not count; empty lines are passed over. A path may hold spaces; one that is neither
+// around a column and a carriage return at the line's end do not count, nor does a byte order mark
+// at the file's beginning; empty lines are passed over. A path may hold spaces; one that is neither
 // absolute nor a URI is relative to a root folder.
 #pragma once
 
@@ -75,7 +75,7 @@ std::string listed_uri(std::string_view path, const std::string& root);
 // `root`, or, when that is empty, the list's own folder.
 std::string root_of_list(const std::string& uri, const std::string& root);
 
-// The whole text of a list. Errors: NotFoundError, IoError.
+// The whole text of a list, without a byte order mark. Errors: NotFoundError, IoError.
 std::string read_list_text(const std::string& uri);
 
 // `uri` names the list in errors. Errors: CorruptError with the line's number for a line of fewer

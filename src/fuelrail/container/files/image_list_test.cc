@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
 namespace {
@@ -46,10 +47,11 @@ TEST(ImageList, carriage_returns_padding_and_empty_lines_do_not_count) {
 }
 
 TEST(ImageList, a_byte_order_mark_does_not_count) {
-  const auto images = parse_image_list(
-      "\xEF\xBB\xBF"
-      "7\t1\ta.jpg\r\n",
-      "x.lst");
+  const TemporaryDirectory directory;
+  write_file(directory / "x.lst",
+             "\xEF\xBB\xBF"
+             "7\t1\ta.jpg\r\n");
+  const auto images = read_image_list(directory / "x.lst");
   ASSERT_EQ(images.size(), 1u);
   EXPECT_EQ(images.id(0), 7u);
 }

@@ -27,7 +27,9 @@ FileInfo info_of(std::string uri, const struct stat& status) {
   return {.uri = std::move(uri),
           .size_bytes = is_file ? static_cast<uint64_t>(status.st_size) : 0,
           .is_directory = S_ISDIR(status.st_mode),
-          .modified_ns = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+          .modified_ns = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec,
+          .device = status.st_dev,
+          .inode = status.st_ino};
 }
 
 Directory open_directory(const std::string& uri) {

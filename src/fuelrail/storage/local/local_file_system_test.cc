@@ -112,6 +112,23 @@ TEST(LocalFileSystem, an_unreadable_file_is_an_io_error_and_not_missing) {
   EXPECT_THAT(message, HasSubstr(directory / "closed/x"));
 }
 
+TEST(LocalFileSystem, names_of_one_file_have_one_inode) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", "1");
+  write_file(directory / "y", "1");
+  std::filesystem::create_symlink("x", directory / "link");
+  std::filesystem::create_hard_link(directory / "x", directory / "second");
+  const auto same = [&](const char* name) {
+    const FileInfo x = *local_file_system().stat(directory / "x");
+    const FileInfo other = *local_file_system().stat(directory / name);
+    EXPECT_NE(other.inode, 0u);
+    return x.device == other.device && x.inode == other.inode;
+  };
+  EXPECT_TRUE(same("link"));
+  EXPECT_TRUE(same("second"));
+  EXPECT_FALSE(same("y"));
+}
+
 TEST(LocalFileSystem, file_uris_hold_absolute_paths_of_this_machine) {
   EXPECT_TRUE(local_file_system().stat("file:///tmp").has_value());
   EXPECT_TRUE(local_file_system().stat("file://localhost/tmp").has_value());
