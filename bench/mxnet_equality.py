@@ -23,6 +23,7 @@ from rounds import PEERS, SAMPLE, WORK, peer_python
 SHAPE = {"data_shape": [3, 160, 160], "batch_size": 32, "resize": 192, "dtype": "uint8"}
 INDEX = {"path_imgidx": True}
 CROPS = {"rand_crop": True, "rand_mirror": True, "seed_aug": 7}
+HLS = {"random_h": 36, "random_s": 50, "random_l": 50}
 JITTER = {"brightness": 0.3, "contrast": 0.3, "saturation": 0.3}
 CASES: dict[str, dict[str, Any]] = {
     "in order": SHAPE,
@@ -39,9 +40,15 @@ CASES: dict[str, dict[str, Any]] = {
     "seeded crops and mirrors, by the index, shuffled": SHAPE | CROPS | INDEX | {"shuffle": True},
     "seeded crops and mirrors, shuffled in chunks": SHAPE | CROPS | {"shuffle": True},
     "seeded brightness, contrast, saturation": SHAPE | CROPS | JITTER,
-    "seeded hue, saturation, lightness": SHAPE
+    "seeded hue, saturation, lightness": SHAPE | CROPS | HLS,
+    "seeded hue, saturation, lightness, 158 columns": SHAPE
     | CROPS
-    | {"random_h": 36, "random_s": 50, "random_l": 50},
+    | HLS
+    | {"data_shape": [3, 160, 158]},
+    "seeded hue, saturation, lightness, 159 columns": SHAPE
+    | CROPS
+    | HLS
+    | {"data_shape": [3, 160, 159]},
     "seeded rotation and shear": SHAPE | CROPS | {"max_rotate_angle": 30, "max_shear_ratio": 0.1},
     "seeded resized crops": SHAPE
     | {

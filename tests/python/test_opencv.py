@@ -102,6 +102,25 @@ def test_colours_of_hue_lightness_and_saturation_are_opencvs():
     )
 
 
+LONG = 2**20 + 1
+
+
+@pytest.mark.parametrize("shape", [(1, LONG, 3), (LONG, 2, 1)])
+def test_images_of_any_length_are_resized_by_nearest_and_copied(shape):
+    pixels = noise(*shape, 4)
+    nearest = cv2.resize(pixels, (7, 3), interpolation=cv2.INTER_NEAREST).reshape(3, 7, shape[2])
+    np.testing.assert_array_equal(imresize(pixels, 7, 3, 0), nearest)
+    for interp in range(5):
+        np.testing.assert_array_equal(imresize(pixels, shape[1], shape[0], interp), pixels)
+
+
+@pytest.mark.parametrize("interp", range(1, 5))
+def test_sums_of_images_that_are_too_long_are_refused(interp):
+    said = f"at most 1048576 pixels a side, found height 1, width {LONG}. .* by nearest"
+    with pytest.raises(fr.UnsupportedError, match=said):
+        imresize(np.zeros((1, LONG, 1), np.uint8), 10, 1, interp)
+
+
 def test_interpolation_9_chooses_by_the_sizes():
     pixels = noise(40, 50, 3, 2)
     for (width, height), interp in {(90, 80): 2, (20, 30): 3, (90, 20): 1, (50, 80): 1}.items():

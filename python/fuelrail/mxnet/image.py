@@ -46,7 +46,7 @@ def imresize(
 
     Errors:
         ArgumentTypeError: src is no array of uint8. InvalidArgumentError: another shape, an empty size, an unknown
-        interp.
+        interp. UnsupportedError: a side of src above 2^20 pixels, unless interp is 0 or the size stays.
     """
     pixels = numpy.ascontiguousarray(src)
     if pixels.dtype != numpy.uint8:

@@ -116,21 +116,6 @@ INSTANTIATE_TEST_SUITE_P(Mxnet, GoldenDetection,
 // (tests/golden/mxnet/make_det_random.py).
 class GoldenRandomDetection : public ::testing::TestWithParam<std::string> {};
 
-// The most that a level differs by: 0, but where MXNet's OpenCV, 3.4.2, and 4.8, which ours is
-// equal to, differ: in cubic interpolation, and in one of some 30,000 values that went through HLS.
-int tolerated_levels(const std::string& name) {
-  if (name == "any_interpolation") return 2;
-  return name == "colours" ? 1 : 0;
-}
-
-int most_levels_apart(const std::vector<std::byte>& row, const std::byte* golden) {
-  int most = 0;
-  for (size_t i = 0; i < row.size(); ++i) {
-    most = std::max(most, std::abs(std::to_integer<int>(row[i]) - std::to_integer<int>(golden[i])));
-  }
-  return most;
-}
-
 TEST_P(GoldenRandomDetection, equals_mxnet) {
   std::ifstream stream(mxnet_golden("det_random/configs.json"));
   const nlohmann::json arguments = nlohmann::json::parse(stream).at(GetParam());
@@ -152,7 +137,7 @@ TEST_P(GoldenRandomDetection, equals_mxnet) {
     writer.write(image.image, draws, row.data());
     write_det_row(shape.channels, image.used, label, -1,
                   {reinterpret_cast<float*>(label_row.data()), label_row.size() / sizeof(float)});
-    EXPECT_LE(most_levels_apart(row, images.row(i)), tolerated_levels(GetParam())) << "row " << i;
+    EXPECT_EQ(difference(row, images, i), "") << "row " << i;
     EXPECT_EQ(difference(label_row, labels, i), "") << "label " << i;
   }
 }

@@ -1,5 +1,6 @@
-// Hue, lightness and saturation of 8-bit images equal to OpenCV 4.8's `cv2.cvtColor`, for programs
-// whose pixels must be those of MXNet or OpenCV.
+// Hue, lightness and saturation of 8-bit images equal to `cvtColor` of OpenCV 3.4.2, which is in
+// MXNet 1.9.1, for programs whose pixels must be MXNet's. It rounds the saturation of a few colours
+// otherwise in the last width % 4 columns; where later versions do that depends on the processor.
 #pragma once
 
 #include "fuelrail/base/image_view.h"

@@ -21,7 +21,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr float kLevel = 1.0f / 255.0f;
 
-// Source: OpenCV 4.8, modules/imgproc/src/color_hsv.simd.hpp, of levels divided by 255.
+// OpenCV 3.4 takes four pixels of a row at a time and those left at its end one by one, where it
+// subtracts in another order: the saturation of 3708 colours is another one.
+enum class At { kFours, kEnd };
+
+// Source: OpenCV 3.4, modules/imgproc/src/color_hsv.cpp, of levels divided by 255.
+template <At kAt>
 struct ToHls {
   HWY_INLINE void operator()(Rgb& pixel) const {
     const DF d;
@@ -35,7 +40,9 @@ struct ToHls {
     const VF sum = hn::Add(most, least);
     const VF half = hn::Set(d, 0.5f);
     const VF lightness = hn::Mul(sum, half);
-    const VF divisor = hn::IfThenElse(hn::Lt(lightness, half), sum, hn::Sub(hn::Set(d, 2.0f), sum));
+    const VF two = hn::Set(d, 2.0f);
+    const VF rest = kAt == At::kFours ? hn::Sub(two, sum) : hn::Sub(hn::Sub(two, most), least);
+    const VF divisor = hn::IfThenElse(hn::Lt(lightness, half), sum, rest);
     const VF degrees = hn::Div(hn::Set(d, 60.0f), span);
     const auto is_red = hn::Eq(most, r);
     const auto is_green = hn::Eq(most, g);
@@ -53,6 +60,7 @@ struct ToHls {
   }
 };
 
+// The pixels left at a row's end come out the same.
 struct ToRgb {
   HWY_INLINE void operator()(Rgb& pixel) const {
     const DF d;
@@ -82,7 +90,9 @@ struct ToRgb {
 };
 
 void RgbToHls(uint8_t* pixels, int64_t count) {
-  change_pixels<Fractions::kRounded>(pixels, count, ToHls());
+  const int64_t left = count % 4;
+  change_pixels<Fractions::kRounded>(pixels, count - left, ToHls<At::kFours>());
+  change_pixels<Fractions::kRounded>(pixels + 3 * (count - left), left, ToHls<At::kEnd>());
 }
 void HlsToRgb(uint8_t* pixels, int64_t count) {
   change_pixels<Fractions::kRounded>(pixels, count, ToRgb());

@@ -6,7 +6,8 @@
 
 namespace fuelrail {
 
-// `count` pixels of three bytes each, one behind the other.
+// A row of `count` pixels of three bytes each: whole, because its last count % 4 pixels are
+// OpenCV's odd ones.
 void cv_pixels_to_hls(uint8_t* pixels, int64_t count);
 void cv_pixels_to_rgb(uint8_t* pixels, int64_t count);
 

@@ -47,6 +47,22 @@ TEST(CvColor, a_hue_of_180_and_more_goes_round_again) {
   });
 }
 
+// 2 - most - least and 2 - (most + least) are other floats here.
+TEST(CvColor, saturation_of_the_last_columns_is_that_of_single_pixels) {
+  testing::on_each_simd_target([] {
+    for (const int64_t width : {1, 3, 4, 6, 16, 18, 37, 258}) {
+      std::vector<uint8_t> row;
+      for (int64_t x = 0; x < width; ++x) row.insert(row.end(), {156, 140, 134});
+      const ImageView view{row.data(), 1, width, 3, 3 * width};
+      cv_rgb_to_hls(view, view);
+      for (int64_t x = 0; x < width; ++x) {
+        EXPECT_EQ(row[static_cast<size_t>(3 * x + 2)], x < width / 4 * 4 ? 26 : 25)
+            << "column " << x << " of " << width;
+      }
+    }
+  });
+}
+
 // 37 pixels a row are no whole number of steps; 5 bytes behind each are somebody's.
 TEST(CvColor, in_place_is_the_same_and_nothing_is_written_behind_a_row) {
   testing::on_each_simd_target([] {

@@ -115,15 +115,15 @@ class ReadableRows {
 
 void require_not_too_long(Size input) {
   if (input.height <= kCvLongestSide && input.width <= kCvLongestSide) return;
-  throw UnsupportedError("the image is too long to be resized as OpenCV does",
+  throw UnsupportedError("the image is too long for an interpolation that sums pixels",
                          {.expected = fmt::format("at most {} pixels a side", kCvLongestSide),
                           .found = fmt::format("height {}, width {}", input.height, input.width),
-                          .remedy = "Leave the image out: OpenCV does not read it either"});
+                          .remedy = "Cut it into shorter images, or resize by nearest (0)"});
 }
 
 template <int64_t kChannels>
-void take_pixels(const uint8_t* from, const std::vector<int32_t>& pixels, uint8_t* to) {
-  for (const int32_t pixel : pixels) {
+void take_pixels(const uint8_t* from, const std::vector<int64_t>& pixels, uint8_t* to) {
+  for (const int64_t pixel : pixels) {
     std::memcpy(to, from + pixel * kChannels, kChannels);
     to += kChannels;
   }
@@ -146,22 +146,21 @@ Box needed_input(const CvResizeStep& step) {
 
 struct CvResizer::Impl {
   void resize(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to) {
+    const CvWay way = way_of(step);
+    if (way == CvWay::kCopy) return copy(from, from_box, step, to);
+    if (way == CvWay::kNearest) return nearest(from, from_box, step, to);
     require_not_too_long(step.input);
-    switch (way_of(step)) {
-      case CvWay::kCopy:
-        return copy_rows(
-            from.crop({step.window.top - from_box.top, step.window.left - from_box.left,
-                       step.window.height, step.window.width}),
-            to);
-      case CvWay::kNearest:
-        return nearest(from, from_box, step, to);
+    switch (way) {
       case CvWay::kBlocks:
         return blocks(from, from_box, step, to);
       case CvWay::kArea:
         return area(from, from_box, step, to);
-      case CvWay::kFilter:
-        break;
+      default:
+        return filter(from, from_box, step, to);
     }
+  }
+
+  void filter(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to) {
     cv_taps(columns_of(step), step.interpolation, taps_);
     fold_edges(step.input.width, taps_);
     build(taps_, from_box.left, from.channels, columns_);
@@ -176,15 +175,21 @@ struct CvResizer::Impl {
     }
   }
 
+  static void copy(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to) {
+    copy_rows(from.crop({step.window.top - from_box.top, step.window.left - from_box.left,
+                         step.window.height, step.window.width}),
+              to);
+  }
+
   void nearest(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to) {
     cv_nearest(rows_of(step), row_pixels_);
     cv_nearest(columns_of(step), column_pixels_);
-    for (int32_t& pixel : column_pixels_) pixel -= static_cast<int32_t>(from_box.left);
+    for (int64_t& pixel : column_pixels_) pixel -= from_box.left;
     const auto take = from.channels == 1   ? take_pixels<1>
                       : from.channels == 3 ? take_pixels<3>
                                            : take_pixels<4>;
     for (int64_t y = 0; y < to.height; ++y) {
-      const int32_t row = row_pixels_[static_cast<size_t>(y)];
+      const int64_t row = row_pixels_[static_cast<size_t>(y)];
       take(from.row(row - from_box.top), column_pixels_, to.row(y));
     }
   }
@@ -314,8 +319,8 @@ struct CvResizer::Impl {
   CvColumns columns_;
   CvAreaTaps area_taps_;
   CvAreaColumns area_columns_;
-  std::vector<int32_t> row_pixels_;
-  std::vector<int32_t> column_pixels_;
+  std::vector<int64_t> row_pixels_;
+  std::vector<int64_t> column_pixels_;
   std::vector<int16_t> shorts_;
   std::vector<float> floats_;
   std::vector<int32_t> ints_;

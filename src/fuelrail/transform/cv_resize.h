@@ -23,7 +23,8 @@ enum class CvInterpolation : uint8_t {
 // MXNet's rule 9: cubic where both sides grow, area where both shrink, else linear.
 CvInterpolation cv_auto_interpolation(Size from, Size to);
 
-// OpenCV reads no longer image. Sums of so many pixels fit 32 bits, and places among them float32.
+// Where pixels are summed, no longer image is resized: sums of so many fit 32 bits, places among
+// them float32, and the tables of their weights memory.
 inline constexpr int64_t kCvLongestSide = int64_t{1} << 20;
 
 // The pixels of `window` in what an image of size `input` becomes when it is resized to `output`.
@@ -47,7 +48,7 @@ class CvResizer {
 
   // The whole of `from` to the size of `to`; equal sizes are copied. Requires: both not empty,
   // equal channels, 1, 3 or 4; no overlap. Errors: UnsupportedError for an input with a side above
-  // kCvLongestSide; std::bad_alloc.
+  // kCvLongestSide, but not by kNearest or where sizes are equal; std::bad_alloc.
   void resize(ConstImageView from, ImageView to, CvInterpolation interpolation);
 
   // The step's window alone: the same pixels as those of the whole result, at the cost of the

@@ -141,7 +141,7 @@ TEST(CvResizer, block_of_more_pixels_than_32_bits_can_sum_keeps_its_level) {
   EXPECT_EQ(to.bytes[0], 255);
 }
 
-TEST(CvResizer, longest_images_keep_their_level_and_longer_ones_are_refused) {
+TEST(CvResizer, longest_images_keep_their_level_and_longer_ones_are_not_summed) {
   CvImage to({1, 1}, 1);
   for (const Size size : {Size{kCvLongestSide, 1}, Size{1, kCvLongestSide}}) {
     CvImage from(size, 1);
@@ -153,8 +153,25 @@ TEST(CvResizer, longest_images_keep_their_level_and_longer_ones_are_refused) {
   }
   CvImage high({kCvLongestSide + 1, 1}, 1), wide({1, kCvLongestSide + 1}, 1);
   for (CvImage* from : {&high, &wide}) {
-    EXPECT_THROW(CvResizer().resize(from->view(), to.view(), CvInterpolation::kArea),
-                 UnsupportedError);
+    for (const CvInterpolation interpolation : kAll) {
+      if (interpolation == CvInterpolation::kNearest) continue;
+      EXPECT_THROW(CvResizer().resize(from->view(), to.view(), interpolation), UnsupportedError);
+    }
+  }
+}
+
+TEST(CvResizer, longer_images_are_resized_where_nothing_is_summed) {
+  CvImage from = CvImage::noise({1, kCvLongestSide + 5}, 3, 8);
+  CvImage few({1, 4}, 3);
+  CvResizer().resize(from.view(), few.view(), CvInterpolation::kNearest);
+  for (int64_t x = 0; x < 4; ++x) {
+    EXPECT_EQ(few.bytes[static_cast<size_t>(3 * x)],
+              from.bytes[static_cast<size_t>(3 * (x * from.size.width / 4))]);
+  }
+  for (const CvInterpolation interpolation : kAll) {
+    CvImage same(from.size, 3);
+    CvResizer().resize(from.view(), same.view(), interpolation);
+    EXPECT_EQ(same.bytes, from.bytes);
   }
 }
 

@@ -112,13 +112,12 @@ double cv_scale(int64_t input, int64_t output) {
   return 1.0 / (static_cast<double>(output) / static_cast<double>(input));
 }
 
-void cv_nearest(const CvDirection& direction, std::vector<int32_t>& pixels) {
+void cv_nearest(const CvDirection& direction, std::vector<int64_t>& pixels) {
   const double scale = cv_scale(direction.input, direction.output);
   pixels.resize(static_cast<size_t>(direction.count));
   for (int64_t i = 0; i < direction.count; ++i) {
     const double at = std::floor(static_cast<double>(direction.begin + i) * scale);
-    pixels[static_cast<size_t>(i)] =
-        static_cast<int32_t>(std::min(static_cast<int64_t>(at), direction.input - 1));
+    pixels[static_cast<size_t>(i)] = std::min(static_cast<int64_t>(at), direction.input - 1);
   }
 }
 

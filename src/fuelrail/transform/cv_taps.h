@@ -33,7 +33,7 @@ struct CvDirection {
 };
 
 // The input pixel that nearest takes for each output: floor(x * scale).
-void cv_nearest(const CvDirection& direction, std::vector<int32_t>& pixels);
+void cv_nearest(const CvDirection& direction, std::vector<int64_t>& pixels);
 
 // kLinear, kCubic, kLanczos4, and kArea where it enlarges (linear between the pixels' areas):
 // output i is the sum of `taps` neighbours from first[i] on, which may lie outside the input and
