@@ -41,21 +41,37 @@ class SharedSplit {
       const GilReleased released;
       hold_.lock();
     }
-    InputSplit* operator->() const { return &*shared_.split_; }
+    // Errors: StateError when it is closed.
+    InputSplit* operator->() const {
+      if (shared_.split_) return &*shared_.split_;
+      throw StateError("the input split is closed", {.remedy = "Make a new one"});
+    }
 
    private:
     SharedSplit& shared_;
     std::unique_lock<std::mutex> hold_;
   };
 
+  // Waits for the call in progress. In a forked child whose parent was in a call, nothing.
+  void close() {
+    notice_fork();
+    if (torn_) return;
+    const GilReleased released;
+    const std::lock_guard lock(mutex_);
+    split_.reset();
+  }
+
  private:
   // Called with the GIL, before the mutex: in a forked child it may be held for ever.
+  void notice_fork() {
+    if (seen_in_ == ::getpid()) return;
+    seen_in_ = ::getpid();
+    torn_ = !mutex_.try_lock();
+    if (!torn_) mutex_.unlock();
+  }
+
   void check_process() {
-    if (seen_in_ != ::getpid()) {
-      seen_in_ = ::getpid();
-      torn_ = !mutex_.try_lock();
-      if (!torn_) mutex_.unlock();
-    }
+    notice_fork();
     if (!torn_) return;
     throw StateError("a thread of the parent was using the input split when this process began",
                      {.remedy = "Make a new one after the fork"});
@@ -170,10 +186,8 @@ void bind_split(nb::module_& module) {
           "hint_chunk_size",
           [](SharedSplit& self, uint64_t bytes) { SharedSplit::Use(self)->hint_chunk_size(bytes); },
           nb::arg("bytes"))
+      .def("close", &SharedSplit::close)
       .def("total_size", [](SharedSplit& self) { return SharedSplit::Use(self)->total_size(); })
-      .def_prop_ro("part", [](SharedSplit& self) { return SharedSplit::Use(self)->options().part; })
-      .def_prop_ro("nsplit",
-                   [](SharedSplit& self) { return SharedSplit::Use(self)->options().nsplit; })
       .def_prop_ro("files", split_files);
   module.def("open_input_split", open_split, nb::arg("uri"), nb::arg("type"), nb::arg("part"),
              nb::arg("nsplit"), nb::arg("index_uri"), nb::arg("recurse_directories"),

@@ -404,8 +404,22 @@ def test_names_of_mxnet_that_are_not_here_say_what_to_use(
     for program in (f"from {path} import {name}", f"import {path} as m\nm.{name}"):
         with pytest.raises(ImportError, match=rf"{path} has no '{name}'\. .*{re.escape(said)}"):
             exec(program, {})
-    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'\. (Known|Did)"):
         module.nothing  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'nothing'"):
         exec(f"from {path} import nothing", {})
     assert not hasattr(module, "nothing")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "near"),
+    [
+        (io, "ImageRecordItr", "ImageRecordIter"),
+        (io, "ImageRecordIter_v1", "ImageRecordIter"),
+        (mxnet, "np2recs", "np2rec"),
+        (mxnet.image, "imrezise", "imresize"),
+    ],
+)
+def test_misspelled_names_suggest_the_nearest(module: Any, name: str, near: str) -> None:
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}'\. Did you mean '{near}'\?$"):
+        getattr(module, name)

@@ -279,10 +279,48 @@ def test_forked_child_reads_its_own_or_is_told(record_file: pathlib.Path) -> Non
 
     assert "belongs to the parent of this process" in in_child(read_on)
     assert in_child(lambda: str(split.total_size)) == str(record_file.stat().st_size)
+
+    def closed() -> str:
+        split.close()
+        return str(split.next_record())
+
+    assert "the input split is closed" in in_child(closed)
     assert len(list(split)) == 999
     # Its threads may meet in one: that is no thread of the parent's in the midst of a call.
     shared = InputSplit(record_file, chunk_size=200)
     assert in_child(lambda: str(len(by_threads(shared)))) == "1000"
+
+
+def test_closing_lets_go_of_thread_and_files(record_file: pathlib.Path) -> None:
+    threads, files = set(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+    with InputSplit(record_file, 1, 3, chunk_size=200) as split:
+        assert split.next_record() is not None
+        assert set(os.listdir("/proc/self/task")) > threads
+        assert len(os.listdir("/proc/self/fd")) > files
+    assert set(os.listdir("/proc/self/task")) <= threads
+    assert len(os.listdir("/proc/self/fd")) == files
+    split.close()
+    assert (split.part, split.nsplit, split.type) == (1, 3, "recordio")
+    assert "part 1 of 3" in repr(split)
+    calls: list[Callable[[], object]] = [
+        *(split.next_record, split.next_chunk, split.before_first, lambda: split.next_batch(2)),
+        *(lambda: list(split), lambda: split.reset_partition(0, 2), lambda: split.files),
+        *(
+            lambda: split.total_size,
+            lambda: split.records_of(b""),
+            lambda: split.hint_chunk_size(9),
+        ),
+    ]
+    for call in calls:
+        with pytest.raises(fr.StateError, match=r"the input split is closed\. Make a new one"):
+            call()
+    assert (split.part, split.nsplit) == (1, 3)
+
+
+def test_an_unread_split_can_be_closed_too(record_file: pathlib.Path) -> None:
+    files = len(os.listdir("/proc/self/fd"))
+    InputSplit(record_file).close()
+    assert len(os.listdir("/proc/self/fd")) == files
 
 
 def test_pickle_is_how_it_was_made(record_file: pathlib.Path) -> None:

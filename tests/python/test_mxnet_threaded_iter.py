@@ -173,6 +173,14 @@ def test_one_shot_iterators_have_no_way_back_unless_it_is_given() -> None:
     assert list(filler) == [9]
 
 
+def test_a_filler_that_returns_none_is_told_how_to_end() -> None:
+    left = [2, 1]
+    items = ThreadedIter(lambda cell: left.pop() if left else None)
+    assert [items.next(), items.next()] == [1, 2]
+    with pytest.raises(fr.StateError, match=r"filled no cell.*raise StopIteration at the end"):
+        items.next()
+
+
 def test_nones_are_items_too_when_iterated() -> None:
     assert list(ThreadedIter([None, 1, None])) == [None, 1, None]
 
@@ -185,13 +193,17 @@ def test_closing_at_any_time_ends_the_thread() -> None:
             items.next()
         items.close()
         items.close()
-        assert items.next() is None
-        assert list(items) == []
-        items.before_first()
-        assert items.next() is None
     with ThreadedIter(range(10**9)) as items:
         assert items.next() == 0
     assert iter_threads() <= before
+
+
+def test_a_closed_iterator_says_so_and_is_not_at_its_end() -> None:
+    with ThreadedIter(range(10)) as items:
+        assert items.next() == 0
+    for call in (items.next, items.before_first, lambda: list(items), lambda: items.recycle(1)):
+        with pytest.raises(fr.StateError, match=r"threaded iterator is closed\. Make a new one"):
+            call()
 
 
 def test_closing_ends_the_producers_pass_too() -> None:
@@ -246,13 +258,20 @@ def test_closing_lets_out_a_consumer_that_waits() -> None:
         yield 1
 
     items = ThreadedIter(slow)
-    got: list[int | None] = []
-    consumer = threading.Thread(target=lambda: got.append(items.next()))
+    told: list[str] = []
+
+    def take() -> None:
+        try:
+            items.next()
+        except fr.StateError as error:
+            told.append(str(error))
+
+    consumer = threading.Thread(target=take)
     consumer.start()
     closer = threading.Thread(target=items.close)
     closer.start()
     consumer.join()
-    assert got == [None]
+    assert told == ["the threaded iterator is closed. Make a new one."]
     gate.set()
     closer.join()
 

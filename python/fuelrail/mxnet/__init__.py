@@ -12,15 +12,20 @@ except ImportError as absent:
         "Install it with `pip install numpy`."
     ) from absent
 
-from fuelrail.mxnet import gluon as gluon
-from fuelrail.mxnet import image as image
-from fuelrail.mxnet import io as io
-from fuelrail.mxnet import recordio as recordio
+from fuelrail.mxnet import gluon, image, io, recordio
 from fuelrail.mxnet.absent_names import missing_from
-from fuelrail.mxnet.im2rec import Compose as Compose
-from fuelrail.mxnet.im2rec import im2rec as im2rec
-from fuelrail.mxnet.im2rec import make_lists as make_lists
-from fuelrail.mxnet.im2rec import np2rec as np2rec
+from fuelrail.mxnet.im2rec import Compose, im2rec, make_lists, np2rec
+
+__all__ = [
+    "Compose",
+    "gluon",
+    "im2rec",
+    "image",
+    "io",
+    "make_lists",
+    "np2rec",
+    "recordio",
+]
 
 if not TYPE_CHECKING:  # to whom any name would be one that is here
     __getattr__ = missing_from(__name__)

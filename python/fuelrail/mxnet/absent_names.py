@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import NoReturn
+
+from fuelrail.options import nearest
 
 __all__ = ["missing_from"]
 
@@ -34,13 +37,16 @@ def missing_from(module: str) -> Callable[[str], NoReturn]:
     """The `__getattr__` of a module below fuelrail.mxnet.
 
     Errors: ImportError, which says what to use, where that is known: `from module import name` would put words of its
-    own in an AttributeError's place, so that `hasattr` raises it, too. AttributeError for other names.
+    own in an AttributeError's place, so that `hasattr` raises it, too. AttributeError for other names, which suggests
+    the nearest that is here.
     """
 
     def missing(name: str) -> NoReturn:
         path = f"{module}.{name}".removeprefix("fuelrail.mxnet.")
         if path in _INSTEAD:
             raise ImportError(f"{module} has no '{name}'. {_INSTEAD[path]}.", name=module)
-        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        where = f"module '{module}' has no attribute '{name}'"
+        known = sys.modules[module].__all__
+        raise AttributeError(where if name.startswith("_") else f"{where}. {nearest(name, known)}")
 
     return missing

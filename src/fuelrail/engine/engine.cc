@@ -43,7 +43,7 @@ struct Engine::Impl {
   Pipeline& mine() {
     if (!pipeline.orphaned()) return pipeline;
     throw StateError("the engine's threads belong to the parent of this process",
-                     {.remedy = "Make a new loader after the fork"});
+                     {.remedy = "Make a new loader or iterator after the fork"});
   }
 };
 

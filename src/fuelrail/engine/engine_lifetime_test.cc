@@ -275,8 +275,8 @@ TEST(EngineLifetime, forked_child_is_told_and_lets_go_without_hanging) {
       return result;
     });
     EXPECT_EQ(said,
-              "the engine's threads belong to the parent of this process. Make a new loader after "
-              "the fork.");
+              "the engine's threads belong to the parent of this process. Make a new loader or "
+              "iterator after the fork.");
   }
   std::vector<Said> want = expected(rig, 13);
   want.erase(want.begin(), want.begin() + 10);

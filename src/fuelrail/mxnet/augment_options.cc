@@ -62,8 +62,10 @@ void require_crops(const AugmentOptions& options) {
     }
   }
   if (!sizes) return;
-  require_value(options.min_crop_size >= 1, "min_crop_size", "at least 1, where max_crop_size is",
+  require_value(options.max_crop_size != -1, "min_crop_size", "-1, as max_crop_size is, or both",
                 options.min_crop_size);
+  require_value(options.min_crop_size >= 1, "min_crop_size",
+                "at least 1, as max_crop_size is given", options.min_crop_size);
   require_value(
       options.max_crop_size >= options.min_crop_size && options.max_crop_size <= kLongestSide,
       "max_crop_size", "from min_crop_size to 32766", options.max_crop_size);

@@ -44,6 +44,15 @@ void split_columns(std::string_view line, std::vector<std::string_view>& columns
   }
 }
 
+// A path may hold spaces where a TAB stands before it and behind a label, as im2rec writes lists.
+void join_path(std::string_view line, std::vector<std::string_view>& columns) {
+  const size_t tab = line.rfind('\t', static_cast<size_t>(columns.back().data() - line.data()));
+  if (tab == std::string_view::npos) return;
+  size_t path = columns.size() - 1;
+  while (path > 0 && columns[path - 1].data() > line.data() + tab) --path;
+  if (path > 1) columns.resize(path + 1);
+}
+
 float label_of(std::string_view text, const ListRow& row) {
   std::string_view number = text;
   if (number.starts_with('+')) number.remove_prefix(1);
@@ -53,7 +62,7 @@ float label_of(std::string_view text, const ListRow& row) {
              {.expected = columns_wanted(row.label_width),
               .found = fmt::format("'{}'", text),
               .remedy = row.label_width < 0
-                            ? "Give label_width where paths hold spaces"
+                            ? "Write a TAB before paths that hold spaces"
                             : "Give the number of labels that the list has as label_width"});
 }
 
@@ -89,9 +98,11 @@ LabelList::LabelList(std::string_view text, int64_t label_width, const std::stri
   std::vector<std::string_view> columns;
   for (size_t begin = 0, line = 1; begin < text.size(); ++line) {
     const size_t end = std::min(text.find_first_of(kLineEnds, begin), text.size());
-    split_columns(text.substr(begin, end - begin), columns);
+    const std::string_view line_text = text.substr(begin, end - begin);
+    split_columns(line_text, columns);
     begin = text.substr(end).starts_with("\r\n") ? end + 2 : end + 1;
     if (columns.empty()) continue;
+    if (label_width < 0) join_path(line_text, columns);
     const ListRow row{uri_, line, label_width};
     const uint64_t id = id_of(columns.front(), row);
     const Row place{labels_.size(), count_labels(columns, row)};

@@ -4,8 +4,10 @@
 //
 // Columns are divided by white space, as MXNet's iterators read them: id, labels, path. Of a row
 // whose number of labels is given, what follows them is not looked at: a path may hold spaces, or
-// be missing. (im2rec's own reading of lists, columns divided by tabs,
-// is container/files/image_list.h.)
+// be missing. Of any other row, the path begins behind the last TAB that follows a label, as im2rec
+// writes it, and so may hold spaces, too (MXNet takes its words for labels); without such a TAB it
+// is the last column. (im2rec's own reading of lists, columns divided by tabs, is
+// container/files/image_list.h.)
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@ namespace fuelrail {
 class LabelList {
  public:
   // `label_width`: how many labels a row has, at least 1; -1: all columns but the first and the
-  // last, one or more. `uri` names the list in errors. Of an id that is there more than once the
+  // path, one or more. `uri` names the list in errors. Of an id that is there more than once the
   // last row counts. Empty lines are passed over. Errors: InvalidArgumentError for another
   // label_width; CorruptError, with the line, for an id that is no whole number, a label that is no
   // number, and a row with too few columns (MXNet fills those up with 0).

@@ -43,6 +43,23 @@ TEST(LabelList, path_may_hold_spaces_or_be_missing_where_the_width_is_given) {
   EXPECT_THAT(list.find(2), ElementsAre(3.0f));
 }
 
+TEST(LabelList, path_behind_a_tab_may_hold_spaces_where_widths_differ) {
+  const LabelList list(
+      "1\t2\t3\tmy cat 7.jpg\n2\t9\tb c.jpg \t\r\n3\t4 5\t2019 d.jpg\n4 6\t2019 e.jpg\n", -1,
+      "x.lst");
+  EXPECT_THAT(list.find(1), ElementsAre(2.0f, 3.0f));
+  EXPECT_THAT(list.find(2), ElementsAre(9.0f));
+  EXPECT_THAT(list.find(3), ElementsAre(4.0f, 5.0f));
+  EXPECT_THAT(list.find(4), ElementsAre(6.0f));
+}
+
+TEST(LabelList, tab_that_follows_no_label_parts_as_a_space_does) {
+  const LabelList list("1\t2 3 a.jpg\n\t 2 4 5 a.jpg\t\n", -1, "x.lst");
+  EXPECT_THAT(list.find(1), ElementsAre(2.0f, 3.0f));
+  EXPECT_THAT(list.find(2), ElementsAre(4.0f, 5.0f));
+  EXPECT_THAT(list_refusal("\t1 a.jpg", -1), HasSubstr("2 columns"));
+}
+
 TEST(LabelList, fewer_labels_than_a_row_has_can_be_asked_for) {
   const LabelList list("1 2 3 4 a.jpg\n", 2, "x.lst");
   EXPECT_THAT(list.find(1), ElementsAre(2.0f, 3.0f));
@@ -99,7 +116,7 @@ TEST(LabelList, row_with_too_few_columns_is_reported_with_its_line) {
 
 TEST(LabelList, path_where_a_label_should_be_is_reported) {
   EXPECT_THAT(list_refusal("1 2 7.jpg\n", 2), HasSubstr("'7.jpg'"));
-  EXPECT_THAT(list_refusal("1 2 my cat.jpg\n", -1), HasSubstr("Give label_width"));
+  EXPECT_THAT(list_refusal("1 2 my cat.jpg\n", -1), HasSubstr("Write a TAB before paths"));
 }
 
 TEST(LabelList, labels_that_float_cannot_hold_are_reported) {

@@ -65,7 +65,7 @@ SplitType split_type_of(const std::string& name) {
 const char* name_of(SplitType type) { return kTypeNames[static_cast<size_t>(type)].data(); }
 
 struct InputSplit::Impl {
-  Impl(const std::string& uri, const InputSplitOptions& given);
+  Impl(const std::string& list, const InputSplitOptions& given);
   ~Impl() {
     if (part.bytes) part.bytes->stop();
     chunks.destroy();
@@ -89,7 +89,7 @@ struct InputSplit::Impl {
   std::optional<RecordCutter::Cut> next_cut();
 
   InputSplitOptions options;
-  std::string cache;  // its name; empty = none
+  SplitUri uri;
   std::shared_ptr<const SplitFiles> files;
   std::vector<std::string> uris;
   std::vector<uint64_t> index;  // of kIndexedRecordIo: where its records begin
@@ -108,17 +108,16 @@ struct InputSplit::Impl {
   ThreadedIter<SplitChunk> chunks{kChunksAhead};  // last: ends before what it uses
 };
 
-InputSplit::Impl::Impl(const std::string& uri, const InputSplitOptions& given)
+InputSplit::Impl::Impl(const std::string& list, const InputSplitOptions& given)
     : options(checked(given)),
+      uri(parse_split_uri(list)),
       shuffle(given.shuffle_parts != 0 ? DmlcShuffle::of_sub_parts(given.part, given.nsplit,
                                                                    given.shuffle_parts, given.seed)
                                        : DmlcShuffle::of_records(given.seed)),
       chunk_bytes(std::min(given.chunk_bytes, kMaxChunkBytes)),
       cutter(given.type) {
-  const SplitUri parsed = parse_split_uri(uri);
-  cache = parsed.cache;
   files =
-      std::make_shared<SplitFiles>(given.type, find_split_files(parsed, given.recurse_directories));
+      std::make_shared<SplitFiles>(given.type, find_split_files(uri, given.recurse_directories));
   uris = files->uris();
   if (given.type == SplitType::kIndexedRecordIo) {
     index = read_split_index(given.index_uri, files->total_bytes());
@@ -161,10 +160,10 @@ InputSplit::Impl::Part InputSplit::Impl::open_part(uint64_t number, uint64_t nsp
 std::unique_ptr<PartBytes> InputSplit::Impl::open_bytes(PartRange range, uint64_t number,
                                                         uint64_t nsplit) const {
   std::optional<SplitCache> opened;
-  if (!cache.empty()) {
-    std::string uri = split_cache_uri(cache, number, nsplit);
-    check_cache_is_no_source(uri, *files);
-    opened.emplace(std::move(uri), split_cache_identity(*files, range, number, nsplit),
+  if (!uri.cache.empty()) {
+    std::string cache = split_cache_uri(uri.cache, number, nsplit);
+    check_cache_is_no_source(cache, *files, uri, options.recurse_directories);
+    opened.emplace(std::move(cache), split_cache_identity(*files, range, number, nsplit),
                    range.length());
   }
   return std::make_unique<PartBytes>(files, range, std::move(opened));

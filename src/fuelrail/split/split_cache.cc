@@ -100,7 +100,8 @@ std::string split_cache_identity(const SplitFiles& files, PartRange range, uint6
   return identity;
 }
 
-void check_cache_is_no_source(const std::string& uri, const SplitFiles& files) {
+void check_cache_is_no_source(const std::string& uri, const SplitFiles& files, const SplitUri& list,
+                              bool recurse_directories) {
   const auto absolute = [](const std::string& name) {
     return file_system_for(name).absolute(name);
   };
@@ -109,6 +110,10 @@ void check_cache_is_no_source(const std::string& uri, const SplitFiles& files) {
     if (absolute(files.info(file).uri) != cache) continue;
     throw InvalidArgumentError("the cache would overwrite one of the files that are read",
                                {.path = uri, .remedy = "Give it another name"});
+  }
+  if (would_find_split_file(list, recurse_directories, uri)) {
+    throw InvalidArgumentError("the cache would be read the next time, as one of the files",
+                               {.path = uri, .remedy = "Let it lie in another directory"});
   }
 }
 

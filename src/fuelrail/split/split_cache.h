@@ -11,6 +11,7 @@
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/split/partition.h"
 #include "fuelrail/split/split_files.h"
+#include "fuelrail/split/split_uri.h"
 #include "fuelrail/storage/sink.h"
 #include "fuelrail/storage/source.h"
 
@@ -55,7 +56,9 @@ std::string split_cache_uri(const std::string& file, uint64_t part, uint64_t nsp
 std::string split_cache_identity(const SplitFiles& files, PartRange range, uint64_t part,
                                  uint64_t nsplit);
 
-// Errors: InvalidArgumentError where `uri` is one of the files.
-void check_cache_is_no_source(const std::string& uri, const SplitFiles& files);
+// Errors: InvalidArgumentError where `uri` is one of the files, or would be one the next time that
+// `list` is read.
+void check_cache_is_no_source(const std::string& uri, const SplitFiles& files, const SplitUri& list,
+                              bool recurse_directories);
 
 }  // namespace fuelrail

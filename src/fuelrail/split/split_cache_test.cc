@@ -193,6 +193,35 @@ TEST_F(CachedSplit, file_that_is_read_cannot_be_its_cache) {
               HasSubstr("would overwrite one of the files that are read"));
 }
 
+TEST_F(CachedSplit, cache_among_the_files_that_are_read_is_refused_the_first_time) {
+  const std::string below = directory / "below";
+  std::filesystem::create_directories(below + "/deep");
+  std::filesystem::create_directory_symlink(below, directory / "link");
+  write_file(below + "/x.txt", "1\n2\n");
+  InputSplitOptions options{.type = SplitType::kText, .nsplit = 2};
+  const auto refusal = [&](const std::string& uri) {
+    return refusal_of<InvalidArgumentError>([&] { InputSplit(uri, options); });
+  };
+  for (const char* cache : {"below/c", "below/../below/./c", "link/c"}) {
+    for (const char* list : {"below", "below/", "below/.*", "link"}) {
+      EXPECT_THAT(refusal(directory / list + "#" + directory / cache),
+                  HasSubstr("/c.split2.part0: the cache would be read the next time"));
+    }
+  }
+  const auto read = [&](const std::string& uri) {
+    InputSplit split(uri, options);
+    return records_left(split).size();
+  };
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(read(below + "#" + below + "/deep/c"), 2u);
+    EXPECT_EQ(read(below + "/.*txt#" + below + "/c"), 2u);
+    EXPECT_EQ(read(below + "/.*txt#" + directory / "below.c"), 2u);
+    std::filesystem::remove(below + "/c.split2.part0");
+  }
+  options.recurse_directories = true;
+  EXPECT_THAT(refusal(below + "#" + below + "/deep/d"), HasSubstr("would be read the next time"));
+}
+
 TEST_F(CachedSplit, cache_that_cannot_be_written_is_an_error) {
   EXPECT_THROW(
       {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <regex>
 #include <string_view>
+#include <system_error>
 
 #include "fuelrail/base/error.h"
 
@@ -78,11 +81,35 @@ bool is_pattern(std::string_view name) {
   return name.find_first_of("^$\\*+?()[]{}|") != std::string_view::npos;
 }
 
+// A pattern's directory, with its slash, and the expression for names in it.
+std::pair<std::string, std::string> pattern_of(const std::string& item) {
+  const size_t slash = item.rfind('/');
+  const std::string directory = slash == item.npos ? "" : item.substr(0, slash + 1);
+  return {directory, item.substr(directory.size())};
+}
+
+// To be compared with others: without links, `.` and `..`, as far as it is there.
+std::filesystem::path plain_path(const std::string& uri) {
+  const std::filesystem::path path = file_system_for(uri).absolute(uri);
+  std::error_code error;
+  std::filesystem::path plain = std::filesystem::weakly_canonical(path, error);
+  return error ? path.lexically_normal() : plain;
+}
+
+bool lies_below(const std::filesystem::path& file, const std::filesystem::path& directory) {
+  const auto [end, rest] =
+      std::mismatch(directory.begin(), directory.end(), file.begin(), file.end());
+  return end == directory.end();
+}
+
 // What one item of the list names. `place` says which item it is, where there are several.
 class ItemFiles {
  public:
   ItemFiles(bool recurse, std::string place, std::vector<FileInfo>& found)
       : recurse_(recurse), place_(std::move(place)), found_(found) {}
+
+  // Whether the item names a file, were it empty.
+  bool names_any() const { return names_any_; }
 
   void find(const std::string& item) {
     if (item == "stdin") {
@@ -102,6 +129,7 @@ class ItemFiles {
 
  private:
   void add(const FileInfo& file) {
+    names_any_ = true;
     if (file.size_bytes != 0) found_.push_back(file);
   }
 
@@ -134,9 +162,7 @@ class ItemFiles {
   }
 
   void add_matching(FileSystem& files, const std::string& item) {
-    const size_t slash = item.rfind('/');
-    const std::string directory = slash == item.npos ? "" : item.substr(0, slash + 1);
-    const std::string name = item.substr(directory.size());
+    const auto [directory, name] = pattern_of(item);
     const auto info =
         directory.empty() ? std::nullopt : files.stat(without_slashes_at_end(directory));
     bool matched = false;
@@ -178,6 +204,7 @@ class ItemFiles {
   const bool recurse_;
   const std::string place_;
   std::vector<FileInfo>& found_;
+  bool names_any_ = false;
 };
 
 }  // namespace
@@ -210,15 +237,41 @@ SplitUri parse_split_uri(const std::string& uri) {
 std::vector<FileInfo> find_split_files(const SplitUri& uri, bool recurse_directories) {
   std::vector<FileInfo> found;
   const size_t count = uri.items.size();
+  bool names_any = false;
   for (size_t i = 0; i < count; ++i) {
     const std::string place = count == 1 ? "" : fmt::format(" (item {} of {})", i + 1, count);
-    ItemFiles(recurse_directories, place, found).find(uri.items[i]);
+    ItemFiles item(recurse_directories, place, found);
+    item.find(uri.items[i]);
+    names_any = names_any || item.names_any();
+  }
+  if (!names_any) {
+    throw NotFoundError("there are no data: no file is in the directory",
+                        {.path = uri.items.front(),
+                         .remedy = "Give the directories that hold the files themselves, or set "
+                                   "recurse_directories where it is an option"});
   }
   if (found.empty()) {
     throw NotFoundError("there are no data: every file is empty",
                         {.path = uri.items.front(), .remedy = "Give files with something in them"});
   }
   return found;
+}
+
+bool would_find_split_file(const SplitUri& uri, bool recurse_directories, const std::string& file) {
+  if (is_own_file(file)) return false;
+  const std::filesystem::path path = plain_path(file);
+  return std::any_of(uri.items.begin(), uri.items.end(), [&](const std::string& item) {
+    const std::string name = without_slashes_at_end(item);
+    const std::optional<FileInfo> info = file_system_for(name).stat(name);
+    if (info && info->is_directory) {
+      const std::filesystem::path directory = plain_path(name);
+      return path.parent_path() == directory ||
+             (recurse_directories && lies_below(path, directory));
+    }
+    const auto [directory, expression] = pattern_of(item);
+    return !info && path.parent_path() == plain_path(without_slashes_at_end(directory)) &&
+           std::regex_match(base_name(file), std::regex(expression, kPatternSyntax));
+  });
 }
 
 }  // namespace fuelrail

@@ -28,4 +28,8 @@ SplitUri parse_split_uri(const std::string& uri);
 // many; UnsupportedError for stdin and file systems that fuelrail does not read; IoError.
 std::vector<FileInfo> find_split_files(const SplitUri& uri, bool recurse_directories);
 
+// Whether find_split_files would find a file of this name that is not there yet, in a directory or
+// by a pattern. Links are followed. Requires: find_split_files took `uri`. Errors: IoError.
+bool would_find_split_file(const SplitUri& uri, bool recurse_directories, const std::string& file);
+
 }  // namespace fuelrail

@@ -110,6 +110,16 @@ TEST_F(SplitFilesFound, nothing_but_empty_files_is_an_error) {
               HasSubstr("there are no data: every file is empty"));
 }
 
+TEST_F(SplitFilesFound, nothing_but_directories_is_another_error) {
+  std::filesystem::create_directories(directory / "tree/below");
+  write_file(directory / "tree/below/x.txt", "x");
+  EXPECT_EQ(refusal_of<NotFoundError>([&] { found(directory / "tree"); }),
+            directory / "tree" +
+                ": there are no data: no file is in the directory. Give the directories that hold "
+                "the files themselves, or set recurse_directories where it is an option.");
+  EXPECT_THAT(found(directory / "tree", true), ElementsAre("tree/below/x.txt"));
+}
+
 TEST_F(SplitFilesFound, pattern_that_is_none_says_so) {
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { found(directory / "n(.txt"); }),
               HasSubstr("as a pattern it is no regular expression"));

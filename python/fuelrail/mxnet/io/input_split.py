@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from fuelrail import _core
+from fuelrail.closing import Closing
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
 from fuelrail.options import (
     choice_of,
@@ -26,7 +27,7 @@ __all__ = ["InputSplit", "InputSplitShuffle"]
 _TYPES = ("text", "recordio", "indexed_recordio")
 
 
-class InputSplit:
+class InputSplit(Closing):
     """Part `part` of `nsplit` of some files, as bytes: the same parts that dmlc-core makes.
 
     >>> from fuelrail.mxnet.io import InputSplit
@@ -36,7 +37,8 @@ class InputSplit:
     >>> records == list(split)
     True
 
-    A thread reads ahead from the first read on, up to two chunks. Any thread may call, one call at
+    A thread reads ahead from the first read on, up to two chunks; `close`, the end of a `with` or
+    of the split itself ends it, and lets go of the files. Any thread may call, one call at
     a time goes on. In a forked child a split from which nothing was read works; one that has read
     raises StateError there, and the parent goes on.
     """
@@ -157,6 +159,13 @@ class InputSplit:
         self._core.hint_chunk_size(size)
         self._options["chunk_bytes"] = size
 
+    def close(self) -> None:
+        """Ends the thread and closes the files, after the call in progress.
+
+        From now on all that reads, moves or asks for the files is a StateError. Again: nothing.
+        """
+        self._core.close()
+
     @property
     def total_size(self) -> int:
         """Bytes of all files, not of the part."""
@@ -165,12 +174,12 @@ class InputSplit:
     @property
     def part(self) -> int:
         """Which part it is, of `nsplit`."""
-        return self._core.part
+        return int(self._options["part"])
 
     @property
     def nsplit(self) -> int:
         """How many parts there are."""
-        return self._core.nsplit
+        return int(self._options["nsplit"])
 
     @property
     def type(self) -> str:

@@ -35,7 +35,8 @@ class ThreadedIter(Closing, Generic[T]):
     What was made before an error comes before the error, which is the producer's own. Any thread
     may take items. It may be rewound, closed and dropped at any time, also while the producer waits
     for room; closing waits for the item that is being made. The thread is a daemon: an interpreter
-    that exits does not wait for it. In a forked child every call but `close` is a StateError.
+    that exits does not wait for it. In a forked child, and once it is closed, every call but `close`
+    is a StateError.
     """
 
     @suggests_options
@@ -50,8 +51,8 @@ class ThreadedIter(Closing, Generic[T]):
         producer: an iterable, of which every pass takes a new iterator (a one-shot iterator has no
         way back, unless `before_first` gives it one); or a callable without arguments that returns
         an iterable, called once a pass; or a callable with one argument, the cell: None or an item
-        that was given to `recycle`, to be filled again. It returns an item, and raises
-        StopIteration at the end. before_first: called in the thread that rewinds, while the
+        that was given to `recycle`, to be filled again. It returns an item, not None, and
+        raises StopIteration at the end. before_first: called in the thread that rewinds, while the
         producer stands; default: none. max_capacity: items that wait at most.
 
         Errors: ArgumentTypeError, InvalidArgumentError for a capacity below 1.
@@ -65,7 +66,7 @@ class ThreadedIter(Closing, Generic[T]):
         """The next item, waiting for it; None at the end, again and again until `before_first`.
 
         Errors: what the producer raised, again and again until `before_first`; StateError in a
-        forked child. For producers of None, iterate instead.
+        forked child and when it is closed. For producers of None, iterate instead.
         """
         try:
             return self._shared.take()
@@ -80,12 +81,13 @@ class ThreadedIter(Closing, Generic[T]):
         """Begins a new pass: waits for the item that is being made, drops what waits, rewinds.
 
         An error is forgotten. Errors: UnsupportedError where the producer has no way back; what
-        `before_first` raises, which `next` then raises, too; StateError in a forked child.
+        `before_first` raises, which `next` then raises, too; StateError in a forked child
+        and when it is closed.
         """
         self._shared.rewind()
 
     def close(self) -> None:
-        """Ends the thread. Those who wait are at the end; so is `next` from now on."""
+        """Ends the thread. Those who wait get a StateError, and so do calls from now on."""
         self._shared.close()
 
     destroy = close
@@ -163,7 +165,13 @@ class _Filler(_Source[T]):
         self._fill = fill
 
     def next(self, cell: T | None) -> T:
-        return self._fill(cell)
+        item = self._fill(cell)
+        if item is None:
+            raise StateError(
+                "the producer filled no cell, and was not done",
+                remedy="Let it return an item, or raise StopIteration at the end",
+            )
+        return item
 
 
 def _source_of(producer: Iterable[T] | Callable[..., Any]) -> _Source[T]:
@@ -223,6 +231,10 @@ class _Shared(Generic[T]):
                 remedy="Make a new one after the fork",
             )
 
+    def check_open(self) -> None:
+        if self.closed:
+            raise StateError("the threaded iterator is closed", remedy="Make a new one")
+
     # The producer's side.
 
     def produce(self) -> None:
@@ -264,8 +276,7 @@ class _Shared(Generic[T]):
         with self.changed:
             while not self.closed and (self.paused or not (self.queue or self.ended)):
                 self.changed.wait()
-            if self.closed:
-                raise StopIteration
+            self.check_open()
             if self.queue:
                 item = self.queue.popleft()
                 self.changed.notify_all()
@@ -277,8 +288,8 @@ class _Shared(Generic[T]):
     def recycle(self, item: T) -> None:
         self.check_process()
         with self.changed:
-            if not self.closed:
-                self.keep(item)
+            self.check_open()
+            self.keep(item)
 
     def keep(self, item: T) -> None:
         if self.source.fills_cells:
@@ -295,8 +306,7 @@ class _Shared(Generic[T]):
                 "this threaded iterator has no way back to its beginning",
                 remedy="Give `before_first`, or an iterable that can be had twice",
             )
-        if not self.pause():
-            return
+        self.pause()
         error: BaseException | None = None
         try:
             if self.user_rewind is not None:
@@ -311,13 +321,12 @@ class _Shared(Generic[T]):
                 self.ended = error is not None
                 self.go_on()
 
-    def pause(self) -> bool:
-        """Lets the producer stand, and drops what waits. Returns: False where it is closed."""
+    def pause(self) -> None:
+        """Lets the producer stand, and drops what waits."""
         with self.changed:
             while self.paused and not self.closed:
                 self.changed.wait()
-            if self.closed:
-                return False
+            self.check_open()
             self.paused = True
             try:
                 while self.making:
@@ -329,7 +338,6 @@ class _Shared(Generic[T]):
                 self.keep(item)
             self.queue.clear()
             self.note(None)
-            return True
 
     def go_on(self) -> None:
         self.paused = False
