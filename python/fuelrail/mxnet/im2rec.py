@@ -378,7 +378,22 @@ def _log_failure(path: str, reason: str) -> None:
 
 
 def _images(data: object) -> Any:
-    pixels = np.asarray(data)
+    try:
+        pixels = np.asarray(data)
+    except ValueError as error:
+        raise InvalidArgumentError(
+            "`data` cannot become one array",
+            expected="images of one size",
+            found=str(error),
+            remedy="Bring the images to one size; or write them as files, and list them for im2rec",
+        ) from error
+    if pixels.dtype.kind == "b":
+        raise ArgumentTypeError(
+            "`data` is no array of numbers",
+            expected="integers or floats",
+            found="bool",
+            remedy="Give data.astype(np.uint8) * 255",
+        )
     if pixels.dtype.kind not in "iuf" or pixels.dtype.itemsize > 8:
         raise ArgumentTypeError(
             "`data` is no array of numbers", expected="integers or floats", found=str(pixels.dtype)
