@@ -14,7 +14,7 @@ namespace {
 
 nb::tuple lists_of_folder(nb::handle prefix, nb::handle root, std::vector<std::string> extensions,
                           bool recursive, bool shuffle, uint64_t chunks, double train_ratio,
-                          double test_ratio) {
+                          double test_ratio, bool overwrite) {
   const std::string to = fs_name(prefix), from = fs_name(root);
   PythonTurns turns;
   const ListOptions options{.extensions = std::move(extensions),
@@ -23,6 +23,7 @@ nb::tuple lists_of_folder(nb::handle prefix, nb::handle root, std::vector<std::s
                             .chunks = chunks,
                             .train_ratio = train_ratio,
                             .test_ratio = test_ratio,
+                            .overwrite = overwrite,
                             .keep_going = [&turns] { return turns.take([] {}); }};
   MadeLists made;
   turns.run([&] { made = make_lists(to, from, options); });
@@ -38,10 +39,10 @@ void bind_lists(nb::module_& module) {
   module.def("list_extensions", [] { return ListOptions().extensions; });
   module.def("make_lists", lists_of_folder, nb::arg("prefix"), nb::arg("root"),
              nb::arg("extensions"), nb::arg("recursive"), nb::arg("shuffle"), nb::arg("chunks"),
-             nb::arg("train_ratio"), nb::arg("test_ratio"),
+             nb::arg("train_ratio"), nb::arg("test_ratio"), nb::arg("overwrite"),
              nb::sig("def make_lists(prefix: str, root: str, "
                      "extensions: collections.abc.Sequence[str], recursive: bool, shuffle: bool, "
-                     "chunks: int, train_ratio: float, test_ratio: float) "
+                     "chunks: int, train_ratio: float, test_ratio: float, overwrite: bool) "
                      "-> tuple[list[str], list[str], int]"));
 }
 

@@ -71,6 +71,43 @@ std::function<bool(const PackProgress&)> teller(PythonTurns& turns, nb::handle p
   };
 }
 
+// A Python object that the core's threads may hold and let go of: its last reference goes with the
+// GIL held.
+std::shared_ptr<nb::object> shared_object(nb::object object) {
+  return {new nb::object(std::move(object)), [](nb::object* held) {
+            const GilTaken taken;
+            delete held;
+          }};
+}
+
+// What a function of the user's own has raised, on its way through the core.
+struct Raised {
+  std::shared_ptr<nb::object> exception;
+};
+
+// Raises that again, with a note of the image. Does nothing for what was no function of Python.
+void raise_own(const PixelFunctionError& error) {
+  std::shared_ptr<nb::object> own;
+  try {
+    if (error.cause()) std::rethrow_exception(error.cause());
+  } catch (const Raised& raised) {
+    own = raised.exception;
+  } catch (...) {
+  }
+  if (own == nullptr) return;
+  const nb::object note =
+      printable("a function of pixels has raised this at the image " + error.detail().path);
+  if (nb::hasattr(*own, "add_note")) {
+    own->attr("add_note")(note);
+  } else {  // Python 3.10
+    nb::list notes;
+    notes.append(note);
+    own->attr("__notes__") = notes;
+  }
+  PyErr_SetObject(own->type().ptr(), own->ptr());
+  throw nb::python_error();
+}
+
 // Gives `options` its callbacks, and runs `work` with them.
 template <typename Work>
 nb::dict run_packing(PackOptions options, nb::handle progress, nb::handle failed,
@@ -88,10 +125,15 @@ nb::dict run_packing(PackOptions options, nb::handle progress, nb::handle failed
     };
   }
   PackResult result;
-  run_warning(turns, warnings, [&](auto warn) {
-    options.warn = std::move(warn);
-    result = work(options);
-  });
+  try {
+    run_warning(turns, warnings, [&](auto warn) {
+      options.warn = std::move(warn);
+      result = work(options);
+    });
+  } catch (const PixelFunctionError& error) {
+    raise_own(error);
+    throw;
+  }
   return summary(result);
 }
 
@@ -168,20 +210,6 @@ nb::tuple run_merge(const nb::list& sources, nb::handle output, bool overwrite, 
 
 // --- Steps of images ---
 
-// A Python object that the core's threads may hold and let go of: its last reference goes with the
-// GIL held.
-std::shared_ptr<nb::object> shared_object(nb::object object) {
-  return {new nb::object(std::move(object)), [](nb::object* held) {
-            const GilTaken taken;
-            delete held;
-          }};
-}
-
-std::string words_of(nb::python_error& error) {
-  return nb::cast<std::string>(nb::str(error.type().attr("__name__"))) + ": " +
-         nb::cast<std::string>(nb::str(error.value()));
-}
-
 // `function(flat pixels, height, width, channels)` gives (pixels, height, width, channels).
 void call_on_pixels(const nb::object& function, ConstImageView from, OwnedPixels& to) {
   const GilTaken taken;
@@ -200,7 +228,7 @@ void call_on_pixels(const nb::object& function, ConstImageView from, OwnedPixels
     to.size = {nb::cast<int64_t>(made[1]), nb::cast<int64_t>(made[2])};
     to.channels = nb::cast<int64_t>(made[3]);
   } catch (nb::python_error& error) {
-    throw InvalidArgumentError("a function of pixels has failed", {.found = words_of(error)});
+    throw Raised{shared_object(nb::borrow(error.value()))};
   }
 }
 
@@ -228,7 +256,6 @@ void make_steps(ImageSteps* self, bool pass_through, ColorMode color, bool cente
                 const nb::list& stages, std::string stages_name, bool png,
                 std::optional<int> quality, uint64_t seed) {
   ImageSteps steps{.keep = pass_through ? ImageSteps::Keep::kAll : ImageSteps::Keep::kNone,
-                   .verify = false,
                    .color = color,
                    .center_crop = center_crop,
                    .shorter_side = shorter_side,

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import gc
 import io
 import json
 import logging
+import os
 import pathlib
+import re
 import time
+import weakref
 from typing import Any
 
 import numpy as np
@@ -70,6 +74,7 @@ def shape_of(image: bytes) -> list[int]:
     return [decoded.height, decoded.width, *bands]
 
 
+@pytest.mark.filterwarnings("ignore:.*lines have several labels")
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_gives_the_records_that_mxnets_gives(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path
@@ -101,6 +106,7 @@ def test_a_run_gives_the_records_that_mxnets_gives(
 KEPT = [name for name, run in RUNS.items() if run.get("kept") and name != "pass"]
 
 
+@pytest.mark.filterwarnings("ignore:.*lines have several labels")
 @pytest.mark.parametrize("name", KEPT)
 def test_the_pixels_are_those_of_mxnets(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path
@@ -132,9 +138,13 @@ def listed(tmp_path: pathlib.Path) -> pathlib.Path:
         name = f"{i}.jpg"
         data = encoded(photograph(i, 40 + i, 60), quality=95)
         (tmp_path / name).write_bytes(b"no image" if i == 2 else data)
-        lines.append(f"{i * 10}\t{i}\t{i + 0.5}\t{name}\n")
+        lines.append(f"{i * 10}\t{i}\t{name}\n")
     (tmp_path / "x.lst").write_text("".join(lines))
     return tmp_path / "x.lst"
+
+
+def with_two_labels(lines: str) -> str:
+    return re.sub(r"\t(\d)\t", r"\t\1\t\1.5\t", lines)
 
 
 def test_what_cannot_be_read_is_logged_and_left_out_up_to_a_threshold(
@@ -168,7 +178,9 @@ def test_a_name_that_is_no_utf8_can_be_logged(
 
 def test_labels_are_all_or_the_first(listed: pathlib.Path, tmp_path: pathlib.Path) -> None:
     params = {"max_errors": 1}
-    im2rec(listed, None, params, tmp_path / "first.rec")
+    listed.write_text(with_two_labels(listed.read_text()))
+    with pytest.warns(fr.FuelrailWarning, match="10 of 10 lines have several labels"):
+        im2rec(listed, None, params, tmp_path / "first.rec")
     im2rec(listed, None, params | {"pack_label": 1, "label_width": 2}, tmp_path / "all.rec")
     header = recordio.unpack(read(tmp_path / "first.rec")[0])[0]
     assert (header.flag, header.label) == (0, 0.0)
@@ -319,25 +331,91 @@ def test_the_channels_are_opencvs_where_the_header_does_not_say_them(
     np.testing.assert_array_equal(made[2], np.asarray(pictures["grey.bmp"]))
 
 
-def test_what_a_function_raises_or_returns_wrongly_is_one_images_failure(
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_a_function_raises_ends_the_packing_as_it_is(
+    good: pathlib.Path, workers: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Mine(Exception):
+        pass
+
+    def fails(image: np.ndarray) -> np.ndarray:
+        if image.shape[0] != 40:
+            raise Mine(image.shape) from KeyError("why")
+        return image
+
+    dead = weakref.ref(fails)
+    threads = len(os.listdir("/proc/self/task"))
+    with pytest.raises(Mine) as raised:
+        im2rec(good, [fails], PNG | {"max_errors": 4, "num_workers": workers})
+    assert raised.value.args == ((50, 30, 3),)  # of those that fail the list's first
+    assert isinstance(raised.value.__cause__, KeyError)
+    assert [entry.name for entry in raised.traceback][-1] == "fails"
+    assert [note.split(" ")[-1] for note in raised.value.__notes__] == [
+        str(good.with_name("b.png"))
+    ]
+    assert caplog.text == ""
+    assert sorted(path.suffix for path in good.parent.iterdir()) == [".lst"] + [".png"] * 4
+    assert len(os.listdir("/proc/self/task")) == threads
+    del fails, raised
+    gc.collect()
+    assert dead() is None
+
+
+def test_what_was_made_before_a_function_failed_is_gone_on_with(
     good: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    def fails(image: np.ndarray) -> np.ndarray:
-        if image.shape[0] == 50:
-            raise KeyError("no such thing")
-        if image.shape[2] == 1:
-            return image.astype(float)
-        return image[:0] if image.shape[2] == 4 else image
+    calls: list[int] = []
+    broken = True
 
-    path = im2rec(good, fails, PNG | {"max_errors": 3, "num_workers": 2})
-    report = [
-        json.loads(line)["reason"]
-        for line in pathlib.Path(str(path) + ".errors.jsonl").read_text().splitlines()
-    ]
-    assert "KeyError: 'no such thing'" in report[0]
-    assert "expected a uint8 array (height, width, channels), found float64" in report[1]
-    assert "given no image" in report[2]
-    assert len(fr.open(path)) == 1
+    def third(image: np.ndarray) -> np.ndarray:
+        calls.append(image.shape[0])
+        if broken and image.shape[0] == 33:
+            raise ZeroDivisionError("here")
+        return image
+
+    with pytest.raises(ZeroDivisionError, match="here"):
+        im2rec(good, third, PNG | {"resume": True, "num_workers": 2})
+    broken = False
+    calls.clear()
+    path = im2rec(good, third, PNG | {"resume": True})
+    assert calls == [33, 30]
+    whole = im2rec(good, third, PNG, tmp_path / "whole.rec")
+    assert pathlib.Path(str(path)).read_bytes() == pathlib.Path(str(whole)).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("gives", "error", "message"),
+    [
+        (lambda image: image.astype(float), TypeError, r"expected a uint8 array .*found float64"),
+        (lambda image: None, TypeError, "found object"),
+        (lambda image: image[:0], ValueError, r"a\.png: a function of pixels has given no image"),
+    ],
+)
+def test_a_function_that_gives_no_image_ends_the_packing(
+    good: pathlib.Path, gives: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        im2rec(good, gives, PNG | {"max_errors": 4, "num_workers": 2})
+    assert not good.with_suffix(".rec").exists()
+
+
+def test_what_is_no_image_does_not_pass_through(listed: pathlib.Path) -> None:
+    listed.with_name("5.jpg").write_bytes(b"")
+    path = im2rec(listed, None, {"pass_through": 1, "max_errors": 2})
+    assert [sample.id for sample in fr.open(path)] == [0, 10, 30, 40, 60, 70, 80, 90]
+    report = pathlib.Path(str(path) + ".errors.jsonl").read_text().splitlines()
+    assert [json.loads(line)["path"][-5:] for line in report] == ["2.jpg", "5.jpg"]
+    with pytest.raises(fr.CorruptError, match="at most 1 of 10 images left out, found 2"):
+        im2rec(listed, None, {"pass_through": 1, "max_errors": 1}, listed.with_name("y.rec"))
+
+
+def test_labels_that_are_lost_are_said_once(listed: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    first, *others = listed.read_text().splitlines(keepends=True)
+    listed.write_text(first + with_two_labels("".join(others)))
+    with pytest.warns(fr.FuelrailWarning, match="9 of 10 lines have several labels") as said:
+        im2rec(listed, None, {"max_errors": 1}, tmp_path / "first.rec")
+    assert len(said) == 1
+    assert "pack_label (--pack-label)" in str(said[0].message)
 
 
 def test_alpha_as_jpeg_is_an_error_that_names_what_to_do(good: pathlib.Path) -> None:

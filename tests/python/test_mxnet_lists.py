@@ -60,6 +60,18 @@ def test_the_lists_are_mxnets_byte_for_byte(
     assert made.images == rows + (name == "train50test50")  # 17 and 17 of 35
 
 
+def test_a_list_that_is_there_is_only_replaced_where_that_is_allowed(
+    tree: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "a_val.lst").write_text("mine")
+    with pytest.raises(fr.IoError, match=r"a_val\.lst: the output is there already.*overwrite"):
+        make_lists(tmp_path / "a", tree, train_ratio=0.5)
+    assert os.listdir(tmp_path) == ["a_val.lst"]
+    assert (tmp_path / "a_val.lst").read_text() == "mine"
+    make_lists(tmp_path / "a", tree, train_ratio=0.5, overwrite=True)
+    assert (tmp_path / "a_val.lst").read_text() != "mine"
+
+
 def test_what_cannot_be_is_refused(tree: pathlib.Path, tmp_path: pathlib.Path) -> None:
     with pytest.raises(ValueError, match="chunks"):
         make_lists(tmp_path / "a", tree, chunks=0)

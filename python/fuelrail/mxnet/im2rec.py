@@ -44,7 +44,7 @@ class Compose:
     A function takes pixels as a uint8 array (height, width, channels), RGB, RGBA or grey, and
     returns such an array, of any size and 1, 3 or 4 channels; one of (height, width) is grey. It is
     called from one thread at a time but for the images in any order, and must give the same for the
-    same image.
+    same image. What it raises ends the packing, and is raised as it is, with a note of the image.
 
     `fuelrail.transforms.Normalize` cannot be among them: what it gives cannot be stored as an
     image. It belongs to the loader that reads the file.
@@ -143,7 +143,8 @@ def im2rec(
 
     Errors: InvalidArgumentError for what cannot be, and for an unknown name in `dataset_params`,
     with the nearest known one; ArgumentTypeError; NotFoundError; IoError; CorruptError when more
-    images fail than allowed: what was finished before stays.
+    images fail than allowed: what was finished before stays; and what a function of one's own
+    raises.
     """
     params = _params(dataset_params)
     listed = file_name("`list_file`", list_file)
@@ -233,8 +234,10 @@ def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, in
     def call(flat: Any, height: int, width: int, channels: int) -> tuple[Any, int, int, int]:
         made = np.asarray(function(flat.reshape(height, width, channels)))
         if made.dtype != np.uint8 or made.ndim not in (2, 3):
-            raise TypeError(
-                f"expected a uint8 array (height, width, channels), found {made.dtype} {made.shape}"
+            raise ArgumentTypeError(
+                "a function of pixels has given no image",
+                expected="a uint8 array (height, width, channels)",
+                found=f"{made.dtype} {made.shape}",
             )
         shape = made.shape if made.ndim == 3 else (*made.shape, 1)
         return np.ascontiguousarray(made), *shape
@@ -378,7 +381,22 @@ def _log_failure(path: str, reason: str) -> None:
 
 
 def _images(data: object) -> Any:
-    pixels = np.asarray(data)
+    try:
+        pixels = np.asarray(data)
+    except ValueError as error:
+        raise InvalidArgumentError(
+            "`data` cannot become one array",
+            expected="images of one size",
+            found=str(error),
+            remedy="Bring the images to one size; or write them as files, and list them for im2rec",
+        ) from error
+    if pixels.dtype.kind == "b":
+        raise ArgumentTypeError(
+            "`data` is no array of numbers",
+            expected="integers or floats",
+            found="bool",
+            remedy="Give data.astype(np.uint8) * 255",
+        )
     if pixels.dtype.kind not in "iuf" or pixels.dtype.itemsize > 8:
         raise ArgumentTypeError(
             "`data` is no array of numbers", expected="integers or floats", found=str(pixels.dtype)

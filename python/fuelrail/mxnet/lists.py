@@ -36,11 +36,12 @@ def make_lists(
     test_ratio: float = 0,
     recursive: bool = False,
     shuffle: bool = True,
+    overwrite: bool = False,
 ) -> MadeLists:
     """Writes lists of the images of a folder: the same bytes as `im2rec.py --list`.
 
     A row is `id TAB label TAB path below root`; ids count from 0 in the order in which the images
-    are met. A list replaces the file of its name.
+    are met.
 
     prefix: the lists are `PREFIX.lst`, `PREFIX_0.lst`, `PREFIX_train.lst`, `PREFIX_0_train.lst`...
     root: the folder.
@@ -51,6 +52,7 @@ def make_lists(
     over is in no list. A train_ratio of 1 leaves the list whole, whatever test_ratio says.
     recursive: also the folders below; each folder with images is a label. Otherwise all are 0.
     shuffle: the order of CPython's `random.seed(100); random.shuffle(rows)`.
+    overwrite: replaces lists that are there. Default: that is an IoError, and no list is written.
 
     Errors: NotFoundError for the folder, or when it has no image; InvalidArgumentError for numbers
     out of range and for a path with a TAB or a line end; ArgumentTypeError; IoError.
@@ -70,5 +72,6 @@ def make_lists(
         whole("chunks", chunks, least=1, bits=32),
         real("train_ratio", train_ratio),
         real("test_ratio", test_ratio),
+        truth("overwrite", overwrite),
     )
     return MadeLists(paths, {folder: label for label, folder in enumerate(folders)}, images)

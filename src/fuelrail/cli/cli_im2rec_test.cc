@@ -40,6 +40,33 @@ TEST_F(Im2rec, makes_lists_and_then_packs_them) {
   EXPECT_THAT(call({"ls", out("train.rec"), "0"}).out, HasSubstr("16"));
 }
 
+TEST_F(Im2rec, a_list_that_is_there_is_replaced_with_overwrite_alone) {
+  write_file(out("train.lst"), "mine");
+  const Said said = im2rec("train", {"--list", "--recursive"});
+  EXPECT_EQ(said.code, 3);
+  EXPECT_THAT(said.err, HasSubstr("train.lst: the output is there already"));
+  EXPECT_EQ(file_contents(out("train.lst")), "mine");
+  EXPECT_EQ(im2rec("train", {"--list", "--recursive", "--overwrite"}).code, 0);
+  EXPECT_NE(file_contents(out("train.lst")), "mine");
+}
+
+TEST_F(Im2rec, what_is_no_image_does_not_pass_through) {
+  write_file(photo("bee/1.jpg"), "no image");
+  write_file(photo("bee/2.jpg"), "");
+  im2rec("train", {"--list", "--recursive", "--no-shuffle"});
+  const Said said = im2rec("train", {"--pass-through", "--max-errors", "2", "-q"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.err, HasSubstr("bee/1.jpg is left out: "));
+  EXPECT_EQ(records_of(out("train.rec")).size(), 10u);
+  EXPECT_EQ(im2rec("train", {"--pass-through", "--max-errors", "1", "--overwrite"}).code, 1);
+}
+
+TEST_F(Im2rec, labels_that_are_lost_are_said) {
+  write_file(out("x.lst"), "5\t1\t2\tant/0.jpg\n6\t3\tant/1.jpg\n");
+  EXPECT_THAT(im2rec("x", {"-q"}).err, HasSubstr("x.lst: 1 of 2 lines have several labels"));
+  EXPECT_EQ(im2rec("x", {"-q", "--pack-label", "--overwrite"}).err, "");
+}
+
 TEST_F(Im2rec, packs_every_list_of_the_prefix) {
   im2rec("train", {"--list", "--recursive", "--chunks", "2", "--no-shuffle"});
   const Said packed = im2rec("tr", {"--pass-through", "-q"});

@@ -30,7 +30,7 @@ Examples:
   fuelrail bench train.rec
 
 'fuelrail COMMAND --help' says more. Exit codes: 0 ok, 1 data problem, 2 usage, 3 input/output,
-130 interrupted.)";
+130 interrupted (143 by SIGTERM).)";
 
 void set_up(CLI::App& app, Action& action) {
   app.name("fuelrail");
@@ -122,7 +122,7 @@ ExitCode code_of(const Error& error) {
 // What is still to be printed is dropped: its reader may be why the user has had enough.
 int stop(Console& console, const std::string& outcome = "") {
   console.say(outcome.empty() ? "interrupted" : "interrupted: " + outcome);
-  return kInterruptedByUser;
+  return interrupted_exit_code();
 }
 
 // What was printed before the error stays printed.

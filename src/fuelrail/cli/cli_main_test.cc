@@ -42,7 +42,7 @@ TEST(CliMain, may_be_called_again_and_again) {
 }
 
 TEST(CliMain, puts_signal_handlers_back) {
-  for (const int signal : {SIGINT, SIGPIPE, SIGXFSZ}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) {
     struct sigaction mine {};
     mine.sa_handler = do_nothing;
     struct sigaction before {};

@@ -17,7 +17,7 @@ enum ExitCode : int {
   kDataProblem = 1,
   kUsage = 2,
   kInputOutput = 3,
-  kInterruptedByUser = 130,
+  kSignalled = 128,  // and the signal's number
 };
 
 // Thrown when the reader of standard output has gone (`fuelrail ls x.rec | head`): the command ends

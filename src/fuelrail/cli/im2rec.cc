@@ -41,7 +41,8 @@ Examples:
   fuelrail im2rec train photos --resize 256 --num-thread 8  train.rec and train.idx of train.lst
   fuelrail im2rec train photos --pass-through               the files' own bytes
 
-With --list: makes PREFIX.lst (or several) of the images in ROOT, by MXNet's rules and in its order.
+With --list: makes PREFIX.lst (or several) of the images in ROOT, by MXNet's rules and in its order. A
+list that is there already is only replaced with --overwrite.
 Without: packs every list whose name begins with PREFIX, each into a .rec with its .idx and sidecar
 beside it. Paths in a list are relative to ROOT. The records are in the list's order, whatever
 --num-thread says.
@@ -57,6 +58,7 @@ and np2rec, with transforms and functions of your own.)";
 int make(const Arguments& arguments, Console& console) {
   ListOptions options = arguments.lists;
   options.shuffle = !arguments.no_shuffle;
+  options.overwrite = arguments.packing.output.overwrite;
   options.keep_going = [] { return !interrupted(); };
   const MadeLists made = make_lists(arguments.prefix, arguments.root, options);
   for (size_t label = 0; label < made.folders.size(); ++label) {
@@ -93,7 +95,6 @@ std::vector<std::string> lists_of(const std::string& prefix) {
 ImageSteps steps_of(const Arguments& arguments) {
   ImageSteps steps = arguments.images;
   if (arguments.pass_through) steps.keep = ImageSteps::Keep::kAll;
-  steps.verify = false;  // as im2rec.py
   steps.color = static_cast<ColorMode>(arguments.color);
   steps.rule = static_cast<ResizeRule>(arguments.inter_method);
   steps.encoding = arguments.encoding == ".png" ? ImageEncoding::kPng : ImageEncoding::kJpeg;
@@ -130,7 +131,8 @@ void add_list_options(CLI::App& command, Arguments& arguments) {
 }
 
 void add_image_options(CLI::App& command, Arguments& arguments) {
-  command.add_flag("--pass-through", arguments.pass_through, "Store the files as they are");
+  command.add_flag("--pass-through", arguments.pass_through,
+                   "Store the files as they are; what is no image is left out");
   command.add_option("--resize", arguments.images.shorter_side,
                      "Make the shorter side N pixels (default: leave it)");
   command.add_flag("--center-crop", arguments.images.center_crop,

@@ -9,11 +9,22 @@
 namespace fuelrail::cli {
 namespace {
 
-std::atomic<int> interrupts{0};
+std::atomic<int> noted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not wait");
 
-extern "C" void note_interrupt(int) {
-  if (interrupts.fetch_add(1, std::memory_order_relaxed) > 0) ::_exit(kInterruptedByUser);
+int exit_code_of(int signal) { return kSignalled + signal; }
+
+extern "C" void note_interrupt(int signal) {
+  if (noted.exchange(signal, std::memory_order_relaxed) != 0) ::_exit(exit_code_of(signal));
+}
+
+void note(int signal, struct sigaction& before) {
+  ::sigaction(signal, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(signal, &action, nullptr);
 }
 
 void ignore(int signal, struct sigaction& before) {
@@ -25,24 +36,23 @@ void ignore(int signal, struct sigaction& before) {
 }  // namespace
 
 SignalScope::SignalScope() {
-  interrupts.store(0, std::memory_order_relaxed);
+  noted.store(0, std::memory_order_relaxed);
   ignore(SIGPIPE, pipe_);
   ignore(SIGXFSZ, file_size_);
-  ::sigaction(SIGINT, nullptr, &interrupt_);
-  if (interrupt_.sa_handler == SIG_IGN) return;
-  struct sigaction action {};
-  action.sa_handler = note_interrupt;
-  action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, nullptr);
+  note(SIGINT, interrupt_);
+  note(SIGTERM, termination_);
 }
 
 SignalScope::~SignalScope() {
+  ::sigaction(SIGTERM, &termination_, nullptr);
   ::sigaction(SIGINT, &interrupt_, nullptr);
   ::sigaction(SIGXFSZ, &file_size_, nullptr);
   ::sigaction(SIGPIPE, &pipe_, nullptr);
 }
 
-bool interrupted() { return interrupts.load(std::memory_order_relaxed) > 0; }
+bool interrupted() { return noted.load(std::memory_order_relaxed) != 0; }
+
+int interrupted_exit_code() { return exit_code_of(noted.load(std::memory_order_relaxed)); }
 
 void throw_if_interrupted() {
   if (interrupted()) throw Interrupted();

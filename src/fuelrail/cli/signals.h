@@ -19,10 +19,10 @@ class Interrupted : public std::exception {
   std::string outcome_;
 };
 
-// While it lives, an interrupt (Ctrl-C) is noted instead of ending the process (a second one does
-// end it), and writing to a closed pipe or past a file size limit is an error that `write` returns.
-// Then everything is as it was: Python calls commands, too. An interrupt that was ignored stays so.
-// At most one at a time in a process.
+// While it lives, an interrupt (Ctrl-C, or SIGTERM) is noted instead of ending the process (a
+// second one does end it), and writing to a closed pipe or past a file size limit is an error that
+// `write` returns. Then everything is as it was: Python calls commands, too. An interrupt that was
+// ignored stays so. At most one at a time in a process.
 class SignalScope {
  public:
   SignalScope();
@@ -32,12 +32,16 @@ class SignalScope {
 
  private:
   struct sigaction interrupt_;
+  struct sigaction termination_;
   struct sigaction pipe_;
   struct sigaction file_size_;
 };
 
 // Whether an interrupt came since the scope began. Threads: any.
 bool interrupted();
+
+// That of a command which the interrupt has ended, as a shell has it. Requires: interrupted().
+int interrupted_exit_code();
 
 void throw_if_interrupted();
 

@@ -183,10 +183,14 @@ void check_arrays(const ImageArrays& arrays, const PackOptions& options) {
     refuse_arrays("there is no image in the array", "at least one, of at least one pixel",
                   fmt::format("{} of {} x {}", arrays.count, arrays.height, arrays.width));
   }
-  if (arrays.channels != 1 && arrays.channels != 3 && arrays.channels != 4) {
+  const auto is_channels = [](int64_t count) { return count == 1 || count == 3 || count == 4; };
+  if (!is_channels(arrays.channels)) {
     refuse_arrays("the array's images have another number of channels",
                   "(N, H, W), (N, 3, H, W) or (N, 4, H, W)",
-                  fmt::format("{} channels", arrays.channels));
+                  fmt::format("{} channels", arrays.channels),
+                  is_channels(arrays.width) ? "It looks like (N, H, W, C): give "
+                                              "data.transpose(0, 3, 1, 2)"
+                                            : "");
   }
   const auto labels = static_cast<uint64_t>(arrays.count * arrays.label_width);
   if (arrays.label_width < 1 || arrays.labels.size() != labels) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -53,10 +54,23 @@ void check_result(const OwnedPixels& made) {
   const auto bytes = static_cast<size_t>(made.size.height * made.size.width * made.channels);
   const bool known = made.channels == 1 || made.channels == 3 || made.channels == 4;
   if (known && made.size.height > 0 && made.size.width > 0 && made.pixels.size() == bytes) return;
-  throw InvalidArgumentError(
+  throw PixelFunctionError(InvalidArgumentError(
       "a function of pixels has given no image",
       {.expected = "1, 3 or 4 channels of at least one pixel",
-       .found = fmt::format("{} x {} x {}", made.size.height, made.size.width, made.channels)});
+       .found = fmt::format("{} x {} x {}", made.size.height, made.size.width, made.channels)}));
+}
+
+void call_function(const PixelFunction& function, ConstImageView from, OwnedPixels& to) {
+  constexpr const char* kFailure = "a function of pixels has failed";
+  try {
+    function(from, to);
+  } catch (const std::exception& error) {
+    throw PixelFunctionError(InvalidArgumentError(kFailure, {.found = error.what()}),
+                             std::current_exception());
+  } catch (...) {
+    throw PixelFunctionError(InvalidArgumentError(kFailure), std::current_exception());
+  }
+  check_result(to);
 }
 
 }  // namespace
@@ -138,8 +152,7 @@ struct ImagePipeline::Impl {
     if (const auto* transforms = std::get_if<Transforms>(&steps.stages[i])) {
       return mine.runner.run(*transforms, own ? image : readable(image, mine), random);
     }
-    std::get<PixelFunction>(steps.stages[i])(image, mine.pixels);
-    check_result(mine.pixels);
+    call_function(std::get<PixelFunction>(steps.stages[i]), image, mine.pixels);
     const Size size = mine.pixels.size;
     const int64_t channels = mine.pixels.channels;
     return {mine.pixels.pixels.data(), size.height, size.width, channels, size.width * channels};

@@ -43,6 +43,9 @@ PackedImage ImageReader::read(uint64_t i) {
                                                          : pipeline_.prepare(image_.pixels, i);
     fill_payload(image_, prepared, packed);
     return packed;
+  } catch (PixelFunctionError& error) {
+    error.add({.path = source_.path(i)});
+    throw;
   } catch (const Error& error) {
     packed.failure = reason_of(error);
   } catch (const std::bad_alloc&) {

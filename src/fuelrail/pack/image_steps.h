@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "fuelrail/base/box.h"
+#include "fuelrail/base/error.h"
 #include "fuelrail/base/image_view.h"
 #include "fuelrail/transform/transform.h"
 
@@ -41,9 +44,21 @@ struct OwnedPixels {
 
 // A function of the user's own, from pixels to pixels of any size and 1, 3 or 4 channels. It is
 // called by many threads at once, for the images in any order, and must give the same pixels for
-// the same input, or a run that is gone on with differs from one that was not interrupted. What it
-// throws is this one image's failure.
+// the same input, or a run that is gone on with differs from one that was not interrupted. Where it
+// throws, or gives no image, it is at fault and not the image: that is a PixelFunctionError.
 using PixelFunction = std::function<void(ConstImageView from, OwnedPixels& to)>;
+
+// Ends a packing, however many images may be left out.
+class PixelFunctionError : public InvalidArgumentError {
+ public:
+  // `cause`: what the function has thrown, or none.
+  explicit PixelFunctionError(const InvalidArgumentError& error, std::exception_ptr cause = nullptr)
+      : InvalidArgumentError(error.failure(), error.detail()), cause_(std::move(cause)) {}
+  const std::exception_ptr& cause() const { return cause_; }
+
+ private:
+  std::exception_ptr cause_;
+};
 
 // Transforms work on RGB. A grey image takes part as RGB of equal channels, and is grey again
 // afterwards (luma as Pillow's convert("L"), which keeps equal channels); of one with alpha, the

@@ -119,6 +119,17 @@ std::vector<std::byte> header_of(const std::string& job) {
   return header;
 }
 
+std::unique_ptr<Sink> open_journal(const std::string& uri, const std::string& output, bool leave) {
+  FileSystem& files = file_system_for(uri);
+  try {
+    return leave ? files.resume(uri) : files.create(uri);
+  } catch (const IoError& error) {
+    ErrorDetail detail = error.detail();
+    if (detail.path == uri) detail.path = output;  // all that the user has asked for
+    throw IoError(error.failure(), detail);
+  }
+}
+
 }  // namespace
 
 std::optional<JournalContents> parse_journal(Bytes journal, const std::string& job) {
@@ -150,8 +161,7 @@ PackJournal::PackJournal(const std::string& output, const std::string& job, bool
                          std::chrono::milliseconds interval)
     : job_(job), leave_(leave), interval_(interval), flushed_(std::chrono::steady_clock::now()) {
   const std::string uri = output + ".journal";
-  FileSystem& files = file_system_for(uri);
-  sink_ = leave ? files.resume(uri) : files.create(uri);
+  sink_ = open_journal(uri, output, leave);
   if (!sink_->is_first_writer()) {
     throw IoError("another pack is writing it",
                   {.path = output,

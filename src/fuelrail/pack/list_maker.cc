@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/pack/part.h"
 #include "fuelrail/pack/python_random.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -128,27 +129,36 @@ class ImageFinder {
   std::vector<std::string> extensions_;
 };
 
-void write_list(const std::string& uri, std::span<const ListRow> rows) {
+struct PlannedList {
+  std::string uri;
+  std::span<const ListRow> rows;
+};
+
+void write_list(const PlannedList& list, bool overwrite) {
   constexpr size_t kWriteBytes = size_t{1} << 20;
-  const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
+  const std::unique_ptr<Sink> sink = file_system_for(list.uri).create(list.uri);
   std::string text;
-  for (const ListRow& row : rows) {
+  for (const ListRow& row : list.rows) {
     text += fmt::format("{}\t{:.6f}\t{}\n", row.id, static_cast<double>(row.label), row.path);
     if (text.size() < kWriteBytes) continue;
     sink->write(as_bytes(text));
     text.clear();
   }
   sink->write(as_bytes(text));
-  sink->commit();
+  if (overwrite) {
+    sink->commit();
+  } else if (!sink->commit_new()) {
+    throw_existing(list.uri);  // it came while this one was written
+  }
 }
 
 // One chunk's lists. `nominal`: its rows, or what they would be were it not the last.
-void write_chunk(const std::string& stem, std::span<const ListRow> rows, uint64_t nominal,
-                 const ListOptions& options, std::vector<std::string>& uris) {
+void plan_chunk(const std::string& stem, std::span<const ListRow> rows, uint64_t nominal,
+                const ListOptions& options, std::vector<PlannedList>& lists) {
   const auto part = [&](const std::string& end, uint64_t begin, uint64_t count) {
     begin = std::min<uint64_t>(begin, rows.size());
-    uris.push_back(stem + end);
-    write_list(uris.back(), rows.subspan(begin, std::min<uint64_t>(count, rows.size() - begin)));
+    lists.push_back(
+        {stem + end, rows.subspan(begin, std::min<uint64_t>(count, rows.size() - begin))});
   };
   if (options.train_ratio == 1) return part(".lst", 0, rows.size());
   const auto train = static_cast<uint64_t>(static_cast<double>(nominal) * options.train_ratio);
@@ -176,13 +186,19 @@ MadeLists make_lists(const std::string& prefix, const std::string& root,
   if (options.shuffle) PythonRandom(kShuffleSeed).shuffle(found.rows);
   MadeLists made{.uris = {}, .folders = {}, .images = found.rows.size()};
   if (options.recursive) made.folders = std::move(found.folders);
+  std::vector<PlannedList> lists;
   const uint64_t nominal = (made.images + options.chunks - 1) / options.chunks;
   for (uint64_t i = 0; i < options.chunks; ++i) {
     const uint64_t begin = std::min(i * nominal, made.images);
     const uint64_t count = std::min(nominal, made.images - begin);
-    write_chunk(options.chunks > 1 ? fmt::format("{}_{}", prefix, i) : prefix,
-                std::span(found.rows).subspan(begin, count), nominal, options, made.uris);
+    plan_chunk(options.chunks > 1 ? fmt::format("{}_{}", prefix, i) : prefix,
+               std::span(found.rows).subspan(begin, count), nominal, options, lists);
   }
+  for (const PlannedList& list : lists) {
+    if (!options.overwrite && is_file(list.uri)) throw_existing(list.uri);
+    made.uris.push_back(list.uri);
+  }
+  for (const PlannedList& list : lists) write_list(list, options.overwrite);
   return made;
 }
 

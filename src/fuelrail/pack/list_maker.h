@@ -32,6 +32,8 @@ struct ListOptions {
   double train_ratio = 1;
   double test_ratio = 0;
 
+  bool overwrite = false;  // replace a list that is there; otherwise it is an error
+
   // Asked at every folder; false ends it with a StateError "interrupted", and nothing is written.
   // Default: never asked.
   std::function<bool()> keep_going{};
@@ -45,8 +47,8 @@ struct MadeLists {
 };
 
 // Writes PREFIX.lst, or as many lists as the options say. A row is id TAB label (six decimals) TAB
-// path below `root`; ids count from 0 in the order in which the images are met. A list replaces
-// what had its name; no list is written before all images are found.
+// path below `root`; ids count from 0 in the order in which the images are met. No list is written
+// before all images are found and all names are free, or may be overwritten.
 // Errors: NotFoundError for the root, or when it has no image; InvalidArgumentError for options
 // that cannot be, for a path that cannot stand in a list (TAB, line end, space around it), and for
 // folders nested deeper than 32; IoError; StateError.

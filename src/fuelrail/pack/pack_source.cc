@@ -63,6 +63,12 @@ class ListSource final : public PackSource {
     return fmt::format("{} {} {}", images_.id(i), fmt::join(images_.labels(i), " "), path(i));
   }
 
+  uint64_t with_several_labels() const override {
+    uint64_t images = 0;
+    for (uint64_t i = 0; i < size(); ++i) images += images_.labels(i).size() > 1 ? 1 : 0;
+    return images;
+  }
+
   void read(uint64_t i, SourceImage& out) const override {
     const std::string from = path(i);
     const std::shared_ptr<const Source> source = file_system_for(from).open(from);

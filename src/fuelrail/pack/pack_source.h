@@ -45,6 +45,9 @@ class PackSource {
   // All that is known of image i without reading it, for telling sources apart.
   virtual std::string description(uint64_t i) const { return path(i); }
 
+  // How many images have more than one label.
+  virtual uint64_t with_several_labels() const { return 0; }
+
   // Requires: i < size(). Errors: NotFoundError, IoError, TruncatedError for this one image;
   // UnsupportedError, before any memory is taken, for one that is too long for a record.
   virtual void read(uint64_t i, SourceImage& out) const = 0;

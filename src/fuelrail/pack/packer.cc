@@ -25,6 +25,21 @@ uint64_t MaxErrors::of(uint64_t images) const {
   return std::max(count, share);
 }
 
+namespace {
+
+void warn_of_lost_labels(const PackSource& images, const std::string& source,
+                         const PackOptions& options) {
+  if (!options.first_label_only || !options.warn) return;
+  const uint64_t several = images.with_several_labels();
+  if (several == 0) return;
+  options.warn(
+      fmt::format("{}: {} of {} lines have several labels, of which the first alone is "
+                  "stored. To store all of them, give pack_label (--pack-label)",
+                  source, several, images.size()));
+}
+
+}  // namespace
+
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options) {
   check_pack_options(output, options);
   if (!options.overwrite && !options.resume) {
@@ -49,6 +64,7 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
     }
     throw;
   }
+  warn_of_lost_labels(*images, source, options);
   return PackJob(*images, std::move(unread), output, options).run();
 }
 

@@ -48,7 +48,7 @@ struct PackOptions {
   std::optional<ImageSteps> images{};  // given: what is done to every image; the three above then
                                        // say nothing
 
-  // Of a list's labels. The first alone is stored, as one number.
+  // Of a list's labels. The first alone is stored, as one number; `warn` hears of lines with more.
   bool first_label_only = false;
   std::optional<uint64_t> label_width{};  // every image must have so many; default: any number
 
@@ -151,7 +151,8 @@ struct PackResult {
 // IoError (also: the output is there and `overwrite` is not given; another pack is writing it);
 // CorruptError for a source that has no images where they should be, for a list line that is none,
 // with its number, and when more images fail than allowed or a part is left without any: then
-// there is no output of that part, and the report.
+// there is no output of that part, and the report; PixelFunctionError for the first image, in the
+// source's order, at which a function of the user's own fails.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail

@@ -4,9 +4,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -61,6 +64,35 @@ TEST_F(Packer, more_unreadable_images_than_allowed_end_the_job_and_leave_the_rep
   EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
   const std::string report = file_contents(out("x.rec.errors.jsonl"));
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 2);
+}
+
+// How many images may be left out does not count: the function is at fault.
+TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) {
+  std::atomic<int> calls{0};
+  const ImageSteps steps{.stages = {PixelFunction([&](ConstImageView from, OwnedPixels& to) {
+                           if (++calls > 2) throw std::length_error("mine");
+                           to = {.pixels = {1, 2, 3}, .size = {1, 1}, .channels = 3};
+                           EXPECT_GT(from.width, 0);
+                         })}};
+  const PackOptions options{.images = steps, .max_errors = {.count = 12}, .threads = 1};
+  try {
+    pack(photos(), out("x.rec"), options);
+    FAIL();
+  } catch (const PixelFunctionError& error) {
+    EXPECT_EQ(error.detail().path, photo("ant/2.jpg"));
+    EXPECT_THAT(error.what(), HasSubstr("a function of pixels has failed: found mine"));
+    EXPECT_THROW(std::rethrow_exception(error.cause()), std::length_error);
+  }
+  EXPECT_THAT(names_in(out()), IsEmpty());
+}
+
+TEST_F(Packer, a_folder_that_cannot_be_written_to_is_said_of_the_output) {
+  using std::filesystem::perms;
+  std::filesystem::permissions(directory_.path(), perms::all);
+  std::filesystem::permissions(out(), perms::all & ~(perms::group_write | perms::others_write));
+  const std::string said = in_unprivileged_child(
+      [&] { return refusal<IoError>(photos(), out("x.rec"), {.threads = 1}); });
+  EXPECT_THAT(said, StartsWith(out("x.rec") + ": the file cannot be created"));
 }
 
 TEST_F(Packer, the_allowance_may_be_a_fraction_of_all_images) {
