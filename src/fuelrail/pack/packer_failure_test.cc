@@ -78,7 +78,7 @@ TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) 
   try {
     pack(photos(), out("x.rec"), options);
     FAIL();
-  } catch (const PixelFunctionError& error) {
+  } catch (const StepsError& error) {
     EXPECT_EQ(error.detail().path, photo("ant/2.jpg"));
     EXPECT_THAT(error.what(), HasSubstr("a function of pixels has failed: found mine"));
     EXPECT_THROW(std::rethrow_exception(error.cause()), std::length_error);
