@@ -86,6 +86,22 @@ TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) 
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
+TEST_F(Packer, alpha_as_jpeg_ends_the_job_at_the_first_image_in_order) {
+  const ImageSteps steps{.stages = {PixelFunction([](ConstImageView, OwnedPixels& to) {
+                           to = {.pixels = {1, 2, 3, 4}, .size = {1, 1}, .channels = 4};
+                         })}};
+  const PackOptions options{.images = steps, .max_errors = {.count = 12}};
+  try {
+    pack(photos(), out("x.rec"), options);
+    FAIL();
+  } catch (const StepsError& error) {
+    EXPECT_EQ(error.detail().path, photo("ant/0.jpg"));
+    EXPECT_THAT(error.what(), HasSubstr("an image with alpha cannot be a JPEG"));
+    EXPECT_EQ(error.cause(), nullptr);
+  }
+  EXPECT_THAT(names_in(out()), IsEmpty());
+}
+
 TEST_F(Packer, a_folder_that_cannot_be_written_to_is_said_of_the_output) {
   using std::filesystem::perms;
   std::filesystem::permissions(directory_.path(), perms::all);
