@@ -122,7 +122,7 @@ def main() -> int:
     dali = {"action": "store_true", "help": "also NVIDIA DALI, in an environment of its own"}
     options = options_of(__doc__, "records", 7, (1600, 3), THREADS, ("--dali", dali))
     results = begun("./run bench", options, "records", "threads")
-    results["sets"] = measure_sets(options, contenders)
+    results["sets"] = measure_sets(options, contenders, "files")
     name = "loader" if options.threads == 2 else f"loader-{options.threads}-threads"
     publish(name, results, report(results), options.quick)
     return 0

@@ -4,8 +4,8 @@
     ./run bench recordio --quick         fewer rounds, fewer records: a look, not a result
 
 The job: shuffled by the index, random-resized-crop 224 (bilinear, not antialiased: OpenCV's), mirror, mean and deviation,
-float32 NCHW batches of 256, on the photographs as they are and packed with `--resize 256`. ImageRecordIter is one program for
-both (bench/peers/image_record_iter.py); MXNet 1.9.1 has an environment of its own (.cache/peers/mxnet) and the threads that it
+float32 NCHW batches of 256, on the photographs as they are and packed with `--resize 256`; all read the same file. ImageRecordIter is
+one program for both (bench/peers/image_record_iter.py); MXNet 1.9.1 has an environment of its own (.cache/peers/mxnet) and the threads that it
 gives itself: one on two cores, whatever is asked for. What a ratio and its spread are, bench/loader.py says. Results go to
 bench/results/recordio-<cpu>-<date>.json and .md.
 """
@@ -43,7 +43,7 @@ def contenders(
     rec, shape = str(folder / "all.rec"), [str(BATCH), str(SIDE)]
     iterator = str(PEERS / "image_record_iter.py")
     native = [str(PEERS / "fuelrail_loader.py"), rec, threads, *shape, "--no-antialias"]
-    pillow = [str(PEERS / "pillow_loader.py"), str(folder / "files"), str(options.records)]
+    pillow = [str(PEERS / "pillow_loader.py"), rec, str(options.records)]
     return [
         Contender(OURS, [sys.executable, iterator, "fuelrail", rec, threads, *shape]),
         Contender(MXNET, [peer_python("mxnet"), iterator, "mxnet", rec, threads, *shape]),
@@ -82,7 +82,7 @@ def report(results: dict[str, Any]) -> str:
 def main() -> int:
     options = options_of(__doc__, "records", 7, (1600, 3), THREADS)
     results = begun("./run bench recordio", options, "records", "threads")
-    results["sets"] = measure_sets(options, contenders)
+    results["sets"] = measure_sets(options, contenders, "all.rec")
     publish("recordio", results, report(results), options.quick)
     return 0
 

@@ -213,7 +213,7 @@ def peer_python(peer: str) -> str:
     return str(python)
 
 
-def best_pillow_workers(folder: pathlib.Path, records: int, threads: int) -> int:
+def best_pillow_workers(source: pathlib.Path, records: int, threads: int) -> int:
     """One epoch for each worker count (one thread is one worker), after one that is not counted; the fastest wins."""
     if threads == 1:
         return 1
@@ -222,7 +222,7 @@ def best_pillow_workers(folder: pathlib.Path, records: int, threads: int) -> int
         command = [
             sys.executable,
             str(PEERS / "pillow_loader.py"),
-            str(folder / "files"),
+            str(source),
             str(min(records, 3200)),
         ]
         contender = Contender(
@@ -242,12 +242,13 @@ def best_pillow_workers(folder: pathlib.Path, records: int, threads: int) -> int
 def measure_sets(
     options: argparse.Namespace,
     contenders: Callable[[pathlib.Path, argparse.Namespace, int], list[Contender]],
+    pillow_reads: str,
 ) -> dict[str, Any]:
     """The epochs of all contenders (of a folder, the options, Pillow's workers) on each set of photographs."""
     sets = {}
     for name, folder in prepare(options.records).items():
         print(f"-- {name}", flush=True)
-        workers = best_pillow_workers(folder, options.records, options.threads)
+        workers = best_pillow_workers(folder / pillow_reads, options.records, options.threads)
         everybody = contenders(folder, options, workers)
         sets[name] = {
             "pillow_workers": workers,

@@ -45,7 +45,8 @@ install_packages() {
   [ ${#missing[@]} -eq 0 ] && return
   say "installing system packages: ${missing[*]}"
   quietly .cache/apt.log as_root apt-get update
-  quietly .cache/apt.log as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+  quietly .cache/apt.log as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+    -o DPkg::Lock::Timeout=600 "${missing[@]}"
 }
 
 install_system_packages() {

@@ -1,15 +1,20 @@
 """What most people run: torch's DataLoader over an ImageFolder-style dataset, torchvision's transforms on Pillow images.
 
-FOLDER RECORDS WORKERS BATCH SIDE: the folder's files, repeated to RECORDS items. torchvision itself has no build for the
+SOURCE RECORDS WORKERS BATCH SIDE: a folder's files, repeated to RECORDS items. torchvision itself has no build for the
 processor alone here; the transforms are its Pillow path, operation by operation (decode, crop, resize, transpose,
 to float, normalise).
+
+Or a record file with its .idx beside it: then the boxes are drawn, and pixels taken, as ImageRecordIter does.
 """
 
 from __future__ import annotations
 
+import io
 import math
+import os
 import pathlib
 import random
+import struct
 import sys
 import time
 import warnings
@@ -38,9 +43,54 @@ def random_box(width: int, height: int) -> tuple[int, int, int, int]:
     return left, top, left + side, top + side
 
 
-class Photographs(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
-    def __init__(self, folder: pathlib.Path, records: int, side: int) -> None:
+def mxnet_box(width: int, height: int) -> tuple[int, int, int, int]:
+    """MXNet's random_resized_crop of the same limits (docs/mxnet_augmentation.md), and the middle where no try fits; left,
+    top, right, bottom."""
+    for _ in range(10):
+        area = width * height * random.uniform(0.08, 1.0)
+        aspect = random.uniform(3 / 4, 4 / 3)
+        h, w = round(math.sqrt(area / aspect)), round(math.sqrt(area * aspect))
+        if random.random() > 0.5:
+            h, w = w, h
+        if 0 < w <= width and 0 < h <= height:
+            left, top = random.randint(0, width - w), random.randint(0, height - h)
+            return left, top, left + w, top + h
+    side = min(width, height)
+    left, top = (width - side) // 2, (height - side) // 2
+    return left, top, left + side, top + side
+
+
+class Files:
+    """The encoded images of a folder, again and again."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
         self._files = sorted(map(str, folder.iterdir()))
+
+    def read(self, index: int) -> tuple[bytes, int]:
+        label = index % len(self._files)
+        with open(self._files[label], "rb") as file:
+            return file.read(), label
+
+
+class Records:
+    """The encoded images of a record file: dmlc's frame of 8 bytes, and MXNet's header of 24."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        lines = path.with_suffix(".idx").read_text().splitlines()
+        self._offsets = [int(line.split("\t")[1]) for line in lines]
+        self._file = path.open("rb", buffering=0)
+
+    def read(self, index: int) -> tuple[bytes, int]:
+        offset = self._offsets[index]
+        size = struct.unpack("<II", os.pread(self._file.fileno(), 8, offset))[1] & (1 << 29) - 1
+        payload = os.pread(self._file.fileno(), size, offset + 8)
+        return payload[24:], int(struct.unpack_from("<f", payload, 4)[0])
+
+
+class Photographs(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
+    def __init__(self, source: pathlib.Path, records: int, side: int) -> None:
+        self._as_mxnet = source.is_file()
+        self._images: Files | Records = Records(source) if self._as_mxnet else Files(source)
         self._records = records
         self._side = side
 
@@ -48,11 +98,15 @@ class Photographs(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
         return self._records
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
-        label = index % len(self._files)
-        with open(self._files[label], "rb") as file:
-            image = Image.open(file).convert("RGB")
-        crop = image.crop(random_box(image.width, image.height))
-        crop = crop.resize((self._side, self._side), Image.Resampling.BILINEAR)
+        encoded, label = self._images.read(index)
+        image = Image.open(io.BytesIO(encoded)).convert("RGB")
+        shape = (self._side, self._side)
+        if self._as_mxnet:  # not antialiased
+            box = mxnet_box(image.width, image.height)
+            crop = image.transform(shape, Image.Transform.EXTENT, box, Image.Resampling.BILINEAR)
+        else:
+            crop = image.crop(random_box(image.width, image.height))
+            crop = crop.resize(shape, Image.Resampling.BILINEAR)
         if random.random() < 0.5:
             crop = crop.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
         tensor = torch.from_numpy(np.array(crop)).permute(2, 0, 1).contiguous().float().div_(255)
@@ -60,14 +114,14 @@ class Photographs(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
 
 
 def main() -> None:
-    folder, records, workers, batch, side = pathlib.Path(sys.argv[1]), *map(int, sys.argv[2:6])
+    source, records, workers, batch, side = pathlib.Path(sys.argv[1]), *map(int, sys.argv[2:6])
     torch.set_num_threads(1)
     warnings.filterwarnings(
         "ignore", message="This DataLoader will create"
     )  # more workers than cores are tried too
     begin = time.perf_counter()
     loader = torch.utils.data.DataLoader(
-        Photographs(folder, records, side),
+        Photographs(source, records, side),
         batch_size=batch,
         shuffle=True,
         num_workers=workers,

@@ -86,7 +86,7 @@ struct Raised {
 };
 
 // Raises that again, with a note of the image. Does nothing for what was no function of Python.
-void raise_own(const PixelFunctionError& error) {
+void raise_own(const StepsError& error) {
   std::shared_ptr<nb::object> own;
   try {
     if (error.cause()) std::rethrow_exception(error.cause());
@@ -97,12 +97,15 @@ void raise_own(const PixelFunctionError& error) {
   if (own == nullptr) return;
   const nb::object note =
       printable("a function of pixels has raised this at the image " + error.detail().path);
-  if (nb::hasattr(*own, "add_note")) {
-    own->attr("add_note")(note);
-  } else {  // Python 3.10
-    nb::list notes;
-    notes.append(note);
-    own->attr("__notes__") = notes;
+  try {
+    if (nb::hasattr(*own, "add_note")) {
+      own->attr("add_note")(note);
+    } else {  // Python 3.10
+      nb::list notes;
+      notes.append(note);
+      own->attr("__notes__") = notes;
+    }
+  } catch (const nb::python_error&) {  // one that takes none goes without
   }
   PyErr_SetObject(own->type().ptr(), own->ptr());
   throw nb::python_error();
@@ -130,7 +133,7 @@ nb::dict run_packing(PackOptions options, nb::handle progress, nb::handle failed
       options.warn = std::move(warn);
       result = work(options);
     });
-  } catch (const PixelFunctionError& error) {
+  } catch (const StepsError& error) {
     raise_own(error);
     throw;
   }

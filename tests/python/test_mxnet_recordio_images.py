@@ -6,6 +6,8 @@ import hashlib
 import io
 import json
 import pathlib
+import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -185,3 +187,19 @@ def test_what_cannot_be_encoded_is_refused() -> None:
         recordio.pack_img(HEADER, "photo.jpg")
     with pytest.raises(TypeError, match="quality"):
         recordio.pack_img(HEADER, pixels, quality="high")  # type: ignore[arg-type]
+
+
+def test_no_opencv_is_needed(python: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    run = python("""if True:
+        import pkgutil, sys
+        sys.modules["cv2"] = sys.modules["mxnet"] = None  # an import raises ImportError
+        import numpy as np
+        import fuelrail.mxnet
+        from fuelrail.mxnet import recordio
+        for module in pkgutil.walk_packages(fuelrail.mxnet.__path__, "fuelrail.mxnet."):
+            __import__(module.name)
+        pixels = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+        packed = recordio.pack_img(recordio.IRHeader(0, 1.0, 0, 0), pixels, img_fmt=".png")
+        assert (recordio.unpack_img(packed)[1] == pixels).all()
+    """)
+    assert run.returncode == 0, run.stderr

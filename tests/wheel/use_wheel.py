@@ -1,4 +1,5 @@
-"""Uses an installed wheel as its first user would: packs, verifies, loads, trains a step. Standard library and NumPy.
+"""Uses an installed wheel as its first user would: packs, verifies, loads (by MXNet's names, too), trains a step. Standard
+library and NumPy.
 
 python -I use_wheel.py SOME.rec        a file of records with JPEGs, to have photographs without another package
 
@@ -119,6 +120,24 @@ def step_with_torch(packed: str) -> None:
             optimizer.step()
 
 
+def iterate_as_mxnet(packed: str) -> None:
+    """MXNet's names, without MXNet and without OpenCV."""
+    from fuelrail.mxnet import recordio
+    from fuelrail.mxnet.io import ImageRecordIter
+
+    assert importlib.util.find_spec("cv2") is None
+    record = recordio.MXRecordIO(packed, "r")
+    header, image = recordio.unpack_img(record.read())
+    again, same = recordio.unpack_img(recordio.pack_img(header, image, img_fmt=".png"))
+    assert again == header, (again, header)
+    assert (same == image).all()
+    batches = ImageRecordIter(
+        path_imgrec=packed, data_shape=(3, 24, 24), batch_size=5, resize=24, rand_mirror=True
+    )
+    labels = [label for batch in batches for label in batch.label[0].asnumpy()[: 5 - batch.pad]]
+    assert sorted(labels) == [0.0] * 16 + [1.0] * 16, labels
+
+
 def check_libraries(before: set[str], package: pathlib.Path) -> None:
     """Nothing of fuelrail's came from outside of the environment, but what every system has."""
     places = (str(package.parent), sysconfig.get_config_var("DESTSHARED"))
@@ -146,6 +165,7 @@ def main() -> None:
         assert len(fr.open(packed)) == 32
         first, last = train_with_numpy(packed)
         assert last < first / 2, (first, last)
+        iterate_as_mxnet(packed)
         with_torch = importlib.util.find_spec("torch") is not None
         if with_torch:
             step_with_torch(packed)

@@ -118,14 +118,15 @@ def im2rec(
 
     what is done to every image, in this order:
 
-    - pass_through (0): 1 stores the files as they are; none of the following is done.
+    - pass_through (0): 1 stores the files as they are, where their heads are an image's; none of the
+      following is done.
     - color (-1): 1 colour, 0 grey, both upright by EXIF; -1 the channels that the file has, as its
       pixels lie in it.
     - center_crop (0): 1 cuts out the middle square.
     - resize (none): the shorter side, or (width, height).
     - inter_method (1): of the resize, as OpenCV: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos,
       9 cubic where it enlarges, area where it shrinks, 10 one of 0 to 4 at random.
-    - encoding (".jpg"): or ".png", which images with alpha need.
+    - encoding (".jpg"): or ".png", which images with alpha need: as JPEG they end the packing.
     - quality: of a JPEG 1 to 100 (95), of a PNG the compression 0 to 9 (9).
 
     and ours:

@@ -49,7 +49,7 @@ beside it. Paths in a list are relative to ROOT. The records are in the list's o
 
 Images are decoded, turned upright (not with --color -1), cut to the middle square (--center-crop),
 resized (the shorter side, up or down) and encoded, as MXNet's im2rec.py does. Images with alpha need
---encoding .png where --color is -1.
+--encoding .png where --color is -1; as JPEG they end the command.
 
 What cannot be read is named, left out and listed in OUT.errors.jsonl, and the exit code is 1; beyond
 --max-errors the command stops, and parts that are finished stay. From Python: fuelrail.mxnet.im2rec

@@ -15,7 +15,9 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not w
 int exit_code_of(int signal) { return kSignalled + signal; }
 
 extern "C" void note_interrupt(int signal) {
-  if (noted.exchange(signal, std::memory_order_relaxed) != 0) ::_exit(exit_code_of(signal));
+  int none = 0;
+  const bool first = noted.compare_exchange_strong(none, signal, std::memory_order_relaxed);
+  if (!first && signal == SIGINT) ::_exit(exit_code_of(signal));
 }
 
 void note(int signal, struct sigaction& before) {

@@ -19,10 +19,11 @@ class Interrupted : public std::exception {
   std::string outcome_;
 };
 
-// While it lives, an interrupt (Ctrl-C, or SIGTERM) is noted instead of ending the process (a
-// second one does end it), and writing to a closed pipe or past a file size limit is an error that
-// `write` returns. Then everything is as it was: Python calls commands, too. An interrupt that was
-// ignored stays so. At most one at a time in a process.
+// While it lives, an interrupt (Ctrl-C, or SIGTERM) is noted instead of ending the process, and
+// writing to a closed pipe or past a file size limit is an error that `write` returns. Ctrl-C as a
+// second interrupt does end it; SIGTERM does not, for it comes twice from coreutils' `timeout`.
+// Then everything is as it was: Python calls commands, too. An interrupt that was ignored stays so.
+// At most one at a time in a process.
 class SignalScope {
  public:
   SignalScope();

@@ -54,7 +54,7 @@ void check_result(const OwnedPixels& made) {
   const auto bytes = static_cast<size_t>(made.size.height * made.size.width * made.channels);
   const bool known = made.channels == 1 || made.channels == 3 || made.channels == 4;
   if (known && made.size.height > 0 && made.size.width > 0 && made.pixels.size() == bytes) return;
-  throw PixelFunctionError(InvalidArgumentError(
+  throw StepsError(InvalidArgumentError(
       "a function of pixels has given no image",
       {.expected = "1, 3 or 4 channels of at least one pixel",
        .found = fmt::format("{} x {} x {}", made.size.height, made.size.width, made.channels)}));
@@ -65,10 +65,10 @@ void call_function(const PixelFunction& function, ConstImageView from, OwnedPixe
   try {
     function(from, to);
   } catch (const std::exception& error) {
-    throw PixelFunctionError(InvalidArgumentError(kFailure, {.found = error.what()}),
-                             std::current_exception());
+    throw StepsError(InvalidArgumentError(kFailure, {.found = error.what()}),
+                     std::current_exception());
   } catch (...) {
-    throw PixelFunctionError(InvalidArgumentError(kFailure), std::current_exception());
+    throw StepsError(InvalidArgumentError(kFailure), std::current_exception());
   }
   check_result(to);
 }
@@ -164,10 +164,11 @@ struct ImagePipeline::Impl {
                         encoded_);
     }
     if (image.channels == 4) {
-      throw UnsupportedError("an image with alpha cannot be a JPEG",
-                             {.expected = "1 or 3 channels",
-                              .found = "4",
-                              .remedy = "Encode as .png, or drop alpha with colour mode 1"});
+      throw StepsError(
+          InvalidArgumentError("an image with alpha cannot be a JPEG",
+                               {.expected = "1 or 3 channels",
+                                .found = "4",
+                                .remedy = "Encode as .png, or drop alpha with colour mode 1"}));
     }
     encode_jpeg(image, steps.quality.value_or(kDefaultJpegQuality), encoded_);
   }

@@ -25,8 +25,8 @@ class ImagePipeline {
 
   // `place`: the image's index in its source, for its random numbers.
   // Returns: the bytes to pack, a view of `encoded` or of memory that lives until the next call.
-  // Errors: those of probe and of decoding; UnsupportedError for four channels as JPEG, and for a
-  // side that is too long for the encoding; those of the stages; PixelFunctionError.
+  // Errors: those of probe and of decoding; UnsupportedError for a side that is too long for the
+  // encoding; those of the stages; StepsError.
   Bytes prepare(Bytes encoded, uint64_t place);
 
   // The same of pixels of 1, 3 or 4 channels, which ImageSteps::keep and `color` do not change.

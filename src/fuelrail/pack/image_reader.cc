@@ -43,7 +43,7 @@ PackedImage ImageReader::read(uint64_t i) {
                                                          : pipeline_.prepare(image_.pixels, i);
     fill_payload(image_, prepared, packed);
     return packed;
-  } catch (PixelFunctionError& error) {
+  } catch (StepsError& error) {
     error.add({.path = source_.path(i)});
     throw;
   } catch (const Error& error) {

@@ -44,15 +44,15 @@ struct OwnedPixels {
 
 // A function of the user's own, from pixels to pixels of any size and 1, 3 or 4 channels. It is
 // called by many threads at once, for the images in any order, and must give the same pixels for
-// the same input, or a run that is gone on with differs from one that was not interrupted. Where it
-// throws, or gives no image, it is at fault and not the image: that is a PixelFunctionError.
+// the same input, or a run that is gone on with differs from one that was not interrupted.
 using PixelFunction = std::function<void(ConstImageView from, OwnedPixels& to)>;
 
-// Ends a packing, however many images may be left out.
-class PixelFunctionError : public InvalidArgumentError {
+// The steps are at fault and not the image: a function of the user's own that throws or gives no
+// image, and alpha that is to be a JPEG. Ends a packing, however many images may be left out.
+class StepsError : public InvalidArgumentError {
  public:
-  // `cause`: what the function has thrown, or none.
-  explicit PixelFunctionError(const InvalidArgumentError& error, std::exception_ptr cause = nullptr)
+  // `cause`: what a function has thrown, or none.
+  explicit StepsError(const InvalidArgumentError& error, std::exception_ptr cause = nullptr)
       : InvalidArgumentError(error.failure(), error.detail()), cause_(std::move(cause)) {}
   const std::exception_ptr& cause() const { return cause_; }
 

@@ -129,16 +129,48 @@ class ImageFinder {
   std::vector<std::string> extensions_;
 };
 
-struct PlannedList {
-  std::string uri;
-  std::span<const ListRow> rows;
+// One list of a chunk: its name's end, and which of the chunk's rows.
+struct Share {
+  std::string_view end;
+  uint64_t begin;
+  uint64_t count;
 };
 
-void write_list(const PlannedList& list, bool overwrite) {
+// `rows`: how many a chunk has, the last one perhaps less.
+std::vector<Share> shares_of(uint64_t rows, const ListOptions& options) {
+  if (options.train_ratio == 1) return {{".lst", 0, rows}};
+  const auto train = static_cast<uint64_t>(static_cast<double>(rows) * options.train_ratio);
+  const auto test = static_cast<uint64_t>(static_cast<double>(rows) * options.test_ratio);
+  std::vector<Share> shares;
+  if (options.test_ratio != 0) shares.push_back({"_test.lst", 0, test});
+  shares.push_back({"_train.lst", test, train});
+  if (options.train_ratio + options.test_ratio < 1) {
+    shares.push_back({"_val.lst", test + train, rows});
+  }
+  return shares;
+}
+
+std::string list_uri(const std::string& prefix, uint64_t chunk, const Share& share,
+                     const ListOptions& options) {
+  return fmt::format("{}{}{}", prefix, options.chunks > 1 ? fmt::format("_{}", chunk) : "",
+                     share.end);
+}
+
+void refuse_existing(const std::string& prefix, const ListOptions& options) {
+  if (options.overwrite) return;
+  for (uint64_t chunk = 0; chunk < options.chunks; ++chunk) {
+    for (const Share& share : shares_of(0, options)) {
+      const std::string uri = list_uri(prefix, chunk, share, options);
+      if (is_file(uri)) throw_existing(uri);
+    }
+  }
+}
+
+void write_list(const std::string& uri, std::span<const ListRow> rows, bool overwrite) {
   constexpr size_t kWriteBytes = size_t{1} << 20;
-  const std::unique_ptr<Sink> sink = file_system_for(list.uri).create(list.uri);
+  const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
   std::string text;
-  for (const ListRow& row : list.rows) {
+  for (const ListRow& row : rows) {
     text += fmt::format("{}\t{:.6f}\t{}\n", row.id, static_cast<double>(row.label), row.path);
     if (text.size() < kWriteBytes) continue;
     sink->write(as_bytes(text));
@@ -148,24 +180,8 @@ void write_list(const PlannedList& list, bool overwrite) {
   if (overwrite) {
     sink->commit();
   } else if (!sink->commit_new()) {
-    throw_existing(list.uri);  // it came while this one was written
+    throw_existing(uri);  // it came while this one was written
   }
-}
-
-// One chunk's lists. `nominal`: its rows, or what they would be were it not the last.
-void plan_chunk(const std::string& stem, std::span<const ListRow> rows, uint64_t nominal,
-                const ListOptions& options, std::vector<PlannedList>& lists) {
-  const auto part = [&](const std::string& end, uint64_t begin, uint64_t count) {
-    begin = std::min<uint64_t>(begin, rows.size());
-    lists.push_back(
-        {stem + end, rows.subspan(begin, std::min<uint64_t>(count, rows.size() - begin))});
-  };
-  if (options.train_ratio == 1) return part(".lst", 0, rows.size());
-  const auto train = static_cast<uint64_t>(static_cast<double>(nominal) * options.train_ratio);
-  const auto test = static_cast<uint64_t>(static_cast<double>(nominal) * options.test_ratio);
-  if (options.test_ratio != 0) part("_test.lst", 0, test);
-  part("_train.lst", test, train);
-  if (options.train_ratio + options.test_ratio < 1) part("_val.lst", test + train, rows.size());
 }
 
 }  // namespace
@@ -173,6 +189,7 @@ void plan_chunk(const std::string& stem, std::span<const ListRow> rows, uint64_t
 MadeLists make_lists(const std::string& prefix, const std::string& root,
                      const ListOptions& options) {
   check_options(options);
+  refuse_existing(prefix, options);
   ImageFinder found(root, options);
   found.find();
   if (found.rows.empty()) {
@@ -186,19 +203,17 @@ MadeLists make_lists(const std::string& prefix, const std::string& root,
   if (options.shuffle) PythonRandom(kShuffleSeed).shuffle(found.rows);
   MadeLists made{.uris = {}, .folders = {}, .images = found.rows.size()};
   if (options.recursive) made.folders = std::move(found.folders);
-  std::vector<PlannedList> lists;
   const uint64_t nominal = (made.images + options.chunks - 1) / options.chunks;
-  for (uint64_t i = 0; i < options.chunks; ++i) {
-    const uint64_t begin = std::min(i * nominal, made.images);
-    const uint64_t count = std::min(nominal, made.images - begin);
-    plan_chunk(options.chunks > 1 ? fmt::format("{}_{}", prefix, i) : prefix,
-               std::span(found.rows).subspan(begin, count), nominal, options, lists);
+  const std::span<const ListRow> rows = found.rows;
+  for (uint64_t chunk = 0; chunk < options.chunks; ++chunk) {
+    for (const Share& share : shares_of(nominal, options)) {
+      const uint64_t end = std::min((chunk + 1) * nominal, made.images);
+      const uint64_t begin = std::min(chunk * nominal + share.begin, end);
+      made.uris.push_back(list_uri(prefix, chunk, share, options));
+      write_list(made.uris.back(), rows.subspan(begin, std::min(share.count, end - begin)),
+                 options.overwrite);
+    }
   }
-  for (const PlannedList& list : lists) {
-    if (!options.overwrite && is_file(list.uri)) throw_existing(list.uri);
-    made.uris.push_back(list.uri);
-  }
-  for (const PlannedList& list : lists) write_list(list, options.overwrite);
   return made;
 }
 

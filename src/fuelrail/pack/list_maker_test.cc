@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/files/image_list.h"
@@ -45,6 +47,18 @@ TEST_F(ListMaker, one_folder_has_the_label_0) {
   EXPECT_THAT(made.uris, ElementsAre(prefix_ + ".lst"));
   EXPECT_THAT(made.folders, IsEmpty());
   EXPECT_EQ(made.images, 3u);
+}
+
+TEST_F(ListMaker, a_list_that_is_there_is_refused_before_the_tree_is_walked) {
+  for (const auto& [name, options] : std::map<std::string, ListOptions>{
+           {"all.lst", {}},
+           {"all_2.lst", {.chunks = 3}},
+           {"all_1_val.lst", {.chunks = 2, .train_ratio = 0.5, .test_ratio = 0.25}}}) {
+    write_file(directory_ / name, "");
+    root_ = directory_ / "no such folder";
+    EXPECT_THAT(complaint(options), HasSubstr(name + ": the output is there already"));
+    std::filesystem::remove(directory_ / name);
+  }
 }
 
 TEST_F(ListMaker, folders_with_images_count_up_in_the_order_in_which_they_are_met) {

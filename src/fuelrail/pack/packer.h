@@ -151,8 +151,8 @@ struct PackResult {
 // IoError (also: the output is there and `overwrite` is not given; another pack is writing it);
 // CorruptError for a source that has no images where they should be, for a list line that is none,
 // with its number, and when more images fail than allowed or a part is left without any: then
-// there is no output of that part, and the report; PixelFunctionError for the first image, in the
-// source's order, at which a function of the user's own fails.
+// there is no output of that part, and the report; StepsError for the first image, in the order
+// of packing, that the steps cannot do.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail

@@ -78,10 +78,26 @@ TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) 
   try {
     pack(photos(), out("x.rec"), options);
     FAIL();
-  } catch (const PixelFunctionError& error) {
+  } catch (const StepsError& error) {
     EXPECT_EQ(error.detail().path, photo("ant/2.jpg"));
     EXPECT_THAT(error.what(), HasSubstr("a function of pixels has failed: found mine"));
     EXPECT_THROW(std::rethrow_exception(error.cause()), std::length_error);
+  }
+  EXPECT_THAT(names_in(out()), IsEmpty());
+}
+
+TEST_F(Packer, alpha_as_jpeg_ends_the_job_at_the_first_image_in_order) {
+  const ImageSteps steps{.stages = {PixelFunction([](ConstImageView, OwnedPixels& to) {
+                           to = {.pixels = {1, 2, 3, 4}, .size = {1, 1}, .channels = 4};
+                         })}};
+  const PackOptions options{.images = steps, .max_errors = {.count = 12}};
+  try {
+    pack(photos(), out("x.rec"), options);
+    FAIL();
+  } catch (const StepsError& error) {
+    EXPECT_EQ(error.detail().path, photo("ant/0.jpg"));
+    EXPECT_THAT(error.what(), HasSubstr("an image with alpha cannot be a JPEG"));
+    EXPECT_EQ(error.cause(), nullptr);
   }
   EXPECT_THAT(names_in(out()), IsEmpty());
 }

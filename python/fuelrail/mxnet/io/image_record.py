@@ -91,9 +91,9 @@ class _RecordIter(DataIter):
         depends on how far it has read ahead. Before the first batch it does nothing.
         """
         self._check_open()
-        self._core.reset()
-        self._held.clear()
+        self._held.clear()  # first: Ctrl-C may come as soon as the core has done it
         self._batch = None
+        self._core.reset()
 
     def iter_next(self) -> bool:
         """Goes to the next batch. Returns: whether there is one; False from the epoch's end until `reset`.
