@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   for (const bool recurse : {false, true}) {
     succeeds([&] {
-      const auto files = find_split_files(uri, recurse);
+      const auto files = find_split_files(uri, recurse).files;
       require(!files.empty(), "files are found, or an error says why not");
       for (const FileInfo& file : files) {
         require(file.size_bytes > 0 && !file.is_directory, "a file has something in it");

@@ -65,7 +65,7 @@ std::vector<std::string> files_of(const std::string& path_imgrec) {
                            {.path = path_imgrec, .remedy = "Leave out what begins with '#'"});
   }
   std::vector<std::string> files;
-  for (const FileInfo& file : find_split_files(uri, false)) {
+  for (const FileInfo& file : find_split_files(uri, false).files) {
     if (!file.uri.ends_with(".idx") && !file.uri.ends_with(".lst")) files.push_back(file.uri);
   }
   if (!files.empty()) return files;

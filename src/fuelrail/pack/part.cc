@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "fuelrail/base/crc32.h"
@@ -38,10 +37,7 @@ void refuse_orphan(const std::string& uri) {
 }  // namespace
 
 std::string identity_of_name(const std::string& uri) {
-  FileSystem& files = file_system_for(uri);
-  const auto info = files.stat(uri);
-  if (info && info->inode > 0) return fmt::format("{}:{}", info->device, info->inode);
-  return std::filesystem::path(files.absolute(uri)).lexically_normal();
+  return identity_of(file_system_for(uri).stat(uri).value_or(FileInfo{.uri = uri}));
 }
 
 bool is_file(const std::string& uri) {

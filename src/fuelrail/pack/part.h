@@ -29,8 +29,8 @@
 
 namespace fuelrail {
 
-// By which a file is told from others: all names of one file have the same, links too. Of a file
-// that is not there its name, absolute and without `.` and `..`. Errors: those of FileSystem::stat.
+// The file's `identity_of` (storage/file_system.h); of one that is not there, that of its name.
+// Errors: those of FileSystem::stat.
 std::string identity_of_name(const std::string& uri);
 
 // Whether there is a file of this name; a directory is none.

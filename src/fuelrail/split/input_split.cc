@@ -91,6 +91,7 @@ struct InputSplit::Impl {
   InputSplitOptions options;
   SplitUri uri;
   std::shared_ptr<const SplitFiles> files;
+  std::vector<SplitPlace> searched;  // where the files were looked for
   std::vector<std::string> uris;
   std::vector<uint64_t> index;  // of kIndexedRecordIo: where its records begin
   DmlcShuffle shuffle;
@@ -116,8 +117,9 @@ InputSplit::Impl::Impl(const std::string& list, const InputSplitOptions& given)
                                        : DmlcShuffle::of_records(given.seed)),
       chunk_bytes(std::min(given.chunk_bytes, kMaxChunkBytes)),
       cutter(given.type) {
-  files =
-      std::make_shared<SplitFiles>(given.type, find_split_files(uri, given.recurse_directories));
+  SplitListing listing = find_split_files(uri, given.recurse_directories);
+  files = std::make_shared<SplitFiles>(given.type, std::move(listing.files));
+  searched = std::move(listing.places);
   uris = files->uris();
   if (given.type == SplitType::kIndexedRecordIo) {
     index = read_split_index(given.index_uri, files->total_bytes());
@@ -162,7 +164,7 @@ std::unique_ptr<PartBytes> InputSplit::Impl::open_bytes(PartRange range, uint64_
   std::optional<SplitCache> opened;
   if (!uri.cache.empty()) {
     std::string cache = split_cache_uri(uri.cache, number, nsplit);
-    check_cache_is_no_source(cache, *files, uri, options.recurse_directories);
+    check_cache_is_no_source(cache, *files, searched);
     opened.emplace(std::move(cache), split_cache_identity(*files, range, number, nsplit),
                    range.length());
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -100,18 +101,16 @@ std::string split_cache_identity(const SplitFiles& files, PartRange range, uint6
   return identity;
 }
 
-void check_cache_is_no_source(const std::string& uri, const SplitFiles& files, const SplitUri& list,
-                              bool recurse_directories) {
-  const auto absolute = [](const std::string& name) {
-    return file_system_for(name).absolute(name);
-  };
-  const std::string cache = absolute(uri);
+void check_cache_is_no_source(const std::string& uri, const SplitFiles& files,
+                              const std::vector<SplitPlace>& places) {
+  const std::optional<FileInfo> there = file_system_for(uri).stat(uri);
+  const std::string identity = there ? identity_of(*there) : "";
   for (size_t file = 0; file < files.size(); ++file) {
-    if (absolute(files.info(file).uri) != cache) continue;
+    if (identity_of(files.info(file)) != identity) continue;
     throw InvalidArgumentError("the cache would overwrite one of the files that are read",
                                {.path = uri, .remedy = "Give it another name"});
   }
-  if (would_find_split_file(list, recurse_directories, uri)) {
+  if (would_find_split_file(places, uri)) {
     throw InvalidArgumentError("the cache would be read the next time, as one of the files",
                                {.path = uri, .remedy = "Let it lie in another directory"});
   }

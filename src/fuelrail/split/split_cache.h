@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/split/partition.h"
@@ -56,9 +57,9 @@ std::string split_cache_uri(const std::string& file, uint64_t part, uint64_t nsp
 std::string split_cache_identity(const SplitFiles& files, PartRange range, uint64_t part,
                                  uint64_t nsplit);
 
-// Errors: InvalidArgumentError where `uri` is one of the files, or would be one the next time that
-// `list` is read.
-void check_cache_is_no_source(const std::string& uri, const SplitFiles& files, const SplitUri& list,
-                              bool recurse_directories);
+// Errors: InvalidArgumentError where `uri` is one of the files, by whatever name, or would be one
+// the next time that they are looked for at `places`; FileSystem::stat's.
+void check_cache_is_no_source(const std::string& uri, const SplitFiles& files,
+                              const std::vector<SplitPlace>& places);
 
 }  // namespace fuelrail

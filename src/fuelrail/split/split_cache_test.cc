@@ -193,35 +193,6 @@ TEST_F(CachedSplit, file_that_is_read_cannot_be_its_cache) {
               HasSubstr("would overwrite one of the files that are read"));
 }
 
-TEST_F(CachedSplit, cache_among_the_files_that_are_read_is_refused_the_first_time) {
-  const std::string below = directory / "below";
-  std::filesystem::create_directories(below + "/deep");
-  std::filesystem::create_directory_symlink(below, directory / "link");
-  write_file(below + "/x.txt", "1\n2\n");
-  InputSplitOptions options{.type = SplitType::kText, .nsplit = 2};
-  const auto refusal = [&](const std::string& uri) {
-    return refusal_of<InvalidArgumentError>([&] { InputSplit(uri, options); });
-  };
-  for (const char* cache : {"below/c", "below/../below/./c", "link/c"}) {
-    for (const char* list : {"below", "below/", "below/.*", "link"}) {
-      EXPECT_THAT(refusal(directory / list + "#" + directory / cache),
-                  HasSubstr("/c.split2.part0: the cache would be read the next time"));
-    }
-  }
-  const auto read = [&](const std::string& uri) {
-    InputSplit split(uri, options);
-    return records_left(split).size();
-  };
-  for (int run = 0; run < 2; ++run) {
-    EXPECT_EQ(read(below + "#" + below + "/deep/c"), 2u);
-    EXPECT_EQ(read(below + "/.*txt#" + below + "/c"), 2u);
-    EXPECT_EQ(read(below + "/.*txt#" + directory / "below.c"), 2u);
-    std::filesystem::remove(below + "/c.split2.part0");
-  }
-  options.recurse_directories = true;
-  EXPECT_THAT(refusal(below + "#" + below + "/deep/d"), HasSubstr("would be read the next time"));
-}
-
 TEST_F(CachedSplit, cache_that_cannot_be_written_is_an_error) {
   EXPECT_THROW(
       {
@@ -250,6 +221,158 @@ TEST_F(CachedSplit, cache_that_could_not_be_written_is_begun_anew_by_the_next_pa
     ASSERT_EQ(records_left(split), payloads) << operation;
     EXPECT_TRUE(memory_file_system().stat(cache).has_value()) << operation;
   }
+}
+
+// Where `in` has a file of two lines and `out` lies beside it.
+class CacheAmongFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_file(in + "/x.txt", "1\n2\n");
+    std::filesystem::create_directories(in + "/deep");
+    std::filesystem::create_directories(out + "/deep");
+  }
+  std::string refusal(const std::string& list, const std::string& cache) const {
+    return refusal_of<InvalidArgumentError>([&] { InputSplit(list + "#" + cache, options); });
+  }
+  void expect_would_be_read(const std::string& list, const std::string& cache) const {
+    EXPECT_THAT(refusal(list, cache), HasSubstr("the cache would be read the next time"))
+        << list << "#" << cache;
+  }
+  // Twice: the second run has the cache of the first.
+  void expect_is_taken(const std::string& list, const std::string& cache) const {
+    for (int run = 0; run < 2; ++run) {
+      InputSplit split(list + "#" + cache, options);
+      EXPECT_THAT(records_left(split), ElementsAre("1", "2")) << list << "#" << cache;
+      EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(cache)));
+    }
+    std::filesystem::remove(cache);
+  }
+  TemporaryDirectory directory;
+  const std::string in = directory / "in";
+  const std::string out = directory / "out";
+  InputSplitOptions options{.type = SplitType::kText};
+};
+
+TEST_F(CacheAmongFiles, is_refused_the_first_time) {
+  std::filesystem::create_directory_symlink(in, directory / "link");
+  for (const char* cache : {"in/c", "in/../in/./c", "link/c"}) {
+    for (const char* list : {"in", "in/", "in/.*", "link", "link/.*"}) {
+      expect_would_be_read(directory / list, directory / cache);
+    }
+  }
+  options.nsplit = 2;
+  EXPECT_THAT(refusal(in, in + "/c"), HasSubstr("/c.split2.part0: the cache would be read"));
+}
+
+TEST_F(CacheAmongFiles, one_beside_them_is_taken) {
+  expect_is_taken(in, in + "/deep/c");
+  expect_is_taken(in + "/.*txt", in + "/c");
+  expect_is_taken(in + "/.*txt", directory / "in.c");
+  expect_is_taken("file://" + in, out + "/c");
+  options.recurse_directories = true;
+  expect_is_taken(in, directory / "in.c");
+}
+
+TEST_F(CacheAmongFiles, file_uris_and_plain_names_are_one) {
+  const std::string schemes[] = {"", "file://", "FILE://", "file://localhost"};
+  for (const std::string& of_list : schemes) {
+    for (const std::string& of_cache : schemes) {
+      expect_would_be_read(of_list + in, of_cache + in + "/c");
+      expect_would_be_read(of_list + in + "/.*", of_cache + in + "/c");
+      EXPECT_THAT(refusal(of_list + in + "/x.txt", of_cache + in + "/x.txt"),
+                  HasSubstr("would overwrite one of the files that are read"));
+    }
+  }
+}
+
+TEST_F(CacheAmongFiles, links_are_followed_by_file_uris_too) {
+  std::filesystem::create_directory_symlink(in, directory / "link");
+  expect_would_be_read("file://" + in, directory / "link/c");
+  expect_would_be_read(directory / "link", "file://" + in + "/c");
+  expect_would_be_read("file://" + directory / "link/.*", in + "/c");
+}
+
+TEST_F(CacheAmongFiles, directories_below_are_searched_through_links_when_they_are_read) {
+  std::filesystem::create_directory_symlink(out, in + "/deep/link");
+  expect_is_taken(in, out + "/c");
+  expect_is_taken(in, in + "/deep/c");
+  options.recurse_directories = true;
+  for (const std::string& cache : {in + "/deep/c", in + "/deep/link/c", in + "/deep/link/deep/c",
+                                   out + "/c", out + "/deep/c", "file://" + out + "/c"}) {
+    expect_would_be_read(in, cache);
+    expect_would_be_read("file://" + in, cache);
+  }
+  expect_is_taken(in, directory / "c");
+}
+
+// Of a file that is a cache itself, as no other would be replaced.
+TEST_F(CacheAmongFiles, link_to_a_file_that_is_read_is_that_file) {
+  const std::string file = out + "/file";
+  {
+    InputSplit split(in + "#" + file, options);
+    records_left(split);
+  }
+  const std::string contents = file_contents(file);
+  std::filesystem::create_symlink(file, out + "/link");
+  for (const auto& [list, cache] : {std::pair(file, out + "/link"), {out + "/link", file}}) {
+    EXPECT_THAT(refusal(list, cache), HasSubstr("would overwrite one of the files that are read"));
+  }
+  EXPECT_EQ(file_contents(file), contents);
+}
+
+// Writing replaces a link of the cache's name, wherever that leads.
+TEST_F(CacheAmongFiles, link_of_its_name_is_where_the_cache_comes) {
+  std::filesystem::create_symlink(out + "/nothing", in + "/c");
+  expect_would_be_read(in, in + "/c");
+  std::filesystem::create_symlink(in + "/nothing", out + "/c");
+  expect_is_taken(in, out + "/c");
+}
+
+TEST_F(CacheAmongFiles, names_of_fuelrails_own_files_are_read_by_patterns_alone) {
+  for (const char* name : {"/c.partial", "/c.frx"}) {
+    expect_is_taken(in, in + name);
+    expect_would_be_read(in + "/.*", in + name);
+  }
+}
+
+TEST_F(CacheAmongFiles, one_that_is_called_as_a_pattern_of_the_list_would_stand_for_it) {
+  write_file(in + "/n1", "1\n2\n");
+  expect_would_be_read(in + "/n[0-9]", in + "/n[0-9]");
+  expect_would_be_read("file://" + in + "/n[0-9]", in + "/n[0-9]");
+  expect_is_taken(in + "/n[0-9]", out + "/n[0-9]");
+}
+
+TEST_F(CacheAmongFiles, empty_file_of_the_list_is_none_for_it) {
+  write_file(out + "/empty", "");
+  expect_would_be_read(in + ";" + out + "/empty", out + "/empty");
+  expect_would_be_read(in + ";file://" + out + "/empty", out + "/deep/../empty");
+}
+
+TEST_F(CacheAmongFiles, relative_names_are_of_the_working_directory) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(in);
+  for (const std::string& list : {std::string("."), in, "file://" + in, std::string("./.*")}) {
+    expect_would_be_read(list, "c");
+    expect_would_be_read(list, "./c");
+  }
+  expect_is_taken("x.txt", "c");
+  std::filesystem::current_path(before);
+}
+
+TEST_F(CacheAmongFiles, memory_has_them_too) {
+  memory_file_system().make_directory("memory://among/deep");
+  const auto sink = memory_file_system().create("memory://among/x.txt");
+  sink->write(as_bytes("1\n2\n"));
+  sink->commit();
+  for (const char* list : {"memory://among", "memory://among/", "memory://among/.*"}) {
+    expect_would_be_read(list, "memory://among/c");
+    expect_would_be_read(list, "memory://among//c");
+    EXPECT_THAT(refusal(list, "memory://among/x.txt"), HasSubstr("would overwrite"));
+    EXPECT_NO_THROW(InputSplit(list + std::string("#memory://among/deep/c"), options));
+    EXPECT_NO_THROW(InputSplit(list + std::string("#") + in + "/c", options));
+  }
+  options.recurse_directories = true;
+  expect_would_be_read("memory://among", "memory://among/deep/c");
 }
 
 }  // namespace

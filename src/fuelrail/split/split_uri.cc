@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <regex>
 #include <string_view>
-#include <system_error>
 
 #include "fuelrail/base/error.h"
 
@@ -81,31 +79,17 @@ bool is_pattern(std::string_view name) {
   return name.find_first_of("^$\\*+?()[]{}|") != std::string_view::npos;
 }
 
-// A pattern's directory, with its slash, and the expression for names in it.
-std::pair<std::string, std::string> pattern_of(const std::string& item) {
-  const size_t slash = item.rfind('/');
-  const std::string directory = slash == item.npos ? "" : item.substr(0, slash + 1);
-  return {directory, item.substr(directory.size())};
-}
-
-// To be compared with others: without links, `.` and `..`, as far as it is there.
-std::filesystem::path plain_path(const std::string& uri) {
-  const std::filesystem::path path = file_system_for(uri).absolute(uri);
-  std::error_code error;
-  std::filesystem::path plain = std::filesystem::weakly_canonical(path, error);
-  return error ? path.lexically_normal() : plain;
-}
-
-bool lies_below(const std::filesystem::path& file, const std::filesystem::path& directory) {
-  const auto [end, rest] =
-      std::mismatch(directory.begin(), directory.end(), file.begin(), file.end());
-  return end == directory.end();
+// A directory, with its slash, and the name or expression for names in it.
+std::pair<std::string, std::string> directory_and_name(const std::string& uri) {
+  const size_t slash = uri.rfind('/');
+  const std::string directory = slash == uri.npos ? "" : uri.substr(0, slash + 1);
+  return {directory, uri.substr(directory.size())};
 }
 
 // What one item of the list names. `place` says which item it is, where there are several.
 class ItemFiles {
  public:
-  ItemFiles(bool recurse, std::string place, std::vector<FileInfo>& found)
+  ItemFiles(bool recurse, std::string place, SplitListing& found)
       : recurse_(recurse), place_(std::move(place)), found_(found) {}
 
   // Whether the item names a file, were it empty.
@@ -121,6 +105,7 @@ class ItemFiles {
     if (info && info->is_directory) {
       add_directory(files, *info);
     } else if (info) {
+      found_.places.push_back({*info, ""});
       add(*info);
     } else {
       add_matching(files, item);
@@ -130,27 +115,28 @@ class ItemFiles {
  private:
   void add(const FileInfo& file) {
     names_any_ = true;
-    if (file.size_bytes != 0) found_.push_back(file);
+    if (file.size_bytes != 0) found_.files.push_back(file);
   }
 
   // Level by level.
   void add_directory(FileSystem& files, const FileInfo& directory) {
-    std::vector<std::string> level{directory.uri};
+    std::vector<FileInfo> level{directory};
     size_t directories = 0;
     for (int depth = 0; !level.empty(); ++depth) {
       directories += level.size();
       if (depth == kMaxDirectoryDepth || directories > kMaxDirectories) {
         throw InvalidArgumentError(
             "directories are nested too deep or too many, or one links to itself",
-            {.path = level.front(),
+            {.path = level.front().uri,
              .expected = fmt::format("at most {} levels of {} directories in all",
                                      kMaxDirectoryDepth, kMaxDirectories)});
       }
-      std::vector<std::string> below;
-      for (const std::string& uri : level) {
-        for (const FileInfo& entry : files.list(uri)) {
+      std::vector<FileInfo> below;
+      for (const FileInfo& listed : level) {
+        found_.places.push_back({listed, ""});
+        for (const FileInfo& entry : files.list(listed.uri)) {
           if (entry.is_directory) {
-            below.push_back(entry.uri);
+            below.push_back(entry);
           } else if (!is_own_file(entry.uri)) {
             add(entry);
           }
@@ -162,11 +148,11 @@ class ItemFiles {
   }
 
   void add_matching(FileSystem& files, const std::string& item) {
-    const auto [directory, name] = pattern_of(item);
-    const auto info =
-        directory.empty() ? std::nullopt : files.stat(without_slashes_at_end(directory));
+    const auto [directory, name] = directory_and_name(item);
+    const auto info = directory.empty() ? std::nullopt : files.stat(directory);
     bool matched = false;
     if (info && info->is_directory && !name.empty()) {
+      found_.places.push_back({*info, name});
       for (const FileInfo& entry : matching(files, directory, name, item)) {
         matched = true;
         add(entry);
@@ -203,7 +189,7 @@ class ItemFiles {
 
   const bool recurse_;
   const std::string place_;
-  std::vector<FileInfo>& found_;
+  SplitListing& found_;
   bool names_any_ = false;
 };
 
@@ -234,8 +220,8 @@ SplitUri parse_split_uri(const std::string& uri) {
   return parsed;
 }
 
-std::vector<FileInfo> find_split_files(const SplitUri& uri, bool recurse_directories) {
-  std::vector<FileInfo> found;
+SplitListing find_split_files(const SplitUri& uri, bool recurse_directories) {
+  SplitListing found;
   const size_t count = uri.items.size();
   bool names_any = false;
   for (size_t i = 0; i < count; ++i) {
@@ -250,27 +236,30 @@ std::vector<FileInfo> find_split_files(const SplitUri& uri, bool recurse_directo
                          .remedy = "Give the directories that hold the files themselves, or set "
                                    "recurse_directories where it is an option"});
   }
-  if (found.empty()) {
+  if (found.files.empty()) {
     throw NotFoundError("there are no data: every file is empty",
                         {.path = uri.items.front(), .remedy = "Give files with something in them"});
   }
   return found;
 }
 
-bool would_find_split_file(const SplitUri& uri, bool recurse_directories, const std::string& file) {
-  if (is_own_file(file)) return false;
-  const std::filesystem::path path = plain_path(file);
-  return std::any_of(uri.items.begin(), uri.items.end(), [&](const std::string& item) {
-    const std::string name = without_slashes_at_end(item);
-    const std::optional<FileInfo> info = file_system_for(name).stat(name);
-    if (info && info->is_directory) {
-      const std::filesystem::path directory = plain_path(name);
-      return path.parent_path() == directory ||
-             (recurse_directories && lies_below(path, directory));
-    }
-    const auto [directory, expression] = pattern_of(item);
-    return !info && path.parent_path() == plain_path(without_slashes_at_end(directory)) &&
-           std::regex_match(base_name(file), std::regex(expression, kPatternSyntax));
+bool would_find_split_file(const std::vector<SplitPlace>& places, const std::string& file) {
+  FileSystem& files = file_system_for(file);
+  const auto identity = [&files](const std::string& uri) -> std::optional<std::string> {
+    const std::optional<FileInfo> info = files.stat(uri);
+    return info ? std::optional(identity_of(*info)) : std::nullopt;
+  };
+  const auto [directory, name] = directory_and_name(file);
+  const auto own = identity(file);
+  const auto around = identity(directory.empty() ? "." : directory);
+  return std::any_of(places.begin(), places.end(), [&](const SplitPlace& place) {
+    const std::string wanted = identity_of(place.where);
+    if (!place.where.is_directory) return own == wanted;
+    if (around != wanted) return false;
+    if (place.pattern.empty()) return !is_own_file(name);
+    // A file that is called as the pattern comes before all that match it.
+    return name == place.pattern ||
+           std::regex_match(name, std::regex(place.pattern, kPatternSyntax));
   });
 }
 

@@ -51,7 +51,7 @@ class SplitFilesFound : public ::testing::Test {
   // Names below the directory.
   std::vector<std::string> found(const std::string& uri, bool recurse = false) {
     std::vector<std::string> names;
-    for (const FileInfo& file : find_split_files(parse_split_uri(uri), recurse)) {
+    for (const FileInfo& file : find_split_files(parse_split_uri(uri), recurse).files) {
       EXPECT_GT(file.size_bytes, 0u);
       names.push_back(file.uri.substr(directory.path().size() + 1));
     }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
 #include <string_view>
 
 #include "fuelrail/base/error.h"
@@ -67,6 +68,13 @@ std::string scheme_of(const std::string& uri) {
 }
 
 }  // namespace
+
+std::string identity_of(const FileInfo& info) {
+  if (info.inode > 0) return fmt::format("{}:{}", info.device, info.inode);
+  const std::string absolute = file_system_for(info.uri).absolute(info.uri);
+  const std::filesystem::path name = std::filesystem::path(absolute).lexically_normal();
+  return name.has_filename() ? name : name.parent_path();  // "a/" is "a"
+}
 
 std::vector<DirectoryEntry> FileSystem::list_names(const std::string& uri) {
   std::vector<DirectoryEntry> entries;

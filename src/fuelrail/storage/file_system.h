@@ -24,6 +24,11 @@ struct FileInfo {
   uint64_t inode = 0;
 };
 
+// By which a file or directory is told from others: all names of one have the same, by links and as
+// file:// too. Where its inode is not known, its name, absolute and without `.` and `..`. Errors:
+// those of FileSystem::absolute.
+std::string identity_of(const FileInfo& info);
+
 struct DirectoryEntry {
   std::string name;
   bool is_directory = false;

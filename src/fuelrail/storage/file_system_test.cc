@@ -66,6 +66,17 @@ TEST(FileSystem, an_unknown_scheme_is_refused_with_the_nearest_one) {
   }
 }
 
+TEST(FileSystem, identity_without_an_inode_is_the_plain_name) {
+  const auto identity = [](const char* uri) { return identity_of({.uri = uri}); };
+  for (const char* uri : {"memory://a/b/", "memory://a//b", "memory:///a/./b"}) {
+    EXPECT_EQ(identity(uri), identity("memory://a/b")) << uri;
+  }
+  EXPECT_EQ(identity("memory:///"), identity("memory://"));
+  EXPECT_EQ(identity("/data/../data/x"), identity("/data/x"));
+  EXPECT_NE(identity("memory://a/b"), identity("memory://a"));
+  EXPECT_NE(identity("memory://a"), identity("/memory/a"));
+}
+
 TEST(FileSystem, join_uri_adds_one_slash) {
   EXPECT_EQ(join_uri("data", "a"), "data/a");
   EXPECT_EQ(join_uri("data/", "a"), "data/a");

@@ -129,6 +129,23 @@ TEST(LocalFileSystem, names_of_one_file_have_one_inode) {
   EXPECT_FALSE(same("y"));
 }
 
+TEST(LocalFileSystem, names_of_one_directory_have_one_identity) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory / "a/b");
+  std::filesystem::create_directory_symlink("a", directory / "link");
+  const auto identity = [](const std::string& uri) {
+    return identity_of(*local_file_system().stat(uri));
+  };
+  const std::string a = identity(directory / "a");
+  for (const std::string& uri :
+       {directory / "a/", directory / "a/b/..", directory / "link", directory / "link/",
+        "file://" + directory / "a", "file://localhost" + directory / "link/."}) {
+    EXPECT_EQ(identity(uri), a) << uri;
+  }
+  EXPECT_EQ(identity_of(local_file_system().list("file://" + directory.path()).front()), a);
+  EXPECT_NE(identity(directory / "a/b"), a);
+}
+
 TEST(LocalFileSystem, file_uris_hold_absolute_paths_of_this_machine) {
   EXPECT_TRUE(local_file_system().stat("file:///tmp").has_value());
   EXPECT_TRUE(local_file_system().stat("file://localhost/tmp").has_value());
