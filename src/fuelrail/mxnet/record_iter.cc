@@ -78,6 +78,7 @@ RecordOrderOptions order_options(const RecordIterOptions& options) {
           .indexed = !options.path_imgidx.empty(),
           .shuffle = options.shuffle,
           .seed = options.seed,
+          .detection = options.detection.has_value(),
           .shuffle_chunk_size = static_cast<uint64_t>(options.shuffle_chunk_size),
           .shuffle_chunk_seed = options.shuffle_chunk_seed,
           .batch_size = static_cast<uint64_t>(options.batch_size)};
