@@ -224,7 +224,7 @@ Options default_options(bool detection) {
   Options options;
   if (detection) {
     options.detection.emplace();
-    options.output.detection = true;
+    options.output.std = {0, 0, 0, 0};
   }
   return options;
 }

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import fuelrail as fr
-from fuelrail import _core
 from fuelrail.mxnet import io
 from mxnet_goldens import copied
 
@@ -112,13 +111,6 @@ def test_keywords_may_be_the_text_that_mxnet_makes_of_them(root: pathlib.Path) -
         plain = make(root, rand_crop=True, mean_r=12.5, rotate_list=[90], seed_aug=3, resize=40)
     assert len(whole(make(root, round_batch=1, shuffle="0", path_imgidx=None))) == 3
     assert len(whole(make(root, round_batch=np.bool_(True), mirror=np.bool_(False)))) == 3
-
-
-def test_every_default_is_said_where_the_keywords_are() -> None:
-    for iterator, detection in ((io.ImageRecordIter, False), (io.ImageDetRecordIter, True)):
-        said = (iterator.__doc__ or "").replace("\n", " ")
-        for name, _, _ in _core.record_parameters(detection):
-            assert name in said, name
 
 
 def test_random_numbers_are_the_same_for_any_threads_and_differ_between_epochs(

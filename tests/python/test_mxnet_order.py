@@ -63,6 +63,20 @@ def test_shuffles_are_mxnets_over_epochs(case: int, root: pathlib.Path) -> None:
         assert (found if isinstance(epoch[0], list) else flat(found)) == epoch
 
 
+def test_detection_has_shuffles_of_its_own(root: pathlib.Path) -> None:
+    for run in said("det_random/shuffles.json"):
+        iterator = io.ImageDetRecordIter(
+            path_imgrec=root / "det.rec",
+            data_shape=(3, 8, 8),
+            batch_size=3,
+            shuffle=True,
+            seed=run["seed"],
+        )
+        for epoch in run["epochs"]:
+            assert [batch.index.tolist() for batch in iterator] == epoch
+            iterator.reset()
+
+
 def test_reset_inside_an_epoch_begins_the_next_pass_at_its_beginning(root: pathlib.Path) -> None:
     reference = make(root, "image.rec", None, batch_size=24, shuffle=True)
     passes = [flat(labels(reference)) for _ in range(3)]

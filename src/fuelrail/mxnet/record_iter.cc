@@ -10,6 +10,7 @@
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/mxnet/det_augmenter.h"
 #include "fuelrail/mxnet/label_list.h"
+#include "fuelrail/mxnet/option_checks.h"
 #include "fuelrail/mxnet/record_files.h"
 #include "fuelrail/mxnet/record_order.h"
 #include "fuelrail/mxnet/record_sampler.h"
@@ -36,7 +37,6 @@ void check(const RecordIterOptions& options) {
   }
   check(options.data_shape);
   check_least("batch_size", options.batch_size, 1);
-  check_least("label_width", options.label_width, 1);
   check_least("num_parts", options.num_parts, 1);
   check_least("part_index", options.part_index, 0);
   check_least("shuffle_chunk_size", options.shuffle_chunk_size, 0);
@@ -50,9 +50,12 @@ void check(const RecordIterOptions& options) {
   check(options.output, options.data_shape);
   if (options.detection) {
     check(options.detection->augment, options.data_shape);
-    check_least("label_pad_width", options.detection->label_pad_width, 0);
+    const int64_t width = options.detection->label_width;
+    require_value(width == -1 || width >= 1, "label_width", "-1 (any), or at least 1", width);
+    check_least("label_pad_width", options.detection->label_pad_width, -1);
   } else {
     check(options.augment, options.data_shape);
+    check_least("label_width", options.label_width, 1);
   }
 }
 
@@ -78,6 +81,7 @@ RecordOrderOptions order_options(const RecordIterOptions& options) {
           .indexed = !options.path_imgidx.empty(),
           .shuffle = options.shuffle,
           .seed = options.seed,
+          .detection = options.detection.has_value(),
           .shuffle_chunk_size = static_cast<uint64_t>(options.shuffle_chunk_size),
           .shuffle_chunk_seed = options.shuffle_chunk_seed,
           .batch_size = static_cast<uint64_t>(options.batch_size)};
@@ -95,7 +99,8 @@ size_t label_numbers(const RecordWork& work, const OpenOptions& open) {
   const RecordIterOptions& options = work.options;
   if (!options.detection) return static_cast<size_t>(options.label_width);
   const auto longest = work.labels ? work.labels->widest() : work.files->most_labels(open);
-  const auto wanted = static_cast<uint64_t>(options.detection->label_pad_width);
+  const auto wanted =
+      static_cast<uint64_t>(std::max<int64_t>(0, options.detection->label_pad_width));
   if (wanted > 0 && wanted < longest) {
     throw InvalidArgumentError("`label_pad_width` is too small for the longest label",
                                {.expected = fmt::format("at least {}, or 0", longest),
@@ -168,6 +173,7 @@ std::shared_ptr<const MeanImage> mean_image(const RecordWork& work,
 
 struct ImageRecordIter::Impl {
   Impl(RecordIterOptions options, const OpenOptions& open) {
+    options.output.detection = options.detection.has_value();
     check(options);
     auto made = std::make_shared<RecordWork>();
     made->files = std::make_shared<const RecordFiles>(files_of(options.path_imgrec), open);

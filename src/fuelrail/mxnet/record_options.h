@@ -16,8 +16,9 @@ namespace fuelrail {
 // What ImageDetRecordIter has besides, in place of `label_width` and `augment`.
 struct DetectionOptions {
   DetOptions augment{};
-  int64_t label_width = -1;     // labels of an image in `path_imglist`; -1: as many as a row has
-  int64_t label_pad_width = 0;  // numbers a label is filled up to; 0: what the longest one needs
+  int64_t label_width = -1;  // labels of an image, exactly; -1: as many as it has
+  int64_t label_pad_width =
+      0;  // numbers a label is filled up to; 0, -1: what the longest one needs
   float label_pad_value = -1;
 };
 
@@ -42,7 +43,7 @@ struct RecordIterOptions {
   // Augmentation.
   AugmentOptions augment{};
   std::optional<DetectionOptions> detection{};
-  OutputOptions output{};
+  OutputOptions output{};  // its `detection` is whether there is the one above
   std::string mean_img{};  // becomes output.mean_image; made over the part where it is missing
   // With it, every sample's random numbers are MXNet's own of this seed, and come again in every
   // batch or chunk; without, the engine's: a function of (seed, epoch, position).

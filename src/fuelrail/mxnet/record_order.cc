@@ -123,7 +123,8 @@ RecordOrder::Maker RecordOrder::first_maker() const {
   std::vector<size_t> visits(ranges_.size());
   std::iota(visits.begin(), visits.end(), size_t{0});
   return {.next = 0,
-          .records = DmlcShuffle::of_records(options_.seed),
+          .records = options_.detection ? DmlcShuffle::of_detection_records(options_.seed)
+                                        : DmlcShuffle::of_records(options_.seed),
           .sub_parts = DmlcShuffle::of_sub_parts(options_.part_index, options_.num_parts,
                                                  ranges_.size(), options_.shuffle_chunk_seed),
           .visits = std::move(visits)};

@@ -26,6 +26,7 @@ struct RecordOrderOptions {
   bool indexed = false;
   bool shuffle = false;
   int64_t seed = 0;                 // of `shuffle`
+  bool detection = false;           // shuffle as ImageDetRecordIter does
   uint64_t shuffle_chunk_size = 0;  // MiB: visit so large sub-parts in random order; not if indexed
   int64_t shuffle_chunk_seed = 0;
   uint64_t batch_size = 1;

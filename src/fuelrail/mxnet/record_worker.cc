@@ -89,14 +89,17 @@ class RecordWorker final : public Worker {
     }
   }
 
+  void check_label_width(int64_t width) const {
+    if (labels_.size() == static_cast<size_t>(width)) return;
+    throw CorruptError(
+        "the record has another number of labels than `label_width` says",
+        {.expected = fmt::format("{}", width),
+         .found = fmt::format("{}", labels_.size()),
+         .remedy = "Set `label_width` to the labels that are packed, or give `path_imglist`"});
+  }
+
   void write_image(Task& task) {
-    if (labels_.size() != work_->label_numbers) {
-      throw CorruptError(
-          "the record has another number of labels than `label_width` says",
-          {.expected = fmt::format("{}", work_->label_numbers),
-           .found = fmt::format("{}", labels_.size()),
-           .remedy = "Set `label_width` to the labels that are packed, or give `path_imglist`"});
-    }
+    check_label_width(options_.label_width);
     std::memcpy(task.batch->row(RecordColumns::kLabel, task.row), labels_.data(),
                 labels_.size() * sizeof(float));
     const ImageInfo info = info_of_image();
@@ -107,6 +110,8 @@ class RecordWorker final : public Worker {
   }
 
   void write_detection(Task& task) {
+    const int64_t width = options_.detection->label_width;
+    if (width != -1) check_label_width(width);
     check_det_label(labels_);
     const ImageInfo info = info_of_image();
     Draws& draws = draws_.of(task.entry);

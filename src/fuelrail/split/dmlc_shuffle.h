@@ -19,6 +19,11 @@ class DmlcShuffle {
     return DmlcShuffle(static_cast<int64_t>(111 + static_cast<uint64_t>(seed)));
   }
 
+  // The same of ImageDetRecordIter, which has other orders.
+  static DmlcShuffle of_detection_records(int64_t seed) {
+    return DmlcShuffle(static_cast<int64_t>(233 + static_cast<uint64_t>(seed)));
+  }
+
   // The shuffle of a part's sub-parts: InputSplitShuffle.
   static DmlcShuffle of_sub_parts(uint64_t part, uint64_t nsplit, uint64_t shuffle_parts,
                                   int64_t seed);

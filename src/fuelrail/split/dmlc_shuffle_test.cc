@@ -54,6 +54,8 @@ TEST(DmlcShuffle, sub_parts_have_a_seed_of_their_own) {
   EXPECT_EQ(DmlcShuffle::of_sub_parts(1, 2, 3, 7).permutation(100),
             DmlcShuffle(666 + 1 + 2 + 3 + 7).permutation(100));
   EXPECT_EQ(DmlcShuffle::of_records(5).permutation(100), DmlcShuffle(116).permutation(100));
+  EXPECT_EQ(DmlcShuffle::of_detection_records(5).permutation(100),
+            DmlcShuffle(238).permutation(100));
   EXPECT_EQ(DmlcShuffle(-1).permutation(100), DmlcShuffle(0xFFFFFFFF).permutation(100));
 }
 

@@ -19,9 +19,10 @@ struct ImageSet {
   std::shared_ptr<const Container> container;
 };
 
-// `count` JPEGs between 24 and 63 pixels a side; labels count from 0, ids are 1000 + index. The
-// record at `broken`, if any, holds bytes that are no image.
-inline ImageSet make_image_set(const std::string& uri, size_t count, size_t broken = SIZE_MAX) {
+// `count` JPEGs between 24 and 63 pixels a side; labels count from 0, or are all `labels`; ids are
+// 1000 + index. The record at `broken`, if any, holds bytes that are no image.
+inline ImageSet make_image_set(const std::string& uri, size_t count, size_t broken = SIZE_MAX,
+                               const std::vector<float>& labels = {}) {
   ImageSet set;
   {
     file_system_for(uri).make_directory(uri.substr(0, uri.rfind('/')));
@@ -35,8 +36,8 @@ inline ImageSet make_image_set(const std::string& uri, size_t count, size_t brok
       const Bytes image =
           i == broken ? as_bytes("these bytes are no image") : Bytes(set.jpegs.back());
       std::vector<std::byte> payload;
-      const float label = static_cast<float>(i);
-      append_image_record(1000 + i, {&label, 1}, image, payload);
+      const std::vector<float> number{static_cast<float>(i)};
+      append_image_record(1000 + i, labels.empty() ? number : labels, image, payload);
       writer.append(payload);
     }
     sink->commit();

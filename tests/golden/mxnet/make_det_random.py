@@ -4,7 +4,8 @@
 
 One decoding thread, so that one generator (seed 233) serves all records in the order of the file, epoch after epoch.
 `configs.json`: the arguments of each configuration. `NAME.npz`: `data` (uint8: without mean, std and scale all values
-are whole) and `label`, the rows of three epochs one after the other.
+are whole) and `label`, the rows of three epochs one after the other. `shuffles.json`: orders of shuffled epochs, as the
+ids of each batch.
 """
 
 import json
@@ -106,7 +107,26 @@ def rows_of(arguments):
     return np.concatenate(data), np.concatenate(label)
 
 
+def shuffled(seed):
+    iterator = mx.io.ImageDetRecordIter(
+        path_imgrec=str(HERE / "det.rec"),
+        data_shape=(3, 8, 8),
+        batch_size=3,
+        preprocess_threads=1,
+        verbose=False,
+        shuffle=True,
+        seed=seed,
+    )
+    epochs = []
+    for _ in range(EPOCHS):
+        epochs.append([batch.index.tolist() for batch in iterator])
+        iterator.reset()
+    return {"seed": seed, "epochs": epochs}
+
+
 def main():
+    shuffles = [shuffled(seed) for seed in (0, 5)]
+    (HERE / "det_random" / "shuffles.json").write_text(json.dumps(shuffles) + "\n")
     configs = {}
     for name, arguments in CONFIGS.items():
         arguments = {

@@ -239,7 +239,8 @@ class ImageRecordIter(_RecordIter):
         max_shear_ratio, max_random_scale, min_random_scale, max_aspect_ratio, min_aspect_ratio: of the same affine
             map. Default: 0, 1, 1, 0, None.
         max_img_size, min_img_size: limits to what it makes. Default: 1e10, 0.
-        pad: pixels of border on each side. Default: 0. fill_value: of border and map, 0 to 255. Default: 255.
+        pad: pixels of border on each side. Default: 0.
+        fill_value: of border and map, 0 to 255. Default: 255.
         random_resized_crop, max_random_area, min_random_area: a crop of random area, and of an aspect ratio by the
             limits above, resized to the shape. Default: False, 1, 1.
         max_crop_size, min_crop_size: a square of random side, resized to the shape. Default: -1, -1, off.
@@ -250,8 +251,9 @@ class ImageRecordIter(_RecordIter):
         mirror, rand_mirror: left and right exchanged: always; for one half. Default: False.
         mean_img: a mean image's file, subtracted pixel by pixel; where it is missing it is made from this part's
             images, and written. Default: none.
-        mean_r, mean_g, mean_b, mean_a, std_r, std_g, std_b, std_a, scale: float32 is (pixel - mean) * scale / std,
-            of pixels in 0 to 255; int8 is pixel - mean, cut to -128 to 127; uint8 is the pixel. Default: 0, 1, 1.
+        mean_r, mean_g, mean_b, mean_a: float32 is (pixel - mean) * scale / std, of pixels in 0 to 255; int8 is
+            pixel - mean, cut to -128 to 127; uint8 is the pixel. Default: 0.
+        std_r, std_g, std_b, std_a, scale: as there. Default: 1.
         max_random_contrast, max_random_illumination: of floats, a factor and an addend. Default: 0.
         augmenter: called with each batch's images, a NumPy array (batch, channels, height, width), after all of
             the above; returns one of the same shape and type. In C++: AugmentOptions::stages. Default: none.
@@ -295,35 +297,47 @@ class ImageDetRecordIter(_RecordIter):
     columns in use, length of the label, the label, then label_pad_value.
 
     Dataset:
-        path_imgrec ("./data/imgrec.rec"), path_imglist, data_shape, num_parts, part_index, shuffle,
-        shuffle_chunk_size, shuffle_chunk_seed, seed: as ImageRecordIter's; there is no path_imgidx.
-        label_width: numbers of a row of path_imglist. Default: -1, whatever it has.
-        label_pad_width: numbers that labels are filled up to. Default: 0: as many as the longest label of all parts.
+        path_imgrec: as ImageRecordIter's. Default: "./data/imgrec.rec".
+        path_imglist, data_shape, num_parts, part_index, shuffle, shuffle_chunk_size, shuffle_chunk_seed, seed: as
+            ImageRecordIter's; there is no path_imgidx.
+        label_width: numbers of an image's label, packed or listed; another number is an error. Default: -1, any.
+        label_pad_width: numbers that labels are filled up to; 0 and -1: as many as the longest label of all parts.
+            Default: 0.
         label_pad_value: what fills them. Default: -1.
     Batch:
         batch_size, round_batch: as ImageRecordIter's.
     Augmentation, in the order in which it takes place:
         aug_seq: "det_aug_default".
-        inter_method, resize: as ImageRecordIter's. Default: 1, -1.
-        max_random_hue, max_random_saturation, max_random_illumination, max_random_contrast: at most so much, with
-            probabilities random_hue_prob, random_saturation_prob, random_illumination_prob, random_contrast_prob.
+        inter_method, resize: as ImageRecordIter's.
+        max_random_hue, max_random_saturation, max_random_illumination, max_random_contrast: at most so much.
             Default: 0.
+        random_hue_prob, random_saturation_prob, random_illumination_prob, random_contrast_prob: with these
+            probabilities. Default: 0.
         rand_mirror_prob: probability of an exchange of left and right. Default: 0.
-        rand_pad_prob, max_pad_scale, fill_value: the image in a canvas of up to so many times its sides.
-            Default: 0, 1, 127.
-        rand_crop_prob, num_crop_sampler, min_crop_scales, max_crop_scales, min_crop_aspect_ratios,
-        max_crop_aspect_ratios, min_crop_overlaps, max_crop_overlaps, min_crop_sample_coverages,
-        max_crop_sample_coverages, min_crop_object_coverages, max_crop_object_coverages, max_crop_trials: samplers of
-            crops that objects must satisfy; each a list of one value a sampler, or one for all. Default: 0, 1, and
-            0 and 1 (aspect ratios 1 and 1), 25.
+        rand_pad_prob, max_pad_scale: probability of a canvas, of up to so many times the image's sides. Default: 0, 1.
+        fill_value: of the canvas, 0 to 255. Default: 127.
+        rand_crop_prob, num_crop_sampler: probability of a crop, by so many samplers. Default: 0, 1.
+        min_crop_scales, max_crop_scales: sides, relative to the image's. These and the following lists have one value
+            a sampler, or one for all. Default: 0, 1.
+        min_crop_aspect_ratios, max_crop_aspect_ratios: width / height, in pixels. Default: 1.
+        min_crop_overlaps, max_crop_overlaps: intersection over union with an object. Default: 0, 1.
+        min_crop_sample_coverages, max_crop_sample_coverages: intersection over the crop's area. Default: 0, 1.
+        min_crop_object_coverages, max_crop_object_coverages: intersection over the object's area; one object must
+            satisfy all three. Default: 0, 1.
+        max_crop_trials: tries of a sampler. Default: 25.
         crop_emit_mode, emit_overlap_thresh: which objects a crop keeps: "center", those whose centre it holds, or
             "overlap", those of which it holds more than the threshold. Default: "center", 0.3.
         resize_mode: "force" to the shape, "shrink" what is too large, "fit" as large as fits. Default: "force".
-        mean_img, mean_r, mean_g, mean_b, mean_a, std_r, std_g, std_b, std_a, scale: (pixel - mean) / std * scale;
-            dtype is float32 only. Default: none, 0, 1, 1.
+        mean_img: as ImageRecordIter's; not used if a mean_* is above 0.
+        mean_r, mean_g, mean_b, mean_a: (pixel - mean) / std * scale, if one of them is above 0. Default: 0.
+        std_r, std_g, std_b, std_a: as there; what is not above 0 divides by nothing. Default: 0.
+        scale: as there. Default: 1.
         augmenter: as ImageRecordIter's; it sees no boxes.
-    Backend and auxiliary: preprocess_threads, prefetch_buffer, dtype, ctx, device_id, verbose, data_name, label_name:
-        as ImageRecordIter's.
+    Backend:
+        preprocess_threads, prefetch_buffer, ctx, device_id: as ImageRecordIter's.
+        dtype: "float32" only. Default: float32.
+    Auxiliary:
+        verbose, data_name, label_name: as ImageRecordIter's.
 
     Errors: as ImageRecordIter's; CorruptError, with file, record and offset, for a label that is none.
     """
