@@ -1,4 +1,5 @@
-"""Whether ImageRecordIter gives what MXNet 1.9.1's own gives: order, labels and every pixel, on real photographs.
+"""Whether ImageRecordIter and ImageDetRecordIter give what MXNet 1.9.1's own give: order, labels and every pixel, on real
+photographs.
 
     ./run bench mxnet_equality [--photographs N]
 
@@ -24,6 +25,13 @@ SHAPE = {"data_shape": [3, 160, 160], "batch_size": 32, "resize": 192, "dtype": 
 INDEX = {"path_imgidx": True}
 CROPS = {"rand_crop": True, "rand_mirror": True, "seed_aug": 7}
 HLS = {"random_h": 36, "random_s": 50, "random_l": 50}
+DETECTION = {
+    "iterator": "ImageDetRecordIter",
+    "data_shape": [3, 160, 160],
+    "batch_size": 32,
+    "mean_r": 123.675,
+    "std_r": 58.395,
+}
 JITTER = {"brightness": 0.3, "contrast": 0.3, "saturation": 0.3}
 CASES: dict[str, dict[str, Any]] = {
     "in order": SHAPE,
@@ -69,25 +77,39 @@ CASES: dict[str, dict[str, Any]] = {
         "std_g": 57.12,
         "std_b": 57.375,
     },
+    "detection": DETECTION,
+    "detection, fitted": DETECTION | {"resize_mode": "fit", "label_pad_width": 24},
+    "detection, shuffled in chunks": DETECTION | {"shuffle": True, "seed": 3},
+    "detection, shuffled by chunks, a part of two": DETECTION
+    | {"shuffle": True, "shuffle_chunk_size": 4, "num_parts": 2, "part_index": 1},
 }
 
 
 def pack(photographs: int) -> pathlib.Path:
+    """One file of a label an image, and one of a label header and a box or two."""
     folder = WORK / f"equality-{photographs}"
     folder.mkdir(parents=True, exist_ok=True)
     names = sorted(path.name for path in SAMPLE.glob("*.JPEG"))[:photographs]
-    listing = folder / "all.lst"
-    listing.write_text("".join(f"{i}\t{i}\t{name}\n" for i, name in enumerate(names)))
+    boxes = ["2\t5\t{}\t0.1\t0.2\t0.6\t0.9", "\t7\t0.25\t0.0\t1.0\t0.5"]
     fuelrail = str(pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail")
-    command = [fuelrail, "pack", str(listing), str(folder / "all.rec"), "--root", str(SAMPLE)]
-    subprocess.run([*command, "--overwrite"], check=True, stderr=subprocess.DEVNULL)
+    for kind, labels in (("one", ["{}", ""]), ("boxes", boxes)):
+        listing = folder / f"{kind}.lst"
+        listing.write_text(
+            "".join(
+                f"{i}\t{labels[0].format(i)}{labels[1] if i % 3 == 0 else ''}\t{name}\n"
+                for i, name in enumerate(names)
+            )
+        )
+        command = [fuelrail, "pack", str(listing), str(folder / f"{kind}.rec")]
+        options = ["--root", str(SAMPLE), "--overwrite"]
+        subprocess.run([*command, *options], check=True, stderr=subprocess.DEVNULL)
     return folder
 
 
 def rows_of(who: str, python: str, folder: pathlib.Path) -> dict[str, list[dict[str, Any]]]:
     cases, out = folder / "cases.json", folder / f"{who}.json"
     cases.write_text(json.dumps(CASES))
-    command = [python, str(PEERS / "mxnet_rows.py"), who, str(folder / "all.rec")]
+    command = [python, str(PEERS / "mxnet_rows.py"), who, str(folder)]
     environment = {**os.environ, "MXNET_CPU_WORKER_NTHREADS": "1"}
     subprocess.run([*command, str(cases), str(out)], check=True, env=environment)
     found: dict[str, list[dict[str, Any]]] = json.loads(out.read_text())

@@ -1,6 +1,6 @@
-"""What ImageRecordIter gives: mxnet|fuelrail FILE.rec CASES.json OUT. Every batch's bytes go into a hash, its labels are kept.
+"""What MXNet's iterators give: mxnet|fuelrail FOLDER CASES.json OUT. Every batch's bytes go into a hash, its labels are kept.
 
-CASES.json: {case: keywords}. OUT becomes {case: [{"labels": [...], "pad": ..., "rows": [sha256 of each row]}, ...]}, two epochs each.
+CASES.json: {case: keywords, and the iterator's name, where it is not ImageRecordIter}. OUT becomes {case: [{"labels": [...], "pad": ..., "rows": [sha256 of each row]}, ...]}, two epochs each.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ import numpy as np
 
 
 def main() -> None:
-    who, path, cases, out = sys.argv[1:5]
+    who, folder, cases, out = sys.argv[1:5]
     if who == "mxnet":
-        from mxnet.io import ImageRecordIter
+        from mxnet import io
     else:
-        from fuelrail.mxnet.io import ImageRecordIter
+        from fuelrail.mxnet import io
     results = {}
     for case, keywords in json.loads(pathlib.Path(cases).read_text()).items():
+        name = keywords.pop("iterator", "ImageRecordIter")
+        stem = f"{folder}/{'one' if name == 'ImageRecordIter' else 'boxes'}"
         if "path_imgidx" in keywords:
-            keywords["path_imgidx"] = str(pathlib.Path(path).with_suffix(".idx"))
-        batches = ImageRecordIter(path_imgrec=path, verbose=False, **keywords)
+            keywords["path_imgidx"] = stem + ".idx"
+        batches = getattr(io, name)(path_imgrec=stem + ".rec", verbose=False, **keywords)
         found = []
         for epoch in range(2):
             if epoch:
