@@ -1,6 +1,6 @@
-// `fuelrail pack` ended at many moments, by Ctrl-C and by a kill. The moments are the changes of
-// the output folder (the k-th of them, for every k) and points in time; what is asserted is only
-// what must hold at any moment.
+// `fuelrail pack` and `im2rec` ended at many moments, by Ctrl-C and by a kill. The moments are the
+// changes of the output folder (the k-th of them, for every k) and points in time; what is asserted
+// is only what must hold at any moment.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -16,6 +16,7 @@
 
 #include "command.h"
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/testing/photograph_folder.h"
 #include "fuelrail/testing/photographs.h"
 #include "fuelrail/testing/temporary_directory.h"
 
@@ -246,6 +247,64 @@ TEST_P(CommandKilled, an_interrupt_that_is_ignored_stays_ignored) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, CommandKilled, ::testing::Values("x.rec", "x.ffr"));
+
+// Packs a list of 40 photographs, with --resume.
+class Im2recKilled : public PhotographFolder {
+ protected:
+  using Files = std::map<std::string, std::string>;
+
+  Im2recKilled() {
+    for (uint64_t i = 0; i < 40; ++i) put_photograph(std::to_string(i) + ".jpg", 90, 120, i);
+    EXPECT_EQ(run_command({"im2rec", out("x"), photos(), "--list"}).code, 0);
+  }
+
+  std::vector<std::string> command(const std::vector<std::string>& more) const {
+    std::vector<std::string> words{"im2rec", out("x"), photos(),  "--num-thread",
+                                   "2",      "-q",     "--resume"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  void reset() const {
+    for (const std::string& name : names_in(out())) {
+      if (name != "x.lst") std::filesystem::remove(out(name));
+    }
+  }
+
+  // Every `step`-th change is the one at which a run is ended; the next run goes on.
+  void end_at_changes(int signal, int step, const std::vector<std::string>& more) const {
+    ASSERT_EQ(run_command(command(more)).code, 0);
+    const Files expected = outputs();
+    int ended = 0;
+    for (int k = 1; k < 1000; k += step) {
+      reset();
+      FolderWatch watch(out());
+      Command first(command(more));
+      const bool in_time = watch.wait_for(k, first);
+      first.send(signal);
+      const CommandResult result = first.wait();
+      ended += result.signal == SIGKILL || result.code == 128 + signal ? 1 : 0;
+      const CommandResult next = run_command(command(more));
+      EXPECT_EQ(next.code, 0) << k << next.err;
+      EXPECT_TRUE(outputs() == expected) << k;
+      if (!in_time) break;
+    }
+    EXPECT_GT(ended, 0);
+  }
+};
+
+// PNGs take long enough for the journal to be written meanwhile.
+TEST_F(Im2recKilled, the_same_command_goes_on_after_a_kill_at_any_change) {
+  end_at_changes(SIGKILL, 6, {"--resize", "120", "--encoding", ".png"});
+}
+
+TEST_F(Im2recKilled, the_same_command_goes_on_with_its_parts) {
+  end_at_changes(SIGKILL, 11, {"--resize", "64", "--nsplit", "3"});
+}
+
+TEST_F(Im2recKilled, the_same_command_goes_on_after_an_interrupt) {
+  end_at_changes(SIGINT, 4, {"--resize", "64"});
+}
 
 }  // namespace
 }  // namespace fuelrail

@@ -1,4 +1,5 @@
-// `fuelrail im2rec`, `merge`, and parts and resuming of `pack`.
+// `fuelrail im2rec`. What MXNet's own tool makes of the same command lines is in
+// tests/python/test_im2rec_command.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +18,8 @@ namespace {
 using testing::call;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using testing::Said;
 using ::testing::StartsWith;
 
@@ -25,6 +28,18 @@ class Im2rec : public Packer {
   Said im2rec(const std::string& prefix, std::vector<std::string> options) const {
     options.insert(options.begin(), {"im2rec", out(prefix), photos()});
     return call(options);
+  }
+
+  // A list of all photographs in the folders' order.
+  void list_photos(const std::string& prefix) const {
+    ASSERT_EQ(im2rec(prefix, {"--list", "--recursive", "--no-shuffle"}).code, 0);
+  }
+
+  // Records, index and sidecar.
+  void expect_same_files(const std::string& stem, const std::string& expected) const {
+    for (const char* end : {".rec", ".idx", ".rec.frx"}) {
+      EXPECT_EQ(file_contents(out(stem) + end), file_contents(out(expected) + end)) << end;
+    }
   }
 };
 
@@ -92,12 +107,26 @@ TEST_F(Im2rec, options_go_as_mxnets_do) {
   EXPECT_EQ(records.at(1).id, 6u);
   EXPECT_THAT(records.at(1).labels, ElementsAre(3, 4));
   EXPECT_THAT(records.at(0).image, StartsWith("\x89PNG"));
-  EXPECT_EQ(im2rec("x", {"--color", "2"}).code, 2);
+  for (const char* color : {"2", "-2", "x", "0.5"}) {
+    EXPECT_EQ(im2rec("x", {"--color", color}).code, 2) << color;
+  }
+  for (const char* method : {"5", "8", "11", "32", "-1"}) {
+    EXPECT_EQ(im2rec("x", {"--inter-method", method}).code, 2) << method;
+  }
   EXPECT_EQ(im2rec("x", {"--encoding", ".bmp"}).code, 2);
   EXPECT_EQ(im2rec("x", {"--quality", "0", "--overwrite"}).code, 2);
   EXPECT_EQ(im2rec("x", {"-q"}).code, 3);  // it is there
   EXPECT_EQ(im2rec("x", {"-q", "--overwrite"}).code, 0);
   EXPECT_THAT(records_of(out("x.rec")).at(1).labels, ElementsAre(3));
+}
+
+TEST_F(Im2rec, lists_that_cannot_be_are_refused) {
+  for (const char* option : {"--train-ratio", "--test-ratio"}) {
+    EXPECT_EQ(im2rec("x", {"--list", "--recursive", option, "1.5"}).code, 2) << option;
+  }
+  EXPECT_EQ(im2rec("x", {"--list", "--recursive", "--exts", "jpg"}).code, 2);
+  EXPECT_EQ(im2rec("x", {"--list", "--recursive", "--chunks", "0"}).code, 2);
+  EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
 TEST_F(Im2rec, what_cannot_be_read_is_named_and_the_exit_code_says_so) {
@@ -113,36 +142,62 @@ TEST_F(Im2rec, what_cannot_be_read_is_named_and_the_exit_code_says_so) {
   EXPECT_THAT(within.out, HasSubstr("11 records"));
 }
 
-TEST_F(Im2rec, parts_are_packed_on_their_own_and_merged) {
-  ASSERT_EQ(call({"pack", photos(), out("whole.rec"), "-q"}).code, 0);
-  for (const char* part : {"0", "1", "2"}) {
-    const Said said = call({"pack", photos(), out("p.rec"), "--nsplit", "3", "--part", part, "-q"});
+TEST_F(Im2rec, parts_that_are_made_on_their_own_are_merged_into_the_file_of_one_run) {
+  for (const char* prefix : {"whole", "p"}) list_photos(prefix);
+  ASSERT_EQ(im2rec("whole", {"--resize", "16", "-q"}).code, 0);
+  for (const char* part : {"2", "0", "1"}) {  // one machine each
+    const Said said = im2rec("p", {"--resize", "16", "--nsplit", "3", "--part", part, "-q"});
     ASSERT_EQ(said.code, 0) << said.err;
+    EXPECT_THAT(said.out, HasSubstr("p.part00" + std::string(part) + ".rec: 4 records"));
   }
   const Said merged = call({"merge", out("m.rec"), out("p.part000.rec"), out("p.part001.rec"),
                             out("p.part002.rec"), "-q"});
   EXPECT_EQ(merged.code, 0) << merged.err;
   EXPECT_THAT(merged.out, HasSubstr("m.rec: 12 records"));
-  for (const char* end : {".rec", ".idx", ".rec.frx"}) {
-    EXPECT_EQ(file_contents(out("m") + end), file_contents(out("whole") + end)) << end;
+  expect_same_files("m", "whole");
+}
+
+TEST_F(Im2rec, all_parts_in_one_go_are_those_that_are_made_on_their_own) {
+  for (const char* prefix : {"p", "q"}) list_photos(prefix);
+  ASSERT_EQ(im2rec("p", {"--pass-through", "--nsplit", "2", "-q"}).code, 0);
+  ASSERT_EQ(im2rec("q", {"--pass-through", "--nsplit", "2", "--part", "1", "-q"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(out("q.part000.rec")));
+  expect_same_files("q.part001", "p.part001");
+}
+
+TEST_F(Im2rec, every_list_of_the_prefix_is_split) {
+  ASSERT_EQ(im2rec("train", {"--list", "--recursive", "--chunks", "2"}).code, 0);
+  ASSERT_EQ(im2rec("train", {"--pass-through", "--nsplit", "2", "--part", "0", "-q"}).code, 0);
+  for (const char* name : {"train_0.part000.rec", "train_1.part000.rec"}) {
+    EXPECT_EQ(records_of(out(name)).size(), 3u) << name;
   }
-  EXPECT_EQ(call({"merge", out("m.rec"), out("p.part000.rec"), "-q"}).code, 3);
-  const Said twice = call({"merge", out("n.rec"), out("p.part000.rec"), out("p.part000.rec")});
-  EXPECT_EQ(twice.code, 2);
-  EXPECT_THAT(twice.err, HasSubstr("the file is to be merged twice"));
-  EXPECT_EQ(call({"merge", out("m.rec")}).code, 2);
+}
+
+TEST_F(Im2rec, parts_that_cannot_be_are_refused) {
+  list_photos("x");
+  EXPECT_EQ(im2rec("x", {"--nsplit", "2", "--part", "2", "-q"}).code, 2);
+  EXPECT_EQ(im2rec("x", {"--part", "1", "-q"}).code, 2);
+  EXPECT_EQ(im2rec("x", {"--nsplit", "13", "-q"}).code, 2);
+  EXPECT_EQ(im2rec("x", {"--nsplit", "0", "-q"}).code, 2);
+  EXPECT_THAT(names_in(out()), ElementsAre("x.lst"));
 }
 
 TEST_F(Im2rec, a_run_that_failed_goes_on_with_resume) {
-  const std::string whole = file_contents(photo("cat dog/2.jpg"));
+  for (const char* prefix : {"x", "whole"}) list_photos(prefix);
+  ASSERT_EQ(im2rec("whole", {"--resize", "16", "-q"}).code, 0);
+  const std::string last = file_contents(photo("cat dog/2.jpg"));
   write_file(photo("cat dog/2.jpg"), "no image");
-  EXPECT_EQ(call({"pack", photos(), out("x.rec"), "--resume", "-q"}).code, 1);
-  EXPECT_THAT(names_in(out()),
-              ElementsAre("x.rec.errors.jsonl", "x.rec.journal.partial", "x.rec.partial"));
-  write_file(photo("cat dog/2.jpg"), whole);
-  EXPECT_EQ(call({"pack", photos(), out("x.rec"), "--resume", "-q"}).code, 0);
-  EXPECT_THAT(names_in(out()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
-  EXPECT_EQ(records_of(out("x.rec")).size(), 12u);
+  const std::vector<std::string> options{"--resize", "16", "--max-errors", "0", "--resume", "-q"};
+  EXPECT_EQ(im2rec("x", options).code, 1);
+  EXPECT_FALSE(std::filesystem::exists(out("x.rec")));
+  EXPECT_THAT(names_in(out()), IsSupersetOf({"x.rec.journal.partial", "x.rec.partial"}));
+  write_file(photo("cat dog/2.jpg"), last);
+  std::filesystem::remove(photo("ant/0.jpg"));  // what is written already is not read again
+  const Said said = im2rec("x", options);
+  EXPECT_EQ(said.code, 0) << said.err;
+  expect_same_files("x", "whole");
+  EXPECT_THAT(names_in(out()), ElementsAre("whole.idx", "whole.lst", "whole.rec", "whole.rec.frx",
+                                           "x.idx", "x.lst", "x.rec", "x.rec.frx"));
 }
 
 TEST_F(Im2rec, what_is_done_already_is_a_success_with_resume) {
@@ -154,8 +209,12 @@ TEST_F(Im2rec, what_is_done_already_is_a_success_with_resume) {
   EXPECT_THAT(said.out, HasSubstr("there already as this job makes it\n" + out("train_1.rec")));
   EXPECT_EQ(im2rec("train", {"--resize", "17", "-q", "--resume"}).code, 3);
   EXPECT_EQ(im2rec("train", {"--resize", "16", "-q"}).code, 3);
-  EXPECT_EQ(call({"pack", photos(), out("x.rec"), "--nsplit", "3", "--part", "1", "-q"}).code, 0);
-  const Said parts = call({"pack", photos(), out("x.rec"), "--nsplit", "3", "-q", "--resume"});
+}
+
+TEST_F(Im2rec, a_part_that_is_done_already_is_a_success_with_resume) {
+  list_photos("x");
+  EXPECT_EQ(im2rec("x", {"--nsplit", "3", "--part", "1", "-q"}).code, 0);
+  const Said parts = im2rec("x", {"--nsplit", "3", "-q", "--resume"});
   EXPECT_EQ(parts.code, 0) << parts.err;
   EXPECT_THAT(parts.out, HasSubstr("there already as this job makes it\n" + out("x.part002.rec")));
 }

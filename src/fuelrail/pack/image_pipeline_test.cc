@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <vector>
+
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/orientation.h"
@@ -205,18 +209,40 @@ TEST(ImagePipeline, grey_is_one_channel_in_either_encoding) {
   }
 }
 
-TEST(ImagePipeline, random_steps_depend_on_the_seed_and_the_place_alone) {
+TEST(ImagePipeline, random_transforms_depend_on_the_seed_and_the_place_alone) {
   const std::vector<std::byte> jpeg = make_jpeg(90, 120, 5);
   const auto made = [&](uint64_t seed, uint64_t place) {
-    const ImageSteps steps{.shorter_side = 40,
-                           .rule = ResizeRule::kRandom,
-                           .stages = {Transforms{RandomCrop{.size = {16, 16}}}},
-                           .seed = seed};
+    const ImageSteps steps{.stages = {Transforms{RandomCrop{.size = {16, 16}}}}, .seed = seed};
     return copied(ImagePipeline(steps).prepare(jpeg, place));
   };
   EXPECT_EQ(made(1, 2), made(1, 2));
   EXPECT_NE(made(1, 2), made(2, 2));
   EXPECT_NE(made(1, 2), made(1, 3));
+}
+
+// Of each of the first 40 places which of the five it was.
+std::vector<int> rules_of_places(uint64_t seed) {
+  const std::vector<std::byte> jpeg = make_jpeg(90, 120, 5);
+  const auto resized = [&](ResizeRule rule, uint64_t place) {
+    const ImageSteps steps{
+        .shorter_side = 40, .rule = rule, .encoding = ImageEncoding::kPng, .seed = seed};
+    return copied(ImagePipeline(steps).prepare(jpeg, place));
+  };
+  std::vector<std::vector<std::byte>> fixed;
+  for (int rule = 0; rule < 5; ++rule) fixed.push_back(resized(static_cast<ResizeRule>(rule), 0));
+  std::vector<int> rules;
+  for (uint64_t place = 0; place < 40; ++place) {
+    const auto found = std::find(fixed.begin(), fixed.end(), resized(ResizeRule::kRandom, place));
+    rules.push_back(static_cast<int>(found - fixed.begin()));  // 5: none of them
+  }
+  return rules;
+}
+
+TEST(ImagePipeline, a_random_interpolation_is_any_of_the_five_by_the_seed_and_the_place) {
+  const std::vector<int> rules = rules_of_places(1);
+  EXPECT_EQ(std::set<int>(rules.begin(), rules.end()), (std::set<int>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(rules_of_places(1), rules);
+  EXPECT_NE(rules_of_places(2), rules);
 }
 
 TEST(ImagePipeline, a_function_may_change_size_and_channels) {

@@ -1,38 +1,73 @@
 // What a packing holds in memory, whatever the number of images, when the disk is slow.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "fuelrail/pack/image_pipeline.h"
 #include "fuelrail/pack/packer.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
+#include "fuelrail/testing/photographs.h"
+#include "fuelrail/testing/turnstile.h"
 
-namespace fuelrail {
 namespace {
 
-// Bytes of images that have been read and not written.
+// Bytes that are held, and the most that ever were.
 class Meter {
  public:
-  void read(uint64_t bytes) {
-    const int64_t held = held_ += static_cast<int64_t>(bytes);
-    int64_t most = most_.load();
+  void add(int64_t bytes) {
+    const int64_t held = held_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    int64_t most = most_.load(std::memory_order_relaxed);
     while (held > most && !most_.compare_exchange_weak(most, held)) {
     }
   }
-  void wrote(uint64_t bytes) { held_ -= static_cast<int64_t>(bytes); }
-  int64_t most() const { return most_.load(); }
+  int64_t held() const { return held_.load(std::memory_order_relaxed); }
+  int64_t most() const { return most_.load(std::memory_order_relaxed); }
+  void forget_most() { most_ = held(); }
 
  private:
   std::atomic<int64_t> held_{0};
   std::atomic<int64_t> most_{0};
 };
+
+}  // namespace
+
+#ifndef FUELRAIL_SANITIZED  // which have allocators of their own
+
+// All that the program holds by `new`: pixels, encoded images, payloads.
+static constinit Meter heap;
+
+// g++ inlines one of the two and then misses it.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+void* operator new(size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  heap.add(static_cast<int64_t>(::malloc_usable_size(memory)));
+  return memory;
+}
+void operator delete(void* memory) noexcept {
+  heap.add(-static_cast<int64_t>(::malloc_usable_size(memory)));
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept { ::operator delete(memory); }
+
+#endif
+
+namespace fuelrail {
+namespace {
+
+constexpr int kThreads = 4;
+constexpr int64_t kWaiting = int64_t{64} << 20;  // what ordered_work.h lets wait
 
 class MeteredSource final : public Source {
  public:
@@ -41,7 +76,7 @@ class MeteredSource final : public Source {
   uint64_t size_bytes() const override { return inner_->size_bytes(); }
   const std::string& uri() const override { return inner_->uri(); }
   void read(uint64_t offset, MutableBytes into) const override {
-    meter_.read(into.size());
+    meter_.add(static_cast<int64_t>(into.size()));
     inner_->read(offset, into);
   }
   MappedBytes map() const override { return inner_->map(); }
@@ -51,7 +86,8 @@ class MeteredSource final : public Source {
   Meter& meter_;
 };
 
-// Takes a millisecond for every large write, and keeps none of its bytes.
+// Keeps none of its bytes. The first large write takes until as much waits as ever may, and then
+// long enough for more to come; every other takes a millisecond.
 class SlowSink final : public Sink {
  public:
   SlowSink(std::string uri, Meter& meter) : uri_(std::move(uri)), meter_(meter) {}
@@ -59,8 +95,12 @@ class SlowSink final : public Sink {
   void write(Bytes bytes) override {
     position_ += bytes.size();
     if (bytes.size() < 100'000) return;
+    if (!std::exchange(filled_, true)) {
+      within_patience([&] { return meter_.held() >= kWaiting; });
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    meter_.wrote(bytes.size());
+    meter_.add(-static_cast<int64_t>(bytes.size()));
   }
   uint64_t position() const override { return position_; }
   void rewrite(uint64_t, Bytes) override {}
@@ -75,6 +115,7 @@ class SlowSink final : public Sink {
   std::string uri_;
   Meter& meter_;
   uint64_t position_ = 0;
+  bool filled_ = false;
 };
 
 class MeteredFileSystem final : public FileSystem {
@@ -82,7 +123,7 @@ class MeteredFileSystem final : public FileSystem {
   explicit MeteredFileSystem(Meter& meter) : meter_(meter) {}
   std::shared_ptr<const Source> open(const std::string& uri) override {
     auto source = memory_file_system().open(uri);
-    if (!uri.ends_with(".jpg")) return source;
+    if (!uri.ends_with(".raw")) return source;
     return std::make_shared<MeteredSource>(std::move(source), meter_);
   }
   std::shared_ptr<const Source> open_lazily(const FileInfo& info, const std::string& as) override {
@@ -107,33 +148,74 @@ class MeteredFileSystem final : public FileSystem {
   Meter& meter_;
 };
 
-TEST(PackerMemory, a_slow_disk_bounds_what_waits_and_not_the_number_of_images) {
-  constexpr uint64_t kImageBytes = uint64_t{1} << 20;
-  constexpr int kImages = 1'000;
-  constexpr int kThreads = 4;
-  const std::string folder = "memory://packer_memory_test";
-  memory_file_system().make_directory(folder);
-  const auto keep = [&](const std::string& name, Bytes bytes) {
-    const auto sink = memory_file_system().create(folder + "/" + name);
+// Packs the same image again and again. `meter` gets the bytes of what is read of an `image.raw`,
+// and of what is written.
+class PackerMemory : public ::testing::Test {
+ protected:
+  PackerMemory() { memory_file_system().make_directory(folder_); }
+
+  void keep(const std::string& name, Bytes bytes) const {
+    const auto sink = memory_file_system().create(folder_ + "/" + name);
     sink->write(bytes);
     sink->commit();
-  };
-  keep("image.jpg", std::vector<std::byte>(kImageBytes));
-  std::string list;  // the same image, again and again
-  for (int i = 0; i < kImages; ++i) list += std::to_string(i) + "\t0\timage.jpg\n";
-  keep("x.lst", as_bytes(list));
-
-  Meter meter;
-  MeteredFileSystem metered(meter);
-  {
-    const FileSystemOverride instead("memory", metered);
-    const PackResult result =
-        pack(folder + "/x.lst", folder + "/x.rec", {.verify_images = false, .threads = kThreads});
-    EXPECT_EQ(result.files.at(0).records, static_cast<uint64_t>(kImages));
   }
-  constexpr int64_t kWaiting = int64_t{64} << 20;
-  EXPECT_LE(meter.most(), kWaiting + (kThreads + 1) * static_cast<int64_t>(kImageBytes));
-  EXPECT_GT(meter.most(), kWaiting / 2) << "the disk was not slow";
+
+  void pack_often(const std::string& image, int images, PackOptions options) {
+    std::string list;
+    for (int i = 0; i < images; ++i) list += std::to_string(i) + "\t0\t" + image + "\n";
+    keep("x.lst", as_bytes(list));
+    options.threads = kThreads;
+    MeteredFileSystem metered(meter_);
+    const FileSystemOverride instead("memory", metered);
+    const PackResult result = pack(folder_ + "/x.lst", folder_ + "/x.rec", options);
+    EXPECT_EQ(result.files.at(0).records, static_cast<uint64_t>(images));
+  }
+
+  // Those that wait, one more for each thread, and one that is being written.
+  void expect_bounded(size_t image_bytes) const {
+    EXPECT_LE(meter_.most(), kWaiting + (kThreads + 1) * static_cast<int64_t>(image_bytes));
+    EXPECT_GE(meter_.most(), kWaiting) << "the disk was not slow";
+  }
+
+  std::string folder_ = "memory://packer_memory_test";
+  Meter meter_;
+};
+
+TEST_F(PackerMemory, a_slow_disk_bounds_what_waits_and_not_the_number_of_images) {
+  constexpr size_t kImageBytes = size_t{1} << 20;
+  keep("image.raw", std::vector<std::byte>(kImageBytes));
+  pack_often("image.raw", 400, {.verify_images = false});
+  expect_bounded(kImageBytes);
+}
+
+TEST_F(PackerMemory, a_slow_disk_bounds_what_is_decoded_and_encoded) {
+  const std::vector<std::byte> jpeg = make_jpeg(500, 700, 1);
+  ImageSteps steps{.shorter_side = 600, .encoding = ImageEncoding::kPng, .quality = 0};
+  const size_t image_bytes = ImagePipeline(steps).prepare(jpeg, 0).size();
+  keep("image.jpg", jpeg);
+  steps.stages = {PixelFunction([&](ConstImageView from, OwnedPixels& to) {  // it is decoded
+    meter_.add(static_cast<int64_t>(image_bytes));
+    to.pixels.assign(from.data, from.data + from.height * from.width * from.channels);
+    to.size = from.size();
+    to.channels = from.channels;
+  })};
+  for (const int images : {100, 300}) {
+    meter_.forget_most();
+#ifdef FUELRAIL_SANITIZED
+    pack_often("image.jpg", images, {.images = steps});
+    expect_bounded(image_bytes);
+#else
+    const int64_t before = heap.held();
+    heap.forget_most();
+    pack_often("image.jpg", images, {.images = steps});
+    expect_bounded(image_bytes);
+    // Each thread has the image as it was read, decoded, resized, left the function and was
+    // encoded.
+    constexpr int64_t kInWork = 5 * kThreads;
+    const auto most = kWaiting + (kInWork + kThreads + 1) * static_cast<int64_t>(image_bytes);
+    EXPECT_LE(heap.most() - before, most) << images;
+#endif
+  }
 }
 
 }  // namespace
