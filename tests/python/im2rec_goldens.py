@@ -10,6 +10,7 @@ from fuelrail.mxnet import recordio
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "mxnet"
 RUNS: dict[str, Any] = json.loads((GOLDEN / "im2rec" / "runs.json").read_text())
+del RUNS["r48as_is_jpg"]  # alpha as JPEG: MXNet drops it in silence, and here it is an error
 
 
 def read(path: pathlib.Path) -> list[bytes]:
@@ -37,7 +38,7 @@ def put_images(folder: pathlib.Path) -> pathlib.Path:
 
 def params_of(arguments: list[str]) -> dict[str, Any]:
     """MXNet's command line as `dataset_params`; its defaults differ from the proposal's."""
-    params: dict[str, Any] = {"color": 1, "max_errors": 1}
+    params: dict[str, Any] = {"color": 1}
     words = iter(arguments)
     for word in words:
         name = word.removeprefix("--").replace("-", "_")

@@ -35,7 +35,7 @@ def shape_of(image: bytes) -> list[int]:
 
 
 @pytest.mark.filterwarnings("ignore:.*lines have several labels")
-@pytest.mark.parametrize("name", [name for name in RUNS if name != "r48as_is_jpg"])
+@pytest.mark.parametrize("name", RUNS)
 def test_a_run_gives_the_records_that_mxnets_gives(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
