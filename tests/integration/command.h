@@ -6,9 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "fuelrail/testing/temporary_directory.h"
@@ -59,6 +63,14 @@ class Command {
   // for.)
   void send(int signal) { ::kill(child_, signal); }
 
+  // And waits until it has arrived: a signal that is still pending swallows the next of its kind.
+  void deliver(int signal) {
+    send(signal);
+    while (is_pending(signal) && !has_ended()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
   // Whether it has ended, without waiting.
   bool has_ended() const {
     siginfo_t info{};
@@ -79,6 +91,14 @@ class Command {
   }
 
  private:
+  bool is_pending(int signal) const {
+    constexpr std::string_view kKey = "ShdPnd:";  // proc(5)
+    const std::string status = file_contents("/proc/" + std::to_string(child_) + "/status");
+    const uint64_t pending =
+        std::stoull(status.substr(status.find(kKey) + kKey.size()), nullptr, 16);
+    return (pending >> (signal - 1) & 1) != 0;
+  }
+
   int open_for_writing(const char* name) const {
     return ::open((directory_ / name).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   }

@@ -1,10 +1,12 @@
 // `fuelrail pack` and `im2rec` ended at many moments, by Ctrl-C and by a kill. The moments are the
 // changes of the output folder (the k-th of them, for every k) and points in time; what is asserted
 // is only what must hold at any moment.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 
 #include <array>
 #include <chrono>
@@ -156,10 +158,10 @@ class CommandKilled : public ::testing::TestWithParam<const char*> {
       FolderWatch watch(out());
       Command command(arguments_);
       const bool in_time = watch.wait_for(k, command);
-      for (int i = 0; i < signals; ++i) command.send(signal);
+      for (int i = 0; i < signals; ++i) command.deliver(signal);
       const CommandResult result = command.wait();
       if (result.signal == signal) {  // its work was done, and its signals the system's own again
-        EXPECT_TRUE(contents() == expected_ || contents() == old_) << k;
+        EXPECT_TRUE(contents() == expected_ || (signals > 1 && contents() == old_)) << k;
       } else if (result.code == 128 + signal) {
         ++interrupted;
         EXPECT_THAT(result.err, StartsWith("fuelrail: interrupted: what was begun is removed"));

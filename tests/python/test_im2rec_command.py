@@ -12,7 +12,7 @@ import pytest
 
 import fuelrail as fr
 from fuelrail.mxnet import im2rec, recordio
-from im2rec_goldens import GOLDEN, RUNS, params_of, put_images, read
+from im2rec_goldens import GOLDEN, RUNS, params_of, put_images, read, run_of
 
 LISTS: dict[str, Any] = json.loads((GOLDEN / "lists" / "lists.json").read_text())
 
@@ -54,9 +54,9 @@ def test_a_run_makes_what_mxnets_makes_and_python_too(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     """Whose pixels test_mxnet_im2rec.py compares with MXNet's."""
-    run = RUNS[name]
+    lines, run = run_of(name)
     listed = tmp_path / "x.lst"
-    listed.write_bytes((GOLDEN / "im2rec" / run["list"]).read_bytes())
+    listed.write_text(lines)
     assert command(listed.with_suffix(""), images, *run["arguments"], "-q") == 0
     params = params_of(run["arguments"]) | {"root": images}
     im2rec(listed, None, params, tmp_path / "python.rec")

@@ -19,7 +19,7 @@ import fuelrail as fr
 from conftest import encoded, photograph, pixels
 from fuelrail import transforms
 from fuelrail.mxnet import Compose, im2rec, recordio
-from im2rec_goldens import GOLDEN, RUNS, params_of, put_images, read
+from im2rec_goldens import GOLDEN, RUNS, params_of, put_images, read, run_of
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +39,11 @@ def shape_of(image: bytes) -> list[int]:
 def test_a_run_gives_the_records_that_mxnets_gives(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    run = RUNS[name]
-    out = tmp_path / "out.rec"
+    lines, run = run_of(name)
+    listed, out = tmp_path / "x.lst", tmp_path / "out.rec"
+    listed.write_text(lines)
     params = params_of(run["arguments"]) | {"root": images}
-    assert im2rec(GOLDEN / "im2rec" / run["list"], None, params, out) == str(out)
+    assert im2rec(listed, None, params, out) == str(out)
     ours = [recordio.unpack(payload) for payload in read(out)]
     expected = run["records"]
     assert [header.id for header, _ in ours] == [record["id"] for record in expected]

@@ -16,9 +16,9 @@ namespace fuelrail {
 // What ImageDetRecordIter has besides, in place of `label_width` and `augment`.
 struct DetectionOptions {
   DetOptions augment{};
-  int64_t label_width = -1;  // labels of an image, exactly; -1: as many as it has
-  int64_t label_pad_width =
-      0;  // numbers a label is filled up to; 0, -1: what the longest one needs
+  // How many numbers of a row of `path_imglist` count, and what every packed label has; -1: any.
+  int64_t label_width = -1;
+  int64_t label_pad_width = 0;  // what a label is filled up to; 0, -1: what the longest one needs
   float label_pad_value = -1;
 };
 

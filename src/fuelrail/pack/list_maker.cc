@@ -59,6 +59,10 @@ void check_options(const ListOptions& options) {
   }
 }
 
+void check_going(const ListOptions& options, const std::string& uri) {
+  if (options.keep_going && !options.keep_going()) throw StateError("interrupted", {.path = uri});
+}
+
 class ImageFinder {
  public:
   ImageFinder(std::string root, const ListOptions& options)
@@ -86,9 +90,7 @@ class ImageFinder {
            .expected = fmt::format("at most {} below the root", kMaxDepth),
            .remedy = "Look for a link that leads back into its own folder, and remove it"});
     }
-    if (options_.keep_going && !options_.keep_going()) {
-      throw StateError("interrupted", {.path = root_});
-    }
+    check_going(options_, root_);
     std::vector<std::string> folders_below;
     bool labelled = false;
     for (const FileInfo& info : file_system_.list(folder)) {
@@ -159,6 +161,7 @@ std::string list_uri(const std::string& prefix, uint64_t chunk, const Share& sha
 void refuse_existing(const std::string& prefix, const ListOptions& options) {
   if (options.overwrite) return;
   for (uint64_t chunk = 0; chunk < options.chunks; ++chunk) {
+    check_going(options, prefix);
     for (const Share& share : shares_of(0, options)) {
       const std::string uri = list_uri(prefix, chunk, share, options);
       if (is_file(uri)) throw_existing(uri);
@@ -200,6 +203,7 @@ MadeLists make_lists(const std::string& prefix, const std::string& root,
          .remedy = options.recursive ? "Check the path and the extensions"
                                      : "Look into the folders below too: recursive"});
   }
+  refuse_existing(prefix, options);  // what came meanwhile, before any is written
   if (options.shuffle) PythonRandom(kShuffleSeed).shuffle(found.rows);
   MadeLists made{.uris = {}, .folders = {}, .images = found.rows.size()};
   if (options.recursive) made.folders = std::move(found.folders);

@@ -142,10 +142,10 @@ struct PackResult {
 // begins anew, but where an output is there: then it is an error, and what was left stays. The
 // order of the source, its ids, labels and paths, are part of what must be the same.
 //
-// Memory: at most 64 MiB of images that wait for their turn, the pixels and bytes of one image a
-// thread, 20 bytes a record and 16 an image; with `resume` 8 more, and of an output that is
-// compared 8 more and up to 27 at its end; and what is known of the source: its names, and of a
-// list the labels and 32 bytes a line.
+// Memory: at most 64 MiB of images that wait for their turn, and the one whose turn is next; the
+// pixels and bytes of one image a thread, 20 bytes a record and 16 an image; with `resume` 8 more,
+// and of an output that is compared 8 more and up to 27 at its end; and what is known of the
+// source: its names, and of a list the labels and 32 bytes a line.
 //
 // Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);
 // IoError (also: the output is there and `overwrite` is not given; another pack is writing it);

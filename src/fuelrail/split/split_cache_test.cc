@@ -231,6 +231,7 @@ class CacheAmongFiles : public ::testing::Test {
     std::filesystem::create_directories(in + "/deep");
     std::filesystem::create_directories(out + "/deep");
   }
+  void TearDown() override { std::filesystem::current_path(working_directory); }
   std::string refusal(const std::string& list, const std::string& cache) const {
     return refusal_of<InvalidArgumentError>([&] { InputSplit(list + "#" + cache, options); });
   }
@@ -247,6 +248,7 @@ class CacheAmongFiles : public ::testing::Test {
     }
     std::filesystem::remove(cache);
   }
+  const std::filesystem::path working_directory = std::filesystem::current_path();
   TemporaryDirectory directory;
   const std::string in = directory / "in";
   const std::string out = directory / "out";
@@ -349,14 +351,12 @@ TEST_F(CacheAmongFiles, empty_file_of_the_list_is_none_for_it) {
 }
 
 TEST_F(CacheAmongFiles, relative_names_are_of_the_working_directory) {
-  const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(in);
   for (const std::string& list : {std::string("."), in, "file://" + in, std::string("./.*")}) {
     expect_would_be_read(list, "c");
     expect_would_be_read(list, "./c");
   }
   expect_is_taken("x.txt", "c");
-  std::filesystem::current_path(before);
 }
 
 TEST_F(CacheAmongFiles, memory_has_them_too) {

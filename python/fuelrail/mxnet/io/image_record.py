@@ -300,7 +300,8 @@ class ImageDetRecordIter(_RecordIter):
         path_imgrec: as ImageRecordIter's. Default: "./data/imgrec.rec".
         path_imglist, data_shape, num_parts, part_index, shuffle, shuffle_chunk_size, shuffle_chunk_seed, seed: as
             ImageRecordIter's; there is no path_imgidx.
-        label_width: numbers of an image's label, packed or listed; another number is an error. Default: -1, any.
+        label_width: how many numbers of a row of path_imglist count; a packed label of another length is an error.
+            Default: -1, any.
         label_pad_width: numbers that labels are filled up to; 0 and -1: as many as the longest label of all parts.
             Default: 0.
         label_pad_value: what fills them. Default: -1.
