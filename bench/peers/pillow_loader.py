@@ -18,7 +18,7 @@ import struct
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -29,29 +29,27 @@ MEAN = torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)
 STD = torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
 
 
-def random_box(width: int, height: int) -> tuple[int, int, int, int]:
-    """torchvision's RandomResizedCrop.get_params with its defaults; left, top, right, bottom."""
-    for _ in range(10):
-        area = width * height * random.uniform(0.08, 1.0)
-        aspect = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
-        w, h = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
-        if 0 < w <= width and 0 < h <= height:
-            top, left = random.randint(0, height - h), random.randint(0, width - w)
-            return left, top, left + w, top + h
-    side = min(width, height)
-    left, top = (width - side) // 2, (height - side) // 2
-    return left, top, left + side, top + side
+def torchvision_sides(area: float) -> tuple[float, float]:
+    """As RandomResizedCrop.get_params with its defaults; width, height."""
+    area *= random.uniform(0.08, 1.0)
+    aspect = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
+    return math.sqrt(area * aspect), math.sqrt(area / aspect)
 
 
-def mxnet_box(width: int, height: int) -> tuple[int, int, int, int]:
-    """MXNet's random_resized_crop of the same limits (docs/mxnet_augmentation.md), and the middle where no try fits; left,
-    top, right, bottom."""
+def mxnet_sides(area: float) -> tuple[float, float]:
+    """As random_resized_crop of the same limits (docs/mxnet_augmentation.md); width, height."""
+    area *= random.uniform(0.08, 1.0)
+    aspect = random.uniform(3 / 4, 4 / 3)
+    sides = math.sqrt(area * aspect), math.sqrt(area / aspect)
+    return sides if random.random() <= 0.5 else sides[::-1]
+
+
+def random_box(
+    width: int, height: int, sides: Callable[[float], tuple[float, float]]
+) -> tuple[int, int, int, int]:
+    """The first box of ten that fits, or the square in the middle; left, top, right, bottom."""
     for _ in range(10):
-        area = width * height * random.uniform(0.08, 1.0)
-        aspect = random.uniform(3 / 4, 4 / 3)
-        h, w = round(math.sqrt(area / aspect)), round(math.sqrt(area * aspect))
-        if random.random() > 0.5:
-            h, w = w, h
+        w, h = map(round, sides(width * height))
         if 0 < w <= width and 0 < h <= height:
             left, top = random.randint(0, width - w), random.randint(0, height - h)
             return left, top, left + w, top + h
@@ -102,10 +100,10 @@ class Photographs(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
         image = Image.open(io.BytesIO(encoded)).convert("RGB")
         shape = (self._side, self._side)
         if self._as_mxnet:  # not antialiased
-            box = mxnet_box(image.width, image.height)
+            box = random_box(image.width, image.height, mxnet_sides)
             crop = image.transform(shape, Image.Transform.EXTENT, box, Image.Resampling.BILINEAR)
         else:
-            crop = image.crop(random_box(image.width, image.height))
+            crop = image.crop(random_box(image.width, image.height, torchvision_sides))
             crop = crop.resize(shape, Image.Resampling.BILINEAR)
         if random.random() < 0.5:
             crop = crop.transpose(Image.Transpose.FLIP_LEFT_RIGHT)

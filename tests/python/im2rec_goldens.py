@@ -6,6 +6,8 @@ import json
 import pathlib
 from typing import Any
 
+import numpy as np
+
 from fuelrail.mxnet import recordio
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "mxnet"
@@ -24,15 +26,25 @@ def read(path: pathlib.Path) -> list[bytes]:
     return records
 
 
-def run_of(name: str) -> tuple[str, dict[str, Any]]:
-    """The list of a run, and the run. Both are without what cannot be a JPEG."""
+def put_run(name: str, folder: pathlib.Path) -> tuple[pathlib.Path, dict[str, Any]]:
+    """Writes a run's list. Returns: its path, and the run. Both are without what cannot be a JPEG."""
     run = RUNS[name]
     lines = (GOLDEN / "im2rec" / run["list"]).read_text().splitlines(keepends=True)
-    if name != NO_JPEG[0]:
-        return "".join(lines), run
-    kept = [record for record in run["records"] if record["id"] != NO_JPEG[1]]
-    lines = [line for line in lines if int(line.split("\t")[0]) != NO_JPEG[1]]
-    return "".join(lines), run | {"records": kept}
+    if name == NO_JPEG[0]:
+        lines = [line for line in lines if int(line.split("\t")[0]) != NO_JPEG[1]]
+        run = run | {"records": [one for one in run["records"] if one["id"] != NO_JPEG[1]]}
+    (folder / "x.lst").write_text("".join(lines))
+    return folder / "x.lst", run
+
+
+def check_headers(path: pathlib.Path, run: dict[str, Any]) -> list[bytes]:
+    """Ids, flags and labels are those that MXNet packed. Returns: the images."""
+    ours = [recordio.unpack(payload) for payload in read(path)]
+    assert [header.id for header, _ in ours] == [record["id"] for record in run["records"]]
+    assert [header.flag for header, _ in ours] == [record["flag"] for record in run["records"]]
+    for (header, _), record in zip(ours, run["records"], strict=True):
+        np.testing.assert_array_equal(header.label, np.float32(record["label"]))
+    return [image for _, image in ours]
 
 
 def put_images(folder: pathlib.Path) -> pathlib.Path:

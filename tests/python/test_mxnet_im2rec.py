@@ -19,7 +19,7 @@ import fuelrail as fr
 from conftest import encoded, photograph, pixels
 from fuelrail import transforms
 from fuelrail.mxnet import Compose, im2rec, recordio
-from im2rec_goldens import GOLDEN, RUNS, params_of, put_images, read, run_of
+from im2rec_goldens import GOLDEN, RUNS, check_headers, params_of, put_images, put_run, read
 
 
 @pytest.fixture(scope="module")
@@ -39,21 +39,16 @@ def shape_of(image: bytes) -> list[int]:
 def test_a_run_gives_the_records_that_mxnets_gives(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    lines, run = run_of(name)
-    listed, out = tmp_path / "x.lst", tmp_path / "out.rec"
-    listed.write_text(lines)
+    listed, run = put_run(name, tmp_path)
+    out = tmp_path / "out.rec"
     params = params_of(run["arguments"]) | {"root": images}
     assert im2rec(listed, None, params, out) == str(out)
-    ours = [recordio.unpack(payload) for payload in read(out)]
     expected = run["records"]
-    assert [header.id for header, _ in ours] == [record["id"] for record in expected]
-    assert [header.flag for header, _ in ours] == [record["flag"] for record in expected]
-    for (header, image), record in zip(ours, expected, strict=True):
-        np.testing.assert_array_equal(header.label, np.float32(record["label"]))
+    for image, record in zip(check_headers(out, run), expected, strict=True):
         if name == "pass":
             continue
         if record["id"] != 467 or record["stored_shape"][2:]:  # 16 bits become 8
-            assert shape_of(image) == record["stored_shape"], header.id
+            assert shape_of(image) == record["stored_shape"], record["id"]
     index = (tmp_path / "out.idx").read_text().splitlines()
     assert [int(line.split("\t")[0]) for line in index] == [record["id"] for record in expected]
     if name in ("pass", "labels1_pack"):
