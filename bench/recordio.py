@@ -4,10 +4,10 @@
     ./run bench recordio --quick         fewer rounds, fewer records: a look, not a result
 
 The job: shuffled by the index, random-resized-crop 224 (bilinear, not antialiased: OpenCV's), mirror, mean and deviation,
-float32 NCHW batches of 256, on the photographs as they are and packed with `--resize 256`; all read the same file. ImageRecordIter is
-one program for both (bench/peers/image_record_iter.py); MXNet 1.9.1 has an environment of its own (.cache/peers/mxnet) and the threads that it
-gives itself: one on two cores, whatever is asked for. What a ratio and its spread are, bench/loader.py says. Results go to
-bench/results/recordio-<cpu>-<date>.json and .md.
+float32 NCHW batches of 256, on the photographs as they are and packed with `--resize 256`; all read the same file.
+ImageRecordIter is one program for both (bench/peers/image_record_iter.py); MXNet 1.9.1 has an environment of its own
+(.cache/peers/mxnet) and the threads that it gives itself: one on two cores, whatever is asked for. What a ratio and its spread
+are, bench/loader.py says. Results go to bench/results/recordio-<cpu>-<date>.json and .md.
 """
 
 from __future__ import annotations
