@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.mxnet.io.decimals import read_decimal
 from fuelrail.options import file_name, integer, nearest, real, shown, typed
 
 # Taken, and without effect here; with the values that MXNet takes, where it takes only some.
@@ -64,10 +66,12 @@ def _read(name: str, kind: str, value: Any) -> Any:
         return None if value is None else file_name(f"`{name}`", value)
     if kind.startswith("one of "):
         return None if _is_none(value) else _choice(name, kind.split()[2:], value)
-    if kind.endswith(" or None"):
-        return None if _is_none(value) else _in_bits(name, _read(name, kind.split()[0], value))
+    if kind == "float or None":
+        return None if _is_none(value) else _number(name, value)
+    if kind == "int or None":
+        return None if _is_none(value) else _in_bits(name, _whole(name, value))
     if kind == "shape":
-        shape = _listed(name, value, "int")
+        shape = _listed(name, value, _whole)
         if len(shape) != 3:
             raise InvalidArgumentError(
                 f"`{name}` has not three numbers",
@@ -76,8 +80,8 @@ def _read(name: str, kind: str, value: Any) -> Any:
             )
         return tuple(shape)
     if kind in ("ints", "floats"):
-        return _listed(name, value, kind.removesuffix("s"))
-    return {"bool": _truth, "int": _whole, "float": _number}[kind](name, value)
+        return _listed(name, value, _whole if kind == "ints" else _number)
+    return {"bool": _truth, "int": _whole, "float": _decimal}[kind](name, value)
 
 
 def _is_none(value: Any) -> bool:
@@ -108,16 +112,33 @@ def _whole(name: str, value: Any) -> int:
     return number
 
 
-def _in_bits(name: str, value: Any) -> Any:
-    """A seed of MXNet's is an int of 32 bits; floats are as they are."""
-    if isinstance(value, int) and not -(1 << 31) <= value < 1 << 31:
+def _in_bits(name: str, value: int) -> int:
+    """A seed of MXNet's is an int of 32 bits."""
+    if not -(1 << 31) <= value < 1 << 31:
         raise InvalidArgumentError(
             f"`{name}` is out of range", expected="from -2**31 to 2**31 - 1", found=shown(value)
         )
     return value
 
 
+def _decimal(name: str, value: Any) -> float:
+    """What dmlc reads in `str(value)`, which is how MXNet hands a parameter on."""
+    number = read_decimal(str(value))
+    if number is None:
+        if isinstance(value, str):
+            raise ArgumentTypeError(f"`{name}` is not a number", found=typed(value))
+        return _number(name, value)  # True, a tensor, a fraction; or no number at all
+    if math.isinf(number):
+        raise InvalidArgumentError(
+            f"`{name}` is out of range",
+            expected="0, or from 1.2e-38 to 3.4e38",
+            found=shown(value),
+        )
+    return number
+
+
 def _number(name: str, value: Any) -> float:
+    """The nearest float: what MXNet reads in lists, and where None is a value."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str):
@@ -128,7 +149,7 @@ def _number(name: str, value: Any) -> float:
     return real(f"{name}", value)
 
 
-def _listed(name: str, value: Any, kind: str) -> list[Any]:
+def _listed(name: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]:
     """A sequence, a number for a list of one, or the text of either, as `(3, 224, 224)` or `1,2`."""
     items: Any = value
     if isinstance(value, str):
@@ -142,7 +163,7 @@ def _listed(name: str, value: Any, kind: str) -> list[Any]:
         items = list(items)
     except TypeError:
         raise ArgumentTypeError(f"`{name}` is no list of numbers", found=typed(value)) from None
-    return [_read(name, kind, item) for item in items]
+    return [read(name, item) for item in items]
 
 
 def _choice(name: str, names: tuple[str, ...] | list[str], value: Any) -> str:
