@@ -153,10 +153,10 @@ void print_text(const Json& report, const char* things, const Stats& stats, Cons
   const Json& loader = report["loader"];
   const Json& limit = report["limit"];
   const auto line = [&console](std::string_view name, const std::string& value) {
-    console.print(fmt::format("  {:<12} {}\n", name, value));
+    console.print_line(fmt::format("  {:<12} {}", name, value));
   };
-  console.print(fmt::format("{}: {}\n", report["path"].get<std::string>(),
-                            counted(report["records"].get<uint64_t>(), "record")));
+  console.print_line(fmt::format("{}: {}", report["path"].get<std::string>(),
+                                 counted(report["records"].get<uint64_t>(), "record")));
   line("job", job_text(report["settings"]));
   line("loader", fmt::format("{} {}/s, {:.1f} MB/s read (first batch after {:.2f} s)",
                              whole(loader["records_per_second"]), things,
@@ -167,7 +167,7 @@ void print_text(const Json& report, const char* things, const Stats& stats, Cons
                    whole(limit["records_per_second"]), things,
                    counted(limit["held_records"].get<uint64_t>(), "record"),
                    100 * report["share_of_limit"].get<double>()));
-  console.print("\n" + to_table(stats) + "\n\n");
+  console.write(as_bytes("\n" + to_table(stats) + "\n\n"));
   line("bottleneck", report["bottleneck"].get<std::string>());
   line("suggestion", report["suggestion"].get<std::string>());
 }
@@ -199,7 +199,7 @@ int run(const Arguments& arguments, Console& console) {
   }
   const Json report = report_on(arguments, *container, measured);
   if (arguments.json) {
-    console.print(to_text(report) + "\n");
+    console.print_line(to_text(report));
   } else {
     print_text(report, things, measured.loader.stats, console);
   }

@@ -119,7 +119,7 @@ int run(const Arguments& arguments, Console& console) {
         {.found = fmt::to_string(records.size()), .remedy = "Name a folder with -o"});
   } else if (arguments.output.empty()) {
     reader.give(records[0], reader.read(records[0]),
-                [&console](Bytes bytes) { console.print(bytes); });
+                [&console](Bytes bytes) { console.write(bytes); });
   } else {
     write_file(reader, records[0], reader.read(records[0]), arguments.output);
   }

@@ -97,9 +97,9 @@ int run(int argc, const char* const* argv, Console& console) {
     app.parse(argc, argv);
     code = action(console);
   } catch (const CLI::CallForHelp&) {
-    console.print(app.help());
+    console.write(as_bytes(app.help()));
   } catch (const CLI::CallForVersion&) {
-    console.print(std::string(kVersion) + "\n");
+    console.print_line(kVersion);
   } catch (const CLI::ParseError& error) {
     explain(app, error);
   }

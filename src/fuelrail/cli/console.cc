@@ -12,6 +12,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/signals.h"
+#include "fuelrail/cli/terminal_text.h"
 #include "fuelrail/cli/text.h"
 
 namespace fuelrail::cli {
@@ -54,8 +55,12 @@ Console::Console()
     : out_is_terminal_(::isatty(STDOUT_FILENO) == 1),
       error_is_terminal_(::isatty(STDERR_FILENO) == 1) {}
 
-void Console::print(std::string_view text) {
-  gathered_ += text;
+void Console::print_line(std::string_view line) {
+  write(as_bytes(escaped_for_terminal(line) + "\n"));
+}
+
+void Console::write(Bytes bytes) {
+  gathered_ += as_text(bytes);
   if (out_is_terminal_ || gathered_.size() >= kGatherBytes) flush();
 }
 
@@ -72,15 +77,13 @@ void Console::flush() {
 
 void Console::say(std::string_view text) {
   clear_status();
-  std::string line = fmt::format("fuelrail: {}", text);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  line += '\n';
-  write_all(STDERR_FILENO, line);  // nobody is left to tell when this fails
+  // Nobody is left to tell when this fails.
+  write_all(STDERR_FILENO, fmt::format("fuelrail: {}\n", escaped_for_terminal(text)));
 }
 
 void Console::show_status(std::string_view text) {
   if (!error_is_terminal_) return;
-  write_all(STDERR_FILENO, fmt::format("\r{}\x1b[K", text));
+  write_all(STDERR_FILENO, fmt::format("\r{}\x1b[K", escaped_for_terminal(text)));
   status_shown_ = true;
 }
 

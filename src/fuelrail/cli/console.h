@@ -1,5 +1,6 @@
 // What the command says: results on standard output, everything else, a line at a time, on standard
-// error. The only place of fuelrail that prints.
+// error. The only place of fuelrail that prints, and the one that escapes what could control a
+// terminal (terminal_text.h), wherever its words go.
 #pragma once
 
 #include <chrono>
@@ -32,17 +33,21 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  // To standard output, gathered. Errors: IoError, ReaderHasGone, Interrupted.
-  void print(std::string_view text);
-  void print(Bytes bytes) { print(as_text(bytes)); }
+  // To standard output, gathered: `line`, escaped, line ends too, and a line end. Errors: IoError,
+  // ReaderHasGone, Interrupted.
+  void print_line(std::string_view line);
 
-  // Writes what was gathered. Errors: as print.
+  // The same of bytes as they are: contents of records, and text of the command's own. Errors: as
+  // print_line.
+  void write(Bytes bytes);
+
+  // Writes what was gathered. Errors: as print_line.
   void flush();
 
-  // "fuelrail: <text>" on standard error; line ends in `text` become spaces.
+  // "fuelrail: <text>" on standard error, a line, escaped as by print_line.
   void say(std::string_view text);
 
-  // One line on standard error that the next one replaces, on a terminal only.
+  // One line on standard error that the next one replaces, on a terminal only. Escaped.
   void show_status(std::string_view text);
   void clear_status();
   bool has_status_line() const { return error_is_terminal_; }

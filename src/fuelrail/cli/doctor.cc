@@ -21,6 +21,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/doctor_machine.h"
+#include "fuelrail/cli/json_text.h"
 #include "fuelrail/cli/text.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/storage/read_queue.h"
@@ -183,22 +184,22 @@ std::string spoken(std::string name) {
 void print_text(const Json& report, Console& console) {
   for (const auto& [section, facts] : report.items()) {
     if (!facts.is_object()) continue;
-    console.print(spoken(section) + "\n");
+    console.print_line(spoken(section));
     for (const auto& [name, value] : facts.items()) {
       const std::string text = value_text(name, value);
-      if (!text.empty()) console.print(fmt::format("  {:<18} {}\n", spoken(name), text));
+      if (!text.empty()) console.print_line(fmt::format("  {:<18} {}", spoken(name), text));
     }
   }
   const Json& advice = report["advice"];
-  console.print(advice.empty() ? "Nothing holds fuelrail back here.\n" : "advice\n");
-  for (const Json& line : advice) console.print("  " + line.get<std::string>() + "\n");
+  console.print_line(advice.empty() ? "Nothing holds fuelrail back here." : "advice");
+  for (const Json& line : advice) console.print_line("  " + line.get<std::string>());
 }
 
 int run(const Arguments& arguments, Console& console) {
   Json report = report_on(arguments.path);
   report["advice"] = advice_on(report);
   if (arguments.json) {
-    console.print(report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    console.print_line(to_text(report));
   } else {
     print_text(report, console);
   }

@@ -62,7 +62,7 @@ int make(const Arguments& arguments, Console& console) {
   options.keep_going = [] { return !interrupted(); };
   const MadeLists made = make_lists(arguments.prefix, arguments.root, options);
   for (size_t label = 0; label < made.folders.size(); ++label) {
-    console.print(made.folders[label] + " " + std::to_string(label) + "\n");
+    console.print_line(made.folders[label] + " " + std::to_string(label));
   }
   for (const std::string& uri : made.uris) console.say(uri + " is made");
   return kOk;

@@ -35,7 +35,7 @@ int run(const Arguments& arguments, Console& console) {
     options.warn = [&console](const std::string& text) { console.say("warning: " + text); };
     location = build_sidecar(arguments.uri, options);
   }
-  console.print(location.uri + "\n");
+  console.print_line(location.uri);
   return kOk;
 }
 

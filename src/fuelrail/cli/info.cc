@@ -144,7 +144,7 @@ void print_json(const std::string& uri, const Container& container, const Findin
                 Console& console) {
   const Fingerprint fingerprint = container.fingerprint();
   const auto& classes = container.classes();
-  console.print(
+  console.print_line(
       to_text(Json{{"path", uri},
                    {"format", container.format()},
                    {"records", container.size()},
@@ -158,8 +158,7 @@ void print_json(const std::string& uri, const Container& container, const Findin
                    {"sample", found.kind.opaque ? Json(nullptr) : sampled_json(found.sampled)},
                    {"checksums", container.verifies_checksums()},
                    {"sidecar", sidecars_json(container)},
-                   {"fingerprint", to_string(fingerprint)}}) +
-      "\n");
+                   {"fingerprint", to_string(fingerprint)}}));
 }
 
 std::string classes_text(const Container& container) {
@@ -237,9 +236,9 @@ void print_opaque_dataset(const Container& container, const Findings& found, con
 void print_text(const std::string& uri, const Container& container, const Findings& found,
                 Console& console) {
   const Line line = [&console](std::string_view name, const std::string& value) {
-    console.print(fmt::format("  {:<12} {}\n", name, value));
+    console.print_line(fmt::format("  {:<12} {}", name, value));
   };
-  console.print(fmt::format("{}: {}\n", uri, container.format()));
+  console.print_line(fmt::format("{}: {}", uri, container.format()));
   line("records", grouped(container.size()));
   line("bytes", fmt::format("{} ({})", grouped(container.fingerprint().bytes),
                             human_bytes(container.fingerprint().bytes)));

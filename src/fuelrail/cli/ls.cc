@@ -38,7 +38,7 @@ std::string text_line(uint64_t i, const RecordInfo& info, const std::string& las
   const std::string size =
       info.image ? fmt::format("{} x {}", info.image->stored.height, info.image->stored.width)
                  : "-";
-  return fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}\n", i, info.id,
+  return fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}", i, info.id,
                      labels_text(info.labels), info.image ? name_of(info.image->format) : "-", size,
                      info.content_bytes, last);
 }
@@ -85,17 +85,18 @@ class Listing {
 
   // Returns: whether every record could be read.
   bool print(const std::vector<RecordRange>& ranges) {
-    console_.print(json_ ? "["
-                         : fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}\n", "record",
-                                       "id", "label", "format", "height x width", "bytes",
-                                       is_folder_ ? "path" : "class"));
+    if (!json_) {
+      console_.print_line(fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}", "record", "id",
+                                      "label", "format", "height x width", "bytes",
+                                      is_folder_ ? "path" : "class"));
+    }
     for (const RecordRange& range : ranges) {
       for (uint64_t i = range.begin; i < range.end; ++i) {
         throw_if_interrupted();
         print_one(i);
       }
     }
-    if (json_) console_.print("]\n");
+    if (json_) console_.print_line(array_ + "]");
     return all_read_;
   }
 
@@ -104,18 +105,23 @@ class Listing {
     try {
       const RecordInfo info = inspector_.inspect(i);
       const Place place = container_.place(i);
-      print_line(json_ ? to_text(json_line(i, info, place))
-                       : text_line(i, info, is_folder_ ? place.path : info.class_name));
+      if (json_) {
+        print_element(to_text(json_line(i, info, place)));
+      } else {
+        console_.print_line(text_line(i, info, is_folder_ ? place.path : info.class_name));
+      }
     } catch (Error& error) {
       error.add({.path = container_.place(i).path, .record = i});
       all_read_ = false;
       console_.say(error.what());
-      if (json_) print_line(to_text(Json{{"record", i}, {"error", error.what()}}));
+      if (json_) print_element(to_text(Json{{"record", i}, {"error", error.what()}}));
     }
   }
 
-  void print_line(const std::string& line) {
-    console_.print(json_ ? (std::exchange(first_, false) ? "" : ",\n") + line : line);
+  // One behind: only the next one, or the end, tells what follows it.
+  void print_element(const std::string& json) {
+    if (array_ != "[") console_.print_line(std::exchange(array_, "") + ",");
+    array_ += json;
   }
 
   const Container& container_;
@@ -123,7 +129,7 @@ class Listing {
   bool is_folder_;
   bool json_;
   Console& console_;
-  bool first_ = true;
+  std::string array_ = "[";  // what of it is not printed yet
   bool all_read_ = true;
 };
 

@@ -11,16 +11,16 @@ namespace fuelrail::cli {
 namespace {
 
 void report_file(const PackResult::File& file, Console& console) {
-  console.print(file.path + ": " + counted(file.records, "record") + ", " +
-                human_bytes(file.bytes) +
-                (file.was_there ? ", there already as this job makes it" : "") + "\n");
+  console.print_line(file.path + ": " + counted(file.records, "record") + ", " +
+                     human_bytes(file.bytes) +
+                     (file.was_there ? ", there already as this job makes it" : ""));
 }
 
 void report_packed(const PackResult& result, Console& console) {
   for (const PackResult::File& file : result.files) report_file(file, console);
   if (result.unassigned > 0) {
-    console.print(counted(result.unassigned, "image") + " in no part: the fractions leave " +
-                  (result.unassigned == 1 ? "it" : "them") + " out\n");
+    console.print_line(counted(result.unassigned, "image") + " in no part: the fractions leave " +
+                       (result.unassigned == 1 ? "it" : "them") + " out");
   }
   if (!result.failures.empty()) {
     console.say("warning: " + counted(result.failures.size(), "image") + " could not be read and " +

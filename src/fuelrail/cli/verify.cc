@@ -189,7 +189,7 @@ class Verification {
     if (arguments_.json) {
       damage_.push_back(json_of(finding));
     } else {
-      console_.print(finding.text + "\n");
+      console_.print_line(finding.text);
     }
   }
 
@@ -197,30 +197,30 @@ class Verification {
   void print_end(const Container* container) {
     const bool opened = container != nullptr;
     if (arguments_.json) {
-      console_.print(to_text(Json{{"path", arguments_.dataset.uri},
-                                  {"records", opened ? Json(records_) : Json(nullptr)},
-                                  {"decoded", arguments_.decode},
-                                  {"checksums", opened ? Json(checksums_) : Json(nullptr)},
-                                  {"tolerated", opened ? tolerated_json() : Json(nullptr)},
-                                  {"ok", findings_ == 0},
-                                  {"damage", damage_}}) +
-                     "\n");
+      console_.print_line(to_text(Json{{"path", arguments_.dataset.uri},
+                                       {"records", opened ? Json(records_) : Json(nullptr)},
+                                       {"decoded", arguments_.decode},
+                                       {"checksums", opened ? Json(checksums_) : Json(nullptr)},
+                                       {"tolerated", opened ? tolerated_json() : Json(nullptr)},
+                                       {"ok", findings_ == 0},
+                                       {"damage", damage_}}));
       return;
     }
     if (!opened) return;
     if (!checksums_)
-      console_.print(arguments_.dataset.uri + ": " + unknown_checksums(*container) + "\n");
+      console_.print_line(arguments_.dataset.uri + ": " + unknown_checksums(*container));
     if (odd_images_ > 0) {
-      console_.print(fmt::format(
+      console_.print_line(fmt::format(
           "{}: {} tolerated in {}: stray bytes, or an end or scans that are missing, with all "
-          "pixels there\n",
+          "pixels there",
           arguments_.dataset.uri, oddities_ == 1 ? "1 oddity" : grouped(oddities_) + " oddities",
           counted(odd_images_, "image")));
     }
-    console_.print(fmt::format("{}: {}, {}\n", arguments_.dataset.uri, counted(records_, "record"),
-                               findings_ > 0 ? counted(findings_, "problem")
-                               : checksums_  ? "all well"
-                                             : "none damaged"));
+    console_.print_line(fmt::format("{}: {}, {}", arguments_.dataset.uri,
+                                    counted(records_, "record"),
+                                    findings_ > 0 ? counted(findings_, "problem")
+                                    : checksums_  ? "all well"
+                                                  : "none damaged"));
   }
 
   // Null unless images were decoded: nothing else finds them.
