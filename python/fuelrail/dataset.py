@@ -325,7 +325,8 @@ def open(
     which are put one after another by name; a folder with one sub-folder for each class (the label
     is the sub-folder's rank in code-point order); a list of images as text (`.lst`: id TAB label TAB
     path); a Dataset; or a Python list of any of these, which are
-    put one after another. What can go on but should be known is a FuelrailWarning.
+    put one after another. In a folder, names that begin with a dot are passed over. What can go on but
+    should be known is a FuelrailWarning.
     schema: what the records are, where a file can be read in more than one way. "class_folders": a
     `.ffr` is a packed folder (`pack_folder`) of such class folders, and its samples are images and
     labels, as those of the folder itself. None: what the file says.

@@ -91,8 +91,8 @@ def pack(
 ) -> PackReport:
     """Packs images into a RecordIO or an FFRecord file.
 
-    source: a folder with one sub-folder for each class, or a list (`.lst`: id, labels and path,
-        separated by tabs).
+    source: a folder with one sub-folder for each class, in which names that begin with a dot are
+        passed over, or a list (`.lst`: id, labels and path, separated by tabs).
     output: the file. `X.rec` is a RecordIO file, beside which come its index `X.idx` and its
         sidecar `X.rec.frx`; `X.ffr` is an FFRecord file of the same records, beside which comes
         `X.ffr.frx`. With `split` it becomes one file a part, X_<name>.rec or X_<name>.ffr.
@@ -132,7 +132,7 @@ def pack(
         ...     report = fuelrail.pack("photographs", "packed.rec", progress=show)
 
     Files get their final names only when all of them are complete. What can go on but should be
-    known (files that are no images, ids that repeat) is a FuelrailWarning. Errors: NotFoundError;
+    known (files that are no images, names that begin with a dot, ids that repeat) is a FuelrailWarning. Errors: NotFoundError;
     InvalidArgumentError and ArgumentTypeError for a bad option; IoError, also while another pack is
     writing the same output; CorruptError for a source without images where they should be or a bad
     list, and when more images fail than `max_errors` allows.

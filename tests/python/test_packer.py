@@ -10,6 +10,7 @@ import pytest
 
 import fuelrail as fr
 from conftest import encoded, photograph, pixels
+from fuelrail.ffrecord import PackedFolder, pack_folder
 
 
 def test_bytes_pass_through_and_every_file_is_named(
@@ -98,6 +99,32 @@ def test_files_that_are_no_images_are_a_warning(
         report = fr.pack(source, tmp_path / "out.rec")
     assert report.files[0].records == 31
     assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_hidden_names_are_passed_over_and_a_list_takes_them(
+    folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(folder, source)
+    hidden = source / ".ipynb_checkpoints" / "cat.jpg"
+    hidden.parent.mkdir()
+    hidden.write_bytes(encoded(photograph(0, 20, 20)))
+    (source / "ant" / ".DS_Store").write_bytes(b"")
+    said = r"2 names that begin with a dot are passed over: first .*\.ipynb_checkpoints"
+    with pytest.warns(fr.FuelrailWarning, match=said):
+        fr.pack(source, tmp_path / "out.rec")
+    assert (tmp_path / "out.rec").read_bytes() == packed_bytes(folder, tmp_path)
+    (tmp_path / "a.lst").write_text("0\t1\t.ipynb_checkpoints/cat.jpg\n")
+    fr.pack(tmp_path / "a.lst", tmp_path / "listed.rec", root=source)
+    assert fr.open(tmp_path / "listed.rec")[0].image == hidden.read_bytes()
+    original = tmp_path / "packed.ffr"
+    pack_folder(str(source), str(original))
+    assert ".ipynb_checkpoints" in PackedFolder(str(original)).list()
+
+
+def packed_bytes(folder: pathlib.Path, out: pathlib.Path) -> bytes:
+    fr.pack(folder, out / "plain.rec")
+    return (out / "plain.rec").read_bytes()
 
 
 @pytest.fixture

@@ -11,19 +11,23 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/concat.h"
 #include "fuelrail/container/files/files_container.h"
+#include "fuelrail/container/files/hidden_names.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace {
 
-// The first image of a folder or of one below it; empty without any, also where a folder cannot be
-// read, as the question is only what else lies beside files that can be opened.
+// The first image of a folder or of one below it, hidden names passed over; empty without any, also
+// where a folder cannot be read, as the question is only what else lies beside files that can be
+// opened.
 std::string find_image(FileSystem& file_system, const std::string& folder, int depth) {
   constexpr int kMaxDepth = 8;
   std::vector<std::string> below;
   try {
-    for (const DirectoryEntry& entry : file_system.list_names(folder)) {
+    std::vector<DirectoryEntry> entries = file_system.list_names(folder);
+    files::HiddenNames().remove_from(entries, folder);
+    for (const DirectoryEntry& entry : entries) {
       const std::string uri = join_uri(folder, entry.name);
       if (entry.is_directory) {
         below.push_back(uri);
@@ -42,9 +46,12 @@ std::string find_image(FileSystem& file_system, const std::string& folder, int d
 }
 
 // The FFRecord files directly in a folder, by their names.
-std::vector<std::string> ffrecord_files_in(FileSystem& file_system, const std::string& folder) {
+std::vector<std::string> ffrecord_files_in(FileSystem& file_system, const std::string& folder,
+                                           files::HiddenNames& hidden) {
   std::vector<std::string> found;
-  for (const DirectoryEntry& entry : file_system.list_names(folder)) {
+  std::vector<DirectoryEntry> entries = file_system.list_names(folder);
+  hidden.remove_from(entries, folder);
+  for (const DirectoryEntry& entry : entries) {
     if (!entry.is_directory && is_ffrecord_name(entry.name)) {
       found.push_back(join_uri(folder, entry.name));
     }
@@ -66,7 +73,8 @@ std::shared_ptr<const Container> open_ffrecord_files(const std::vector<std::stri
 
 std::shared_ptr<const Container> open_directory(FileSystem& file_system, const std::string& uri,
                                                 const OpenOptions& options) {
-  const std::vector<std::string> files = ffrecord_files_in(file_system, uri);
+  files::HiddenNames hidden;
+  const std::vector<std::string> files = ffrecord_files_in(file_system, uri, hidden);
   if (!files.empty()) {
     if (const std::string image = find_image(file_system, uri, 0); !image.empty()) {
       throw InvalidArgumentError(
@@ -76,6 +84,7 @@ std::shared_ptr<const Container> open_directory(FileSystem& file_system, const s
            .found = fmt::format("{} and {}", files.front(), image),
            .remedy = "Open the files by their names, or move the images away"});
     }
+    if (hidden.count() > 0 && options.warn) options.warn(hidden.warning(uri));
     return open_ffrecord_files(files, options);
   }
   check_schema(uri, options.schema, "");

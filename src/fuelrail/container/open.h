@@ -37,7 +37,8 @@ struct OpenOptions {
 // A `.rec` opens as RecordIO, a `.ffr` as FFRecord, a `.lst` as the image files that it lists
 // (files/list_container.h); a directory with `.ffr` files directly in it as
 // these, one after the other by name, and any other as files (one sub-folder a class:
-// files/files_container.h). Errors: NotFoundError; UnsupportedError for a scheme or a format that
+// files/files_container.h). Names in a directory that begin with a dot are passed over, with one
+// warning. Errors: NotFoundError; UnsupportedError for a scheme or a format that
 // fuelrail does not read, naming those that it does and what the file's first bytes say it is;
 // InvalidArgumentError for a schema that there is not, and for a directory with both `.ffr` files
 // and images; CorruptError and TruncatedError for a damaged file; those of the format's own

@@ -141,6 +141,18 @@ TEST(OpenContainer, a_directory_of_ffr_files_and_images_is_refused_with_both) {
   EXPECT_THROW(open_container(directory.path()), InvalidArgumentError);
 }
 
+TEST(OpenContainer, hidden_names_beside_ffr_files_are_passed_over_with_one_warning) {
+  const TemporaryDirectory directory;
+  write_file(directory / "a.ffr", ffrecord::file_of({"record"}));
+  write_file(directory / "._a.ffr", "an AppleDouble file");
+  write_file(directory / ".thumbnails/cat/1.jpg", "image");
+  std::vector<std::string> said;
+  const auto container = open_container(
+      directory.path(), {.warn = [&](const std::string& text) { said.push_back(text); }});
+  EXPECT_EQ(container->size(), 1u);
+  EXPECT_THAT(said, ::testing::ElementsAre(HasSubstr("2 names that begin with a dot")));
+}
+
 TEST(OpenContainer, a_packed_folder_is_records_or_images_as_the_schema_says) {
   const TemporaryDirectory directory;
   write_file(directory / "train/cat/1.jpg", "image");

@@ -89,9 +89,9 @@ struct PackOptions {
   // ms; false stops the job as `progress` does. Default: never asked.
   std::function<bool()> keep_going{};
 
-  // What is said to the user without failing: files in the folder that are no images, folders that
-  // hold something else than class folders, as it seems, ids that are in a list more than once.
-  // Called from the calling thread. Default: said to nobody.
+  // What is said to the user without failing: names in the folder that begin with a dot, files that
+  // are no images, folders that hold something else than class folders, as it seems, ids that are
+  // in a list more than once. Called from the calling thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};
 
   // Told of every image that is left out, as it is found, in the source's order; of the one that is

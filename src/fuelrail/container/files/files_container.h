@@ -26,7 +26,8 @@ inline constexpr uint64_t kMaxImageFileBytes = (uint64_t{1} << 29) - 1;
 // Schema: {image: image, label: tensor int64 []}. Ids are indices; a place is the image's file and
 // its index here. Order, as ImageFolder's: by class; in a class, by folder (all below the class,
 // links followed) and then by name, both in code-point order. Files that are no images are left out
-// and counted in one warning.
+// and counted in one warning; names that begin with a dot, of folders and of files, are passed over
+// and counted in another (files/hidden_names.h).
 //
 // Opening lists names, by several threads, and looks at no file. A file's length is what it is when
 // `extent` or `fingerprint` first asks (the latter asks for all, by several threads), and known

@@ -13,6 +13,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/ordered_work.h"
 #include "fuelrail/container/files/files_container.h"
+#include "fuelrail/container/files/hidden_names.h"
 
 namespace fuelrail::files {
 namespace {
@@ -41,6 +42,7 @@ struct ClassImages {
   uint64_t own_images = 0;              // in the class folder itself
   std::vector<std::string> subfolders;  // directly in it, with images somewhere in them
   Ignored ignored;
+  HiddenNames hidden;
   std::vector<IoError> unreadable;  // folders
 
   uint64_t weight() const { return names.size() * 64; }
@@ -88,8 +90,11 @@ class ClassScan {
   }
 
   std::vector<DirectoryEntry> entries_of(const std::string& path) {
+    const std::string uri = path.empty() ? uri_ : join_uri(uri_, path.substr(0, path.size() - 1));
     try {
-      return list_names_(path.empty() ? uri_ : join_uri(uri_, path.substr(0, path.size() - 1)));
+      std::vector<DirectoryEntry> entries = list_names_(uri);
+      found_.hidden.remove_from(entries, uri);
+      return entries;
     } catch (const IoError& error) {
       found_.unreadable.push_back(error);
       return {};
@@ -202,7 +207,9 @@ class Scan {
   // Errors: as open_files.
   void find_classes() {
     uint64_t images = 0;
-    for (const DirectoryEntry& entry : list_names_(root_)) {
+    std::vector<DirectoryEntry> entries = list_names_(root_);
+    hidden_.remove_from(entries, root_);
+    for (const DirectoryEntry& entry : entries) {
       if (entry.is_directory) {
         listing_.classes.push_back(entry.name);
       } else {
@@ -219,14 +226,19 @@ class Scan {
            .found = fmt::format("{} image{} in the folder itself", images, images == 1 ? "" : "s"),
            .remedy = "Move them into a sub-folder, or open a list (.lst) of them"});
     }
-    throw NotFoundError(
-        "the folder has no class folders",
-        {.path = root_,
-         .expected = kLayout,
-         .found = ignored_.count == 0
-                      ? "an empty folder"
-                      : fmt::format("no folder, and {} file{} (first {})", ignored_.count,
-                                    ignored_.count == 1 ? "" : "s", base_name(ignored_.first))});
+    throw NotFoundError("the folder has no class folders",
+                        {.path = root_, .expected = kLayout, .found = what_else()});
+  }
+
+  // What a folder without class folders holds.
+  std::string what_else() const {
+    std::string text;
+    if (ignored_.count > 0) {
+      text = fmt::format("no folder, and {} file{} (first {})", ignored_.count,
+                         ignored_.count == 1 ? "" : "s", base_name(ignored_.first));
+    }
+    if (hidden_.count() > 0) text += (text.empty() ? "" : ", and ") + hidden_.describe();
+    return text.empty() ? "an empty folder" : text;
   }
 
   ClassImages next(OrderedWork<ClassImages>& work) const {
@@ -244,11 +256,13 @@ class Scan {
       throw NotFoundError(fmt::format("the class folder '{}' has no images", name),
                           {.path = join_uri(root_, name),
                            .expected = "files ending in " + image_extensions(),
+                           .found = found.hidden.count() > 0 ? found.hidden.describe() : "",
                            .remedy = "Put images into the folder, or remove it"});
     }
     listing_.class_begins.push_back(listing_.names.size());
     for (uint64_t i = 0; i < found.names.size(); ++i) listing_.names.add(found.names[i]);
     ignored_.add(found.ignored);
+    hidden_.add(found.hidden);
     layout_.add(name, found);
   }
 
@@ -261,13 +275,8 @@ class Scan {
                                           : "files are no images in class folders, by their names,",
                       ignored_.first, image_extensions()));
     }
+    if (hidden_.count() > 0) options_.warn(hidden_.warning(root_));
     if (const std::string doubt = layout_.warning(); !doubt.empty()) options_.warn(doubt);
-    for (size_t i = 0; i < listing_.classes.size() && listing_.classes[i].starts_with('.'); ++i) {
-      options_.warn(
-          fmt::format("{}: the folder '{}' is hidden, and read as class {}, before all others. "
-                      "Remove it if it is none",
-                      root_, listing_.classes[i], i));
-    }
   }
 
   void check_keep_going() const {
@@ -281,6 +290,7 @@ class Scan {
   const OpenOptions& options_;
   FolderListing listing_;
   Ignored ignored_;
+  HiddenNames hidden_;
   LayoutCheck layout_;
 };
 

@@ -50,8 +50,9 @@ struct FolderListing {
 // As FileSystem::list_names. Called by several threads at once.
 using ListNames = std::function<std::vector<DirectoryEntry>(const std::string& uri)>;
 
-// Class folders are listed by several threads at once. Warns of files left out, and of folders that
-// hold something else than class folders, as it seems. Errors: as open_files.
+// Class folders are listed by several threads at once. Names that begin with a dot are passed over.
+// Warns of these, of files left out, and of folders that hold something else than class folders, as
+// it seems. Errors: as open_files.
 FolderListing scan_folder(const ListNames& list_names, const std::string& root,
                           const OpenOptions& options);
 

@@ -22,6 +22,7 @@ namespace fuelrail {
 namespace {
 
 using files::open_files;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -81,13 +82,39 @@ TEST(FolderScan, links_to_folders_and_files_are_followed) {
       ElementsAre("cat/0.jpg", "cat/dangling.jpg", "cat/link.jpg", "dog/1.jpg", "dog/below/2.jpg"));
 }
 
-TEST(FolderScan, hidden_class_folder_is_warned_of) {
+TEST(FolderScan, names_that_begin_with_a_dot_are_passed_over_and_counted_in_one_warning) {
   const TemporaryDirectory directory;
-  write_file(directory / ".ipynb_checkpoints/0.jpg", "x");
-  write_file(directory / "cat/0.jpg", "x");
+  for (const char* name :
+       {".DS_Store", ".ipynb_checkpoints/0.jpg", ".git/objects/notes.txt", "cat/0.jpg",
+        "cat/.DS_Store", "cat/._0.jpg", "cat/.ipynb_checkpoints/0-checkpoint.jpg", "dog/deep/1.jpg",
+        "dog/deep/.1.jpg"}) {
+    write_file(directory / name, "x");
+  }
   std::vector<std::string> said;
-  open_files(directory.path(), {.warn = [&](const std::string& text) { said.push_back(text); }});
-  EXPECT_THAT(said, ElementsAre(HasSubstr("'.ipynb_checkpoints' is hidden, and read as class 0")));
+  const auto container = open_files(
+      directory.path(), {.warn = [&](const std::string& text) { said.push_back(text); }});
+  EXPECT_THAT(container->classes(), ElementsAre("cat", "dog"));
+  EXPECT_THAT(paths_in(*container, directory.path()), ElementsAre("cat/0.jpg", "dog/deep/1.jpg"));
+  EXPECT_THAT(said, ElementsAre(directory.path() + ": 7 names that begin with a dot are passed " +
+                                "over: first " + (directory / ".DS_Store")));
+}
+
+TEST(FolderScan, what_holds_hidden_names_alone_says_so) {
+  const TemporaryDirectory directory;
+  write_file(directory / "photos/.ipynb_checkpoints/0.jpg", "x");
+  EXPECT_THAT(refusal<NotFoundError>(directory / "photos"),
+              AllOf(HasSubstr("has no class folders"),
+                    HasSubstr("1 name that begins with a dot (first .ipynb_checkpoints)")));
+  write_file(directory / "photos/cat/.0.jpg", "x");
+  EXPECT_THAT(refusal<NotFoundError>(directory / "photos"),
+              AllOf(HasSubstr("'cat' has no images"),
+                    HasSubstr("1 name that begins with a dot (first .0.jpg)")));
+}
+
+TEST(FolderScan, a_hidden_folder_that_is_given_is_read) {
+  const TemporaryDirectory directory;
+  write_file(directory / ".cache/cat/0.jpg", "x");
+  EXPECT_EQ(open_files(directory / ".cache")->size(), 1u);
 }
 
 TEST(FolderScan, a_link_that_leads_back_is_refused) {
@@ -99,11 +126,11 @@ TEST(FolderScan, a_link_that_leads_back_is_refused) {
 
 TEST(FolderScan, extensions_count_in_either_case) {
   const TemporaryDirectory directory;
-  for (const char* name : {"a.jpg", "b.JPG", "c.jpeg", "d.Jpe", "e.PNG", "f.WebP", "g.bmp", "h.TIF",
-                           "i.tiff", ".jpg"}) {
+  for (const char* name :
+       {"a.jpg", "b.JPG", "c.jpeg", "d.Jpe", "e.PNG", "f.WebP", "g.bmp", "h.TIF", "i.tiff"}) {
     write_file(directory / "cat/" + name, "x");
   }
-  EXPECT_EQ(open_files(directory.path())->size(), 10u);
+  EXPECT_EQ(open_files(directory.path())->size(), 9u);
 }
 
 TEST(FolderScan, files_that_are_no_images_are_counted_in_one_warning) {
