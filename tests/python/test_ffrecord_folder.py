@@ -297,6 +297,8 @@ def test_c2_10_read_takes_one_path_as_the_readme_shows() -> None:
     one = packed.read("001.txt")
     assert bytes(one) == bytes(packed.read(["001.txt"])[0]) == bytes(packed.read_one("001.txt"))
     assert packed.read([]) == []
+    assert bytes(packed.read_one(fname="001.txt")) == bytes(one)  # the original's keywords
+    assert bytes(packed.read(fnames=["001.txt"])[0]) == bytes(one)
     names = ["sub/deep/data.bin", pathlib.Path("001.txt"), "001.txt"]
     assert [bytes(x) for x in packed.read(names)] == [bytes(packed.read_one(x)) for x in names]
 

@@ -160,27 +160,27 @@ class PackedFolder(Closing):
         """Number of files."""
         return self.reader.n - 1
 
-    def read_one(self, path: Path) -> Record:
+    def read_one(self, fname: Path) -> Record:
         """A file's bytes. Errors: MissingFileError, FileNameError for a directory (both also
         AssertionErrors); those of `FileReader.read`.
         """
-        return self.reader.read_one(self._record(path))
+        return self.reader.read_one(self._record(fname))
 
     @overload
-    def read(self, paths: Path) -> Record: ...  # type: ignore[overload-overlap]
+    def read(self, fnames: Path) -> Record: ...  # type: ignore[overload-overlap]
     @overload
-    def read(self, paths: Sequence[Path]) -> builtins.list[Record]: ...
-    def read(self, paths: Path | Sequence[Path]) -> Record | builtins.list[Record]:
-        """The bytes of several files, read at once; of one, where `paths` is a path and no list of
-        them. Errors: as `read_one`.
+    def read(self, fnames: Sequence[Path]) -> builtins.list[Record]: ...
+    def read(self, fnames: Path | Sequence[Path]) -> Record | builtins.list[Record]:
+        """The bytes of several files, read at once; of one, where `fnames` is a path and not a
+        list. Errors: as `read_one`.
         """
-        if isinstance(paths, (str, os.PathLike)):
-            return self.read_one(paths)
-        if not isinstance(paths, (list, tuple)):
+        if isinstance(fnames, (str, os.PathLike)):
+            return self.read_one(fnames)
+        if not isinstance(fnames, (list, tuple)):
             raise ArgumentTypeError(
-                "this is neither a path nor a list of paths", found=typed(paths)
+                "this is neither a path nor a list of paths", found=typed(fnames)
             )
-        return self.reader.read([self._record(path) for path in paths])
+        return self.reader.read([self._record(fname) for fname in fnames])
 
     def list(
         self,
