@@ -234,6 +234,50 @@ def test_the_last_reference_closes_a_writer() -> None:
     assert MXIndexedRecordIO("a.idx", "a.rec", "r").read_idx(0) == b"a"
 
 
+# A program whose files cannot grow beyond 100,000 bytes, as on a full disk.
+FULL = """
+import resource, signal
+from fuelrail.mxnet.recordio import MXIndexedRecordIO
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+"""
+
+
+def test_a_writer_that_has_said_the_disk_is_full_says_nothing_at_its_end(
+    python: Callable[..., Any],
+) -> None:
+    program = """
+def written(name):
+    writer = MXIndexedRecordIO(name + ".idx", name + ".rec", "w")
+    try:
+        while True:
+            writer.write_idx(0, bytes(100000))
+    except OSError:
+        return writer
+written("a")  # ends here
+kept = written("b")  # at the program's end
+"""
+    run = python(FULL + program, cwd=os.getcwd())
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    assert os.listdir() == []
+
+
+def test_a_writer_whose_last_reference_finds_the_disk_full_warns(
+    python: Callable[..., Any],
+) -> None:
+    program = """
+import warnings
+warnings.simplefilter("default")
+MXIndexedRecordIO("a.idx", "a.rec", "w").write_idx(0, bytes(200000))
+"""
+    run = python(FULL + program, cwd=os.getcwd())
+    assert run.returncode == 0, run.stderr
+    assert "FuelrailWarning: the records are lost: " in run.stderr
+    assert "a.rec: offset 1" in run.stderr
+    assert "Exception ignored" not in run.stderr
+    assert os.listdir() == []
+
+
 def test_a_program_that_never_closes_has_its_file(python: Callable[..., Any]) -> None:
     run = python(
         "from fuelrail.mxnet import recordio\n"

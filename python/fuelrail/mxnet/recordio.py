@@ -25,6 +25,7 @@ from fuelrail.errors import (
     InvalidArgumentError,
     OutOfRangeError,
     StateError,
+    warn_user,
 )
 from fuelrail.mxnet.image_record import IRHeader, pack, pack_img, unpack, unpack_img
 from fuelrail.options import file_name, shown, text, typed
@@ -49,7 +50,7 @@ def _close_all() -> None:
     """What something holds for good (a worker of torch's its dataset) is never let go of."""
     with contextlib.ExitStack() as all_of_them:  # also those after one that fails
         for record in list(_live):
-            all_of_them.callback(record.close)
+            all_of_them.callback(record._close_unless_failed)
 
 
 class UnknownKeyError(OutOfRangeError, KeyError):
@@ -180,7 +181,15 @@ class MXRecordIO(Closing):
         self.close()
 
     def __del__(self) -> None:
-        self.close()
+        try:
+            self._close_unless_failed()
+        except Error as error:  # which nobody can catch here
+            warn_user(f"the records are lost: {error}")
+
+    def _close_unless_failed(self) -> None:
+        """`close`, but nothing new is said of a file that a failed `write` has given up."""
+        with contextlib.suppress(StateError):
+            self.close()
 
     def __getstate__(self) -> dict[str, Any]:
         if self.writable:
