@@ -395,10 +395,27 @@ def test_alpha_as_jpeg_ends_the_packing_and_says_what_to_do(good: pathlib.Path) 
     assert [image.shape[2] for image in stored(pathlib.Path(str(path)))] == [3, 3, 3, 3]
 
 
-def test_normalize_before_encoding_is_refused(good: pathlib.Path) -> None:
-    normalize = transforms.Normalize((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
-    with pytest.raises(fr.InvalidArgumentError, match="no image file can hold"):
-        im2rec(good, Compose([transforms.Resize(20), normalize]))
+def test_the_proposals_workflow_says_why_normalize_is_not_stored(good: pathlib.Path) -> None:
+    from fuelrail.mxnet import Brightness, Normalize, Resize, ResizedCrop
+
+    with pytest.raises(fr.InvalidArgumentError, match="no image file can hold") as raised:
+        im2rec(good, Compose([Resize(30), ResizedCrop(24), Brightness(0.1), Normalize(0, 1)]))
+    assert "Leave it out here and give it to the loader" in str(raised.value)
+    assert not good.with_suffix(".rec").exists()
+    path = im2rec(good, Compose([Resize(30), ResizedCrop(24), Brightness(0.1)]), {"color": 1})
+    assert [image.shape for image in stored(pathlib.Path(str(path)))] == [(24, 24, 3)] * 4
+
+
+def test_the_proposals_names_are_fuelrails_transforms() -> None:
+    mx = fr.mxnet
+    assert mx.Resize(300) == transforms.Resize(300)
+    assert mx.Resize((300, 200)) == transforms.Resize((200, 300))
+    assert mx.ResizedCrop([300, 200]) == transforms.RandomResizedCrop([200, 300])
+    assert mx.Brightness(0.1) == transforms.ColorJitter(brightness=0.1)
+    assert mx.Normalize(0, 1) == transforms.Normalize((0, 0, 0), (1, 1, 1))
+    assert mx.io.im2rec is im2rec
+    assert mx.io.np2rec is mx.np2rec
+    assert mx.transforms.Compose is Compose
 
 
 def test_an_unknown_parameter_names_the_nearest(good: pathlib.Path) -> None:

@@ -26,7 +26,15 @@ PAGES = [
 ]
 MXNET = [
     importlib.import_module(f"fuelrail.mxnet.{name}")
-    for name in ("gluon.data", "gluon.data.vision", "im2rec", "image", "io", "recordio")
+    for name in (
+        "gluon.data",
+        "gluon.data.vision",
+        "im2rec",
+        "image",
+        "io",
+        "recordio",
+        "transforms",
+    )
 ]
 PUBLIC = {
     "fuelrail": fr,

@@ -12,12 +12,17 @@ except ImportError as absent:
         "Install it with `pip install numpy`."
     ) from absent
 
-from fuelrail.mxnet import gluon, image, io, recordio
+from fuelrail.mxnet import gluon, image, io, recordio, transforms
 from fuelrail.mxnet.absent_names import missing_from
-from fuelrail.mxnet.im2rec import Compose, im2rec, make_lists, np2rec
+from fuelrail.mxnet.im2rec import im2rec, make_lists, np2rec
+from fuelrail.mxnet.transforms import Brightness, Compose, Normalize, Resize, ResizedCrop
 
 __all__ = [
+    "Brightness",
     "Compose",
+    "Normalize",
+    "Resize",
+    "ResizedCrop",
     "gluon",
     "im2rec",
     "image",
@@ -25,6 +30,7 @@ __all__ = [
     "make_lists",
     "np2rec",
     "recordio",
+    "transforms",
 ]
 
 if not TYPE_CHECKING:  # to whom any name would be one that is here

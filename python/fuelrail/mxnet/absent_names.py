@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dis
 import sys
 from collections.abc import Callable, Mapping
+from types import FrameType
 from typing import NoReturn
 
 from fuelrail.options import nearest
@@ -17,6 +19,10 @@ _NUMPY = "A batch's arrays compute as NumPy's do, and torch.from_dlpack takes th
 _MEMORY = "It reads no images; fuelrail.mxnet.io.ThreadedIter prefetches whatever makes items"
 _DECODE = "Decode records with recordio.unpack_img, files with fuelrail.open(folder)[i].decode()"
 _FOLDER = "Open the folder with fuelrail.open"
+_ISLICE = (
+    "Take so many batches with itertools.islice, and call the iterator's `reset` at an epoch's end"
+)
+_ITERATORS = "The iterators are classes of their own; fuelrail.mxnet.io.DataIter is the base of all"
 _TRANSFORMS = "Use fuelrail.transforms, or functions of NumPy's arrays with transform_first"
 
 _INSTEAD: Mapping[str, str] = {
@@ -26,6 +32,8 @@ _INSTEAD: Mapping[str, str] = {
     "gluon.data.vision.transforms": _TRANSFORMS,
     **dict.fromkeys(("image.ImageIter", "image.ImageDetIter"), _LOADER),
     **dict.fromkeys(("image.imread", "image.imdecode"), _DECODE),
+    "io.ResizeIter": _ISLICE,
+    "io.MXDataIter": _ITERATORS,
     **{
         f"io.{name}": _MEMORY
         for name in ("NDArrayIter", "CSVIter", "LibSVMIter", "MNISTIter", "PrefetchingIter")
@@ -36,17 +44,25 @@ _INSTEAD: Mapping[str, str] = {
 def missing_from(module: str) -> Callable[[str], NoReturn]:
     """The `__getattr__` of a module below fuelrail.mxnet.
 
-    Errors: ImportError, which says what to use, where that is known: `from module import name` would put words of its
-    own in an AttributeError's place, so that `hasattr` raises it, too. AttributeError for other names, which suggests
-    the nearest that is here.
+    Errors: AttributeError, so that `hasattr` is False, which says what to use, where that is known, or suggests the
+    nearest name that is here. `from module import name` would put words of its own in an AttributeError's place: there
+    what to use is said by an ImportError.
     """
 
     def missing(name: str) -> NoReturn:
-        path = f"{module}.{name}".removeprefix("fuelrail.mxnet.")
-        if path in _INSTEAD:
-            raise ImportError(f"{module} has no '{name}'. {_INSTEAD[path]}.", name=module)
+        instead = _INSTEAD.get(f"{module}.{name}".removeprefix("fuelrail.mxnet."))
+        if instead is not None:
+            said = f"{module} has no '{name}'. {instead}."
+            if _imports_a_name(sys._getframe(1)):
+                raise ImportError(said, name=module)
+            raise AttributeError(said)
         where = f"module '{module}' has no attribute '{name}'"
         known = sys.modules[module].__all__
         raise AttributeError(where if name.startswith("_") else f"{where}. {nearest(name, known)}")
 
     return missing
+
+
+def _imports_a_name(frame: FrameType) -> bool:
+    """Whether the frame stands at the second half of `from module import name`."""
+    return frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_FROM"]

@@ -1,8 +1,7 @@
 """Images into record files, as MXNet's im2rec proposal has it (apache/mxnet #14503).
 
->>> from fuelrail import transforms
->>> from fuelrail.mxnet import Compose, im2rec, np2rec
->>> im2rec("train.lst", Compose([transforms.Resize(256)]), {"num_workers": 8}, "train.rec")
+>>> from fuelrail.mxnet import Compose, Resize, im2rec
+>>> im2rec("train.lst", Compose([Resize(256)]), {"num_workers": 8}, "train.rec")
 'train.rec'
 
 The command `fuelrail im2rec` is MXNet's `im2rec.py`; `make_lists` makes the lists.
@@ -22,6 +21,7 @@ import numpy as np
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.mxnet.lists import MadeLists, make_lists
+from fuelrail.mxnet.transforms import Compose, PixelFunction, flattened
 from fuelrail.options import file_name, nearest, shown, truth, typed, whole
 from fuelrail.packer import PackProgress, PackReport, pack_options, pack_report, progress_of
 from fuelrail.transforms import Transform
@@ -33,34 +33,6 @@ _LOG = logging.getLogger("fuelrail.mxnet.im2rec")
 _COLORS = {-1: _core.ColorMode.unchanged, 0: _core.ColorMode.grey, 1: _core.ColorMode.color}
 _ENCODINGS = {".jpg": False, ".jpeg": False, ".png": True}
 _INTER_METHODS = (0, 1, 2, 3, 4, 9, 10)
-
-PixelFunction = Callable[[Any], Any]
-
-
-@dataclass(frozen=True)
-class Compose:
-    """Transforms, one after the other: those of `fuelrail.transforms`, and functions of one's own.
-
-    A function takes pixels as a uint8 array (height, width, channels), RGB, RGBA or grey, and
-    returns such an array, of any size and 1, 3 or 4 channels; one of (height, width) is grey. It is
-    called from one thread at a time but for the images in any order, and must give the same for the
-    same image. What it raises ends the packing, and is raised as it is, with a note of the image.
-
-    `fuelrail.transforms.Normalize` cannot be among them: what it gives cannot be stored as an
-    image. It belongs to the loader that reads the file.
-    """
-
-    transforms: Sequence[Transform | PixelFunction | Compose] = ()
-
-    def __post_init__(self) -> None:
-        if isinstance(self.transforms, (str, bytes)) or not isinstance(self.transforms, Sequence):
-            raise ArgumentTypeError(
-                "transforms are not a list", found=typed(self.transforms), remedy="Write [...]"
-            )
-        flat: list[Transform | PixelFunction] = []
-        for item in self.transforms:
-            flat += _flat(item)
-        object.__setattr__(self, "transforms", tuple(flat))
 
 
 @dataclass
@@ -209,24 +181,12 @@ def np2rec(
 # --- What is done to images ---
 
 
-def _flat(item: object) -> list[Transform | PixelFunction]:
-    if isinstance(item, Compose):
-        return list(item.transforms)  # type: ignore[arg-type]
-    if isinstance(item, (Transform, _core.CustomStage)) or callable(item):
-        return [item]  # type: ignore[list-item]
-    raise ArgumentTypeError(
-        "this is neither a transform nor a function of pixels",
-        found=typed(item),
-        remedy="Take one of fuelrail.transforms, or a function from an array to an array",
-    )
-
-
 def _composed(transforms: object) -> list[Transform | PixelFunction]:
     if transforms is None:
         return []
     if isinstance(transforms, (list, tuple)):
-        return _flat(Compose(transforms))
-    return _flat(transforms)
+        return flattened(Compose(transforms))
+    return flattened(transforms)
 
 
 def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, int]]:

@@ -50,7 +50,9 @@ void check_stage(const ImageStage& stage) {
   check(*transforms);
   if (!normalization(*transforms)) return;
   refuse_step("Normalize makes floats, which no image file can hold", "transforms of 8-bit pixels",
-              "Normalize", "Leave it to the loader that reads the file");
+              "Normalize",
+              "Leave it out here and give it to the loader that reads the file: "
+              "transforms=[..., Normalize(mean, std)]; mean_r, std_r and so on of ImageRecordIter");
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-"""MXNet's `mx.io` and dmlc's readers: iterators over record files, their batches, and what they read through."""
+"""MXNet's `mx.io` and dmlc's readers: iterators over record files, their batches, what they read through, and what packs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from fuelrail.mxnet.absent_names import missing_from
+from fuelrail.mxnet.im2rec import im2rec, np2rec
 from fuelrail.mxnet.io.data import DataBatch, DataDesc, DataIter, NDArray
 from fuelrail.mxnet.io.image_record import (
     ImageDetRecordIter,
@@ -15,6 +16,10 @@ from fuelrail.mxnet.io.image_record import (
 from fuelrail.mxnet.io.input_split import InputSplit, InputSplitShuffle
 from fuelrail.mxnet.io.threaded_iter import ThreadedIter
 
+# Older iterators of MXNet's, deprecated there, which give the same.
+ImageRecordIter_v1 = ImageRecordIter
+ImageRecordUInt8Iter_v1 = ImageRecordUInt8Iter
+
 __all__ = [
     "DataBatch",
     "DataDesc",
@@ -22,11 +27,15 @@ __all__ = [
     "ImageDetRecordIter",
     "ImageRecordInt8Iter",
     "ImageRecordIter",
+    "ImageRecordIter_v1",
     "ImageRecordUInt8Iter",
+    "ImageRecordUInt8Iter_v1",
     "InputSplit",
     "InputSplitShuffle",
     "NDArray",
     "ThreadedIter",
+    "im2rec",
+    "np2rec",
 ]
 
 if not TYPE_CHECKING:  # to whom any name would be one that is here
