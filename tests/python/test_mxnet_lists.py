@@ -72,6 +72,14 @@ def test_a_list_that_is_there_is_only_replaced_where_that_is_allowed(
     assert (tmp_path / "a_val.lst").read_text() != "mine"
 
 
+def test_extensions_are_taken_in_either_case(tmp_path: pathlib.Path) -> None:
+    """MXNet's `--exts .JPG` finds nothing."""
+    (tmp_path / "photos").mkdir()
+    for name in ("a.JPG", "b.jpg", "c.png"):
+        (tmp_path / "photos" / name).touch()
+    assert make_lists(tmp_path / "a", tmp_path / "photos", exts=[".JPG"]).images == 2
+
+
 def test_what_cannot_be_is_refused(tree: pathlib.Path, tmp_path: pathlib.Path) -> None:
     with pytest.raises(ValueError, match="chunks"):
         make_lists(tmp_path / "a", tree, chunks=0)
