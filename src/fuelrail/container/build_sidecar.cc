@@ -49,17 +49,17 @@ SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions&
     throw UnsupportedError(fmt::format("a {} has no sidecar", format.name),
                            {.path = uri, .remedy = "Pack it into a .rec or .ffr file"});
   }
-  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  const SidecarRecipe recipe = format.sidecar(source, options.warn);
-  SidecarStore store(*source, options.warn);
-  const auto old = store.find(recipe.accept);
-  store.check_replaceable();
-  SidecarWriter writer = recipe.make(options);
-  if (old) {
-    refuse_damage(uri, *old->sidecar, writer);
-    writer.keep_sections_of(*old->sidecar);
-  }
-  return store.replace(writer).location;
+  return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
+    const SidecarRecipe recipe = format.sidecar(source, options.warn);
+    const auto old = store.find(recipe.accept);
+    store.check_replaceable();
+    SidecarWriter writer = recipe.make(options);
+    if (old) {
+      refuse_damage(uri, *old->sidecar, writer);
+      writer.keep_sections_of(*old->sidecar);
+    }
+    return store.replace(writer).location;
+  });
 }
 
 }  // namespace fuelrail

@@ -50,13 +50,15 @@ void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
        .remedy = "Move it away, and make a new one with 'fuelrail index'"});
 }
 
-// False of one that is damaged, too: it can be used with no file.
-bool is_sidecar_of(const Source& data, const Source& sidecar) {
+// Whether the sidecar of this name is the file's. One that is damaged is no file's.
+bool has_own_sidecar(const Source& data, const std::string& uri) {
+  FileSystem& files = file_system_for(uri);
+  if (!files.stat(uri)) return false;
   try {
-    return Sidecar::open(sidecar.map(), sidecar.uri())->identity() == identify(data);
-  } catch (const CorruptError&) {
-    return false;
-  } catch (const TruncatedError&) {
+    return Sidecar::open(files.open(uri)->map(), uri)->identity() == identify(data);
+  } catch (const IoError&) {
+    throw;
+  } catch (const Error&) {
     return false;
   }
 }
@@ -85,14 +87,23 @@ StoredSidecar sidecar_in_memory(const SidecarWriter& writer, const FileIdentity&
 
 std::string sidecar_uri(const std::string& data_uri) { return data_uri + ".frx"; }
 
+std::string next_uri(const std::string& uri) { return uri + ".next"; }
+
+bool is_next_in_use(const Source& data) {
+  const std::string uri = sidecar_uri(data.uri());
+  return has_own_sidecar(data, next_uri(uri)) && !has_own_sidecar(data, uri);
+}
+
 void remove_foreign_sidecar(const std::string& data_uri) {
-  const std::string uri = sidecar_uri(data_uri);
-  try {
-    FileSystem& files = file_system_for(uri);
-    const std::optional<FileInfo> info = files.stat(uri);
-    if (!info || info->is_directory) return;
-    if (!is_sidecar_of(*files.open(data_uri), *files.open(uri))) files.remove(uri);
-  } catch (const Error&) {
+  const std::string beside = sidecar_uri(data_uri);
+  for (const std::string& uri : {beside, next_uri(beside)}) {
+    try {
+      FileSystem& files = file_system_for(uri);
+      const std::optional<FileInfo> info = files.stat(uri);
+      if (!info || info->is_directory) continue;
+      if (!has_own_sidecar(*files.open(data_uri), uri)) files.remove(uri);
+    } catch (const Error&) {
+    }
   }
 }
 
@@ -104,8 +115,13 @@ std::optional<std::string> sidecar_cache_directory() {
   return join_uri(home, ".cache/fuelrail");
 }
 
-SidecarStore::SidecarStore(const Source& data, std::function<void(const std::string&)> warn)
-    : data_uri_(data.uri()), identity_(identify(data)), warn_(std::move(warn)) {
+SidecarStore::SidecarStore(std::shared_ptr<const Source> data,
+                           std::function<void(const std::string&)> warn, Replaced replaced)
+    : data_(std::move(data)),
+      data_uri_(data_->uri()),
+      identity_(identify(*data_)),
+      warn_(std::move(warn)),
+      replaced_(replaced) {
   beside_.location = {SidecarPlace::kBeside, sidecar_uri(data_uri_)};
   if (const auto directory = sidecar_cache_directory()) {
     cache_ = Candidate{};
@@ -116,35 +132,81 @@ SidecarStore::SidecarStore(const Source& data, std::function<void(const std::str
 
 std::optional<StoredSidecar> SidecarStore::find(const AcceptSidecar& accept) {
   accept_ = accept;
-  for (Candidate* candidate : {&beside_, cache_ ? &*cache_ : nullptr}) {
-    if (candidate == nullptr || candidate->set_aside) continue;
-    if (auto sidecar = try_open(*candidate, accept)) {
-      found_ = StoredSidecar{std::move(sidecar), candidate->location};
-      return found_;
-    }
-  }
-  return std::nullopt;
+  std::optional<StoredSidecar> found = find_beside();
+  if (!found) found = find_in_cache();
+  if (found) found_ = found;
+  replaced_ = Replaced::kIgnored;  // from here on there is work that would be lost
+  return found;
 }
 
-std::shared_ptr<const Sidecar> SidecarStore::try_open(Candidate& candidate,
-                                                      const AcceptSidecar& accept) {
-  const std::string& uri = candidate.location.uri;
+// A writer that replaces the file may have given `X.frx.next` its last name between the two places,
+// so both are looked at twice. What is set aside then belongs to another file only as long as this
+// one has its name.
+std::optional<StoredSidecar> SidecarStore::find_beside() {
+  if (beside_.set_aside) return std::nullopt;
+  std::string refused;
+  std::optional<StoredSidecar> found = look_beside(refused);
+  if (!found) found = look_beside(refused);
+  check_still_named();
+  if (!found && !refused.empty()) set_aside(beside_, refused);
+  return found;
+}
+
+// `refused`: why X.frx is not used; empty where there is none.
+std::optional<StoredSidecar> SidecarStore::look_beside(std::string& refused) {
+  refused.clear();
+  const std::string& uri = beside_.location.uri;
+  if (auto sidecar = try_open(uri, refused)) return StoredSidecar{sidecar, beside_.location};
+  std::string ignored;  // of a writer that has not finished, or was killed
+  auto next = try_open(next_uri(uri), ignored);
+  if (!next) return std::nullopt;
+  return StoredSidecar{std::move(next), {SidecarPlace::kBeside, next_uri(uri)}};
+}
+
+std::optional<StoredSidecar> SidecarStore::find_in_cache() {
+  if (!cache_ || cache_->set_aside) return std::nullopt;
+  std::string refused;
+  auto sidecar = try_open(cache_->location.uri, refused);
+  if (!refused.empty()) set_aside(*cache_, refused);
+  if (!sidecar) return std::nullopt;
+  return StoredSidecar{std::move(sidecar), cache_->location};
+}
+
+// Empty where there is none to use; `refused` says why, where there is one.
+std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri,
+                                                      std::string& refused) const {
   try {
     FileSystem& files = file_system_for(uri);
     if (!files.stat(uri)) return nullptr;
     std::shared_ptr<const Sidecar> sidecar = Sidecar::open(files.open(uri)->map(), uri);
     check_identity(*sidecar, identity_, data_uri_);
-    accept(*sidecar);
+    accept_(*sidecar);
     return sidecar;
   } catch (const NotFoundError&) {
     return nullptr;  // removed between the two calls
   } catch (const Error& error) {
-    candidate.set_aside = true;
-    const bool beside = candidate.location.place == SidecarPlace::kBeside;
-    warn(fmt::format("a sidecar is set aside (not used{}): {}",
-                     beside ? ", and not overwritten" : "", error.what()));
+    refused = error.what();
     return nullptr;
   }
+}
+
+void SidecarStore::set_aside(Candidate& candidate, const std::string& refused) {
+  candidate.set_aside = true;
+  const bool beside = candidate.location.place == SidecarPlace::kBeside;
+  warn(fmt::format("a sidecar is set aside (not used{}): {}", beside ? ", and not overwritten" : "",
+                   refused));
+}
+
+void SidecarStore::check_still_named() const {
+  if (replaced_ == Replaced::kIgnored || data_->is_still_named()) return;
+  throw ReplacedError("the file was replaced while it was opened",
+                      {.path = data_uri_, .remedy = "Open it again"});
+}
+
+// Where a sidecar for this file is, or is to be, beside it.
+SidecarLocation SidecarStore::own_beside() const {
+  const bool found = found_ && found_->location.place == SidecarPlace::kBeside;
+  return found ? found_->location : beside_.location;
 }
 
 StoredSidecar SidecarStore::publish(const SidecarWriter& writer) {
@@ -194,7 +256,7 @@ StoredSidecar SidecarStore::replace(const SidecarWriter& writer) {
   check_replaceable();
   const bool beside_must_go = found_ && found_->location.place == SidecarPlace::kBeside;
   try {
-    return replace_at(writer, beside_.location);
+    return replace_at(writer, own_beside());
   } catch (const StateError&) {
     throw;
   } catch (const Error&) {

@@ -1,13 +1,21 @@
 // Where the sidecar of a data file lies, and how a new one gets there (docs/formats/frx.md): beside
 // the file as `X.frx`, else in the cache directory, else in memory. Knows no data format.
+//
+// A writer that replaces a data file first gives its sidecar the name `X.frx.next`, then the data
+// file its name, then the sidecar its own (pack/part.h). So at every moment, and for ever after a
+// kill, one of the two beside the file belongs to it; which one, its identity says. Readers rename
+// nothing.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/container/sidecar.h"
+#include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail {
@@ -32,9 +40,17 @@ StoredSidecar sidecar_in_memory(const SidecarWriter& writer, const FileIdentity&
 // `X.frx` for `X`.
 std::string sidecar_uri(const std::string& data_uri);
 
-// For whoever has given a data file its name and has no sidecar for it: removes the one beside it,
-// which was another file's, unless it belongs to this one. Errors: none; one that cannot be removed
-// is set aside when the file is opened.
+// `X.next` for `X`: the name that a companion of a data file (its sidecar, its index) has until the
+// data file has got its own.
+std::string next_uri(const std::string& uri);
+
+// Whether the sidecar of the data file is `X.frx.next`: it belongs to the file, and X.frx does not.
+// The index of the file is then `X.idx.next`, where there is one. Errors: IoError.
+bool is_next_in_use(const Source& data);
+
+// For whoever has given a data file its name and has no sidecar for it: removes those beside it,
+// which were another file's, unless they belong to this one. Errors: none; one that cannot be
+// removed is set aside when the file is opened.
 void remove_foreign_sidecar(const std::string& data_uri);
 
 // $XDG_CACHE_HOME/fuelrail, else $HOME/.cache/fuelrail; empty without either (a relative
@@ -44,20 +60,31 @@ std::optional<std::string> sidecar_cache_directory();
 // Throws an Error that says why a format cannot use a sidecar which belongs to the file.
 using AcceptSidecar = std::function<void(const Sidecar&)>;
 
+// The data file has been replaced while it was opened: the sidecar beside it is not its own any
+// more.
+class ReplacedError : public StateError {
+  using StateError::StateError;
+};
+
 // Serves one opening of one data file. Several processes may open, index and pack the same file at
 // once: each publishes whole files by rename. What was scanned replaces nothing, and an index only
 // what it was made from.
 // Threads: one at a time.
 class SidecarStore {
  public:
+  enum class Replaced : uint8_t { kRefused, kIgnored };
+
   // `warn` hears of sidecars set aside and places that cannot be written. Reads 8 KiB of `data`.
-  SidecarStore(const Source& data, std::function<void(const std::string&)> warn);
+  // `replaced`: what `find` does where the file has been replaced.
+  SidecarStore(std::shared_ptr<const Source> data, std::function<void(const std::string&)> warn,
+               Replaced replaced = Replaced::kIgnored);
 
   const FileIdentity& identity() const { return identity_; }
 
   // The file's sidecar, from beside it or else from the cache. One that is damaged, belongs to
   // another file or is not accepted is set aside: a warning, not used, and (beside the file) not
-  // overwritten. Empty when there is none to use. Errors: none; what cannot be read is set aside.
+  // overwritten. Empty when there is none to use. Errors: ReplacedError; what cannot be read is set
+  // aside.
   std::optional<StoredSidecar> find(const AcceptSidecar& accept);
 
   // After `find` gave none: writes the sidecar beside the file, else into the cache, else keeps it
@@ -80,7 +107,13 @@ class SidecarStore {
     bool set_aside = false;
   };
 
-  std::shared_ptr<const Sidecar> try_open(Candidate& candidate, const AcceptSidecar& accept);
+  std::optional<StoredSidecar> find_beside();
+  std::optional<StoredSidecar> look_beside(std::string& refused);
+  std::optional<StoredSidecar> find_in_cache();
+  std::shared_ptr<const Sidecar> try_open(const std::string& uri, std::string& refused) const;
+  void set_aside(Candidate& candidate, const std::string& refused);
+  void check_still_named() const;
+  SidecarLocation own_beside() const;
   bool data_has_changed() const;
   std::unique_ptr<Sink> write(const SidecarWriter& writer, const SidecarLocation& location) const;
   std::optional<StoredSidecar> publish_at(const SidecarWriter& writer, Candidate& candidate);
@@ -90,13 +123,34 @@ class SidecarStore {
   StoredSidecar open_written(const SidecarLocation& location) const;
   void warn(const std::string& message) const;
 
+  std::shared_ptr<const Source> data_;
   std::string data_uri_;
   FileIdentity identity_;
   std::function<void(const std::string&)> warn_;
+  Replaced replaced_;
   Candidate beside_;
   std::optional<Candidate> cache_;
   AcceptSidecar accept_ = [](const Sidecar&) {};
   std::optional<StoredSidecar> found_;
 };
+
+// Calls `open` with the source of a data file and its store, and again, with the file that then has
+// the name, where it was replaced meanwhile. Returns: what `open` does. Errors: those of
+// FileSystem::open and of `open`.
+template <typename Open>
+auto open_with_store(const std::string& uri, const std::function<void(const std::string&)>& warn,
+                     const Open& open) {
+  constexpr int kMaxOpenings = 64;  // the last one takes the file as it is
+  for (int left = kMaxOpenings - 1;; --left) {
+    const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
+    SidecarStore store(
+        source, warn,
+        left > 0 ? SidecarStore::Replaced::kRefused : SidecarStore::Replaced::kIgnored);
+    try {
+      return open(source, store);
+    } catch (const ReplacedError&) {
+    }
+  }
+}
 
 }  // namespace fuelrail

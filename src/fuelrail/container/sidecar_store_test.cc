@@ -4,19 +4,27 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/file_system.h"
+#include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/storage/memory/memory_sink.h"
+#include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -44,7 +52,7 @@ class SidecarStoreTest : public testing::Test {
 
   std::shared_ptr<const Source> source() const { return file_system_for(data_).open(data_); }
   SidecarStore store() {
-    return SidecarStore(*source(), [this](const std::string& w) { warnings_.push_back(w); });
+    return SidecarStore(source(), [this](const std::string& w) { warnings_.push_back(w); });
   }
   uint64_t size() const { return source()->size_bytes(); }
 
@@ -277,8 +285,139 @@ TEST_F(SidecarStoreTest, ways_to_name_a_file_share_its_cached_sidecar) {
   std::filesystem::create_directories(beside_);  // so that the cache is used
   store().publish(sidecar_for(size()));
   const std::string other_name = "file://" + (directory_ / "data/../data/x.any");
-  SidecarStore other(*file_system_for(other_name).open(other_name), {});
+  SidecarStore other(file_system_for(other_name).open(other_name), {});
   EXPECT_TRUE(other.find(accept_all));
+}
+
+// --- while the data file is replaced ------------------------------------------------------------
+
+// The steps of a writer that replaces the data file, of which it has made all by the last one.
+class ReplacedData : public SidecarStoreTest {
+ protected:
+  ReplacedData() {
+    write_file(data_ + ".new", "the new data of no format at all");
+    old_sidecar_ = bytes_of("old class", data_);
+    new_sidecar_ = bytes_of("new class", data_ + ".new");
+    write_file(beside_, old_sidecar_);
+  }
+
+  static std::string bytes_of(const std::string& name, const std::string& data) {
+    const auto source = file_system_for(data).open(data);
+    SidecarWriter writer = sidecar_for(source->size_bytes());
+    writer.set_classes({name});
+    MemorySink sink("a sidecar");
+    writer.write_to(identify(*source), sink);
+    return std::string(as_text(sink.bytes()));
+  }
+
+  void name_the_sidecar() const { write_file(next_, new_sidecar_); }
+  void name_the_data() const { std::filesystem::rename(data_ + ".new", data_); }
+  void name_the_sidecar_again() const { std::filesystem::rename(next_, beside_); }
+
+  std::optional<StoredSidecar> found() { return store().find(accept_all); }
+
+  std::string next_ = next_uri(beside_);
+  std::string old_sidecar_;
+  std::string new_sidecar_;
+};
+
+TEST_F(ReplacedData, the_sidecar_is_the_datas_after_every_step) {
+  name_the_sidecar();
+  EXPECT_THAT(found()->sidecar->classes(), ElementsAre("old class"));
+  EXPECT_FALSE(is_next_in_use(*source()));
+  name_the_data();
+  const auto next = found();
+  EXPECT_THAT(next->sidecar->classes(), ElementsAre("new class"));
+  EXPECT_EQ(next->location.place, SidecarPlace::kBeside);
+  EXPECT_EQ(next->location.uri, next_);
+  EXPECT_TRUE(is_next_in_use(*source()));
+  name_the_sidecar_again();
+  EXPECT_THAT(found()->sidecar->classes(), ElementsAre("new class"));
+  EXPECT_FALSE(is_next_in_use(*source()));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(ReplacedData, a_file_without_a_sidecar_gets_its_own_beside_anothers_next_one) {
+  std::filesystem::remove(beside_);
+  name_the_sidecar();
+  EXPECT_FALSE(found());
+  EXPECT_EQ(store().publish(sidecar_for(size())).location.uri, beside_);
+  EXPECT_EQ(found()->location.uri, beside_);
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(ReplacedData, an_index_that_is_made_anew_has_the_place_of_the_old_one) {
+  name_the_sidecar();
+  name_the_data();
+  SidecarStore again = store();
+  ASSERT_TRUE(again.find(accept_all));
+  EXPECT_EQ(again.replace(sidecar_for(size(), 2)).location.uri, next_);
+  EXPECT_EQ(found()->sidecar->payload_crc(0), 2u);
+  EXPECT_EQ(file_contents(beside_), old_sidecar_);
+}
+
+TEST_F(ReplacedData, a_damaged_next_sidecar_is_set_aside_with_the_foreign_one) {
+  name_the_sidecar();
+  name_the_data();
+  new_sidecar_.back() = static_cast<char>(new_sidecar_.back() ^ 1);
+  name_the_sidecar();
+  EXPECT_FALSE(found());
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr(beside_ + ": the sidecar does not belong")));
+}
+
+TEST_F(ReplacedData, a_writer_without_a_sidecar_removes_those_of_other_files) {
+  name_the_sidecar();
+  remove_foreign_sidecar(data_);
+  EXPECT_EQ(file_contents(beside_), old_sidecar_);
+  EXPECT_FALSE(std::filesystem::exists(next_));
+  name_the_sidecar();
+  name_the_data();
+  remove_foreign_sidecar(data_);
+  EXPECT_FALSE(std::filesystem::exists(beside_));
+  EXPECT_EQ(file_contents(next_), new_sidecar_);
+}
+
+// Each step of the writer, in front of each look of the reader.
+TEST_F(ReplacedData, an_opening_beside_the_writer_gets_one_pair_whole) {
+  FaultyFileSystem hooked(local_file_system());
+  const FileSystemOverride instead("file", hooked);
+  const std::vector<std::function<void()>> steps{
+      [&] { name_the_sidecar(); }, [&] { name_the_data(); }, [&] { name_the_sidecar_again(); }};
+  constexpr int kLooks = 9;  // more than one opening has
+  int openings = 0;
+  const auto open_when = [&](std::array<int, 3> moments) {
+    write_file(data_, "some data of no format at all");
+    write_file(data_ + ".new", "the new data of no format at all");
+    write_file(beside_, old_sidecar_);
+    std::filesystem::remove(next_);
+    int look = 0;
+    hooked.watch = [&](std::string_view, const std::string&) {
+      for (size_t step = 0; step < steps.size(); ++step) {
+        if (moments[step] == look) steps[step]();
+      }
+      ++look;
+    };
+    const auto warn = [&](const std::string& w) { warnings_.push_back(w); };
+    return open_with_store(data_, warn, [&](const auto& source, SidecarStore& store) {
+      ++openings;
+      const auto sidecar = store.find(accept_all);
+      hooked.watch = {};
+      std::string bytes(source->size_bytes(), 0);
+      source->read(0, std::as_writable_bytes(std::span(bytes)));
+      return bytes.substr(0, 8) + ": " + (sidecar ? sidecar->sidecar->classes().at(0) : "none");
+    });
+  };
+  int cases = 0;
+  for (int a = 0; a < kLooks; ++a) {
+    for (int b = a; b < kLooks; ++b) {
+      for (int c = b; c < kLooks; ++c, ++cases) {
+        EXPECT_THAT(open_when({a, b, c}), AnyOf("some dat: old class", "the new : new class"))
+            << a << " " << b << " " << c;
+      }
+    }
+  }
+  EXPECT_THAT(warnings_, IsEmpty());
+  EXPECT_GT(openings, cases) << "no opening was begun again";
 }
 
 TEST(SidecarCache, is_where_the_environment_says) {

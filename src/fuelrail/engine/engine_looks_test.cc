@@ -58,6 +58,7 @@ class HeldLooks final : public FileSystem {
     return inner_.list_names(uri);
   }
   void remove(const std::string& uri) override { inner_.remove(uri); }
+  void rename(const std::string& from, const std::string& to) override { inner_.rename(from, to); }
   void make_directory(const std::string& uri) override { inner_.make_directory(uri); }
 
  private:

@@ -142,6 +142,7 @@ class MeteredFileSystem final : public FileSystem {
     return memory_file_system().list(uri);
   }
   void remove(const std::string&) override {}
+  void rename(const std::string&, const std::string&) override {}
   void make_directory(const std::string&) override {}
 
  private:

@@ -87,6 +87,11 @@ class FileSystem {
   // Removes a file. Nothing happens when there is none. Errors: IoError (also: a directory).
   virtual void remove(const std::string& uri) = 0;
 
+  // Gives a file another name in its directory, and takes that from the file that had it, in one
+  // step; then flushes the directory to the device. Errors: NotFoundError; IoError (also: a
+  // directory has the name), and where that flush fails, which is after the step.
+  virtual void rename(const std::string& from, const std::string& to) = 0;
+
   // Makes a directory and its parents. Nothing happens when it is there. Errors: IoError (also: a
   // file is in the way).
   virtual void make_directory(const std::string& uri) = 0;

@@ -48,6 +48,10 @@ class Source {
   // do: map what nobody rewrites in place. Errors: as read.
   virtual MappedBytes map() const = 0;
 
+  // Whether the name still leads to the file that is read, and not to one that has replaced it.
+  // Default: true, which is also the answer where it cannot be known. Errors: IoError.
+  virtual bool is_still_named() const { return true; }
+
   // A descriptor for asynchronous reads at explicit offsets, or -1. Owned by the source.
   virtual int descriptor() const { return -1; }
 

@@ -12,9 +12,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -70,6 +72,10 @@ class FaultyFileSystem final : public FileSystem {
   void arm(Fault fault, uint64_t number) { counter_->arm(fault, number); }
   uint64_t operations() const { return counter_->operations(); }
 
+  // Called in front of every operation of the file system itself, with what it is and its file.
+  // Default: never.
+  std::function<void(std::string_view operation, const std::string& uri)> watch{};
+
   std::shared_ptr<const Source> open(const std::string& uri) override {
     strike("open", uri);
     return std::make_shared<FaultySource>(inner_.open(uri), counter_);
@@ -99,6 +105,10 @@ class FaultyFileSystem final : public FileSystem {
     strike("remove", uri);
     inner_.remove(uri);
   }
+  void rename(const std::string& from, const std::string& to) override {
+    strike("rename", from);
+    inner_.rename(from, to);
+  }
   void make_directory(const std::string& uri) override {
     strike("make_directory", uri);
     inner_.make_directory(uri);
@@ -112,6 +122,7 @@ class FaultyFileSystem final : public FileSystem {
   }
 
   void strike(const char* operation, const std::string& uri) {
+    if (watch) watch(operation, uri);
     if (counter_->next() != Fault::kNone) fail(operation, uri);
   }
 
@@ -132,6 +143,7 @@ class FaultyFileSystem final : public FileSystem {
       if (fault != Fault::kNone) fail("read", uri());
       inner_->read(offset, into);
     }
+    bool is_still_named() const override { return inner_->is_still_named(); }
     MappedBytes map() const override {
       if (counter_->next() != Fault::kNone) fail("map", uri());
       return inner_->map();

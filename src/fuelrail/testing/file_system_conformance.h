@@ -331,6 +331,29 @@ TYPED_TEST_P(FileSystemConformance, removing_takes_files_only) {
   EXPECT_THROW(this->files().remove(this->at("directory")), IoError);
 }
 
+TYPED_TEST_P(FileSystemConformance, renaming_replaces_what_has_the_name) {
+  this->put(this->at("x"), "old");
+  this->put(this->at("y"), "new");
+  const auto old = this->files().open(this->at("x"));
+  EXPECT_TRUE(old->is_still_named());
+  this->files().rename(this->at("y"), this->at("x"));
+  EXPECT_EQ(this->names(this->at("")), std::vector<std::string>{"x"});
+  EXPECT_EQ(this->get(this->at("x")), "new");
+  EXPECT_FALSE(old->is_still_named());
+  EXPECT_TRUE(this->files().open(this->at("x"))->is_still_named());
+  this->files().rename(this->at("x"), this->at("y"));
+  EXPECT_FALSE(old->is_still_named());
+  EXPECT_EQ(this->names(this->at("")), std::vector<std::string>{"y"});
+}
+
+TYPED_TEST_P(FileSystemConformance, renaming_refuses_what_is_no_file) {
+  EXPECT_THROW(this->files().rename(this->at("none"), this->at("x")), NotFoundError);
+  this->put(this->at("x"), "1");
+  this->files().make_directory(this->at("directory"));
+  EXPECT_THROW(this->files().rename(this->at("x"), this->at("directory")), IoError);
+  EXPECT_EQ(this->get(this->at("x")), "1");
+}
+
 TYPED_TEST_P(FileSystemConformance, make_directory_makes_parents_and_may_be_repeated) {
   this->files().make_directory(this->at("a/b/c"));
   this->files().make_directory(this->at("a/b/c"));
@@ -412,7 +435,8 @@ REGISTER_TYPED_TEST_SUITE_P(
     creating_refuses_what_cannot_be_a_file, errors_name_the_uri,
     stat_tells_files_directories_and_nothing_apart, list_is_sorted_by_code_point_and_not_recursive,
     names_alone_are_listed_as_list_does, listing_refuses_what_is_no_directory,
-    removing_takes_files_only, make_directory_makes_parents_and_may_be_repeated,
+    removing_takes_files_only, renaming_replaces_what_has_the_name,
+    renaming_refuses_what_is_no_file, make_directory_makes_parents_and_may_be_repeated,
     a_lazy_source_reads_and_sees_changes_of_size, a_lazy_source_needs_no_file_before_its_first_read,
     a_lazy_source_says_what_it_is_to_be_shown_as,
     an_absolute_name_is_its_own_and_names_the_same_file, threads_create_list_and_remove_at_once);

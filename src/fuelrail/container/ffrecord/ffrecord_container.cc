@@ -111,19 +111,16 @@ Extent extent_of(const std::shared_ptr<const Source>& source, const RecordTable&
 
 std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
                                                        const OpenOptions& options) {
-  std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  RecordTable table = RecordTable::read(*source, true, options.warn);
-  if (table.size() == 0) {  // of which there is nothing to remember
-    StoredSidecar nothing = sidecar_in_memory(SidecarWriter(), identify(*source));
-    return std::make_shared<OpenedFfrecord>(std::move(source), std::move(table),
-                                            std::move(nothing));
-  }
-  SidecarStore store(*source, options.warn);
-  std::optional<StoredSidecar> sidecar = store.find(accepting(table));
-  if (!sidecar) {
-    sidecar = store.publish(scan_records(*source, table, progress_of(options)));
-  }
-  return std::make_shared<OpenedFfrecord>(std::move(source), std::move(table), std::move(*sidecar));
+  return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
+    RecordTable table = RecordTable::read(*source, true, options.warn);
+    std::optional<StoredSidecar> sidecar;
+    if (table.size() == 0) {  // of which there is nothing to remember
+      sidecar = sidecar_in_memory(SidecarWriter(), store.identity());
+    } else if (sidecar = store.find(accepting(table)); !sidecar) {
+      sidecar = store.publish(scan_records(*source, table, progress_of(options)));
+    }
+    return std::make_shared<const OpenedFfrecord>(source, std::move(table), *std::move(sidecar));
+  });
 }
 
 namespace {

@@ -7,7 +7,6 @@
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/record_table.h"
-#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::recordio {
 namespace {
@@ -109,27 +108,26 @@ class OpenedRecordIo final : public RecordIoContainer {
 
 std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
                                                        const OpenOptions& options) {
-  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  SidecarStore store(*source, options.warn);
-  if (auto found = store.find(accept_sidecar)) {
-    return std::make_shared<OpenedRecordIo>(source, std::move(*found));
-  }
-  const SidecarWriter scanned = scan_heads(*source, progress_of(options));
-  return std::make_shared<OpenedRecordIo>(source, store.publish(scanned));
+  return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
+    std::optional<StoredSidecar> sidecar = store.find(accept_sidecar);
+    if (!sidecar) sidecar = store.publish(scan_heads(*source, progress_of(options)));
+    return std::make_shared<const OpenedRecordIo>(source, *std::move(sidecar));
+  });
 }
 
 std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
     const std::string& uri, const std::function<void(const Damage&)>& report,
     const OpenOptions& options) {
-  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  SidecarStore store(*source, options.warn);
-  const auto own = store.find([](const Sidecar& sidecar) {
-    accept_sidecar(sidecar);
-    sidecar.verify();
+  return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
+    const auto own = store.find([](const Sidecar& sidecar) {
+      accept_sidecar(sidecar);
+      sidecar.verify();
+    });
+    const SidecarWriter table =
+        recover_table(source, report, own ? own->sidecar.get() : nullptr, progress_of(options));
+    return std::make_shared<const OpenedRecordIo>(source,
+                                                  sidecar_in_memory(table, store.identity()));
   });
-  const SidecarWriter table =
-      recover_table(source, report, own ? own->sidecar.get() : nullptr, progress_of(options));
-  return std::make_shared<OpenedRecordIo>(source, sidecar_in_memory(table, store.identity()));
 }
 
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <string_view>
 
@@ -138,6 +139,15 @@ class LocalFileSystem final : public FileSystem {
   void remove(const std::string& uri) override {
     if (::unlink(local::path_of(uri).c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
     local::throw_errno(errno, "the file cannot be removed", uri);
+  }
+
+  void rename(const std::string& from, const std::string& to) override {
+    const std::string path = local::path_of(to);
+    const local::OpenedDirectory directory(path);
+    if (std::rename(local::path_of(from).c_str(), path.c_str()) != 0) {
+      local::throw_errno(errno, "the file cannot be given another name", from);
+    }
+    directory.flush();
   }
 
   void make_directory(const std::string& uri) override {

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
 #include "fuelrail/base/error.h"
@@ -99,20 +98,6 @@ uint64_t size_of(int fd, const std::string& uri) {
   struct stat opened {};
   if (::fstat(fd, &opened) != 0) throw_errno(errno, "the file cannot be looked at", uri);
   return static_cast<uint64_t>(opened.st_size);
-}
-
-// `fsync` of POSIX, again after a signal. Returns: false with errno set where it fails.
-bool fsync_retrying(int fd) {
-  int result = 0;
-  do {
-    result = ::fsync(fd);
-  } while (result != 0 && errno == EINTR);
-  return result == 0;
-}
-
-std::string directory_of(const std::string& path) {
-  const std::string directory = std::filesystem::path(path).parent_path();
-  return directory.empty() ? "." : directory;
 }
 
 [[noreturn]] void throw_write_error(int error, const std::string& uri, uint64_t at, size_t wanted) {
@@ -274,35 +259,29 @@ void LocalSink::sync() {
 void LocalSink::commit() {
   sync();
   state_ = State::kFailed;  // unless all of the following succeeds
-  const std::string directory = directory_of(path_);
-  const Descriptor opened(open_retrying(directory, O_RDONLY | O_DIRECTORY));
+  const OpenedDirectory directory(path_);
   if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) {
     throw_errno(errno, "the file cannot be given its final name", uri_);
   }
-  finish(directory, opened);
+  finish(directory);
 }
 
 bool LocalSink::commit_new() {
   sync();
   state_ = State::kFailed;  // unless all of the following succeeds
-  const std::string directory = directory_of(path_);
-  const Descriptor opened(open_retrying(directory, O_RDONLY | O_DIRECTORY));
+  const OpenedDirectory directory(path_);
   const int error = rename_unless_taken(partial_path_, path_);
   if (error == EEXIST) return false;
   if (error != 0) throw_errno(error, "the file cannot be given its final name", uri_);
-  finish(directory, opened);
+  finish(directory);
   return true;
 }
 
 // The file has its name.
-void LocalSink::finish(const std::string& directory, const Descriptor& opened) {
+void LocalSink::finish(const OpenedDirectory& directory) {
   state_ = State::kCommitted;
   file_ = Descriptor();
-  // Some file systems cannot flush a directory (EINVAL), and a directory may be writable and not
-  // readable: then the name is as durable as that system makes it.
-  if (opened.valid() && !fsync_retrying(opened.get()) && errno != EINVAL && errno != EROFS) {
-    throw_errno(errno, "the directory cannot be flushed to the device", directory);
-  }
+  directory.flush();
 }
 
 }  // namespace fuelrail::local

@@ -37,7 +37,7 @@ class LocalSink final : public Sink {
   void write_buffer();
   void write_at(uint64_t offset, Bytes bytes);
   void flush_to_device();
-  void finish(const std::string& directory, const Descriptor& opened);
+  void finish(const OpenedDirectory& directory);
 
   std::string uri_;
   std::string path_;

@@ -44,17 +44,29 @@ std::vector<iovec>::iterator after(std::vector<iovec>::iterator at,
 
 }  // namespace
 
-LocalSource::LocalSource(const std::string& uri, std::string shown_as) : uri_(std::move(shown_as)) {
-  const std::string path = path_of(uri);
+LocalSource::LocalSource(const std::string& uri, std::string shown_as)
+    : uri_(std::move(shown_as)), path_(path_of(uri)) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) throw_errno(errno, "the file cannot be opened", uri_);
+  if (::stat(path_.c_str(), &status) != 0) throw_errno(errno, "the file cannot be opened", uri_);
   check_plain_file(status, uri_);
-  file_ = Descriptor(open_retrying(path, O_RDONLY));
+  file_ = Descriptor(open_retrying(path_, O_RDONLY));
   if (!file_.valid() || ::fstat(file_.get(), &status) != 0) {
     throw_errno(errno, "the file cannot be opened", uri_);
   }
   check_plain_file(status, uri_);
   size_bytes_ = static_cast<uint64_t>(status.st_size);
+}
+
+// An open file's inode is not used again, so the two numbers tell it from all later ones.
+bool LocalSource::is_still_named() const {
+  struct stat opened {};
+  struct stat named {};
+  if (::fstat(file_.get(), &opened) != 0) throw_errno(errno, "the file cannot be looked at", uri_);
+  if (::stat(path_.c_str(), &named) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    throw_errno(errno, "the file cannot be looked at", uri_);
+  }
+  return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 void LocalSource::read(uint64_t offset, MutableBytes into) const {

@@ -26,6 +26,7 @@ class LocalSource final : public Source {
   void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const override;
   bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const override;
   MappedBytes map() const override;
+  bool is_still_named() const override;
   int descriptor() const override { return file_.get(); }
   bool reads_without_waiting() const override;
   Direct direct_descriptor() const override;
@@ -35,6 +36,7 @@ class LocalSource final : public Source {
   bool read_without_waiting(uint64_t offset, std::span<const MutableBytes> pieces) const;
 
   std::string uri_;
+  std::string path_;
   Descriptor file_;
   uint64_t size_bytes_ = 0;
   mutable std::atomic<uint32_t> cached_in_a_row_ = 0;  // reads; threads may overwrite each other's

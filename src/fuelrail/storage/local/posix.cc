@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 
@@ -36,12 +37,34 @@ std::string path_of(const std::string& uri) {
   return std::string(path);
 }
 
+std::string directory_of(const std::string& path) {
+  const std::string directory = std::filesystem::path(path).parent_path();
+  return directory.empty() ? "." : directory;
+}
+
 int open_retrying(const std::string& path, int flags, unsigned mode) {
   int fd = -1;
   do {
     fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
   } while (fd < 0 && errno == EINTR);
   return fd;
+}
+
+bool fsync_retrying(int fd) {
+  int result = 0;
+  do {
+    result = ::fsync(fd);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+OpenedDirectory::OpenedDirectory(const std::string& path)
+    : path_(directory_of(path)), opened_(open_retrying(path_, O_RDONLY | O_DIRECTORY)) {}
+
+void OpenedDirectory::flush() const {
+  if (opened_.valid() && !fsync_retrying(opened_.get()) && errno != EINVAL && errno != EROFS) {
+    throw_errno(errno, "the directory cannot be flushed to the device", path_);
+  }
 }
 
 std::string words_of(int error) { return std::generic_category().message(error); }

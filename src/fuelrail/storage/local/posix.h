@@ -30,8 +30,29 @@ class Descriptor {
 // file, an empty path, and a path with a zero byte.
 std::string path_of(const std::string& uri);
 
+// The directory that a path is in: "." without a slash.
+std::string directory_of(const std::string& path);
+
 // `open` of POSIX with O_CLOEXEC, again after a signal. Returns -1 with errno set, as that does.
 int open_retrying(const std::string& path, int flags, unsigned mode = 0);
+
+// `fsync` of POSIX, again after a signal. Returns: false with errno set where it fails.
+bool fsync_retrying(int fd);
+
+// The directory of a path, for a change of its names. Opened before the change, so that nothing but
+// the flush itself can fail after it.
+class OpenedDirectory {
+ public:
+  explicit OpenedDirectory(const std::string& path);
+
+  // Some file systems cannot flush a directory, and a directory may be writable and not readable:
+  // then the names are as durable as that system makes them. Errors: IoError.
+  void flush() const;
+
+ private:
+  std::string path_;
+  Descriptor opened_;
+};
 
 // `failure` is what could not be done. Errors: NotFoundError for ENOENT and ENOTDIR, else IoError
 // that holds the system's own words.

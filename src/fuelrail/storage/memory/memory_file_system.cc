@@ -65,6 +65,17 @@ class Tree {
     files_.erase(path);
   }
 
+  // Returns: false when there is no such file.
+  bool rename(const std::string& from, const std::string& to) {
+    std::lock_guard hold(mutex_);
+    const auto found = files_.find(from);
+    if (found == files_.end()) return false;
+    Contents contents = std::move(found->second);
+    files_.erase(found);
+    files_[to] = std::move(contents);
+    return true;
+  }
+
   // Returns: false when a file is in the way.
   bool make_directory(const std::string& path) {
     std::lock_guard hold(mutex_);
@@ -105,8 +116,9 @@ class Tree {
 
 class MemorySource final : public Source {
  public:
-  MemorySource(std::string uri, Contents contents)
-      : uri_(std::move(uri)), contents_(std::move(contents)) {}
+  // `tree`: where the file is; null for one that is in none.
+  MemorySource(std::string uri, Contents contents, const Tree* tree = nullptr)
+      : uri_(std::move(uri)), contents_(std::move(contents)), tree_(tree) {}
 
   uint64_t size_bytes() const override { return contents_->size(); }
   const std::string& uri() const override { return uri_; }
@@ -118,9 +130,14 @@ class MemorySource final : public Source {
 
   MappedBytes map() const override { return {Bytes(*contents_), contents_}; }
 
+  bool is_still_named() const override {
+    return tree_ == nullptr || tree_->find(path_of(uri_)) == contents_;
+  }
+
  private:
   std::string uri_;
   Contents contents_;
+  const Tree* tree_;
 };
 
 // Looks its file up at each read.
@@ -181,7 +198,7 @@ class MemoryFileSystem final : public FileSystem {
   std::shared_ptr<const Source> open(const std::string& uri) override {
     const std::string path = path_of(uri);
     if (Contents contents = tree_.find(path)) {
-      return std::make_shared<MemorySource>(uri, std::move(contents));
+      return std::make_shared<MemorySource>(uri, std::move(contents), &tree_);
     }
     refuse_directory(path, uri);
     throw NotFoundError("no such file or directory", {.path = uri});
@@ -227,6 +244,15 @@ class MemoryFileSystem final : public FileSystem {
       throw IoError("the file cannot be removed", {.path = uri, .found = "a directory"});
     }
     tree_.remove(path);
+  }
+
+  void rename(const std::string& from, const std::string& to) override {
+    if (tree_.is_directory(path_of(to))) {
+      throw IoError("the file cannot be given another name",
+                    {.path = from, .found = "a directory"});
+    }
+    if (tree_.rename(path_of(from), path_of(to))) return;
+    throw NotFoundError("no such file or directory", {.path = from});
   }
 
   void make_directory(const std::string& uri) override {
