@@ -111,7 +111,8 @@ nb::object listed(nb::handle source) {
       array.data(), array.ndim(), shape.data(), source, strides.data(), array.dtype()));
   PyObject* const view = PyMemoryView_FromObject(exported.ptr());
   if (view == nullptr) throw nb::python_error();
-  return nb::steal(view).attr("tolist")();  // `array` keeps the memory until then
+  return call_python(nb::steal(view).attr("tolist"),
+                     nb::make_tuple());  // `array` keeps the memory until then
 }
 
 template <typename T>
@@ -175,12 +176,16 @@ nb::object numpy_array(nb::handle self, nb::handle dtype, nb::handle copy) {
   }
   const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
   if (!view.is_valid()) throw nb::python_error();
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  if (copy.is_none()) return numpy.attr("asarray")(view, nb::arg("dtype") = dtype);
-  return numpy.attr("array")(view, nb::arg("dtype") = dtype, nb::arg("copy") = copy);
+  nb::dict named;
+  named["dtype"] = dtype;
+  if (!copy.is_none()) named["copy"] = copy;
+  return call_python(import_module("numpy").attr(copy.is_none() ? "asarray" : "array"),
+                     nb::make_tuple(view), named);
 }
 
-nb::object to_numpy(nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); }
+nb::object to_numpy(nb::handle self) {
+  return call_python(import_module("numpy").attr("asarray"), nb::make_tuple(self));
+}
 
 nb::str describe(const Array& array) {
   return nb::str("Array(shape={}, dtype='{}')").format(shape_of(array), name_of(array.dtype));

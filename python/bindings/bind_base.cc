@@ -9,8 +9,9 @@
 
 namespace fuelrail::python {
 
-// Calls `take`, which takes the GIL. Called by a thread that pthread_exit is ending, it never comes
-// back: to leave the handler would end the process.
+// Calls `take`, which may take the GIL. Called by a thread that pthread_exit is ending, it never
+// comes back: to leave the handler would end the process. `take` has no destructors to run: the
+// thread is without the GIL by then.
 template <typename Take>
 static auto take_or_sleep(Take take) noexcept {
   try {
@@ -23,6 +24,20 @@ static auto take_or_sleep(Take take) noexcept {
 GilReleased::GilReleased() : state_(PyEval_SaveThread()) {}
 GilReleased::~GilReleased() {
   take_or_sleep([this] { PyEval_RestoreThread(state_); });
+}
+
+nb::object call_python(nb::handle function, const nb::tuple& arguments, nb::handle named) {
+  PyObject* const result = take_or_sleep([&function, &arguments, &named] {
+    return PyObject_Call(function.ptr(), arguments.ptr(), named.ptr());
+  });
+  if (result == nullptr) throw nb::python_error();
+  return nb::steal(result);
+}
+
+nb::object import_module(const char* name) {
+  PyObject* const module = take_or_sleep([name] { return PyImport_ImportModule(name); });
+  if (module == nullptr) throw nb::python_error();
+  return nb::steal(module);
 }
 
 GilTaken::GilTaken() : state_(take_or_sleep(PyGILState_Ensure)) {}

@@ -118,8 +118,10 @@ std::string shown_number(nb::handle number, bool negative) {
 // As Python counts: from the end, where it is negative.
 uint64_t index_of(nb::handle item, uint64_t size) {
   if (PyBool_Check(item.ptr())) throw nb::type_error("an index is a bool");
-  const nb::object number = nb::steal(PyNumber_Index(item.ptr()));
-  if (!number.is_valid()) throw nb::python_error();
+  const nb::object number =
+      PyLong_CheckExact(item.ptr())
+          ? nb::borrow(item)
+          : call_python(import_module("operator").attr("index"), nb::make_tuple(item));
   int overflow = 0;
   const long long index = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   const auto count = static_cast<long long>(size);
@@ -206,7 +208,7 @@ nb::list verify(const Reader& self, nb::handle progress) {
         },
         [&](uint64_t done) {
           return turns.take([&] {
-            if (!progress.is_none()) progress(done);
+            if (!progress.is_none()) call_python(progress, nb::make_tuple(done));
           });
         });
   });

@@ -66,7 +66,9 @@ void run_warning(PythonTurns& turns, nb::list& warnings, const Call& call) {
 std::function<bool(const PackProgress&)> teller(PythonTurns& turns, nb::handle progress) {
   return [&turns, progress](const PackProgress& now) {
     return turns.take([&] {
-      if (!progress.is_none()) progress(now.done, now.total, now.bytes, now.seconds);
+      if (!progress.is_none()) {
+        call_python(progress, nb::make_tuple(now.done, now.total, now.bytes, now.seconds));
+      }
     });
   };
 }
@@ -99,7 +101,7 @@ void raise_own(const StepsError& error) {
       printable("a function of pixels has raised this at the image " + error.detail().path);
   try {
     if (nb::hasattr(*own, "add_note")) {
-      own->attr("add_note")(note);
+      call_python(own->attr("add_note"), nb::make_tuple(note));
     } else {  // Python 3.10
       nb::list notes;
       notes.append(note);
@@ -123,8 +125,9 @@ nb::dict run_packing(PackOptions options, nb::handle progress, nb::handle failed
   options.keep_going = [&turns] { return turns.take([] {}); };
   if (!failed.is_none()) {
     options.failed = [&turns, &stopped, failed](const PackFailure& failure) {
-      stopped =
-          !turns.take([&] { failed(fs_text(failure.path), fs_text(failure.reason)); }) || stopped;
+      stopped = !turns.take([&] {
+        call_python(failed, nb::make_tuple(fs_text(failure.path), fs_text(failure.reason)));
+      }) || stopped;
     };
   }
   PackResult result;
@@ -224,7 +227,8 @@ void call_on_pixels(const nb::object& function, ConstImageView from, OwnedPixels
     for (int64_t y = 0; y < from.height; ++y) {
       std::memcpy(memory.data() + static_cast<size_t>(y) * row_bytes, from.row(y), row_bytes);
     }
-    const auto made = nb::cast<nb::tuple>(function(flat, from.height, from.width, from.channels));
+    const auto made = nb::cast<nb::tuple>(
+        call_python(function, nb::make_tuple(flat, from.height, from.width, from.channels)));
     const Buffer buffer(made[0]);
     const auto* pixels = reinterpret_cast<const uint8_t*>(buffer.bytes().data());
     to.pixels.assign(pixels, pixels + buffer.bytes().size());

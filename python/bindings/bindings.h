@@ -39,10 +39,13 @@ void bind_pack(nb::module_& module);
 void bind_split(nb::module_& module);
 void bind_cli(nb::module_& module);
 
+// CPython before 3.14 ends a daemon thread that wants the GIL once the interpreter is exiting by
+// unwinding its stack, which C++ on that stack does not survive. So whatever takes the GIL, or runs
+// Python code, which releases it now and then, goes by one of the following four: there such a
+// thread sleeps until the process ends.
+
 // While a GilReleased lives, this thread does not hold the GIL; while a GilTaken lives inside it,
-// it does again. Unlike nanobind's own, they survive a daemon thread that wants the GIL when the
-// interpreter is already going: CPython (before 3.14) ends such a thread by unwinding its stack,
-// which no C++ destructor may let pass; here it sleeps until the process is gone.
+// it does again.
 class GilReleased {
  public:
   GilReleased();
@@ -63,6 +66,11 @@ class GilTaken {
  private:
   PyGILState_STATE state_;
 };
+
+// `function(*arguments, **named)`. `named` is a dict, or null for none. Errors: nb::python_error.
+nb::object call_python(nb::handle function, const nb::tuple& arguments, nb::handle named = {});
+// Errors: nb::python_error.
+nb::object import_module(const char* name);
 
 // Python's turns in the middle of a long call of the core that runs without the GIL. What Python
 // raises in one (KeyboardInterrupt, an error of a callback) is kept until the core has cleaned up.

@@ -50,14 +50,15 @@ nb::object number_or_none(std::optional<uint64_t> number) {
 void set_error(const char* class_name, const Error& error) {
   try {
     const ErrorDetail& detail = error.detail();
-    const nb::object type = nb::module_::import_("fuelrail.errors").attr(class_name);
-    const nb::object value =
-        type(fs_text(error.failure()), nb::arg("path") = text_or_none(detail.path),
-             nb::arg("record") = number_or_none(detail.record),
-             nb::arg("offset") = number_or_none(detail.offset),
-             nb::arg("expected") = text_or_none(detail.expected),
-             nb::arg("found") = text_or_none(detail.found),
-             nb::arg("remedy") = text_or_none(detail.remedy));
+    const nb::object type = import_module("fuelrail.errors").attr(class_name);
+    nb::dict parts;
+    parts["path"] = text_or_none(detail.path);
+    parts["record"] = number_or_none(detail.record);
+    parts["offset"] = number_or_none(detail.offset);
+    parts["expected"] = text_or_none(detail.expected);
+    parts["found"] = text_or_none(detail.found);
+    parts["remedy"] = text_or_none(detail.remedy);
+    const nb::object value = call_python(type, nb::make_tuple(fs_text(error.failure())), parts);
     PyErr_SetObject(type.ptr(), value.ptr());
   } catch (nb::python_error& failed) {
     failed.restore();

@@ -1,5 +1,7 @@
 #include "numpy_arrays.h"
 
+#include "bindings.h"
+
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
@@ -18,6 +20,7 @@ nb::object checked(PyObject* array) {
 }  // namespace
 
 void import_numpy() {
+  static_cast<void>(import_module("numpy"));  // its Python code; what follows runs none
   if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
 }
 

@@ -1,15 +1,22 @@
-"""What can be closed ends with its `with`."""
+"""What can be closed ends with its `with`, or with the interpreter."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import atexit
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Self
 
-__all__ = ["Closing"]
+__all__ = ["Closing", "close_at_exit", "end_thread_at_exit"]
+
+T = TypeVar("T")
 
 
 class Closing:
@@ -32,3 +39,31 @@ class Closing:
         traceback: TracebackType | None,
     ) -> None:
         self._end(failed=kind is not None)
+
+
+_open: weakref.WeakKeyDictionary[Any, Callable[[Any], None]] = weakref.WeakKeyDictionary()
+_exits_in: int | None = None  # the thread that ends the interpreter, once it does
+
+
+def close_at_exit(thing: T, close: Callable[[T], None]) -> None:
+    """Calls `close(thing)` when the interpreter exits, if it still lives."""
+    end_thread_at_exit()
+    _open[thing] = close
+
+
+def end_thread_at_exit() -> None:
+    """Ends this thread, without a word, where the interpreter's exit has closed what it uses: but
+    for the thread that exits, only daemon threads run by then.
+    """
+    if _exits_in not in (None, threading.get_ident()):
+        raise SystemExit
+
+
+@atexit.register
+def _close_all() -> None:
+    """What something holds for good (a worker of torch's its dataset) is never let go of."""
+    global _exits_in
+    _exits_in = threading.get_ident()
+    with contextlib.ExitStack() as all_of_them:  # also those after one that fails
+        for thing, close in list(_open.items()):
+            all_of_them.callback(close, thing)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import array
+import contextlib
+import importlib
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -185,6 +187,10 @@ class Dataset:
         self._origin = origin
         self._opened_as = opened_as
         self._schema = tuple(Field(*field) for field in container.schema)
+        with contextlib.suppress(ImportError):
+            # Samples and batches become its arrays, maybe in a thread that the interpreter's exit
+            # or a fork meets in the middle of an import.
+            importlib.import_module("numpy")
 
     @property
     def container(self) -> _core.Container:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import copy
 import json
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Literal, NamedTuple, NoReturn, TypeVar
 
 from fuelrail import _core
-from fuelrail.closing import Closing
+from fuelrail.closing import Closing, close_at_exit, end_thread_at_exit
 from fuelrail.dataset import Dataset, Openable
 from fuelrail.dataset import open as open_dataset
 from fuelrail.delivery import (
@@ -67,14 +65,6 @@ _NOT_OPTIONS = {
 
 _OPENED = ("self", "data", "schema")  # arguments that a pickle has as the dataset, not as options
 _WARNINGS = 10  # of bad samples that are named one by one
-
-_live: weakref.WeakSet[BaseLoader[Any]] = weakref.WeakSet()
-
-
-@atexit.register
-def _stop_all() -> None:
-    for loader in list(_live):
-        loader.close()
 
 
 class _Held(NamedTuple):
@@ -309,7 +299,7 @@ class BaseLoader(Closing, Generic[Element]):
         self._said: deque[str] = deque()  # by the core, and not passed on yet
         self._warned = 0  # of so many bad records
         self._closed = False
-        _live.add(self)
+        close_at_exit(self, type(self).close)
 
     @property
     def dataset(self) -> Dataset:
@@ -334,7 +324,11 @@ class BaseLoader(Closing, Generic[Element]):
         TooManyBadRecordsError ends it.
         """
         self._check_open()
-        turn = self._core.begin()
+        try:
+            turn = self._core.begin()
+        except StateError:
+            end_thread_at_exit()
+            raise
         self._held.clear()
         if self._fed is not None:
             self._fed.begin(self._core)
@@ -433,6 +427,7 @@ class BaseLoader(Closing, Generic[Element]):
 
     def _check_open(self) -> None:
         if self._closed:
+            end_thread_at_exit()
             raise StateError("the loader is closed")
 
     def _take(self, turn: int, epoch: int) -> Any:
@@ -469,6 +464,7 @@ class BaseLoader(Closing, Generic[Element]):
         except BaseException:
             with contextlib.suppress(FuelrailWarning):  # the error is what is to be heard
                 self._warn()
+            end_thread_at_exit()
             raise
         if not is_batch:
             self._warn()

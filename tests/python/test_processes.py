@@ -16,7 +16,7 @@ from conftest import encoded, photograph
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
 PRELUDE = """
-import os, sys, threading
+import os, sys, threading, time
 import fuelrail as fr
 CROP = [fr.transforms.CenterCrop(4)]
 def make(**options):
@@ -35,10 +35,10 @@ def test_importing_is_light(python: Python) -> None:
 
 def test_loading_needs_no_numpy(python: Python, tiny_file: pathlib.Path) -> None:
     script = """
+sys.modules["numpy"] = None  # cannot be imported
 images, labels = next(iter(make()))
 assert memoryview(images).shape == (4, 3, 4, 4)
 assert memoryview(labels).tolist() == [fr.open(sys.argv[1])[i].label for i in range(4)]
-assert "numpy" not in sys.modules
 """
     done = python(PRELUDE + script, tiny_file)
     assert done.returncode == 0, done.stderr
@@ -63,22 +63,117 @@ def test_the_interpreter_exits_cleanly_beside_a_live_loader(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_interpreter_exits_while_daemon_threads_use_loaders(
-    python: Python, tiny_file: pathlib.Path
-) -> None:
-    script = """
+DAEMON = """
+loader = make(fields=["index"])
 def forever():
-    try:
-        while True:
-            for batch in make(): started.set()
-    except fr.StateError:
-        pass
+    while True:
+        for index, in loader:
+            index.numpy()
+            started.set()
+started = threading.Event()
+threading.Thread(target=forever, daemon=True).start()
+"""
+MXNET_DAEMON = """
+from fuelrail.mxnet import io
+def forever():
+    while True:
+        for batch in io.ImageRecordIter(path_imgrec=sys.argv[1], data_shape=(3, 8, 8), batch_size=4):
+            started.set()
+started = threading.Event()
+threading.Thread(target=forever, daemon=True).start()
+started.wait()
+"""
+NEW_LOADERS = """
+def forever():
+    while True:
+        for batch in make(): started.set()
 started = threading.Event()
 for _ in range(4): threading.Thread(target=forever, daemon=True).start()
 started.wait()
 """
-    for _ in range(3):  # what goes wrong here goes wrong every second time
-        assert python(PRELUDE + script, tiny_file).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "script",
+    [DAEMON + "time.sleep(0.05)", DAEMON + "started.wait()", NEW_LOADERS, MXNET_DAEMON],
+    ids=["at its start", "in the loop", "new loaders", "mxnet"],
+)
+def test_a_daemon_thread_that_uses_a_loader_ends_with_the_exit_without_a_word(
+    python: Python, tiny_file: pathlib.Path, script: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FUELRAIL_LEAK_WARNINGS")  # of what the thread's frames hold
+    for _ in range(2):
+        done = python(PRELUDE + script, tiny_file)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_atexit_function_can_join_a_daemon_thread_that_uses_a_loader(
+    python: Python, tiny_file: pathlib.Path
+) -> None:
+    """It was registered before fuelrail was imported, and so runs after the loaders were closed."""
+    joins = """
+import atexit
+@atexit.register
+def join():
+    thread.join()
+    print("joined")
+"""
+    done = python(
+        joins
+        + PRELUDE
+        + DAEMON.replace("threading.Thread", "thread = threading.Thread").replace(
+            ").start()", ")\nthread.start()"
+        )
+        + "started.wait()",
+        tiny_file,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "joined\n", "")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "fr.pack(sys.argv[1], sys.argv[2], progress=never_returns)",
+        "np2rec(np.zeros((1, 4, 4)), [0], transforms=never_returns, output_path=sys.argv[2])",
+    ],
+)
+def test_the_interpreter_exits_while_a_daemon_threads_call_runs_python(
+    python: Python,
+    folder: pathlib.Path,
+    tmp_path: pathlib.Path,
+    call: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """CPython ends the thread by unwinding its stack, which has C++ on it."""
+    monkeypatch.delenv("FUELRAIL_LEAK_WARNINGS")  # of what the thread's frames hold
+    script = f"""
+import numpy as np
+from fuelrail.mxnet.im2rec import np2rec
+def never_returns(*_):
+    started.set()
+    while True:
+        pass
+started = threading.Event()
+threading.Thread(target=lambda: {call}, daemon=True).start()
+started.wait()
+"""
+    done = python(PRELUDE + script, folder, tmp_path / "out.rec")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_child_forked_beside_a_daemon_thread_makes_arrays(
+    python: Python, tiny_file: pathlib.Path
+) -> None:
+    script = """
+time.sleep(0.05)
+child = os.fork()
+if child == 0:
+    assert len(next(iter(make()))[0].numpy()) == 4
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    done = python(PRELUDE + DAEMON + script, tiny_file)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 HELD = """

@@ -9,15 +9,13 @@ reset or used in a forked child is an error, where MXNet empties or mixes up the
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 from fuelrail import _core
-from fuelrail.closing import Closing
+from fuelrail.closing import Closing, close_at_exit
 from fuelrail.errors import (
     ArgumentTypeError,
     CorruptError,
@@ -40,17 +38,6 @@ __all__ = [
     "unpack",
     "unpack_img",
 ]
-
-
-_live: weakref.WeakSet[MXRecordIO] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    """What something holds for good (a worker of torch's its dataset) is never let go of."""
-    with contextlib.ExitStack() as all_of_them:  # also those after one that fails
-        for record in list(_live):
-            all_of_them.callback(record._close_unless_failed)
 
 
 class UnknownKeyError(OutOfRangeError, KeyError):
@@ -116,7 +103,7 @@ class MXRecordIO(Closing):
         """
         if not self.writable:
             self._reader = _core.open_recordio(os.fsencode(self.uri))
-            _live.add(self)
+            close_at_exit(self, MXRecordIO._close_unless_failed)
             return
         if self.is_open:
             raise StateError("the writer is open", path=self.uri, remedy="Close it first")
@@ -126,7 +113,7 @@ class MXRecordIO(Closing):
             None if index is None else os.fsencode(_absolute(index)),
         )
         self._process = os.getpid()
-        _live.add(self)
+        close_at_exit(self, MXRecordIO._close_unless_failed)
 
     def close(self) -> None:
         """Ends reading, or gives the file that was written its name; again it does nothing. In a

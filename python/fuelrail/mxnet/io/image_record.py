@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
@@ -11,6 +9,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from fuelrail import _core
+from fuelrail.closing import close_at_exit, end_thread_at_exit
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError, warn_user
 from fuelrail.mxnet.io.data import DataBatch, DataDesc, DataIter, NDArray
 from fuelrail.mxnet.io.parameters import read_keywords
@@ -24,14 +23,6 @@ __all__ = [
 ]
 
 _Taken = tuple[_core.Array, _core.Array, _core.Array, int]  # data, label, index, pad
-
-_live: weakref.WeakSet[_RecordIter] = weakref.WeakSet()
-
-
-@atexit.register
-def _stop_all() -> None:
-    for iterator in list(_live):
-        iterator.close()
 
 
 class _RecordIter(DataIter):
@@ -69,7 +60,7 @@ class _RecordIter(DataIter):
         self._batch: DataBatch | None = None
         self._held: deque[list[_Taken]] = deque()  # taken from the core, and not given
         self._closed = False
-        _live.add(self)
+        close_at_exit(self, type(self).close)
         for line in said:
             warn_user(line)
 
@@ -171,6 +162,7 @@ class _RecordIter(DataIter):
         except BaseException:  # Ctrl-C behind a batch: the next call gives it
             if taken:
                 self._held.append(taken)
+            end_thread_at_exit()
             raise
         if self._augmenter is not None:  # what it raises comes in place of the batch
             batch.data = [self._augmented(self._augmenter, batch.data[0])]
@@ -198,6 +190,7 @@ class _RecordIter(DataIter):
 
     def _check_open(self) -> None:
         if self._closed:
+            end_thread_at_exit()
             raise StateError("the iterator is closed")
 
 
