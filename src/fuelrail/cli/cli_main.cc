@@ -10,6 +10,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/signals.h"
+#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace cli {
@@ -87,6 +88,23 @@ void check_command(const CLI::App& app, int argc, const char* const* argv) {
                              {.remedy = suggest(argv[1], names)});
 }
 
+// What is wrong with an argument of the command that names a store which is not read; empty where
+// none does.
+std::string unread_store(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& argument : option->results()) {
+        try {
+          file_system_for(argument);
+        } catch (const UnsupportedError& error) {
+          return error.what();
+        }
+      }
+    }
+  }
+  return "";
+}
+
 int run(int argc, const char* const* argv, Console& console) {
   CLI::App app("Packs image datasets for training, and looks at them.");
   Action action;
@@ -95,6 +113,10 @@ int run(int argc, const char* const* argv, Console& console) {
   int code = kOk;
   try {
     app.parse(argc, argv);
+    if (const std::string wrong = unread_store(app); !wrong.empty()) {
+      console.say(wrong);
+      return kUsage;
+    }
     code = action(console);
   } catch (const CLI::CallForHelp&) {
     console.write(as_bytes(app.help()));

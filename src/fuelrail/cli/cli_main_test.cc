@@ -62,6 +62,39 @@ TEST(CliMain, errors_are_one_line_on_standard_error) {
   EXPECT_THAT(said.err, StartsWith("fuelrail: /no/such/file.rec: "));
 }
 
+TEST(CliMain, a_store_that_is_not_read_is_wrong_use_of_any_command) {
+  const TemporaryDirectory directory;
+  const std::string here = directory / "x.rec";
+  const std::string photos = directory / "photos";
+  const std::string rows = directory / "rows.lst";
+  write_file(photos + "/ant/0.jpg", "");
+  write_file(rows, "0\t1\tant/0.jpg\n");
+  const char* const there = "s3://bucket/x.rec";
+  const std::vector<std::vector<std::string>> calls{
+      {"pack", there, here},
+      {"pack", photos, there},
+      {"pack", rows, here, "--root", there},
+      {"pack", rows, here, "--root=s3://bucket/x.rec"},
+      {"convert", there, here},
+      {"merge", here, there},
+      {"im2rec", there, photos, "--list"},
+      {"info", there},
+      {"ls", there},
+      {"cat", there, "0"},
+      {"verify", there},
+      {"index", there},
+      {"bench", there},
+      {"doctor", there},
+  };
+  for (const auto& arguments : calls) {
+    const Said said = call(arguments);
+    EXPECT_EQ(said.code, 2) << arguments.front();
+    EXPECT_THAT(said.err, StartsWith("fuelrail: s3://bucket/x.rec: fuelrail does not read s3://"));
+    EXPECT_EQ(said.out, "");
+    EXPECT_FALSE(std::filesystem::exists(here));
+  }
+}
+
 // Here and not with the binary, which may lie where others may not look.
 TEST(CliMain, an_unreadable_folder_is_an_input_output_error) {
   const TemporaryDirectory directory;
