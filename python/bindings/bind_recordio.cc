@@ -198,14 +198,12 @@ std::unique_ptr<RecordioWriter> make_writer(const nb::bytes& uri,
 // Keys and offsets, as they stand in the file.
 nb::list read_index(const nb::bytes& uri) {
   const std::string name = name_from(uri);
-  std::string text;
+  std::vector<std::byte> text;
   std::vector<recordio::IndexEntry> entries;
   {
     const GilReleased released;
-    const std::shared_ptr<const Source> source = file_system_for(name).open(name);
-    text.resize(source->size_bytes());
-    source->read(0, std::as_writable_bytes(std::span(text)));
-    entries = recordio::parse_index(as_bytes(text), name);
+    text = read_whole(*file_system_for(name).open(name));
+    entries = recordio::parse_index(text, name);
   }
   nb::list list;
   for (const recordio::IndexEntry& entry : entries) {

@@ -122,7 +122,7 @@ void check_indexing(const Source& file, const RecordTable& table, const Sidecar*
     require(contents(sidecar_uri(kFile)) == before, "nothing is written in a refused one's place");
     return;
   }
-  const auto written = Sidecar::open(memory_file_system().open(sidecar_uri(kFile))->map(), "new");
+  const auto written = Sidecar::open(memory_file_system().open(sidecar_uri(kFile)));
   written->verify();
   const StoredSidecar scanned =
       sidecar_in_memory(ffrecord::scan_records(file, table), identify(file));

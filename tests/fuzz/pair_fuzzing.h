@@ -21,7 +21,7 @@
 namespace fuelrail::fuzzing {
 
 inline std::vector<std::byte> contents(const std::string& uri) {
-  return copied(memory_file_system().open(uri)->map().bytes);
+  return read_whole(*memory_file_system().open(uri));
 }
 
 // The pair in memory, and the cache beside it, for as long as it lives.

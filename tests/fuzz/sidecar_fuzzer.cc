@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fuelrail/container/sidecar.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/collecting_sink.h"
 #include "sidecar_fuzzing.h"
 
@@ -15,8 +16,10 @@ using fuzzing::succeeds;
 void use_sections(const Sidecar& sidecar) {
   for (const SidecarSection& section : sidecar.sections()) {
     succeeds([&] { require(section.all().size() == section.size(), "a section is whole"); });
-    succeeds([&] { section.range(section.size() / 2, section.size() / 3); });
-    require(!succeeds([&] { section.range(section.size(), 1); }), "nothing lies behind a section");
+    std::vector<std::byte> part(section.size() / 3);
+    succeeds([&] { section.read(section.size() / 2, part); });
+    part.resize(1);
+    require(!succeeds([&] { section.read(section.size(), part); }), "nothing is behind a section");
     succeeds([&] { section.verify(); });
   }
 }
@@ -43,7 +46,7 @@ void keep_sections(const Sidecar& sidecar) {
     writer.keep_sections_of(sidecar);
     CollectingSink sink;
     writer.write_to(sidecar.identity(), sink);
-    const auto written = Sidecar::open({sink.bytes(), nullptr}, "written");
+    const auto written = Sidecar::open(memory_source("written", sink.bytes()));
     const SidecarSection* classes = sidecar.section(kClassesSection);
     const bool kept = classes != nullptr && classes->kept();
     require(!kept || written->classes() == sidecar.classes(), "class names are kept");
@@ -52,7 +55,8 @@ void keep_sections(const Sidecar& sidecar) {
 
 void check_sidecar(Bytes file) {
   std::unique_ptr<Sidecar> sidecar;
-  if (!succeeds([&] { sidecar = Sidecar::open({file, nullptr}, "fuzzed"); })) return;
+  if (!succeeds([&] { sidecar = Sidecar::open(memory_source("fuzzed", fuzzing::copied(file))); }))
+    return;
   use_sections(*sidecar);
   use_records(*sidecar);
   keep_sections(*sidecar);

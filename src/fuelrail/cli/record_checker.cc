@@ -35,7 +35,7 @@ Finding finding_of(const recordio::Damage& damage) {
 
 SidecarBeside::SidecarBeside(const Source& data) {
   const std::string uri = sidecar_uri(data.uri());
-  sidecar_ = Sidecar::open(file_system_for(uri).open(uri)->map(), uri);
+  sidecar_ = Sidecar::open(file_system_for(uri).open(uri));
   sidecar_->verify();
   belongs_ = sidecar_->identity() == identify(data);
   usable_ = sidecar_->identity().size_bytes == data.size_bytes() && sidecar_->has_table() &&

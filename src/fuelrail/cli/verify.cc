@@ -145,8 +145,8 @@ class Verification {
     if (!file_system_for(index).stat(index)) return;
     check_that([&] {
       const std::shared_ptr<const Source> source = file_system_for(index).open(index);
-      const MappedBytes text = source->map();
-      recordio::resolve_index(recordio::parse_index(text.bytes, index), container, index);
+      const std::vector<std::byte> text = read_whole(*source);
+      recordio::resolve_index(recordio::parse_index(text, index), container, index);
     });
   }
 

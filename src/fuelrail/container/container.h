@@ -52,9 +52,9 @@ class Container {
   virtual const Schema& schema() const = 0;
 
   // Requires: i < size(). No read, no allocation of the record's size. Where knows_extent(i) is
-  // false it asks the file system, which may take as long as a read; where it is true, no longer
-  // than pages of a mapped record table (RecordIO's in a sidecar), which lie together, take to come
-  // when they are first touched. Errors: CorruptError for a record that is longer than its format's
+  // false it asks the file system, which may take as long as a read; where it is true, it reads at
+  // most a part of a large record table (RecordIO's in a sidecar), once for 16,384 records that lie
+  // together. Errors: CorruptError for a record that is longer than its format's
   // records can be, so that nobody allocates for what a damaged table or a sparse file claims;
   // those of the record table; NotFoundError and IoError where a record is a file of its own, which
   // is looked at now.

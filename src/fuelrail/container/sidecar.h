@@ -1,8 +1,10 @@
 // The sidecar `X.frx` beside `X`: what fuelrail knows of a record file that its format cannot hold
 // (docs/formats/frx.md). A versioned, sectioned, checksummed little-endian file; unknown sections
-// are skipped. It is mapped, not loaded. Where sidecars lie: sidecar_store.h.
+// are skipped. Where sidecars lie: sidecar_store.h.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +15,8 @@
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/fingerprint.h"
+#include "fuelrail/container/sidecar_format.h"
+#include "fuelrail/container/sidecar_section.h"
 #include "fuelrail/storage/sink.h"
 #include "fuelrail/storage/source.h"
 
@@ -73,44 +77,16 @@ inline constexpr uint32_t kClassesSection = section_type("CLAS");
 inline constexpr uint32_t kLabelsSection = section_type("LABL");
 inline constexpr uint32_t kKeysSection = section_type("KEYS");
 
-// One section of an opened sidecar. Lifetime: views into the sidecar's map.
-class SidecarSection {
- public:
-  uint32_t type() const { return type_; }
-  bool kept() const { return kept_; }  // cannot be rebuilt from the data file
-  uint64_t size() const { return data_.size(); }
-
-  // A part of the data. Checks the checksums of the blocks that it touches; a section without
-  // blocks was checked when the sidecar was opened. Errors: CorruptError, naming the sidecar; also
-  // when the range passes the section's end.
-  Bytes range(uint64_t offset, uint64_t length) const;
-
-  // The whole of it. Errors: as range.
-  Bytes all() const { return range(0, size()); }
-
-  // Checks everything, also what `range` would.
-  void verify() const;
-
- private:
-  friend class Sidecar;
-  void check_block(uint64_t block) const;
-
-  uint32_t type_ = 0;
-  bool kept_ = false;
-  uint32_t block_bytes_ = 0;  // 0 = one checksum for all of it
-  uint32_t crc_ = 0;          // of the data, or of the blocks' checksums
-  Bytes data_;
-  Bytes block_crcs_;
-  const std::string* uri_ = nullptr;
-};
-
-// An opened sidecar: views into the mapped file. Immutable. Threads: any number at once.
+// An opened sidecar. Its small sections are in memory; the file stays open where it has others
+// (sidecar_section.h). So a change of the file while it is in use is an error, or not seen.
+// Immutable. Threads: any number at once.
 class Sidecar {
  public:
   // Checks the header and the directory, every section's bounds, and the checksums of sections
-  // without blocks (those up to 1 MiB); blocks of larger ones are checked as they are used.
-  // Errors: CorruptError, TruncatedError, UnsupportedError (a newer major version).
-  static std::unique_ptr<Sidecar> open(MappedBytes file, const std::string& uri);
+  // without blocks (those up to 1 MiB); blocks of larger ones are checked as they are used. Takes
+  // one read where the file is small or has no blocks, else a second, of several pieces at once.
+  // Errors: CorruptError, TruncatedError, UnsupportedError (a newer major version); the source's.
+  static std::unique_ptr<Sidecar> open(std::shared_ptr<const Source> file);
   Sidecar(const Sidecar&) = delete;
   Sidecar& operator=(const Sidecar&) = delete;
 
@@ -151,16 +127,19 @@ class Sidecar {
   void verify() const;
 
  private:
-  Sidecar(MappedBytes file, const std::string& uri);
-  void read_header();
-  void read_directory();
+  class File;  // while it is opened
+
+  explicit Sidecar(const std::string& uri) : uri_(uri) {}
+  void read_header(const File& file);
+  void read_sections(File& file);
   void read_meta();
   void read_classes();
   void read_labels();
   const SidecarSection* entries_section(uint32_t type, uint64_t entry_bytes) const;
 
   std::string uri_;
-  MappedBytes file_;
+  std::array<std::byte, frx::kHeaderBytes> header_{};
+  std::atomic<int64_t> may_keep_ = static_cast<int64_t>(kMaxKeptBytes);  // by its sections
   FileIdentity identity_;
   Fingerprint fingerprint_;
   std::vector<SidecarSection> sections_;

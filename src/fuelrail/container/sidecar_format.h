@@ -35,7 +35,9 @@ inline constexpr uint32_t kMaxSections = 4096;
 
 inline constexpr size_t kSectionAlignment = 64;
 inline constexpr uint64_t kMaxUnblockedBytes = uint64_t{1} << 20;
-inline constexpr uint32_t kBlockBytes = 4096;
+inline constexpr uint32_t kBlockBytes = 4096;  // as written
+inline constexpr uint32_t kLeastBlockBytes = 512;
+inline constexpr uint32_t kMostBlockBytes = uint32_t{1} << 20;
 
 inline constexpr size_t kMetaBytes = 24;
 inline constexpr size_t kLabelsBytes = 16;

@@ -9,6 +9,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/file_system.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/storage/memory/memory_sink.h"
 
 namespace fuelrail {
@@ -55,7 +56,7 @@ bool has_own_sidecar(const Source& data, const std::string& uri) {
   FileSystem& files = file_system_for(uri);
   if (!files.stat(uri)) return false;
   try {
-    return Sidecar::open(files.open(uri)->map(), uri)->identity() == identify(data);
+    return Sidecar::open(files.open(uri))->identity() == identify(data);
   } catch (const IoError&) {
     throw;
   } catch (const Error&) {
@@ -80,9 +81,7 @@ const char* name_of(SidecarPlace place) {
 StoredSidecar sidecar_in_memory(const SidecarWriter& writer, const FileIdentity& identity) {
   MemorySink memory("the sidecar in memory");
   writer.write_to(identity, memory);
-  auto owner = std::make_shared<const std::vector<std::byte>>(memory.take());
-  return {Sidecar::open({.bytes = *owner, .owner = owner}, memory.uri()),
-          {SidecarPlace::kMemory, ""}};
+  return {Sidecar::open(memory_source(memory.uri(), memory.take())), {SidecarPlace::kMemory, ""}};
 }
 
 std::string sidecar_uri(const std::string& data_uri) { return data_uri + ".frx"; }
@@ -178,7 +177,7 @@ std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri,
   try {
     FileSystem& files = file_system_for(uri);
     if (!files.stat(uri)) return nullptr;
-    std::shared_ptr<const Sidecar> sidecar = Sidecar::open(files.open(uri)->map(), uri);
+    std::shared_ptr<const Sidecar> sidecar = Sidecar::open(files.open(uri));
     check_identity(*sidecar, identity_, data_uri_);
     accept_(*sidecar);
     return sidecar;
@@ -288,7 +287,7 @@ void SidecarStore::check_unchanged(const SidecarLocation& location) const {
   if (!found_ || found_->location.uri != location.uri) return;
   FileSystem& files = file_system_for(location.uri);
   try {
-    const auto now = Sidecar::open(files.open(location.uri)->map(), location.uri);
+    const auto now = Sidecar::open(files.open(location.uri));
     if (now->same_contents(*found_->sidecar)) return;
   } catch (const Error&) {  // gone, or no sidecar: another in any case
   }
@@ -322,7 +321,7 @@ StoredSidecar SidecarStore::made_at(const SidecarLocation& location) const {
 // The name may be another's by now.
 StoredSidecar SidecarStore::open_written(const SidecarLocation& location) const {
   std::shared_ptr<const Sidecar> sidecar =
-      Sidecar::open(file_system_for(location.uri).open(location.uri)->map(), location.uri);
+      Sidecar::open(file_system_for(location.uri).open(location.uri));
   check_identity(*sidecar, identity_, data_uri_);
   accept_(*sidecar);
   return {std::move(sidecar), location};

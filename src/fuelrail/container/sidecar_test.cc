@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <string>
 
@@ -31,8 +32,7 @@ std::vector<std::byte> bytes_of(const SidecarWriter& writer,
 }
 
 std::unique_ptr<Sidecar> opened(std::vector<std::byte> bytes) {
-  auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  return Sidecar::open({.bytes = *owner, .owner = owner}, "x.frx");
+  return Sidecar::open(memory_source("x.frx", std::move(bytes)));
 }
 
 SidecarWriter small_sidecar() {
@@ -214,8 +214,10 @@ TEST(Sidecar, unknown_section_is_skipped_and_can_be_asked_for) {
   EXPECT_EQ(sidecar->records(), 2u);
   ASSERT_NE(sidecar->section(kForeignSection), nullptr);
   EXPECT_EQ(as_text(sidecar->section(kForeignSection)->all()), "hints");
-  EXPECT_EQ(as_text(sidecar->section(kForeignSection)->range(1, 3)), "int");
-  EXPECT_THROW(sidecar->section(kForeignSection)->range(3, 3), CorruptError);
+  std::array<std::byte, 3> part;
+  sidecar->section(kForeignSection)->read(1, part);
+  EXPECT_EQ(as_text(part), "int");
+  EXPECT_THROW(sidecar->section(kForeignSection)->read(3, part), CorruptError);
   EXPECT_EQ(sidecar->section(section_type("NONE")), nullptr);
 }
 
@@ -372,13 +374,40 @@ TEST(LargeSidecar, damaged_block_is_refused_when_used_and_leaves_the_others) {
   EXPECT_THROW(sidecar->verify(), CorruptError);
 }
 
-TEST(LargeSidecar, damaged_block_checksum_is_found) {
+TEST(LargeSidecar, damaged_block_checksum_is_found_at_opening) {
   auto bytes = bytes_of(large_sidecar(), kLargeIdentity);
   flip(bytes, bytes.size() * 8 - 1);  // of the last block of checksums
-  const auto sidecar = opened(bytes);
-  EXPECT_NO_THROW(sidecar->payload_crc(0));
-  EXPECT_THROW(sidecar->payload_crc(kManyRecords - 1), CorruptError);
-  EXPECT_THROW(sidecar->verify(), CorruptError);
+  EXPECT_THAT(refusal<CorruptError>(bytes),
+              HasSubstr("section \"CRCS\" of the sidecar is damaged"));
+}
+
+TEST(LargeSidecar, sections_without_blocks_of_a_right_size_are_refused) {
+  auto bytes = bytes_of(large_sidecar(), kLargeIdentity);
+  constexpr size_t kEntry = 64 + 2 * 32;  // of the checksums, the last
+  const auto offset = load_le<uint64_t>(bytes.data() + kEntry + 8);
+  const auto length = load_le<uint64_t>(bytes.data() + kEntry + 16);
+  for (const uint32_t size : {511u, (1u << 20) + 1}) {
+    bytes.resize(offset + length + 4 * ((length + size - 1) / size));
+    store_le(bytes.data() + kEntry + 24, size);
+    store_le(bytes.data() + 16, uint64_t{bytes.size()});
+    mend_header(bytes);
+    EXPECT_THAT(refusal<CorruptError>(bytes), HasSubstr("has blocks of a wrong size"));
+  }
+}
+
+// Long ones; all of the table is memory that a file of a few blocks could claim.
+TEST(LargeSidecar, more_than_a_mib_without_blocks_is_refused) {
+  SidecarWriter writer;
+  writer.add_record({0, 100});
+  const std::vector<std::byte> data((1 << 20) + 1);
+  writer.add_section(kForeignSection, data, false);
+  auto bytes = bytes_of(writer);
+  std::byte* const entry = bytes.data() + 64 + 32;
+  ASSERT_EQ(load_le<uint32_t>(entry), kForeignSection);
+  store_le(entry + 24, uint32_t{0});
+  store_le(bytes.data() + 16, uint64_t{bytes.size()});
+  mend_header(bytes);
+  EXPECT_THROW(opened(bytes), CorruptError);
 }
 
 TEST(LabelTally, tells_width_and_whole_numbers) {

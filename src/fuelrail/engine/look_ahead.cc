@@ -27,7 +27,6 @@ class LookAhead::Looks final : public Source {
     Look& look = *std::bit_cast<Look*>(offset);
     look.extent = ahead_.extent_of(look.record);
   }
-  MappedBytes map() const override { return {}; }
 
  private:
   const LookAhead& ahead_;

@@ -189,9 +189,7 @@ MeanImage parse_mean_image(Bytes bytes, const std::string& uri, const MxShape& s
 }
 
 MeanImage read_mean_image(const std::string& uri, const MxShape& shape) {
-  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  const MappedBytes text = source->map();
-  return parse_mean_image(text.bytes, uri, shape);
+  return parse_mean_image(read_whole(*file_system_for(uri).open(uri)), uri, shape);
 }
 
 void write_mean_image(Sink& sink, const MeanImage& mean) {

@@ -169,8 +169,8 @@ void RecordOrder::add_range(const PartRange& range, Maker& maker, RecordPass& pa
 }
 
 void check_index(const std::string& uri, const RecordFiles& files) {
-  const MappedBytes text = file_system_for(uri).open(uri)->map();
-  std::vector<recordio::IndexEntry> entries = recordio::parse_index(text.bytes, uri);
+  const std::vector<std::byte> text = read_whole(*file_system_for(uri).open(uri));
+  std::vector<recordio::IndexEntry> entries = recordio::parse_index(text, uri);
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.offset < b.offset; });
   uint64_t record = 0;  // the next to be named

@@ -51,7 +51,7 @@ void write_idx(const std::string& uri, const std::vector<std::string>& keys,
 }
 
 std::unique_ptr<Sidecar> sidecar_of(const std::string& uri) {
-  return Sidecar::open(file_system_for(uri).open(uri + ".frx")->map(), uri + ".frx");
+  return Sidecar::open(file_system_for(uri).open(uri + ".frx"));
 }
 
 class Convert : public Packer {

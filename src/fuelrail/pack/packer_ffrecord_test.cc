@@ -40,7 +40,7 @@ std::vector<std::string> payloads_of_rec(const std::string& uri) {
 }
 
 std::unique_ptr<Sidecar> sidecar_at(const std::string& uri) {
-  return Sidecar::open(file_system_for(uri).open(uri)->map(), uri);
+  return Sidecar::open(file_system_for(uri).open(uri));
 }
 
 TEST_F(Packer, an_ffrecord_file_has_the_payloads_of_the_recordio_file) {

@@ -79,7 +79,6 @@ class MeteredSource final : public Source {
     meter_.add(static_cast<int64_t>(into.size()));
     inner_->read(offset, into);
   }
-  MappedBytes map() const override { return inner_->map(); }
 
  private:
   std::shared_ptr<const Source> inner_;

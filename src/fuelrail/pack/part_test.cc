@@ -127,8 +127,8 @@ TEST(Part, of_an_ffrecord_file_has_a_sidecar_and_no_index) {
   const auto source = file_system_for(directory / "x.ffr").open(directory / "x.ffr");
   const auto table = ffrecord::RecordTable::read(*source, true);
   EXPECT_EQ(table.size(), 2u);
-  const auto sidecar = Sidecar::open(
-      file_system_for(directory / "x.ffr.frx").open(directory / "x.ffr.frx")->map(), "x.ffr.frx");
+  const auto sidecar =
+      Sidecar::open(file_system_for(directory / "x.ffr.frx").open(directory / "x.ffr.frx"));
   EXPECT_EQ(sidecar->identity(), identify(*source));
   EXPECT_FALSE(sidecar->has_table());
   EXPECT_FALSE(sidecar->has_checksums());

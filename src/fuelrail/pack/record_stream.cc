@@ -71,7 +71,7 @@ class RecordFileStream : public RecordStream {
 class IndexKeys {
  public:
   explicit IndexKeys(const std::string& uri)
-      : uri_(uri), text_(file_system_for(uri).open(uri)->map()), entries_(text_.bytes, uri) {}
+      : uri_(uri), text_(read_whole(*file_system_for(uri).open(uri))), entries_(text_, uri) {}
 
   uint64_t next(uint64_t record_offset) {
     const std::optional<recordio::IndexEntry> entry = entries_.next();
@@ -104,7 +104,7 @@ class IndexKeys {
   }
 
   std::string uri_;
-  MappedBytes text_;
+  std::vector<std::byte> text_;
   recordio::IndexReader entries_;
 };
 

@@ -25,9 +25,9 @@ namespace {
 
 std::vector<uint64_t> read_split_index(const std::string& uri, uint64_t total_bytes) {
   const auto source = file_system_for(uri).open(uri);
-  const MappedBytes text = source->map();
+  const std::vector<std::byte> text = read_whole(*source);
   std::vector<uint64_t> places;
-  for (const recordio::IndexEntry& entry : recordio::parse_index(text.bytes, uri)) {
+  for (const recordio::IndexEntry& entry : recordio::parse_index(text, uri)) {
     places.push_back(entry.offset);
   }
   std::sort(places.begin(), places.end());

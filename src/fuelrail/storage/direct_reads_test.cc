@@ -105,7 +105,6 @@ class WithDirect final : public Source {
   uint64_t size_bytes() const override { return inner_.size_bytes(); }
   const std::string& uri() const override { return inner_.uri(); }
   void read(uint64_t offset, MutableBytes into) const override { inner_.read(offset, into); }
-  MappedBytes map() const override { return inner_.map(); }
   int descriptor() const override { return inner_.descriptor(); }
   bool reads_without_waiting() const override { return inner_.reads_without_waiting(); }
   Direct direct_descriptor() const override {

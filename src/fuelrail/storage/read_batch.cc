@@ -105,4 +105,10 @@ std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
   return BatchRead(options).read(requests);
 }
 
+void read_all(std::span<const ReadRequest> requests) {
+  if (requests.empty()) return;
+  const std::vector<Completion> failed = read_batch(requests, {});
+  if (!failed.empty()) std::rethrow_exception(failed.front().error);
+}
+
 }  // namespace fuelrail

@@ -21,4 +21,7 @@ struct BatchReadOptions {
 std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
                                    const BatchReadOptions& options);
 
+// The same, of reads that all must succeed. Errors: that of the first which failed.
+void read_all(std::span<const ReadRequest> requests);
+
 }  // namespace fuelrail

@@ -34,7 +34,6 @@ class UncachedSource final : public Source {
   void read(uint64_t offset, MutableBytes into) const override {
     file_.source().read(offset, into);
   }
-  MappedBytes map() const override { return {}; }
 
  private:
   const ReadFile& file_;

@@ -141,7 +141,6 @@ class SignalMaskSource final : public Source {
     ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
     into[0] = static_cast<std::byte>(::sigismember(&mask, SIGINT));
   }
-  MappedBytes map() const override { return {}; }
 
  private:
   std::string uri_ = "mask";

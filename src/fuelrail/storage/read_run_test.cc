@@ -25,7 +25,6 @@ class CountingSource final : public Source {
     ++reads;
     inner_.read_scattered(offset, pieces);
   }
-  MappedBytes map() const override { return inner_.map(); }
   int descriptor() const override { return inner_.descriptor(); }
 
   mutable int reads = 0;

@@ -8,16 +8,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "fuelrail/base/bytes.h"
 
 namespace fuelrail {
-
-// All bytes of a source at one address. Lifetime: `bytes` live as long as `owner`.
-struct MappedBytes {
-  Bytes bytes;
-  std::shared_ptr<const void> owner;
-};
 
 // Threads: every method may be called from any thread at once. A source keeps no file position.
 class Source {
@@ -42,11 +37,6 @@ class Source {
   // source may be wrong about one read in a thousand, and then waits. Returns: whether all pieces
   // are filled; else some may be. Default: false.
   virtual bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const;
-
-  // The whole source at one address: a read-only memory map where there is one, else a copy. A map
-  // of a file that others make shorter ends the process when the missing part is touched, as maps
-  // do: map what nobody rewrites in place. Errors: as read.
-  virtual MappedBytes map() const = 0;
 
   // Whether the name still leads to the file that is read, and not to one that has replaced it.
   // Default: true, which is also the answer where it cannot be known. Errors: IoError.
@@ -78,6 +68,12 @@ class Source {
  private:
   mutable std::atomic<bool> refuses_direct_ = false;
 };
+
+// All bytes of a small file, as an index of records: it is never mapped, because touching a map of
+// a file that others have made shorter ends the process. Errors: as read; UnsupportedError for more
+// than kMaxWholeBytes.
+inline constexpr uint64_t kMaxWholeBytes = uint64_t{1} << 30;
+std::vector<std::byte> read_whole(const Source& source);
 
 // For implementations of `read`. Errors: TruncatedError unless [offset, offset + length) lies in a
 // source of `size_bytes`; it says how many of the bytes are there.

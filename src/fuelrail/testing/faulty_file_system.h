@@ -144,10 +144,6 @@ class FaultyFileSystem final : public FileSystem {
       inner_->read(offset, into);
     }
     bool is_still_named() const override { return inner_->is_still_named(); }
-    MappedBytes map() const override {
-      if (counter_->next() != Fault::kNone) fail("map", uri());
-      return inner_->map();
-    }
 
    private:
     std::shared_ptr<const Source> inner_;

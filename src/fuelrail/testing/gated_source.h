@@ -26,7 +26,6 @@ class GatedSource final : public Source {
     }
     std::fill(into.begin(), into.end(), static_cast<std::byte>(offset));
   }
-  MappedBytes map() const override { return {}; }
 
   void open() {
     std::lock_guard hold(mutex_);

@@ -62,7 +62,6 @@ class HookedContainer final : public Container {
       hook_(offset, into.size());
       inner_->read(offset, into);
     }
-    MappedBytes map() const override { return inner_->map(); }
 
    private:
     std::shared_ptr<const Source> inner_;

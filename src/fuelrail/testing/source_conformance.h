@@ -87,19 +87,11 @@ TYPED_TEST_P(SourceConformance, a_range_past_the_end_is_truncated_and_says_where
   EXPECT_THROW(read_range(*source, std::numeric_limits<uint64_t>::max(), 2), TruncatedError);
 }
 
-TYPED_TEST_P(SourceConformance, an_empty_source_reads_and_maps) {
+TYPED_TEST_P(SourceConformance, an_empty_source_reads) {
   const auto source = this->make({});
   EXPECT_EQ(source->size_bytes(), 0u);
   EXPECT_NO_THROW(read_range(*source, 0, 0));
   EXPECT_THROW(read_range(*source, 0, 1), TruncatedError);
-  EXPECT_TRUE(source->map().bytes.empty());
-}
-
-TYPED_TEST_P(SourceConformance, a_map_outlives_its_source) {
-  const auto bytes = numbered_bytes(20'000);
-  MappedBytes mapped = this->make(bytes)->map();
-  ASSERT_EQ(mapped.bytes.size(), bytes.size());
-  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), mapped.bytes.begin()));
 }
 
 TYPED_TEST_P(SourceConformance, threads_read_at_once) {
@@ -161,8 +153,7 @@ TYPED_TEST_P(SourceConformance, a_forked_child_shares_no_position) {
 
 REGISTER_TYPED_TEST_SUITE_P(SourceConformance, any_range_can_be_read,
                             reading_nothing_is_allowed_up_to_the_end,
-                            a_range_past_the_end_is_truncated_and_says_where,
-                            an_empty_source_reads_and_maps, a_map_outlives_its_source,
+                            a_range_past_the_end_is_truncated_and_says_where, an_empty_source_reads,
                             threads_read_at_once, a_forked_child_shares_no_position);
 
 }  // namespace fuelrail

@@ -259,7 +259,6 @@ TEST(Ffrecord, a_record_longer_than_any_can_be_is_refused_before_it_is_read) {
       const std::string head = file_of({"", "", ""});
       for (size_t i = 0; i < into.size(); ++i) into[i] = static_cast<std::byte>(head[offset + i]);
     }
-    MappedBytes map() const override { return {}; }
 
    private:
     std::string uri_ = "endless.ffr";

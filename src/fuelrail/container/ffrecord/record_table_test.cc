@@ -55,7 +55,6 @@ class HollowSource final : public Source {
       ++offset;
     }
   }
-  MappedBytes map() const override { throw std::logic_error("maps"); }
 
  private:
   uint64_t size_;
@@ -163,7 +162,6 @@ class SparseSource final : public Source {
     }
     if (offset == last_) store_le(into.data(), size_ - 1);
   }
-  MappedBytes map() const override { throw std::logic_error("maps"); }
   uint64_t bytes_read() const { return bytes_read_; }
 
  private:

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -161,18 +160,6 @@ Source::Direct LocalSource::direct_descriptor() const {
   return {.descriptor = direct_.get(), .error = 0};
 }
 
-MappedBytes LocalSource::map() const {
-  if (size_bytes_ == 0) return {};
-  struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) throw_errno(errno, "the file cannot be mapped", uri_);
-  check_range(uri_, static_cast<uint64_t>(status.st_size), 0, size_bytes_);
-  const size_t length = size_bytes_;
-  void* address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, file_.get(), 0);
-  if (address == MAP_FAILED) throw_errno(errno, "the file cannot be mapped", uri_);
-  std::shared_ptr<const void> owner(address, [length](void* at) { ::munmap(at, length); });
-  return {Bytes(static_cast<const std::byte*>(address), length), std::move(owner)};
-}
-
 std::unique_ptr<const LocalSource> LazyLocalSource::open() const {
   auto file = std::make_unique<const LocalSource>(opened_uri_, uri_);
   if (file->size_bytes() != size_bytes_) {
@@ -189,7 +176,5 @@ void LazyLocalSource::read(uint64_t offset, MutableBytes into) const {
   check_range(uri_, size_bytes_, offset, into.size());
   open()->read(offset, into);
 }
-
-MappedBytes LazyLocalSource::map() const { return open()->map(); }
 
 }  // namespace fuelrail::local

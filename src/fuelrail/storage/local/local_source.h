@@ -25,7 +25,6 @@ class LocalSource final : public Source {
   void read(uint64_t offset, MutableBytes into) const override;
   void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const override;
   bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const override;
-  MappedBytes map() const override;
   bool is_still_named() const override;
   int descriptor() const override { return file_.get(); }
   bool reads_without_waiting() const override;
@@ -57,7 +56,6 @@ class LazyLocalSource final : public Source {
   uint64_t size_bytes() const override { return size_bytes_; }
   const std::string& uri() const override { return uri_; }
   void read(uint64_t offset, MutableBytes into) const override;
-  MappedBytes map() const override;
 
  private:
   // Errors: those of opening; IoError when the size is another.

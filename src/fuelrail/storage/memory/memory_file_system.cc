@@ -128,8 +128,6 @@ class MemorySource final : public Source {
     if (!into.empty()) std::memcpy(into.data(), contents_->data() + offset, into.size());
   }
 
-  MappedBytes map() const override { return {Bytes(*contents_), contents_}; }
-
   bool is_still_named() const override {
     return tree_ == nullptr || tree_->find(path_of(uri_)) == contents_;
   }
@@ -153,8 +151,6 @@ class LazyMemorySource final : public Source {
     check_range(uri_, size_bytes_, offset, into.size());
     open().read(offset, into);
   }
-
-  MappedBytes map() const override { return open().map(); }
 
  private:
   MemorySource open() const {

@@ -154,7 +154,6 @@ class DescriptorSource final : public Source {
   void read(uint64_t, MutableBytes into) const override {
     if (::read(descriptor_.get(), into.data(), into.size()) < 0) throw IoError("cannot be read");
   }
-  MappedBytes map() const override { return {}; }
   int descriptor() const override { return descriptor_.get(); }
   bool reads_without_waiting() const override { return without_waiting_; }
 
