@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import pathlib
-import re
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -15,8 +14,7 @@ import pytest
 import fuelrail as fr
 from conftest import TINY_COUNT
 from loading import CROP, tiny
-
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "batches.md"
+from page import code_of
 
 
 def test_they_run_in_order_on_the_thread_that_asks(tiny_file: pathlib.Path) -> None:
@@ -136,23 +134,22 @@ def test_keywords_in_general_are_no_wish_for_a_context(tiny_file: pathlib.Path) 
     assert len(batch) == 5
 
 
-def test_the_pages_mixup_runs_and_repeats(
-    tiny_file: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_pages_mixup_repeats(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    monkeypatch.chdir(tiny_file.parent)
-    (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+    monkeypatch.chdir(tmp_path)
+    makes_the_data, mixup = code_of("batches.md")
+    names: dict[str, Any] = {}
+    exec(makes_the_data, names)
     runs = []
     for _ in range(2):
-        names: dict[str, Any] = {}
-        exec(compile(program.replace("train.rec", "tiny.rec"), PAGE.name, "exec"), names)
-        runs.append(names)
-    assert runs[0]["images"].shape == (64, 3, 32, 32)
-    assert runs[0]["targets"].shape == (64, 5)
-    np.testing.assert_allclose(runs[0]["targets"].sum(1), 1, rtol=1e-6)
-    assert (runs[0]["targets"].max(1).values < 1).any()
-    for name in ("images", "targets"):
-        assert (runs[0][name] == runs[1][name]).all()
+        exec(mixup, names)
+        runs.append((names["images"], names["targets"]))
+    images, targets = runs[0]
+    assert (images.shape, targets.shape) == ((64, 3, 32, 32), (64, 5))
+    np.testing.assert_allclose(targets.sum(1), 1, rtol=1e-6)
+    assert (targets.max(1).values < 1).any()
+    assert (images == runs[1][0]).all()
+    assert (targets == runs[1][1]).all()
 
 
 def test_context_positions_are_not_a_column(tiny_file: pathlib.Path) -> None:

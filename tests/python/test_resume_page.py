@@ -1,4 +1,4 @@
-"""The code of docs/resume.md, run as it stands there."""
+"""The functions of docs/resume.md, used. That the page runs as it stands: tests/tools/test_examples.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from page import DOCS, code_of
 
 torch = pytest.importorskip("torch")
 
-RECIPE, SHARDED, EXAMPLE = code_of("resume.md")
+RECIPE, SHARDED, _ = code_of("resume.md")
 
 
 @pytest.fixture
@@ -67,11 +67,6 @@ def test_the_recipe_goes_on_where_it_was_stopped(here: pathlib.Path, stops: list
     again = Model(0)
     train("checkpoint", fr.Loader("train.rec", 10, fields=["id"]), again, epochs=2)
     assert again.seen == model.seen
-
-
-@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")
-def test_the_example_of_ranks_holds(here: pathlib.Path) -> None:
-    functions(EXAMPLE)
 
 
 def test_the_loader_is_what_sharded_checkpoints_take(tiny_file: pathlib.Path) -> None:

@@ -6,8 +6,11 @@ import contextlib
 import doctest
 import importlib
 import io
+import json
 import pathlib
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy
@@ -18,12 +21,11 @@ import tqdm
 import fuelrail as fr
 from guides import COUNT, ROOT, blocks
 
-HAVE_OWN_TESTS = {"resume.md"}  # tests/python/test_resume_page.py
-PAGES = [
-    pytest.param(programs, id=page.name)
+PAGES = {
+    page.name: programs
     for page in sorted((ROOT / "docs").rglob("*.md"))
-    if page.name not in HAVE_OWN_TESTS and (programs := blocks("python", page.read_text()))
-]
+    if (programs := blocks("python", page.read_text()))
+}
 MXNET = [
     importlib.import_module(f"fuelrail.mxnet.{name}")
     for name in (
@@ -58,7 +60,7 @@ PUBLIC = {
 
 
 def names() -> dict[str, object]:
-    """What a reader has imported and made before."""
+    """What the reader of a docstring has imported and made before."""
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 224 * 224, 2))
     return {
         "criterion": torch.nn.CrossEntropyLoss(),
@@ -98,19 +100,35 @@ def packed(here: pathlib.Path) -> None:
 
 
 def test_there_are_programs_and_examples() -> None:
-    assert len(PAGES) >= 1
+    assert {"loader.md", "packing.md", "from_mxnet.md", "resume.md"} <= set(PAGES)
     assert {
         *("fuelrail", "fuelrail.open", "fuelrail.pack", "fuelrail.Loader"),
         *("fuelrail.Dataset.split", "fuelrail.torch.DataLoader", "fuelrail.torch.MapDataset"),
     } <= set(DOCSTRINGS)
 
 
-@pytest.mark.usefixtures("packed")
-@pytest.mark.parametrize("programs", PAGES)
-def test_the_programs_of_a_page_run_one_after_the_other(programs: list[str]) -> None:
-    known = names()
-    for program in programs:
-        exec(compile(program, "docs", "exec"), known)
+@pytest.fixture(scope="module")
+def pasted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What each page said that failed."""
+    command = [sys.executable, "-W", "error", ROOT / "tests/tools/pasted_pages.py"]
+    run = subprocess.run(
+        [*command, tmp_path_factory.mktemp("pages")],
+        input=json.dumps(PAGES),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    said: dict[str, str] = json.loads(run.stdout)
+    return said
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_programs_of_a_page_paste_in_order_into_an_empty_interpreter(
+    page: str, pasted: dict[str, str]
+) -> None:
+    assert pasted[page] == ""
 
 
 @pytest.mark.usefixtures("packed")
