@@ -23,6 +23,7 @@
 #include "fuelrail/pack/image_steps.h"
 #include "fuelrail/pack/merge.h"
 #include "fuelrail/pack/packer.h"
+#include "fuelrail/pack/recover.h"
 #include "numpy_arrays.h"
 
 namespace fuelrail::python {
@@ -337,6 +338,32 @@ nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& s
   return described(made);
 }
 
+nb::dict run_recover(nb::handle source, nb::handle output, bool overwrite, nb::handle progress,
+                     nb::list warnings) {
+  const std::string from = fs_name(source);
+  const std::string to = fs_name(output);
+  PythonTurns turns;
+  std::vector<Loss> losses;
+  RecoverOptions options{.overwrite = overwrite,
+                         .progress = teller(turns, progress),
+                         .lost = [&losses](const Loss& loss) { losses.push_back(loss); }};
+  Recovery recovery;
+  run_warning(turns, warnings, [&](auto warn) {
+    options.warn = std::move(warn);
+    recovery = recover(from, to, options);
+  });
+  nb::list lost;
+  for (const Loss& loss : losses) {
+    lost.append(nb::make_tuple(loss.offset, loss.bytes, loss.record, fs_text(loss.reason)));
+  }
+  nb::dict all;
+  all["file"] = described(recovery.file);
+  all["losses"] = lost;
+  all["lost_records"] = recovery.lost_records;
+  all["checksums"] = recovery.checksums;
+  return all;
+}
+
 }  // namespace
 
 void bind_pack(nb::module_& module) {
@@ -360,6 +387,11 @@ void bind_pack(nb::module_& module) {
              nb::sig("def merge(sources: list[str], output: str, overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> tuple[str, int, int, bool]"));
+  module.def("recover", run_recover, nb::arg("source"), nb::arg("output"), nb::arg("overwrite"),
+             nb::arg("progress").none(), nb::arg("warnings"),
+             nb::sig("def recover(source: str, output: str, overwrite: bool, "
+                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
+                     "warnings: list[str]) -> dict[str, typing.Any]"));
   module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("schema"),
              nb::arg("overwrite"), nb::arg("progress").none(), nb::arg("warnings"),
              nb::sig("def convert(source: str, output: str, schema: str, overwrite: bool, "

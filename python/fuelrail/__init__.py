@@ -45,6 +45,7 @@ from fuelrail.errors import (
 from fuelrail.loader import Loader
 from fuelrail.orders import WindowShuffle
 from fuelrail.packer import PackedFile, PackFailure, PackProgress, PackReport, merge, pack
+from fuelrail.recoverer import Loss, Recovery, recover
 
 if TYPE_CHECKING:
     from fuelrail import ffrecord, torch
@@ -63,6 +64,7 @@ __all__ = [
     "InvalidArgumentError",
     "IoError",
     "Loader",
+    "Loss",
     "NotFoundError",
     "OutOfMemoryError",
     "OutOfRangeError",
@@ -71,6 +73,7 @@ __all__ = [
     "PackReport",
     "PackedFile",
     "Place",
+    "Recovery",
     "Sample",
     "StageStats",
     "StateError",
@@ -85,6 +88,7 @@ __all__ = [
     "merge",
     "open",
     "pack",
+    "recover",
     "torch",
     "transforms",
 ]

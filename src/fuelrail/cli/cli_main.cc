@@ -19,8 +19,9 @@ namespace {
 constexpr const char* kVersion = "fuelrail " FUELRAIL_VERSION;
 
 // The table of commands, in the order of the help.
-constexpr std::array kAddCommand{add_pack, add_im2rec, add_merge, add_convert, add_info,  add_ls,
-                                 add_cat,  add_verify, add_index, add_bench,   add_doctor};
+constexpr std::array kAddCommand{add_pack,    add_im2rec, add_merge, add_convert,
+                                 add_info,    add_ls,     add_cat,   add_verify,
+                                 add_recover, add_index,  add_bench, add_doctor};
 
 constexpr const char* kFooter = R"(
 Examples:

@@ -25,6 +25,7 @@ void add_info(CLI::App& app, Action& action);
 void add_ls(CLI::App& app, Action& action);
 void add_cat(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
+void add_recover(CLI::App& app, Action& action);
 void add_index(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);

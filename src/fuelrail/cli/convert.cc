@@ -37,7 +37,7 @@ Where OUT or its .idx or .frx is there already, nothing is done and the exit cod
 --overwrite is given: then it is replaced when all of the new one is on the disk.)";
 
 int run(const Arguments& arguments, Console& console) {
-  return run_copying("converted", arguments.made, console, [&](CopyCallbacks callbacks) {
+  return run_copying("converted", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
     return convert(arguments.source, arguments.output,
                    {.schema = arguments.schema,
                     .overwrite = arguments.made.overwrite,

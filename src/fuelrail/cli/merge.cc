@@ -33,7 +33,7 @@ Where OUT or its .idx or .frx is there already, nothing is done and the exit cod
 --overwrite is given: then it is replaced when all of the new one is on the disk.)";
 
 int run_merge(const MergeArguments& arguments, Console& console) {
-  return run_copying("merged", arguments.made, console, [&](CopyCallbacks callbacks) {
+  return run_copying("merged", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
     return merge(arguments.sources, arguments.output,
                  {.overwrite = arguments.made.overwrite,
                   .progress = std::move(callbacks.progress),

@@ -46,11 +46,12 @@ void add_output_options(CLI::App& command, OutputArguments& arguments) {
   command.add_flag("-q,--quiet", arguments.quiet, "Show no progress");
 }
 
-int run_copying(const std::string& verb, const OutputArguments& arguments, Console& console,
+int run_copying(const std::string& verb, const std::string& things,
+                const OutputArguments& arguments, Console& console,
                 const std::function<PackResult::File(CopyCallbacks)>& copy) {
   PackResult::File made;
   {
-    ProgressDisplay progress(console, verb, "records", arguments.quiet);
+    ProgressDisplay progress(console, verb, things, arguments.quiet);
     made = copy(callbacks_of(progress, console));
   }
   report_file(made, console);

@@ -30,9 +30,10 @@ struct CopyCallbacks {
   std::function<void(const std::string&)> warn;
 };
 
-// Copies records by `copy`, and says how far it is and what was made. `verb`: "merged". Returns: an
-// ExitCode.
-int run_copying(const std::string& verb, const OutputArguments& arguments, Console& console,
+// Copies records by `copy`, and says how far it is and what was made. `verb` and `things`: "merged"
+// and "records", as for ProgressDisplay. Returns: an ExitCode.
+int run_copying(const std::string& verb, const std::string& things,
+                const OutputArguments& arguments, Console& console,
                 const std::function<PackResult::File(CopyCallbacks)>& copy);
 
 struct PackingArguments {

@@ -62,6 +62,7 @@ class Verification {
       check_records(*container);
     }
     print_end(container.get());
+    if (recoverable_) console_.say(recovery_remedy());
     if (unread_) return kInputOutput;
     return findings_ == 0 ? kOk : kDataProblem;
   }
@@ -75,7 +76,8 @@ class Verification {
         "only damage of RecordIO's framing can be passed over",
         {.path = arguments_.dataset.uri,
          .remedy = "Leave --recover out: records of an FFRecord file are found by its table, and "
-                   "each is checked whatever the others are"});
+                   "each is checked whatever the others are. " +
+                   recovery_remedy()});
   }
 
   // Returns: null, the damage being noted, when nothing of the file can be used.
@@ -84,19 +86,23 @@ class Verification {
       if (arguments_.recover) {
         refuse_recovery();
         check_schema(arguments_.dataset.uri, arguments_.dataset.schema, "");
-        return recordio::open_recordio_recovering(
-            arguments_.dataset.uri,
-            [this](const recordio::Damage& damage) { note(finding_of(damage)); },
-            {.keep_going = [] { return !interrupted(); }});
+        return recordio::open_recordio_recovering(arguments_.dataset.uri,
+                                                  [this](const recordio::Damage& damage) {
+                                                    note(finding_of(damage));
+                                                    recoverable_ = true;
+                                                  },
+                                                  {.keep_going = [] { return !interrupted(); }});
       }
       return open_warning(arguments_.dataset, console_);
     } catch (const CorruptError& error) {
       note(finding_of(error));
     } catch (const TruncatedError& error) {
       note(finding_of(error));
+      recoverable_ = true;
     }
     if (!arguments_.recover && !is_ffrecord()) {
       console_.say("nothing after the damage was read; with --recover what follows it is");
+      recoverable_ = true;
     }
     return nullptr;
   }
@@ -175,7 +181,7 @@ class Verification {
       const std::optional<CheckedRecord> checked = work.take(kPatience);
       throw_if_interrupted();  // after which a result says nothing
       if (checked) {
-        if (checked->finding) note(*checked->finding);
+        if (checked->finding) note_of_record(*checked->finding, container);
         odd_images_ += checked->tolerated > 0;
         oddities_ += checked->tolerated;
         progress.update(++done, container.size());
@@ -191,6 +197,17 @@ class Verification {
     } else {
       console_.print_line(finding.text);
     }
+  }
+
+  void note_of_record(const Finding& finding, const Container& container) {
+    note(finding);
+    const bool is_one_file = dynamic_cast<const RecordFile*>(&container) != nullptr;
+    recoverable_ = recoverable_ || (is_one_file && !finding.unread);
+  }
+
+  std::string recovery_remedy() const {
+    return "'fuelrail recover " + arguments_.dataset.uri +
+           " OUT' writes the records that can be read to a new file";
   }
 
   // Container: null when it could not be opened.
@@ -244,6 +261,7 @@ class Verification {
   uint64_t odd_images_ = 0;  // whose decoding tolerated something
   uint64_t oddities_ = 0;
   bool unread_ = false;
+  bool recoverable_ = false;                     // there is damage that `recover` passes over
   bool checksums_ = false;                       // payloads are checked against checksums
   std::unique_ptr<const SidecarBeside> beside_;  // where its checksums are used
   Json damage_ = Json::array();

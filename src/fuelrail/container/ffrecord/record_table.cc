@@ -70,12 +70,12 @@ uint64_t place_of_offset(uint64_t records, uint64_t i) {
   return kHeadBytes + records * sizeof(uint32_t) + i * kOffsetBytes;
 }
 
-// Errors: CorruptError unless the offset of record i is one from `least` to the end of the file;
+// Errors: CorruptError unless the offset of record i is one from `least` to `limit`;
 // TruncatedError where that of the last one lies behind it, as in a copy that was not finished.
 void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t offset,
-                  uint64_t least) {
+                  uint64_t least, uint64_t limit) {
   if (offset >= 0 && static_cast<uint64_t>(offset) >= least &&
-      static_cast<uint64_t>(offset) <= source.size_bytes()) {
+      static_cast<uint64_t>(offset) <= limit) {
     return;
   }
   if (i + 1 == records && offset >= 0 && static_cast<uint64_t>(offset) >= least) {
@@ -89,7 +89,7 @@ void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t of
                      {.path = source.uri(),
                       .record = i,
                       .offset = place_of_offset(records, i),
-                      .expected = fmt::format("{} to {}", least, source.size_bytes()),
+                      .expected = fmt::format("{} to {}", least, limit),
                       .found = fmt::format("{}", offset),
                       .remedy = kRestore});
 }
@@ -109,6 +109,20 @@ void check_crc(const std::string& uri, Bytes bytes, uint32_t expected) {
 
 RecordTable RecordTable::read(const Source& source, bool verify,
                               const std::function<void(const std::string&)>& warn) {
+  return read_below(source, source.size_bytes(), verify, warn);
+}
+
+RecordTable RecordTable::read_of_cut_file(const Source& source,
+                                          const std::function<void(const std::string&)>& warn) {
+  RecordTable table = read_below(source, kMaxRecordBytes, true, warn);
+  if (table.records_ > 0) {
+    table.file_bytes_ = std::max(table.file_bytes_, table.offset(table.records_ - 1));
+  }
+  return table;
+}
+
+RecordTable RecordTable::read_below(const Source& source, uint64_t limit, bool verify,
+                                    const std::function<void(const std::string&)>& warn) {
   if (source.size_bytes() < kHeadBytes) throw_too_short(source, kHeadBytes);
   RecordTable table;
   table.file_bytes_ = source.size_bytes();
@@ -120,10 +134,10 @@ RecordTable RecordTable::read(const Source& source, bool verify,
   if (records > 0) {
     check_offset(source, records, records - 1,
                  read_le<int64_t>(source, place_of_offset(records, records - 1)),
-                 table_bytes(records));
+                 table_bytes(records), limit);
   }
   table.bytes_ = std::make_unique_for_overwrite<std::byte[]>(table.bytes().size());
-  table.read_offsets(source);
+  table.read_offsets(source, limit);
   source.read(kCrcBytes,
               MutableBytes(table.bytes_.get(),
                            static_cast<size_t>(place_of_offset(records, 0) - kCrcBytes)));
@@ -139,7 +153,7 @@ RecordTable RecordTable::read(const Source& source, bool verify,
 
 // Some at a time, so that memory is used for no more of them than the file has: those that it does
 // not have are zeros.
-void RecordTable::read_offsets(const Source& source) {
+void RecordTable::read_offsets(const Source& source, uint64_t limit) {
   uint64_t least = table_bytes(records_);
   for (uint64_t begin = 0; begin < records_;) {
     const uint64_t end = std::min(begin + kRecordsAtOnce, records_);
@@ -147,7 +161,7 @@ void RecordTable::read_offsets(const Source& source) {
     source.read(place, MutableBytes(bytes_.get() + (place - kCrcBytes),
                                     static_cast<size_t>((end - begin) * kOffsetBytes)));
     for (; begin < end; ++begin) {
-      check_offset(source, records_, begin, static_cast<int64_t>(offset(begin)), least);
+      check_offset(source, records_, begin, static_cast<int64_t>(offset(begin)), least, limit);
       least = offset(begin);
     }
   }

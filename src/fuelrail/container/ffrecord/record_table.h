@@ -37,12 +37,17 @@ class RecordTable {
   static RecordTable read(const Source& source, bool verify,
                           const std::function<void(const std::string&)>& warn = {});
 
+  // The same of a file that may have lost its end, but none of its table: offsets may lie behind
+  // the end of the file, and the last record may be shorter than it was. Its checksum is verified.
+  static RecordTable read_of_cut_file(const Source& source,
+                                      const std::function<void(const std::string&)>& warn = {});
+
   uint64_t size() const { return records_; }
   // Requires: i < size().
   uint64_t offset(uint64_t i) const;
   uint64_t length(uint64_t i) const;
-  uint32_t crc(uint64_t i) const;  // of the record's bytes
-  uint64_t file_bytes() const { return file_bytes_; }
+  uint32_t crc(uint64_t i) const;                      // of the record's bytes
+  uint64_t file_bytes() const { return file_bytes_; }  // of a cut file: at least the last offset
 
   // Whether the table has a checksum of its own.
   bool has_checksum() const { return stored_crc_ != 0; }
@@ -53,7 +58,10 @@ class RecordTable {
  private:
   RecordTable() = default;
   Bytes bytes() const { return {bytes_.get(), static_cast<size_t>(table_bytes(records_)) - 4}; }
-  void read_offsets(const Source& source);
+  // `limit`: no record begins behind it.
+  static RecordTable read_below(const Source& source, uint64_t limit, bool verify,
+                                const std::function<void(const std::string&)>& warn);
+  void read_offsets(const Source& source, uint64_t limit);
 
   uint32_t stored_crc_ = 0;
   uint64_t records_ = 0;

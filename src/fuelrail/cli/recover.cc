@@ -1,0 +1,93 @@
+// fuelrail recover: what can be read of a damaged file becomes a file of its own.
+#include "fuelrail/pack/recover.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "fuelrail/cli/command.h"
+#include "fuelrail/cli/packing.h"
+#include "fuelrail/cli/text.h"
+
+namespace fuelrail::cli {
+namespace {
+
+struct Arguments {
+  std::string source;
+  std::string output;
+  OutputArguments made;
+};
+
+constexpr const char* kFooter = R"(
+Examples:
+  fuelrail recover broken.rec good.rec
+  fuelrail recover cut.ffr good.ffr
+
+Every record of IN that can be read is copied to OUT; IN stays as it is. Damage of a .rec is passed
+over to the next record; of a .ffr, which may be cut, the table at its beginning must be whole.
+Records whose checksums are known, from the sidecar or the .ffr itself, and wrong are left out.
+Class names and keys of the sidecar and the .idx are kept where these belong to IN.
+
+What is lost is listed on standard output, with its place in IN. The exit code is 1 when something
+is lost, and 0 when nothing is. Where no record can be read, nothing is written.
+
+Where OUT or its .idx or .frx is there already, nothing is done and the exit code is 3, unless
+--overwrite is given: then it is replaced when all of the new one is on the disk.)";
+
+std::string text_of(const std::string& source, const Loss& loss) {
+  const std::string record = loss.record ? fmt::format("record {}, ", *loss.record) : "";
+  const std::string bytes = loss.bytes > 0 ? ": " + counted(loss.bytes, "byte") + " lost" : "";
+  return fmt::format("{}: {}offset {}: {}{}", source, record, loss.offset, loss.reason, bytes);
+}
+
+// What of the source is not in the output.
+std::string lost_text(const Recovery& recovery) {
+  if (recovery.lost_records) {
+    const uint64_t before = recovery.file.records + *recovery.lost_records;
+    return fmt::format("{} of {} lost", grouped(*recovery.lost_records), counted(before, "record"));
+  }
+  const std::string places = recovery.losses == 0
+                                 ? "nothing is lost, as far as the file itself can tell"
+                                 : "lost at " + counted(recovery.losses, "place");
+  return places + "; without its sidecar nothing says how many records it had";
+}
+
+int run(const Arguments& arguments, Console& console) {
+  Recovery recovery;
+  run_copying("read", "bytes", arguments.made, console, [&](CopyCallbacks callbacks) {
+    recovery = recover(
+        arguments.source, arguments.output,
+        {.overwrite = arguments.made.overwrite,
+         .progress = std::move(callbacks.progress),
+         .warn = std::move(callbacks.warn),
+         .lost = [&](const Loss& loss) { console.print_line(text_of(arguments.source, loss)); }});
+    return recovery.file;
+  });
+  console.print_line(arguments.source + ": " + lost_text(recovery));
+  if (!recovery.checksums) {
+    console.print_line(arguments.source +
+                       ": checksums unknown: what was changed inside a record was not found");
+  }
+  return recovery.losses == 0 ? kOk : kDataProblem;
+}
+
+}  // namespace
+
+void add_recover(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("recover", "Copy what can be read of a damaged file to a new one");
+  command->add_option("IN", arguments->source, "A .rec or .ffr file")->required();
+  command->add_option("OUT", arguments->output, "File to make; its name ends in .rec or .ffr")
+      ->required();
+  add_output_options(*command, arguments->made);
+  command->footer(kFooter);
+  command->callback([&action, arguments] {
+    action = [arguments](Console& console) { return run(*arguments, console); };
+  });
+}
+
+}  // namespace fuelrail::cli

@@ -1,0 +1,65 @@
+// What can be read of a damaged or cut record file becomes a file of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "fuelrail/pack/packer.h"
+
+namespace fuelrail {
+
+// Bytes of the source that are in no record of the output.
+struct Loss {
+  uint64_t offset = 0;               // of the first one
+  uint64_t bytes = 0;                // 0: the file ends at `offset`, too early
+  std::optional<uint64_t> record{};  // the first record lost, where its number is known
+  std::string reason{};              // one clause
+};
+
+struct RecoverOptions {
+  bool overwrite = false;  // replace an output that is there; otherwise it is an error
+
+  // As PackOptions has it; what is counted is bytes read: a RecordIO file is read twice.
+  std::function<bool(const PackProgress&)> progress{};
+  std::function<void(const std::string&)> warn{};
+
+  // Told of each loss as it is found. Called from the calling thread. Default: nobody.
+  std::function<void(const Loss&)> lost{};
+};
+
+struct Recovery {
+  PackResult::File file{};
+  uint64_t losses = 0;
+  // How many records of the source are not in the output. Empty where nothing says how many it had:
+  // a RecordIO file without its sidecar.
+  std::optional<uint64_t> lost_records{};
+  bool checksums = false;  // those that the records had before the damage were known, and verified
+};
+
+// Copies every record of `source` that can be read into `output`, in order; the output's name says
+// its format, which may be another. The source is not changed.
+//
+// Of a RecordIO file the records are those that `verify --recover` counts: damage of the framing is
+// passed over to the next record. Where its sidecar has checksums, records whose payloads have
+// others are lost too. Of an FFRecord file they are those that its table names and that have their
+// checksums; the file may be cut anywhere behind its table, but the table must be whole.
+//
+// Class names, and what else of the source's sidecar cannot be rebuilt, are kept, where the sidecar
+// belongs to the source (sidecar_store.h). So are the keys: of the source's index or sidecar; a
+// record that neither has gets its image's id or its number in the source, where that is known,
+// else its number in the output. An index that is damaged, or has keys that are no whole numbers,
+// is not kept: a warning.
+//
+// The output gets its name as a packed file does (part.h). Memory: the longest record, and 52 bytes
+// a record.
+//
+// Errors: InvalidArgumentError for names that are none of a record file, and for an output that is
+// the source; those of opening the source; CorruptError where no record can be read, and for a
+// damaged table; UnsupportedError for a record too long for the output's format; IoError as pack;
+// StateError "interrupted" when told to stop. After any of them there is no output.
+Recovery recover(const std::string& source, const std::string& output,
+                 const RecoverOptions& options = {});
+
+}  // namespace fuelrail
