@@ -44,7 +44,8 @@ from fuelrail.errors import (
 )
 from fuelrail.loader import Loader
 from fuelrail.orders import WindowShuffle
-from fuelrail.packer import PackedFile, PackFailure, PackProgress, PackReport, merge, pack
+from fuelrail.packer import PackedFile, PackFailure, PackReport, merge, pack
+from fuelrail.progress import PackProgress
 from fuelrail.recoverer import Loss, Recovery, recover
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 from fuelrail import _core
-from fuelrail.errors import ArgumentTypeError, warn_user
-from fuelrail.options import file_name, suggests_options, text, truth, typed
-from fuelrail.packer import PackedFile, PackProgress
+from fuelrail.errors import warn_user
+from fuelrail.options import file_name, suggests_options, text, truth
+from fuelrail.packer import PackedFile
+from fuelrail.progress import Progress, shown_progress
 
 __all__ = ["convert"]
 
@@ -20,7 +20,7 @@ def convert(
     *,
     schema: str | None = None,
     overwrite: bool = False,
-    progress: Callable[[PackProgress], object] | None = None,
+    progress: Progress = None,
 ) -> PackedFile:
     """Makes an FFRecord file of a RecordIO file, or the other way round.
 
@@ -32,7 +32,8 @@ def convert(
     overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
         name, is an IoError.
     progress: called with a PackProgress of records, at most ten times a second and at the end. What
-        it raises ends the conversion, and no file is left.
+        it raises ends the conversion, and no file is left. Default: a line on standard error where
+        that is a terminal; False: nothing.
 
     The records' bytes are copied as they are, in their order, and the checksums that the source has
     are verified. Class names go along in the sidecar, and so do the keys of an index beside the
@@ -44,18 +45,13 @@ def convert(
     TruncatedError for a damaged source; UnsupportedError for an index whose keys are not whole
     numbers, one a record, and for a record that is too long for the output's format.
     """
-    if progress is not None and not callable(progress):
-        raise ArgumentTypeError("`progress` cannot be called", found=typed(progress))
+    names = (file_name("`source`", source), file_name("`output`", output))
+    kind = "" if schema is None else text("schema", schema)
+    truth("overwrite", overwrite)
     said: list[str] = []
     try:
-        made = _core.convert(
-            file_name("`source`", source),
-            file_name("`output`", output),
-            schema="" if schema is None else text("schema", schema),
-            overwrite=truth("overwrite", overwrite),
-            progress=None if progress is None else lambda *now: progress(PackProgress(*now)),
-            warnings=said,
-        )
+        with shown_progress(progress, "converted", "records") as tell:
+            made = _core.convert(*names, kind, overwrite, tell, said)
     finally:  # also when it fails
         for message in said:
             warn_user(message)

@@ -21,22 +21,11 @@ from fuelrail.options import (
     typed,
     whole,
 )
+from fuelrail.progress import Progress, shown_progress
 
-__all__ = ["PackFailure", "PackProgress", "PackReport", "PackedFile", "merge", "pack"]
+__all__ = ["PackFailure", "PackReport", "PackedFile", "merge", "pack"]
 
 _PART_NAME = re.compile(r"[A-Za-z0-9_.-]+")
-
-
-@dataclass(frozen=True)
-class PackProgress:
-    """How far packing has come."""
-
-    done: int
-    """Images, also those left out; of a conversion, records."""
-    total: int
-    bytes: int
-    """Written so far."""
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -87,7 +76,7 @@ def pack(
     overwrite: bool = False,
     resume: bool = False,
     threads: int | None = None,
-    progress: Callable[[PackProgress], object] | None = None,
+    progress: Progress = None,
 ) -> PackReport:
     """Packs images into a RecordIO or an FFRecord file.
 
@@ -123,7 +112,8 @@ def pack(
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises
-        ends the packing, and no file is left. With tqdm:
+        ends the packing, and no file is left. Default: a line on standard error where that is a
+        terminal; False: nothing. With tqdm:
 
         >>> with tqdm.tqdm(unit="image") as bar:
         ...     def show(progress):
@@ -153,7 +143,12 @@ def pack(
     if threads is not None:
         options.threads = whole("threads", threads, least=1, bits=16)
     names = (file_name("`source`", source), file_name("`output`", output))
-    return pack_report(lambda said: _core.pack(*names, options, progress_of(progress), None, said))
+
+    def run(said: list[str]) -> dict[str, Any]:
+        with shown_progress(progress, "packed", "images") as tell:
+            return _core.pack(*names, options, tell, None, said)
+
+    return pack_report(run)
 
 
 @suggests_options
@@ -162,7 +157,7 @@ def merge(
     sources: Sequence[str | os.PathLike[str]],
     *,
     overwrite: bool = False,
-    progress: Callable[[PackProgress], object] | None = None,
+    progress: Progress = None,
 ) -> PackedFile:
     """Joins record files of one format into one: the parts of one job, or any others.
 
@@ -171,7 +166,8 @@ def merge(
     overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
         name, is an IoError.
     progress: called with a PackProgress of records, at most ten times a second and at the end. What
-        it raises ends the merging, and no file is left.
+        it raises ends the merging, and no file is left. Default: a line on standard error where
+        that is a terminal; False: nothing.
 
     Records are copied as they are, and the checksums that the sources have are verified. Index and
     sidecar are joined with them: what comes of `pack(..., nsplit=n)` is, byte for byte, what `pack`
@@ -188,15 +184,12 @@ def merge(
     if isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Sequence):
         raise ArgumentTypeError("`sources` is not a list of files", found=typed(sources))
     names = [file_name("`sources`", source) for source in sources]
+    made_name = file_name("`output`", output)
+    truth("overwrite", overwrite)
     said: list[str] = []
     try:
-        made = _core.merge(
-            names,
-            file_name("`output`", output),
-            truth("overwrite", overwrite),
-            progress_of(progress),
-            said,
-        )
+        with shown_progress(progress, "merged", "records") as tell:
+            made = _core.merge(names, made_name, overwrite, tell, said)
     finally:  # also when it fails
         for text in said:
             warn_user(text)
@@ -214,17 +207,6 @@ def pack_options(
     options.overwrite = truth("overwrite", overwrite)
     options.resume = truth("resume", resume)
     return options
-
-
-def progress_of(
-    progress: Callable[[PackProgress], object] | None,
-) -> Callable[[int, int, int, float], object] | None:
-    """The core's callback for the user's."""
-    if progress is None:
-        return None
-    if not callable(progress):
-        raise ArgumentTypeError("`progress` cannot be called", found=typed(progress))
-    return lambda *now: progress(PackProgress(*now))
 
 
 def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from fuelrail import _core
 from fuelrail.errors import warn_user
 from fuelrail.options import file_name, suggests_options, truth
-from fuelrail.packer import PackedFile, PackProgress, progress_of
+from fuelrail.packer import PackedFile
+from fuelrail.progress import Progress, shown_progress
 
 __all__ = ["Loss", "Recovery", "recover"]
 
@@ -47,7 +47,7 @@ def recover(
     output: str | os.PathLike[str],
     *,
     overwrite: bool = False,
-    progress: Callable[[PackProgress], object] | None = None,
+    progress: Progress = None,
 ) -> Recovery:
     """Copies every record that can be read of a damaged or cut file to a new one.
 
@@ -56,7 +56,8 @@ def recover(
     overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
         name, is an IoError.
     progress: called with a PackProgress of bytes read (a `.rec` is read twice), at most ten times a
-        second and at the end. What it raises ends the job, and no file is left.
+        second and at the end. What it raises ends the job, and no file is left. Default: a line on
+        standard error where that is a terminal; False: nothing.
 
     Damage of a `.rec` is passed over to the next record; of a `.ffr`, which may be cut, the table
     at its beginning must be whole. A record with another checksum than the sidecar, or the `.ffr`
@@ -68,15 +69,12 @@ def recover(
     for names and options that cannot be; NotFoundError; IoError; CorruptError where no record can
     be read, and for a damaged table; UnsupportedError for a record longer than 512 MiB.
     """
+    names = (file_name("`source`", source), file_name("`output`", output))
+    truth("overwrite", overwrite)
     said: list[str] = []
     try:
-        made = _core.recover(
-            file_name("`source`", source),
-            file_name("`output`", output),
-            truth("overwrite", overwrite),
-            progress_of(progress),
-            said,
-        )
+        with shown_progress(progress, "read", "bytes") as tell:
+            made = _core.recover(*names, overwrite, tell, said)
     finally:  # also when it fails
         for text in said:
             warn_user(text)

@@ -23,7 +23,8 @@ from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.mxnet.lists import MadeLists, make_lists
 from fuelrail.mxnet.transforms import Compose, PixelFunction, flattened
 from fuelrail.options import file_name, nearest, shown, truth, typed, whole
-from fuelrail.packer import PackProgress, PackReport, pack_options, pack_report, progress_of
+from fuelrail.packer import PackReport, pack_options, pack_report
+from fuelrail.progress import PackProgress, progress_of
 from fuelrail.transforms import Transform
 
 __all__ = ["Compose", "MadeLists", "im2rec", "make_lists", "np2rec"]

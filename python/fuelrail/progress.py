@@ -1,0 +1,116 @@
+"""How far a long job is: told to a callback of the user's, or shown on the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from fuelrail.errors import ArgumentTypeError
+from fuelrail.options import typed
+
+__all__ = ["PackProgress", "Progress"]
+
+
+@dataclass(frozen=True)
+class PackProgress:
+    """How far packing has come."""
+
+    done: int
+    """Images, also those left out; of `convert` and `merge` records, of `recover` bytes read."""
+    total: int
+    bytes: int
+    """Written so far."""
+    seconds: float
+
+
+Progress = Callable[[PackProgress], object] | Literal[False] | None
+"""A function that is called, False for nothing, None for a line on the terminal."""
+
+CoreProgress = Callable[[int, int, int, float], object] | None
+
+
+def progress_of(progress: Progress) -> CoreProgress:
+    """The core's callback for the user's; None where there is none."""
+    if progress is None or progress is False:
+        return None
+    if not callable(progress):
+        raise ArgumentTypeError(
+            "`progress` cannot be called",
+            expected="a function, False for nothing, or None for a line on the terminal",
+            found=typed(progress),
+        )
+    return lambda *now: progress(PackProgress(*now))
+
+
+@contextlib.contextmanager
+def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreProgress]:
+    """`progress_of`; without a callback, and where standard error is a terminal, a line there.
+
+    verb, things: "packed" and "images", or "records"; "bytes" are shown as kB, MB and so on. The
+    line is gone when the job has ended.
+    """
+    if progress is not None or not _is_terminal():
+        yield progress_of(progress)
+        return
+    line = _Line(verb, things)
+    try:
+        yield line.show
+    finally:
+        line.clear()
+
+
+class _Line:
+    """What the command `fuelrail` shows of the same job."""
+
+    def __init__(self, verb: str, things: str) -> None:
+        self._verb = verb
+        self._amount = _human_bytes if things == "bytes" else "{:,.0f}".format
+        self._things = "" if things == "bytes" else f" {things}"
+        self._start = time.monotonic()
+
+    def show(self, done: int, total: int, _bytes: int, _seconds: float) -> None:
+        if total == 0:
+            return
+        rate = done / max(time.monotonic() - self._start, 1e-3)
+        text = (
+            f"{self._verb} {self._amount(done)} of {self._amount(total)}{self._things} "
+            f"({100 * done / total:.0f} %), {self._amount(rate)}/s"
+        )
+        if 0 < done < total:
+            text += f", {_clock_time((total - done) / rate)} left"
+        _write(f"\r{text}\x1b[K")
+
+    def clear(self) -> None:
+        _write("\r\x1b[K")
+
+
+def _human_bytes(count: float) -> str:
+    units = ["kB", "MB", "GB", "TB"]
+    if count < 1000:
+        return f"{count:.0f} bytes"
+    while (count := count / 1000) >= 1000 and len(units) > 1:
+        units.pop(0)
+    return f"{count:.1f} {units[0]}"
+
+
+def _clock_time(seconds: float) -> str:
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # None, no file, or closed
+        return False
+
+
+def _write(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):  # nobody is left to be shown it
+        sys.stderr.write(text)
+        sys.stderr.flush()
