@@ -8,6 +8,7 @@ import io
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import stat
 import tempfile
@@ -288,6 +289,15 @@ def test_c2_2_a_complete_writer_that_is_dropped_is_finished(path: pathlib.Path) 
     del writer
     gc.collect()
     assert path.read_bytes() == files.file_of([b"one"])
+
+
+def test_c2_2_a_dropped_writer_that_cannot_be_finished_warns(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "gone").mkdir()
+    writer = FileWriter(tmp_path / "gone" / "a.ffr", 1)
+    writer.write_one(b"one")
+    shutil.rmtree(tmp_path / "gone")
+    with pytest.warns(fr.FuelrailWarning, match=r"the records are lost: .*a\.ffr"):
+        del writer
 
 
 def test_c2_2_a_process_that_ends_with_an_unfinished_writer_ends_as_usual(

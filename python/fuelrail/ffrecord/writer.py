@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import warnings
 from typing import Any, Protocol
 
 from fuelrail import _core
 from fuelrail.closing import Closing
-from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, StateError
+from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, StateError, warn_user
 from fuelrail.ffrecord.errors import as_original
 from fuelrail.ffrecord.paths import output_name
 from fuelrail.options import integer, shown, typed
@@ -161,8 +160,10 @@ class FileWriter(Closing):
         if self._native is None or os.getpid() != self._process:
             return
         if self._n is not None and self.count == self._n:
-            with contextlib.suppress(Error):
+            try:
                 self.close()
+            except Error as error:  # which nobody can catch here
+                warn_user(f"the records are lost: {error}")
             return
         self.discard()
         warnings.warn(
