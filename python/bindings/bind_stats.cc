@@ -24,16 +24,43 @@ static void bind_bad_record(nb::module_& module) {
       });
 }
 
+static nb::dict as_dict(const StageStats& stage) {
+  nb::dict values;
+  values["busy_seconds"] = stage.busy_seconds;
+  values["waiting_seconds"] = stage.waiting_seconds;
+  values["items"] = stage.items;
+  values["bytes"] = stage.bytes;
+  values["mean_queue_depth"] = stage.mean_queue_depth;
+  return values;
+}
+
+static nb::dict as_dict(const Stats& stats) {
+  nb::dict values;
+  values["seconds"] = stats.seconds;
+  values["fetch"] = as_dict(stats.fetch);
+  values["process"] = as_dict(stats.process);
+  values["consumer"] = as_dict(stats.consumer);
+  values["tolerated"] = stats.tolerated;
+  values["slots_lent"] = stats.slots_lent;
+  values["read_backend"] = stats.read_backend;
+  values["reads_at_once"] = stats.reads_at_once;
+  values["limit"] = stats.limit;
+  return values;
+}
+
 void bind_stats(nb::module_& module) {
   bind_bad_record(module);
   nb::class_<StageStats>(module, "StageStats", "What one stage of a loader did.")
       .def_ro("busy_seconds", &StageStats::busy_seconds, "Summed over the stage's threads.")
       .def_ro("waiting_seconds", &StageStats::waiting_seconds,
               "Summed over the stage's threads: for input, for room, for the user.")
-      .def_ro("items", &StageStats::items, "Records; batches for `deliver`.")
+      .def_ro("items", &StageStats::items, "Records; batches for `consumer`.")
       .def_ro("bytes", &StageStats::bytes, "Read from storage, or written into batches.")
       .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
               "Items that waited in front of the stage, whenever it took one.")
+      .def(
+          "as_dict", [](const StageStats& self) { return as_dict(self); },
+          nb::sig("def as_dict(self) -> dict[str, int | float]"), "All of these by name.")
       .def("__repr__", [](const StageStats& self) {
         return nb::str(
                    "StageStats(busy_seconds={:.3f}, waiting_seconds={:.3f}, items={}, "
@@ -45,7 +72,8 @@ void bind_stats(nb::module_& module) {
       .def_ro("seconds", &Stats::seconds, "Since the first batch was asked for.")
       .def_ro("fetch", &Stats::fetch, "Reading records.")
       .def_ro("process", &Stats::process, "Decoding and transforming.")
-      .def_ro("deliver", &Stats::deliver, "Handing batches to the user.")
+      .def_ro("consumer", &Stats::consumer,
+              "The loop that takes the batches: busy with one, or waiting for the next.")
       .def_ro("tolerated", &Stats::tolerated, "Oddities in images that were passed over.")
       .def_ro("slots_lent", &Stats::slots_lent, "Batches that the user holds.")
       .def_ro("read_backend", &Stats::read_backend,
@@ -55,15 +83,19 @@ void bind_stats(nb::module_& module) {
               "By threads, as far as it has grown; io_uring has more.")
       .def_ro("limit", &Stats::limit,
               "'fetch', 'process' or 'consumer': the stage that the others wait for.")
+      .def(
+          "as_dict", [](const Stats& self) { return as_dict(self); },
+          nb::sig("def as_dict(self) -> dict[str, typing.Any]"),
+          "All of these by name, a stage as a dict: plain values, for JSON and loggers.")
       .def("__repr__",
            [](const Stats& self) {
              return nb::str(
                         "Stats(seconds={:.3f}, limit='{}', tolerated={}, slots_lent={},\n"
                         "      read_backend='{}', reads_at_once={},\n"
-                        "      fetch={!r},\n      process={!r},\n      deliver={!r})")
+                        "      fetch={!r},\n      process={!r},\n      consumer={!r})")
                  .format(self.seconds, self.limit, self.tolerated, self.slots_lent,
                          self.read_backend, self.reads_at_once, self.fetch, self.process,
-                         self.deliver);
+                         self.consumer);
            })
       .def(
           "__str__", [](const Stats& self) { return to_table(self); },

@@ -298,7 +298,7 @@ class StageStats:
 
     @property
     def items(self) -> int:
-        """Records; batches for `deliver`."""
+        """Records; batches for `consumer`."""
 
     @property
     def bytes(self) -> int:
@@ -307,6 +307,9 @@ class StageStats:
     @property
     def mean_queue_depth(self) -> float:
         """Items that waited in front of the stage, whenever it took one."""
+
+    def as_dict(self) -> dict[str, int | float]:
+        """All of these by name."""
 
     def __repr__(self) -> str: ...
 
@@ -326,8 +329,10 @@ class Stats:
         """Decoding and transforming."""
 
     @property
-    def deliver(self) -> StageStats:
-        """Handing batches to the user."""
+    def consumer(self) -> StageStats:
+        """
+        The loop that takes the batches: busy with one, or waiting for the next.
+        """
 
     @property
     def tolerated(self) -> int:
@@ -350,6 +355,11 @@ class Stats:
     @property
     def limit(self) -> str:
         """'fetch', 'process' or 'consumer': the stage that the others wait for."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """
+        All of these by name, a stage as a dict: plain values, for JSON and loggers.
+        """
 
     def __repr__(self) -> str: ...
 

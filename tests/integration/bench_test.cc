@@ -52,11 +52,11 @@ TEST_F(Bench, counts_the_epochs_that_it_was_told) {
   EXPECT_NEAR(loader["records_per_second"].get<double>(), 14 / loader["seconds"].get<double>(),
               1e-6);
   EXPECT_GT(loader["first_batch_seconds"], 0);
-  for (const char* stage : {"fetch", "process", "deliver"}) {
+  for (const char* stage : {"fetch", "process", "consumer"}) {
     EXPECT_GE(said["stages"][stage]["busy_share"], 0) << stage;
     EXPECT_LE(said["stages"][stage]["busy_share"], 1) << stage;
   }
-  EXPECT_EQ(said["stages"]["deliver"]["items"], 8);
+  EXPECT_EQ(said["stages"]["consumer"]["items"], 8);
 }
 
 TEST_F(Bench, measures_the_limit_on_records_in_memory) {
@@ -84,7 +84,7 @@ TEST_F(Bench, tells_people_the_same) {
   EXPECT_EQ(result.err, "");
   for (const char* part :
        {"7 records", "RandomResizedCrop 16", "batches of 2", "2 threads", "images/s", "MB/s read",
-        "7 records in memory", "process", "deliver", "bottleneck", "suggestion"}) {
+        "7 records in memory", "process", "consumer", "bottleneck", "suggestion"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
 }

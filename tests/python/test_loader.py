@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -82,8 +83,8 @@ def test_the_stats_count_what_was_done(tiny_file: pathlib.Path) -> None:
     assert ahead >= 20
     if ahead < TINY_COUNT:
         assert stats.fetch.bytes == tiny_file.stat().st_size + starts[ahead]
-    assert stats.deliver.items == len(kept) == 10
-    assert stats.deliver.bytes == TINY_COUNT * row_bytes
+    assert stats.consumer.items == len(kept) == 10
+    assert stats.consumer.bytes == TINY_COUNT * row_bytes
     assert stats.slots_lent == 10
     del kept
     assert loader.stats().slots_lent == 0
@@ -99,12 +100,27 @@ def test_the_stats_print_as_a_table(tiny_file: pathlib.Path) -> None:
     stats = loader.stats()
     heads, *stages, whole = str(stats).splitlines()
     assert heads == "stage      busy, s  waits, s busy %      items         MB   queue"
-    assert [line.split()[0] for line in stages] == ["fetch", "process", "deliver"]
+    assert [line.split()[0] for line in stages] == ["fetch", "process", "consumer"]
     assert {len(line) for line in stages} == {len(heads)}
     assert stages[2].split()[4] == str(batches)
     assert f"limited by {stats.limit}, reads by " in whole
     assert f"{stats}" == str(stats) != repr(stats)
     assert stats._repr_html_() == f"<pre>{stats}</pre>"
+
+
+def test_the_stats_are_a_dict_of_plain_values_too(tiny_file: pathlib.Path) -> None:
+    loader = tiny(tiny_file, 10)
+    list(loader)
+    stats = loader.stats()
+    said = stats.as_dict()
+    assert json.loads(json.dumps(said)) == said
+    stages = {name: said[name] for name in ("fetch", "process", "consumer")}
+    for values, of in ((said, stats), *((stages[name], getattr(stats, name)) for name in stages)):
+        names = {name for name in dir(of) if not name.startswith("_")} - {"as_dict"}
+        assert values.keys() == names
+        assert {name: getattr(of, name) for name in names - stages.keys()} == {
+            name: values[name] for name in names - stages.keys()
+        }
 
 
 def settled(loader: fr.Loader, images: int) -> fr.Stats:
@@ -120,7 +136,7 @@ def test_the_times_of_the_stats_never_go_back(tiny_file: pathlib.Path) -> None:
 
     def times() -> list[float]:
         stats = loader.stats()
-        stages = (stats.fetch, stats.process, stats.deliver)
+        stages = (stats.fetch, stats.process, stats.consumer)
         each = [(stage.busy_seconds, stage.waiting_seconds) for stage in stages]
         return [stats.seconds, *itertools.chain(*each)]
 

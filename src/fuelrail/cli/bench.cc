@@ -122,7 +122,7 @@ Json report_on(const Arguments& arguments, const Container& container, const Mea
           {"stages",
            {{"fetch", stage_json(loader.stats.fetch)},
             {"process", stage_json(loader.stats.process)},
-            {"deliver", stage_json(loader.stats.deliver)}}},
+            {"consumer", stage_json(loader.stats.consumer)}}},
           {"limit",
            {{"records_per_second", most},
             {"records", limit.records},

@@ -54,9 +54,9 @@ Stats difference(const Stats& now, const Stats& before) {
   stats.seconds -= before.seconds;
   stats.fetch = difference(now.fetch, before.fetch);
   stats.process = difference(now.process, before.process);
-  stats.deliver = difference(now.deliver, before.deliver);
+  stats.consumer = difference(now.consumer, before.consumer);
   stats.tolerated -= before.tolerated;
-  stats.limit = limiting_stage(stats.fetch, stats.process, stats.deliver);
+  stats.limit = limiting_stage(stats.fetch, stats.process, stats.consumer);
   return stats;
 }
 

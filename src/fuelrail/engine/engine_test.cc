@@ -181,8 +181,8 @@ TEST(Engine, stats_count_what_was_done) {
   const Engine::Next first = engine->next();
   Stats stats = engine->stats();
   while (stats.process.items < 100) stats = engine->stats();  // the batch ahead
-  EXPECT_EQ(stats.deliver.items, 1u);
-  EXPECT_EQ(stats.deliver.bytes, 50u * 13);
+  EXPECT_EQ(stats.consumer.items, 1u);
+  EXPECT_EQ(stats.consumer.bytes, 50u * 13);
   EXPECT_EQ(stats.slots_lent, 1u);
   EXPECT_GE(stats.tolerated, 16u);
   EXPECT_GT(stats.seconds, 0);

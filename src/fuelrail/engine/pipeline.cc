@@ -64,7 +64,7 @@ void Pipeline::start() {
     // go.
     slots_ = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);
     started_at_ = std::chrono::steady_clock::now();
-    deliver_clock_.enter();
+    consumer_clock_.enter();
     started_.store(true, std::memory_order_release);
   }
   try {
@@ -193,7 +193,7 @@ bool Pipeline::wait_for_next(Lock& lock, std::chrono::milliseconds timeout) {
   if (next_is_ready()) return true;
   const auto until = std::chrono::steady_clock::now() +
                      std::clamp(timeout, std::chrono::milliseconds(0), kForever);
-  deliver_clock_.begin_waiting();
+  consumer_clock_.begin_waiting();
   bool in_time = true;
   while (!next_is_ready() && in_time) {
     consumer_waits_ = true;  // a further batch may be planned now, and worked on
@@ -202,7 +202,7 @@ bool Pipeline::wait_for_next(Lock& lock, std::chrono::milliseconds timeout) {
     in_time = batch_.wait_until(lock, until) == std::cv_status::no_timeout;
   }
   consumer_waits_ = false;
-  deliver_clock_.end_waiting();
+  consumer_clock_.end_waiting();
   return next_is_ready();
 }
 
@@ -214,8 +214,8 @@ Pipeline::Handout Pipeline::hand_out() {
   jobs_.pop_front();
   if (first_open_ > 0) --first_open_;
   let_near();
-  deliver_clock_.took(1, finished);
-  if (job->batch && !job->error) deliver_clock_.moved(job->batch->bytes());
+  consumer_clock_.took(1, finished);
+  if (job->batch && !job->error) consumer_clock_.moved(job->batch->bytes());
 
   Handout handout{std::move(job->batch), std::move(job->error), std::nullopt};
   if (!job->skipped.empty()) bad_records_.note(job->plan.epoch, std::move(job->skipped));
@@ -286,14 +286,14 @@ Stats Pipeline::stats() {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started_at_).count();
   stats.fetch = fetch_clock_.stats();
   stats.process = process_clock_.stats();
-  stats.deliver = deliver_clock_.stats();
+  stats.consumer = consumer_clock_.stats();
   stats.tolerated = tolerated_;
   stats.read_backend = queue_ ? queue_->backend_name() : "";
   stats.reads_at_once = depth_.reads();
   const auto own = std::count_if(jobs_.begin(), jobs_.end(),
                                  [](const JobPointer& job) { return job->batch.has_value(); });
   stats.slots_lent = slots_->lent() - static_cast<size_t>(own);
-  stats.limit = limiting_stage(stats.fetch, stats.process, stats.deliver);
+  stats.limit = limiting_stage(stats.fetch, stats.process, stats.consumer);
   return stats;
 }
 

@@ -179,7 +179,7 @@ class Pipeline {
   std::chrono::steady_clock::time_point started_at_;
   StageClock fetch_clock_;
   StageClock process_clock_;
-  StageClock deliver_clock_;
+  StageClock consumer_clock_;
   uint64_t tolerated_ = 0;
 
   BatchJob* issuing_ = nullptr;  // the last planned job, while it has rows to issue

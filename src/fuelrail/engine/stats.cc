@@ -35,16 +35,16 @@ std::string to_table(const Stats& stats) {
                                  "busy, s", "waits, s", "busy %", "items", "MB", "queue");
   text += line_of("fetch", stats.fetch);
   text += line_of("process", stats.process);
-  text += line_of("deliver", stats.deliver);
+  text += line_of("consumer", stats.consumer);
   return text + line_of_all(stats);
 }
 
 std::string limiting_stage(const StageStats& fetch, const StageStats& process,
-                           const StageStats& deliver) {
-  if (deliver.items == 0) return "";
+                           const StageStats& consumer) {
+  if (consumer.items == 0) return "";
   const double reading = busy_share(fetch);
   const double processing = busy_share(process);
-  const double consuming = busy_share(deliver);
+  const double consuming = busy_share(consumer);
   if (consuming >= reading && consuming >= processing) return "consumer";
   return processing >= reading ? "process" : "fetch";
 }

@@ -10,7 +10,7 @@ namespace fuelrail {
 struct StageStats {
   double busy_seconds = 0;     // summed over the stage's threads
   double waiting_seconds = 0;  // likewise: for input, for room, for the user
-  uint64_t items = 0;          // records, or batches for `deliver`
+  uint64_t items = 0;          // records, or batches for `consumer`
   uint64_t bytes = 0;          // read from storage, or written into batches
   // Items that waited in front of the stage, sampled whenever it took some: reads in flight,
   // records read, batches finished.
@@ -18,13 +18,13 @@ struct StageStats {
 };
 
 // Busy means: for `fetch`, that it plans or waits for storage (it waits when it has no room to read
-// into); for `process`, that it decodes and transforms; for `deliver`, that the user works on a
+// into); for `process`, that it decodes and transforms; for `consumer`, that the user works on a
 // batch (it waits inside `next`).
 struct Stats {
   double seconds = 0;      // since the engine started
   StageStats fetch;        // reads records
   StageStats process;      // decodes and transforms
-  StageStats deliver;      // hands batches to the user
+  StageStats consumer;     // the user, who takes batches
   uint64_t tolerated = 0;  // oddities in images that were passed over
   size_t slots_lent = 0;   // batches that the user holds
   // Who has read so far: "io_uring", "pread" (threads), "io_uring and pread" or "inline"; empty
@@ -46,6 +46,6 @@ std::string to_table(const Stats& stats);
 
 // What Stats::limit says of these stages.
 std::string limiting_stage(const StageStats& fetch, const StageStats& process,
-                           const StageStats& deliver);
+                           const StageStats& consumer);
 
 }  // namespace fuelrail

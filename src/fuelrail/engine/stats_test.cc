@@ -32,7 +32,7 @@ TEST(Stats, table_has_a_line_a_stage_and_one_on_the_whole) {
   Stats stats{.seconds = 10,
               .fetch = {1, 9, 8000, 881'200'000, 12.25},
               .process = {19.1, 0.9, 8000, 4'816'896'000, 34},
-              .deliver = {0.1, 9.9, 32, 0, 1.94},
+              .consumer = {0.1, 9.9, 32, 0, 1.94},
               .tolerated = 3,
               .slots_lent = 1,
               .read_backend = "io_uring",
@@ -41,7 +41,7 @@ TEST(Stats, table_has_a_line_a_stage_and_one_on_the_whole) {
             "stage      busy, s  waits, s busy %      items         MB   queue\n"
             "fetch         1.00      9.00     10       8000      881.2    12.2\n"
             "process      19.10      0.90     96       8000     4816.9    34.0\n"
-            "deliver       0.10      9.90      1         32        0.0     1.9\n"
+            "consumer      0.10      9.90      1         32        0.0     1.9\n"
             "10.00 s, limited by process, reads by io_uring, 1 batch held by the user, 3 oddities "
             "tolerated");
 }

@@ -324,7 +324,7 @@ TEST_F(LoaderTest, images_of_no_common_size_are_rows_in_memory_that_is_used_agai
     }
     EXPECT_THAT(seen, SizeIs(kRecords));
   }
-  EXPECT_EQ(loader.stats().deliver.bytes, delivered);
+  EXPECT_EQ(loader.stats().consumer.bytes, delivered);
 }
 
 // Writes how many bytes each record's image has.
