@@ -5,6 +5,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -33,7 +34,8 @@ constexpr std::chrono::milliseconds kPoll(50);
 class LoaderHandle {
  public:
   LoaderHandle(const ContainerHandle& data, LoaderOptions options)
-      : loader_(std::make_unique<Loader>(data.container, warning(std::move(options)))) {}
+      : loader_(std::make_unique<Loader>(data.container, warning(std::move(options)))),
+        size_(loader_->size()) {}
   LoaderHandle(const ContainerHandle& data, LoaderOptions options, FedSampler::Position position)
       : loader_(std::make_unique<Loader>(
             data.container, fed(warning(std::move(options)), data.container->size(), position))) {}
@@ -86,7 +88,13 @@ class LoaderHandle {
       begin_turn();
     });
   }
-  uint64_t size() const { return loader_->size(); }
+  uint64_t size() const { return size_; }
+  void reshard(uint32_t rank, uint32_t world_size) {
+    call([this, shard = Shard{.rank = rank, .world_size = world_size}] {
+      loader_->reshard(shard);
+      if (!loader_->options().fed) size_ = loader_->size();
+    });
+  }
   const char* life() const {
     if (!calls_.started()) return "not started";
     return calls_.foreign() ? "started in another process" : "started";
@@ -171,7 +179,7 @@ class LoaderHandle {
   }
 
   LoaderOptions fed(LoaderOptions options, uint64_t records, FedSampler::Position position) {
-    options.fed = [this, records, position, shard = options.shard](Progress start) {
+    options.fed = [this, records, position](Progress start, const Shard& shard) {
       const std::shared_ptr<Feed> feed = begin_feed();
       return std::make_unique<FedSampler>(
           records, [feed] { return feed->pop(); }, start, position, shard);
@@ -250,6 +258,7 @@ class LoaderHandle {
   bool stopped_ = false;
 
   std::unique_ptr<Loader> loader_;
+  std::atomic<uint64_t> size_ = 0;  // of a computed order; read in forked children too
   NativeCalls calls_{"the loader"};
   uint64_t turn_ = 0;
   bool at_end_ = false;  // of the turn's epoch
@@ -363,7 +372,9 @@ void bind_loader(nb::module_& module) {
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
       .def("state", &LoaderHandle::state, "JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
-      .def("size", &LoaderHandle::size, "Batches of a whole epoch.")
+      .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
+           "Takes another share from where the user stands, and begins the feed anew.")
+      .def("size", &LoaderHandle::size, "Batches of a whole epoch; 0 for a fed order.")
       .def("life", &LoaderHandle::life, "Whether its threads were started, and by whom.")
       .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
       .def("feed", &LoaderHandle::feed, nb::arg("records"), nb::arg("ends_epoch"),

@@ -384,8 +384,13 @@ class Loader:
 
     def restore(self, json: str) -> None: ...
 
+    def reshard(self, rank: int, world_size: int) -> None:
+        """
+        Takes another share from where the user stands, and begins the feed anew.
+        """
+
     def size(self) -> int:
-        """Batches of a whole epoch."""
+        """Batches of a whole epoch; 0 for a fed order."""
 
     def life(self) -> str:
         """Whether its threads were started, and by whom."""

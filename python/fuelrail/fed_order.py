@@ -119,14 +119,32 @@ class FedOrder:
             said = {**self._same, "batches": batches, "has_state": state is not None}
             return said if state is None else {**said, "state": state}
 
+    def reshard(self, world_size: int) -> None:
+        """Another number of ranks. Errors: those of `check_state` for the state that was restored;
+        it stays as it was then.
+        """
+        with self._own_lock():
+            before = self._same["world_size"]
+            self._same["world_size"] = world_size
+            try:
+                if self._resume:
+                    self.check_state(self._resume)
+            except InvalidArgumentError:
+                self._same["world_size"] = before
+                raise
+
     def check_state(self, said: object) -> dict[str, Any]:
-        """A restored `state`. Errors: InvalidArgumentError that names what differs."""
+        """A restored `state`. At an epoch's beginning the number of ranks may be another. Errors:
+        InvalidArgumentError that names what differs.
+        """
         if not isinstance(said, Mapping):
             raise InvalidArgumentError(
                 "the state has no member 'sampler'", remedy="Pass what state_dict() returned"
             )
+        batches = whole("sampler['batches']", said.get("batches"))
+        begun = batches > 0 or said.get("has_state")
         for name, own in self._same.items():
-            if said.get(name) != own:
+            if said.get(name) != own and (begun or name != "world_size"):
                 raise InvalidArgumentError(
                     f"the state belongs to another run: its '{name}' differs",
                     expected=str(own),
@@ -141,7 +159,7 @@ class FedOrder:
                 remedy="Save the whole of state_dict(), as torch.save does, and not only the names "
                 "that a fresh loader has",
             )
-        return {**said, "batches": whole("sampler['batches']", said.get("batches"))}
+        return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
         """Goes on from `said`, which `check_state` returned, when the feed begins at `at`."""

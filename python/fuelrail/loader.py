@@ -37,7 +37,16 @@ from fuelrail.options import (
     whole,
 )
 from fuelrail.orders import WindowShuffle, listed_weights, make_order
-from fuelrail.shard import shard_of, warn_of_an_empty_batch
+from fuelrail.shard import (
+    ALONE,
+    Share,
+    check_share,
+    found_share,
+    given_share,
+    warn_of_an_empty_batch,
+    warn_of_answers,
+    warn_of_other_processes,
+)
 from fuelrail.state import plain_state
 from fuelrail.transforms import Transform, native_list
 
@@ -176,7 +185,12 @@ class BaseLoader(Closing, Generic[Element]):
                 sample, not valid; "wrap": filled from the beginning of the epoch.
             rank, world_size: this process's share of every global batch. Default: those of
                 torch.distributed where it is initialised, else of the environment variables RANK
-                and WORLD_SIZE, else 0 of 1.
+                and WORLD_SIZE (torchrun), else of SLURM_PROCID and SLURM_STEP_NUM_TASKS in a step
+                that srun started, else 0 of 1. They are looked for with the first batch, and where
+                `len` and the state are asked for, again until that batch: so the loader may be made
+                before `init_process_group`. FuelrailWarning where `len` or `global_batch_size` has
+                answered for another share, and where the environment says that there are other
+                processes and all samples are this one's.
             orientation: "apply", the default, turns images as their EXIF tag says; "ignore" does
                 not.
             scaled_decode: decode JPEGs at 1/8, 1/4 or 1/2 of their size where the first resampling
@@ -226,7 +240,9 @@ class BaseLoader(Closing, Generic[Element]):
         """
         given = {name: value for name, value in locals().items() if name not in _OPENED}
         dataset = open_dataset(data, schema)
-        rank, world_size = shard_of(rank, world_size)
+        self._given_share = given_share(rank, world_size)
+        self._share = self._given_share  # None: nobody has asked for it
+        share = self._share or ALONE
         drawn = None if weights is None else listed_weights(weights)
         self._skips = choice_of("on_error", on_error, ("raise", "skip")) == "skip"
         order, self._fed = make_order(
@@ -238,7 +254,7 @@ class BaseLoader(Closing, Generic[Element]):
             batch_size=whole("batch_size", batch_size, least=1),
             last_batch=choice("last_batch", last_batch, _core.LastBatch).name,
             prefetch=whole("prefetch", prefetch, least=1, bits=16),
-            world_size=world_size,
+            world_size=share.world_size,
             index=dataset._index,
         )
         seed = whole("seed", seed, bits=64)
@@ -256,8 +272,8 @@ class BaseLoader(Closing, Generic[Element]):
             dataset.container,
             **order,
             seed=seed,
-            rank=rank,
-            world_size=world_size,
+            rank=share.rank,
+            world_size=share.world_size,
             last_batch=choice("last_batch", last_batch, _core.LastBatch),
             transforms=native_list(transforms),
             dtype=choice("dtype", dtype, _core.ImageDType),
@@ -274,22 +290,21 @@ class BaseLoader(Closing, Generic[Element]):
             read_backend=choice("read_backend", read_backend, _core.ReadBackend),
             direct_reads=truth("direct_reads", direct_reads),
         )
-        if self._fed is None and last_batch == "short":
-            samples = order["samples"] or len(dataset)
-            warn_of_an_empty_batch(samples, order["batch_size"], rank, world_size)
+        self._batch_size = None if batch_sampler is not None else whole("batch_size", batch_size)
+        self._may_be_empty = self._fed is None and last_batch == "short"
+        self._epoch_size = order["samples"] or len(dataset)
         self._dataset = dataset
         self._options = (
             f"batch_size {batch_size}",
             _described(shuffle, weights, sampler, batch_sampler),
             f"seed {seed}",
-            f"rank {rank} of {world_size}",
             f"{threads or _core.default_threads()} threads",
         )
         # What a pickle makes the loader anew from: nobody changes it, and it can be read again.
         self._given: dict[str, Any] = {
             **given,
-            "rank": rank,
-            "world_size": world_size,
+            "rank": self._given_share and share.rank,
+            "world_size": self._given_share and share.world_size,
             "weights": drawn,
             "transforms": list(transforms or ()),
             "fields": dict(fields) if isinstance(fields, Mapping) else list(fields),
@@ -298,6 +313,8 @@ class BaseLoader(Closing, Generic[Element]):
         self._held: deque[_Held] = deque()
         self._said: deque[str] = deque()  # by the core, and not passed on yet
         self._warned = 0  # of so many bad records
+        self._warned_share: Share | None = None
+        self._asked: set[str] = set()  # of `_numbers`, for `_share`
         self._closed = False
         close_at_exit(self, type(self).close)
 
@@ -306,11 +323,27 @@ class BaseLoader(Closing, Generic[Element]):
         """What the loader reads."""
         return self._dataset
 
+    @property
+    def batch_size(self) -> int | None:
+        """Samples a batch, on each rank; None with `batch_sampler`."""
+        return self._batch_size
+
+    @property
+    def global_batch_size(self) -> int | None:
+        """Samples a batch, on all ranks together: batch_size * world_size; None with
+        `batch_sampler`.
+        """
+        self._find_share()
+        self._asked.add("loader.global_batch_size")
+        return self._numbers().get("loader.global_batch_size")
+
     def __len__(self) -> int:
         """Batches of a whole epoch, the same on every rank.
 
         Of a fed order: what its own length says. Errors: TypeError where it has none.
         """
+        self._find_share()
+        self._asked.add("len(loader)")
         return self._core.size() if self._fed is None else len(self._fed)
 
     def __iter__(self) -> Iterator[Any]:
@@ -319,12 +352,18 @@ class BaseLoader(Closing, Generic[Element]):
 
         An epoch of which a batch was taken is over when the next `iter` is called, whether it was
         read to its end or not; after `load_state_dict`, the first iterator goes on from there.
-        There is one iterator at a time: an older one raises StateError. An error (a record that
+        There is one iterator at a time: an older one raises StateError. So does `iter` where
+        torch.distributed says another rank or world size than the first batch was made for, and
+        none was given. An error (a record that
         cannot be read) comes in place of its batch, and the iterator can go on after it; but
         TooManyBadRecordsError ends it.
         """
         self._check_open()
         try:
+            self._find_share()
+            if self._given_share is None and self._core.life() == "started":
+                check_share(self._share or ALONE)
+            self._warn_of_share()
             turn = self._core.begin()
         except StateError:
             end_thread_at_exit()
@@ -355,6 +394,7 @@ class BaseLoader(Closing, Generic[Element]):
         the loader is closed.
         """
         self._check_open()
+        self._find_share()
         state: dict[str, Any] = {**json.loads(self._core.state()), **self._place()}
         with contextlib.suppress(IndexError):
             state.update(self._held[0].before)
@@ -363,14 +403,16 @@ class BaseLoader(Closing, Generic[Element]):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on where `state` was taken; batch size, number of ranks and speed may differ.
 
-        With `sampler` or `batch_sampler` the first two may not: as many batches of its next
-        iteration are skipped, or its `load_state_dict` (or its iterator's) is called.
+        With `sampler` or `batch_sampler`, batch size and, within an epoch, number of ranks may not:
+        as many batches of its next iteration are skipped, or its `load_state_dict` (or its
+        iterator's) is called.
 
         Errors: InvalidArgumentError that names the member, with what was expected and found, for a
         state of another dataset, seed or shuffle, of a newer version, or with a bad value;
         ArgumentTypeError for what is no mapping. The loader stays where it was then.
         """
         self._check_open()
+        self._find_share()
         own: dict[str, Any] = json.loads(self._core.state())
         plain = json.dumps(plain_state(state, like=own))
         if self._fed is None or state.get("shuffle") != own["shuffle"]:
@@ -403,8 +445,8 @@ class BaseLoader(Closing, Generic[Element]):
     def __reduce__(self) -> tuple[Callable[..., BaseLoader[Any]], tuple[Any, ...]]:
         """A loader that has not started travels: as its dataset, its options and its state.
 
-        So a copy or an unpickled one is as if made there with the same options, `rank` and
-        `world_size` as they were found here, and restored to this one's place. `sampler` and
+        So a copy or an unpickled one is as if made there with the same options, and restored to
+        this one's place: `rank` and `world_size` that were not given are found there. `sampler` and
         `batch_sampler` have to pickle themselves. Errors: StateError once it has started.
         """
         self._check_open()
@@ -421,7 +463,9 @@ class BaseLoader(Closing, Generic[Element]):
 
     def __repr__(self) -> str:
         life = "closed" if self._closed else self._core.life()
-        options = ", ".join(self._options)
+        *order, threads = self._options
+        share = "rank found with the first batch" if self._share is None else str(self._share)
+        options = ", ".join([*order, share, threads])
         kind = f"{type(self).__module__}.{type(self).__qualname__}"
         return f"<{kind.replace('.loader.', '.')}: {options}; {life}; {self._dataset!r}>"
 
@@ -433,6 +477,7 @@ class BaseLoader(Closing, Generic[Element]):
     def _take(self, turn: int, epoch: int) -> Any:
         """The next batch, or None at the end of the epoch."""
         self._check_open()
+        self._find_share()
         held = _Held(turn, [], self._place())
         if self._held and self._held[0].turn == turn:  # else `turn` is over, as the core says
             held = self._held[0]
@@ -469,6 +514,45 @@ class BaseLoader(Closing, Generic[Element]):
         if not is_batch:
             self._warn()
         return is_batch
+
+    def _find_share(self) -> None:
+        """Looks for this process's share, where none was given and no batch was asked for yet."""
+        if self._given_share is not None or self._closed or self._core.life() != "not started":
+            return
+        before, now = self._share, found_share()
+        if now == before:
+            return
+        numbers = self._numbers()
+        if self._fed is not None:
+            self._fed.reshard(now.world_size)
+        if now != (before or ALONE):
+            self._core.reshard(*now)
+        self._share = now
+        asked = {name: numbers[name] for name in self._asked & numbers.keys()}
+        self._asked.clear()
+        if before is not None:
+            warn_of_answers(asked, before, self._numbers(), now)
+
+    def _numbers(self) -> dict[str, int]:
+        """What depends on the share, by the expression that asks for it."""
+        numbers = {}
+        if self._fed is None:
+            numbers["len(loader)"] = self._core.size()
+        if self._batch_size is not None:
+            world_size = (self._share or ALONE).world_size
+            numbers["loader.global_batch_size"] = self._batch_size * world_size
+        return numbers
+
+    def _warn_of_share(self) -> None:
+        """Once for each."""
+        share, before = self._share or ALONE, self._warned_share
+        self._warned_share = share
+        if share == before:
+            return
+        if self._given_share is None:
+            warn_of_other_processes(share)
+        if self._may_be_empty:
+            warn_of_an_empty_batch(self._epoch_size, self._batch_size or 1, share)
 
     def _place(self) -> dict[str, Any]:
         """Where the core stands: what of the state changes from batch to batch."""

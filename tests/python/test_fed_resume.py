@@ -182,7 +182,10 @@ def test_a_fed_state_of_other_ranks_or_batch_size_is_refused(tiny_file: pathlib.
     def make(batch_size: int, world_size: int) -> fr.Loader:
         return tiny(tiny_file, batch_size, sampler=range(40), rank=0, world_size=world_size)
 
-    state = make(4, 2).state_dict()
+    make(4, 3).load_state_dict(make(4, 2).state_dict())  # of an epoch's beginning
+    saved = make(4, 2)
+    next(iter(saved))
+    state = saved.state_dict()
     for loader, match in ((make(5, 2), "batch_size.*expected 5, found 4"),
                           (make(4, 3), "world_size.*expected 3, found 2"),
                           (tiny(tiny_file, 4), "shuffle.*expected none, found fed")):  # fmt: skip

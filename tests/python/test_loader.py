@@ -158,7 +158,12 @@ def test_it_says_what_it_is(tiny_file: pathlib.Path) -> None:
     assert repr(loader) == f"<fuelrail.Loader: {options}; started; {data}>"
     loader.close()
     assert repr(loader) == f"<fuelrail.Loader: {options}; closed; {data}>"
-    assert re.search(r"in order, seed 0, rank 0 of 1, \d+ threads; ", repr(tiny(tiny_file)))
+    found = tiny(tiny_file)
+    assert re.search(
+        r"in order, seed 0, rank found with the first batch, \d+ threads; ", repr(found)
+    )
+    len(found)
+    assert re.search(r"in order, seed 0, rank 0 of 1, \d+ threads; ", repr(found))
 
 
 # --- Errors -----------------------------------------------------------------------------------

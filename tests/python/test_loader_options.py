@@ -163,5 +163,7 @@ def test_junk_in_the_environment_is_refused_by_the_variables_name(
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "4")
     monkeypatch.setenv(name, value)
-    with pytest.raises(fr.InvalidArgumentError, match=f"variable {name} .*found '{value}'"):
-        tiny(tiny_file)
+    loader = tiny(tiny_file)
+    for ask in (len, iter, fr.Loader.state_dict):
+        with pytest.raises(fr.InvalidArgumentError, match=f"variable {name} .*found '{value}'"):
+            ask(loader)

@@ -7,6 +7,7 @@ import itertools
 import pathlib
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,14 +157,21 @@ def test_a_loader_comes_back_as_its_own_class(tiny_file: pathlib.Path) -> None:
     assert images.dtype == torch.float16
 
 
-def test_a_pickled_loader_keeps_the_rank_it_was_made_with(
-    tiny_file: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("order", [{}, {"sampler": range(20)}], ids=["computed", "fed"])
+def test_a_pickled_loader_keeps_a_rank_that_was_given_and_finds_any_other_anew(
+    tiny_file: pathlib.Path, monkeypatch: pytest.MonkeyPatch, order: dict[str, Any]
 ) -> None:
+    found = fr.Loader(tiny_file, 10, fields=["id"], **order)
+    given = fr.Loader(tiny_file, 10, fields=["id"], rank=1, world_size=3, **order)
     monkeypatch.setenv("RANK", "2")
     monkeypatch.setenv("WORLD_SIZE", "4")
-    pickled = pickle.dumps(fr.Loader(tiny_file, 10, fields=["id"]))
+    pickled = pickle.dumps((found, given))
+    assert "rank 2 of 4" in repr(found)
     monkeypatch.setenv("RANK", "0")
-    assert "rank 2 of 4" in repr(pickle.loads(pickled))
+    monkeypatch.setenv("WORLD_SIZE", "5")
+    found, given = pickle.loads(pickled)
+    assert "rank 0 of 5" in repr(found)
+    assert "rank 1 of 3" in repr(given)
 
 
 def test_options_that_change_after_the_loader_was_made_do_not_change_its_pickle(

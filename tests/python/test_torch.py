@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
-import sys
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import fuelrail as fr
-from conftest import TINY_COUNT, encoded, photograph
+from conftest import encoded, photograph
 from fuelrail import transforms as T
 
 torch = pytest.importorskip("torch")
@@ -77,35 +75,3 @@ def test_a_state_goes_through_torch_save(tiny_file: pathlib.Path, tmp_path: path
     again = fr.torch.DataLoader(tiny_file, 10, transforms=CROP, fields=["id"])
     again.load_state_dict(torch.load(tmp_path / "state.pt"))
     assert next(iter(again))[0].tolist() == list(range(10, 20))
-
-
-def test_rank_and_world_size_come_from_torch_distributed(
-    tiny_file: pathlib.Path, tmp_path: pathlib.Path
-) -> None:
-    script = """
-import sys
-import torch.distributed as dist
-import fuelrail as fr
-rank = int(sys.argv[3])
-dist.init_process_group("gloo", store=dist.FileStore(sys.argv[2], 2), rank=rank, world_size=2)
-loader = fr.torch.DataLoader(sys.argv[1], 10, fields=["id"])
-print([i for (ids,) in loader for i in ids.tolist()])
-dist.destroy_process_group()
-"""
-    ranks = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(tiny_file), str(tmp_path / "store"), str(rank)],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(2)
-    ]
-    try:
-        outputs = [child.communicate(timeout=60)[0] for child in ranks]
-    finally:
-        for child in ranks:
-            child.kill()
-    ids = [eval(output) for output in outputs]
-    assert sorted(ids[0] + ids[1]) == list(range(TINY_COUNT))
-    assert ids[0][:10] == list(range(10))
-    assert ids[1][:10] == list(range(10, 20))

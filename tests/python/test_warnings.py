@@ -96,20 +96,24 @@ def test_a_bad_sample_warns_of_the_line_of_the_loop(tmp_path: pathlib.Path) -> N
 def test_a_rank_whose_last_batch_is_empty_is_warned(tiny_file: pathlib.Path) -> None:
     options: dict[str, Any] = {"batch_size": 16, "transforms": CROP, "world_size": 3}
 
-    def last_rank() -> object:  # of 97 samples two global batches leave one
-        return fr.Loader(tiny_file, rank=2, **options)
+    loader = fr.Loader(tiny_file, rank=2, **options)  # of 97 samples two global batches leave one
+    drawing = fr.Loader(tiny_file, rank=2, weights=[1] * 97, num_samples=49, **options)
+
+    def last_rank() -> object:
+        return iter(loader)
 
     def last_rank_by_weights() -> object:
-        return fr.Loader(tiny_file, rank=2, weights=[1] * 97, num_samples=49, **options)
+        return iter(drawing)
 
     for act, samples in ((last_rank, 97), (last_rank_by_weights, 49)):
         places, texts = lines_warned_of(act)
         assert places == [1]
         assert texts[0].startswith("Rank 2 gets an empty batch at the end of every epoch: ")
         assert f", 1 of {samples} samples, " in texts[0]
-    fr.Loader(tiny_file, rank=0, **options)
+    iter(loader)  # once a loader
+    iter(fr.Loader(tiny_file, rank=0, **options))
     for last_batch in ("drop", "pad", "wrap"):
-        fr.Loader(tiny_file, rank=2, last_batch=last_batch, **options)
+        iter(fr.Loader(tiny_file, rank=2, last_batch=last_batch, **options))
 
 
 def test_direct_reads_that_cannot_be_are_said_of_the_line_of_the_loop(

@@ -26,7 +26,8 @@ class DataLoader(BaseLoader[torch.Tensor]):
     Tensors share the loader's memory and keep it alive; nobody else writes to it. What a fork, a
     spawn or a pickle does is as with `fuelrail.Loader`. Labels are int64
     where every sample has one and all are whole numbers, else float32. In a distributed job every
-    process makes the same loader: rank and world size come from torch.distributed.
+    process makes the same loader, before or after `init_process_group`: rank and world size are
+    those of torch.distributed when the first batch is asked for.
     """
 
     _framework = TensorFramework

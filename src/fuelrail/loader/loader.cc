@@ -127,7 +127,7 @@ struct Loader::Impl {
     return std::make_shared<BatchLayout>(work.columns, rows);
   }
   std::unique_ptr<Sampler> make_sampler(Progress at) const {
-    if (options.fed) return options.fed(at);
+    if (options.fed) return options.fed(at, options.shard);
     return std::make_unique<EpochSampler>(sampling, at);
   }
   std::shared_ptr<Engine> make_engine(Progress at, const Engine* before = nullptr) const {
@@ -143,10 +143,19 @@ struct Loader::Impl {
                                     before);
   }
 
-  // The engine, which `reserve` may replace while other threads ask it something or stop it.
+  // The engine, which may be replaced while other threads ask it something or stop it.
   std::shared_ptr<Engine> engine() const {
     const std::lock_guard lock(mutex);
     return running;
+  }
+
+  // Another engine goes on from where the user stands.
+  void replace_engine() {
+    const std::shared_ptr<Engine> before = engine();
+    std::shared_ptr<Engine> after = make_engine(before->progress(), before.get());
+    const std::lock_guard lock(mutex);
+    if (stopped) throw StateError("the loader has been stopped");
+    running.swap(after);
   }
 
   void restart(Progress at) {
@@ -265,17 +274,26 @@ void Loader::restore(const State& state) {
 
 void Loader::reserve(size_t rows) {
   const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
-  const std::shared_ptr<Engine> before = impl_->engine();
-  const Progress at = before->progress();
   if (rows <= impl_->layout->rows()) {
-    before->restart(impl_->make_sampler(at), Engine::BadCount::kGoOn);
+    const std::shared_ptr<Engine> engine = impl_->engine();
+    engine->restart(impl_->make_sampler(engine->progress()), Engine::BadCount::kGoOn);
   } else {
     impl_->layout = impl_->make_layout(rows);
-    std::shared_ptr<Engine> engine = impl_->make_engine(at, before.get());
-    const std::lock_guard lock(impl_->mutex);
-    if (impl_->stopped) throw StateError("the loader has been stopped");
-    impl_->running.swap(engine);
+    impl_->replace_engine();
   }
+  impl_->owes_end = owes_end;
+}
+
+void Loader::reshard(const Shard& shard) {
+  check(shard);
+  EpochSamplerOptions sampling = impl_->sampling;
+  sampling.shard = shard;
+  if (!impl_->options.fed) static_cast<void>(EpochSampler(sampling));  // what it refuses, before
+  const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
+  impl_->options.shard = shard;
+  impl_->sampling = sampling;
+  if (!impl_->options.fed) impl_->layout = impl_->make_layout(slot_rows(sampling, false));
+  impl_->replace_engine();
   impl_->owes_end = owes_end;
 }
 

@@ -29,7 +29,8 @@ struct LoaderWork {
 //     while (auto batch = loader.next()) train(*batch);
 //
 // Threads: `progress`, `bad_records`, `stats` and `stop` from any, at any time; everything else
-// from one thread at a time. `options` and `container` give what never changes.
+// from one thread at a time. `container` never changes; of `options`, only `reshard` changes
+// `shard`.
 class Loader {
  public:
   // Errors: InvalidArgumentError for any bad option or combination (among them: an unknown
@@ -73,6 +74,12 @@ class Loader {
   // for `max_bad` goes on, and a run that it has ended stays ended. For a fed order, whose batches
   // may be of any size.
   void reserve(size_t rows);
+
+  // Takes another share of every global batch from where the user stands, as a restore there by a
+  // loader of that share: what was prefetched is discarded, and the bad records stay as `reserve`
+  // leaves them. Errors: those of the constructor for such a shard, which leave the loader as it
+  // was.
+  void reshard(const Shard& shard);
 
   const LoaderOptions& options() const;
   const Container& container() const;

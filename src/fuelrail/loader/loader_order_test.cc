@@ -174,6 +174,37 @@ TEST_F(LoaderOrder, restoring_at_any_of_2_to_the_33_weighted_draws_is_immediate)
   }
 }
 
+// --- shares -------------------------------------------------------------------------------------
+
+TEST_F(LoaderOrder, another_share_goes_on_where_the_user_stands) {
+  const Shard shares[] = {{0, 1}, {1, 2}, {2, 3}};
+  for (const size_t taken : {0, 1, 3}) {
+    for (const Shard& shard : shares) {
+      LoaderOptions options = ids_of(2);
+      options.shuffle = Shuffle::kFull;
+      Loader before(set_.container, options);
+      for (size_t i = 0; i < taken; ++i) before.next();
+      options.shard = shard;
+      Loader expected(set_.container, options);
+      expected.restore(before.state());
+      before.reshard(shard);
+      EXPECT_EQ(before.options().shard.world_size, shard.world_size);
+      EXPECT_EQ(before.size(), expected.size());
+      EXPECT_EQ(rest_of_epoch(before), rest_of_epoch(expected));
+      EXPECT_EQ(rest_of_epoch(before), rest_of_epoch(expected));
+    }
+  }
+}
+
+TEST_F(LoaderOrder, a_share_that_cannot_be_leaves_the_loader_as_it_was) {
+  Loader loader(set_.container, ids_of(uint64_t{1} << 40));
+  EXPECT_THROW(loader.reshard({0, 0}), InvalidArgumentError);
+  EXPECT_THROW(loader.reshard({2, 2}), OutOfRangeError);
+  EXPECT_THROW(loader.reshard({0, 1U << 30}), InvalidArgumentError);  // 2^70 rows
+  EXPECT_EQ(loader.options().shard.world_size, 1u);
+  EXPECT_EQ(rest_of_epoch(loader)[0].size(), kRecords);
+}
+
 // --- fed orders ---------------------------------------------------------------------------------
 
 // What a caller who feeds keeps: the feed that is in use, and where it began.
@@ -184,13 +215,14 @@ struct Feeding {
 
   LoaderOptions options() {
     LoaderOptions options = ids_of(1);
-    options.fed = [this](Progress at) {
+    options.fed = [this](Progress at, const Shard& shard) {
       if (feed) feed->close();
       feed = std::make_shared<Feed>();
       start = at;
       ++begun;
       return std::make_unique<FedSampler>(
-          kRecords, [mine = feed] { return mine->pop(); }, at);
+          kRecords, [mine = feed] { return mine->pop(); }, at, FedSampler::Position::kCounted,
+          shard);
     };
     return options;
   }

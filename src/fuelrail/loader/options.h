@@ -33,11 +33,11 @@ struct LoaderOptions {
   std::shared_ptr<const Weights>
       weights{};         // draw records, with replacement, in place of a shuffle
   uint64_t samples = 0;  // in an epoch, with weights; 0: as many as records
-  // Makes the order from `start` on, in place of all of the above, `shard` and `last_batch`, which
-  // then mean nothing but to the function itself; `batch_size` is the most rows of a batch, until
-  // Loader::reserve says more. Called at each restart; a sampler that waits (feed.h) must be woken
-  // then, and before the loader is stopped or destroyed.
-  std::function<std::unique_ptr<Sampler>(Progress start)> fed{};
+  // Makes the order of `shard` from `start` on, in place of all of the above and `last_batch`,
+  // which then mean nothing but to the function itself; `batch_size` is the most rows of a batch,
+  // until Loader::reserve says more. Called at each restart; a sampler that waits (feed.h) must be
+  // woken then, and before the loader is stopped or destroyed.
+  std::function<std::unique_ptr<Sampler>(Progress start, const Shard& shard)> fed{};
   uint64_t seed = 0;
   Shard shard{};
   LastBatch last_batch = LastBatch::kShort;

@@ -117,7 +117,7 @@ std::unique_ptr<Loader> make_loader(const std::shared_ptr<const RecordWork>& wor
       static_cast<int>(std::min<int64_t>(options.preprocess_threads, default_threads()));
   LoaderOptions loading;
   loading.batch_size = sampling.batch_size;
-  loading.fed = [order, sampling](Progress start) {
+  loading.fed = [order, sampling](Progress start, const Shard& /*shard*/) {
     return std::make_unique<RecordSampler>(order, sampling, start);
   };
   loading.threads = threads;
