@@ -89,6 +89,9 @@ class LoaderHandle {
     });
   }
   uint64_t size() const { return size_; }
+  uint64_t batches_left() {
+    return call([this] { return loader_->batches_left(); });
+  }
   void reshard(uint32_t rank, uint32_t world_size) {
     call([this, shard = Shard{.rank = rank, .world_size = world_size}] {
       loader_->reshard(shard);
@@ -375,6 +378,7 @@ void bind_loader(nb::module_& module) {
       .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
            "Takes another share from where the user stands, and begins the feed anew.")
       .def("size", &LoaderHandle::size, "Batches of a whole epoch; 0 for a fed order.")
+      .def("batches_left", &LoaderHandle::batches_left, "Of the epoch; not of a fed order.")
       .def("life", &LoaderHandle::life, "Whether its threads were started, and by whom.")
       .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
       .def("feed", &LoaderHandle::feed, nb::arg("records"), nb::arg("ends_epoch"),

@@ -392,6 +392,9 @@ class Loader:
     def size(self) -> int:
         """Batches of a whole epoch; 0 for a fed order."""
 
+    def batches_left(self) -> int:
+        """Of the epoch; not of a fed order."""
+
     def life(self) -> str:
         """Whether its threads were started, and by whom."""
 

@@ -65,7 +65,8 @@ class FedOrder:
         self._over = False  # the error ends the epoch
         self._ended = False  # there is nothing more, ever
         self._owes_end = False  # the end of the epoch comes next
-        self._batches = 0  # handed out, of the epoch
+        self._batches = 0  # handed out, of the epoch that the next one belongs to
+        self._done = 0  # with the last one handed out, of its epoch
         self._state: Any = None
         self._rows = 1  # that the core has room for
         self._before: tuple[int, int] | None = None  # progress when a batch was asked for
@@ -83,6 +84,7 @@ class FedOrder:
     def begin(self, core: _core.Loader) -> None:
         """A new iterator begins: an order that had failed is asked anew."""
         with self._own_lock():
+            self._owes_end = False
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
 
@@ -118,6 +120,14 @@ class FedOrder:
                 batches, state = resume.get("batches", 0), resume.get("state")
             said = {**self._same, "batches": batches, "has_state": state is not None}
             return said if state is None else {**said, "state": state}
+
+    def done(self, core: _core.Loader) -> int:
+        """Batches of the epoch that were handed out; all of them, until its end has come."""
+        with self._own_lock():
+            if core.feeds() != self._feeds:
+                batches: int = self._resume_from(core.progress()).get("batches", 0)
+                return batches
+            return self._done if self._owes_end else self._batches
 
     def reshard(self, world_size: int) -> None:
         """Another number of ranks. Errors: those of `check_state` for the state that was restored;
@@ -188,7 +198,8 @@ class FedOrder:
             return
         pulled = self._ahead[0]  # nothing is called from here on: no signal's exception comes
         self._owes_end = pulled.ends_epoch
-        self._batches = 0 if pulled.ends_epoch else self._batches + 1
+        self._done = self._batches + 1
+        self._batches = 0 if pulled.ends_epoch else self._done
         self._state = pulled.state
         self._before = None
         del self._ahead[0]

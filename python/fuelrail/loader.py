@@ -338,13 +338,48 @@ class BaseLoader(Closing, Generic[Element]):
         return self._numbers().get("loader.global_batch_size")
 
     def __len__(self) -> int:
-        """Batches of a whole epoch, the same on every rank.
+        """Batches of a whole epoch, the same on every rank, also where a restored one has fewer to
+        come (`batches_left`).
 
         Of a fed order: what its own length says. Errors: TypeError where it has none.
         """
         self._find_share()
         self._asked.add("len(loader)")
         return self._core.size() if self._fed is None else len(self._fed)
+
+    @property
+    def batches_left(self) -> int:
+        """Batches of the current epoch that are still to come, the same on every rank: 0 while the
+        loop works on the last one, and those of a whole epoch once the loop has ended.
+
+        Errors: TypeError for a fed order without a length; StateError where the loader is closed.
+        """
+        self._check_open()
+        self._find_share()
+        if self._fed is None:
+            left = self._core.batches_left()
+        else:
+            left = max(len(self._fed) - self._fed.done(self._core), 0)
+        return left + len(self._held)
+
+    @property
+    def batches_done(self) -> int:
+        """Batches of the current epoch that are over: `len(loader)` - `batches_left`.
+
+        So a bar of progress ends at 100 % after a restore too, also with another batch size:
+
+        >>> for batch in tqdm.tqdm(loader, initial=loader.batches_done):
+        ...     pass
+
+        Of a fed order without a length too: those that were handed out. Errors: StateError where
+        the loader is closed.
+        """
+        if self._fed is None:
+            left = self.batches_left
+            return self._core.size() - left
+        self._check_open()
+        self._find_share()
+        return self._fed.done(self._core) - len(self._held)
 
     def __iter__(self) -> Iterator[Any]:
         """The next epoch's batches: tuples in the order of `fields`, or dicts by name; or whatever

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
+import operator
 import pathlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,12 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import tqdm
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fuelrail as fr
 from conftest import TINY_COUNT
 from fuelrail import transforms as T
+from interrupting import Interrupting
 
 FIELDS = ("id", "position", "valid", "label", "image")
 TRANSFORMS = [T.RandomResizedCrop(3), T.HorizontalFlip(), T.Normalize((0.5,) * 3, (0.25,) * 3)]
@@ -103,6 +107,78 @@ def test_the_state_counts_what_was_handed_out_not_what_was_made_ahead(
         assert loader.state_dict()["position"] == count * 10
     next(iterator)
     assert (loader.state_dict()["epoch"], loader.state_dict()["position"]) == (1, 0)
+
+
+@pytest.mark.parametrize("last_batch", ["short", "drop", "pad", "wrap"])
+@pytest.mark.parametrize(("batch_size", "after"), [(10, 10), (10, 7), (7, 10), (3, 12)])
+def test_a_bar_of_progress_ends_at_100_per_cent_after_a_restore(
+    tiny_file: pathlib.Path, last_batch: str, batch_size: int, after: int
+) -> None:
+    data = fr.open(tiny_file)
+    first = make(data, batch_size=batch_size, last_batch=last_batch)
+    next(itertools.islice(first, 4, 5))
+    second = make(data, batch_size=after, last_batch=last_batch)
+    second.load_state_dict(first.state_dict())
+    whole, left = len(second), second.batches_left
+    assert 0 < left < whole
+    for total in (left, whole):  # the rest of the epoch, and the next one
+        bar = tqdm.tqdm(second, initial=second.batches_done, file=io.StringIO())
+        assert len(list(bar)) == total
+        assert bar.n == bar.total == whole == len(second)
+
+
+def test_batches_are_counted_from_the_first_to_the_last_of_an_epoch(
+    tiny_file: pathlib.Path,
+) -> None:
+    data = fr.open(tiny_file)
+    for order in ({}, {"sampler": range(97)}, {"batch_sampler": [[1, 2], [3]] * 5}):
+        loader = make(data, **({} if "batch_sampler" in order else {"batch_size": 10}), **order)
+        for _ in range(2):
+            assert (loader.batches_done, loader.batches_left) == (0, 10)
+            for done, _batch in enumerate(loader, 1):
+                assert (loader.batches_done, loader.batches_left) == (done, 10 - done)
+        for _ in zip(range(10), loader, strict=False):  # asks for no end
+            pass
+        assert (loader.batches_done, loader.batches_left) == (10, 0)
+        iter(loader)
+        assert (loader.batches_done, loader.batches_left) == (0, 10)
+
+
+def test_a_restored_order_of_ones_own_counts_its_batches(tiny_file: pathlib.Path) -> None:
+    first = make(fr.open(tiny_file), batch_size=10, sampler=range(97))
+    next(itertools.islice(first, 2, 3))
+    second = make(fr.open(tiny_file), batch_size=10, sampler=range(97))
+    second.load_state_dict(first.state_dict())
+    assert (second.batches_done, second.batches_left, len(second)) == (3, 7, 10)
+    endless = make(fr.open(tiny_file), batch_size=10, sampler=(i for i in range(97)))
+    next(iter(endless))
+    assert endless.batches_done == 1
+    for ask in (len, operator.attrgetter("batches_left")):
+        with pytest.raises(TypeError):
+            ask(endless)
+
+
+def test_a_batch_that_waits_to_be_handed_out_is_not_done(tiny_file: pathlib.Path) -> None:
+    for order in ({}, {"sampler": range(97)}):
+        loader = make(fr.open(tiny_file), batch_size=10, **order)
+        batches = iter(loader)
+        next(batches)
+        loader._core = Interrupting(loader._core, "warnings", 1, after=False)
+        with pytest.raises(KeyboardInterrupt):
+            next(batches)
+        assert (loader.batches_done, loader.batches_left) == (1, 9)
+        next(batches)
+        assert (loader.batches_done, loader.batches_left) == (2, 8)
+
+
+def test_the_sizes_of_batches_are_known(tiny_file: pathlib.Path) -> None:
+    data = fr.open(tiny_file)
+    loader = make(data, batch_size=10, rank=1, world_size=3)
+    assert (loader.batch_size, loader.global_batch_size) == (10, 30)
+    loader = make(data, batch_size=10, sampler=[1, 2], rank=1, world_size=3)
+    assert (loader.batch_size, loader.global_batch_size) == (10, 30)
+    loader = make(data, batch_sampler=[[1, 2]])
+    assert (loader.batch_size, loader.global_batch_size) == (None, None)
 
 
 def test_batch_size_and_ranks_may_change(tiny_file: pathlib.Path) -> None:

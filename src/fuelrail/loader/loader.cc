@@ -230,6 +230,13 @@ uint64_t Loader::size() const {
   return EpochSampler(impl_->sampling).batches_from(0);
 }
 
+uint64_t Loader::batches_left() const {
+  const uint64_t size = this->size();
+  if (impl_->phase == Impl::Phase::kBeforeEnd) return 0;
+  const uint64_t position = progress().position;
+  return position == 0 ? size : EpochSampler(impl_->sampling).batches_from(position);
+}
+
 void Loader::next_epoch() {
   if (impl_->too_many_bad) std::rethrow_exception(impl_->too_many_bad);
   switch (impl_->phase) {

@@ -52,6 +52,10 @@ class Loader {
   // only its feeder can tell.
   uint64_t size() const;
 
+  // Batches of the epoch that are still to come, the same on every rank: 0 behind the last one,
+  // until kEndOfEpoch has come. Errors: as for `size`.
+  uint64_t batches_left() const;
+
   // Skips what is left of an epoch of which `next` has handed out a batch; does nothing where there
   // is none such: at an epoch's beginning, and right after `restore`.
   void next_epoch();

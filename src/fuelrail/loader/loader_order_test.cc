@@ -190,6 +190,7 @@ TEST_F(LoaderOrder, another_share_goes_on_where_the_user_stands) {
       before.reshard(shard);
       EXPECT_EQ(before.options().shard.world_size, shard.world_size);
       EXPECT_EQ(before.size(), expected.size());
+      EXPECT_EQ(before.batches_left(), expected.batches_left());
       EXPECT_EQ(rest_of_epoch(before), rest_of_epoch(expected));
       EXPECT_EQ(rest_of_epoch(before), rest_of_epoch(expected));
     }
@@ -203,6 +204,20 @@ TEST_F(LoaderOrder, a_share_that_cannot_be_leaves_the_loader_as_it_was) {
   EXPECT_THROW(loader.reshard({0, 1U << 30}), InvalidArgumentError);  // 2^70 rows
   EXPECT_EQ(loader.options().shard.world_size, 1u);
   EXPECT_EQ(rest_of_epoch(loader)[0].size(), kRecords);
+}
+
+TEST_F(LoaderOrder, the_batches_that_are_left_are_counted_down_to_the_epochs_end) {
+  LoaderOptions options = ids_of(5);
+  options.last_batch = LastBatch::kDrop;
+  Loader loader(set_.container, options);
+  ASSERT_EQ(loader.size(), 4u);
+  for (uint64_t left = 4; left > 0; --left) {
+    EXPECT_EQ(loader.batches_left(), left);
+    ASSERT_TRUE(loader.next());
+  }
+  EXPECT_EQ(loader.batches_left(), 0u);
+  EXPECT_FALSE(loader.next());
+  EXPECT_EQ(loader.batches_left(), 4u);
 }
 
 // --- fed orders ---------------------------------------------------------------------------------
