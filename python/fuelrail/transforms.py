@@ -387,6 +387,8 @@ def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
     if transforms is None:
         return []
     if isinstance(transforms, Transform) or not isinstance(transforms, Sequence):
+        if _owner(transforms):
+            raise _unknown("`transforms`", transforms)
         raise ArgumentTypeError(
             "`transforms` is not a list",
             found=type(transforms).__name__,
@@ -429,20 +431,38 @@ _INSTEAD = {
 }
 
 
+# Of torchvision's names, those that differ from the ones here.
+_HERE = {"RandomHorizontalFlip": "HorizontalFlip", "RandomVerticalFlip": "VerticalFlip"}
+
+
 def _instead(name: str) -> str:
-    return _INSTEAD.get(name) or _nearest(name)
+    return _INSTEAD.get(name) or nearest(_HERE.get(name, name), _KNOWN)
 
 
-def _nearest(name: str) -> str:
-    name = {  # torchvision's names, where they differ
-        "RandomHorizontalFlip": "HorizontalFlip",
-        "RandomVerticalFlip": "VerticalFlip",
-    }.get(name, name)
-    return nearest(name, _KNOWN)
+def _owner(transform: object) -> str:
+    """The other library that a transform comes from; "" where it is none's."""
+    module = getattr(transform, "__module__", None)
+    owner = module.partition(".")[0] if isinstance(module, str) else ""
+    return owner if owner in ("albumentations", "kornia", "torchvision") else ""
+
+
+def _of_another_library(what: str, owner: str, transform: object, name: str) -> ArgumentTypeError:
+    here = _HERE.get(name, name)
+    place = f"Use fuelrail.transforms.{here} in its place, or call" if here in _KNOWN else "Call"
+    return ArgumentTypeError(
+        f"{what} is {owner}'{'' if owner.endswith('s') else 's'}, not one of fuelrail.transforms",
+        found=shown(transform),
+        remedy=_INSTEAD.get(name)
+        or f"{place} it yourself: on whole batches, in `batch_transforms`, or on the samples of a "
+        "`fuelrail.torch.MapDataset`",
+    )
 
 
 def _unknown(what: str, transform: object) -> ArgumentTypeError:
     name = getattr(transform, "__name__", type(transform).__name__)
+    owner = _owner(transform)
+    if owner:
+        return _of_another_library(what, owner, transform, name)
     is_class = isinstance(transform, type) and issubclass(transform, Transform)
     remedy = (
         f"Give an object of '{name}', not the class"
@@ -450,7 +470,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
         else _instead(name)
     )
     return ArgumentTypeError(
-        f"{what} is none of fuelrail.transforms", found=shown(transform), remedy=remedy
+        f"{what} is not one of fuelrail.transforms", found=shown(transform), remedy=remedy
     )
 
 

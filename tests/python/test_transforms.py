@@ -199,6 +199,46 @@ def test_a_mistyped_name_suggests_the_nearest(name: str, hint: str) -> None:
         getattr(T, name)
 
 
+def another_librarys(module: str, name: str) -> object:
+    return type(name, (), {"__module__": module, "__repr__": lambda self: f"{name}(p=0.5)"})()
+
+
+OWN_CALLS = (
+    "on whole batches, in `batch_transforms`, or on the samples of a `fuelrail.torch.MapDataset`"
+)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "whose", "remedy"),
+    [
+        ("torchvision.transforms.v2._geometry", "RandomHorizontalFlip", "torchvision's",
+         f"Use fuelrail.transforms.HorizontalFlip in its place, or call it yourself: {OWN_CALLS}."),
+        ("albumentations.augmentations.crops.transforms", "RandomResizedCrop", "albumentations'",
+         f"Use fuelrail.transforms.RandomResizedCrop in its place, or call it yourself: {OWN_CALLS}."),
+        ("albumentations.augmentations.blur.transforms", "MedianBlur", "albumentations'",
+         f"Call it yourself: {OWN_CALLS}."),
+        ("torchvision.transforms.transforms", "ToTensor", "torchvision's",
+         "Leave it out: images come as floats from 0 to 1 unless `dtype` says otherwise."),
+    ],
+)  # fmt: skip
+def test_a_transform_of_another_library_says_whose_it_is_and_where_it_goes(
+    tiny_file: pathlib.Path, module: str, name: str, whose: str, remedy: str
+) -> None:
+    with pytest.raises(fr.ArgumentTypeError) as caught:
+        fr.Loader(tiny_file, transforms=[T.CenterCrop(4), another_librarys(module, name)])
+    assert str(caught.value) == (
+        f"`transforms[1]` is {whose}, not one of fuelrail.transforms: found {name}(p=0.5). {remedy}"
+    )
+
+
+def test_a_list_of_transforms_that_another_library_holds_is_to_be_given_itself(
+    tiny_file: pathlib.Path,
+) -> None:
+    compose = another_librarys("torchvision.transforms.transforms", "Compose")
+    with pytest.raises(fr.ArgumentTypeError, match=r"`transforms` is torchvision's.*is a list"):
+        fr.Loader(tiny_file, transforms=compose)  # type: ignore[arg-type]
+
+
 def test_torchvisions_own_enumeration_is_understood() -> None:
     class InterpolationMode:  # what torchvision.transforms.InterpolationMode looks like
         value = "bicubic"
