@@ -178,7 +178,7 @@ TEST_F(LoaderOrder, restoring_at_any_of_2_to_the_33_weighted_draws_is_immediate)
 
 TEST_F(LoaderOrder, another_share_goes_on_where_the_user_stands) {
   const Shard shares[] = {{0, 1}, {1, 2}, {2, 3}};
-  for (const size_t taken : {0, 1, 3}) {
+  for (const size_t taken : {size_t{0}, size_t{1}, size_t{3}}) {
     for (const Shard& shard : shares) {
       LoaderOptions options = ids_of(2);
       options.shuffle = Shuffle::kFull;
