@@ -84,31 +84,40 @@ def _environments_share() -> Share | None:
     terminal (`srun --pty`), a shell in its first task is what the user works with.
     """
     if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
-        return Share(_environment("RANK", least=0), _environment("WORLD_SIZE", least=1))
+        return _environments("RANK", "WORLD_SIZE")
     if {"SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"} - set(os.environ):
         return None
-    tasks = _environment("SLURM_STEP_NUM_TASKS", least=1)
-    if tasks == 1 or "SLURM_PTY_PORT" in os.environ:
-        return None
-    return Share(_environment("SLURM_PROCID", least=0), tasks)
+    share = _environments("SLURM_PROCID", "SLURM_STEP_NUM_TASKS")
+    return None if share == ALONE or "SLURM_PTY_PORT" in os.environ else share
 
 
-def _environment(name: str, least: int) -> int:
+def _environments(rank: str, world_size: str) -> Share:
+    ranks = _environment(world_size, 1, 2**32, "2**32")
+    return Share(_environment(rank, 0, ranks, f"{world_size}, {ranks}"), ranks)
+
+
+def _environment(name: str, least: int, end: int, named_end: str) -> int:
+    """An integer in [least, end)."""
     try:
-        return whole(name, int(os.environ[name]), least=least, bits=32)
-    except ValueError:  # InvalidArgumentError is one
-        raise InvalidArgumentError(
-            f"the environment variable {name} is not usable",
-            expected=f"an integer, at least {least}",
-            found=repr(os.environ[name]),
-            remedy="Set it right, or give `rank` and `world_size`",
-        ) from None
+        value = int(os.environ[name])
+    except ValueError:
+        value = -1
+    if least <= value < end:
+        return value
+    raise InvalidArgumentError(
+        f"the environment variable {name} is not usable",
+        expected=f"an integer, at least {least} and below {named_end}",
+        found=repr(os.environ[name]),
+        remedy="Set it right, or give `rank` and `world_size`",
+    )
 
 
 def warn_of_other_processes(share: Share) -> None:
-    """Warns where `share`, which was found, is all, and the environment says that there are other
-    processes."""
-    if share != ALONE or _joined_share() is not None:
+    """Warns where nobody said that `share`, which was found, is all, and the environment speaks of
+    other processes.
+    """
+    said = _joined_share() is not None or {"RANK", "WORLD_SIZE"} <= set(os.environ)
+    if said or share != ALONE:
         return
     for name, least in _OF_SEVERAL.items():
         value = os.environ.get(name, "")
@@ -117,7 +126,7 @@ def warn_of_other_processes(share: Share) -> None:
             warn_user(
                 f"The environment variable {name} is {value}, but this loader gives its process "
                 "all samples"
-                + (", since it is not a task of a step that srun started" if slurm else "")
+                + (", since srun did not start it" if slurm else "")
                 + ". If other processes train with it, they get the same samples. "
                 + ("Start them with srun, or give" if slurm else f"{_REMEDY};")
                 + " `rank=0, world_size=1` if it is right so."

@@ -150,6 +150,7 @@ def test_rank_and_world_size_come_from_the_environment(
         ("RANK", "one"),
         ("RANK", ""),
         ("RANK", "-1"),
+        ("RANK", "4"),
         ("RANK", str(2**32)),
         ("WORLD_SIZE", "0"),
         ("WORLD_SIZE", "-4"),

@@ -194,6 +194,12 @@ def test_a_fed_order_has_the_ranks_that_are_found(tiny_file: pathlib.Path, world
     world(1, 2)
     with pytest.raises(fr.InvalidArgumentError, match=r"world_size.*expected 2, found 1"):
         iter(restored)
+    elsewhere = tiny(tiny_file, 4, sampler=range(8))
+    world(0, 1)
+    elsewhere.load_state_dict(first.state_dict())
+    elsewhere.set_epoch(3)  # a place that depends on no ranks
+    world(1, 2)
+    assert len(list(elsewhere)) == 2
     world(0, 1)
     assert [batch[0].numpy().tolist() for batch in restored] == [[4, 5, 6, 7]]
 
@@ -237,6 +243,7 @@ ONE = [
     {"LOCAL_RANK": "0"},
     {"LOCAL_RANK": "junk"},
     {"RANK": "0", "WORLD_SIZE": "1"},
+    {"RANK": "0", "WORLD_SIZE": "1", **STEP},
     {**STEP, "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0", "SLURM_NTASKS": "1"},
 ]
 
