@@ -129,16 +129,17 @@ class FedOrder:
                 return batches
             return self._done if self._owes_end else self._batches
 
-    def reshard(self, world_size: int) -> None:
-        """Another number of ranks. Errors: those of `check_state` for the state that was restored;
-        it stays as it was then.
+    def reshard(self, core: _core.Loader, world_size: int) -> None:
+        """Another number of ranks. Errors: those of `check_state` for a restored state in whose
+        place the core stands; the number stays as it was then.
         """
         with self._own_lock():
             before = self._same["world_size"]
             self._same["world_size"] = world_size
             try:
-                if self._resume:
-                    self.check_state(self._resume)
+                resume = self._resume_from(core.progress())
+                if resume:
+                    self.check_state(resume)
             except InvalidArgumentError:
                 self._same["world_size"] = before
                 raise

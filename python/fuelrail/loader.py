@@ -559,7 +559,7 @@ class BaseLoader(Closing, Generic[Element]):
             return
         numbers = self._numbers()
         if self._fed is not None:
-            self._fed.reshard(now.world_size)
+            self._fed.reshard(self._core, now.world_size)
         if now != (before or ALONE):
             self._core.reshard(*now)
         self._share = now
