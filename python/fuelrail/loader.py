@@ -368,6 +368,7 @@ class BaseLoader(Closing, Generic[Element]):
 
         So a bar of progress ends at 100 % after a restore too, also with another batch size:
 
+        >>> loader = fuelrail.Loader("train.rec", 4, transforms=[fuelrail.transforms.CenterCrop(64)])
         >>> for batch in tqdm.tqdm(loader, initial=loader.batches_done):
         ...     pass
 
