@@ -298,6 +298,7 @@ void bind_options(nb::module_& module) {
       .def_rw("resize", &PackOptions::resize)
       .def_rw("quality", &PackOptions::quality, may_be_none)
       .def_rw("verify_images", &PackOptions::verify_images)
+      .def_rw("decode", &PackOptions::decode)
       .def_rw("images", &PackOptions::images, may_be_none)
       .def_rw("first_label_only", &PackOptions::first_label_only)
       .def_rw("label_width", &PackOptions::label_width, may_be_none)

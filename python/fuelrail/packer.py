@@ -67,6 +67,7 @@ def pack(
     resize: int | None = None,
     quality: int | None = None,
     verify_images: bool = True,
+    decode: bool = False,
     split: Mapping[str, float] | None = None,
     seed: int = 0,
     nsplit: int = 1,
@@ -90,6 +91,8 @@ def pack(
     quality: of the JPEGs that are encoded anew, 1 to 100. Default: 95 where `resize` shrinks an
         image; without `resize` and `quality`, bytes pass through untouched.
     verify_images: looks into every image's header, so that what cannot be read is left out now.
+    decode: decodes every image before it is stored, so that damage behind the header is found too.
+        What is encoded anew is decoded in any case. Default: False.
     split: fractions by name, as in `Dataset.split`; a name is of letters, digits, `_`, `-` and `.`.
     seed: of the split; 64 bits. Default: 0.
     nsplit: parts by position, X.part000.rec and so on: even to one image, in order. They get their
@@ -135,6 +138,7 @@ def pack(
     if quality is not None:
         options.quality = whole("quality", quality, least=1, bits=31)
     options.verify_images = truth("verify_images", verify_images)
+    options.decode = truth("decode", decode)
     if split is not None:
         options.split = list(_parts(split).items())
     options.seed = whole("seed", seed, bits=64)

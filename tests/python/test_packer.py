@@ -160,6 +160,18 @@ def test_more_bad_images_than_allowed_are_an_error_without_an_output(
     assert not list(tmp_path.glob("out.rec")) + list(tmp_path.glob("*.idx"))
 
 
+def test_decode_finds_what_the_header_does_not_show(
+    folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(folder, source)
+    cut = sorted(source.glob("*/*.jpg"))[5]
+    cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
+    assert not fr.pack(source, tmp_path / "unseen.rec").failures
+    report = fr.pack(source, tmp_path / "out.rec", decode=True, max_errors=1)
+    assert [failure.path for failure in report.failures] == [str(cut)]
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "match"),
     [
@@ -177,6 +189,7 @@ def test_more_bad_images_than_allowed_are_an_error_without_an_output(
         ({"max_errors": True}, fr.ArgumentTypeError, "max_errors"),
         ({"max_errors": "1%"}, fr.ArgumentTypeError, "max_errors"),
         ({"verify_images": "no"}, fr.ArgumentTypeError, "verify_images"),
+        ({"decode": 1}, fr.ArgumentTypeError, "decode"),
         ({"split": {}}, fr.InvalidArgumentError, "`split` names no part"),
         ({"split": [("a", 0.5)]}, fr.ArgumentTypeError, "`split` is not a mapping"),
         ({"split": {1: 0.5}}, fr.ArgumentTypeError, "name in `split` is not a string: found 1"),

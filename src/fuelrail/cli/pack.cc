@@ -29,10 +29,12 @@ Examples:
   fuelrail pack photos x.rec --split train=.9,val=.1   x_train.rec and x_val.rec, at random
   fuelrail pack photos small.rec --resize 256          shorter side 256; smaller ones stay as they are
   fuelrail pack photos x.rec --nsplit 8 --part 3       x.part003.rec: each machine makes its own
+  fuelrail pack photos x.rec --decode                  finds damaged images before training does
   fuelrail pack photos x.rec --resume                  goes on where a killed run was
 
-Without --resize and --quality the files' bytes are packed as they are. With either, every image is
-decoded (so that damage is found), turned upright and encoded as JPEG; only with --resize alone do
+Without --resize and --quality the files' bytes are packed as they are, and only their headers are
+looked at; with --decode every image is decoded, so that all damage is found. With --resize or
+--quality every image is decoded, turned upright and encoded as JPEG; only with --resize alone do
 JPEGs that are small enough already keep their bytes.
 
 Images that cannot be read are listed in OUT.errors.jsonl (with --split: beside the first part), and
@@ -68,6 +70,8 @@ void add_pack(CLI::App& app, Action& action) {
   command->add_option("--quality", arguments->quality,
                       "JPEG quality of what is encoded anew, 1 to 100 (default 95); where it is "
                       "given, every image is encoded anew");
+  command->add_flag("--decode", arguments->options.decode,
+                    "Decode every image before it is stored: finds damage behind the header, too");
   command
       ->add_option("-j,--threads", arguments->options.threads,
                    "Threads that read and encode, at most 1024 (default: one a processor)")

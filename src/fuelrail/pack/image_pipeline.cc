@@ -80,9 +80,15 @@ struct ImagePipeline::Impl {
     made.resize(steps.stages.size());
   }
 
+  void verify(Bytes encoded) {
+    if (steps.verify == ImageSteps::Verify::kNothing) return;
+    const ImageInfo info = probe(encoded);
+    if (steps.verify == ImageSteps::Verify::kPixels) decode(encoded, info);
+  }
+
   Bytes prepare(Bytes encoded, uint64_t place) {
     if (steps.keep == ImageSteps::Keep::kAll) {
-      if (steps.verify) probe(encoded);
+      verify(encoded);
       return encoded;
     }
     const ImageInfo info = probe(encoded);

@@ -76,7 +76,10 @@ struct ImageSteps {
     kAll,         // nothing is decoded
   };
   Keep keep = Keep::kNone;
-  bool verify = true;  // with kAll: probe each, so that what is no image is found now
+
+  // With kAll, what is done to find damage now. The others decode every image.
+  enum class Verify : uint8_t { kNothing, kHeader, kPixels };
+  Verify verify = Verify::kHeader;
 
   // In this order.
   ColorMode color = ColorMode::kColor;

@@ -45,7 +45,9 @@ struct PackOptions {
                                  // small enough keep their bytes; all others are turned upright,
                                  // shrunk and encoded as JPEG
   bool verify_images = true;     // probe what passes through, so that what is no image is found now
-  std::optional<ImageSteps> images{};  // given: what is done to every image; the three above then
+  bool decode = false;           // decode it, too, as a loader will: so damage behind the header is
+                                 // found now; what is encoded anew is decoded in any case
+  std::optional<ImageSteps> images{};  // given: what is done to every image; the four above then
                                        // say nothing
 
   // Of a list's labels. The first alone is stored, as one number; `warn` hears of lines with more.

@@ -66,6 +66,19 @@ TEST_F(Packer, more_unreadable_images_than_allowed_end_the_job_and_leave_the_rep
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 2);
 }
 
+TEST_F(Packer, an_image_damaged_behind_its_header_is_found_by_decoding_alone) {
+  const std::string whole = file_contents(photo("ant/2.jpg"));
+  write_file(photo("ant/2.jpg"), whole.substr(0, whole.size() / 2));
+  EXPECT_THAT(pack_photos().failures, IsEmpty());
+  const PackResult result = pack_photos({.decode = true, .max_errors = {.count = 1}});
+  ASSERT_EQ(result.failures.size(), 1u);
+  EXPECT_EQ(result.failures[0].path, photo("ant/2.jpg"));
+  const std::vector<Packed> records = records_of(out("x.rec"));
+  ASSERT_EQ(records.size(), 11u);
+  EXPECT_EQ(records[2].image,
+            file_contents(photo("ant/3.jpg")));  // bytes pass through all the same
+}
+
 // How many images may be left out does not count: the function is at fault.
 TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) {
   std::atomic<int> calls{0};

@@ -67,9 +67,9 @@ void check_positions(const PackOptions& options) {
 
 void check_images(const PackOptions& options) {
   check(*options.images);
-  if (options.resize > 0 || options.quality || !options.verify_images) {
+  if (options.resize > 0 || options.quality || !options.verify_images || options.decode) {
     refuse("the steps of images are given in two ways",
-           "images, or resize, quality and verify_images", "both");
+           "images, or resize, quality, verify_images and decode", "both");
   }
   if (options.resume && !options.images->stages.empty() && options.images->stages_name.empty()) {
     refuse("a job of stages without a name cannot be gone on with", "a stages_name", "none");
@@ -125,7 +125,9 @@ ImageSteps image_steps(const PackOptions& options) {
       .shorter_side = options.resize, .rule = ResizeRule::kShrink, .quality = options.quality};
   if (!options.quality) {
     steps.keep = options.resize == 0 ? ImageSteps::Keep::kAll : ImageSteps::Keep::kSmallJpegs;
-    steps.verify = options.verify_images;
+    steps.verify = options.decode          ? ImageSteps::Verify::kPixels
+                   : options.verify_images ? ImageSteps::Verify::kHeader
+                                           : ImageSteps::Verify::kNothing;
   }
   return steps;
 }
@@ -173,9 +175,10 @@ std::string describe_job(const PackSource& source, const std::vector<PlannedPart
   std::string text = "fuelrail " FUELRAIL_VERSION "\n";
   text += fmt::format(
       "keep {} verify {} color {} crop {} resize {} {} {} rule {} encoding {} quality {} seed {}\n",
-      static_cast<int>(steps.keep), steps.verify, static_cast<int>(steps.color), steps.center_crop,
-      steps.shorter_side, steps.resize.height, steps.resize.width, static_cast<int>(steps.rule),
-      static_cast<int>(steps.encoding), steps.quality.value_or(-1), steps.seed);
+      static_cast<int>(steps.keep), static_cast<int>(steps.verify), static_cast<int>(steps.color),
+      steps.center_crop, steps.shorter_side, steps.resize.height, steps.resize.width,
+      static_cast<int>(steps.rule), static_cast<int>(steps.encoding), steps.quality.value_or(-1),
+      steps.seed);
   text += fmt::format("stages {} {}\n", steps.stages.size(), steps.stages_name);
   text += fmt::format("first label {}\n", options.first_label_only);
   for (const PlannedPart& part : plan) {
