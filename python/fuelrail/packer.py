@@ -101,8 +101,9 @@ def pack(
     part: this one of the `nsplit` alone, from 0, so that several machines may each make some.
         Default: all.
     root: the folder that a list's paths are relative to. Default: the list's own.
-    max_errors: images that may be left out: a count, or, as a float below 1, a fraction.
-        Default: 0.
+    max_errors: images that may be left out: a count, or, as a float below 1, a fraction. Where more
+        cannot be read, the packing fails at its end, and `<output>.errors.jsonl` lists all of them
+        (up to 10,000). Default: 0.
     overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
         name, is an IoError.
     resume: goes on with what a killed or failed run of the same job has left; where there is

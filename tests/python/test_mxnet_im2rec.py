@@ -107,7 +107,7 @@ def test_what_cannot_be_read_is_logged_and_left_out_up_to_a_threshold(
     with caplog.at_level(logging.WARNING):
         path = im2rec(listed, None, {"max_errors": 1})
     assert path == str(listed.with_suffix(".rec"))
-    assert "2.jpg is left out: " in caplog.text
+    assert "2.jpg cannot be packed: " in caplog.text
     assert "1 images were left out" in caplog.text
     report = json.loads(pathlib.Path(str(path) + ".errors.jsonl").read_text())
     assert report["path"].endswith("2.jpg")
@@ -127,7 +127,7 @@ def test_a_name_that_is_no_utf8_can_be_logged(
     (tmp_path / "good.jpg").write_bytes(encoded(photograph(1, 20, 30), "JPEG"))
     with caplog.at_level(logging.WARNING, "fuelrail.mxnet.im2rec"):
         im2rec(tmp_path / "x.lst", None, {"max_errors": 1})
-    assert r"/\xff.jpg is left out" in caplog.text.encode("utf-8").decode()
+    assert r"/\xff.jpg cannot be packed" in caplog.text.encode("utf-8").decode()
 
 
 def test_labels_are_all_or_the_first(listed: pathlib.Path, tmp_path: pathlib.Path) -> None:

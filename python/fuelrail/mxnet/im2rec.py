@@ -334,7 +334,7 @@ def _paths(report: PackReport, params: _Params) -> str | list[str]:
 
 
 def _log_failure(path: str, reason: str) -> None:
-    said = f"{path} is left out: {reason}"
+    said = f"{path} cannot be packed: {reason}"
     # A name that is no UTF-8 must not keep a log's file from being written.
     _LOG.warning("%s", said.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 

@@ -71,7 +71,7 @@ TEST_F(Im2rec, what_is_no_image_does_not_pass_through) {
   im2rec("train", {"--list", "--recursive", "--no-shuffle"});
   const Said said = im2rec("train", {"--pass-through", "--max-errors", "2", "-q"});
   EXPECT_EQ(said.code, 1);
-  EXPECT_THAT(said.err, HasSubstr("bee/1.jpg is left out: "));
+  EXPECT_THAT(said.err, HasSubstr("bee/1.jpg cannot be packed: "));
   EXPECT_EQ(records_of(out("train.rec")).size(), 10u);
   EXPECT_EQ(im2rec("train", {"--pass-through", "--max-errors", "1", "--overwrite"}).code, 1);
 }

@@ -39,7 +39,8 @@ JPEGs that are small enough already keep their bytes.
 
 Images that cannot be read are listed in OUT.errors.jsonl (with --split: beside the first part), and
 the exit code is 1. Within --max-errors they are left out of what is written, as is a folder that
-cannot be listed, which counts as one; beyond it nothing is written.
+cannot be listed, which counts as one; beyond it nothing is written, but all images are looked at, so
+that the list has all that are to be mended.
 
 Where OUT, a part of it, or an .idx or .frx of theirs is there already, nothing is done and the exit
 code is 3, unless --overwrite is given: then it is replaced when all of the new one is on the disk.

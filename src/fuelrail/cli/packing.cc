@@ -10,6 +10,8 @@
 namespace fuelrail::cli {
 namespace {
 
+constexpr int kMostFailuresSaid = 20;
+
 void report_file(const PackResult::File& file, Console& console) {
   console.print_line(file.path + ": " + counted(file.records, "record") + ", " +
                      human_bytes(file.bytes) +
@@ -81,8 +83,12 @@ int run_packing(const std::string& source, const std::string& output, PackOption
   options.part = arguments.part;
   options.overwrite = arguments.output.overwrite;
   options.resume = arguments.resume;
-  options.failed = [&console](const PackFailure& failure) {
-    console.say("warning: " + failure.path + " is left out: " + failure.reason);
+  options.failed = [&console, said = 0](const PackFailure& failure) mutable {
+    if (++said <= kMostFailuresSaid) {
+      console.say("warning: " + failure.path + " cannot be packed: " + failure.reason);
+    } else if (said == kMostFailuresSaid + 1) {
+      console.say("warning: more images cannot be packed; OUT.errors.jsonl will list them");
+    }
   };
   PackResult result;
   try {

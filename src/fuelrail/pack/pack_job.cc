@@ -13,6 +13,9 @@
 namespace fuelrail {
 namespace {
 
+// A list of all images, where none is where it should be, helps nobody.
+constexpr size_t kMostListed = 10'000;
+
 void write_report(const std::string& uri, const std::vector<PackFailure>& failures) {
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
   for (const PackFailure& failure : failures) {
@@ -63,7 +66,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
 PackResult PackJob::run() {
   if (left_out().too_many()) {
     give_up("a folder, or a line of the list, cannot be read, and more is left out than is allowed",
-            failures_.back().path);
+            failures_.back());
   }
   resume();
   look_at_existing_parts();
@@ -115,7 +118,7 @@ void PackJob::resume() {
   }
   journal_->flush();
   if (left_out().too_many()) {
-    give_up("more images are left out already than are allowed", failures_.back().path);
+    give_up("more images are left out already than are allowed", failures_.back());
   }
 }
 
@@ -216,12 +219,12 @@ void PackJob::write_all() {
 
 void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& progress) {
   while (planned.taken < planned.plan.images.size()) {
-    write_image(planned, next_image(images, progress));
+    if (!write_image(planned, next_image(images, progress))) list_rest(planned, images, progress);
     progress.advance(done_, bytes_done_ + planned.part->bytes());
     progress.report_when_due();
   }
   if (planned.part->records() == 0) {
-    give_up("no image of the file can be read", planned.plan.uri);
+    give_up("no image of the file can be read", {planned.plan.uri, failures_.back().reason});
   }
   if (together()) bytes_done_ += planned.part->bytes();
 }
@@ -278,7 +281,8 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
   ++done_;
 }
 
-void PackJob::write_image(Planned& planned, PackedImage packed) {
+// Returns: false, with nothing written, where one more is left out than is allowed.
+bool PackJob::write_image(Planned& planned, PackedImage packed) {
   if (packed.failure.empty()) {
     const uint64_t before = planned.part->bytes();
     planned.part->append_image(packed.payload, packed.crc);
@@ -287,22 +291,46 @@ void PackJob::write_image(Planned& planned, PackedImage packed) {
     const std::string reason = packed.failure;
     leave_out({source_.path(planned.plan.images[planned.taken]), std::move(packed.failure)});
     if (left_out().too_many()) {
-      give_up("the image cannot be read, and more are left out than are allowed",
-              failures_.back().path);
+      ++planned.taken;
+      return false;
     }
     journal_->add_left_out(reason);
   }
   ++planned.taken;
   ++done_;
-  if (!journal_->due()) return;
+  if (!journal_->due()) return true;
   planned.part->flush();
   journal_->flush();
+  return true;
+}
+
+// The job fails for its last failure. The images behind that are looked at all the same, so that
+// the user can mend all of them at once.
+void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& progress) {
+  const PackFailure first = failures_.back();
+  const uint64_t bytes = bytes_done_ + at.part->bytes();
+  uint64_t seen = done_ + 1;
+  bool all = true;
+  try {
+    for (Planned& planned : parts_) {
+      for (; !planned.done && all && planned.taken < planned.plan.images.size(); ++planned.taken) {
+        PackedImage packed = next_image(images, progress);
+        progress.advance(++seen, bytes);
+        progress.report_when_due();
+        if (packed.failure.empty()) continue;
+        leave_out({source_.path(planned.plan.images[planned.taken]), std::move(packed.failure)});
+        all = failures_.size() < kMostListed;
+      }
+    }
+  } catch (const StepsError&) {  // the first failure is the one to tell
+    all = false;
+  }
+  give_up("the image cannot be read, and more are left out than are allowed", first, all);
 }
 
 void PackJob::leave_out(PackFailure failure) {
   failures_.push_back(std::move(failure));
-  // Of one too many the error tells.
-  if (!left_out().too_many() && options_.failed) options_.failed(failures_.back());
+  if (options_.failed) options_.failed(failures_.back());
 }
 
 // Where one part alone is made, what could not be listed is nobody knows whose: it is held against
@@ -342,20 +370,20 @@ void PackJob::commit(size_t begin, size_t end) {
   });
 }
 
-// Leaves the report behind.
-void PackJob::give_up(const std::string& failure, const std::string& path) {
+// Leaves the report behind. `first`: what the error names.
+void PackJob::give_up(const std::string& failure, const PackFailure& first, bool all_listed) {
   write_report(report_uri_, failures_);
-  std::string reason = failures_.back().reason;
+  std::string reason = first.reason;
   if (reason.ends_with('.')) reason.pop_back();
   const LeftOut images = left_out();
   throw CorruptError(
       fmt::format("{} ({})", failure, reason),
-      {.path = path,
+      {.path = first.path,
        .expected = fmt::format("at most {} of {} images left out", images.allowed, images.all),
        .found = fmt::to_string(images.count),
-       .remedy = fmt::format("{} lists what was found so far; mend or remove it, or allow more "
-                             "(max_errors, --max-errors)",
-                             report_uri_)});
+       .remedy = fmt::format("{} lists {}; mend or remove them, or allow more (max_errors, "
+                             "--max-errors)",
+                             report_uri_, all_listed ? "all of them" : "those found so far")});
 }
 
 PackResult PackJob::result() {

@@ -61,11 +61,13 @@ class PackJob {
   void compare_part(Planned& planned, uint32_t number, Images& images, ProgressReporter& progress);
   void compare_image(Planned& planned, PackedImage packed, MadeAlready& there,
                      std::vector<JournalItem>& items);
-  void write_image(Planned& planned, PackedImage packed);
+  bool write_image(Planned& planned, PackedImage packed);
   void leave_out(PackFailure failure);
   LeftOut left_out() const;
+  [[noreturn]] void list_rest(const Planned& at, Images& images, ProgressReporter& progress);
   void commit(size_t begin, size_t end);
-  [[noreturn]] void give_up(const std::string& failure, const std::string& path);
+  [[noreturn]] void give_up(const std::string& failure, const PackFailure& first,
+                            bool all_listed = false);
   PackResult result();
 
   // Parts by fraction get their names together.

@@ -96,8 +96,8 @@ struct PackOptions {
   // in a list more than once. Called from the calling thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};
 
-  // Told of every image that is left out, as it is found, in the source's order; of the one that is
-  // too many the error tells. Called from the calling thread. Default: nobody.
+  // Told of every image that cannot be packed, as it is found, in the source's order; also of those
+  // that are too many, for which the job fails. Called from the calling thread. Default: nobody.
   std::function<void(const PackFailure&)> failed{};
 };
 
@@ -124,9 +124,11 @@ struct PackResult {
 // being whole and theirs, and how of two packers of one output the second gives up at once. For the
 // same input the bytes are the same for any number of threads. Images that cannot be read are
 // listed in `X.rec.errors.jsonl` (with several parts: beside the run's first one, for all of them),
-// one {"path", "reason"} a line; a job without any removes an old such file. A
-// folder that cannot be listed fails the job, or, where images may be left out, counts as one of
-// them: its class keeps its label, and ids count without what is in it.
+// one {"path", "reason"} a line; a job without any removes an old such file. Where there are more
+// than may be left out, nothing more is written, but the images that are left are looked at, too,
+// so that the list has all (up to 10,000). A folder that cannot be listed fails the job, or, where
+// images may be left out, counts as one of them: its class keeps its label, and ids count without
+// what is in it.
 //
 // Parts by fraction get their names together, when all are complete; parts by position one by one,
 // and those that have one keep it whatever comes after.

@@ -79,6 +79,29 @@ TEST_F(Packer, an_image_damaged_behind_its_header_is_found_by_decoding_alone) {
             file_contents(photo("ant/3.jpg")));  // bytes pass through all the same
 }
 
+TEST_F(Packer, a_job_that_fails_lists_all_images_that_cannot_be_read) {
+  const std::vector<std::string> bad{photo("ant/2.jpg"), photo("bee/3.jpg"),
+                                     photo("cat dog/1.jpg")};
+  for (const std::string& path : bad) write_file(path, "no image");
+  for (const uint64_t parts : {1, 2, 3}) {
+    std::vector<std::string> told;
+    const std::string message = refusal<CorruptError>(
+        photos(), out("x.rec"),
+        {.nsplit = parts,
+         .overwrite = true,
+         .threads = 2,
+         .failed = [&](const PackFailure& failure) { told.push_back(failure.path); }});
+    EXPECT_THAT(message, StartsWith(bad[0] + ": the image cannot be read"));
+    EXPECT_THAT(message, HasSubstr("at most 0 of 12 images left out, found 3"));
+    EXPECT_THAT(message, HasSubstr("lists all of them"));
+    EXPECT_EQ(told, bad);
+    const std::string report = parts == 1 ? "x.rec.errors.jsonl" : "x.part000.rec.errors.jsonl";
+    const std::string listed = file_contents(out(report));
+    for (const std::string& path : bad) EXPECT_THAT(listed, HasSubstr(path));
+    EXPECT_EQ(std::count(listed.begin(), listed.end(), '\n'), 3);
+  }
+}
+
 // How many images may be left out does not count: the function is at fault.
 TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) {
   std::atomic<int> calls{0};
