@@ -147,7 +147,7 @@ def pack(
         options.root = file_name("`root`", root)
     if threads is not None:
         options.threads = whole("threads", threads, least=1, bits=16)
-    names = (file_name("`source`", source), file_name("`output`", output))
+    names = (_source_name(source), file_name("`output`", output))
 
     def run(said: list[str]) -> dict[str, Any]:
         with shown_progress(progress, "packed", "images") as tell:
@@ -227,6 +227,18 @@ def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
         failures=tuple(PackFailure(*failure) for failure in result["failures"]),
         report=result["report"],
         unassigned=result["unassigned"],
+    )
+
+
+def _source_name(source: object) -> str:
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return file_name("`source`", source)
+    raise ArgumentTypeError(
+        "`source` is not a path",
+        expected="a folder with one sub-folder a class, or a list of images (.lst)",
+        found=typed(source),
+        remedy="Write objects one by one with fuelrail.mxnet.recordio.MXIndexedRecordIO (.rec) or "
+        "fuelrail.ffrecord.FileWriter (.ffr), arrays of pixels with fuelrail.mxnet.np2rec",
     )
 
 

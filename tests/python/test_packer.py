@@ -235,3 +235,14 @@ def test_what_is_no_path_is_neither_source_nor_output(
     with pytest.raises(fr.InvalidArgumentError, match="`output`"):
         fr.pack(folder, name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_objects_are_refused_with_the_writers_that_take_them(
+    folder: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    for source in ((i for i in range(3)), [b"bytes"], fr.open(folder)):
+        with pytest.raises(fr.ArgumentTypeError, match="`source` is not a path") as caught:
+            fr.pack(source, tmp_path / "out.rec")  # type: ignore[arg-type]
+        assert caught.value.remedy is not None
+        for writer in ("MXIndexedRecordIO", "FileWriter", "np2rec"):
+            assert writer in caught.value.remedy
