@@ -34,6 +34,19 @@ Examples:
 'fuelrail COMMAND --help' says more. Exit codes: 0 ok, 1 data problem, 2 usage, 3 input/output,
 130 interrupted (143 by SIGTERM).)";
 
+bool is_unsigned(const CLI::Option& option) { return option.get_type_name().starts_with("UINT"); }
+
+// The parser would make a large number of one below 0.
+void refuse_negative_numbers(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    for (CLI::Option* option : command->get_options()) {
+      if (!is_unsigned(*option)) continue;
+      option->check(
+          [](const std::string& text) { return text.starts_with('-') ? "negative" : ""; });
+    }
+  }
+}
+
 void set_up(CLI::App& app, Action& action) {
   app.name("fuelrail");
   app.set_version_flag("--version", kVersion, "Print the version and exit");
@@ -41,6 +54,7 @@ void set_up(CLI::App& app, Action& action) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
   for (const auto& add : kAddCommand) add(app, action);
+  refuse_negative_numbers(app);
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -56,6 +70,28 @@ std::vector<std::string> option_names(const CLI::App& command) {
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
   return names;
+}
+
+// What an option's value must be, in words; empty for any text.
+std::string kind_of_value(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (type.starts_with("INT")) return "a whole number";
+  if (type.starts_with("UINT")) return "a whole number, 0 or more";
+  return type.starts_with("FLOAT") ? "a number" : "";
+}
+
+// The option of a number that the parser could not read, or was not given; null for another error.
+const CLI::Option* option_without_number(const CLI::App& command, const CLI::ParseError& error) {
+  const bool no_number = dynamic_cast<const CLI::ConversionError*>(&error) != nullptr ||
+                         dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  const bool refused = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
+  const std::string said = error.what();
+  for (const CLI::Option* option : command.get_options()) {
+    const bool at_fault =
+        no_number ? !kind_of_value(*option).empty() : refused && is_unsigned(*option);
+    if (at_fault && said.find(option->get_name()) != std::string::npos) return option;
+  }
+  return nullptr;
 }
 
 // The parser stops at the first thing that is missing; a name that it does not know is more often
@@ -77,8 +113,16 @@ std::vector<std::string> option_names(const CLI::App& command) {
   if (named.empty()) {
     throw InvalidArgumentError("a command is missing", {.remedy = "See 'fuelrail --help'"});
   }
-  throw InvalidArgumentError(prefix + error.what(),
-                             {.remedy = "See 'fuelrail " + command.get_name() + " --help'"});
+  const std::string remedy = "See 'fuelrail " + command.get_name() + " --help'";
+  if (const CLI::Option* option = option_without_number(command, error)) {
+    const CLI::results_t& given = option->results();
+    throw InvalidArgumentError(
+        prefix + option->get_name() + (given.empty() ? " is without its value" : " is no number"),
+        {.expected = kind_of_value(*option),
+         .found = given.empty() ? "" : "'" + given.front() + "'",
+         .remedy = remedy});
+  }
+  throw InvalidArgumentError(prefix + error.what(), {.remedy = remedy});
 }
 
 void check_command(const CLI::App& app, int argc, const char* const* argv) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace {
 using testing::call;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::Said;
 
 class CliPack : public Packer {
@@ -47,6 +49,51 @@ TEST_F(CliPack, what_cannot_be_merged_is_refused) {
   EXPECT_EQ(twice.code, 2);
   EXPECT_THAT(twice.err, HasSubstr("the file is to be merged twice"));
   EXPECT_EQ(call({"merge", out("n.rec")}).code, 2);
+  const Said shared = call({"merge", out("n.rec"), out("x.rec"), out("y.rec"), "-q"});
+  EXPECT_THAT(shared.err, HasSubstr("Open the files together without merging them"));
+  std::filesystem::rename(photo("bee"), photo("wasp"));
+  ASSERT_EQ(pack_into("z.rec", {}).code, 0);
+  const Said others = call({"merge", out("n.rec"), out("x.rec"), out("z.rec"), "-q"});
+  EXPECT_THAT(others.err, HasSubstr("Pack the file again with the classes of the first one"));
+}
+
+TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
+  write_file(directory_ / "lists/x.lst", "0\t1\tant/0.jpg\n");
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    std::vector<std::string> said;
+  };
+  const std::string rec = out("x.rec");
+  const std::vector<Case> cases{
+      {{"pack", directory_ / "nosuch", rec},
+       3,
+       {"nosuch: there is no such folder or list", "expected a folder with one sub-folder a class",
+        "Check the path"}},
+      {{"pack", photos(), rec, "--resize", "abc"},
+       2,
+       {"pack: --resize is no number: expected a whole number, found 'abc'", "pack --help"}},
+      {{"pack", photos(), rec, "--resize"},
+       2,
+       {"pack: --resize is without its value: expected a whole number."}},
+      {{"pack", photos(), rec, "--seed", "-1"},
+       2,
+       {"pack: --seed is no number: expected a whole number, 0 or more, found '-1'"}},
+      {{"pack", directory_ / "lists/x.lst", rec},
+       1,
+       {"lists/ant/0.jpg: the image cannot be read",
+        "The list's paths are relative to " + directory_ / "lists", "--root"}},
+      {{"pack", photos(), out("none/x.rec")},
+       3,
+       {out("none") + ": no such file or directory: expected a folder to make the file in",
+        "Make the folder first"}},
+  };
+  for (const Case& wrong : cases) {
+    const Said said = call(wrong.arguments);
+    EXPECT_EQ(said.code, wrong.code) << said.err;
+    for (const std::string& text : wrong.said) EXPECT_THAT(said.err, HasSubstr(text));
+    EXPECT_THAT(said.err, Not(HasSubstr("journal")));
+  }
 }
 
 TEST_F(CliPack, a_run_that_failed_goes_on_with_resume) {

@@ -119,15 +119,27 @@ std::vector<std::byte> header_of(const std::string& job) {
   return header;
 }
 
-std::unique_ptr<Sink> open_journal(const std::string& uri, const std::string& output, bool leave) {
-  FileSystem& files = file_system_for(uri);
+std::string journal_uri(const std::string& output) { return output + ".journal"; }
+
+// Errors are of the output, which is all that the user has asked for.
+template <typename Do>
+auto as_of_output(const std::string& output, const Do& work) {
   try {
-    return leave ? files.resume(uri) : files.create(uri);
+    return work();
   } catch (const IoError& error) {
     ErrorDetail detail = error.detail();
-    if (detail.path == uri) detail.path = output;  // all that the user has asked for
+    if (detail.path == journal_uri(output)) {
+      detail.path = output;
+      detail.offset.reset();
+    }
     throw IoError(error.failure(), detail);
   }
+}
+
+std::unique_ptr<Sink> open_journal(const std::string& output, bool leave) {
+  const std::string uri = journal_uri(output);
+  FileSystem& files = file_system_for(uri);
+  return as_of_output(output, [&] { return leave ? files.resume(uri) : files.create(uri); });
 }
 
 }  // namespace
@@ -154,24 +166,27 @@ std::optional<JournalContents> parse_journal(Bytes journal, const std::string& j
 }
 
 bool PackJournal::is_left(const std::string& output) {
-  return file_system_for(output).stat(output + ".journal.partial").has_value();
+  return file_system_for(output).stat(journal_uri(output) + ".partial").has_value();
 }
 
 PackJournal::PackJournal(const std::string& output, const std::string& job, bool leave,
                          std::chrono::milliseconds interval)
-    : job_(job), leave_(leave), interval_(interval), flushed_(std::chrono::steady_clock::now()) {
-  const std::string uri = output + ".journal";
-  sink_ = open_journal(uri, output, leave);
+    : output_(output),
+      job_(job),
+      leave_(leave),
+      interval_(interval),
+      sink_(open_journal(output, leave)),
+      flushed_(std::chrono::steady_clock::now()) {
   if (!sink_->is_first_writer()) {
     throw IoError("another pack is writing it",
                   {.path = output,
-                   .remedy = "Wait until that has ended; where none runs, remove " + uri +
-                             ".partial, which others must have made"});
+                   .remedy = "Wait until that has ended; where none runs, remove the files of this "
+                             "name that end in .partial, which others must have made"});
   }
   sink_->leave_partial(leave);
   if (sink_->position() > 0) {
     std::vector<std::byte> journal(sink_->position());
-    sink_->read_back(0, journal);
+    as_of_output(output_, [&] { sink_->read_back(0, journal); });
     left_ = parse_journal(journal, job_);
     is_foreign_ = !left_;
   } else {
@@ -189,13 +204,17 @@ PackJournal::~PackJournal() {
 
 void PackJournal::begin_anew() {
   is_foreign_ = false;
-  if (sink_->position() > 0) sink_->truncate(0);
-  sink_->write(header_of(job_));
-  sink_->flush();
+  as_of_output(output_, [&] {
+    if (sink_->position() > 0) sink_->truncate(0);
+    sink_->write(header_of(job_));
+    sink_->flush();
+  });
 }
 
 void PackJournal::keep(uint64_t items) {
-  if (sink_->position() > left_->valid_bytes) sink_->truncate(left_->valid_bytes);
+  if (sink_->position() > left_->valid_bytes) {
+    as_of_output(output_, [&] { sink_->truncate(left_->valid_bytes); });
+  }
   if (items < left_->items.size()) {
     put_kind(entries_, EntryKind::kKeep);
     put(entries_, items);
@@ -234,9 +253,11 @@ void PackJournal::flush() {
   std::vector<std::byte> head;
   put(head, static_cast<uint32_t>(entries_.size()));
   put(head, crc32(entries_));
-  sink_->write(head);
-  sink_->write(entries_);
-  sink_->flush();
+  as_of_output(output_, [&] {
+    sink_->write(head);
+    sink_->write(entries_);
+    sink_->flush();
+  });
   entries_.clear();
 }
 

@@ -50,7 +50,8 @@ class PackJournal {
  public:
   // Begins a journal, in place of what is there. `leave`: it goes on with what is there, and stays
   // when it is destroyed before `finish`; what is another job's stays as it is until `begin_anew`.
-  // `interval`: see `due`. Errors: those of FileSystem::create; IoError while another one holds it.
+  // `interval`: see `due`. Errors: those of FileSystem::create; IoError while another one holds it;
+  // all errors, also of the other methods, name the output and not the journal.
   PackJournal(const std::string& output, const std::string& job, bool leave,
               std::chrono::milliseconds interval);
   ~PackJournal();
@@ -86,6 +87,7 @@ class PackJournal {
   void finish();
 
  private:
+  std::string output_;
   std::string job_;
   bool leave_;
   std::chrono::milliseconds interval_;

@@ -96,8 +96,10 @@ class MergedKeys {
         {.path = files_[shared[1].file],
          .expected = "keys that no file before it has",
          .found = found(shared[1], *shared),
-         .remedy = "Leave out what is there twice; files of separate jobs, whose ids begin anew, "
-                   "can be opened together as they are"});
+         .remedy =
+             "Open the files together without merging them, as fuelrail.open([a, b]) does; or "
+             "pack their images in one job, which gives each a key of its own; of two copies "
+             "of the same records leave one out"});
   }
 
   // Each key as its file has it. Of two that are numbered on none is the other's.
@@ -186,7 +188,9 @@ class Merger {
           "the files that are to be merged have different classes",
           {.path = source,
            .expected = "what the first file has: " + said_of_classes(classes_),
-           .found = said_of_classes(known.classes())});
+           .found = said_of_classes(known.classes()),
+           .remedy = "Pack the file again with the classes of the first one (--classes, in Python "
+                     "`classes`)"});
     } else {
       labels_ = joined(labels_, known.labels());
     }

@@ -125,15 +125,12 @@ void PackJob::resume() {
 // What an output that is there would be compared with costs what another run may yet go on with: so
 // nothing is dropped before that is out of the way.
 void PackJob::replace_foreign() {
-  const std::string& lock = parts_.front().plan.uri;
   for (const Planned& planned : parts_) {
     if (options_.overwrite || !is_file(planned.plan.uri)) continue;
     throw IoError("the output is there already, beside what another job has left",
                   {.path = planned.plan.uri,
-                   .found = lock + ".journal.partial",
-                   .remedy = "Run that job to its end, of the same options and version of "
-                             "fuelrail; or remove the journal, or allow replacing all of it "
-                             "(overwrite, --overwrite)"});
+                   .remedy = "Run that job to its end, with the same options and version of "
+                             "fuelrail; or allow replacing all of it (overwrite, --overwrite)"});
   }
   journal_->begin_anew();
 }

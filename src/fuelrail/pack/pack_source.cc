@@ -18,6 +18,9 @@
 namespace fuelrail {
 namespace {
 
+constexpr const char* kPackSources =
+    "a folder with one sub-folder a class, or a list of images whose name ends in .lst";
+
 void check_length(uint64_t bytes) {
   if (bytes <= recordio::kMaxPayloadBytes) return;
   throw UnsupportedError("the image is too long for a record",
@@ -70,8 +73,7 @@ class ListSource final : public PackSource {
   }
 
   void read(uint64_t i, SourceImage& out) const override {
-    const std::string from = path(i);
-    const std::shared_ptr<const Source> source = file_system_for(from).open(from);
+    const std::shared_ptr<const Source> source = open_listed(i);
     check_length(source->size_bytes());
     out.storage.resize(source->size_bytes());
     source->read(0, out.storage);
@@ -82,6 +84,20 @@ class ListSource final : public PackSource {
   }
 
  private:
+  std::shared_ptr<const Source> open_listed(uint64_t i) const {
+    const std::string from = path(i);
+    try {
+      return file_system_for(from).open(from);
+    } catch (NotFoundError& error) {
+      if (from != images_.path(i)) {
+        error.add({.remedy = fmt::format("The list's paths are relative to {}; where they are not, "
+                                         "give the folder that they are relative to (root, --root)",
+                                         root_.empty() ? "this folder" : root_)});
+      }
+      throw;
+    }
+  }
+
   ImageList images_;
   std::string root_;
   std::vector<std::string> classes_;
@@ -90,7 +106,10 @@ class ListSource final : public PackSource {
 std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& root,
                                      const OpenOptions& options, const ListRules& rules) {
   const std::optional<FileInfo> info = file_system_for(uri).stat(uri);
-  if (!info) throw NotFoundError("there is no such folder or list", {.path = uri});
+  if (!info) {
+    throw NotFoundError("there is no such folder or list of images",
+                        {.path = uri, .expected = kPackSources, .remedy = "Check the path"});
+  }
   if (info->is_directory) {
     if (!root.empty()) {
       throw InvalidArgumentError("a root is for a list; this is a folder", {.path = uri});
@@ -109,8 +128,7 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
     throw InvalidArgumentError(
         "this cannot be packed",
         {.path = uri,
-         .expected = "a folder with one sub-folder a class, or a list whose "
-                     "name ends in .lst",
+         .expected = kPackSources,
          .remedy = is_ffrecord_name(uri)
                        ? "Where it is a packed folder of images, convert it with --schema "
                          "class_folders (in Python `schema=\"class_folders\"`)"

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -145,6 +146,17 @@ TEST_F(Packer, a_folder_that_cannot_be_written_to_is_said_of_the_output) {
   const std::string said = in_unprivileged_child(
       [&] { return refusal<IoError>(photos(), out("x.rec"), {.threads = 1}); });
   EXPECT_THAT(said, StartsWith(out("x.rec") + ": the file cannot be created"));
+}
+
+TEST_F(Packer, a_journal_that_cannot_be_written_is_an_error_of_the_output) {
+  const std::string said = in_forked_child([&] {
+    const rlimit limit{10, 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::signal(SIGXFSZ, SIG_IGN);
+    return refusal<IoError>(photos(), out("x.rec"));
+  });
+  EXPECT_THAT(said, StartsWith(out("x.rec") + ": the file would pass the largest size"));
+  EXPECT_THAT(said, ::testing::Not(HasSubstr("journal")));
 }
 
 TEST_F(Packer, the_allowance_may_be_a_fraction_of_all_images) {

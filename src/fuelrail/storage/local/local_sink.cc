@@ -126,6 +126,12 @@ LocalSink::LocalSink(std::string uri, Begin begin)
     throw InvalidArgumentError("this is a directory, not a file", {.path = uri_});
   }
   if (const std::string directory = directory_of(path_); ::stat(directory.c_str(), &status) != 0) {
+    if (errno == ENOENT) {
+      throw NotFoundError("no such file or directory",
+                          {.path = directory,
+                           .expected = "a folder to make the file in",
+                           .remedy = "Make the folder first (mkdir -p)"});
+    }
     throw_errno(errno, "the file cannot be created", directory);
   }
   for (int writer = 0; writer < kMaxWriters; ++writer) {
