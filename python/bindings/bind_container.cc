@@ -18,12 +18,13 @@ namespace {
 
 // What is said while opening comes back with the container: Python issues the warnings, where an
 // exception may leave.
-nb::tuple open(nb::bytes uri, const std::string& schema, nb::bytes root) {
+nb::tuple open(nb::bytes uri, const std::string& schema, nb::bytes root, bool ignore_sidecar) {
   const std::string name(uri.c_str(), uri.size());
   std::vector<std::string> said;
   PythonTurns turns;
   const OpenOptions options{.schema = schema,
                             .root = std::string(root.c_str(), root.size()),
+                            .ignore_sidecar = ignore_sidecar,
                             .warn = [&said](const std::string& text) { said.push_back(text); },
                             .keep_going = [&turns] { return turns.take([] {}); }};
   ContainerHandle opened;
@@ -197,9 +198,9 @@ void bind_container(nb::module_& module) {
       });
 
   module.def("open_container", open, nb::arg("uri"), nb::arg("schema") = "",
-             nb::arg("root") = nb::bytes(""),
-             nb::sig("def open_container(uri: bytes, schema: str = '', root: bytes = b'') -> "
-                     "tuple[Container, list[str]]"),
+             nb::arg("root") = nb::bytes(""), nb::arg("ignore_sidecar") = false,
+             nb::sig("def open_container(uri: bytes, schema: str = '', root: bytes = b'', "
+                     "ignore_sidecar: bool = False) -> tuple[Container, list[str]]"),
              "The container, and what was said while opening it.");
   module.def("concat", join, nb::arg("parts"), "Containers one after another.");
 }

@@ -118,7 +118,7 @@ class Container:
     @property
     def verifies_checksums(self) -> bool: ...
 
-def open_container(uri: bytes, schema: str = '', root: bytes = b'') -> tuple[Container, list[str]]:
+def open_container(uri: bytes, schema: str = '', root: bytes = b'', ignore_sidecar: bool = False) -> tuple[Container, list[str]]:
     """The container, and what was said while opening it."""
 
 def concat(parts: Sequence[Container]) -> Container:

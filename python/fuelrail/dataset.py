@@ -30,6 +30,7 @@ from fuelrail.errors import (
 )
 from fuelrail.options import (
     choice,
+    choice_of,
     file_name,
     fractions,
     integer,
@@ -178,10 +179,10 @@ class Dataset:
         container: _core.Container,
         name: str,
         origin: Origin | None = None,
-        opened_as: tuple[str, str] = ("", ""),
+        opened_as: tuple[str, str, bool] = ("", "", False),
     ) -> None:
-        """origin: None where `name` is the path that was opened, with the schema and the root
-        `opened_as`."""
+        """origin: None where `name` is the path that was opened, with the schema, the root
+        and whether sidecars are ignored in `opened_as`."""
         self._container = container
         self._name = name
         self._origin = origin
@@ -320,7 +321,10 @@ _NO_LISTS = (Mapping, Set, bytearray, memoryview)
 
 @suggests_options
 def open(
-    source: Openable, schema: str | None = None, root: str | os.PathLike[str] | None = None
+    source: Openable,
+    schema: str | None = None,
+    root: str | os.PathLike[str] | None = None,
+    sidecar: Literal["use", "ignore"] = "use",
 ) -> Dataset:
     """Opens a dataset.
 
@@ -337,14 +341,18 @@ def open(
     `.ffr` is a packed folder (`pack_folder`) of such class folders, and its samples are images and
     labels, as those of the folder itself. None: what the file says.
     root: of a `.lst`, the folder that its paths are relative to. None: the list's own.
+    sidecar: "use": what is known of a record file is read from its sidecar, and one is made where
+    there is none. "ignore": none is read and none is written; the file is scanned, so that class
+    names and payload checksums are unknown: for a file that was changed on purpose, or is damaged.
 
     Errors: ArgumentTypeError for what is none of these; NotFoundError; UnsupportedError for a
     scheme or a format that fuelrail does not read; CorruptError and TruncatedError for a damaged
-    file; IoError; InvalidArgumentError for a list whose parts differ in fields or classes, and for
+    file, TruncatedError also for one that has fewer records than its sidecar says; IoError; InvalidArgumentError for a list whose parts differ in fields or classes, and for
     a schema that there is not, or not for this, and for a root of what is no `.lst`.
     """
     schema = "" if schema is None else text("schema", schema)
     folder = "" if root is None else file_name("`root`", root)
+    ignored = choice_of("sidecar", sidecar, ("use", "ignore")) == "ignore"
     if isinstance(source, Dataset):
         if schema:
             raise InvalidArgumentError(
@@ -358,9 +366,15 @@ def open(
                 found=shown(folder),
                 remedy="Give the root where the list is opened",
             )
+        if ignored:
+            raise InvalidArgumentError(
+                "a dataset that is open has read its sidecar",
+                found='sidecar="ignore"',
+                remedy="Give the option where its file is opened",
+            )
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
-        data, said = _open_path(file_name("what is to be opened", source), schema, folder)
+        data, said = _open_path(file_name("what is to be opened", source), schema, folder, ignored)
         for message in said:
             warn_user(message)
         return data
@@ -376,7 +390,7 @@ def open(
         raise ArgumentTypeError(
             "this cannot be opened", expected="a path, or a list of them", found=typed(source)
         )
-    parts = [open(part, schema, root) for part in source]
+    parts = [open(part, schema, root, sidecar) for part in source]
     if not parts:
         raise InvalidArgumentError("the list of datasets to open is empty")
     container = _core.concat([part.container for part in parts])
@@ -391,9 +405,9 @@ def _is_iterable(value: object) -> bool:
     return True
 
 
-def _reopen(path: str, fingerprint: str, schema: str, root: str = "") -> Dataset:
+def _reopen(path: str, fingerprint: str, schema: str, root: str, ignored: bool) -> Dataset:
     """What was opened when it was pickled; whoever pickled it has heard the warnings."""
-    data, _ = _open_path(path, schema, root)
+    data, _ = _open_path(path, schema, root, ignored)
     if data.fingerprint != fingerprint:
         raise CorruptError(
             "the dataset has changed since it was pickled",
@@ -409,7 +423,7 @@ def _part(data: Dataset, fractions: Mapping[str, float], seed: int, name: str) -
     return data.split(fractions, seed)[name]
 
 
-def _open_path(path: str, schema: str, root: str) -> tuple[Dataset, list[str]]:
+def _open_path(path: str, schema: str, root: str, ignored: bool) -> tuple[Dataset, list[str]]:
     """The dataset, and what was said while opening it."""
-    container, said = _core.open_container(os.fsencode(path), schema, os.fsencode(root))
-    return Dataset(container, path, opened_as=(schema, root)), said
+    container, said = _core.open_container(os.fsencode(path), schema, os.fsencode(root), ignored)
+    return Dataset(container, path, opened_as=(schema, root, ignored)), said

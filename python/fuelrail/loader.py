@@ -72,7 +72,12 @@ _NOT_OPTIONS = {
     "in_order": "Leave it out: the order is always the sampler's",
 }
 
-_OPENED = ("self", "data", "schema")  # arguments that a pickle has as the dataset, not as options
+_OPENED = (
+    "self",
+    "data",
+    "schema",
+    "sidecar",
+)  # arguments that a pickle has as the dataset, not as options
 _WARNINGS = 10  # of bad samples that are named one by one
 
 
@@ -102,6 +107,7 @@ class BaseLoader(Closing, Generic[Element]):
         batch_size: int = 1,
         *,
         schema: str | None = None,
+        sidecar: Literal["use", "ignore"] = "use",
         shuffle: bool | Literal["full", "window"] | WindowShuffle = False,
         weights: Iterable[float] | None = None,
         num_samples: int | None = None,
@@ -138,6 +144,8 @@ class BaseLoader(Closing, Generic[Element]):
             batch_size: samples a batch, on each rank. Default: 1.
             schema: what the records of `data` are, as `fuelrail.open` takes it. Default: what the
                 file says.
+            sidecar: whether the files' sidecars are used, as `fuelrail.open` takes it. Default:
+                "use".
             shuffle: True or "full" permutes all samples anew in every epoch; "window" or a
                 WindowShuffle mixes a few long runs of samples at a time; False, the default, keeps
                 the order.
@@ -239,7 +247,7 @@ class BaseLoader(Closing, Generic[Element]):
         `fuelrail.open`.
         """
         given = {name: value for name, value in locals().items() if name not in _OPENED}
-        dataset = open_dataset(data, schema)
+        dataset = open_dataset(data, schema, sidecar=sidecar)
         self._given_share = given_share(rank, world_size)
         self._share = self._given_share  # None: nobody has asked for it
         share = self._share or ALONE

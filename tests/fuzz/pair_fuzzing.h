@@ -120,7 +120,7 @@ inline void check_sample(const Schema& schema, uint64_t i, const Sample& sample,
 // whether record i can be.
 template <typename ReadRecord>
 void verify_records(const RecordFile& container, uint64_t most, ReadRecord read_record) {
-  cli::RecordChecker checker(container, nullptr, false);
+  cli::RecordChecker checker(container, false);
   cli::RecordInspector inspector(container);
   for (uint64_t i = 0; i < std::min(container.size(), most); ++i) {
     const bool readable = read_record(i);
@@ -130,15 +130,21 @@ void verify_records(const RecordFile& container, uint64_t most, ReadRecord read_
   succeeds([&] { container.sidecar().verify(); });
 }
 
-// The checksums of a sidecar that opening set aside.
-inline void read_beside(const Source& file) {
-  succeeds([&] {
-    const cli::SidecarBeside beside(file);
-    if (!beside.usable()) return;
-    for (uint64_t offset = 0; offset < std::min<uint64_t>(file.size_bytes(), 256); ++offset) {
-      beside.checksum_at(offset);
-    }
-  });
+// The sidecar, where it is whole and its file was at least as long and other than this one: it may
+// be this one's, damaged or cut. Else null.
+inline std::unique_ptr<Sidecar> sidecar_of_longer_file(Bytes bytes, const Source& file) {
+  std::unique_ptr<Sidecar> sidecar;
+  const bool whole =
+      succeeds([&] { sidecar = Sidecar::open(memory_source("longer", copied(bytes))); });
+  if (!whole || sidecar->identity() == identify(file)) return nullptr;
+  return sidecar->identity().size_bytes >= file.size_bytes() ? std::move(sidecar) : nullptr;
+}
+
+// Whether a file was opened, or refused, as one that is damaged or cut and has its sidecar beside.
+template <typename Opened>
+bool is_judged_damaged(const OpenedFile<Opened>& opened) {
+  if (opened.container == nullptr) return opened.warnings.empty();
+  return opened.container->sidecar_location().place == SidecarPlace::kBeside;
 }
 
 }  // namespace fuelrail::fuzzing

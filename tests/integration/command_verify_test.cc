@@ -89,7 +89,7 @@ TEST_F(CommandTest, verify_finds_a_sidecar_of_another_file) {
   EXPECT_THAT(result.out, StartsWith(out("x.rec.frx") + ": the sidecar does not belong"));
 }
 
-// There a change makes the sidecar look like another file's; its checksums still tell the record.
+// There a change is noticed by itself, too; the sidecar stays in use, and tells the record.
 TEST_F(CommandTest, verify_finds_a_changed_bit_in_the_first_and_in_the_last_4_kib) {
   pack_photos();
   const std::string whole = file_contents(rec());
@@ -110,10 +110,34 @@ TEST_F(CommandTest, verify_finds_a_changed_bit_in_the_first_and_in_the_last_4_ki
     EXPECT_EQ(report.at("ok"), false);
     EXPECT_EQ(report.at("checksums"), true);
     ASSERT_EQ(report.at("damage").size(), 2u);
-    EXPECT_EQ(report.at("damage")[0].at("path"), out("x.rec.frx"));
+    EXPECT_EQ(report.at("damage")[0].at("path"), rec());
+    EXPECT_THAT(report.at("damage")[0].at("problem").get<std::string>(), HasSubstr("4 KiB"));
     EXPECT_EQ(report.at("damage")[1].at("path"), rec());
     EXPECT_EQ(report.at("damage")[1].at("record"), change.record);
   }
+}
+
+TEST_F(CommandTest, a_file_that_was_cut_is_damage_and_can_be_opened_without_its_sidecar) {
+  pack_photos();
+  const std::string index = file_contents(out("x.idx"));
+  const size_t offset = std::stoul(index.substr(index.find("\n5\t") + 3));
+  std::filesystem::resize_file(rec(), offset);  // between two records
+  const std::string sidecar = file_contents(out("x.rec.frx"));
+  const CommandResult verified = run_command({"verify", rec(), "-q"});
+  EXPECT_EQ(verified.code, 1);
+  EXPECT_THAT(verified.out, HasSubstr(rec() + ": record 5, offset " + std::to_string(offset) +
+                                      ": the file was cut"));
+  EXPECT_EQ(run_command({"info", rec()}).code, 1);
+  EXPECT_EQ(run_command({"index", rec(), "-q"}).code, 1);
+  EXPECT_EQ(file_contents(out("x.rec.frx")), sidecar);
+  const CommandResult recovered = run_command({"verify", rec(), "-q", "--recover"});
+  EXPECT_EQ(recovered.code, 1);
+  EXPECT_THAT(recovered.out, HasSubstr("2 more of its 7 records are missing"));
+  EXPECT_THAT(recovered.out, HasSubstr("5 records, 1 problem"));
+  const CommandResult ignoring = run_command({"info", rec(), "--json", "--sidecar", "ignore"});
+  EXPECT_EQ(ignoring.code, 0);
+  EXPECT_EQ(json::parse(ignoring.out).at("records"), 5);
+  EXPECT_EQ(run_command({"info", rec(), "--sidecar", "none"}).code, 2);
 }
 
 TEST_F(CommandTest, verify_says_that_checksums_are_unknown) {

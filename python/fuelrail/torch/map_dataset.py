@@ -82,6 +82,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         data: Dataset | Openable,
         *,
         schema: str | None = None,
+        sidecar: Literal["use", "ignore"] = "use",
         seed: int = 0,
         transforms: Sequence[Transform] | None = None,
         fields: Sequence[str] = ("image", "label"),
@@ -98,7 +99,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         index. threads: in each process; default: the processors that this process may use, shared
         among its worker processes. Errors: those of `fuelrail.torch.DataLoader`.
         """
-        self._data = open_dataset(data, schema)
+        self._data = open_dataset(data, schema, sidecar=sidecar)
         native_list(transforms)  # checked before anything else is made of it
         self._threads = None if threads is None else whole("threads", threads, least=1, bits=16)
         self._tensors = TensorFramework(memory_format)

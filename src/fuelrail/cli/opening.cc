@@ -17,6 +17,12 @@ void add_dataset(CLI::App& command, DatasetArguments& arguments) {
   add_schema(command, arguments.schema);
   command.add_option("--root", arguments.root,
                      "Of a list: the folder that its paths are relative to (default: its own)");
+  command
+      .add_option(
+          "--sidecar", arguments.sidecar,
+          "use, or ignore: the sidecar is neither read nor written, and the file is scanned "
+          "(default: use)")
+      ->check(CLI::IsMember({"use", "ignore"}));
 }
 
 void add_schema(CLI::App& command, std::string& schema) {
@@ -31,6 +37,7 @@ std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments,
       open_input(arguments.uri,
                  {.schema = arguments.schema,
                   .root = arguments.root,
+                  .ignore_sidecar = arguments.ignores_sidecar(),
                   .warn = [&console](const std::string& text) { console.say("warning: " + text); },
                   .keep_going = [] { return !interrupted(); }});
   for (const RecordFile* file : record_files_of(*container)) {

@@ -20,9 +20,11 @@ struct DatasetArguments {
   std::string uri;
   std::string schema;
   std::string root;
+  std::string sidecar = "use";
+  bool ignores_sidecar() const { return sidecar == "ignore"; }
 };
 
-// Adds FILE, --schema and --root.
+// Adds FILE, --schema, --root and --sidecar.
 void add_dataset(CLI::App& command, DatasetArguments& arguments);
 // --schema alone, where FILE has another name.
 void add_schema(CLI::App& command, std::string& schema);

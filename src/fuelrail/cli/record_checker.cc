@@ -4,12 +4,9 @@
 
 #include <exception>
 
-#include "fuelrail/base/crc32.h"
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
-#include "fuelrail/container/sidecar_store.h"
-#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
 
@@ -33,34 +30,9 @@ Finding finding_of(const recordio::Damage& damage) {
           .skipped_bytes = damage.skipped_bytes};
 }
 
-SidecarBeside::SidecarBeside(const Source& data) {
-  const std::string uri = sidecar_uri(data.uri());
-  sidecar_ = Sidecar::open(file_system_for(uri).open(uri));
-  sidecar_->verify();
-  belongs_ = sidecar_->identity() == identify(data);
-  usable_ = sidecar_->identity().size_bytes == data.size_bytes() && sidecar_->has_table() &&
-            sidecar_->has_checksums();
-}
-
-std::optional<uint32_t> SidecarBeside::checksum_at(uint64_t offset) const {
-  uint64_t begin = 0;
-  for (uint64_t end = sidecar_->records(); begin < end;) {
-    const uint64_t middle = begin + (end - begin) / 2;
-    if (sidecar_->record(middle).offset < offset) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  if (begin == sidecar_->records() || sidecar_->record(begin).offset != offset) return {};
-  return sidecar_->payload_crc(begin);
-}
-
-RecordChecker::RecordChecker(const Container& container, const SidecarBeside* checksums,
-                             bool decode)
+RecordChecker::RecordChecker(const Container& container, bool decode)
     : container_(container),
       pieces_(container),
-      checksums_(checksums),
       content_(RecordInspector::content_field(container.schema())),
       is_image_(container.schema().fields[content_].kind == FieldKind::kImage),
       decoder_(decode ? make_decoder() : nullptr) {}
@@ -73,7 +45,6 @@ CheckedRecord RecordChecker::check(uint64_t i) {
       return checked;
     }
     read_record(container_, i, framed_, sample_);
-    if (checksums_ != nullptr) check_payload(i);
     if (is_image_) checked.tolerated = check_image(sample_.fields[content_].bytes);
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
@@ -89,19 +60,6 @@ Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
   const Place place = container_.place(i);
   error.add({.path = place.path, .record = place.record, .offset = place.offset});
   return finding_of(error);
-}
-
-void RecordChecker::check_payload(uint64_t i) {
-  const auto* file = dynamic_cast<const RecordFile*>(&container_);
-  if (file == nullptr) return;
-  const std::optional<uint32_t> expected = checksums_->checksum_at(container_.place(i).offset);
-  if (!expected) return;
-  const uint32_t found = crc32(file->payload(i, framed_, storage_));
-  if (found == *expected) return;
-  throw CorruptError(
-      "the record is damaged, or the sidecar beside the file is another file's: "
-      "its checksum is wrong",
-      {.expected = fmt::format("{:#010x}", *expected), .found = fmt::format("{:#010x}", found)});
 }
 
 uint32_t RecordChecker::check_image(Bytes encoded) {

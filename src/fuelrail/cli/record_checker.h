@@ -10,9 +10,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/piece_reader.h"
 #include "fuelrail/container/container.h"
-#include "fuelrail/container/record_file.h"
 #include "fuelrail/container/recordio/record_reader.h"
-#include "fuelrail/container/sidecar.h"
 #include "fuelrail/decode/decoder.h"
 
 namespace fuelrail::cli {
@@ -30,26 +28,6 @@ struct Finding {
 Finding finding_of(const Error& error);
 Finding finding_of(const recordio::Damage& damage);
 
-// The sidecar beside the file, read by itself: of one that opening set aside, and of one that was
-// not asked, the checksums still tell which records have changed.
-class SidecarBeside {
- public:
-  // Errors: whatever is wrong with it: all of it is checked, also that it belongs to `data`.
-  explicit SidecarBeside(const Source& data);
-
-  const std::string& uri() const { return sidecar_->uri(); }
-  bool belongs() const { return belongs_; }
-  bool usable() const { return usable_; }  // for `checksum_at`
-
-  // Of the payload of the record that begins at `offset`; empty when none of the table does.
-  std::optional<uint32_t> checksum_at(uint64_t offset) const;
-
- private:
-  std::unique_ptr<Sidecar> sidecar_;
-  bool belongs_ = false;
-  bool usable_ = false;
-};
-
 struct CheckedRecord {
   std::optional<Finding> finding{};  // what is wrong; empty when nothing is
   uint32_t tolerated = 0;            // oddities that decoding passed over (decode/decoder.h)
@@ -58,9 +36,8 @@ struct CheckedRecord {
 // Reads one record after the other, checking all that can be checked. One a thread.
 class RecordChecker {
  public:
-  // `checksums`: to check payloads against, beside what the container checks by itself; or null.
-  // Lifetime: both outlive the checker.
-  RecordChecker(const Container& container, const SidecarBeside* checksums, bool decode);
+  // Lifetime: the container outlives the checker.
+  RecordChecker(const Container& container, bool decode);
 
   // Long records (piece_reader.h) are checked against their checksums alone. After an interrupt the
   // result says nothing. Errors: none; they are findings. Requires: i < container.size().
@@ -68,17 +45,14 @@ class RecordChecker {
 
  private:
   Finding finding_at(uint64_t i, Error& error) const;
-  void check_payload(uint64_t i);
   uint32_t check_image(Bytes encoded);
 
   const Container& container_;
   PieceReader pieces_;
-  const SidecarBeside* checksums_;
   size_t content_;
   bool is_image_;
   std::unique_ptr<Decoder> decoder_;
   std::vector<std::byte> framed_;
-  std::vector<std::byte> storage_;
   Sample sample_;
   std::vector<uint8_t> pixels_;
 };

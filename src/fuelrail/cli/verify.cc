@@ -57,7 +57,7 @@ class Verification {
     check_sidecars(container.get());
     if (container != nullptr) {
       records_ = container->size();
-      checksums_ = container->verifies_checksums() || beside_ != nullptr;
+      checksums_ = container->verifies_checksums();
       check_index(*container);
       check_records(*container);
     }
@@ -86,12 +86,14 @@ class Verification {
       if (arguments_.recover) {
         refuse_recovery();
         check_schema(arguments_.dataset.uri, arguments_.dataset.schema, "");
-        return recordio::open_recordio_recovering(arguments_.dataset.uri,
-                                                  [this](const recordio::Damage& damage) {
-                                                    note(finding_of(damage));
-                                                    recoverable_ = true;
-                                                  },
-                                                  {.keep_going = [] { return !interrupted(); }});
+        return recordio::open_recordio_recovering(
+            arguments_.dataset.uri,
+            [this](const recordio::Damage& damage) {
+              note(finding_of(damage));
+              recoverable_ = true;
+            },
+            {.ignore_sidecar = arguments_.dataset.ignores_sidecar(),
+             .keep_going = [] { return !interrupted(); }});
       }
       return open_warning(arguments_.dataset, console_);
     } catch (const CorruptError& error) {
@@ -109,36 +111,49 @@ class Verification {
 
   // One that opening set aside is a finding: with it go the checksums that could tell more.
   void check_sidecars(const Container* container) {
-    if (container == nullptr) {
-      check_sidecar_beside(arguments_.dataset.uri, nullptr);
-      return;
-    }
+    if (arguments_.dataset.ignores_sidecar()) return;
+    if (container == nullptr) return check_sidecar_beside(arguments_.dataset.uri, true);
     for (const RecordFile* file : record_files_of(*container)) {
-      if (!arguments_.recover) {
+      const bool beside = file->sidecar_location().place == SidecarPlace::kBeside;
+      if (beside) {
         check_that([&] { file->sidecar().verify(); });
-        if (file->sidecar_location().place == SidecarPlace::kBeside) continue;
+        check_ends(file->uri(), file->sidecar());
+      } else {
+        check_sidecar_beside(file->uri(), arguments_.recover);
       }
-      check_sidecar_beside(file->uri(), file);
     }
   }
 
-  // `file`: null when it could not be opened.
-  void check_sidecar_beside(const std::string& data_uri, const RecordFile* file) {
-    if (!file_system_for(data_uri).stat(sidecar_uri(data_uri))) return;
+  // `unused`: for another reason than that opening set it aside.
+  void check_sidecar_beside(const std::string& data_uri, bool unused) {
+    const std::string uri = sidecar_uri(data_uri);
+    if (!file_system_for(uri).stat(uri)) return;
     check_that([&] {
-      auto beside = std::make_unique<SidecarBeside>(*file_system_for(data_uri).open(data_uri));
-      const std::string uri = beside->uri();
-      const bool belongs = beside->belongs();
-      const bool verified = file != nullptr && file->verifies_checksums();
-      if (beside->usable() && !verified) beside_ = std::move(beside);
-      if (belongs && (arguments_.recover || file == nullptr)) return;
+      const std::unique_ptr<Sidecar> sidecar = Sidecar::open(file_system_for(uri).open(uri));
+      sidecar->verify();
+      if (unused) return check_ends(data_uri, *sidecar);
+      const FileIdentity now = identify(*file_system_for(data_uri).open(data_uri));
       throw CorruptError(
-          belongs ? "the sidecar does not fit the file's records"
-                  : "the sidecar does not belong to the file, or the file's first or last 4 KiB "
-                    "are damaged",
+          sidecar->identity() == now ? "the sidecar does not fit the file's records"
+                                     : "the sidecar does not belong to the file",
           {.path = uri,
            .remedy = "Where no record is damaged, move the sidecar away, and make a new one with "
                      "'fuelrail index'"});
+    });
+  }
+
+  // Damage there need not be in a record: the bytes between records have no checksum.
+  void check_ends(const std::string& data_uri, const Sidecar& sidecar) {
+    check_that([&] {
+      const FileIdentity now = identify(*file_system_for(data_uri).open(data_uri));
+      const ChangedEnds changed = changed_ends(sidecar.identity(), now);
+      if (sidecar.identity().size_bytes != now.size_bytes || !changed.any()) return;
+      throw CorruptError(
+          fmt::format("the {} 4 KiB of the file have changed since its sidecar was made",
+                      changed.first && changed.last ? "first and the last"
+                      : changed.first               ? "first"
+                                                    : "last"),
+          {.path = data_uri, .remedy = "Restore the file"});
     });
   }
 
@@ -169,8 +184,7 @@ class Verification {
         {.items = container.size(),
          .threads = arguments_.threads > 0 ? arguments_.threads : default_threads()},
         [&]() -> OrderedWork<CheckedRecord>::Worker {
-          return [checker =
-                      std::make_shared<RecordChecker>(container, beside_.get(), arguments_.decode)](
+          return [checker = std::make_shared<RecordChecker>(container, arguments_.decode)](
                      uint64_t i) { return checker->check(i); };
         },
         [](const CheckedRecord& checked) {
@@ -261,9 +275,8 @@ class Verification {
   uint64_t odd_images_ = 0;  // whose decoding tolerated something
   uint64_t oddities_ = 0;
   bool unread_ = false;
-  bool recoverable_ = false;                     // there is damage that `recover` passes over
-  bool checksums_ = false;                       // payloads are checked against checksums
-  std::unique_ptr<const SidecarBeside> beside_;  // where its checksums are used
+  bool recoverable_ = false;  // there is damage that `recover` passes over
+  bool checksums_ = false;    // payloads are checked against checksums
   Json damage_ = Json::array();
 };
 

@@ -22,9 +22,24 @@ std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
   }
 }
 
-// Errors: CorruptError where the file's payloads are not those that the old sidecar was made of.
-void refuse_damage(const std::string& uri, const Sidecar& old, const SidecarWriter& now) {
-  if (!old.has_checksums() || !now.has_checksums()) return;
+[[noreturn]] void throw_changed_ends(const std::string& uri, const Sidecar& old) {
+  throw CorruptError(
+      "the file's first or last 4 KiB have changed since its sidecar was made, and without "
+      "checksums nothing tells whether they are damaged",
+      {.path = uri,
+       .remedy = fmt::format(
+           "Restore the file; where it was changed on purpose, move {} away first", old.uri())});
+}
+
+// Errors: CorruptError where the file's payloads are not those that the old sidecar was made of. A
+// sidecar without checksums cannot say that of the ends of the file, where these have changed.
+void refuse_damage(const std::string& uri, const StoredSidecar& stored, const SidecarWriter& now) {
+  const Sidecar& old = *stored.sidecar;
+  if (!old.has_table()) return;  // the file's own checksums have been verified
+  if (!old.has_checksums() || !now.has_checksums()) {
+    if (stored.changed.any()) throw_changed_ends(uri, old);
+    return;
+  }
   const uint64_t both = std::min(old.records(), now.records());
   for (uint64_t i = 0; i < both; ++i) {
     const std::optional<uint32_t> known = known_crc(old, i);
@@ -51,11 +66,11 @@ SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions&
   }
   return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
     const SidecarRecipe recipe = format.sidecar(source, options.warn);
-    const auto old = store.find(recipe.accept);
+    const auto old = store.find(recipe.rules);
     store.check_replaceable();
     SidecarWriter writer = recipe.make(options);
     if (old) {
-      refuse_damage(uri, *old->sidecar, writer);
+      refuse_damage(uri, *old, writer);
       writer.keep_sections_of(*old->sidecar);
     }
     return store.replace(writer).location;

@@ -33,7 +33,7 @@ SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions&
 
 // What each format has of its own in this. Lifetime: the source's, which both functions hold.
 struct SidecarRecipe {
-  AcceptSidecar accept;
+  SidecarRules rules;
   std::function<SidecarWriter(const BuildSidecarOptions&)> make;
 };
 

@@ -20,6 +20,10 @@ struct OpenOptions {
   // for anything else it is an InvalidArgumentError.
   std::string root{};
 
+  // Sidecars are neither read nor written: a record file is scanned, and what only its sidecar
+  // knows (class names, checksums of payloads) is not known. Default: they are used, and made.
+  bool ignore_sidecar = false;
+
   // What is said to the user without failing: a sidecar set aside, a cache that cannot be written.
   // Called from the opening thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};

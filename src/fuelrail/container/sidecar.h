@@ -14,6 +14,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/container/file_identity.h"
 #include "fuelrail/container/fingerprint.h"
 #include "fuelrail/container/sidecar_format.h"
 #include "fuelrail/container/sidecar_section.h"
@@ -49,20 +50,6 @@ class LabelTally {
 
 // Whether a label can be an int64: whole, and neither NaN nor beyond int64.
 bool is_integral_label(float label);
-
-// Ties a sidecar to its file: size and CRC-32 of the first and the last 4 KiB (of the whole file
-// where it is shorter).
-struct FileIdentity {
-  uint64_t size_bytes = 0;
-  uint32_t first_crc = 0;
-  uint32_t last_crc = 0;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-FileIdentity identify(const Source& data);
-
-// The same of a file that is being written, so that its sidecar can be written before it has a
-// name. Errors: the sink's.
-FileIdentity identify(Sink& data);
 
 // The kinds of sections. Frozen values: four letters, the first in the lowest byte.
 constexpr uint32_t section_type(const char (&letters)[5]) {

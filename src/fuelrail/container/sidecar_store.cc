@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
@@ -129,8 +131,16 @@ SidecarStore::SidecarStore(std::shared_ptr<const Source> data,
   }
 }
 
-std::optional<StoredSidecar> SidecarStore::find(const AcceptSidecar& accept) {
-  accept_ = accept;
+// What was seen beside the file: why X.frx is not used (empty where there is none), and sidecars of
+// other identities, which may be this file's all the same.
+struct SidecarStore::Look {
+  std::string refused;
+  std::vector<StoredSidecar> others;
+};
+
+std::optional<StoredSidecar> SidecarStore::find(const SidecarRules& rules, CutFile cut) {
+  rules_ = rules;
+  cut_ = cut;
   std::optional<StoredSidecar> found = find_beside();
   if (!found) found = find_in_cache();
   if (found) found_ = found;
@@ -140,51 +150,104 @@ std::optional<StoredSidecar> SidecarStore::find(const AcceptSidecar& accept) {
 
 // A writer that replaces the file may have given `X.frx.next` its last name between the two places,
 // so both are looked at twice. What is set aside then belongs to another file only as long as this
-// one has its name.
+// one has its name; and only so long can it be known to be damaged.
 std::optional<StoredSidecar> SidecarStore::find_beside() {
   if (beside_.set_aside) return std::nullopt;
-  std::string refused;
-  std::optional<StoredSidecar> found = look_beside(refused);
-  if (!found) found = look_beside(refused);
+  Look look;
+  std::optional<StoredSidecar> found = look_beside(look);
+  if (!found) found = look_beside(look);
   check_still_named();
-  if (!found && !refused.empty()) set_aside(beside_, refused);
+  if (!found && !look.others.empty() && data_->is_still_named()) {
+    found = judged(look, look.refused);
+  }
+  if (!found && !look.refused.empty()) set_aside(beside_, look.refused);
   return found;
 }
 
-// `refused`: why X.frx is not used; empty where there is none.
-std::optional<StoredSidecar> SidecarStore::look_beside(std::string& refused) {
-  refused.clear();
+std::optional<StoredSidecar> SidecarStore::look_beside(Look& look) {
+  look = {};
   const std::string& uri = beside_.location.uri;
-  if (auto sidecar = try_open(uri, refused)) return StoredSidecar{sidecar, beside_.location};
-  std::string ignored;  // of a writer that has not finished, or was killed
-  auto next = try_open(next_uri(uri), ignored);
+  if (auto sidecar = try_open(uri, look)) return StoredSidecar{sidecar, beside_.location};
+  Look at_next;  // of a writer that has not finished, or was killed
+  auto next = try_open(next_uri(uri), at_next);
+  std::ranges::move(at_next.others, std::back_inserter(look.others));
   if (!next) return std::nullopt;
   return StoredSidecar{std::move(next), {SidecarPlace::kBeside, next_uri(uri)}};
 }
 
+// Of sidecars that are not exactly this file's, the one that is so but for damage; one of a file of
+// this size before one of a longer file. Errors: TruncatedError.
+std::optional<StoredSidecar> SidecarStore::judged(const Look& look, std::string& refused) const {
+  for (const bool cut : {false, true}) {
+    for (const StoredSidecar& other : look.others) {
+      const bool longer = other.sidecar->identity().size_bytes > identity_.size_bytes;
+      if (longer != cut || !belongs(*other.sidecar)) continue;
+      if (longer && cut_ == CutFile::kRefused) throw_cut(*other.sidecar);
+      try {
+        rules_.accept(*other.sidecar);
+        return other;
+      } catch (const Error& error) {
+        refused = error.what();
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+bool SidecarStore::belongs(const Sidecar& sidecar) const {
+  if (identity_.size_bytes > sidecar.identity().size_bytes) return false;
+  if (shares_an_end(sidecar.identity(), identity_)) return true;
+  return rules_.agrees && rules_.agrees(sidecar);
+}
+
+void SidecarStore::throw_cut(const Sidecar& sidecar) const {
+  ErrorDetail detail{
+      .path = data_uri_,
+      .expected = fmt::format("{} bytes, as {} says", sidecar.identity().size_bytes, sidecar.uri()),
+      .found = fmt::format("{}", identity_.size_bytes),
+      .remedy =
+          fmt::format("Restore the file; where it was replaced on purpose, remove {}; to open "
+                      "what is left of it, ignore the sidecar (sidecar=\"ignore\", "
+                      "--sidecar ignore), or write that with 'fuelrail recover'",
+                      sidecar.uri())};
+  if (rules_.first_missing) {
+    const MissingRecord missing = rules_.first_missing(sidecar);
+    detail.record = missing.record;
+    detail.offset = missing.offset;
+    throw TruncatedError("the file was cut: this record and all behind it are gone, or torn",
+                         detail);
+  }
+  throw TruncatedError("the file was cut", detail);
+}
+
 std::optional<StoredSidecar> SidecarStore::find_in_cache() {
   if (!cache_ || cache_->set_aside) return std::nullopt;
-  std::string refused;
-  auto sidecar = try_open(cache_->location.uri, refused);
-  if (!refused.empty()) set_aside(*cache_, refused);
+  Look look;
+  auto sidecar = try_open(cache_->location.uri, look);
+  if (!look.refused.empty()) set_aside(*cache_, look.refused);
   if (!sidecar) return std::nullopt;
   return StoredSidecar{std::move(sidecar), cache_->location};
 }
 
-// Empty where there is none to use; `refused` says why, where there is one.
-std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri,
-                                                      std::string& refused) const {
+// Null where there is none to use; `look` says why, where there is one.
+std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri, Look& look) const {
   try {
     FileSystem& files = file_system_for(uri);
     if (!files.stat(uri)) return nullptr;
     std::shared_ptr<const Sidecar> sidecar = Sidecar::open(files.open(uri));
+    if (sidecar->identity() != identity_) {
+      StoredSidecar& other = look.others.emplace_back();
+      other.sidecar = sidecar;
+      other.location = {SidecarPlace::kBeside, uri};
+      other.changed = changed_ends(sidecar->identity(), identity_);
+    }
     check_identity(*sidecar, identity_, data_uri_);
-    accept_(*sidecar);
+    rules_.accept(*sidecar);
     return sidecar;
   } catch (const NotFoundError&) {
     return nullptr;  // removed between the two calls
   } catch (const Error& error) {
-    refused = error.what();
+    look.refused = error.what();
     return nullptr;
   }
 }
@@ -232,7 +295,7 @@ std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& write
                                                       Candidate& candidate) {
   const bool beside = candidate.location.place == SidecarPlace::kBeside;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    if (auto sidecar = find(accept_)) return sidecar;
+    if (auto sidecar = find(rules_, cut_)) return sidecar;
     if (beside && candidate.set_aside) return std::nullopt;
     const std::unique_ptr<Sink> sink = write(writer, candidate.location);
     if (beside && data_has_changed()) return std::nullopt;
@@ -323,7 +386,7 @@ StoredSidecar SidecarStore::open_written(const SidecarLocation& location) const 
   std::shared_ptr<const Sidecar> sidecar =
       Sidecar::open(file_system_for(location.uri).open(location.uri));
   check_identity(*sidecar, identity_, data_uri_);
-  accept_(*sidecar);
+  rules_.accept(*sidecar);
   return {std::move(sidecar), location};
 }
 

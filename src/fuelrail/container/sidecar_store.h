@@ -23,6 +23,12 @@ namespace fuelrail {
 enum class SidecarPlace { kBeside, kCache, kMemory };
 const char* name_of(SidecarPlace place);  // "beside", "cache", "memory"
 
+// A record that its file does not have to its end.
+struct MissingRecord {
+  uint64_t record = 0;
+  uint64_t offset = 0;
+};
+
 struct SidecarLocation {
   SidecarPlace place = SidecarPlace::kMemory;
   std::string uri{};  // empty in memory
@@ -32,6 +38,7 @@ struct SidecarLocation {
 struct StoredSidecar {
   std::shared_ptr<const Sidecar> sidecar;
   SidecarLocation location;
+  ChangedEnds changed{};  // the file's ends that are not as when the sidecar was made: damage
 };
 
 // Opens what `writer` collected without writing it anywhere. Errors: none but a lack of memory.
@@ -57,8 +64,22 @@ void remove_foreign_sidecar(const std::string& data_uri);
 // $XDG_CACHE_HOME counts as none).
 std::optional<std::string> sidecar_cache_directory();
 
-// Throws an Error that says why a format cannot use a sidecar which belongs to the file.
-using AcceptSidecar = std::function<void(const Sidecar&)>;
+// What a format knows of sidecars of its files. Lifetime, of what these functions hold: the
+// opening's.
+struct SidecarRules {
+  // Throws an Error that says why the format cannot use a sidecar which belongs to the file.
+  std::function<void(const Sidecar&)> accept;
+
+  // Asked of a sidecar whose file was as long as this one or longer, and had other ends: whether
+  // what the file has shows that it is the same file, damaged. Default: it does not.
+  std::function<bool(const Sidecar&)> agrees{};
+
+  // The first record of such a longer file that this one does not have all of. Default: unknown.
+  std::function<MissingRecord(const Sidecar&)> first_missing{};
+};
+
+// What to do with a file that is shorter than its sidecar says.
+enum class CutFile : uint8_t { kRefused, kUsed };
 
 // The data file has been replaced while it was opened: the sidecar beside it is not its own any
 // more.
@@ -81,11 +102,14 @@ class SidecarStore {
 
   const FileIdentity& identity() const { return identity_; }
 
-  // The file's sidecar, from beside it or else from the cache. One that is damaged, belongs to
-  // another file or is not accepted is set aside: a warning, not used, and (beside the file) not
-  // overwritten. Empty when there is none to use. Errors: ReplacedError; what cannot be read is set
-  // aside.
-  std::optional<StoredSidecar> find(const AcceptSidecar& accept);
+  // The file's sidecar, from beside it or else from the cache. Beside it, one belongs to the file,
+  // too, whose file was as long or longer, where an end of the file is as it was or
+  // SidecarRules::agrees says so: then the file is damaged or cut. One that is damaged itself,
+  // belongs to another file or is not accepted is set aside: a warning, not used, and (beside the
+  // file) not overwritten. Empty when there is none to use. Errors: ReplacedError; TruncatedError
+  // where the file is shorter than its sidecar says, unless `cut` has it used; what cannot be read
+  // is set aside.
+  std::optional<StoredSidecar> find(const SidecarRules& rules, CutFile cut = CutFile::kRefused);
 
   // After `find` gave none: writes the sidecar beside the file, else into the cache, else keeps it
   // in memory with a warning. One that has appeared there meanwhile is used, not overwritten, up to
@@ -108,9 +132,13 @@ class SidecarStore {
   };
 
   std::optional<StoredSidecar> find_beside();
-  std::optional<StoredSidecar> look_beside(std::string& refused);
+  struct Look;  // what was seen beside the file
+  std::optional<StoredSidecar> look_beside(Look& look);
+  std::optional<StoredSidecar> judged(const Look& look, std::string& refused) const;
+  bool belongs(const Sidecar& sidecar) const;
+  [[noreturn]] void throw_cut(const Sidecar& sidecar) const;
   std::optional<StoredSidecar> find_in_cache();
-  std::shared_ptr<const Sidecar> try_open(const std::string& uri, std::string& refused) const;
+  std::shared_ptr<const Sidecar> try_open(const std::string& uri, Look& look) const;
   void set_aside(Candidate& candidate, const std::string& refused);
   void check_still_named() const;
   SidecarLocation own_beside() const;
@@ -130,7 +158,8 @@ class SidecarStore {
   Replaced replaced_;
   Candidate beside_;
   std::optional<Candidate> cache_;
-  AcceptSidecar accept_ = [](const Sidecar&) {};
+  SidecarRules rules_{.accept = [](const Sidecar&) {}};
+  CutFile cut_ = CutFile::kRefused;
   std::optional<StoredSidecar> found_;
 };
 

@@ -63,7 +63,7 @@ class SidecarStoreTest : public testing::Test {
 };
 
 TEST_F(SidecarStoreTest, there_is_none_at_first) {
-  EXPECT_FALSE(store().find(accept_all));
+  EXPECT_FALSE(store().find({accept_all}));
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
@@ -71,7 +71,7 @@ TEST_F(SidecarStoreTest, published_sidecar_lies_beside_and_is_found) {
   const StoredSidecar stored = store().publish(sidecar_for(size()));
   EXPECT_EQ(stored.location.place, SidecarPlace::kBeside);
   EXPECT_EQ(stored.location.uri, beside_);
-  const auto found = store().find(accept_all);
+  const auto found = store().find({accept_all});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->location.place, SidecarPlace::kBeside);
   EXPECT_EQ(found->sidecar->records(), 1u);
@@ -86,7 +86,7 @@ TEST_F(SidecarStoreTest, sidecar_of_another_file_is_set_aside_and_not_overwritte
     warnings_.clear();
     write_file(data_, contents);
     SidecarStore changed = store();
-    EXPECT_FALSE(changed.find(accept_all));
+    EXPECT_FALSE(changed.find({accept_all}));
     ASSERT_THAT(warnings_, SizeIs(1));
     EXPECT_THAT(warnings_[0], HasSubstr("not used, and not overwritten"));
     EXPECT_THAT(warnings_[0], HasSubstr("does not belong to " + data_));
@@ -94,7 +94,7 @@ TEST_F(SidecarStoreTest, sidecar_of_another_file_is_set_aside_and_not_overwritte
     const StoredSidecar stored = changed.publish(sidecar_for(size()));
     EXPECT_EQ(stored.location.place, SidecarPlace::kCache);
     EXPECT_EQ(file_contents(beside_), old_sidecar);
-    EXPECT_EQ(store().find(accept_all)->location.place, SidecarPlace::kCache);
+    EXPECT_EQ(store().find({accept_all})->location.place, SidecarPlace::kCache);
   }
 }
 
@@ -103,10 +103,10 @@ TEST_F(SidecarStoreTest, damaged_sidecar_is_set_aside_and_not_overwritten) {
   std::string damaged = file_contents(beside_);
   damaged[damaged.size() / 2] ^= 1;
   write_file(beside_, damaged);
-  EXPECT_FALSE(store().find(accept_all));
+  EXPECT_FALSE(store().find({accept_all}));
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr(beside_)));
   SidecarStore with_damage = store();
-  EXPECT_FALSE(with_damage.find(accept_all));
+  EXPECT_FALSE(with_damage.find({accept_all}));
   EXPECT_THROW(with_damage.replace(sidecar_for(size())), CorruptError);
   EXPECT_EQ(file_contents(beside_), damaged);
 }
@@ -114,20 +114,20 @@ TEST_F(SidecarStoreTest, damaged_sidecar_is_set_aside_and_not_overwritten) {
 TEST_F(SidecarStoreTest, something_else_in_the_sidecars_place_is_set_aside) {
   std::filesystem::create_directories(beside_);
   SidecarStore blocked = store();
-  EXPECT_FALSE(blocked.find(accept_all));
+  EXPECT_FALSE(blocked.find({accept_all}));
   EXPECT_THAT(warnings_, SizeIs(1));
   EXPECT_EQ(blocked.publish(sidecar_for(size())).location.place, SidecarPlace::kCache);
 }
 
 TEST_F(SidecarStoreTest, sidecar_that_the_format_refuses_is_set_aside) {
   store().publish(sidecar_for(size()));
-  EXPECT_FALSE(store().find([](const Sidecar&) { throw CorruptError("of no use"); }));
+  EXPECT_FALSE(store().find({[](const Sidecar&) { throw CorruptError("of no use"); }}));
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("of no use")));
 }
 
 TEST_F(SidecarStoreTest, sidecar_published_meanwhile_is_used_and_not_overwritten) {
   SidecarStore slow = store();
-  EXPECT_FALSE(slow.find(accept_all));
+  EXPECT_FALSE(slow.find({accept_all}));
   SidecarWriter packer = sidecar_for(size());
   packer.set_classes({"cat", "dog"});
   store().publish(packer);
@@ -146,19 +146,19 @@ TEST_F(SidecarStoreTest, sidecar_that_appears_while_another_is_published_is_not_
   warnings_.clear();
 
   SidecarStore slow = store();
-  EXPECT_FALSE(slow.find([&](const Sidecar& sidecar) {
+  EXPECT_FALSE(slow.find({[&](const Sidecar& sidecar) {
     if (sidecar.uri() == cached) {
       SidecarWriter packer = sidecar_for(size());
       packer.set_classes({"cat", "dog"});
       store().replace(packer);
       throw CorruptError("of no use");
     }
-  }));
+  }}));
   write_file(cached, refused);
   const StoredSidecar stored = slow.publish(sidecar_for(size()));
   EXPECT_EQ(stored.location.place, SidecarPlace::kBeside);
   EXPECT_THAT(stored.sidecar->classes(), ElementsAre("cat", "dog"));
-  EXPECT_THAT(store().find(accept_all)->sidecar->classes(), ElementsAre("cat", "dog"));
+  EXPECT_THAT(store().find({accept_all})->sidecar->classes(), ElementsAre("cat", "dog"));
 }
 
 TEST_F(SidecarStoreTest, dangling_link_in_the_sidecars_place_is_left_alone) {
@@ -169,7 +169,7 @@ TEST_F(SidecarStoreTest, dangling_link_in_the_sidecars_place_is_left_alone) {
 
 TEST_F(SidecarStoreTest, data_file_that_changes_meanwhile_keeps_its_sidecars_place) {
   SidecarStore slow = store();
-  EXPECT_FALSE(slow.find(accept_all));
+  EXPECT_FALSE(slow.find({accept_all}));
   const uint64_t old_size = size();
   write_file(data_, "other data, packed while the old ones were scanned");
   EXPECT_EQ(slow.publish(sidecar_for(old_size)).location.place, SidecarPlace::kCache);
@@ -181,9 +181,9 @@ TEST_F(SidecarStoreTest, data_file_that_changes_meanwhile_keeps_its_sidecars_pla
 TEST_F(SidecarStoreTest, sidecar_that_changed_since_it_was_found_is_not_replaced) {
   store().publish(sidecar_for(size(), 1));
   SidecarStore slow = store();
-  ASSERT_TRUE(slow.find(accept_all));
+  ASSERT_TRUE(slow.find({accept_all}));
   SidecarStore quick = store();
-  ASSERT_TRUE(quick.find(accept_all));
+  ASSERT_TRUE(quick.find({accept_all}));
   quick.replace(sidecar_for(size(), 2));
   const std::string newer = file_contents(beside_);
   EXPECT_THROW(slow.replace(sidecar_for(size(), 3)), StateError);
@@ -195,18 +195,18 @@ TEST_F(SidecarStoreTest, sidecar_that_changed_since_it_was_found_is_not_replaced
 
 TEST_F(SidecarStoreTest, sidecar_that_appeared_where_none_was_found_is_not_replaced) {
   SidecarStore slow = store();
-  EXPECT_FALSE(slow.find(accept_all));
+  EXPECT_FALSE(slow.find({accept_all}));
   store().publish(sidecar_for(size(), 1));
   EXPECT_THROW(slow.replace(sidecar_for(size(), 2)), StateError);
-  EXPECT_EQ(store().find(accept_all)->sidecar->payload_crc(0), 1u);
+  EXPECT_EQ(store().find({accept_all})->sidecar->payload_crc(0), 1u);
 }
 
 TEST_F(SidecarStoreTest, replace_writes_over_the_own_one) {
   store().publish(sidecar_for(size(), 1));
   SidecarStore again = store();
-  ASSERT_TRUE(again.find(accept_all));
+  ASSERT_TRUE(again.find({accept_all}));
   EXPECT_EQ(again.replace(sidecar_for(size(), 2)).location.place, SidecarPlace::kBeside);
-  EXPECT_EQ(store().find(accept_all)->sidecar->payload_crc(0), 2u);
+  EXPECT_EQ(store().find({accept_all})->sidecar->payload_crc(0), 2u);
 }
 
 TEST_F(SidecarStoreTest, unwritable_directory_falls_back_to_the_cache) {
@@ -216,7 +216,7 @@ TEST_F(SidecarStoreTest, unwritable_directory_falls_back_to_the_cache) {
   ::chmod((directory_ / "cache").c_str(), 0777);
   const std::string said = in_unprivileged_child([&] {
     const std::string first = name_of(store().publish(sidecar_for(size())).location.place);
-    const std::string second = name_of(store().find(accept_all)->location.place);
+    const std::string second = name_of(store().find({accept_all})->location.place);
     return first + " " + second + " " + std::to_string(warnings_.size());
   });
   EXPECT_EQ(said, "cache cache 0");
@@ -241,7 +241,7 @@ TEST_F(SidecarStoreTest, own_sidecar_that_cannot_be_replaced_is_an_error) {
   ::chmod(directory_.path().c_str(), 0755);
   const std::string said = in_unprivileged_child([&]() -> std::string {
     SidecarStore again = store();
-    again.find(accept_all);
+    again.find({accept_all});
     try {
       again.replace(sidecar_for(size()));
     } catch (const IoError&) {
@@ -261,7 +261,7 @@ TEST_F(SidecarStoreTest, processes_that_publish_at_once_all_get_a_whole_one) {
         bool right = true;
         for (int round = 0; round < 20; ++round) {
           SidecarStore mine = store();
-          const auto found = mine.find(accept_all);
+          const auto found = mine.find({accept_all});
           const auto sidecar = found ? found->sidecar : mine.publish(sidecar_for(size())).sidecar;
           right = right && sidecar->records() == 1 && warnings_.empty();
           if (rank == round % 8) std::filesystem::remove(beside_);
@@ -286,7 +286,7 @@ TEST_F(SidecarStoreTest, ways_to_name_a_file_share_its_cached_sidecar) {
   store().publish(sidecar_for(size()));
   const std::string other_name = "file://" + (directory_ / "data/../data/x.any");
   SidecarStore other(file_system_for(other_name).open(other_name), {});
-  EXPECT_TRUE(other.find(accept_all));
+  EXPECT_TRUE(other.find({accept_all}));
 }
 
 // --- while the data file is replaced ------------------------------------------------------------
@@ -314,7 +314,7 @@ class ReplacedData : public SidecarStoreTest {
   void name_the_data() const { std::filesystem::rename(data_ + ".new", data_); }
   void name_the_sidecar_again() const { std::filesystem::rename(next_, beside_); }
 
-  std::optional<StoredSidecar> found() { return store().find(accept_all); }
+  std::optional<StoredSidecar> found() { return store().find({accept_all}); }
 
   std::string next_ = next_uri(beside_);
   std::string old_sidecar_;
@@ -350,7 +350,7 @@ TEST_F(ReplacedData, an_index_that_is_made_anew_has_the_place_of_the_old_one) {
   name_the_sidecar();
   name_the_data();
   SidecarStore again = store();
-  ASSERT_TRUE(again.find(accept_all));
+  ASSERT_TRUE(again.find({accept_all}));
   EXPECT_EQ(again.replace(sidecar_for(size(), 2)).location.uri, next_);
   EXPECT_EQ(found()->sidecar->payload_crc(0), 2u);
   EXPECT_EQ(file_contents(beside_), old_sidecar_);
@@ -400,7 +400,7 @@ TEST_F(ReplacedData, an_opening_beside_the_writer_gets_one_pair_whole) {
     const auto warn = [&](const std::string& w) { warnings_.push_back(w); };
     return open_with_store(data_, warn, [&](const auto& source, SidecarStore& store) {
       ++openings;
-      const auto sidecar = store.find(accept_all);
+      const auto sidecar = store.find({accept_all});
       hooked.watch = {};
       std::string bytes(source->size_bytes(), 0);
       source->read(0, std::as_writable_bytes(std::span(bytes)));

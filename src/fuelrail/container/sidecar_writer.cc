@@ -1,4 +1,4 @@
-// Making a sidecar: the identity of its data file, the summary of its labels, and the writer.
+// Making a sidecar: the summary of its labels, and the writer.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,8 +14,6 @@ namespace fuelrail {
 using namespace frx;
 
 namespace {
-
-constexpr size_t kIdentityBytes = 4096;
 
 template <typename T>
 void append_le(std::vector<std::byte>& out, T value) {
@@ -53,29 +51,6 @@ void LabelTally::add(Bytes labels) {
 
 LabelSummary LabelTally::summary() const {
   return {.width = width_.value_or(1), .integral = integral_};
-}
-
-namespace {
-
-template <typename Read>
-FileIdentity identity_of(uint64_t size, const Read& read) {
-  std::vector<std::byte> piece(std::min<uint64_t>(size, kIdentityBytes));
-  read(0, MutableBytes(piece));
-  const uint32_t first = crc32(piece);
-  read(size - piece.size(), MutableBytes(piece));
-  return {.size_bytes = size, .first_crc = first, .last_crc = crc32(piece)};
-}
-
-}  // namespace
-
-FileIdentity identify(const Source& data) {
-  return identity_of(data.size_bytes(),
-                     [&](uint64_t offset, MutableBytes into) { data.read(offset, into); });
-}
-
-FileIdentity identify(Sink& data) {
-  return identity_of(data.position(),
-                     [&](uint64_t offset, MutableBytes into) { data.read_back(offset, into); });
 }
 
 // --- Writing ---

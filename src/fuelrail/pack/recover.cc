@@ -76,9 +76,7 @@ class KeysByOffset {
   void read(const std::string& uri, const std::function<void(const std::string&)>& warn) {
     if (!is_file(uri)) return;
     try {
-      const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-      std::vector<std::byte> text(source->size_bytes());
-      source->read(0, text);
+      const std::vector<std::byte> text = read_whole(*file_system_for(uri).open(uri));
       recordio::IndexReader entries(text, uri);
       while (const auto entry = entries.next()) add(*entry, uri);
     } catch (const CorruptError& error) {
@@ -117,11 +115,12 @@ class RecordIoSalvage final : public Salvage {
         tell_(tell),
         reader_(*source_, kRecoveryBlockBytes) {
     SidecarStore store(source_, options.warn);
-    const AcceptSidecar fits = recordio::sidecar_recipe(source_, options.warn).accept;
-    own_ = store.find([&](const Sidecar& sidecar) {
+    SidecarRules rules = recordio::sidecar_recipe(source_, options.warn).rules;
+    rules.accept = [fits = rules.accept](const Sidecar& sidecar) {
       fits(sidecar);
       sidecar.verify();
-    });
+    };
+    own_ = store.find(rules, CutFile::kUsed);
     const SidecarWriter table = recordio::recover_table(
         source_,
         [&](const recordio::Damage& damage) {
@@ -209,13 +208,14 @@ class FfrecordSalvage final : public Salvage {
         tell_(tell),
         table_(ffrecord::RecordTable::read_of_cut_file(*source_, options.warn)),
         reader_(*source_, kRecoveryBlockBytes) {
-    own_ = SidecarStore(source_, options.warn).find([this](const Sidecar& sidecar) {
+    const auto accept = [this](const Sidecar& sidecar) {
       if (sidecar.records() == table_.size()) return;
       throw CorruptError("the sidecar does not fit the file's table",
                          {.path = sidecar.uri(),
                           .expected = fmt::format("{} records", table_.size()),
                           .found = fmt::to_string(sidecar.records())});
-    });
+    };
+    own_ = SidecarStore(source_, options.warn).find({.accept = accept}, CutFile::kUsed);
     const uint64_t bytes = source_->size_bytes();
     while (there_ < table_.size() && table_.offset(there_) + table_.length(there_) <= bytes) {
       ++there_;

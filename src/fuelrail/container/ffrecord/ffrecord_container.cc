@@ -20,19 +20,37 @@ uint64_t record_bytes(const RecordTable& table) {
   return table.size() == 0 ? 0 : table.file_bytes() - table.offset(0);
 }
 
-AcceptSidecar accepting(uint64_t records, uint64_t bytes) {
-  return [=](const Sidecar& sidecar) {
-    const Fingerprint& found = sidecar.fingerprint();
-    if (found.records == records && found.bytes == bytes) return;
-    throw CorruptError("the sidecar does not fit the file's table",
-                       {.path = sidecar.uri(),
-                        .expected = fmt::format("{} records of {} bytes", records, bytes),
-                        .found = fmt::format("{} of {}", found.records, found.bytes)});
-  };
+void accept_sidecar(const RecordTable& table, const Sidecar& sidecar) {
+  const Fingerprint& found = sidecar.fingerprint();
+  if (found.records == table.size() && found.bytes == record_bytes(table)) return;
+  throw CorruptError(
+      "the sidecar does not fit the file's table",
+      {.path = sidecar.uri(),
+       .expected = fmt::format("{} records of {} bytes", table.size(), record_bytes(table)),
+       .found = fmt::format("{} of {}", found.records, found.bytes)});
 }
 
-AcceptSidecar accepting(const RecordTable& table) {
-  return accepting(table.size(), record_bytes(table));
+// Of the file as it is, or as it was when it had `file_bytes`: the last record goes to the end.
+Fingerprint fingerprint_of(const RecordTable& table, uint64_t file_bytes) {
+  FingerprintBuilder builder;
+  for (uint64_t i = 0; i + 1 < table.size(); ++i) builder.add(table.length(i));
+  if (table.size() > 0) builder.add(file_bytes - table.offset(table.size() - 1));
+  return builder.result();
+}
+
+// The table says where each record begins; so a file that was cut behind the last one's begin lacks
+// a part of that one alone. Lifetime: the table's.
+SidecarRules rules_for(const RecordTable& table) {
+  return {.accept = [&table](const Sidecar& sidecar) { accept_sidecar(table, sidecar); },
+          .agrees =
+              [&table](const Sidecar& sidecar) {
+                return fingerprint_of(table, sidecar.identity().size_bytes) ==
+                       sidecar.fingerprint();
+              },
+          .first_missing =
+              [&table](const Sidecar&) {
+                return MissingRecord{table.size() - 1, table.offset(table.size() - 1)};
+              }};
 }
 
 class OpenedFfrecord final : public FfrecordContainer {
@@ -71,9 +89,7 @@ class OpenedFfrecord final : public FfrecordContainer {
 
  private:
   Fingerprint make_fingerprint(const std::function<bool()>&) const override {
-    FingerprintBuilder builder;
-    for (uint64_t i = 0; i < size(); ++i) builder.add(table_.length(i));
-    return builder.result();
+    return fingerprint_of(table_, table_.file_bytes());
   }
 
   std::shared_ptr<const Source> source_;
@@ -116,7 +132,10 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
     std::optional<StoredSidecar> sidecar;
     if (table.size() == 0) {  // of which there is nothing to remember
       sidecar = sidecar_in_memory(SidecarWriter(), store.identity());
-    } else if (sidecar = store.find(accepting(table)); !sidecar) {
+    } else if (options.ignore_sidecar) {
+      sidecar =
+          sidecar_in_memory(scan_records(*source, table, progress_of(options)), store.identity());
+    } else if (sidecar = store.find(rules_for(table)); !sidecar) {
       sidecar = store.publish(scan_records(*source, table, progress_of(options)));
     }
     return std::make_shared<const OpenedFfrecord>(source, std::move(table), *std::move(sidecar));
@@ -143,7 +162,7 @@ void verify_records(const std::string& uri, const RecordTable& table,
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
                              const std::function<void(const std::string&)>& warn) {
   auto table = std::make_shared<const RecordTable>(RecordTable::read(*source, true, warn));
-  return {.accept = accepting(*table), .make = [source, table](const BuildSidecarOptions& options) {
+  return {.rules = rules_for(*table), .make = [source, table](const BuildSidecarOptions& options) {
             if (!options.checksums) return scan_records(*source, *table, options.progress);
             verify_records(source->uri(), *table, options.progress);
             return scan_records(*source, *table, [&](uint64_t, uint64_t total) {

@@ -70,6 +70,18 @@ uint64_t place_of_offset(uint64_t records, uint64_t i) {
   return kHeadBytes + records * sizeof(uint32_t) + i * kOffsetBytes;
 }
 
+// The last record that begins in the file, or the first where none does: it is not all there.
+// Requires: the last record begins behind the file's end.
+uint64_t first_missing(const Source& source, uint64_t records) {
+  uint64_t begin = 0;
+  for (uint64_t end = records - 1; begin + 1 < end;) {
+    const uint64_t middle = begin + (end - begin) / 2;
+    const auto offset = read_le<uint64_t>(source, place_of_offset(records, middle));
+    (offset <= source.size_bytes() ? begin : end) = middle;
+  }
+  return begin;
+}
+
 // Errors: CorruptError unless the offset of record i is one from `least` to `limit`;
 // TruncatedError where that of the last one lies behind it, as in a copy that was not finished.
 void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t offset,
@@ -79,8 +91,11 @@ void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t of
     return;
   }
   if (i + 1 == records && offset >= 0 && static_cast<uint64_t>(offset) >= least) {
-    throw TruncatedError("the file ends before its last record begins",
+    const uint64_t missing = first_missing(source, records);
+    throw TruncatedError("the file was cut: this record and all behind it are gone, or torn",
                          {.path = source.uri(),
+                          .record = missing,
+                          .offset = read_le<uint64_t>(source, place_of_offset(records, missing)),
                           .expected = fmt::format("more than {} bytes", offset),
                           .found = fmt::format("{}", source.size_bytes()),
                           .remedy = kRestore});

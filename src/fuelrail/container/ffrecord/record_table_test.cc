@@ -215,7 +215,8 @@ TEST(RecordTable, a_shortened_or_lengthened_file_changes_its_last_record) {
   EXPECT_EQ(table_of(file + "more").length(3), 260);
   EXPECT_EQ(table_of(file.substr(0, file.size() - 6)).length(3), 250);
   EXPECT_THAT(refusal_of<TruncatedError>([&] { table_of(file.substr(0, file.size() - 257)); }),
-              HasSubstr("the file ends before its last record begins: expected more than "));
+              HasSubstr("the file was cut: this record and all behind it are gone, or torn: "
+                        "expected more than "));
 }
 
 TEST(RecordTable, random_bytes_are_refused) {

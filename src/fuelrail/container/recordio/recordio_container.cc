@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <vector>
+
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/record_table.h"
+#include "fuelrail/storage/read_batch.h"
 
 namespace fuelrail::recordio {
 namespace {
@@ -27,24 +32,92 @@ void accept_sidecar(const Sidecar& sidecar) {
        .found = fmt::format("{} to {}", sidecar.record(0).offset, last.offset + last.length)});
 }
 
+// The number of records whose `at_least` bytes, or all where that is 0, the file has. Requires: the
+// table is one that accept_sidecar takes. Errors: CorruptError.
+uint64_t records_within(const Sidecar& sidecar, uint64_t file_bytes, uint64_t at_least) {
+  uint64_t begin = 0;
+  for (uint64_t end = sidecar.records(); begin < end;) {
+    const uint64_t middle = begin + (end - begin) / 2;
+    const RecordEntry entry = sidecar.record(middle);
+    if (entry.offset + (at_least == 0 ? entry.length : at_least) <= file_bytes) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+// Whether the head of a record, or of its first part, is in the place of this one.
+bool is_head_of(Bytes head, const RecordEntry& entry) {
+  const PartHead part(head.data());
+  if (!part.valid() || !part.starts_record()) return false;
+  const uint64_t bytes = kHeadBytes + part.padded_length();
+  return part.ends_record() ? bytes == entry.length : bytes < entry.length;
+}
+
+// Whether a record of the table, of some from its begin to the file's end, has its head in its
+// place.
+bool has_record_in_place(const Sidecar& sidecar, const Source& source) {
+  constexpr uint64_t kSampled = 16;
+  if (!sidecar.has_table()) return false;
+  const uint64_t records = records_within(sidecar, source.size_bytes(), kHeadBytes);
+  const uint64_t sampled = std::min(records, kSampled);
+  std::array<std::array<std::byte, kHeadBytes>, kSampled> heads;
+  std::vector<RecordEntry> entries;
+  std::vector<ReadRequest> requests;
+  for (uint64_t k = 0; k < sampled; ++k) {
+    entries.push_back(sidecar.record(sampled == 1 ? 0 : k * (records - 1) / (sampled - 1)));
+    requests.push_back({.source = &source, .offset = entries[k].offset, .into = heads[k]});
+  }
+  read_all(requests);
+  for (uint64_t k = 0; k < sampled; ++k) {
+    if (is_head_of(heads[k], entries[k])) return true;
+  }
+  return false;
+}
+
+SidecarRules rules_for(const std::shared_ptr<const Source>& source) {
+  return {.accept = accept_sidecar,
+          .agrees =
+              [source](const Sidecar& sidecar) {
+                try {
+                  return has_record_in_place(sidecar, *source);
+                } catch (const CorruptError&) {  // the table itself is damaged
+                  return false;
+                }
+              },
+          .first_missing =
+              [source](const Sidecar& sidecar) {
+                const uint64_t record = records_within(sidecar, source->size_bytes(), 0);
+                return MissingRecord{record, sidecar.record(record).offset};
+              }};
+}
+
 class OpenedRecordIo final : public RecordIoContainer {
  public:
-  OpenedRecordIo(std::shared_ptr<const Source> source, StoredSidecar sidecar)
+  // `gaps`: the table leaves out what cannot be read.
+  OpenedRecordIo(std::shared_ptr<const Source> source, StoredSidecar sidecar, bool gaps = false)
       : source_(std::move(source)),
         sidecar_(std::move(sidecar)),
-        parser_(sidecar_.sidecar->labels()) {}
+        parser_(sidecar_.sidecar->labels()),
+        gaps_(gaps) {}
 
   uint64_t size() const override { return sidecar().records(); }
   const Schema& schema() const override { return parser_.schema(); }
 
   Extent extent(uint64_t i) const override {
-    const RecordEntry entry = sidecar().record(i);
+    const RecordEntry entry = this->entry(i);
     if (entry.length > kMaxFramedBytes) throw_too_long(i, entry);
+    if (!sidecar().has_checksums() &&
+        sidecar_.changed.touch(entry.offset, entry.length, source_->size_bytes())) {
+      throw_changed(i, entry);
+    }
     return {source_, entry.offset, entry.length};
   }
 
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
-    const RecordEntry entry = sidecar().record(i);
+    const RecordEntry entry = this->entry(i);
     const bool checked = sidecar().has_checksums();
     const uint32_t crc = checked ? sidecar().payload_crc(i) : 0;
     try {
@@ -76,6 +149,45 @@ class OpenedRecordIo final : public RecordIoContainer {
   const SidecarLocation& sidecar_location() const override { return sidecar_.location; }
 
  private:
+  // A RecordIO file is its records, one behind the other, and so must the table be: an entry that
+  // does not meet its neighbours is wrong, or one of them is.
+  RecordEntry entry(uint64_t i) const {
+    const RecordEntry entry = sidecar().record(i);
+    if (gaps_) return entry;
+    uint64_t begin = 0;
+    if (i > 0) {
+      const RecordEntry before = sidecar().record(i - 1);
+      begin = before.offset + before.length;
+    }
+    const uint64_t end =
+        i + 1 < size() ? sidecar().record(i + 1).offset : sidecar().identity().size_bytes;
+    if (entry.offset != begin || entry.offset + entry.length != end) {
+      throw_lying(i, entry, begin, end);
+    }
+    return entry;
+  }
+
+  [[noreturn]] void throw_lying(uint64_t i, const RecordEntry& entry, uint64_t begin,
+                                uint64_t end) const {
+    throw CorruptError("the sidecar's record table is wrong: records overlap, or leave a gap",
+                       {.path = sidecar().uri(),
+                        .record = i,
+                        .expected = fmt::format("{} to {}", begin, end),
+                        .found = fmt::format("{} to {}", entry.offset, entry.offset + entry.length),
+                        .remedy = kNewSidecar});
+  }
+
+  [[noreturn]] void throw_changed(uint64_t i, const RecordEntry& entry) const {
+    throw CorruptError(
+        "the record may be damaged: this end of the file has changed since its sidecar, which has "
+        "no checksums, was made",
+        {.path = source_->uri(),
+         .record = i,
+         .offset = entry.offset,
+         .remedy = fmt::format("Restore the file; where it was changed on purpose, remove {}",
+                               sidecar().uri())});
+  }
+
   Fingerprint make_fingerprint(const std::function<bool()>&) const override {
     return sidecar().fingerprint();
   }
@@ -102,14 +214,31 @@ class OpenedRecordIo final : public RecordIoContainer {
   std::shared_ptr<const Source> source_;
   StoredSidecar sidecar_;
   PayloadParser parser_;
+  bool gaps_;
 };
+
+// What a file that was cut had behind its end.
+void report_missing(const Sidecar& sidecar, const Source& source,
+                    const std::function<void(const Damage&)>& report) {
+  const uint64_t end = source.size_bytes();
+  const uint64_t missing = sidecar.records() - records_within(sidecar, end, 1);
+  if (missing == 0) return;
+  report({.path = source.uri(),
+          .offset = end,
+          .reason = fmt::format("the file was cut: {} more of its {} records are missing", missing,
+                                sidecar.records())});
+}
 
 }  // namespace
 
 std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
                                                        const OpenOptions& options) {
   return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
-    std::optional<StoredSidecar> sidecar = store.find(accept_sidecar);
+    if (options.ignore_sidecar) {
+      return std::make_shared<const OpenedRecordIo>(
+          source, sidecar_in_memory(scan_heads(*source, progress_of(options)), store.identity()));
+    }
+    std::optional<StoredSidecar> sidecar = store.find(rules_for(source));
     if (!sidecar) sidecar = store.publish(scan_heads(*source, progress_of(options)));
     return std::make_shared<const OpenedRecordIo>(source, *std::move(sidecar));
   });
@@ -119,20 +248,24 @@ std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
     const std::string& uri, const std::function<void(const Damage&)>& report,
     const OpenOptions& options) {
   return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
-    const auto own = store.find([](const Sidecar& sidecar) {
+    SidecarRules rules = rules_for(source);
+    rules.accept = [](const Sidecar& sidecar) {
       accept_sidecar(sidecar);
       sidecar.verify();
-    });
+    };
+    std::optional<StoredSidecar> own;
+    if (!options.ignore_sidecar) own = store.find(rules, CutFile::kUsed);
     const SidecarWriter table =
         recover_table(source, report, own ? own->sidecar.get() : nullptr, progress_of(options));
+    if (own) report_missing(*own->sidecar, *source, report);
     return std::make_shared<const OpenedRecordIo>(source,
-                                                  sidecar_in_memory(table, store.identity()));
+                                                  sidecar_in_memory(table, store.identity()), true);
   });
 }
 
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
                              const std::function<void(const std::string&)>&) {
-  return {.accept = accept_sidecar, .make = [source](const BuildSidecarOptions& options) {
+  return {.rules = rules_for(source), .make = [source](const BuildSidecarOptions& options) {
             return options.checksums ? read_table(source, options.progress)
                                      : scan_heads(*source, options.progress);
           }};

@@ -19,17 +19,19 @@ class RecordIoContainer : public RecordFile {};
 
 // Uses the sidecar of `uri`; without one, scans the file and leaves one behind (beside the file,
 // else in the cache directory, else in memory with a warning). Two processes may do so at once.
-// Errors: NotFoundError, IoError; TruncatedError for an empty file; CorruptError and TruncatedError
-// where the scan meets damage; StateError when `keep_going` says so, with nothing written.
+// Errors: NotFoundError, IoError; TruncatedError for an empty file, and for one that has fewer
+// records than its sidecar says; CorruptError and TruncatedError where the scan meets damage;
+// StateError when `keep_going` says so, with nothing written.
 std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
                                                        const OpenOptions& options = {});
 
 // Opens what is readable of a damaged file: reads all of it, reports what it passes over, and keeps
 // the table of the readable records in memory. No sidecar is written. Where the file has one with
-// checksums (its size and both its ends being as they were), records that are not in that one's
-// table are passed over too, and the payloads of all others are verified when they are read;
-// without it nothing verifies them. Errors: NotFoundError, IoError; TruncatedError for an empty
-// file; CorruptError when no record is readable; StateError.
+// checksums (sidecar_store.h says when that is so of a damaged file), records that are not in that
+// one's table are passed over too, and the payloads of all others are verified when they are read;
+// without it nothing verifies them. What is missing at the end is reported last. Errors:
+// NotFoundError, IoError; TruncatedError for an empty file; CorruptError when no record is
+// readable; StateError.
 std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
     const std::string& uri, const std::function<void(const Damage&)>& report,
     const OpenOptions& options = {});

@@ -1,0 +1,214 @@
+// Every byte of small record files and of their sidecars changed, and every cut: what is read then
+// is what was there, or an error; never other data or another number of records.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
+#include "fuelrail/testing/ffrecord_file.h"
+#include "fuelrail/testing/record_file.h"
+
+namespace fuelrail {
+namespace {
+
+// What a dataset gives; a record that cannot be read is empty.
+struct Seen {
+  std::vector<std::string> fields;
+  std::vector<std::string> classes;
+  std::vector<std::optional<std::string>> records;
+};
+
+std::string record_of(const Container& container, uint64_t i) {
+  std::vector<std::byte> framed;
+  Sample sample;
+  read_sample(container, i, framed, sample);
+  std::string text = std::to_string(sample.id);
+  for (const FieldValue& field : sample.fields) {
+    text += "|" + std::string(as_text(field.bytes));
+  }
+  return text;
+}
+
+Seen seen(const Container& container) {
+  Seen all{.classes = container.classes()};
+  for (const FieldSpec& field : container.schema().fields) {
+    all.fields.push_back(field.name + " " + name_of(field.dtype));
+  }
+  for (uint64_t i = 0; i < container.size(); ++i) {
+    try {
+      all.records.push_back(record_of(container, i));
+    } catch (const Error&) {
+      all.records.push_back(std::nullopt);
+    }
+  }
+  return all;
+}
+
+// A pair of files in memory; there is no cache.
+class DamageSweep : public testing::Test {
+ protected:
+  DamageSweep() {
+    ::unsetenv("XDG_CACHE_HOME");
+    ::unsetenv("HOME");
+  }
+
+  static void put(const std::string& uri, std::string_view contents) {
+    const auto sink = memory_file_system().create(uri);
+    sink->write(as_bytes(contents));
+    sink->commit();
+  }
+  static std::string contents(const std::string& uri) {
+    const std::vector<std::byte> bytes = read_whole(*memory_file_system().open(uri));
+    return std::string(as_text(bytes));
+  }
+
+  // Makes the pair, with class names; with checksums of payloads, where they are asked for.
+  void make(const std::string& data, bool checksums) {
+    put(uri_, data);
+    memory_file_system().remove(sidecar_);
+    build_sidecar(uri_, {.checksums = checksums});
+    SidecarWriter writer;
+    const auto old = Sidecar::open(memory_file_system().open(sidecar_));
+    for (uint64_t i = 0; i < old->records(); ++i) {
+      if (!old->has_table()) {
+        writer.add_length(open_container(uri_)->extent(i).length);
+      } else if (checksums) {
+        writer.add_record(old->record(i), old->payload_crc(i));
+      } else {
+        writer.add_record(old->record(i));
+      }
+    }
+    if (old->labels()) writer.set_labels(*old->labels());
+    writer.set_classes({"cat", "dog"});
+    const auto sink = memory_file_system().create(sidecar_);
+    writer.write_to(old->identity(), *sink);
+    sink->commit();
+    data_ = data;
+    frx_ = contents(sidecar_);
+    right_ = seen(*open_container(uri_));
+    ASSERT_EQ(right_.classes.size(), 2u);
+    for (const auto& record : right_.records) ASSERT_TRUE(record);
+  }
+
+  // Opens what is there. Returns: what was wrong with what came, or nothing. `warned`: class names
+  // may be missing where a warning said why.
+  std::string wrong() {
+    std::vector<std::string> warnings;
+    std::optional<Seen> now;
+    try {
+      now = seen(*open_container(
+          uri_, {.warn = [&](const std::string& text) { warnings.push_back(text); }}));
+    } catch (const Error&) {
+      ++errors_;
+      return "";
+    }
+    if (now->records.size() != right_.records.size()) return "another number of records";
+    if (now->fields != right_.fields) return "other fields";
+    if (now->classes != right_.classes && (!now->classes.empty() || warnings.empty())) {
+      return "other classes";
+    }
+    for (size_t i = 0; i < now->records.size(); ++i) {
+      if (!now->records[i]) {
+        ++bad_records_;
+      } else if (now->records[i] != right_.records[i]) {
+        return "other data in record " + std::to_string(i);
+      }
+    }
+    return "";
+  }
+
+  // Flips three ways each byte that `stride` comes to, beginning at both ends, and cuts before it.
+  void sweep(const std::string& uri, const std::string& whole, size_t stride = 1) {
+    for (size_t at = 0; at < whole.size(); at += stride) {
+      for (const int mask : {0x01, 0x80, 0xff}) {
+        std::string changed = whole;
+        changed[at] = static_cast<char>(changed[at] ^ mask);
+        put(uri, changed);
+        ASSERT_EQ(wrong(), "") << uri << ": byte " << at << " ^ " << mask;
+      }
+      put(uri, whole.substr(0, at));
+      ASSERT_EQ(wrong(), "") << uri << " cut to " << at;
+    }
+    put(uri, whole);
+    ASSERT_EQ(wrong(), "");
+  }
+
+  std::string uri_ = "memory://sweep.rec";
+  std::string sidecar_ = "memory://sweep.rec.frx";
+  std::string data_;
+  std::string frx_;
+  Seen right_;
+  uint64_t errors_ = 0;
+  uint64_t bad_records_ = 0;
+};
+
+// One record is in several parts, and some are padded.
+std::vector<std::string> small_payloads() {
+  using recordio::image_payload;
+  return {image_payload(1, {1}, "abc"), image_payload(2, {0}, "ab" + recordio::kMagicText + "cdef"),
+          image_payload(3, {1}, "abcd" + recordio::kMagicText + "e"), image_payload(4, {0}, "x")};
+}
+
+TEST_F(DamageSweep, no_change_of_a_small_record_file_gives_other_data) {
+  make(recordio::framed_file(small_payloads()), true);
+  sweep(uri_, data_);
+  EXPECT_GT(bad_records_, 0u);
+  EXPECT_GE(errors_, data_.size());  // each cut
+}
+
+// Both ends are all of the file.
+TEST_F(DamageSweep, no_change_of_a_small_record_file_without_checksums_gives_other_data) {
+  make(recordio::framed_file(small_payloads()), false);
+  sweep(uri_, data_);
+}
+
+TEST_F(DamageSweep, no_change_of_a_file_of_one_record_gives_other_data) {
+  make(recordio::framed_file({small_payloads()[0]}), true);
+  sweep(uri_, data_);
+}
+
+// Longer than both ends; some bytes of it, by a stride that comes to all residues.
+TEST_F(DamageSweep, no_change_of_a_longer_record_file_gives_other_data) {
+  std::vector<std::string> payloads;
+  for (uint64_t i = 0; i < 5; ++i) {
+    payloads.push_back(recordio::image_payload(i, {float(i % 2)},
+                                               std::string(2500 + i, static_cast<char>('a' + i))));
+  }
+  make(recordio::framed_file(payloads), true);
+  sweep(uri_, data_, 97);
+}
+
+TEST_F(DamageSweep, no_change_of_a_sidecar_gives_other_data) {
+  make(recordio::framed_file(small_payloads()), true);
+  sweep(sidecar_, frx_, 2);
+  EXPECT_EQ(bad_records_, 0u);
+  EXPECT_EQ(errors_, 0u);
+}
+
+class FfrecordDamageSweep : public DamageSweep {
+ protected:
+  FfrecordDamageSweep() {
+    uri_ = "memory://sweep.ffr";
+    sidecar_ = "memory://sweep.ffr.frx";
+    std::vector<std::string> records = small_payloads();
+    for (std::string& record : records) record.replace(24, 3, "\xff\xd8\xff");  // as JPEG begins
+    make(ffrecord::file_of(records), true);
+  }
+};
+
+TEST_F(FfrecordDamageSweep, no_change_of_the_file_gives_other_data) { sweep(uri_, data_); }
+
+TEST_F(FfrecordDamageSweep, no_change_of_its_sidecar_gives_other_data) {
+  sweep(sidecar_, frx_, 3);
+  EXPECT_EQ(errors_, 0u);
+}
+
+}  // namespace
+}  // namespace fuelrail
