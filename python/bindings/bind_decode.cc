@@ -12,10 +12,11 @@
 namespace fuelrail::python {
 namespace {
 
+// Without a value, so that an image that turns out to be damaged touches little of it.
 Array pixels_of(Size size) {
-  auto memory = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(size.height) *
-                                                         static_cast<size_t>(size.width) * 3);
-  std::byte* const data = memory->data();
+  std::shared_ptr<std::byte[]> memory(
+      new std::byte[static_cast<size_t>(size.height) * static_cast<size_t>(size.width) * 3]);
+  std::byte* const data = memory.get();
   return {std::move(memory), data, DType::kUint8, {size.height, size.width, 3}};
 }
 

@@ -20,14 +20,14 @@ namespace fuelrail::python {
 namespace {
 
 struct OwnedImage {
-  std::shared_ptr<std::vector<std::byte>> memory;
+  std::shared_ptr<std::byte[]> memory;
   ImageView view;
 };
 
 OwnedImage new_image(Size size, int64_t channels) {
-  auto memory = std::make_shared<std::vector<std::byte>>(
-      static_cast<size_t>(size.height * size.width * channels));
-  auto* const data = reinterpret_cast<uint8_t*>(memory->data());
+  std::shared_ptr<std::byte[]> memory(
+      new std::byte[static_cast<size_t>(size.height * size.width * channels)]);  // without a value
+  auto* const data = reinterpret_cast<uint8_t*>(memory.get());
   return {std::move(memory), {data, size.height, size.width, channels, size.width * channels}};
 }
 
@@ -75,7 +75,7 @@ Array decode_image(nb::handle encoded, int channels, bool upright, bool bgr, int
     image = std::move(turned);
   }
   if (bgr) exchange_red_and_blue(image.view);
-  std::byte* const data = image.memory->data();
+  std::byte* const data = image.memory.get();
   return {std::move(image.memory),
           data,
           DType::kUint8,

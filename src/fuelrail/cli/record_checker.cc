@@ -66,11 +66,11 @@ uint32_t RecordChecker::check_image(Bytes encoded) {
   const ImageInfo info = probe(encoded);
   if (decoder_ == nullptr) return 0;
   const Size size = info.stored;
-  pixels_.resize(static_cast<size_t>(size.height * size.width * 3));
+  uint8_t* const pixels = pixels_.take(static_cast<size_t>(size.height * size.width * 3));
   DecodeJob job{.encoded = encoded,
                 .info = info,
                 .box = whole(size),
-                .output = {pixels_.data(), size.height, size.width, 3, size.width * 3}};
+                .output = {pixels, size.height, size.width, 3, size.width * 3}};
   decoder_->decode({&job, 1});
   if (job.error) std::rethrow_exception(job.error);
   return job.tolerated;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/scratch.h"
 #include "fuelrail/cli/piece_reader.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/recordio/record_reader.h"
@@ -54,7 +55,7 @@ class RecordChecker {
   std::unique_ptr<Decoder> decoder_;
   std::vector<std::byte> framed_;
   Sample sample_;
-  std::vector<uint8_t> pixels_;
+  Scratch pixels_;
 };
 
 }  // namespace fuelrail::cli

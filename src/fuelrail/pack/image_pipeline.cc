@@ -119,7 +119,7 @@ struct ImagePipeline::Impl {
   }
 
   ConstImageView decode(Bytes encoded, const ImageInfo& info) {
-    const auto memory = [&](int64_t channels) { return stored.shape(info.stored, channels); };
+    const auto memory = [&](int64_t channels) { return stored.resize(info.stored, 0, channels); };
     if (steps.color == ColorMode::kUnchanged) {
       return decode_as_stored(*decoder, encoded, info, memory);
     }
@@ -130,7 +130,7 @@ struct ImagePipeline::Impl {
 
   ConstImageView upright(ConstImageView image, const ImageInfo& info) {
     if (info.orientation == 1) return image;
-    const ImageView to = turned.shape(info.oriented(), image.channels);
+    const ImageView to = turned.resize(info.oriented(), 0, image.channels);
     turn_upright(image, info.orientation, to);
     return to;
   }
@@ -148,7 +148,7 @@ struct ImagePipeline::Impl {
       return shrinker.run({Resize{.shorter_side = steps.shorter_side}}, image, random);
     }
     const Size size = resized_size(steps, image.size());
-    const ImageView to = resized.shape(size, image.channels);
+    const ImageView to = resized.resize(size, 0, image.channels);
     resizer.resize(image, to, interpolation_for(steps.rule, image.size(), size, random));
     return to;
   }
@@ -182,13 +182,13 @@ struct ImagePipeline::Impl {
   // What one stage has made lives until the stage's next image.
   struct Made {
     StageRunner runner;
-    PixelMemory input;
+    PixelBuffer input;
     OwnedPixels pixels;
   };
 
   // A copy with such memory behind it.
   ConstImageView readable(ConstImageView image, Made& mine) {
-    const ImageView to = mine.input.shape(image.size(), image.channels);
+    const ImageView to = mine.input.resize(image.size(), 0, image.channels);
     const auto row_bytes = static_cast<size_t>(image.width * image.channels);
     for (int64_t y = 0; y < image.height; ++y) {
       std::copy_n(image.row(y), row_bytes, to.row(y));
@@ -201,9 +201,9 @@ struct ImagePipeline::Impl {
   CvResizer resizer;
   StageRunner shrinker;
   std::vector<Made> made;
-  PixelMemory stored;
-  PixelMemory turned;
-  PixelMemory resized;
+  PixelBuffer stored;
+  PixelBuffer turned;
+  PixelBuffer resized;
   std::vector<std::byte> encoded_;
 };
 

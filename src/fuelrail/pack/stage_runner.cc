@@ -66,20 +66,12 @@ int orientation_of(bool horizontal, bool vertical) {
 
 }  // namespace
 
-ImageView PixelMemory::shape(Size size, int64_t channels) {
-  const auto bytes = static_cast<size_t>(size.height * size.width * channels);
-  constexpr size_t kKeptBytes = size_t{32} << 20;
-  if (memory_.capacity() > kKeptBytes && bytes <= kKeptBytes) memory_ = {};
-  memory_.resize(bytes + PixelBuffer::kReadableBehind);
-  return {memory_.data(), size.height, size.width, channels, size.width * channels};
-}
-
-ConstImageView StageRunner::run_rgb(const Plan& plan, ConstImageView rgb, PixelMemory& flipped) {
+ConstImageView StageRunner::run_rgb(const Plan& plan, ConstImageView rgb, PixelBuffer& flipped) {
   PlanRunner& runner = &flipped == &flipped_ ? runner_ : alpha_runner_;
   const ConstImageView moved = runner.run(plan, rgb, whole(rgb.size()));
   const int orientation = orientation_of(plan.flip_horizontal, plan.flip_vertical);
   if (orientation == 1) return moved;
-  const ImageView turned = flipped.shape(moved.size(), 3);
+  const ImageView turned = flipped.resize(moved.size(), 0, 3);
   turn_upright(moved, orientation, turned);
   return turned;
 }
@@ -89,11 +81,11 @@ ConstImageView StageRunner::run(const Transforms& transforms, ConstImageView ima
   if (transforms.empty()) return image;
   resolve(transforms, image.size(), random, plan_);
   if (image.channels == 3) return run_rgb(plan_, image, flipped_);
-  const ImageView rgb = rgb_.shape(image.size(), 3);
+  const ImageView rgb = rgb_.resize(image.size(), 0, 3);
   if (image.channels == 1) {
     repeat_channel(image, 0, rgb);
     const ConstImageView moved = run_rgb(plan_, rgb, flipped_);
-    const ImageView grey = joined_.shape(moved.size(), 1);
+    const ImageView grey = joined_.resize(moved.size(), 0, 1);
     to_grey(moved, grey);
     return grey;
   }
@@ -101,11 +93,11 @@ ConstImageView StageRunner::run(const Transforms& transforms, ConstImageView ima
   each_pixel(image, rgb, [](const uint8_t* in, uint8_t* out) {
     for (int c = 0; c < 3; ++c) out[c] = in[c];
   });
-  const ImageView alpha = alpha_.shape(image.size(), 3);
+  const ImageView alpha = alpha_.resize(image.size(), 0, 3);
   repeat_channel(image, 3, alpha);
   const ConstImageView colours = run_rgb(plan_, rgb, flipped_);
   const ConstImageView moved_alpha = run_rgb(moves, alpha, flipped_alpha_);
-  const ImageView joined = joined_.shape(colours.size(), 4);
+  const ImageView joined = joined_.resize(colours.size(), 0, 4);
   each_pixel(colours, joined, [](const uint8_t* in, uint8_t* out) {
     for (int c = 0; c < 3; ++c) out[c] = in[c];
   });

@@ -6,7 +6,6 @@
 #include <csetjmp>
 #include <cstring>
 #include <new>
-#include <vector>
 
 // Each of these needs the one before it.
 // clang-format off
@@ -15,6 +14,7 @@
 #include <jerror.h>
 // clang-format on
 
+#include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/ink.h"
 #include "fuelrail/decode/job.h"
@@ -395,13 +395,11 @@ class JpegDecoder final : public Decoder {
                   job.box.left - plan.left <= job.margin && right - job.box.right() <= job.margin;
     if (plan.direct) return;
     session.scratch_row_bytes = size_t{plan.width} * static_cast<size_t>(plan.bytes_per_pixel);
-    const size_t needed = session.scratch_row_bytes * kMaxRowsAtOnce;
-    if (scratch_.size() < needed) scratch_.resize(needed);
-    session.scratch = scratch_.data();
+    session.scratch = scratch_.take(session.scratch_row_bytes * kMaxRowsAtOnce);
   }
 
   std::unique_ptr<Session> session_;
-  std::vector<uint8_t> scratch_;
+  Scratch scratch_;
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include <cstring>
 #include <new>
-#include <vector>
 
+#include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/job.h"
 
@@ -189,13 +189,13 @@ class PngDecoder final : public Decoder {
         static_cast<size_t>(job.info.stored.width * bytes_of(taken, job.output.channels));
     const bool direct =
         taken == Taken::kAsIs && !interlaced && job.box.width == job.info.stored.width;
-    if (scratch_.size() < row_bytes) scratch_.resize(row_bytes);
+    uint8_t* const scratch = scratch_.take(row_bytes);
     for (;;) {
       spng_row_info row{};
       check(spng_get_row_info(png, &row));
       const int64_t y = row.row_num;
       const bool wanted = y >= job.box.top && y < job.box.bottom();
-      uint8_t* into = direct && wanted ? job.output.row(y - job.box.top) : scratch_.data();
+      uint8_t* into = direct && wanted ? job.output.row(y - job.box.top) : scratch;
       const int status = spng_decode_scanline(png, into, row_bytes);
       if (status != SPNG_OK && status != SPNG_EOI) throw_failure(status);
       if (wanted && !direct) take_row(into, taken, columns_of(row.pass, interlaced), job, y);
@@ -204,7 +204,7 @@ class PngDecoder final : public Decoder {
     }
   }
 
-  std::vector<uint8_t> scratch_;
+  Scratch scratch_;  // a row
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <vector>
 
+#include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/exif.h"
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/ink.h"
@@ -370,16 +370,16 @@ class TiffDecoder final : public Decoder {
     const int planes = layout.one_plane ? 1 : needed_samples(layout, channels);
     const int64_t top = i * blocks.size.height, left = j * blocks.size.width;
     const int64_t rows = std::min(blocks.size.height, layout.size.height - top);
-    memory_.resize(blocks.bytes * static_cast<size_t>(planes));
+    uint8_t* const memory = memory_.take(blocks.bytes * static_cast<size_t>(planes));
     for (int plane = 0; plane < planes; ++plane) {
       const int64_t block = (plane * blocks.down + i) * blocks.across + j;
-      read_plane(file, blocks, block, rows, memory_.data() + blocks.bytes * plane_index(plane));
+      read_plane(file, blocks, block, rows, memory + blocks.bytes * plane_index(plane));
     }
     const int64_t end_y = std::min(job.box.bottom(), top + rows);
     const int64_t begin_x = std::max(job.box.left, left);
     const int64_t end_x = std::min(job.box.right(), left + blocks.size.width);
     for (int64_t y = std::max(job.box.top, top); y < end_y; ++y) {
-      const uint8_t* row = memory_.data() + static_cast<uint64_t>(y - top) * blocks.row_bytes;
+      const uint8_t* row = memory + static_cast<uint64_t>(y - top) * blocks.row_bytes;
       uint8_t* to = job.output.row(y - job.box.top) + (begin_x - job.box.left) * channels;
       for (int64_t x = begin_x; x < end_x; ++x, to += channels) {
         take_pixel(layout, row, blocks.bytes, x - left, channels, to);
@@ -425,7 +425,7 @@ class TiffDecoder final : public Decoder {
     file.throw_damaged("the TIFF is damaged");
   }
 
-  std::vector<uint8_t> memory_;  // a block, of each plane
+  Scratch memory_;  // a block, of each plane
 };
 
 }  // namespace

@@ -3,10 +3,11 @@
 #include <webp/decode.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <new>
-#include <vector>
 
+#include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/job.h"
 #include "fuelrail/decode/webp/webp_header.h"
@@ -125,11 +126,10 @@ class WebpDecoder final : public Decoder {
 
   ImageView in_scratch(Size size, int64_t channels) {
     const auto bytes = static_cast<size_t>(size.height * size.width * channels);
-    if (scratch_.size() < bytes) scratch_.resize(bytes);
-    return {scratch_.data(), size.height, size.width, channels, size.width * channels};
+    return {scratch_.take(bytes), size.height, size.width, channels, size.width * channels};
   }
 
-  std::vector<uint8_t> scratch_;
+  Scratch scratch_;
 };
 
 }  // namespace
