@@ -127,6 +127,12 @@ ImageInfo probe(Bytes encoded, int64_t max_pixels) {
                        .remedy = "Raise max_pixels if the image is meant to be that large, or make "
                                  "it smaller where it is packed"});
   }
+  if (height > kMaxSide || width > kMaxSide) {
+    throw DecodeError("the image declares a side that is longer than is allowed",
+                      {.expected = fmt::format("at most {} pixels a side", kMaxSide),
+                       .found = fmt::format("{} x {} (height x width)", height, width),
+                       .remedy = "Cut the image into smaller ones"});
+  }
   return info;
 }
 

@@ -16,7 +16,7 @@ struct ImageInfo {
   ImageFormat format = ImageFormat::kJpeg;
   Size stored;       // as the pixels are stored
   int channels = 0;  // as stored: 1 grey, 2 grey + alpha, 3 colour or palette, 4 CMYK or with alpha
-  int bits = 8;      // of a sample, as stored; pixels have 8, the upper ones where these are more
+  int bits = 8;        // of a sample, as stored; pixels have 8, the upper ones where these are more
   bool grey_palette = false;  // a BMP whose palette has greys alone: OpenCV takes it for grey
   // EXIF tag 0x0112, 1 to 8; 1 where there is none or it is not valid. As in Pillow, an XMP
   // packet's `tiff:Orientation` stands in for a missing tag.
@@ -31,10 +31,14 @@ struct ImageInfo {
 // Pillow's own limit (Image.MAX_IMAGE_PIXELS times two).
 inline constexpr int64_t kDefaultMaxPixels = 178'956'970;
 
+// The longest side that a JPEG can have. Whatever the format, no image with a longer one is
+// decoded: one row of it would take the memory of a whole image. docs/limits.md has all limits.
+inline constexpr int64_t kMaxSide = 65535;
+
 // Reads the header. Allocates nothing that depends on what the header declares.
 // Errors: UnsupportedError for a format that fuelrail does not decode (named where it is known;
-// TIFF in a build without it); DecodeError for a damaged or empty header, a zero size, or more
-// pixels than `max_pixels`; TruncatedError.
+// TIFF in a build without it); DecodeError for a damaged or empty header, a zero size, more
+// pixels than `max_pixels`, or a side longer than kMaxSide; TruncatedError.
 ImageInfo probe(Bytes encoded, int64_t max_pixels = kDefaultMaxPixels);
 
 }  // namespace fuelrail

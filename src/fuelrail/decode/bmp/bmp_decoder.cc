@@ -13,9 +13,11 @@
 namespace fuelrail {
 namespace {
 
-[[noreturn]] void throw_truncated(Bytes encoded) {
-  throw TruncatedError(fmt::format(
-      "the BMP ends at byte {} of the image, before the rows that are needed", encoded.size()));
+[[noreturn]] void throw_truncated(Bytes encoded, const ErrorDetail& detail = {}) {
+  throw TruncatedError(
+      fmt::format("the BMP ends at byte {} of the image, before the rows that are needed",
+                  encoded.size()),
+      detail);
 }
 
 // --- Colours ---
@@ -103,16 +105,27 @@ void take_colours(const std::byte* row, const BmpHeader& header, const Box& box,
   }
 }
 
+// Where a row of the image as it is shown is stored: byte of the image.
+uint64_t place_of_row(const BmpHeader& header, int64_t y) {
+  const int64_t stored = header.top_down ? y : header.size.height - 1 - y;
+  return header.pixels_at + static_cast<uint64_t>(stored) * header.padded_row_bytes();
+}
+
+// Errors: TruncatedError unless every row of the box is there.
+void require_rows(const BmpHeader& header, const DecodeJob& job) {
+  const uint64_t last =
+      std::max(place_of_row(header, job.box.top), place_of_row(header, job.box.bottom() - 1));
+  const uint64_t size = job.encoded.size();
+  if (last <= size && header.row_bytes() <= size - last) return;
+  throw_truncated(job.encoded,
+                  {.expected = fmt::format("{} bytes or more", last + header.row_bytes())});
+}
+
 void read_rows(const BmpHeader& header, const DecodeJob& job) {
   const Palette palette(job.encoded, header);
-  const uint64_t size = job.encoded.size();
+  require_rows(header, job);
   for (int64_t y = 0; y < job.box.height; ++y) {
-    const int64_t shown = job.box.top + y;
-    const int64_t stored = header.top_down ? shown : header.size.height - 1 - shown;
-    const uint64_t at =
-        header.pixels_at + static_cast<uint64_t>(stored) * header.padded_row_bytes();
-    if (at > size || header.row_bytes() > size - at) throw_truncated(job.encoded);
-    const std::byte* row = job.encoded.data() + at;
+    const std::byte* row = job.encoded.data() + place_of_row(header, job.box.top + y);
     uint8_t* to = job.output.row(y);
     if (header.bits > 8) {
       take_colours(row, header, job.box, job.output.channels, to);

@@ -18,12 +18,18 @@
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/ink.h"
 #include "fuelrail/decode/job.h"
+#include "fuelrail/decode/jpeg/jpeg_header.h"
 
 namespace fuelrail {
 namespace {
 
 // More scans than any encoder writes; each costs a pass over all blocks, however few bytes it has.
 constexpr int kMaxScans = 500;
+// How often the scans of a progressive JPEG may pass over each of its blocks, on average: a scan
+// that says "nothing here" costs a few bytes, and as much work as any. Encoders pass 10 times at
+// most. Small images may be passed over more often, by that many blocks in all.
+constexpr uint64_t kMaxPasses = 32;
+constexpr uint64_t kBlocksOfAnyImage = uint64_t{1} << 24;
 constexpr int kMaxRowsAtOnce = MAX_SAMP_FACTOR;
 
 // The columns and rows that libjpeg is asked for, and the part of them that is wanted.
@@ -316,6 +322,8 @@ class JpegDecoder final : public Decoder {
     session.tolerated = 0;
     run(read_header);
     make_plan();
+    require_rows();
+    limit_work();
     limit_memory();
     run(start);
     run(crop);
@@ -366,11 +374,81 @@ class JpegDecoder final : public Decoder {
   }
 
   static bool is_subsampled(const jpeg_decompress_struct& codec) {
-    const std::span components(codec.comp_info, static_cast<size_t>(codec.num_components));
+    const auto components = components_of(codec);
     return std::any_of(components.begin(), components.end(),
                        [&](const jpeg_component_info& component) {
                          return component.h_samp_factor != codec.max_h_samp_factor;
                        });
+  }
+
+  static std::span<const jpeg_component_info> components_of(const jpeg_decompress_struct& codec) {
+    return {codec.comp_info, static_cast<size_t>(codec.num_components)};
+  }
+
+  static bool has_many_scans(const jpeg_decompress_struct& codec) {
+    return codec.progressive_mode || codec.comps_in_scan < codec.num_components;
+  }
+
+  static uint64_t blocks_of(const jpeg_component_info& component) {
+    return uint64_t{component.width_in_blocks} * component.height_in_blocks;
+  }
+
+  // Each block of each component takes a bit at least, whatever it shows: its first coefficient.
+  // Blocks of the whole image, or of what lies above the box's end where only that is decoded.
+  // Errors: TruncatedError where the bytes are too few for them.
+  void require_rows() const {
+    const jpeg_decompress_struct& codec = session_->codec;
+    const DecodeJob& job = *session_->job;
+    const auto rows =
+        static_cast<JDIMENSION>(job.box.bottom() / (codec.max_v_samp_factor * job.eighths));
+    uint64_t blocks = 0;
+    for (const jpeg_component_info& component : components_of(codec)) {
+      const JDIMENSION above = rows * static_cast<JDIMENSION>(component.v_samp_factor);
+      blocks += has_many_scans(codec) ? blocks_of(component)
+                                      : uint64_t{component.width_in_blocks} *
+                                            std::min(above, component.height_in_blocks);
+    }
+    if (job.encoded.size() >= blocks / 8) return;
+    throw TruncatedError(
+        fmt::format("the JPEG ends at byte {} of the image, before the rows that are needed",
+                    job.encoded.size()),
+        {.expected =
+             fmt::format("at least {} bytes, a bit for each of {} blocks", blocks / 8, blocks)});
+  }
+
+  // Of a progressive JPEG: a sequential one has bits for each block of each scan.
+  // Errors: DecodeError.
+  void limit_work() const {
+    const jpeg_decompress_struct& codec = session_->codec;
+    if (!codec.progressive_mode) return;
+    uint64_t blocks = 0;
+    for (const jpeg_component_info& component : components_of(codec)) {
+      blocks += blocks_of(component);
+    }
+    uint64_t passed = 0;
+    for (int i = 0; i < codec.comps_in_scan; ++i) passed += blocks_of(*codec.cur_comp_info[i]);
+    const Bytes encoded = session_->job->encoded;
+    each_scan(encoded, encoded.size() - session_->source.bytes_in_buffer,
+              [&](Bytes header) { passed += blocks_of_scan(codec, header); });
+    const uint64_t most = std::max(kMaxPasses * blocks, kBlocksOfAnyImage);
+    if (passed <= most) return;
+    throw DecodeError("the JPEG's scans pass over its blocks more often than encoders make them",
+                      {.expected = fmt::format("at most {} blocks in all scans", most),
+                       .found = fmt::format("{}, of an image of {}", passed, blocks),
+                       .remedy = "Convert the image to baseline JPEG"});
+  }
+
+  static uint64_t blocks_of_scan(const jpeg_decompress_struct& codec, Bytes header) {
+    uint64_t blocks = 0;
+    const size_t count = header.empty() ? 0 : std::to_integer<size_t>(header[0]);
+    for (size_t i = 1; i <= 2 * count && i < header.size(); i += 2) {
+      for (const jpeg_component_info& component : components_of(codec)) {
+        if (component.component_id != std::to_integer<int>(header[i])) continue;
+        blocks += blocks_of(component);
+        break;
+      }
+    }
+    return blocks;
   }
 
   // Coefficients of 2 bytes for up to four components, in whole iMCUs of up to 32 x 32 pixels, and

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 #include "fuelrail/base/error.h"
@@ -54,7 +55,11 @@ class MarkerWalk {
 
   uint8_t next_code() {
     for (;;) {
-      while (at_ < bytes_.size() && at(at_) != 0xff) ++at_;
+      const void* found = at_ < bytes_.size()
+                              ? std::memchr(bytes_.data() + at_, 0xff, bytes_.size() - at_)
+                              : nullptr;
+      if (found == nullptr) truncated();
+      at_ = static_cast<size_t>(static_cast<const std::byte*>(found) - bytes_.data());
       while (at_ < bytes_.size() && at(at_) == 0xff) ++at_;
       if (at_ >= bytes_.size()) truncated();
       const size_t code = at(at_++);
@@ -180,6 +185,16 @@ ImageInfo probe_jpeg(Bytes encoded) {
   if (info.channels == 0) throw DecodeError("the JPEG has a scan but no frame header");
   info.orientation = orientation_from(exif, xmp);
   return info;
+}
+
+void each_scan(Bytes encoded, size_t at, const std::function<void(Bytes header)>& take) {
+  MarkerWalk walk(encoded, at);
+  try {
+    for (Segment segment = walk.next(); segment.marker != kEoi; segment = walk.next()) {
+      if (segment.marker == kSos) take(segment.payload);
+    }
+  } catch (const Error&) {  // the end, or damage: the decoder says which
+  }
 }
 
 }  // namespace fuelrail

@@ -78,7 +78,10 @@ jpeg_error_mgr* stop_at_errors(jpeg_error_mgr& errors) {
 
 std::vector<std::byte> make_jpeg(const MadeJpeg& wanted) {
   const int channels = channels_of(wanted.colour);
-  std::vector<uint8_t> pixels = make_pixels(wanted.size, channels, wanted.seed);
+  std::vector<uint8_t> pixels =
+      wanted.flat ? std::vector<uint8_t>(
+                        static_cast<size_t>(wanted.size.height * wanted.size.width * channels), 128)
+                  : make_pixels(wanted.size, channels, wanted.seed);
 
   jpeg_error_mgr errors;
   jpeg_compress_struct codec;
@@ -100,6 +103,7 @@ std::vector<std::byte> make_jpeg(const MadeJpeg& wanted) {
     codec.comp_info[i].h_samp_factor = factors[0];
     codec.comp_info[i].v_samp_factor = factors[1];
   }
+  codec.optimize_coding = wanted.flat ? TRUE : FALSE;
   codec.restart_interval = static_cast<unsigned>(wanted.restart_interval);
   if (!wanted.adobe_marker) codec.write_Adobe_marker = FALSE;
   // A scan of several components holds at most 10 blocks an MCU; larger ones get a scan each.

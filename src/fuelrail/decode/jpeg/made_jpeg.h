@@ -26,6 +26,7 @@ struct MadeJpeg {
   bool interleaved = true;   // false: each component in a scan of its own
   bool adobe_marker = true;  // of those colours that have one
   uint64_t seed = 1;         // of the pixels: smooth shapes with edges and noise
+  bool flat = false;         // one colour, in as few bytes as there can be
 };
 
 std::vector<std::byte> make_jpeg(const MadeJpeg& wanted);

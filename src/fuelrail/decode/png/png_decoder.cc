@@ -36,6 +36,39 @@ void check(int status) {
   if (status != SPNG_OK) throw_failure(status);
 }
 
+// Bytes that deflate makes of one, at most: it gives 258 for two bits.
+constexpr uint64_t kMostInflated = 1032;
+
+uint64_t samples_of(const spng_ihdr& header) {
+  switch (header.color_type) {
+    case SPNG_COLOR_TYPE_TRUECOLOR:
+      return 3;
+    case SPNG_COLOR_TYPE_GRAYSCALE_ALPHA:
+      return 2;
+    case SPNG_COLOR_TYPE_TRUECOLOR_ALPHA:
+      return 4;
+    default:
+      return 1;
+  }
+}
+
+// Errors: TruncatedError where the PNG's bytes cannot hold the rows above `bottom`, whatever they
+// show. Of an interlaced image, every row of an even number comes before any other.
+void require_rows(const spng_ihdr& header, Bytes encoded, int64_t bottom) {
+  const uint64_t row_bytes =
+      (uint64_t{header.width} * header.bit_depth * samples_of(header) + 7) / 8;
+  const auto wanted = static_cast<uint64_t>(bottom);
+  const bool interlaced = header.interlace_method != SPNG_INTERLACE_NONE;
+  const uint64_t rows = interlaced ? (uint64_t{header.height} + 1) / 2 + wanted / 2 : wanted;
+  const uint64_t least = rows * row_bytes / kMostInflated;
+  if (encoded.size() >= least) return;
+  throw TruncatedError(
+      fmt::format("the PNG ends at byte {} of the image, before the rows that are needed",
+                  encoded.size()),
+      {.expected = fmt::format("at least {} bytes: deflate makes at most {} of one", least,
+                               kMostInflated)});
+}
+
 // Which pixels of a pass's row belong where (PNG, section 8.1). A row of an image that is not
 // interlaced is one of pass 6 with every pixel.
 struct Columns {
@@ -159,6 +192,7 @@ class PngDecoder final : public Decoder {
     if (Size{header.height, header.width} != job.info.stored) {
       throw InvalidArgumentError("the job's image info is not that of its PNG");
     }
+    require_rows(header, job.encoded, job.box.bottom());
     const Taken taken = taken_of(header, job.output.channels);
     int flags = SPNG_DECODE_PROGRESSIVE;
     if (job.output.channels == 4) {
