@@ -155,6 +155,7 @@ nb::object value(const Record& self, const std::string& name) {
 }  // namespace
 
 void bind_container(nb::module_& module) {
+  module.attr("DEFAULT_MAX_RECORD_BYTES") = kDefaultMaxRecordBytes;
   nb::class_<Record>(module, "Record", "One record's bytes, read and checked.")
       .def("value", value, nb::arg("field"), nb::sig("def value(self, field: str) -> typing.Any"),
            "bytes of an image or of raw bytes, a number for a scalar, else an Array.")

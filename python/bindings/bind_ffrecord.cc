@@ -153,13 +153,15 @@ nb::list read(const Reader& self, const nb::list& indices) {
   // Of a copy: an index is any object, and what it does may change the list.
   const nb::tuple items(indices);
   std::vector<uint64_t> wanted;
-  std::vector<RecordBytes> memory(items.size());
   wanted.reserve(items.size());
-  nb::list arrays;
-  for (const nb::handle item : items) {
-    wanted.push_back(index_of(item, self.files->size()));
-    arrays.append(array_for(self, wanted.back(), memory[wanted.size() - 1]));
+  for (const nb::handle item : items) wanted.push_back(index_of(item, self.files->size()));
+  {
+    const GilReleased released;
+    self.files->require_held(wanted);
   }
+  std::vector<RecordBytes> memory(items.size());
+  nb::list arrays;
+  for (size_t i = 0; i < wanted.size(); ++i) arrays.append(array_for(self, wanted[i], memory[i]));
   const GilReleased released;
   self.files->read(wanted, memory);
   return arrays;

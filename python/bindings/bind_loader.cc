@@ -284,8 +284,9 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                  const std::string& fed, uint64_t seed, uint32_t rank, uint32_t world_size,
                  LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
                  Orientation orientation, bool scaled_decode, int64_t max_pixels,
-                 std::vector<std::string> fields, bool skip, MaxBad max_bad, int threads,
-                 size_t prefetch, int read_threads, ReadBackend read_backend, bool direct_reads) {
+                 uint64_t max_record_bytes, std::vector<std::string> fields, bool skip,
+                 MaxBad max_bad, int threads, size_t prefetch, int read_threads,
+                 ReadBackend read_backend, bool direct_reads) {
   const GilReleased released;
   LoaderOptions options{.batch_size = batch_size,
                         .shuffle = shuffle,
@@ -300,6 +301,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                         .orientation = orientation,
                         .scaled_decode = scaled_decode,
                         .max_pixels = max_pixels,
+                        .max_record_bytes = max_record_bytes,
                         .fields = std::move(fields),
                         .on_error = skip ? OnError::kSkip : OnError::kRaise,
                         .max_bad = max_bad,
@@ -362,9 +364,9 @@ void bind_loader(nb::module_& module) {
            nb::arg("weights").none(), nb::arg("samples"), nb::arg("fed"), nb::arg("seed"),
            nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"), nb::arg("transforms"),
            nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"), nb::arg("scaled_decode"),
-           nb::arg("max_pixels"), nb::arg("fields"), nb::arg("skip"), nb::arg("max_bad").none(),
-           nb::arg("threads"), nb::arg("prefetch"), nb::arg("read_threads"),
-           nb::arg("read_backend"), nb::arg("direct_reads"))
+           nb::arg("max_pixels"), nb::arg("max_record_bytes"), nb::arg("fields"), nb::arg("skip"),
+           nb::arg("max_bad").none(), nb::arg("threads"), nb::arg("prefetch"),
+           nb::arg("read_threads"), nb::arg("read_backend"), nb::arg("direct_reads"))
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),

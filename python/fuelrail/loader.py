@@ -126,6 +126,7 @@ class BaseLoader(Closing, Generic[Element]):
         orientation: Literal["apply", "ignore"] = "apply",
         scaled_decode: bool = False,
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
+        max_record_bytes: int = _core.DEFAULT_MAX_RECORD_BYTES,
         on_error: Literal["raise", "skip"] = "raise",
         max_bad: int | float | None = None,
         memory_format: Any = "contiguous_format",
@@ -205,7 +206,9 @@ class BaseLoader(Closing, Generic[Element]):
                 makes them at least as much smaller: faster, and not quite the same pixels
                 (docs/transforms.md says how far off).
             max_pixels: an image that declares more is an error, before memory is taken for it.
-                Default: 178,956,970.
+                Default: 178,956,970. (docs/limits.md has all limits.)
+            max_record_bytes: a record that is longer, as it is stored, is an error, before memory
+                is taken for it. Default: 2 GiB.
             on_error: what becomes of a sample that cannot be read or decoded. "raise", the
                 default: the error comes in place of its batch, and the loop can go on after it.
                 "skip": its row is made of another sample, drawn by (seed, epoch, position), so
@@ -289,6 +292,7 @@ class BaseLoader(Closing, Generic[Element]):
             orientation=choice("orientation", orientation, _core.Orientation),
             scaled_decode=truth("scaled_decode", scaled_decode),
             max_pixels=whole("max_pixels", max_pixels, least=1),
+            max_record_bytes=whole("max_record_bytes", max_record_bytes, least=1),
             fields=self._delivery.native_fields,
             skip=self._skips,
             max_bad=_max_bad(max_bad, self._skips),

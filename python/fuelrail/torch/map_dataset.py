@@ -91,6 +91,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         orientation: Literal["apply", "ignore"] = "apply",
         scaled_decode: bool = False,
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
+        max_record_bytes: int = _core.DEFAULT_MAX_RECORD_BYTES,
         memory_format: Any = "contiguous_format",
         threads: int | None = None,
         read_threads: int = 4,
@@ -112,6 +113,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             "orientation": choice("orientation", orientation, _core.Orientation).name,
             "scaled_decode": truth("scaled_decode", scaled_decode),
             "max_pixels": whole("max_pixels", max_pixels, least=1),
+            "max_record_bytes": whole("max_record_bytes", max_record_bytes, least=1),
             "fields": columns_of(fields),
             "read_threads": whole("read_threads", read_threads, least=1, bits=16),
         }
@@ -200,6 +202,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             orientation=choice("orientation", options["orientation"], _core.Orientation),
             scaled_decode=options["scaled_decode"],
             max_pixels=options["max_pixels"],
+            max_record_bytes=options["max_record_bytes"],
             fields=options["fields"],
             skip=False,
             max_bad=None,

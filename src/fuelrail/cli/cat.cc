@@ -61,6 +61,7 @@ class ContentReader {
   // The payload as it was written, header and labels with it. Only RecordIO's records have a frame.
   Bytes payload(uint64_t i) {
     const Extent extent = container_.extent(i);
+    check_length(extent);
     framed_.resize(extent.length);
     extent.source->read(extent.offset, framed_);
     const auto* file = dynamic_cast<const RecordFile*>(&container_);

@@ -24,6 +24,7 @@ std::vector<double> numbers(Bytes bytes) {
 void read_in_pieces(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                     Sample& out) {
   const Extent extent = container.extent(i);
+  check_length(extent);
   framed.resize(extent.length);
   for (uint64_t done = 0; done < extent.length; done += kPieceBytes) {
     throw_if_interrupted();

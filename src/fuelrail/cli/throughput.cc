@@ -139,6 +139,7 @@ class HeldSample {
   void add(uint64_t i) {
     try {
       const Extent extent = container_.extent(i);
+      check_length(extent);
       HeldRecord held{.record = i, .framed = std::vector<std::byte>(extent.length)};
       extent.source->read(extent.offset, held.framed);
       if (const std::exception_ptr error = decoding_.decode(held, i)) std::rethrow_exception(error);

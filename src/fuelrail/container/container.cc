@@ -17,6 +17,17 @@ Fingerprint Container::fingerprint(const std::function<bool()>& keep_going) cons
   return *known;
 }
 
+void check_length(const Extent& extent, uint64_t max_record_bytes) {
+  if (extent.length <= max_record_bytes) return;
+  throw CorruptError(
+      "the record is longer than is allowed",
+      {.offset = extent.offset,
+       .expected = fmt::format("at most {} bytes", max_record_bytes),
+       .found = fmt::format("{}", extent.length),
+       .remedy = "If the record is meant to be that long, raise `max_record_bytes` of the loader, "
+                 "or read it with fuelrail.ffrecord.FileReader"});
+}
+
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out) {
   if (i >= container.size()) {
@@ -28,6 +39,7 @@ void read_sample(const Container& container, uint64_t i, std::vector<std::byte>&
   }
   try {
     const Extent extent = container.extent(i);
+    check_length(extent);
     check_range(extent.source->uri(), extent.source->size_bytes(), extent.offset, extent.length);
     framed.resize(extent.length);
     extent.source->read(extent.offset, framed);

@@ -98,8 +98,16 @@ class Container {
   mutable std::atomic<const Fingerprint*> fingerprint_ = nullptr;  // owned; set once
 };
 
+// A longer record is a bad one, before memory is taken for it: what a damaged table or a sparse
+// file says of a length costs nothing to write. Whoever reads records as a whole holds them against
+// it.
+inline constexpr uint64_t kDefaultMaxRecordBytes = uint64_t{2} << 30;
+
+// Errors: CorruptError for an extent of more than `max_record_bytes`.
+void check_length(const Extent& extent, uint64_t max_record_bytes = kDefaultMaxRecordBytes);
+
 // Reads and parses one record, blocking. `framed` is the caller's memory, reused from call to call.
-// Errors: OutOfRangeError when i >= size(); those of read and parse.
+// Errors: OutOfRangeError when i >= size(); those of check_length, read and parse.
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out);
 

@@ -155,7 +155,7 @@ TEST(Engine, record_larger_than_any_memory_is_the_rows_error) {
   };
   Engine engine(std::make_shared<HugeContainer>(),
                 std::make_unique<EpochSampler>(EpochSamplerOptions{.records = 3}), record_layout(1),
-                [] { return std::make_unique<HugeRecord>(); }, {});
+                [] { return std::make_unique<HugeRecord>(); }, {}, {.max_record_bytes = ~0ull});
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(said_by(engine).error, "memory://huge: record " + std::to_string(i) +
                                          ", offset 0: there is no memory for this record");

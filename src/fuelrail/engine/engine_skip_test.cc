@@ -51,6 +51,32 @@ TEST(EngineThatSkips, goes_on_looking_when_nearly_everything_is_bad) {
   EXPECT_EQ(all_said(*rig.make(), 8), expected(rig, 8));
 }
 
+TEST(EngineThatSkips, passes_over_a_record_that_claims_to_be_longer_than_is_allowed) {
+  Rig rig = skipping({});
+  const auto claimed = [](uint64_t record, uint64_t length) {
+    return record == 20 ? uint64_t{1} << 60 : length;
+  };
+  rig.container = std::make_shared<HookedContainer>(made_records(50),
+                                                    ContainerHooks{.claimed_length = claimed});
+  const auto engine = rig.make();
+  for (const Said& said : all_said(*engine, 7)) EXPECT_TRUE(said.rows) << said.error;
+  ASSERT_EQ(records_of(engine->bad_records()), std::vector<uint64_t>{20});
+  const std::string error = engine->bad_records()[0].error;
+  EXPECT_THAT(error, HasSubstr("record 20, offset "));
+  EXPECT_THAT(error, HasSubstr("expected at most 2147483648 bytes, found 1152921504606846976"));
+
+  rig = skipping({});
+  rig.policy.max_record_bytes = 900;
+  std::set<uint64_t> longer;
+  for (uint64_t i = 0; i < 50; ++i) {
+    if (rig.container->extent(i).length > 900) longer.insert(i);
+  }
+  const auto strict = rig.make();
+  all_said(*strict, 7);
+  const std::vector<uint64_t> bad = records_of(strict->bad_records());
+  EXPECT_EQ(std::set(bad.begin(), bad.end()), longer);
+}
+
 TEST(EngineThatSkips, all_ranks_have_the_same_batch_counts) {
   for (uint32_t rank = 0; rank < 4; ++rank) {
     Rig rig = skipping({1, 2, 3, 5, 8, 13, 21, 34});

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "fuelrail/container/container.h"
+
 namespace fuelrail {
 
 enum class OnError : uint8_t {
@@ -20,6 +22,7 @@ struct ErrorPolicy {
   // substitute's place among them; each counts once. Counted anew after `restart`, unless that is
   // told to go on counting.
   size_t max_bad = 0;
+  uint64_t max_record_bytes = kDefaultMaxRecordBytes;  // a longer record is a bad one
 };
 
 // A record that was skipped.

@@ -301,6 +301,7 @@ void Pipeline::locate(Row& row, bool planned) const {
     }
     row.extent =
         planned ? look_ahead_->find(record) : look_ahead_->find_substitute(tag_of(row), record);
+    check_length(row.extent, policy_.max_record_bytes);
   } catch (...) {
     row.error = std::current_exception();
   }

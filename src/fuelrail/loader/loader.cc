@@ -139,7 +139,8 @@ struct Loader::Impl {
                                                   .direct_reads = options.direct_reads,
                                                   .warn = options.warn},
                                     ErrorPolicy{.on_error = options.on_error,
-                                                .max_bad = max_bad(options, sampling.epoch_size())},
+                                                .max_bad = max_bad(options, sampling.epoch_size()),
+                                                .max_record_bytes = options.max_record_bytes},
                                     before);
   }
 

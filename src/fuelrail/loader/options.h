@@ -49,6 +49,7 @@ struct LoaderOptions {
   // much smaller: faster, and not the pixels of the full decode.
   bool scaled_decode = false;
   int64_t max_pixels = kDefaultMaxPixels;
+  uint64_t max_record_bytes = kDefaultMaxRecordBytes;  // ErrorPolicy::max_record_bytes
   // Of the loader's own (encoded: the encoded bytes of the field image; id, index,
   // position, valid, substituted) and of the dataset's: images, tensors, bytes.
   std::vector<std::string> fields{"image", "label"};

@@ -17,6 +17,7 @@ struct ContainerHooks {
   std::function<void(uint64_t record)> extent{};
   std::function<void(uint64_t offset, uint64_t length)> read{};
   std::function<void(uint64_t record)> place{};
+  std::function<uint64_t(uint64_t record, uint64_t length)> claimed_length{};  // of the extent
   bool knows_extents = true;  // false: where records lie is asked as if that were a look at a file
 };
 
@@ -33,6 +34,7 @@ class HookedContainer final : public Container {
   Extent extent(uint64_t i) const override {
     if (hooks_.extent) hooks_.extent(i);
     Extent extent = inner_->extent(i);
+    if (hooks_.claimed_length) extent.length = hooks_.claimed_length(i, extent.length);
     if (hooks_.read) extent.source = std::make_shared<HookedSource>(extent.source, hooks_.read);
     return extent;
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/container.h"
 #include "fuelrail/container/ffrecord/record_pieces.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/read_batch.h"
@@ -202,6 +203,20 @@ uint64_t FileReader::length(uint64_t index) const {
   return impl_->tables[spot.file].length(spot.record);
 }
 
+void FileReader::require_held(std::span<const uint64_t> indices) const {
+  const OpenFiles::Use use(impl_->files);
+  for (const uint64_t index : indices) {
+    const Spot spot = impl_->spot(index);
+    const RecordTable& table = impl_->tables[spot.file];
+    const uint64_t length = table.length(spot.record);
+    if (length <= kDefaultMaxRecordBytes) continue;
+    if (!has_hole(*use.sources()[spot.file], table.offset(spot.record), length)) continue;
+    std::vector<std::byte> buffer(size_t{1} << 20);  // which the processor's cache holds
+    const std::exception_ptr error = impl_->error_of_large(use.sources(), spot, buffer, [] {});
+    if (error) std::rethrow_exception(error);
+  }
+}
+
 // A direct read wants memory as far behind an aligned address as the record is behind an aligned
 // offset.
 RecordBytes FileReader::memory_for(uint64_t index) const {
@@ -244,6 +259,7 @@ void FileReader::read(std::span<const uint64_t> indices, std::span<const RecordB
 }
 
 std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) const {
+  require_held(indices);
   std::vector<RecordBytes> records;
   records.reserve(indices.size());
   for (const uint64_t index : indices) records.push_back(memory_for(index));

@@ -59,6 +59,12 @@ class FileReader {
   // reader is destroyed.
   void close();
 
+  // To be called before memory is taken for records of any length: of those longer than
+  // kDefaultMaxRecordBytes of which the file has only a part (a sparse file: the rest takes no
+  // place on the disk), whether their checksums are right all the same, whatever `check_data` says.
+  // Memory: 1 MiB. Errors: CorruptError, IoError, with the place; OutOfRangeError; StateError.
+  void require_held(std::span<const uint64_t> indices) const;
+
   // Memory of its own for a record, which is used again when its last owner lets go
   // (storage/read_memory.h), fit for direct reads where those are wanted. Errors: OutOfRangeError;
   // bad_alloc.
@@ -74,7 +80,7 @@ class FileReader {
   // `indices` that failed, with path, record and offset: CorruptError, TruncatedError, IoError;
   // bad_alloc. Nothing is lost or leaked by it, and the reader can be used on.
   void read(std::span<const uint64_t> indices, std::span<const RecordBytes> into) const;
-  // The same, into memory_for each.
+  // The same, into memory_for each. Errors: also those of require_held.
   std::vector<RecordBytes> read(std::span<const uint64_t> indices) const;
 
   // Reads everything, whatever `check_data` says, and reports each record that cannot be read or

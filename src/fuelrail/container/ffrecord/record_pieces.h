@@ -9,6 +9,10 @@
 
 namespace fuelrail::ffrecord {
 
+// Whether some of these bytes were never written, and take no place on the disk: they read as
+// zeros. False where the source cannot tell. Errors: none.
+bool has_hole(const Source& source, uint64_t offset, uint64_t length);
+
 // Threads: one at a time.
 class RecordPieces {
  public:
@@ -16,9 +20,10 @@ class RecordPieces {
   RecordPieces(const Source& source, const RecordTable& table, uint64_t i)
       : source_(source), table_(table), record_(i) {}
 
-  // Reads on, into `buffer`, which is filled where so much is left. Returns: what was read; empty
-  // when nothing is left and the record's checksum is right. Requires: the buffer is not empty.
-  // Errors, with the place: the source's; CorruptError for a wrong checksum.
+  // Reads on, into `buffer`, which is filled where so much is left; zeros where the file has a
+  // hole. Returns: what was read; empty when nothing is left and the record's checksum is right.
+  // Requires: the buffer is not empty. Errors, with the place: the source's; CorruptError for a
+  // wrong checksum.
   Bytes next(MutableBytes buffer);
 
  private:
