@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
@@ -31,6 +32,9 @@ struct DecodeJob {
   // Columns to both sides of output's rows, the caller's memory too, that may be overwritten with
   // anything: a region that is wider than the box is then decoded in place, not copied. 0: none.
   int64_t margin = 0;
+  // Ends the decoding soon, by a StateError. Asked between rows, of a JPEG also between the rows of
+  // its scans; WebP, a run-length encoded BMP, and a strip or tile of a TIFF are decoded in one go.
+  std::stop_token stop{};
   std::exception_ptr error{};  // out: why there are no pixels; null on success
   uint32_t tolerated = 0;      // out: oddities that were passed over, as said below
 };

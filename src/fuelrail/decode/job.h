@@ -30,6 +30,12 @@ inline void require_valid(const DecodeJob& job) {
   }
 }
 
+// Errors: StateError once the pixels are not wanted any more.
+inline void go_on(const DecodeJob& job) {
+  if (job.stop.stop_requested())
+    throw StateError("the decoding was stopped", {.remedy = "Decode the image anew"});
+}
+
 // Calls decode_one(job) for each, and keeps what it throws in the job.
 template <typename DecodeOne>
 void decode_each(std::span<DecodeJob> jobs, DecodeOne decode_one) {

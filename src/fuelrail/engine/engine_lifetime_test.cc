@@ -108,6 +108,47 @@ TEST(EngineLifetime, stop_ends_a_next_that_waits_in_another_thread) {
   consumer.join();
 }
 
+// Works on the first epoch's records until they are not wanted any more.
+class Endless final : public Worker {
+ public:
+  explicit Endless(Gate& begun) : begun_(begun) {}
+  void process(std::span<Task> tasks) override {
+    write_each(tasks, [this](Task& task) {
+      if (task.entry.epoch > 0) return;
+      begun_.open();
+      while (!task.stop.stop_requested()) std::this_thread::yield();
+      throw StateError("the row is not wanted any more");
+    });
+  }
+
+ private:
+  Gate& begun_;
+};
+
+TEST(EngineLifetime, stop_tells_workers_that_their_rows_are_not_wanted) {
+  Gate begun;
+  Rig rig;
+  const auto engine = rig.make([&] { return std::make_unique<Endless>(begun); });
+  engine->next(std::chrono::milliseconds(0));
+  begun.pass();
+  engine->stop();
+  expect_no_engine_threads();
+}
+
+TEST(EngineLifetime, restart_tells_workers_that_their_rows_are_not_wanted) {
+  for (const OnError on_error : {OnError::kRaise, OnError::kSkip}) {
+    Gate begun;
+    Rig rig;
+    rig.policy = {.on_error = on_error, .max_bad = 0};
+    const auto engine = rig.make([&] { return std::make_unique<Endless>(begun); });
+    engine->next(std::chrono::milliseconds(0));
+    begun.pass();
+    engine->restart(rig.sampler({.epoch = 1}));
+    EXPECT_EQ(engine->next().status, Engine::Status::kBatch);
+    EXPECT_TRUE(engine->bad_records().empty());
+  }
+}
+
 TEST(EngineLifetime, stop_from_several_threads_at_once) {
   for (int round = 0; round < 30; ++round) {
     Rig rig;

@@ -88,6 +88,7 @@ void Pipeline::stop() {
   {
     std::lock_guard lock(mutex_);
     stopped_ = true;
+    unwanted_.request_stop();
     cancel_reads();
   }
   work_.notify_all();
@@ -263,6 +264,7 @@ void Pipeline::restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count)
   if (!started_.load(std::memory_order_relaxed)) return sampler_.swap(sampler);
   next_sampler_.swap(sampler);
   discarding_ = true;
+  unwanted_.request_stop();
   cancel_reads();
   room_.notify_one();
 }

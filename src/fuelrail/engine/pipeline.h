@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -149,6 +150,7 @@ class Pipeline {
   std::unique_ptr<Sampler> next_sampler_;  // while discarding_
   std::exception_ptr failure_;
   size_t idle_workers_ = 0;
+  std::stop_source unwanted_;                // of the rows that workers work on
   size_t running_ = 0;                       // groups that workers work on
   size_t newly_ready_ = 0;                   // rows that became ready since workers were woken
   FetchWait fetch_waits_ = FetchWait::kNot;  // and has not been woken

@@ -95,6 +95,7 @@ void Pipeline::start_over(Lock& lock) {
   skipped_.clear();
   looked_at_.clear();
   look_ahead_->go_on();
+  unwanted_ = {};
   sampler_ = std::move(next_sampler_);
   depth_.begin();
   issuing_ = nullptr;

@@ -111,8 +111,11 @@ void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
     Row& row = job.rows[job.ready[job.next_ready++]];
     if (writable) {
       group.rows.push_back(&row);
-      group.tasks.push_back(
-          {.entry = row.entry, .framed = row.framed(), .batch = &*job.batch, .row = row.index});
+      group.tasks.push_back({.entry = row.entry,
+                             .framed = row.framed(),
+                             .batch = &*job.batch,
+                             .row = row.index,
+                             .stop = unwanted_.get_token()});
     } else {
       finish_row(row, nullptr);
     }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/batch/batch.h"
@@ -21,6 +22,9 @@ struct Task {
   Bytes framed;  // the bytes of container.extent(entry.record)
   const Batch* batch = nullptr;
   size_t row = 0;
+  // Says that the row is not wanted any more: the engine has been stopped or restarted, and waits
+  // for the worker. Whoever works long asks now and then, and gives up with any error.
+  std::stop_token stop{};
   std::exception_ptr error{};  // out: why the row was not written; null on success
   uint32_t tolerated = 0;      // out: oddities that were passed over
 };

@@ -200,7 +200,8 @@ class ImageWorker final : public Worker {
     const int eighths = scale_decoding(info);
     const Box input_box = needed_input(plan_.steps.front());
     const ConstImageView input = decoder_.decode(
-        {.encoded = encoded, .info = info, .box = input_box, .eighths = eighths}, task.tolerated);
+        {.encoded = encoded, .info = info, .box = input_box, .eighths = eighths, .stop = task.stop},
+        task.tolerated);
     const ConstImageView made = runner_.run(plan_, input, input_box);
     writer_.write(made, plan_.flip_horizontal, plan_.flip_vertical,
                   image_row(task, column, made.size()));

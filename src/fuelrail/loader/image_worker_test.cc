@@ -147,6 +147,18 @@ TEST(ImageWorker, an_image_above_the_pixel_limit_is_refused) {
   EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("100"));
 }
 
+// As loaders give it to their workers.
+TEST(ImageWorker, a_row_that_is_not_wanted_any_more_is_not_decoded) {
+  const auto set = make_image_set("memory://worker/stop.rec", 2);
+  Rows rows(*set.container, training_options(), 2);
+  std::stop_source unwanted;
+  unwanted.request_stop();
+  rows.tasks()[0].stop = unwanted.get_token();
+  image_worker_factory(set.container, training_options())()->process(rows.tasks());
+  EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("stopped"));
+  EXPECT_EQ(rows.tasks()[1].error, nullptr);
+}
+
 TEST(ImageWorker, images_are_not_decoded_when_nobody_asks_for_them) {
   const auto set = make_image_set("memory://worker/labels.rec", 2, /*broken=*/1);
   LoaderOptions options = training_options();

@@ -15,7 +15,8 @@ ConstImageView UprightDecoder::decode(const UprightJob& job, uint32_t& tolerated
                    .box = box,
                    .output = stored_.resize(box.size(), margin, job.channels),
                    .eighths = job.eighths,
-                   .margin = margin};
+                   .margin = margin,
+                   .stop = job.stop};
   decoder_->decode({&stored, 1});  // one at a time: its pixels stay in the cache for what follows
   tolerated += stored.tolerated;
   if (stored.error) std::rethrow_exception(stored.error);

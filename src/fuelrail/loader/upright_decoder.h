@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
@@ -19,7 +20,8 @@ struct UprightJob {
   ImageInfo info;  // of `encoded`; an orientation of 1 leaves the pixels as they are stored
   Box box;         // of the image turned upright, at its eighths; inside it, not empty
   int64_t channels = PixelBuffer::kChannels;  // 1, 3 or 4
-  int eighths = 8;  // as DecodeJob's. Requires: 8, unless info.orientation is 1
+  int eighths = 8;         // as DecodeJob's. Requires: 8, unless info.orientation is 1
+  std::stop_token stop{};  // as DecodeJob's
 };
 
 // Keeps its memory between images. Threads: one.

@@ -135,7 +135,11 @@ class RecordWorker final : public Worker {
 
   // The pixels of a box of the upright image.
   ConstImageView decode(Task& task, const ImageInfo& info, Box box) {
-    return decoder_.decode({sample_.fields[0].bytes, info, box, options_.data_shape.channels},
+    return decoder_.decode({.encoded = sample_.fields[0].bytes,
+                            .info = info,
+                            .box = box,
+                            .channels = options_.data_shape.channels,
+                            .stop = task.stop},
                            task.tolerated);
   }
 

@@ -226,6 +226,21 @@ TEST_P(DecoderConformance, an_old_error_is_forgotten) {
   EXPECT_EQ(job.job.tolerated, 0u);
 }
 
+TEST_P(DecoderConformance, a_job_whose_pixels_are_not_wanted_any_more_ends) {
+  std::stop_source unwanted;
+  unwanted.request_stop();
+  for (const GoldenImage& image : few_images()) {
+    SCOPED_TRACE(image.name);
+    CropJob job(image.bytes(), probe(image.bytes()), whole(image.stored));
+    job.job.stop = unwanted.get_token();
+    job.decode_with(*decoder_);
+    EXPECT_TRUE(job.failed_with<StateError>()) << job.error();
+    job.job.stop = {};
+    job.decode_with(*decoder_);
+    EXPECT_EQ(job.error(), "");
+  }
+}
+
 TEST_P(DecoderConformance, no_jobs_are_no_work) { decoder_->decode({}); }
 
 TEST_P(DecoderConformance, a_box_that_is_empty_or_outside_is_refused) {

@@ -125,6 +125,7 @@ void read_rows(const BmpHeader& header, const DecodeJob& job) {
   const Palette palette(job.encoded, header);
   require_rows(header, job);
   for (int64_t y = 0; y < job.box.height; ++y) {
+    go_on(job);
     const std::byte* row = job.encoded.data() + place_of_row(header, job.box.top + y);
     uint8_t* to = job.output.row(y);
     if (header.bits > 8) {
@@ -225,6 +226,7 @@ class BmpDecoder final : public Decoder {
   }
 
   void read_runs(const BmpHeader& header, const DecodeJob& job) {
+    go_on(job);
     const Palette palette(job.encoded, header);
     RunLengths(job.encoded, header, indices_).unpack();
     for (int64_t y = 0; y < job.box.height; ++y) {

@@ -116,9 +116,11 @@ void skip_input(j_decompress_ptr codec, long count) {
   source.bytes_in_buffer -= static_cast<size_t>(count);
 }
 
-void limit_scans(j_common_ptr codec) {
+// Called at each row of iMCUs of each scan, and for each call that asks for rows.
+void watch(j_common_ptr codec) {
   const auto* decompress = reinterpret_cast<j_decompress_ptr>(codec);
   if (decompress->input_scan_number > kMaxScans) ERREXIT(codec, JERR_BAD_PROGRESSION);
+  if (session_of(codec).job->stop.stop_requested()) fail(codec);
 }
 
 // --- Steps between the caller's code and libjpeg's ---
@@ -172,7 +174,7 @@ void start(Session& session) {
                           : session.job->output.channels == 1 ? JCS_GRAYSCALE
                                                               : JCS_RGB;
   const bool many_scans = jpeg_has_multiple_scans(&codec) != FALSE;
-  if (many_scans) codec.progress = &session.progress;
+  codec.progress = &session.progress;
   jpeg_start_decompress(&codec);  // reads all of a JPEG with many scans
   if (!many_scans) return;
 
@@ -253,6 +255,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
 
 // Throws what libjpeg reported last.
 [[noreturn]] void throw_failure(Session& session) {
+  go_on(*session.job);
   const int code = session.errors.msg_code;
   const size_t size = session.job->encoded.size();
   const size_t at = session.ended ? size : size - session.source.bytes_in_buffer;
@@ -304,7 +307,7 @@ class JpegDecoder final : public Decoder {
     session.source.skip_input_data = skip_input;
     session.source.resync_to_restart = jpeg_resync_to_restart;
     session.source.term_source = end_source;
-    session.progress.progress_monitor = limit_scans;
+    session.progress.progress_monitor = watch;
     session.codec.client_data = session_.get();
   }
 

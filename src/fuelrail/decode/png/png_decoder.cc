@@ -225,6 +225,7 @@ class PngDecoder final : public Decoder {
         taken == Taken::kAsIs && !interlaced && job.box.width == job.info.stored.width;
     uint8_t* const scratch = scratch_.take(row_bytes);
     for (;;) {
+      go_on(job);
       spng_row_info row{};
       check(spng_get_row_info(png, &row));
       const int64_t y = row.row_num;

@@ -358,6 +358,7 @@ class TiffDecoder final : public Decoder {
     const auto [height, width] = blocks.size;
     for (int64_t i = job.box.top / height; i * height < job.box.bottom(); ++i) {
       for (int64_t j = job.box.left / width; j * width < job.box.right(); ++j) {
+        go_on(job);
         read_block(file, layout, blocks, i, j, job);
       }
     }

@@ -95,6 +95,7 @@ class WebpDecoder final : public Decoder {
       throw InvalidArgumentError("the job's image info is not that of its WebP");
     }
     if (job.output.channels == 4 && job.info.channels != 4) refuse_alpha();
+    go_on(job);
     const WebpFrame frame = first_frame(job.encoded, job.info);
     const Box seen = intersection(job.box, frame.place);
     if (seen != job.box) clear(job.output);  // an animation's canvas shows where the frame is not
