@@ -16,6 +16,7 @@ struct ImageInfo {
   ImageFormat format = ImageFormat::kJpeg;
   Size stored;       // as the pixels are stored
   int channels = 0;  // as stored: 1 grey, 2 grey + alpha, 3 colour or palette, 4 CMYK or with alpha
+  bool alpha = false;  // some pixels may let a background through
   int bits = 8;        // of a sample, as stored; pixels have 8, the upper ones where these are more
   bool grey_palette = false;  // a BMP whose palette has greys alone: OpenCV takes it for grey
   // EXIF tag 0x0112, 1 to 8; 1 where there is none or it is not valid. As in Pillow, an XMP

@@ -193,6 +193,19 @@ TEST(Probe, more_than_8_bits_a_channel_are_told) {
   EXPECT_EQ(bits("grey.jpg"), 8);
 }
 
+TEST(Probe, alpha_is_told) {
+  const auto has = [](const std::string& name, std::string_view word) {
+    return name.find(word) != std::string::npos;
+  };
+  for (const testing::GoldenImage& image : testing::golden_images()) {
+    const std::string& name = image.name;
+    if (name.ends_with(".tif") && libtiff_version().empty()) continue;
+    const bool alpha = has(name, "alpha") || has(name, "rgba") || has(name, "trns") ||
+                       has(name, "associated") || name == "animated.webp";
+    EXPECT_EQ(probe(image.bytes()).alpha, alpha && !has(name, "unsaid")) << name;
+  }
+}
+
 TEST(Probe, a_palette_of_greys_is_told) {
   const auto grey = [](const char* name) { return probe(golden_image(name).bytes()).grey_palette; };
   EXPECT_TRUE(grey("grey8.bmp"));

@@ -9,6 +9,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/probe.h"
+#include "fuelrail/loader/loss_warnings.h"
 #include "fuelrail/loader/upright_decoder.h"
 #include "fuelrail/transform/pixel_buffer.h"
 #include "fuelrail/transform/plan.h"
@@ -107,9 +108,11 @@ void refuse_transforms_of_bytes(const Schema& schema, const LoaderOptions& optio
 // Writes one column of one row; the image's is the only one that costs anything.
 class ImageWorker final : public Worker {
  public:
-  ImageWorker(std::shared_ptr<const Container> container, const LoaderOptions& options)
+  ImageWorker(std::shared_ptr<const Container> container, const LoaderOptions& options,
+              std::shared_ptr<LossWarnings> losses)
       : container_(std::move(container)),
         options_(options),
+        losses_(std::move(losses)),
         writer_({options.dtype, options.layout, normalization(options.transforms)}) {
     for (const std::string& name : options_.fields) {
       fillings_.push_back(filling_of(name, container_->schema()));
@@ -193,6 +196,7 @@ class ImageWorker final : public Worker {
   // Encoded bytes -> plan -> the pixels that it needs -> what it says -> the row.
   void write_image(Task& task, Bytes encoded, size_t column) {
     ImageInfo info = probe(encoded, options_.max_pixels);
+    losses_->look_at(info, *container_, task.entry.record);
     if (options_.orientation == Orientation::kIgnore) info.orientation = 1;
     const Philox random(options_.seed, task.entry.epoch, task.entry.position);
     resolve(options_.transforms, info.oriented(), random, plan_);
@@ -227,6 +231,7 @@ class ImageWorker final : public Worker {
 
   const std::shared_ptr<const Container> container_;
   const LoaderOptions options_;
+  const std::shared_ptr<LossWarnings> losses_;
   const PixelWriter writer_;
   UprightDecoder decoder_;
   std::vector<Filling> fillings_;  // of the columns
@@ -254,8 +259,9 @@ std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOp
 
 WorkerFactory image_worker_factory(std::shared_ptr<const Container> container,
                                    const LoaderOptions& options) {
-  return [container = std::move(container), options] {
-    return std::make_unique<ImageWorker>(container, options);
+  return [container = std::move(container), options,
+          losses = std::make_shared<LossWarnings>(options.warn)] {
+    return std::make_unique<ImageWorker>(container, options, losses);
   };
 }
 

@@ -7,6 +7,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
+#include "fuelrail/testing/golden_images.h"
 #include "fuelrail/testing/image_set.h"
 #include "fuelrail/testing/memory_container.h"
 #include "fuelrail/testing/worker_conformance.h"
@@ -157,6 +158,30 @@ TEST(ImageWorker, a_row_that_is_not_wanted_any_more_is_not_decoded) {
   image_worker_factory(set.container, training_options())()->process(rows.tasks());
   EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("stopped"));
   EXPECT_EQ(rows.tasks()[1].error, nullptr);
+}
+
+TEST(ImageWorker, the_first_image_that_loses_bits_and_the_first_that_loses_alpha_are_told) {
+  std::vector<MemoryContainer::Record> records;
+  for (const char* name : {"rgb8.png", "grey16_interlaced.png", "rgba16.png", "rgba8.png"}) {
+    records.push_back({.fields = {testing::golden_image(name).encoded}, .id = 0});
+  }
+  const auto container = std::make_shared<MemoryContainer>(
+      "memory://lossy", Schema{{{.name = "image", .kind = FieldKind::kImage}}}, records);
+  LoaderOptions options = training_options();
+  options.fields = {"image"};
+  std::vector<std::string> told;
+  options.warn = [&](const std::string& text) { told.push_back(text); };
+  const WorkerFactory make = image_worker_factory(container, options);
+  for (int worker = 0; worker < 2; ++worker) {
+    Rows rows(*container, options, records.size());
+    make()->process(rows.tasks());
+    for (const Task& task : rows.tasks()) EXPECT_EQ(task.error, nullptr);
+  }
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_THAT(told[0], HasSubstr("memory://lossy: record 1, offset "));
+  EXPECT_THAT(told[0], HasSubstr("16 bits a channel, of which the upper 8 are kept"));
+  EXPECT_THAT(told[1], HasSubstr("memory://lossy: record 2, offset "));
+  EXPECT_THAT(told[1], HasSubstr("alpha, which is dropped"));
 }
 
 TEST(ImageWorker, images_are_not_decoded_when_nobody_asks_for_them) {

@@ -64,7 +64,9 @@ struct LoaderOptions {
   // Past the page cache, where the file system permits it, of files that are held open: a folder's
   // are not.
   bool direct_reads = false;
-  std::function<void(const std::string&)> warn{};  // EngineOptions::warn
+  // EngineOptions::warn; also told once each, by a worker's thread, of the first image that loses
+  // bits and of the first that loses alpha.
+  std::function<void(const std::string&)> warn{};
 };
 
 }  // namespace fuelrail

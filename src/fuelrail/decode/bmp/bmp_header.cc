@@ -174,7 +174,8 @@ ImageInfo probe_bmp(Bytes encoded) {
   ImageInfo info;
   info.format = ImageFormat::kBmp;
   info.stored = header.size;
-  info.channels = header.channels[3].most != 0 ? 4 : 3;
+  info.alpha = header.channels[3].most != 0;
+  info.channels = info.alpha ? 4 : 3;
   info.grey_palette = has_grey_palette(encoded, header);
   return info;
 }

@@ -69,6 +69,7 @@ void read_header(Bytes header, ImageInfo& info) {
   const auto colour_type = std::to_integer<uint8_t>(header[9]);
   info.stored = {height, width};
   info.channels = channels_of(colour_type, bit_depth);
+  info.alpha = info.channels == 2 || info.channels == 4;
   info.bits = bit_depth;
   if (info.channels == 0) {
     throw DecodeError(
@@ -110,6 +111,7 @@ ImageInfo probe_png(Bytes encoded) {
   Bytes exif, xmp;
   while (const auto chunk = next_chunk(encoded, at)) {
     if (chunk->type == "IEND") break;
+    if (chunk->type == "tRNS") info.alpha = true;
     if (chunk->type == "eXIf") exif = chunk->payload;
     if (const Bytes packet = chunk->type == "iTXt" ? xmp_of(chunk->payload) : Bytes{};
         !packet.empty()) {

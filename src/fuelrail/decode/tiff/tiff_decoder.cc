@@ -438,6 +438,7 @@ ImageInfo probe_tiff(Bytes encoded) {
   info.format = ImageFormat::kTiff;
   info.stored = layout.size;
   info.channels = layout.channels;
+  info.alpha = layout.alpha;
   info.bits = layout.bits;
   info.orientation = orientation_of(file);
   return info;

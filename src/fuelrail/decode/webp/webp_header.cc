@@ -87,7 +87,8 @@ ImageInfo probe_webp(Bytes encoded) {
   if (features.width <= 0 || features.height <= 0) {
     throw DecodeError("the WebP declares a size of zero");
   }
-  info.channels = features.has_alpha ? 4 : 3;
+  info.alpha = features.has_alpha != 0;
+  info.channels = info.alpha ? 4 : 3;
   info.orientation = orientation_of(encoded);
   return info;
 }
