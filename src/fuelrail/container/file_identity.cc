@@ -9,23 +9,27 @@ namespace fuelrail {
 namespace {
 
 template <typename Read>
-FileIdentity identity_of(uint64_t size, const Read& read) {
-  std::vector<std::byte> piece(std::min<uint64_t>(size, kIdentityBytes));
-  read(0, MutableBytes(piece));
-  const uint32_t first = crc32(piece);
-  read(size - piece.size(), MutableBytes(piece));
-  return {.size_bytes = size, .first_crc = first, .last_crc = crc32(piece)};
+FileIdentity identity_by(uint64_t size, const Read& read) {
+  std::vector<std::byte> first(std::min<uint64_t>(size, kIdentityBytes));
+  std::vector<std::byte> last(first.size());
+  read(0, MutableBytes(first));
+  read(size - last.size(), MutableBytes(last));
+  return identity_of_ends(size, first, last);
 }
 
 }  // namespace
 
+FileIdentity identity_of_ends(uint64_t size_bytes, Bytes first, Bytes last) {
+  return {.size_bytes = size_bytes, .first_crc = crc32(first), .last_crc = crc32(last)};
+}
+
 FileIdentity identify(const Source& data) {
-  return identity_of(data.size_bytes(),
+  return identity_by(data.size_bytes(),
                      [&](uint64_t offset, MutableBytes into) { data.read(offset, into); });
 }
 
 FileIdentity identify(Sink& data) {
-  return identity_of(data.position(),
+  return identity_by(data.position(),
                      [&](uint64_t offset, MutableBytes into) { data.read_back(offset, into); });
 }
 

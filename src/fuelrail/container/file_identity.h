@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fuelrail/base/bytes.h"
 #include "fuelrail/storage/sink.h"
 #include "fuelrail/storage/source.h"
 
@@ -18,6 +19,9 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 FileIdentity identify(const Source& data);
+
+// The same of a file of this size, of which these are the first and the last 4 KiB (or all of it).
+FileIdentity identity_of_ends(uint64_t size_bytes, Bytes first, Bytes last);
 
 // The same of a file that is being written, so that its sidecar can be written before it has a
 // name. Errors: the sink's.

@@ -18,9 +18,9 @@ using namespace frx;
 
 namespace {
 
-// What is read first: all of a small sidecar, the directory of any.
-constexpr uint64_t kHeadReadBytes = uint64_t{256} << 10;
-static_assert(kHeadReadBytes >= kHeaderBytes + uint64_t{kMaxSections} * kDirectoryEntryBytes);
+// What is read first has the directory.
+static_assert(Sidecar::kHeadReadBytes >=
+              kHeaderBytes + uint64_t{kMaxSections} * kDirectoryEntryBytes);
 
 // Of what is in memory from the opening on: small sections, and the checksums of blocks.
 constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
@@ -47,9 +47,12 @@ struct PlacedSection {
 // The bytes of the file that are needed at opening: all but those of blocks.
 class Sidecar::File {
  public:
-  explicit File(std::shared_ptr<const Source> source) : source_(std::move(source)) {
-    std::vector<std::byte> head(std::min(source_->size_bytes(), kHeadReadBytes));
-    source_->read(0, head);
+  File(std::shared_ptr<const Source> source, std::vector<std::byte> head)
+      : source_(std::move(source)) {
+    if (head.empty()) {
+      head.resize(std::min(source_->size_bytes(), kHeadReadBytes));
+      source_->read(0, head);
+    }
     pieces_.push_back({0, std::move(head)});
   }
 
@@ -113,9 +116,10 @@ class Sidecar::File {
   uint64_t wanted_bytes_ = 0;
 };
 
-std::unique_ptr<Sidecar> Sidecar::open(std::shared_ptr<const Source> file) {
+std::unique_ptr<Sidecar> Sidecar::open(std::shared_ptr<const Source> file,
+                                       std::vector<std::byte> head) {
   std::unique_ptr<Sidecar> sidecar(new Sidecar(file->uri()));
-  File reading(std::move(file));
+  File reading(std::move(file), std::move(head));
   sidecar->read_header(reading);
   sidecar->read_sections(reading);
   sidecar->read_meta();
@@ -233,6 +237,11 @@ void Sidecar::read_sections(File& file) {
     const bool blocks = section.header.block_bytes != 0;
     const uint64_t data_end = section.begin + section.header.size;
     file.want(end, blocks ? section.begin : data_end);
+    if (blocks && section.header.type == kRecordsSection) {
+      for (const auto& [from, to] : SidecarSection::ends_of(section.header)) {
+        file.want(section.begin + from, section.begin + to);
+      }
+    }
     if (blocks) file.want(data_end, section.end);
     end = section.end;
     placed.push_back(section);
@@ -257,6 +266,11 @@ void Sidecar::read_sections(File& file) {
     sections_.emplace_back(section.header, file.source(), section.begin,
                            file.bytes(section.crcs_begin, section.end - section.crcs_begin),
                            &may_keep_);
+    if (type != kRecordsSection) continue;
+    for (const SidecarSection::Range& range : SidecarSection::ends_of(section.header)) {
+      sections_.back().keep(range,
+                            file.bytes(section.begin + range.begin, range.end - range.begin));
+    }
   }
 }
 

@@ -71,9 +71,13 @@ class Sidecar {
  public:
   // Checks the header and the directory, every section's bounds, and the checksums of sections
   // without blocks (those up to 1 MiB); blocks of larger ones are checked as they are used. Takes
-  // one read where the file is small or has no blocks, else a second, of several pieces at once.
+  // one read where the file is small, else a second round, of several at once, after which the
+  // first and the last record are known. `head`: the first read, where it was made already: the
+  // first kHeadReadBytes of the file, or all of it.
   // Errors: CorruptError, TruncatedError, UnsupportedError (a newer major version); the source's.
-  static std::unique_ptr<Sidecar> open(std::shared_ptr<const Source> file);
+  static constexpr uint64_t kHeadReadBytes = uint64_t{256} << 10;
+  static std::unique_ptr<Sidecar> open(std::shared_ptr<const Source> file,
+                                       std::vector<std::byte> head = {});
   Sidecar(const Sidecar&) = delete;
   Sidecar& operator=(const Sidecar&) = delete;
 

@@ -27,6 +27,10 @@ namespace {
 // A table is used here and there; on slow storage a read takes as long for this as for a block.
 constexpr uint64_t kStretchBytes = uint64_t{256} << 10;
 
+uint64_t stretch_bytes(const SidecarSection::Header& header) {
+  return std::max<uint64_t>(kStretchBytes / header.block_bytes, 1) * header.block_bytes;
+}
+
 void check_section_crc(Bytes data, uint32_t expected, const std::string& what,
                        const std::string& uri) {
   const uint32_t found = crc32(data);
@@ -66,23 +70,41 @@ SidecarSection::~SidecarSection() {
   for (uint64_t i = 0; i < stretches(); ++i) delete[] kept_[i].load(std::memory_order_relaxed);
 }
 
-uint64_t SidecarSection::stretch_bytes() const {
-  return std::max<uint64_t>(kStretchBytes / header_.block_bytes, 1) * header_.block_bytes;
+uint64_t SidecarSection::stretches() const {
+  return (header_.size + stretch_bytes(header_) - 1) / stretch_bytes(header_);
 }
 
-uint64_t SidecarSection::stretches() const {
-  return (header_.size + stretch_bytes() - 1) / stretch_bytes();
+std::array<SidecarSection::Range, 2> SidecarSection::ends_of(const Header& header) {
+  const uint64_t bytes = stretch_bytes(header);
+  const uint64_t last = header.size == 0 ? 0 : (header.size - 1) / bytes * bytes;
+  return {Range{0, std::min(bytes, last)}, Range{last, header.size}};
+}
+
+void SidecarSection::keep(const Range& range, Bytes bytes) {
+  if (bytes.empty() || left_->load(std::memory_order_relaxed) < std::ssize(bytes)) return;
+  try {
+    check_blocks(range.begin / header_.block_bytes, bytes);
+  } catch (const CorruptError&) {
+    return;
+  }
+  auto memory = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
+  std::memcpy(memory.get(), bytes.data(), bytes.size());
+  keep_memory(range.begin / stretch_bytes(header_), std::move(memory));
 }
 
 // Fills `into` with the blocks from `first` on. Requires: it ends with a block.
 void SidecarSection::read_blocks(uint64_t first, MutableBytes into) const {
   file_->read(offset_ + first * header_.block_bytes, into);
-  for (uint64_t block = first; !into.empty(); ++block) {
-    const Bytes bytes = into.first(std::min<size_t>(header_.block_bytes, into.size()));
-    check_section_crc(bytes, load_le<uint32_t>(block_crcs_.data() + block * kChecksumBytes),
+  check_blocks(first, into);
+}
+
+void SidecarSection::check_blocks(uint64_t first, Bytes bytes) const {
+  for (uint64_t block = first; !bytes.empty(); ++block) {
+    const Bytes one = bytes.first(std::min<size_t>(header_.block_bytes, bytes.size()));
+    check_section_crc(one, load_le<uint32_t>(block_crcs_.data() + block * kChecksumBytes),
                       fmt::format("block {} of section {}", block, name_of_section(header_.type)),
                       uri_);
-    into = into.subspan(bytes.size());
+    bytes = bytes.subspan(one.size());
   }
 }
 
@@ -93,8 +115,8 @@ const std::byte* SidecarSection::stretch(uint64_t number) const {
 }
 
 const std::byte* SidecarSection::keep_stretch(uint64_t number) const {
-  const uint64_t begin = number * stretch_bytes();
-  const auto bytes = static_cast<int64_t>(std::min(stretch_bytes(), header_.size - begin));
+  const uint64_t begin = number * stretch_bytes(header_);
+  const auto bytes = static_cast<int64_t>(std::min(stretch_bytes(header_), header_.size - begin));
   if (left_->load(std::memory_order_relaxed) < bytes) return nullptr;
   auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(bytes));
   try {
@@ -104,11 +126,18 @@ const std::byte* SidecarSection::keep_stretch(uint64_t number) const {
   } catch (const TruncatedError&) {
     return nullptr;
   }
+  return keep_memory(number, std::move(memory));
+}
+
+const std::byte* SidecarSection::keep_memory(uint64_t number,
+                                             std::unique_ptr<std::byte[]> memory) const {
   const std::byte* other = nullptr;  // that another thread has kept meanwhile
   if (!kept_[number].compare_exchange_strong(other, memory.get(), std::memory_order_acq_rel)) {
     return other;
   }
-  left_->fetch_sub(bytes, std::memory_order_relaxed);
+  const uint64_t begin = number * stretch_bytes(header_);
+  const uint64_t bytes = std::min(stretch_bytes(header_), header_.size - begin);
+  left_->fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   return memory.release();
 }
 
@@ -135,9 +164,9 @@ void SidecarSection::read(uint64_t offset, MutableBytes into) const {
     return;
   }
   while (!into.empty()) {
-    const uint64_t number = offset / stretch_bytes();
-    const uint64_t within = offset - number * stretch_bytes();
-    const auto part = into.first(std::min<uint64_t>(into.size(), stretch_bytes() - within));
+    const uint64_t number = offset / stretch_bytes(header_);
+    const uint64_t within = offset - number * stretch_bytes(header_);
+    const auto part = into.first(std::min<uint64_t>(into.size(), stretch_bytes(header_) - within));
     if (const std::byte* const bytes = stretch(number)) {
       std::memcpy(part.data(), bytes + within, part.size());
     } else {
@@ -156,9 +185,9 @@ std::vector<std::byte> SidecarSection::all() const {
 
 void SidecarSection::verify() const {
   if (header_.block_bytes == 0) return;
-  std::vector<std::byte> memory(std::min(stretch_bytes(), header_.size));
-  for (uint64_t begin = 0; begin < header_.size; begin += stretch_bytes()) {
-    const uint64_t bytes = std::min(stretch_bytes(), header_.size - begin);
+  std::vector<std::byte> memory(std::min(stretch_bytes(header_), header_.size));
+  for (uint64_t begin = 0; begin < header_.size; begin += stretch_bytes(header_)) {
+    const uint64_t bytes = std::min(stretch_bytes(header_), header_.size - begin);
     read_blocks(begin / header_.block_bytes, MutableBytes(memory).first(bytes));
   }
 }

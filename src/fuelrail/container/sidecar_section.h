@@ -6,6 +6,7 @@
 // again at each use.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,17 @@ class SidecarSection {
   SidecarSection(const Header& header, std::shared_ptr<const Source> file, uint64_t offset,
                  std::vector<std::byte> block_crcs, std::atomic<int64_t>* left);
 
+  // Where the first and the last blocks lie that are read together, for whoever reads them at
+  // opening. Requires: blocks.
+  struct Range {
+    uint64_t begin = 0;  // in the data
+    uint64_t end = 0;
+  };
+  static std::array<Range, 2> ends_of(const Header& header);
+
+  // Keeps what was read of such a range, if it is right; what is not is found when it is used.
+  void keep(const Range& range, Bytes bytes);
+
   SidecarSection(SidecarSection&&) = default;
   ~SidecarSection();
 
@@ -67,11 +79,12 @@ class SidecarSection {
   // Blocks that are read, and kept, together.
   using Stretches = std::unique_ptr<std::atomic<const std::byte*>[]>;
 
-  uint64_t stretch_bytes() const;
   uint64_t stretches() const;
   const std::byte* stretch(uint64_t number) const;
   const std::byte* keep_stretch(uint64_t number) const;
   void read_blocks(uint64_t first, MutableBytes into) const;
+  void check_blocks(uint64_t first, Bytes bytes) const;
+  const std::byte* keep_memory(uint64_t number, std::unique_ptr<std::byte[]> memory) const;
   void copy_from_blocks(uint64_t offset, MutableBytes into) const;
 
   Header header_;

@@ -13,10 +13,12 @@
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/storage/memory/memory_sink.h"
+#include "fuelrail/storage/read_batch.h"
 
 namespace fuelrail {
 namespace {
 
+constexpr uint64_t kDataHeadBytes = uint64_t{64} << 10;  // the table of 5,000 records of a .ffr
 constexpr size_t kMaxCacheStemBytes = 100;
 constexpr int kMaxAttempts = 8;  // to publish in one place, others coming and going
 
@@ -118,17 +120,52 @@ std::optional<std::string> sidecar_cache_directory() {
 
 SidecarStore::SidecarStore(std::shared_ptr<const Source> data,
                            std::function<void(const std::string&)> warn, Replaced replaced)
-    : data_(std::move(data)),
-      data_uri_(data_->uri()),
-      identity_(identify(*data_)),
-      warn_(std::move(warn)),
-      replaced_(replaced) {
+    : data_(std::move(data)), data_uri_(data_->uri()), warn_(std::move(warn)), replaced_(replaced) {
   beside_.location = {SidecarPlace::kBeside, sidecar_uri(data_uri_)};
+  read_first();
   if (const auto directory = sidecar_cache_directory()) {
     cache_ = Candidate{};
     cache_->location = {SidecarPlace::kCache,
                         join_uri(*directory, cache_name(data_uri_, identity_))};
   }
+}
+
+// What is there beside the data file is opened, and its beginning read together with both ends of
+// that. What cannot be is left for `try_open` to find out.
+void SidecarStore::read_first() {
+  for (const std::string& uri : {beside_.location.uri, next_uri(beside_.location.uri)}) {
+    try {
+      FileSystem& files = file_system_for(uri);
+      if (files.stat(uri)) read_beside_.push_back({uri, files.open(uri)});
+    } catch (const Error&) {
+    }
+  }
+  const uint64_t size = data_->size_bytes();
+  head_.resize(std::min(size, kDataHeadBytes));
+  std::vector<std::byte> last(std::min(size, kIdentityBytes));
+  std::vector<ReadRequest> requests{
+      {.source = data_.get(), .into = head_},
+      {.source = data_.get(), .offset = size - last.size(), .into = last}};
+  for (Beside& beside : read_beside_) {
+    beside.head.resize(std::min(beside.source->size_bytes(), Sidecar::kHeadReadBytes));
+    requests.push_back(
+        {.source = beside.source.get(), .into = beside.head, .tag = requests.size()});
+  }
+  for (const Completion& failed : read_at_once(requests)) {
+    if (failed.tag == 0) std::rethrow_exception(failed.error);
+    read_beside_[failed.tag - 2].source = nullptr;
+  }
+  std::erase_if(read_beside_, [](const Beside& beside) { return beside.source == nullptr; });
+  identity_ = identity_of_ends(size, Bytes(head_).first(last.size()), last);
+}
+
+// What `read_first` has begun to read is used once: a second look is another look.
+std::shared_ptr<const Sidecar> SidecarStore::open_sidecar(const std::string& uri) {
+  const auto begun = std::ranges::find(read_beside_, uri, &Beside::uri);
+  if (begun == read_beside_.end()) return Sidecar::open(file_system_for(uri).open(uri));
+  Beside beside = std::move(*begun);
+  read_beside_.erase(begun);
+  return Sidecar::open(std::move(beside.source), std::move(beside.head));
 }
 
 // What was seen beside the file: why X.frx is not used (empty where there is none), and sidecars of
@@ -230,11 +267,10 @@ std::optional<StoredSidecar> SidecarStore::find_in_cache() {
 }
 
 // Null where there is none to use; `look` says why, where there is one.
-std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri, Look& look) const {
+std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri, Look& look) {
   try {
-    FileSystem& files = file_system_for(uri);
-    if (!files.stat(uri)) return nullptr;
-    std::shared_ptr<const Sidecar> sidecar = Sidecar::open(files.open(uri));
+    if (!file_system_for(uri).stat(uri)) return nullptr;
+    const std::shared_ptr<const Sidecar> sidecar = open_sidecar(uri);
     if (sidecar->identity() != identity_) {
       StoredSidecar& other = look.others.emplace_back();
       other.sidecar = sidecar;

@@ -95,12 +95,16 @@ class SidecarStore {
  public:
   enum class Replaced : uint8_t { kRefused, kIgnored };
 
-  // `warn` hears of sidecars set aside and places that cannot be written. Reads 8 KiB of `data`.
+  // `warn` hears of sidecars set aside and places that cannot be written. Reads the ends of `data`
+  // and what lies beside it, at once, so that storage is waited for once.
   // `replaced`: what `find` does where the file has been replaced.
   SidecarStore(std::shared_ptr<const Source> data, std::function<void(const std::string&)> warn,
                Replaced replaced = Replaced::kIgnored);
 
   const FileIdentity& identity() const { return identity_; }
+
+  // The beginning of the data file, 64 KiB of it or all, which is read in any case.
+  Bytes head() const { return head_; }
 
   // The file's sidecar, from beside it or else from the cache. Beside it, one belongs to the file,
   // too, whose file was as long or longer, where an end of the file is as it was or
@@ -133,12 +137,20 @@ class SidecarStore {
 
   std::optional<StoredSidecar> find_beside();
   struct Look;  // what was seen beside the file
+  // A file beside the data file, of which the beginning is read with the data file's.
+  struct Beside {
+    std::string uri;
+    std::shared_ptr<const Source> source{};
+    std::vector<std::byte> head{};
+  };
+  void read_first();
+  std::shared_ptr<const Sidecar> open_sidecar(const std::string& uri);
   std::optional<StoredSidecar> look_beside(Look& look);
   std::optional<StoredSidecar> judged(const Look& look, std::string& refused) const;
   bool belongs(const Sidecar& sidecar) const;
   [[noreturn]] void throw_cut(const Sidecar& sidecar) const;
   std::optional<StoredSidecar> find_in_cache();
-  std::shared_ptr<const Sidecar> try_open(const std::string& uri, Look& look) const;
+  std::shared_ptr<const Sidecar> try_open(const std::string& uri, Look& look);
   void set_aside(Candidate& candidate, const std::string& refused);
   void check_still_named() const;
   SidecarLocation own_beside() const;
@@ -154,6 +166,8 @@ class SidecarStore {
   std::shared_ptr<const Source> data_;
   std::string data_uri_;
   FileIdentity identity_;
+  std::vector<std::byte> head_;
+  std::vector<Beside> read_beside_;  // not looked at yet
   std::function<void(const std::string&)> warn_;
   Replaced replaced_;
   Candidate beside_;

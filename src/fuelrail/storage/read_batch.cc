@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/native_thread.h"
 #include "fuelrail/storage/read_queue_pool.h"
 #include "fuelrail/storage/read_run.h"
 
@@ -105,9 +107,55 @@ std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
   return BatchRead(options).read(requests);
 }
 
+namespace {
+
+// Each by a thread of its own, the first by the calling one. Requires: not none.
+void read_by_threads(std::span<const ReadRequest> requests, std::vector<Completion>& failed) {
+  std::vector<std::exception_ptr> errors(requests.size());
+  const auto read = [&](size_t i) {
+    try {
+      requests[i].source->read(requests[i].offset, requests[i].into);
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  threads.reserve(requests.size());
+  for (size_t i = 1; i < requests.size(); ++i) {
+    try {
+      threads.push_back(start_native_thread("fr-open", [&read, i] { read(i); }));
+    } catch (const IoError&) {  // no thread can be started
+      read(i);
+    }
+  }
+  read(0);
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (errors[i]) failed.push_back({requests[i].tag, errors[i]});
+  }
+}
+
+}  // namespace
+
+std::vector<Completion> read_at_once(std::span<const ReadRequest> requests) {
+  constexpr size_t kThreads = 16;
+  std::vector<ReadRequest> slow;
+  for (const ReadRequest& request : requests) {
+    if (!request.source->read_if_cached(request.offset, {&request.into, 1})) {
+      slow.push_back(request);
+    }
+  }
+  std::vector<Completion> failed;
+  for (std::span<const ReadRequest> left = slow; !left.empty();) {
+    const size_t count = std::min(kThreads, left.size());
+    read_by_threads(left.first(count), failed);
+    left = left.subspan(count);
+  }
+  return failed;
+}
+
 void read_all(std::span<const ReadRequest> requests) {
-  if (requests.empty()) return;
-  const std::vector<Completion> failed = read_batch(requests, {});
+  const std::vector<Completion> failed = read_at_once(requests);
   if (!failed.empty()) std::rethrow_exception(failed.front().error);
 }
 

@@ -21,6 +21,11 @@ struct BatchReadOptions {
 std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
                                    const BatchReadOptions& options);
 
+// A few reads at once, as opening a file needs them: what is not in the page cache is read by
+// threads that end with the call, so that who opens a file is left with no thread. `crc` and `room`
+// are not looked at. Returns and threads: as read_batch. Errors: bad_alloc.
+std::vector<Completion> read_at_once(std::span<const ReadRequest> requests);
+
 // The same, of reads that all must succeed. Errors: that of the first which failed.
 void read_all(std::span<const ReadRequest> requests);
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
 #include "fuelrail/storage/read_queue_pool.h"
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/read_queue_conformance.h"
@@ -153,6 +154,27 @@ TEST_F(ReadBatch, a_forked_child_reads_after_its_parent_has) {
             "right");
   const Batch third = batch_of(uncached, file.bytes(), 30, 3);
   EXPECT_TRUE(read_batch(third.requests, {}).empty());
+}
+
+TEST(ReadAtOnce, waits_for_storage_once_and_says_which_reads_failed) {
+  const ReadFile file(50'000);
+  const UncachedSource uncached(file);
+  for (const Source* source : {static_cast<const Source*>(&uncached), &file.source()}) {
+    Batch batch = batch_of(*source, file.bytes(), 40, 3);
+    EXPECT_TRUE(read_at_once(batch.requests).empty());
+    EXPECT_TRUE(holds(batch, file.bytes()));
+    batch.requests[7].offset = 60'000;
+    batch.requests[23].offset = 60'000;
+    std::vector<uint64_t> failed;
+    for (const Completion& completion : read_at_once(batch.requests)) {
+      EXPECT_THROW(std::rethrow_exception(completion.error), TruncatedError);
+      failed.push_back(completion.tag);
+    }
+    std::ranges::sort(failed);
+    EXPECT_EQ(failed, (std::vector<uint64_t>{7, 23}));
+    EXPECT_THROW(read_all(batch.requests), TruncatedError);
+  }
+  EXPECT_TRUE(read_at_once({}).empty());
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ Extent extent_of(const std::shared_ptr<const Source>& source, const RecordTable&
 std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
                                                        const OpenOptions& options) {
   return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
-    RecordTable table = RecordTable::read(*source, true, options.warn);
+    RecordTable table = RecordTable::read(*source, true, options.warn, store.head());
     std::optional<StoredSidecar> sidecar;
     if (table.size() == 0) {  // of which there is nothing to remember
       sidecar = sidecar_in_memory(SidecarWriter(), store.identity());

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/storage/read_batch.h"
 
 namespace fuelrail::ffrecord {
 namespace {
@@ -16,6 +18,9 @@ constexpr uint64_t kCrcBytes = 4;  // the table's own checksum, which does not c
 constexpr uint64_t kCountBytes = 8;
 constexpr uint64_t kOffsetBytes = 8;
 
+constexpr uint64_t kFirstReadBytes = uint64_t{64} << 10;
+constexpr uint64_t kAtOnceBytes = uint64_t{64} << 20;  // of a table that is read in one round
+constexpr size_t kTablePieceBytes = size_t{4} << 20;   // of that, each by a read of its own
 constexpr uint64_t kRecordsAtOnce = (uint64_t{1} << 20) / kOffsetBytes;  // whose offsets are read
 
 constexpr const char* kRestore = "Restore the file, or write it anew";
@@ -123,13 +128,13 @@ void check_crc(const std::string& uri, Bytes bytes, uint32_t expected) {
 }  // namespace
 
 RecordTable RecordTable::read(const Source& source, bool verify,
-                              const std::function<void(const std::string&)>& warn) {
-  return read_below(source, source.size_bytes(), verify, warn);
+                              const std::function<void(const std::string&)>& warn, Bytes head) {
+  return read_below(source, source.size_bytes(), verify, warn, head);
 }
 
 RecordTable RecordTable::read_of_cut_file(const Source& source,
                                           const std::function<void(const std::string&)>& warn) {
-  RecordTable table = read_below(source, kMaxRecordBytes, true, warn);
+  RecordTable table = read_below(source, kMaxRecordBytes, true, warn, {});
   if (table.records_ > 0) {
     table.file_bytes_ = std::max(table.file_bytes_, table.offset(table.records_ - 1));
   }
@@ -137,25 +142,31 @@ RecordTable RecordTable::read_of_cut_file(const Source& source,
 }
 
 RecordTable RecordTable::read_below(const Source& source, uint64_t limit, bool verify,
-                                    const std::function<void(const std::string&)>& warn) {
+                                    const std::function<void(const std::string&)>& warn,
+                                    Bytes head) {
   if (source.size_bytes() < kHeadBytes) throw_too_short(source, kHeadBytes);
+  std::vector<std::byte> own_head;
+  if (head.empty()) {
+    own_head.resize(std::min(source.size_bytes(), kFirstReadBytes));
+    source.read(0, own_head);
+    head = own_head;
+  }
   RecordTable table;
   table.file_bytes_ = source.size_bytes();
-  table.stored_crc_ = read_le<uint32_t>(source, 0);
-  table.records_ = checked_count(source, table.stored_crc_, read_le<int64_t>(source, kCrcBytes));
-  const uint64_t records = table.records_;
-
-  // The last offset first: a count that is believed because the file is sparse allocates nothing.
-  if (records > 0) {
-    check_offset(source, records, records - 1,
-                 read_le<int64_t>(source, place_of_offset(records, records - 1)),
-                 table_bytes(records), limit);
+  table.stored_crc_ = load_le<uint32_t>(head.data());
+  table.records_ =
+      checked_count(source, table.stored_crc_, load_le<int64_t>(head.data() + kCrcBytes));
+  if (table_bytes(table.records_) <= kAtOnceBytes) {
+    table.read_at_once(source, head);
+    if (table.records_ > 0) {  // first: it tells whether the file was cut
+      check_offset(source, table.records_, table.records_ - 1,
+                   static_cast<int64_t>(table.offset(table.records_ - 1)),
+                   table_bytes(table.records_), limit);
+    }
+    table.check_offsets(source, 0, table.records_, limit);
+  } else {
+    table.read_in_turn(source, limit);
   }
-  table.bytes_ = std::make_unique_for_overwrite<std::byte[]>(table.bytes().size());
-  table.read_offsets(source, limit);
-  source.read(kCrcBytes,
-              MutableBytes(table.bytes_.get(),
-                           static_cast<size_t>(place_of_offset(records, 0) - kCrcBytes)));
   if (verify) table.verify(source.uri());
   if (!table.has_checksum() && warn) {
     warn(
@@ -166,20 +177,48 @@ RecordTable RecordTable::read_below(const Source& source, uint64_t limit, bool v
   return table;
 }
 
+// What `head` does not have of it.
+void RecordTable::read_at_once(const Source& source, Bytes head) {
+  const size_t size = bytes().size();
+  bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  const size_t there = std::min<size_t>(size, head.size() - kCrcBytes);
+  std::copy_n(head.begin() + kCrcBytes, there, bytes_.get());
+  std::vector<ReadRequest> requests;
+  for (size_t at = there; at < size; at += kTablePieceBytes) {
+    requests.push_back({.source = &source,
+                        .offset = kCrcBytes + at,
+                        .into = {bytes_.get() + at, std::min(kTablePieceBytes, size - at)}});
+  }
+  read_all(requests);
+}
+
+void RecordTable::check_offsets(const Source& source, uint64_t begin, uint64_t end,
+                                uint64_t limit) const {
+  uint64_t least = begin == 0 ? table_bytes(records_) : offset(begin - 1);
+  for (uint64_t i = begin; i < end; ++i) {
+    check_offset(source, records_, i, static_cast<int64_t>(offset(i)), least, limit);
+    least = offset(i);
+  }
+}
+
 // Some at a time, so that memory is used for no more of them than the file has: those that it does
-// not have are zeros.
-void RecordTable::read_offsets(const Source& source, uint64_t limit) {
-  uint64_t least = table_bytes(records_);
-  for (uint64_t begin = 0; begin < records_;) {
+// not have are zeros. The last offset first: a count that is believed because the file is sparse
+// allocates nothing.
+void RecordTable::read_in_turn(const Source& source, uint64_t limit) {
+  check_offset(source, records_, records_ - 1,
+               read_le<int64_t>(source, place_of_offset(records_, records_ - 1)),
+               table_bytes(records_), limit);
+  bytes_ = std::make_unique_for_overwrite<std::byte[]>(bytes().size());
+  for (uint64_t begin = 0; begin < records_; begin += kRecordsAtOnce) {
     const uint64_t end = std::min(begin + kRecordsAtOnce, records_);
     const uint64_t place = place_of_offset(records_, begin);
     source.read(place, MutableBytes(bytes_.get() + (place - kCrcBytes),
                                     static_cast<size_t>((end - begin) * kOffsetBytes)));
-    for (; begin < end; ++begin) {
-      check_offset(source, records_, begin, static_cast<int64_t>(offset(begin)), least, limit);
-      least = offset(begin);
-    }
+    check_offsets(source, begin, end, limit);
   }
+  source.read(
+      kCrcBytes,
+      MutableBytes(bytes_.get(), static_cast<size_t>(place_of_offset(records_, 0) - kCrcBytes)));
 }
 
 uint64_t RecordTable::offset(uint64_t i) const {

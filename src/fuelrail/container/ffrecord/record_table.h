@@ -25,7 +25,7 @@ constexpr uint64_t table_bytes(uint64_t records) { return kHeadBytes + kEntryByt
 
 // Immutable. Threads: any number at once. Memory: 12 bytes a record, of records that are in the
 // file: a count that the file is too short for takes none, and neither does one that a sparse file
-// has room for, up to 1 MiB, as the memory is used only as far as offsets were read that can be.
+// has room for, up to 64 MiB: beyond that memory is used only as far as offsets can be.
 class RecordTable {
  public:
   // Reads and checks it: that all of it is there, the offsets ascend and lie in the file, and, with
@@ -34,8 +34,12 @@ class RecordTable {
   // that is shorter than its table; CorruptError for a wrong checksum, a count or an offset that
   // cannot be, and for a file whose table was never written, which is what a killed writer of the
   // original leaves (no records, no checksum, and bytes behind).
+  //
+  // Takes one read, and a second round of several at once where the table is longer than that; more
+  // for one of more than 64 MiB. `head`: the beginning of the file, where it was read already.
   static RecordTable read(const Source& source, bool verify,
-                          const std::function<void(const std::string&)>& warn = {});
+                          const std::function<void(const std::string&)>& warn = {},
+                          Bytes head = {});
 
   // The same of a file that may have lost its end, but none of its table: offsets may lie behind
   // the end of the file, and the last record may be shorter than it was. Its checksum is verified.
@@ -60,8 +64,10 @@ class RecordTable {
   Bytes bytes() const { return {bytes_.get(), static_cast<size_t>(table_bytes(records_)) - 4}; }
   // `limit`: no record begins behind it.
   static RecordTable read_below(const Source& source, uint64_t limit, bool verify,
-                                const std::function<void(const std::string&)>& warn);
-  void read_offsets(const Source& source, uint64_t limit);
+                                const std::function<void(const std::string&)>& warn, Bytes head);
+  void read_at_once(const Source& source, Bytes head);
+  void check_offsets(const Source& source, uint64_t begin, uint64_t end, uint64_t limit) const;
+  void read_in_turn(const Source& source, uint64_t limit);
 
   uint32_t stored_crc_ = 0;
   uint64_t records_ = 0;

@@ -128,6 +128,16 @@ class MemorySource final : public Source {
     if (!into.empty()) std::memcpy(into.data(), contents_->data() + offset, into.size());
   }
 
+  // All of it is there.
+  bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const override {
+    for (const MutableBytes piece : pieces) {
+      if (offset > contents_->size() || piece.size() > contents_->size() - offset) return false;
+      read(offset, piece);
+      offset += piece.size();
+    }
+    return true;
+  }
+
   bool is_still_named() const override {
     return tree_ == nullptr || tree_->find(path_of(uri_)) == contents_;
   }

@@ -1,0 +1,143 @@
+// How often opening a file waits for storage: reads of one round are made at once.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
+#include "fuelrail/testing/ffrecord_file.h"
+#include "fuelrail/testing/record_file.h"
+
+namespace fuelrail {
+namespace {
+
+// Rounds of reads: each ends once all its reads have begun, and none returns before. So reads that
+// are not made at once wait for ever, or rather until the patience ends, and are an error.
+class Rounds {
+ public:
+  void expect(std::vector<size_t> sizes) {
+    std::lock_guard hold(mutex_);
+    sizes_ = std::move(sizes);
+    begun_ = 0;
+  }
+  size_t begun() const {
+    std::lock_guard hold(mutex_);
+    return begun_;
+  }
+  void wait_for_round() {
+    std::unique_lock hold(mutex_);
+    const size_t number = begun_++;
+    size_t end = 0;  // of the round that this read is in
+    for (size_t i = 0; i < sizes_.size() && end <= number; ++i) end += sizes_[i];
+    changed_.notify_all();
+    if (!changed_.wait_for(hold, std::chrono::seconds(30), [&] { return begun_ >= end; })) {
+      throw IoError("the round has fewer reads than it should");
+    }
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<size_t> sizes_;
+  size_t begun_ = 0;
+};
+
+class RoundSource final : public Source {
+ public:
+  RoundSource(std::shared_ptr<const Source> inner, Rounds& rounds)
+      : inner_(std::move(inner)), rounds_(rounds) {}
+  uint64_t size_bytes() const override { return inner_->size_bytes(); }
+  const std::string& uri() const override { return inner_->uri(); }
+  void read(uint64_t offset, MutableBytes into) const override {
+    rounds_.wait_for_round();
+    inner_->read(offset, into);
+  }
+  bool is_still_named() const override { return inner_->is_still_named(); }
+
+ private:
+  std::shared_ptr<const Source> inner_;
+  Rounds& rounds_;
+};
+
+// Memory, whose reads are made in rounds once some are expected.
+class RoundFileSystem final : public FileSystem {
+ public:
+  std::shared_ptr<const Source> open(const std::string& uri) override {
+    auto source = inner_.open(uri);
+    if (!counted) return source;
+    return std::make_shared<RoundSource>(std::move(source), rounds);
+  }
+  std::shared_ptr<const Source> open_lazily(const FileInfo& info,
+                                            const std::string& shown_as) override {
+    return inner_.open_lazily(info, shown_as);
+  }
+  std::string absolute(const std::string& uri) override { return inner_.absolute(uri); }
+  std::unique_ptr<Sink> create(const std::string& uri) override { return inner_.create(uri); }
+  std::optional<FileInfo> stat(const std::string& uri) override { return inner_.stat(uri); }
+  std::vector<FileInfo> list(const std::string& uri) override { return inner_.list(uri); }
+  void remove(const std::string& uri) override { inner_.remove(uri); }
+  void rename(const std::string& from, const std::string& to) override { inner_.rename(from, to); }
+  void make_directory(const std::string& uri) override { inner_.make_directory(uri); }
+
+  bool counted = false;
+  Rounds rounds;
+
+ private:
+  FileSystem& inner_ = memory_file_system();
+};
+
+class OpeningRounds : public testing::Test {
+ protected:
+  // Opens a file that has its sidecar. Returns: how many reads were made of those of `rounds`.
+  size_t opened(const std::string& uri, const std::string& contents,
+                const std::vector<size_t>& rounds) {
+    const auto sink = files_.create(uri);
+    sink->write(as_bytes(contents));
+    sink->commit();
+    files_.remove(uri + ".frx");
+    build_sidecar(uri);
+    files_.rounds.expect(rounds);
+    files_.counted = true;
+    const auto container = open_container(uri);
+    files_.counted = false;
+    EXPECT_GT(container->size(), 0u);
+    return files_.rounds.begun();
+  }
+
+  RoundFileSystem files_;
+  FileSystemOverride instead_{"memory", files_};
+};
+
+// Both ends of the file, and its sidecar.
+TEST_F(OpeningRounds, a_small_record_file_takes_one) {
+  EXPECT_EQ(opened("memory://rounds.rec", recordio::framed_file({"a", "b", "c"}), {3}), 3u);
+}
+
+// Then what lies before the blocks of the record table and behind them, with its first and its last
+// entries.
+TEST_F(OpeningRounds, a_record_file_with_a_large_sidecar_takes_two) {
+  const std::string contents =
+      recordio::framed_file(std::vector<std::string>(100'000, std::string(4, 'x')));
+  EXPECT_EQ(opened("memory://rounds.rec", contents, {3, 2}), 5u);
+}
+
+TEST_F(OpeningRounds, a_small_ffrecord_file_takes_one) {
+  EXPECT_EQ(opened("memory://rounds.ffr", ffrecord::file_of({"a", "b", "c"}), {3}), 3u);
+}
+
+// Then the rest of the table.
+TEST_F(OpeningRounds, an_ffrecord_file_with_a_long_table_takes_two) {
+  const std::string contents = ffrecord::file_of(std::vector<std::string>(10'000, "x"));
+  EXPECT_EQ(opened("memory://rounds.ffr", contents, {3, 1}), 4u);
+}
+
+}  // namespace
+}  // namespace fuelrail
