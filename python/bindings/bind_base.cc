@@ -62,6 +62,18 @@ std::string fs_name(nb::handle text) {
   return {bytes.c_str(), bytes.size()};
 }
 
+nb::list fs_texts(const std::vector<std::string>& names) {
+  nb::list texts;
+  for (const std::string& name : names) texts.append(fs_text(name));
+  return texts;
+}
+
+std::vector<std::string> fs_names(const nb::list& texts) {
+  std::vector<std::string> names;
+  for (nb::handle text : texts) names.push_back(fs_name(text));
+  return names;
+}
+
 void bind_base(nb::module_& module) {
   module.def("suggest", &suggest, nb::arg("given"), nb::arg("known"),
              "The nearest of the known names, as a sentence.");

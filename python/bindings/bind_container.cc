@@ -9,6 +9,7 @@
 
 #include "bindings.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/container/concat.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/subset.h"
@@ -18,20 +19,41 @@ namespace {
 
 // What is said while opening comes back with the container: Python issues the warnings, where an
 // exception may leave.
-nb::tuple open(nb::bytes uri, const std::string& schema, nb::bytes root, bool ignore_sidecar) {
+nb::tuple open(nb::bytes uri, const std::string& schema, nb::bytes root, bool ignore_sidecar,
+               const nb::list& classes) {
   const std::string name(uri.c_str(), uri.size());
   std::vector<std::string> said;
   PythonTurns turns;
   const OpenOptions options{.schema = schema,
                             .root = std::string(root.c_str(), root.size()),
                             .ignore_sidecar = ignore_sidecar,
+                            .classes = fs_names(classes),
                             .warn = [&said](const std::string& text) { said.push_back(text); },
                             .keep_going = [&turns] { return turns.take([] {}); }};
   ContainerHandle opened;
   turns.run([&] { opened.container = open_container(name, options); });
-  nb::list warnings;
-  for (const std::string& text : said) warnings.append(fs_text(text));
-  return nb::make_tuple(opened, warnings);
+  return nb::make_tuple(opened, fs_texts(said));
+}
+
+nb::tuple read_names(nb::bytes uri) {
+  const std::string name(uri.c_str(), uri.size());
+  std::vector<std::string> said;
+  std::vector<std::string> names;
+  PythonTurns turns;
+  turns.run([&] {
+    names =
+        read_class_names(name, {.warn = [&said](const std::string& text) { said.push_back(text); },
+                                .keep_going = [&turns] { return turns.take([] {}); }});
+  });
+  return nb::make_tuple(fs_texts(names), fs_texts(said));
+}
+
+void check_classes(const ContainerHandle& self, const nb::list& classes) {
+  const std::vector<std::string> names = fs_names(classes);
+  const Container& container = *self.container;
+  check_class_names(names);
+  check_same_classes(names, container, "the class names are not those that are given",
+                     container.size() == 0 ? "" : container.place(0).path);
 }
 
 ContainerHandle join(const std::vector<ContainerHandle*>& parts) {
@@ -94,12 +116,6 @@ nb::list schema(const ContainerHandle& self) {
                                  nb::tuple(nb::cast(field.shape))));
   }
   return fields;
-}
-
-nb::list classes(const ContainerHandle& self) {
-  nb::list names;
-  for (const std::string& name : self.container->classes()) names.append(fs_text(name));
-  return names;
 }
 
 nb::tuple place_tuple(const Place& place) {
@@ -183,7 +199,12 @@ void bind_container(nb::module_& module) {
                    nb::sig("def schema(self) -> list[tuple[str, str, str | None, "
                            "tuple[int, ...]]]"),
                    "(name, kind, dtype of a tensor, shape of a tensor) of each field.")
-      .def_prop_ro("classes", classes, nb::sig("def classes(self) -> list[str]"))
+      .def_prop_ro(
+          "classes",
+          [](const ContainerHandle& self) { return fs_texts(self.container->classes()); },
+          nb::sig("def classes(self) -> list[str]"))
+      .def("check_classes", check_classes, nb::arg("classes"),
+           nb::sig("def check_classes(self, classes: list[str]) -> None"))
       .def_prop_ro(
           "fingerprint",
           [](const ContainerHandle& self) {
@@ -200,9 +221,14 @@ void bind_container(nb::module_& module) {
 
   module.def("open_container", open, nb::arg("uri"), nb::arg("schema") = "",
              nb::arg("root") = nb::bytes(""), nb::arg("ignore_sidecar") = false,
+             nb::arg("classes") = nb::list(),
              nb::sig("def open_container(uri: bytes, schema: str = '', root: bytes = b'', "
-                     "ignore_sidecar: bool = False) -> tuple[Container, list[str]]"),
+                     "ignore_sidecar: bool = False, classes: list[str] = []) -> "
+                     "tuple[Container, list[str]]"),
              "The container, and what was said while opening it.");
+  module.def("read_class_names", read_names, nb::arg("uri"),
+             nb::sig("def read_class_names(uri: bytes) -> tuple[list[str], list[str]]"),
+             "The class names of a file, and what was said while opening it.");
   module.def("concat", join, nb::arg("parts"), "Containers one after another.");
 }
 

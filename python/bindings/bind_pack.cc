@@ -200,8 +200,7 @@ nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_
 
 nb::tuple run_merge(const nb::list& sources, nb::handle output, bool overwrite, nb::handle progress,
                     nb::list warnings) {
-  std::vector<std::string> from;
-  for (nb::handle source : sources) from.push_back(fs_name(source));
+  const std::vector<std::string> from = fs_names(sources);
   const std::string to = fs_name(output);
   PythonTurns turns;
   MergeOptions options{.overwrite = overwrite,
@@ -317,6 +316,12 @@ void bind_options(nb::module_& module) {
           [](PackOptions& self, std::pair<uint64_t, double> allowed) {
             self.max_errors = {.count = allowed.first, .fraction = allowed.second};
           })
+      .def_prop_rw(
+          "classes", [](const PackOptions& self) { return fs_texts(self.classes); },
+          [](PackOptions& self, nb::list names) { self.classes = fs_names(names); },
+          nb::for_getter(nb::sig("def classes(self) -> list[str]")),
+          nb::for_setter(nb::sig("def classes(self, names: list[str]) -> None")))
+      .def_rw("mxnet_list", &PackOptions::mxnet_list)
       .def_rw("overwrite", &PackOptions::overwrite)
       .def_rw("resume", &PackOptions::resume)
       .def_rw("threads", &PackOptions::threads);

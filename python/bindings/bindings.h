@@ -113,6 +113,9 @@ nb::str fs_text(const std::string& name);
 nb::str printable(const std::string& text);
 // The other direction: the bytes that os.fsencode gives.
 std::string fs_name(nb::handle text);
+// Both of each.
+nb::list fs_texts(const std::vector<std::string>& names);
+std::vector<std::string> fs_names(const nb::list& texts);
 
 // A dense array in memory that somebody owns; Python's view of a batch's column or of pixels.
 // Lifetime: `data` lives as long as `owner`.

@@ -114,14 +114,19 @@ class Container:
     @property
     def classes(self) -> list[str]: ...
 
+    def check_classes(self, classes: list[str]) -> None: ...
+
     @property
     def fingerprint(self) -> str: ...
 
     @property
     def verifies_checksums(self) -> bool: ...
 
-def open_container(uri: bytes, schema: str = '', root: bytes = b'', ignore_sidecar: bool = False) -> tuple[Container, list[str]]:
+def open_container(uri: bytes, schema: str = '', root: bytes = b'', ignore_sidecar: bool = False, classes: list[str] = []) -> tuple[Container, list[str]]:
     """The container, and what was said while opening it."""
+
+def read_class_names(uri: bytes) -> tuple[list[str], list[str]]:
+    """The class names of a file, and what was said while opening it."""
 
 def concat(parts: Sequence[Container]) -> Container:
     """Containers one after another."""
@@ -517,6 +522,18 @@ class PackOptions:
 
     @max_errors.setter
     def max_errors(self, arg: tuple[int, float], /) -> None: ...
+
+    @property
+    def classes(self) -> list[str]: ...
+
+    @classes.setter
+    def classes(self, names: list[str]) -> None: ...
+
+    @property
+    def mxnet_list(self) -> bool: ...
+
+    @mxnet_list.setter
+    def mxnet_list(self, arg: bool, /) -> None: ...
 
     @property
     def overwrite(self) -> bool: ...

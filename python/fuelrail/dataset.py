@@ -21,6 +21,7 @@ from typing import (
 )
 
 from fuelrail import _core
+from fuelrail.class_names import ClassNames, class_names
 from fuelrail.errors import (
     ArgumentTypeError,
     CorruptError,
@@ -179,10 +180,10 @@ class Dataset:
         container: _core.Container,
         name: str,
         origin: Origin | None = None,
-        opened_as: tuple[str, str, bool] = ("", "", False),
+        opened_as: tuple[str, str, bool, tuple[str, ...]] = ("", "", False, ()),
     ) -> None:
-        """origin: None where `name` is the path that was opened, with the schema, the root
-        and whether sidecars are ignored in `opened_as`."""
+        """origin: None where `name` is the path that was opened, with the schema, the root,
+        whether sidecars are ignored, and the class names in `opened_as`."""
         self._container = container
         self._name = name
         self._origin = origin
@@ -325,6 +326,7 @@ def open(
     schema: str | None = None,
     root: str | os.PathLike[str] | None = None,
     sidecar: Literal["use", "ignore"] = "use",
+    classes: ClassNames | None = None,
 ) -> Dataset:
     """Opens a dataset.
 
@@ -334,25 +336,33 @@ def open(
     source: a RecordIO file (`.rec`) or an FFRecord file (`.ffr`); a folder with `.ffr` files in it,
     which are put one after another by name; a folder with one sub-folder for each class (the label
     is the sub-folder's rank in code-point order); a list of images as text (`.lst`: id TAB label TAB
-    path); a Dataset; or a Python list of any of these, which are
+    path; `.csv` or `.tsv`: a first row that names the columns `path` and `label`; a label is a
+    number, or, if all are, the name of a class); a Dataset; or a Python list of any of these, which are
     put one after another. In a folder, names that begin with a dot are passed over. What can go on but
     should be known is a FuelrailWarning.
     schema: what the records are, where a file can be read in more than one way. "class_folders": a
     `.ffr` is a packed folder (`pack_folder`) of such class folders, and its samples are images and
     labels, as those of the folder itself. None: what the file says.
-    root: of a `.lst`, the folder that its paths are relative to. None: the list's own.
+    root: of a list of images, the folder that its paths are relative to. None: the list's own.
     sidecar: "use": what is known of a record file is read from its sidecar, and one is made where
     there is none. "ignore": none is read and none is written; the file is scanned, so that class
     names and payload checksums are unknown: for a file that was changed on purpose, or is damaged.
+    classes: the class names, by label: a list of them (`train.classes`), or the path of a file that
+    has them (a packed file, or a text with a name on each line). A folder or a list of images gets
+    its labels from them, need not have all of these classes, and may have no other; a record file
+    must have the same names. None: what is opened says them.
 
     Errors: ArgumentTypeError for what is none of these; NotFoundError; UnsupportedError for a
     scheme or a format that fuelrail does not read; CorruptError and TruncatedError for a damaged
-    file, TruncatedError also for one that has fewer records than its sidecar says; IoError; InvalidArgumentError for a list whose parts differ in fields or classes, and for
-    a schema that there is not, or not for this, and for a root of what is no `.lst`.
+    file, TruncatedError also for one that has fewer records than its sidecar says; IoError;
+    InvalidArgumentError for a list whose parts differ in fields or classes, for other classes than
+    `classes`, with the first difference, for a schema that there is not, or not for this, and for a
+    root of what is no list of images.
     """
     schema = "" if schema is None else text("schema", schema)
     folder = "" if root is None else file_name("`root`", root)
     ignored = choice_of("sidecar", sidecar, ("use", "ignore")) == "ignore"
+    names = class_names(classes)
     if isinstance(source, Dataset):
         if schema:
             raise InvalidArgumentError(
@@ -372,9 +382,12 @@ def open(
                 found='sidecar="ignore"',
                 remedy="Give the option where its file is opened",
             )
+        if names:
+            source.container.check_classes(names)
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
-        data, said = _open_path(file_name("what is to be opened", source), schema, folder, ignored)
+        path = file_name("what is to be opened", source)
+        data, said = _open_path(path, schema, folder, ignored, tuple(names))
         for message in said:
             warn_user(message)
         return data
@@ -390,7 +403,7 @@ def open(
         raise ArgumentTypeError(
             "this cannot be opened", expected="a path, or a list of them", found=typed(source)
         )
-    parts = [open(part, schema, root, sidecar) for part in source]
+    parts = [open(part, schema, root, sidecar, names or None) for part in source]
     if not parts:
         raise InvalidArgumentError("the list of datasets to open is empty")
     container = _core.concat([part.container for part in parts])
@@ -405,9 +418,11 @@ def _is_iterable(value: object) -> bool:
     return True
 
 
-def _reopen(path: str, fingerprint: str, schema: str, root: str, ignored: bool) -> Dataset:
+def _reopen(
+    path: str, fingerprint: str, schema: str, root: str, ignored: bool, classes: tuple[str, ...]
+) -> Dataset:
     """What was opened when it was pickled; whoever pickled it has heard the warnings."""
-    data, _ = _open_path(path, schema, root, ignored)
+    data, _ = _open_path(path, schema, root, ignored, classes)
     if data.fingerprint != fingerprint:
         raise CorruptError(
             "the dataset has changed since it was pickled",
@@ -423,7 +438,11 @@ def _part(data: Dataset, fractions: Mapping[str, float], seed: int, name: str) -
     return data.split(fractions, seed)[name]
 
 
-def _open_path(path: str, schema: str, root: str, ignored: bool) -> tuple[Dataset, list[str]]:
+def _open_path(
+    path: str, schema: str, root: str, ignored: bool, classes: tuple[str, ...]
+) -> tuple[Dataset, list[str]]:
     """The dataset, and what was said while opening it."""
-    container, said = _core.open_container(os.fsencode(path), schema, os.fsencode(root), ignored)
-    return Dataset(container, path, opened_as=(schema, root, ignored)), said
+    container, said = _core.open_container(
+        os.fsencode(path), schema, os.fsencode(root), ignored, list(classes)
+    )
+    return Dataset(container, path, opened_as=(schema, root, ignored, classes)), said

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fuelrail import _core
+from fuelrail.class_names import ClassNames, class_names
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, warn_user
 from fuelrail.options import (
     file_name,
@@ -73,6 +74,7 @@ def pack(
     nsplit: int = 1,
     part: int | None = None,
     root: str | os.PathLike[str] | None = None,
+    classes: ClassNames | None = None,
     max_errors: int | float = 0,
     overwrite: bool = False,
     resume: bool = False,
@@ -82,7 +84,9 @@ def pack(
     """Packs images into a RecordIO or an FFRecord file.
 
     source: a folder with one sub-folder for each class, in which names that begin with a dot are
-        passed over, or a list (`.lst`: id, labels and path, separated by tabs).
+        passed over; or a list: `.lst` (id, labels and path, separated by tabs), or `.csv` or
+        `.tsv` with a first row that names the columns `path` and `label`, whose rows' numbers
+        are the ids. A label of a list is a number, or, if all are, the name of a class.
     output: the file. `X.rec` is a RecordIO file, beside which come its index `X.idx` and its
         sidecar `X.rec.frx`; `X.ffr` is an FFRecord file of the same records, beside which comes
         `X.ffr.frx`. With `split` it becomes one file a part, X_<name>.rec or X_<name>.ffr.
@@ -101,6 +105,11 @@ def pack(
     part: this one of the `nsplit` alone, from 0, so that several machines may each make some.
         Default: all.
     root: the folder that a list's paths are relative to. Default: the list's own.
+    classes: the class names, by label, so that every file gets the same numbers: a list of them
+        (`fuelrail.open("train.rec").classes`), or the path of a file that has them (a packed file,
+        or a text with a name on each line). A folder or a list need not have all of these classes,
+        and may have no other; labels that are numbers must be numbers of these. Default: the names
+        of the folders, or of the list, in the order of their code points.
     max_errors: images that may be left out: a count, or, as a float below 1, a fraction. Where more
         cannot be read, the packing fails at its end, and `<output>.errors.jsonl` lists all of them
         (up to 10,000). Default: 0.
@@ -128,8 +137,8 @@ def pack(
     Files get their final names only when all of them are complete. What can go on but should be
     known (files that are no images, names that begin with a dot, ids that repeat) is a FuelrailWarning. Errors: NotFoundError;
     InvalidArgumentError and ArgumentTypeError for a bad option; IoError, also while another pack is
-    writing the same output; CorruptError for a source without images where they should be or a bad
-    list, and when more images fail than `max_errors` allows.
+    writing the same output; CorruptError for a source without images where they should be, a class
+    that is not in `classes` or a bad list, and when more images fail than `max_errors` allows.
     """
     options = pack_options(
         nsplit=nsplit, part=part, max_errors=max_errors, overwrite=overwrite, resume=resume
@@ -145,6 +154,7 @@ def pack(
     options.seed = whole("seed", seed, bits=64)
     if root is not None:
         options.root = file_name("`root`", root)
+    options.classes = class_names(classes)
     if threads is not None:
         options.threads = whole("threads", threads, least=1, bits=16)
     names = (_source_name(source), file_name("`output`", output))
@@ -235,7 +245,7 @@ def _source_name(source: object) -> str:
         return file_name("`source`", source)
     raise ArgumentTypeError(
         "`source` is not a path",
-        expected="a folder with one sub-folder a class, or a list of images (.lst)",
+        expected="a folder with one sub-folder a class, or a list of images (.lst, .csv, .tsv)",
         found=typed(source),
         remedy="Write objects one by one with fuelrail.mxnet.recordio.MXIndexedRecordIO (.rec) or "
         "fuelrail.ffrecord.FileWriter (.ffr), arrays of pixels with fuelrail.mxnet.np2rec",

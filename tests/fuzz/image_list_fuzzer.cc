@@ -23,6 +23,7 @@ void check_container(Bytes text, const ImageList& images) {
       fuzzing::succeeds([&] { list = files::open_list(kUri, {.root = "memory://root"}); });
   if (!opened) return;  // an empty list, or a file system that there is not
   require(list->size() == images.size(), "every line is a record");
+  require(list->classes() == images.classes(), "the classes are the list's words");
   const FieldSpec& label = list->schema().fields[1];
   for (uint64_t i = 0; i < images.size(); ++i) {
     require(list->place(i).path == listed_uri(images.path(i), "memory://root"),
@@ -45,6 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(images.line(i) > line, "lines count up");
     require(!images.path(i).empty(), "an image has a path");
     require(!images.labels(i).empty(), "an image has a label");
+    const bool named = images.classes().empty() ||
+                       (images.labels(i).size() == 1 &&
+                        images.labels(i)[0] < static_cast<float>(images.classes().size()));
+    require(named, "a word's label is the number of a class");
     for (const float label : images.labels(i)) require(std::isfinite(label), "labels are finite");
     line = images.line(i);
   }

@@ -164,9 +164,16 @@ def make_texts() -> None:
     keep("idx", "odd", b"\n  key with spaces \t19\tmore\r\n\n0\t18446744073709551615\n")
     keep("image_list", "plain", b"0\t1\ta.jpg\n1\t0\tfolder/b c.png\n")
     keep("image_list", "odd", b"7\t1.5\t-2e3\t+0\t/a.jpg\r\n\n 7 \t16777217\tmemory://b\n1\tx\ty\n")
+    keep("image_list", "words", b"0\tdog\ta.jpg\n1\tcat\tb.jpg\n2\tdog\tc.jpg\n")
+    keep("csv_rows", "words", b'path,label\r\n"a, ""b"".jpg",dog\r\n\r\n c.jpg , cat\r\n')
+    keep("csv_rows", "tabs", b'Label\tid\tPATH\n1\t7\ta b.jpg\n-2.5\t8\t"c\nd.jpg"\n')
+    keep("csv_rows", "odd", b'path,label\na"b,1\n"a"b,1\n,\nc,1,2\n"d')
+    keep("class_names", "plain", "cat\r\nhot dog\nSchildkröte\n".encode())
+    keep("class_names", "odd", b"\xef\xbb\xbf a \n b\tc\n\n")
     state: dict[str, object] = {
         "version": 1,
         "dataset": "1281167-140126340912-9bd366ae",
+        "classes": "1000-3c21d89f",
         "seed": 2**64 - 1,
         "shuffle": "full",
         "epoch": 3,

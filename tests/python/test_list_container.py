@@ -174,3 +174,20 @@ def test_the_format_page_says_what_is_read(tmp_path: pathlib.Path) -> None:
             pathlib.Path(where).write_bytes(b"image")
             assert data[i].id == int(number)
             assert data[i].label.tolist() == [np.float32(label) for label in labels.split()]
+
+
+def test_the_format_page_says_what_is_read_of_a_table(tmp_path: pathlib.Path) -> None:
+    page = (DOCS / "formats" / "image_list.md").read_text()
+    (block,) = re.findall(r"^```image_table\n(.*?)^```$", page, re.M | re.S)
+    rows = [line.partition("->")[::2] for line in block.splitlines()]
+    (tmp_path / "a.csv").write_text("".join(f"{row}\n" for row, _ in rows))
+    with pytest.warns(fr.FuelrailWarning, match="'path' and 'label' are used, and not 'width'"):
+        data = fr.open(tmp_path / "a.csv")
+    for i, (_, said) in enumerate(rows[1:]):
+        number, word, path = re.fullmatch(r" id (\d+), label (.*), path (.*)", said).groups()  # type: ignore[union-attr]
+        where = pathlib.Path(data.place(i).path)
+        assert where == tmp_path / path
+        where.parent.mkdir(exist_ok=True)
+        where.write_bytes(b"image")
+        assert data[i].id == int(number)
+        assert data.classes[data[i].label] == word

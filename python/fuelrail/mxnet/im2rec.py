@@ -310,6 +310,7 @@ def _options(params: _Params, transforms: object) -> _core.PackOptions:
         resume=params.resume,
     )
     options.images = _steps(params, transforms)
+    options.mxnet_list = True
     options.first_label_only = not _flag("pack_label", params.pack_label)
     options.threads = whole("num_workers", params.num_workers, least=1, bits=16)
     return options

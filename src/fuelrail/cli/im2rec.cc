@@ -106,6 +106,7 @@ int pack_lists(const Arguments& arguments, Console& console) {
   int code = kOk;
   for (const std::string& list : lists_of(arguments.prefix)) {
     PackOptions options{.images = steps_of(arguments),
+                        .mxnet_list = true,
                         .first_label_only = !arguments.pack_label,
                         .root = arguments.root,
                         .threads = arguments.threads};

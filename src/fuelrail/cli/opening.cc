@@ -11,7 +11,8 @@ namespace fuelrail::cli {
 void add_dataset(CLI::App& command, DatasetArguments& arguments) {
   command
       .add_option("FILE", arguments.uri,
-                  "A .rec or .ffr file, a list of images (.lst), or a folder of images or of .ffr "
+                  "A .rec or .ffr file, a list of images (.lst, .csv, .tsv), or a folder of images "
+                  "or of .ffr "
                   "files")
       ->required();
   add_schema(command, arguments.schema);

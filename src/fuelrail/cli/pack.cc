@@ -7,7 +7,9 @@
 
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/packing.h"
+#include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
+#include "fuelrail/container/class_names.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -16,6 +18,7 @@ struct Arguments {
   std::string source;
   std::string output;
   std::string split;
+  std::string classes;
   std::optional<int> quality;
   PackOptions options;
   PackingArguments packing{.max_errors = "0"};
@@ -25,6 +28,8 @@ constexpr const char* kFooter = R"(
 Examples:
   fuelrail pack photos train.rec                       a folder with one sub-folder a class
   fuelrail pack train.lst train.rec --root photos      a list: id TAB label(s) TAB path
+  fuelrail pack train.csv train.rec --root photos      a list: columns path and label, with a header
+  fuelrail pack val val.rec --classes train.rec        the class numbers of train.rec
   fuelrail pack photos train.ffr                       an FFRecord file of the same records
   fuelrail pack photos x.rec --split train=.9,val=.1   x_train.rec and x_val.rec, at random
   fuelrail pack photos small.rec --resize 256          shorter side 256; smaller ones stay as they are
@@ -36,6 +41,11 @@ Without --resize and --quality the files' bytes are packed as they are, and only
 looked at; with --decode every image is decoded, so that all damage is found. With --resize or
 --quality every image is decoded, turned upright and encoded as JPEG; only with --resize alone do
 JPEGs that are small enough already keep their bytes.
+
+A class is a sub-folder, or a label of a list that is a word; their numbers are the order of their
+names, or those of --classes: of a packed file or a folder, or of a text with a name on each line. A
+class that is not there is an error; one without images keeps its number. Names in a folder that
+begin with a dot are passed over.
 
 Images that cannot be read are listed in OUT.errors.jsonl (with --split: beside the first part), and
 the exit code is 1. Within --max-errors they are left out of what is written, as is a folder that
@@ -50,6 +60,12 @@ int run(const Arguments& arguments, Console& console) {
   PackOptions options = arguments.options;
   if (!arguments.split.empty()) options.split = parse_split(arguments.split);
   options.quality = arguments.quality;
+  if (!arguments.classes.empty()) {
+    options.classes =
+        read_class_names(arguments.classes,
+                         {.warn = [&](const std::string& text) { console.say("warning: " + text); },
+                          .keep_going = [] { return !interrupted(); }});
+  }
   return run_packing(arguments.source, arguments.output, std::move(options), arguments.packing,
                      console);
 }
@@ -59,7 +75,9 @@ int run(const Arguments& arguments, Console& console) {
 void add_pack(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("pack", "Make a RecordIO or FFRecord file of images");
-  command->add_option("SRC", arguments->source, "Folder (one sub-folder a class) or list (.lst)")
+  command
+      ->add_option("SRC", arguments->source,
+                   "Folder (one sub-folder a class) or list (.lst, .csv, .tsv)")
       ->required();
   command->add_option("OUT", arguments->output, "File to make; its name ends in .rec or .ffr")
       ->required();
@@ -79,6 +97,9 @@ void add_pack(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1024));
   command->add_option("--root", arguments->options.root,
                       "Folder that a list's paths are relative to (default: the list's own)");
+  command->add_option("--classes", arguments->classes,
+                      "Class names, by number: a packed file, or a text with a name on each line "
+                      "(default: the source's own, in order)");
   add_packing_options(*command, arguments->packing);
   command->footer(kFooter);
   command->callback([&action, arguments] {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/container/fingerprint.h"
 
 namespace fuelrail {
@@ -35,23 +36,6 @@ void check_part_schema(const Container& part, size_t number, const Schema& expec
        .found = describe(part.schema()),
        .remedy =
            "Join containers with the same fields, or pack them anew with labels of one kind"});
-}
-
-void check_classes(const Container& part, size_t number, const std::vector<std::string>& expected) {
-  const std::vector<std::string>& found = part.classes();
-  if (found == expected) return;
-  const auto [at, other] =
-      std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
-  const auto name = [](const auto& it, const auto& end) {
-    return it == end ? std::string("none") : fmt::format("'{}'", *it);
-  };
-  throw InvalidArgumentError(
-      fmt::format("part {} cannot be joined to those before: its class names differ, first that of "
-                  "label {}",
-                  number, at - expected.begin()),
-      {.path = path_of(part),
-       .expected = name(at, expected.end()),
-       .found = name(other, found.end())});
 }
 
 class Concat final : public Container {
@@ -110,7 +94,12 @@ class Concat final : public Container {
   void add(const Container& part, size_t number) {
     check_part_schema(part, number, schema());
     if (classes_.empty()) classes_ = part.classes();
-    if (!part.classes().empty()) check_classes(part, number, classes_);
+    if (!part.classes().empty()) {
+      check_same_classes(
+          classes_, part,
+          fmt::format("part {} cannot be joined to those before: its class names differ", number),
+          path_of(part));
+    }
     begins_.push_back(begins_.back() + part.size());
   }
 

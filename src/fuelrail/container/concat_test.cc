@@ -76,9 +76,9 @@ TEST(Concat, class_names_are_taken_from_the_parts_that_have_them) {
 TEST(Concat, differing_class_names_are_refused_naming_the_first_difference) {
   const std::string message = refusal({part("a", 1, {"cat", "dog"}), part("b", 1, {"cat", "fox"})});
   EXPECT_THAT(message, HasSubstr("b: part 1"));
-  EXPECT_THAT(message, HasSubstr("label 1: expected 'dog', found 'fox'"));
+  EXPECT_THAT(message, HasSubstr("expected 'dog' as class 1, found 'fox' as class 1"));
   EXPECT_THAT(refusal({part("a", 1, {"cat"}), part("b", 1, {"cat", "fox"})}),
-              HasSubstr("expected none, found 'fox'"));
+              HasSubstr("expected no class 1: the last is 0, found 'fox' as class 1"));
 }
 
 TEST(Concat, differing_fields_are_refused_naming_both) {

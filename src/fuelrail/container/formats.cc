@@ -1,15 +1,19 @@
 #include "fuelrail/container/formats.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/ffrecord_container.h"
 #include "fuelrail/container/ffrecord/packed_folder.h"
 #include "fuelrail/container/files/list_container.h"
+#include "fuelrail/container/files/list_reader.h"
 #include "fuelrail/container/name_end.h"
 #include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/storage/file_system.h"
@@ -28,14 +32,21 @@ std::shared_ptr<const Container> opened_ffrecord(const std::string& uri,
   return ffrecord::open_ffrecord(uri, options);
 }
 
-constexpr std::string_view kListExtension = ".lst";
-
 constexpr std::array kFormats{
     FileFormat{".rec", "RecordIO", opened<recordio::open_recordio>, recordio::sidecar_recipe, {}},
     FileFormat{".ffr", "FFRecord", opened_ffrecord, ffrecord::sidecar_recipe,
                ffrecord::kClassFolders},
-    FileFormat{kListExtension, "list of images", opened<files::open_list>, nullptr, {}},
+    FileFormat{".lst", "list of images", opened<files::open_list>, nullptr, {}},
+    FileFormat{".csv", "list of images", opened<files::open_list>, nullptr, {}},
+    FileFormat{".tsv", "list of images", opened<files::open_list>, nullptr, {}},
 };
+
+const FileFormat* format_by_name(std::string_view name) {
+  const auto found = std::ranges::find_if(kFormats, [&](const FileFormat& format) {
+    return ends_with_ignoring_case(name, format.extension);
+  });
+  return found == kFormats.end() ? nullptr : &*found;
+}
 
 // What a file that is opened by mistake is, told by its first bytes, and what to do with it.
 struct Signature {
@@ -65,14 +76,22 @@ constexpr std::array kSignatures{
     Signature{4, "ftyp"sv, "an ISO media file", kPack},
 };
 
+// "RecordIO (.rec), FFRecord (.ffr) or list of images (.lst, .csv, .tsv)"
 std::string known_formats() {
-  std::string text = "a folder of images or of FFRecord files, or a file:";
+  std::vector<std::string> texts;
+  std::string_view last;
   for (const FileFormat& format : kFormats) {
-    const char* before = &format == &kFormats.back() ? " or" : ",";
-    text += fmt::format("{} {} ({})", &format == &kFormats.front() ? "" : before, format.name,
-                        format.extension);
+    if (format.name == last) {
+      texts.back() += fmt::format(", {}", format.extension);
+    } else {
+      texts.push_back(fmt::format("{} ({}", format.name, format.extension));
+    }
+    last = format.name;
   }
-  return text;
+  const std::string list = std::exchange(texts.back(), {});
+  texts.pop_back();
+  return fmt::format("a folder of images or of FFRecord files, or a file: {}) or {})",
+                     fmt::join(texts, "), "), list);
 }
 
 // Fuelrail's and MXNet's own files beside a record file.
@@ -117,10 +136,10 @@ bool is_text(std::string_view head) {
 
 }  // namespace
 
+bool has_format_name(std::string_view name) { return format_by_name(name) != nullptr; }
+
 const FileFormat& format_of_file(const std::string& uri) {
-  for (const FileFormat& format : kFormats) {
-    if (ends_with_ignoring_case(uri, format.extension)) return format;
-  }
+  if (const FileFormat* format = format_by_name(uri)) return *format;
   refuse_format(uri, *file_system_for(uri).open(uri));
 }
 
@@ -141,8 +160,6 @@ void check_root(const std::string& uri, const std::string& root) {
   throw InvalidArgumentError("a root is for a list of images, and this is none",
                              {.path = uri, .found = root, .remedy = "Leave the root out"});
 }
-
-bool is_list_name(std::string_view name) { return ends_with_ignoring_case(name, kListExtension); }
 
 bool is_ffrecord_name(std::string_view name) { return ends_with_ignoring_case(name, ".ffr"); }
 

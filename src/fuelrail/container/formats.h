@@ -22,6 +22,9 @@ struct FileFormat {
   std::string_view schema;  // the one of OpenOptions::schema that it has; empty = none
 };
 
+// Whether `format_of_file` knows a format by the name alone.
+bool has_format_name(std::string_view name);
+
 // By the name's extension, in either case. Errors: UnsupportedError for any other name, with what
 // the file's first bytes say it is; those of FileSystem::open.
 const FileFormat& format_of_file(const std::string& uri);
@@ -31,9 +34,6 @@ void check_schema(const std::string& uri, const std::string& schema, std::string
 
 // Errors: InvalidArgumentError for a root of what is no list of images, by its name.
 void check_root(const std::string& uri, const std::string& root);
-
-// Whether the name of a file ends as those of lists of images do.
-bool is_list_name(std::string_view name);
 
 // Whether the name of a file ends as those of FFRecord do: a folder of such files is one container.
 bool is_ffrecord_name(std::string_view name);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/container/concat.h"
 #include "fuelrail/container/files/files_container.h"
 #include "fuelrail/container/files/hidden_names.h"
@@ -91,6 +92,12 @@ std::shared_ptr<const Container> open_directory(FileSystem& file_system, const s
   return files::open_files(uri, options);
 }
 
+std::shared_ptr<const Container> open_file(const std::string& uri, const OpenOptions& options) {
+  const FileFormat& format = format_of_file(uri);
+  check_schema(uri, options.schema, format.schema);
+  return format.open(uri, options);
+}
+
 }  // namespace
 
 std::shared_ptr<const Container> open_container(const std::string& uri,
@@ -101,10 +108,14 @@ std::shared_ptr<const Container> open_container(const std::string& uri,
     throw NotFoundError("no such file or directory", {.path = uri, .remedy = "Check the path"});
   }
   check_root(uri, options.root);
-  if (info->is_directory) return open_directory(file_system, uri, options);
-  const FileFormat& format = format_of_file(uri);
-  check_schema(uri, options.schema, format.schema);
-  return format.open(uri, options);
+  check_class_names(options.classes);
+  std::shared_ptr<const Container> container =
+      info->is_directory ? open_directory(file_system, uri, options) : open_file(uri, options);
+  if (!options.classes.empty()) {
+    check_same_classes(options.classes, *container, "the class names are not those that are given",
+                       uri);
+  }
+  return container;
 }
 
 }  // namespace fuelrail

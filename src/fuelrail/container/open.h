@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/container.h"
@@ -24,6 +25,11 @@ struct OpenOptions {
   // knows (class names, checksums of payloads) is not known. Default: they are used, and made.
   bool ignore_sidecar = false;
 
+  // The names of the classes, by label. A folder and a list get the labels of their classes from
+  // it, and it may have more classes than they (class_names.h); any other file must have these
+  // names itself. Default: what is there says it.
+  std::vector<std::string> classes{};
+
   // What is said to the user without failing: a sidecar set aside, a cache that cannot be written.
   // Called from the opening thread. Default: said to nobody.
   std::function<void(const std::string&)> warn{};
@@ -38,13 +44,14 @@ struct OpenOptions {
   std::function<bool(const IoError&)> leave_out{};
 };
 
-// A `.rec` opens as RecordIO, a `.ffr` as FFRecord, a `.lst` as the image files that it lists
-// (files/list_container.h); a directory with `.ffr` files directly in it as
+// A `.rec` opens as RecordIO, a `.ffr` as FFRecord, a `.lst`, `.csv` or `.tsv` as the image files
+// that it lists (files/list_container.h); a directory with `.ffr` files directly in it as
 // these, one after the other by name, and any other as files (one sub-folder a class:
 // files/files_container.h). Names in a directory that begin with a dot are passed over, with one
 // warning. Errors: NotFoundError; UnsupportedError for a scheme or a format that
 // fuelrail does not read, naming those that it does and what the file's first bytes say it is;
-// InvalidArgumentError for a schema that there is not, and for a directory with both `.ffr` files
+// InvalidArgumentError for a schema that there is not, for class names that cannot be or are not
+// those of what is opened, and for a directory with both `.ffr` files
 // and images; CorruptError and TruncatedError for a damaged file; those of the format's own
 // opening; StateError when told to stop.
 std::shared_ptr<const Container> open_container(const std::string& uri,

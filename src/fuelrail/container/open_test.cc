@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/refusal.h"
@@ -77,7 +78,7 @@ TEST(OpenContainer, an_unknown_file_is_named_by_its_first_bytes) {
     EXPECT_THAT(
         message,
         HasSubstr("expected a folder of images or of FFRecord files, or a file: RecordIO (.rec), "
-                  "FFRecord (.ffr) or list of images (.lst), found "));
+                  "FFRecord (.ffr) or list of images (.lst, .csv, .tsv), found "));
     EXPECT_THAT(message, HasSubstr(directory / "train.data"));
   }
 }
@@ -97,6 +98,58 @@ TEST(OpenContainer, a_list_opens_as_its_images) {
   EXPECT_EQ(container->size(), 1);
   EXPECT_STREQ(container->format(), "list");
   EXPECT_EQ(container->place(0).path, "elsewhere/a.jpg");
+}
+
+// --- Class names ---
+
+std::vector<int64_t> labels_of(const Container& container) {
+  std::vector<int64_t> labels;
+  std::vector<std::byte> framed;
+  Sample sample;
+  for (uint64_t i = 0; i < container.size(); ++i) {
+    read_sample(container, i, framed, sample);
+    labels.push_back(load_le<int64_t>(sample.fields[1].bytes.data()));
+  }
+  return labels;
+}
+
+TEST(OpenContainer, given_class_names_fix_the_numbers_of_a_folder) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> classes{"dog", "bee", "ant", "cat"};
+  for (const char* name : {"val/ant/0.jpg", "val/dog/0.jpg", "val/dog/1.jpg"}) {
+    write_file(directory / name, "x");
+  }
+  write_file(directory / "val.ffr", ffrecord::PackedFolderFile(directory / "val").contents());
+  for (const auto& container :
+       {open_container(directory / "val", {.classes = classes}),
+        open_container(directory / "val.ffr", {.schema = "class_folders", .classes = classes})}) {
+    EXPECT_EQ(container->classes(), classes);
+    EXPECT_THAT(labels_of(*container), ::testing::ElementsAre(0, 0, 2));
+  }
+  EXPECT_EQ(open_container(directory / "val", {.classes = classes})->place(0).path,
+            directory / "val/dog/0.jpg");
+}
+
+TEST(OpenContainer, a_class_folder_that_is_not_among_the_given_names_is_refused) {
+  const TemporaryDirectory directory;
+  write_file(directory / "ant/0.jpg", "x");
+  write_file(directory / "beee/0.jpg", "x");
+  EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] {
+                open_container(directory.path(), {.classes = {"ant", "bee"}});
+              }),
+              HasSubstr("the folder 'beee' is not one of the classes: expected one of 2 names. Did "
+                        "you mean 'bee'?"));
+}
+
+TEST(OpenContainer, a_file_of_other_class_names_than_those_given_is_refused_with_the_first) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path golden = FUELRAIL_SOURCE_DIR "/tests/golden/recordio/part0.rec";
+  std::filesystem::copy_file(golden, directory / "a.rec");
+  EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] {
+                open_container(directory / "a.rec", {.classes = {"ant", "bee"}});
+              }),
+              HasSubstr("a.rec: the class names are not those that are given: expected 'ant' as "
+                        "class 0, found no class names. Pack it"));
 }
 
 // --- FFRecord ---

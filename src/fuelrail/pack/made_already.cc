@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar_store.h"
 #include "fuelrail/pack/part.h"
@@ -41,8 +42,8 @@ MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classe
     refuse("no index beside it");
   }
   stream_ = read_of(*this, [&] { return open_record_stream(uri_, {.keep_going = keep_going}); });
-  if (const auto& there = stream_->sidecar()->classes(); there != classes) {
-    refuse(said_of_classes(there));
+  if (const auto difference = first_difference(classes, stream_->sidecar()->classes())) {
+    refuse(fmt::format("{}, where the job has {}", difference->found, difference->expected));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/pack/part.h"
 #include "fuelrail/pack/progress_reporter.h"
 #include "fuelrail/pack/record_stream.h"
@@ -183,12 +184,12 @@ class Merger {
     if (first) {
       classes_ = known.classes();
       labels_ = known.labels();
-    } else if (known.classes() != classes_) {
+    } else if (const auto difference = first_difference(classes_, known.classes())) {
       throw InvalidArgumentError(
           "the files that are to be merged have different classes",
           {.path = source,
-           .expected = "what the first file has: " + said_of_classes(classes_),
-           .found = said_of_classes(known.classes()),
+           .expected = difference->expected + ", as in the first file",
+           .found = difference->found,
            .remedy = "Pack the file again with the classes of the first one (--classes, in Python "
                      "`classes`)"});
     } else {

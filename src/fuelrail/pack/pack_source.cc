@@ -18,8 +18,11 @@
 namespace fuelrail {
 namespace {
 
-constexpr const char* kPackSources =
-    "a folder with one sub-folder a class, or a list of images whose name ends in .lst";
+std::string what_can_be_packed(const ListRules& rules) {
+  return fmt::format(
+      "a folder with one sub-folder a class, or a list of images whose name ends in {}",
+      rules.of_mxnet ? ".lst" : ".lst, .csv or .tsv");
+}
 
 void check_length(uint64_t bytes) {
   if (bytes <= recordio::kMaxPayloadBytes) return;
@@ -60,7 +63,7 @@ class ListSource final : public PackSource {
       : images_(std::move(images)), root_(std::move(root)) {}
 
   uint64_t size() const override { return images_.size(); }
-  const std::vector<std::string>& classes() const override { return classes_; }
+  const std::vector<std::string>& classes() const override { return images_.classes(); }
   std::string path(uint64_t i) const override { return listed_uri(images_.path(i), root_); }
   std::string description(uint64_t i) const override {
     return fmt::format("{} {} {}", images_.id(i), fmt::join(images_.labels(i), " "), path(i));
@@ -100,15 +103,15 @@ class ListSource final : public PackSource {
 
   ImageList images_;
   std::string root_;
-  std::vector<std::string> classes_;
 };
 
 std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& root,
                                      const OpenOptions& options, const ListRules& rules) {
   const std::optional<FileInfo> info = file_system_for(uri).stat(uri);
   if (!info) {
-    throw NotFoundError("there is no such folder or list of images",
-                        {.path = uri, .expected = kPackSources, .remedy = "Check the path"});
+    throw NotFoundError(
+        "there is no such folder or list of images",
+        {.path = uri, .expected = what_can_be_packed(rules), .remedy = "Check the path"});
   }
   if (info->is_directory) {
     if (!root.empty()) {
@@ -124,11 +127,11 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
     }
     return source_of_images(std::move(folder));
   }
-  if (!uri.ends_with(".lst")) {
+  if (rules.of_mxnet ? !uri.ends_with(".lst") : !is_list_name(uri)) {
     throw InvalidArgumentError(
         "this cannot be packed",
         {.path = uri,
-         .expected = kPackSources,
+         .expected = what_can_be_packed(rules),
          .remedy = is_ffrecord_name(uri)
                        ? "Where it is a packed folder of images, convert it with --schema "
                          "class_folders (in Python `schema=\"class_folders\"`)"

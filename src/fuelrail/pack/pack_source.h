@@ -36,7 +36,7 @@ class PackSource {
 
   virtual uint64_t size() const = 0;
 
-  // Names of the classes, by label; empty for a list.
+  // Names of the classes, by label; empty for a list of numbers that nobody has named.
   virtual const std::vector<std::string>& classes() const = 0;
 
   // Of image i, for people. Requires: i < size().
@@ -60,7 +60,7 @@ class PackSource {
 // folder of images (files/folder_scan.h).
 std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images);
 
-// A directory: what open_container makes of it; an image's id is its index there. A `.lst`: what
+// A directory: what open_container makes of it; an image's id is its index there. A list: what
 // read_image_list makes of it by `rules`, relative to `root`. `options.warn` hears, beside what
 // open_container says, of ids that a list has more than once. Errors: NotFoundError, IoError,
 // CorruptError (see image_list.h and open_input.h; also when there is no image);

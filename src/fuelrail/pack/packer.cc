@@ -53,10 +53,17 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
   };
   std::unique_ptr<PackSource> images;
   try {
-    images = open_pack_source(
-        source, options.root,
-        {.warn = options.warn, .keep_going = options.keep_going, .leave_out = leave_out},
-        {.label_width = options.label_width, .leave_out = leave_out});
+    images = open_pack_source(source, options.root,
+                              {.classes = options.classes,
+                               .warn = options.warn,
+                               .keep_going = options.keep_going,
+                               .leave_out = leave_out},
+                              {.label_width = options.label_width,
+                               .of_mxnet = options.mxnet_list,
+                               .classes = options.classes,
+                               .leave_out = leave_out,
+                               .warn = options.warn,
+                               .keep_going = options.keep_going});
   } catch (Error& error) {
     if (may_leave_out && !unread.empty()) {  // nothing else may be left of it
       error.add({.found = fmt::format("{} that cannot be read; the last: {}", unread.size(),

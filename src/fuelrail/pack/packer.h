@@ -50,6 +50,15 @@ struct PackOptions {
   std::optional<ImageSteps> images{};  // given: what is done to every image; the four above then
                                        // say nothing
 
+  // The names of the classes, by label (container/class_names.h): the labels of folders, and of a
+  // list's words, are their places in it, and the file gets all of these names. Numbers in a list
+  // are then numbers of these classes. Default: the folders' names, or the list's words, in the
+  // order of their code points; no names for a list of numbers.
+  std::vector<std::string> classes{};
+
+  // The source is a list of MXNet's: a `.lst`, whose labels are numbers.
+  bool mxnet_list = false;
+
   // Of a list's labels. The first alone is stored, as one number; `warn` hears of lines with more.
   bool first_label_only = false;
   std::optional<uint64_t> label_width{};  // every image must have so many; default: any number
@@ -114,9 +123,10 @@ struct PackResult {
   std::string report;                 // path of the report file; empty without failures
 };
 
-// `source`: a folder (one sub-folder a class), or a list `.lst` (id TAB label [TAB label ...] TAB
-// path; image_list.h). Records keep the source's order; a record's id is the image's index in the
-// folder, or the list's id, so that ids stay the same in every part and whatever is left out.
+// `source`: a folder (one sub-folder a class), or a list: `.lst` (id TAB label [TAB label ...] TAB
+// path), `.csv` or `.tsv` (list_reader.h). Records keep the source's order; a record's id is the
+// image's index in the folder, or the list's id, so that ids stay the same in every part and
+// whatever is left out.
 //
 // `output`: `X.rec`, a RecordIO file, beside which come `X.idx` (keyed by the ids) and the sidecar
 // `X.rec.frx`; or `X.ffr`, an FFRecord file of the same payloads, beside which comes `X.ffr.frx`,
@@ -153,7 +163,8 @@ struct PackResult {
 //
 // Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);
 // IoError (also: the output is there and `overwrite` is not given; another pack is writing it);
-// CorruptError for a source that has no images where they should be, for a list line that is none,
+// CorruptError for a source that has no images where they should be, for a folder that
+// is not of `classes`, for a line of a list that cannot be read or whose label is not of `classes`,
 // with its number, and when more images fail than allowed or a part is left without any: then
 // there is no output of that part, and the report; StepsError for the first image, in the order
 // of packing, that the steps cannot do.

@@ -126,10 +126,10 @@ TEST_F(Packer, a_lists_root_may_be_elsewhere) {
   EXPECT_EQ(records_of(out("x.rec")).at(0).image, file_contents(photo("bee/0.jpg")));
 }
 
-TEST_F(Packer, a_list_with_a_label_that_is_no_number_is_refused_with_its_line) {
+TEST_F(Packer, a_list_of_words_and_numbers_is_refused_with_its_line) {
   write_file(directory_ / "x.lst", "0\t1\tphotos/ant/0.jpg\n1\tbee\tphotos/bee/0.jpg\n");
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
-              HasSubstr("x.lst: line 2: the label is not a number"));
+              HasSubstr("x.lst: line 2: labels are words in one line and numbers in another"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
@@ -227,7 +227,7 @@ TEST_F(Packer, what_cannot_be_packed_is_refused) {
   EXPECT_THAT(refusal<NotFoundError>(directory_ / "nowhere", out("x.rec")), HasSubstr("nowhere"));
   write_file(directory_ / "x.txt", "0\t1\ta.jpg\n");
   EXPECT_THAT(refusal<InvalidArgumentError>(directory_ / "x.txt", out("x.rec")),
-              HasSubstr("ends in .lst"));
+              HasSubstr("ends in .lst, .csv or .tsv"));
   write_file(directory_ / "x.lst", "\n");
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
               HasSubstr("there is no image in it"));

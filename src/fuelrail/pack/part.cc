@@ -1,7 +1,6 @@
 #include "fuelrail/pack/part.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -43,10 +42,6 @@ std::string identity_of_name(const std::string& uri) {
 bool is_file(const std::string& uri) {
   const auto info = file_system_for(uri).stat(uri);
   return info && !info->is_directory;
-}
-
-std::string said_of_classes(const std::vector<std::string>& classes) {
-  return classes.empty() ? "no classes" : fmt::format("the classes {}", fmt::join(classes, ", "));
 }
 
 void throw_existing(const std::string& uri, const std::string& unlike) {

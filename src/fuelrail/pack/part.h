@@ -36,9 +36,6 @@ std::string identity_of_name(const std::string& uri);
 // Whether there is a file of this name; a directory is none.
 bool is_file(const std::string& uri);
 
-// For errors: "the classes a, b", or "no classes".
-std::string said_of_classes(const std::vector<std::string>& classes);
-
 // Says that there is such a file. `unlike`: why it is not what was to be made; empty where nobody
 // has compared.
 [[noreturn]] void throw_existing(const std::string& uri, const std::string& unlike = "");

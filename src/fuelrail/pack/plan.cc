@@ -8,6 +8,7 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/container/subset.h"
 #include "fuelrail/pack/record_format.h"
 #include "fuelrail/storage/file_system.h"
@@ -114,6 +115,7 @@ void check_pack_options(const std::string& output, const PackOptions& options) {
     refuse("the fraction of images that may fail is out of range", "0 to 1",
            fmt::to_string(options.max_errors.fraction));
   }
+  check_class_names(options.classes);
   check_part_names(options.split);
   check_positions(options);
   if (options.images) check_images(options);

@@ -1,5 +1,6 @@
 // A folder of images with one sub-folder a class, as torchvision's ImageFolder reads it: every
-// image file is a record, and its label is the rank of its class folder's name in code-point order.
+// image file is a record, and its label is the rank of its class folder's name in code-point order,
+// or its place in `OpenOptions::classes`.
 //
 //   train/cat/1.jpg  train/cat/black/7.png  train/dog/2.JPEG
 #pragma once
@@ -24,7 +25,7 @@ std::string image_extensions();  // ".jpg, .jpeg, ...": for messages
 inline constexpr uint64_t kMaxImageFileBytes = (uint64_t{1} << 29) - 1;
 
 // Schema: {image: image, label: tensor int64 []}. Ids are indices; a place is the image's file and
-// its index here. Order, as ImageFolder's: by class; in a class, by folder (all below the class,
+// its index here. Order, as ImageFolder's: by label; in a class, by folder (all below the class,
 // links followed) and then by name, both in code-point order. Files that are no images are left out
 // and counted in one warning; names that begin with a dot, of folders and of files, are passed over
 // and counted in another (files/hidden_names.h).
@@ -40,7 +41,8 @@ inline constexpr uint64_t kMaxImageFileBytes = (uint64_t{1} << 29) - 1;
 // where no class folder has images itself: what is meant may be one folder further down.
 //
 // Errors: NotFoundError when there is no class folder, or one without any image;
-// InvalidArgumentError when images lie in the top folder alone, and when folders are nested deeper
+// InvalidArgumentError for a class folder that is not in `options.classes`, when images lie in the
+// top folder alone, and when folders are nested deeper
 // than 32 (a link that leads back); IoError for a folder that cannot be read, unless `leave_out`
 // takes it; StateError when `keep_going` says so.
 std::shared_ptr<const Container> open_files(const std::string& uri,

@@ -12,6 +12,7 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/ordered_work.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/container/files/files_container.h"
 #include "fuelrail/container/files/hidden_names.h"
 
@@ -190,20 +191,26 @@ class Scan {
     check_keep_going();
     find_classes();
     OrderedWork<ClassImages> work(
-        {.items = listing_.classes.size(), .threads = default_threads()},
+        {.items = folders_.size(), .threads = default_threads()},
         [this]() -> OrderedWork<ClassImages>::Worker {
           return [this](uint64_t i) {
-            return ClassScan(list_names_, join_uri(root_, listing_.classes[i])).run();
+            return ClassScan(list_names_, join_uri(root_, folders_[i].name)).run();
           };
         },
         [](const ClassImages& found) { return found.weight(); });
-    for (const std::string& name : listing_.classes) add_class(name, next(work));
+    for (const ClassFolder& folder : folders_) add_class(folder, next(work));
+    begin_class(listing_.classes.size());  // those behind the last folder have no images
     listing_.names.shrink_to_fit();
     warn();
     return std::move(listing_);
   }
 
  private:
+  struct ClassFolder {
+    size_t label;
+    std::string name;
+  };
+
   // Errors: as open_files.
   void find_classes() {
     uint64_t images = 0;
@@ -211,13 +218,13 @@ class Scan {
     hidden_.remove_from(entries, root_);
     for (const DirectoryEntry& entry : entries) {
       if (entry.is_directory) {
-        listing_.classes.push_back(entry.name);
+        folders_.push_back({folders_.size(), entry.name});
       } else {
         images += has_image_extension(entry.name);
         ignored_.add(join_uri(root_, entry.name));
       }
     }
-    if (!listing_.classes.empty()) return;
+    if (!folders_.empty()) return number_classes();
     if (images > 0) {
       throw InvalidArgumentError(
           "the folder has images, and no class folders",
@@ -228,6 +235,28 @@ class Scan {
     }
     throw NotFoundError("the folder has no class folders",
                         {.path = root_, .expected = kLayout, .found = what_else()});
+  }
+
+  // By the table that is given, whose order becomes that of the folders; else as they come.
+  void number_classes() {
+    if (options_.classes.empty()) {
+      for (const ClassFolder& folder : folders_) listing_.classes.push_back(folder.name);
+      return;
+    }
+    listing_.classes = options_.classes;
+    const ClassLabels table(listing_.classes);
+    for (ClassFolder& folder : folders_) {
+      const std::optional<size_t> label = table.find(folder.name);
+      if (!label) {
+        throw InvalidArgumentError(
+            fmt::format("the folder '{}' is not one of the classes", folder.name),
+            {.path = root_,
+             .expected = fmt::format("one of {} names", listing_.classes.size()),
+             .remedy = table.remedy_for(folder.name)});
+      }
+      folder.label = *label;
+    }
+    std::ranges::sort(folders_, {}, &ClassFolder::label);
   }
 
   // What a folder without class folders holds.
@@ -248,7 +277,14 @@ class Scan {
     }
   }
 
-  void add_class(const std::string& name, const ClassImages& found) {
+  // Its images, and before it the classes without a folder, begin here.
+  void begin_class(size_t label) {
+    const size_t begun = std::min(label + 1, listing_.classes.size());
+    listing_.class_begins.resize(begun, listing_.names.size());
+  }
+
+  void add_class(const ClassFolder& folder, const ClassImages& found) {
+    const std::string& name = folder.name;
     for (const IoError& error : found.unreadable) {
       if (!options_.leave_out || !options_.leave_out(error)) throw error;
     }
@@ -259,7 +295,7 @@ class Scan {
                            .found = found.hidden.count() > 0 ? found.hidden.describe() : "",
                            .remedy = "Put images into the folder, or remove it"});
     }
-    listing_.class_begins.push_back(listing_.names.size());
+    begin_class(folder.label);
     for (uint64_t i = 0; i < found.names.size(); ++i) listing_.names.add(found.names[i]);
     ignored_.add(found.ignored);
     hidden_.add(found.hidden);
@@ -288,6 +324,7 @@ class Scan {
   const ListNames& list_names_;
   const std::string& root_;
   const OpenOptions& options_;
+  std::vector<ClassFolder> folders_;  // in the order of their labels
   FolderListing listing_;
   Ignored ignored_;
   HiddenNames hidden_;

@@ -37,7 +37,7 @@ class Names {
 };
 
 struct FolderListing {
-  std::vector<std::string> classes;    // the class folders' names, in code-point order
+  std::vector<std::string> classes;    // those given, or the class folders' names by code point
   std::vector<uint64_t> class_begins;  // the first image of each class
   Names names;                         // of images, below the class folder
 
@@ -50,9 +50,10 @@ struct FolderListing {
 // As FileSystem::list_names. Called by several threads at once.
 using ListNames = std::function<std::vector<DirectoryEntry>(const std::string& uri)>;
 
-// Class folders are listed by several threads at once. Names that begin with a dot are passed over.
-// Warns of these, of files left out, and of folders that hold something else than class folders, as
-// it seems. Errors: as open_files.
+// Class folders are listed by several threads at once. Their labels are those of `options.classes`,
+// where some are given: not every class must have a folder. Names that begin with a dot are passed
+// over. Warns of these, of files left out, and of folders that hold something else than class
+// folders, as it seems. Errors: as open_files.
 FolderListing scan_folder(const ListNames& list_names, const std::string& root,
                           const OpenOptions& options);
 

@@ -1,6 +1,7 @@
 #include "fuelrail/container/files/image_list.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,93 +10,104 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/base/parse_number.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \r") - begin + 1);
-}
-
-std::vector<std::string_view> columns_of(std::string_view line) {
-  std::vector<std::string_view> columns;
-  for (size_t begin = 0;;) {
-    const size_t end = line.find('\t', begin);
-    columns.push_back(trimmed(line.substr(begin, end - begin)));
-    if (end == std::string_view::npos) return columns;
-    begin = end + 1;
-  }
-}
-
-struct LinePlace {
-  const std::string& uri;
-  uint64_t number;
-};
-
-[[noreturn]] void refuse(const LinePlace& at, const std::string& failure, ErrorDetail detail = {}) {
-  detail.path = at.uri;
-  throw CorruptError(fmt::format("line {}: {}", at.number, failure), std::move(detail));
-}
-
-float parse_label(std::string_view text, const LinePlace& at) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const std::optional<double> label = parse_number<double>(text);
-  if (!label || !std::isfinite(*label)) {
-    refuse(at, "the label is not a number",
-           {.expected = "a finite number", .found = fmt::format("'{}'", text)});
-  }
-  const float stored = static_cast<float>(*label);
-  if (!std::isfinite(stored) || (*label == std::trunc(*label) && double{stored} != *label)) {
-    refuse(at, "float32, which RecordIO stores, cannot hold the label",
-           {.found = std::string(text), .remedy = "Number the classes from 0"});
-  }
-  return stored;
-}
+constexpr uint64_t kMostClasses = uint64_t{1} << 24;  // float32 holds all numbers up to this one
 
 bool is_absolute(std::string_view path) {
   return path.starts_with('/') || path.find("://") != std::string_view::npos;
 }
 
-void parse_line(std::string_view line, const LinePlace& at, ListedLine& out) {
-  const std::vector<std::string_view> columns = columns_of(line);
-  if (columns.size() < 3) {
-    refuse(at, "the line has too few columns",
-           {.expected = "id TAB label [TAB label ...] TAB path",
-            .found = fmt::format("{} column{}", columns.size(), columns.size() == 1 ? "" : "s")});
+void check_rules(const ListedLine& line, const std::string& uri, const ListRules& rules) {
+  if (rules.of_mxnet && !line.word.empty()) {
+    refuse_line(uri, line.line, "the label is not a number",
+                {.expected = "a finite number", .found = fmt::format("'{}'", line.word)});
   }
-  const std::optional<uint64_t> id = parse_number<uint64_t>(columns.front());
-  if (!id) {
-    refuse(at, "the id is not a number",
-           {.expected = "a whole number from 0", .found = fmt::format("'{}'", columns.front())});
-  }
-  out.id = *id;
-  out.line = at.number;
-  out.labels.clear();
-  for (size_t i = 1; i + 1 < columns.size(); ++i) out.labels.push_back(parse_label(columns[i], at));
-  if (columns.back().empty()) refuse(at, "the path is empty");
-  out.path = columns.back();
+  if (!rules.label_width || line.labels.size() == *rules.label_width) return;
+  refuse_line(uri, line.line, "another number of labels",
+              {.expected = fmt::to_string(*rules.label_width),
+               .found = fmt::to_string(line.labels.size())});
 }
 
-void check_label_width(const ListedLine& line, const std::string& uri, const ListRules& rules) {
-  if (!rules.label_width || line.labels.size() == *rules.label_width) return;
-  refuse({uri, line.line}, "another number of labels",
-         {.expected = fmt::to_string(*rules.label_width),
-          .found = fmt::to_string(line.labels.size())});
+// Words in the order of their numbers.
+std::vector<std::string_view> by_number(const auto& words) {
+  std::vector<std::string_view> names(words.size());
+  for (const auto& [name, word] : words) names[word.number] = name;
+  return names;
 }
 
 }  // namespace
 
-void ImageList::add(const ListedLine& line) {
+void ImageList::add(const ListedLine& line, const std::string& uri) {
+  const bool is_word = !line.word.empty();
+  if (size() > 0 && is_word == words_.empty()) {
+    refuse_line(uri, line.line, "labels are words in one line and numbers in another",
+                {.expected = is_word ? "a number, as in the lines before"
+                                     : "a word, as in the lines before",
+                 .found = is_word ? fmt::format("'{}'", line.word)
+                                  : fmt::format("{}", fmt::join(line.labels, " ")),
+                 .remedy = "Write all labels as words, or all as numbers"});
+  }
+  if (is_word) {
+    if (words_.size() > kMostClasses) {
+      refuse_line(uri, line.line, "float32, which RecordIO stores, cannot hold the label",
+                  {.expected = fmt::format("at most {} classes", kMostClasses)});
+    }
+    const Word word{.number = words_.size(), .first_line = line.line};
+    labels_.push_back(static_cast<float>(words_.emplace(line.word, word).first->second.number));
+  } else {
+    labels_.insert(labels_.end(), line.labels.begin(), line.labels.end());
+  }
   ids_.push_back(line.id);
   lines_.push_back(line.line);
   paths_ += line.path;
   path_ends_.push_back(paths_.size());
-  labels_.insert(labels_.end(), line.labels.begin(), line.labels.end());
   label_ends_.push_back(labels_.size());
+}
+
+void ImageList::number_classes(const std::vector<std::string>& classes, const std::string& uri) {
+  classes_ = classes;
+  if (words_.empty()) {
+    if (!classes_.empty()) check_numbers(uri);
+    return;
+  }
+  const std::vector<std::string_view> words = by_number(words_);
+  if (classes_.empty()) {
+    classes_.assign(words.begin(), words.end());
+    std::sort(classes_.begin(), classes_.end());
+  }
+  const ClassLabels table(classes_);
+  std::vector<float> labels;
+  for (const std::string_view word : words) {
+    const std::string name(word);
+    const std::optional<size_t> label = table.find(name);
+    if (!label) {
+      refuse_line(uri, words_.at(name).first_line, "the label is not one of the classes",
+                  {.expected = fmt::format("one of {} names", classes_.size()),
+                   .found = fmt::format("'{}'", name),
+                   .remedy = table.remedy_for(name)});
+    }
+    labels.push_back(static_cast<float>(*label));
+  }
+  for (float& label : labels_) label = labels[static_cast<size_t>(label)];
+  words_.clear();
+}
+
+void ImageList::check_numbers(const std::string& uri) const {
+  for (uint64_t i = 0; i < size(); ++i) {
+    const std::span<const float> of = labels(i);
+    if (of.size() == 1 && of[0] >= 0 && of[0] < static_cast<float>(classes_.size()) &&
+        of[0] == std::trunc(of[0])) {
+      continue;
+    }
+    refuse_line(uri, line(i), "the label is not the number of a class",
+                {.expected = fmt::format("one whole number from 0 to {}", classes_.size() - 1),
+                 .found = fmt::format("{}", fmt::join(of, " "))});
+  }
 }
 
 void ImageList::reserve(std::string_view text) {
@@ -118,22 +130,6 @@ std::string_view ImageList::path(uint64_t i) const {
 std::span<const float> ImageList::labels(uint64_t i) const {
   const uint64_t begin = i == 0 ? 0 : label_ends_[i - 1];
   return std::span(labels_).subspan(begin, label_ends_[i] - begin);
-}
-
-ImageListReader::ImageListReader(std::string_view text, std::string uri)
-    : rest_(text), uri_(std::move(uri)) {}
-
-bool ImageListReader::next(ListedLine& out) {
-  while (!rest_.empty()) {
-    const size_t end = std::min(rest_.find('\n'), rest_.size());
-    const std::string_view line = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    ++line_;
-    if (trimmed(line).empty()) continue;
-    parse_line(line, {uri_, line_}, out);
-    return true;
-  }
-  return false;
 }
 
 std::string listed_uri(std::string_view path, const std::string& root) {
@@ -159,18 +155,25 @@ std::string read_list_text(const std::string& uri) {
 }
 
 ImageList parse_image_list(std::string_view text, const std::string& uri, const ListRules& rules) {
+  constexpr uint64_t kAskEveryLines = 1024;
+  const std::unique_ptr<ListReader> reader = make_list_reader(text, uri, rules.warn);
   ImageList images;
   images.reserve(text);
-  ImageListReader reader(text, uri);
-  for (ListedLine line;;) {
+  ListedLine line;
+  for (uint64_t lines = 0;; ++lines) {
+    if (lines % kAskEveryLines == 0 && rules.keep_going && !rules.keep_going()) {
+      throw StateError("interrupted", {.path = uri});
+    }
     try {
-      if (!reader.next(line)) return images;
-      check_label_width(line, uri, rules);
-      images.add(line);
+      if (!reader->next(line)) break;
+      check_rules(line, uri, rules);
+      images.add(line, uri);
     } catch (const CorruptError& error) {
       if (!rules.leave_out || !rules.leave_out(error)) throw;
     }
   }
+  images.number_classes(rules.classes, uri);
+  return images;
 }
 
 std::string repeated_ids(const ImageList& images) {

@@ -1,7 +1,5 @@
-// A list of images as text (`.lst`): one a line, id TAB label [TAB label ...] TAB path. Spaces
-// around a column and a carriage return at the line's end do not count, nor does a byte order mark
-// at the file's beginning; empty lines are passed over. A path may hold spaces; one that is neither
-// absolute nor a URI is relative to a root folder.
+// A list of images: which files, with which ids and labels. Its formats are in list_reader.h. A
+// path may hold spaces; one that is neither absolute nor a URI is relative to a root folder.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +8,29 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/files/list_reader.h"
 
 namespace fuelrail {
-
-// A line of a list as it stands there. Lifetime: `path` views the list's text.
-struct ListedLine {
-  uint64_t id = 0;
-  uint64_t line = 0;          // of the list, counted from 1
-  std::vector<float> labels;  // at least one
-  std::string_view path;      // as it is written
-};
 
 // The lines of a list, closely packed: their paths, their labels, and 32 bytes each.
 class ImageList {
  public:
   // Takes memory for all lines of a text at once: what grows is there twice while it does.
   void reserve(std::string_view text);
-  void add(const ListedLine& line);
+
+  // Errors: CorruptError where the label is a word and those of the lines before are numbers, or
+  // the other way round; `uri` names the list.
+  void add(const ListedLine& line, const std::string& uri);
+
+  // Once, after the last line. Words become labels: those of `classes`, or, where that is empty,
+  // their rank among the list's words in code-point order. Labels that are numbers stay, and are
+  // numbers of `classes`, where there are some. Errors: CorruptError with the line for a label that
+  // is not of `classes`.
+  void number_classes(const std::vector<std::string>& classes, const std::string& uri);
 
   uint64_t size() const { return ids_.size(); }
   uint64_t id(uint64_t i) const { return ids_[i]; }
@@ -37,36 +38,40 @@ class ImageList {
   std::string_view path(uint64_t i) const;  // as it is written
   std::span<const float> labels(uint64_t i) const;
 
+  // Their names, by label; empty where labels are numbers that nobody has named.
+  const std::vector<std::string>& classes() const { return classes_; }
+
  private:
+  struct Word {
+    uint64_t number;      // in the order in which they are met
+    uint64_t first_line;  // of the list
+  };
+
+  void check_numbers(const std::string& uri) const;
+
   std::vector<uint64_t> ids_;
   std::vector<uint64_t> lines_;
   std::string paths_;  // one after the other
   std::vector<uint64_t> path_ends_;
-  std::vector<float> labels_;  // one after the other
+  std::vector<float> labels_;  // one after the other; of words, until all are known, their number
   std::vector<uint64_t> label_ends_;
+  std::unordered_map<std::string, Word> words_;
+  std::vector<std::string> classes_;
 };
 
-// Which lines of a list will do.
+// Which lines of a list will do, and what is said of them.
 struct ListRules {
   std::optional<uint64_t> label_width{};  // every line must have so many labels
+  // The list is one of MXNet's: a `.lst`, whose labels are numbers.
+  bool of_mxnet = false;
+  // The names of the classes, by label. Default: those that the list's words make.
+  std::vector<std::string> classes{};
   // Asked of each line that cannot be used; true passes over it. Default: it is thrown.
   std::function<bool(const CorruptError&)> leave_out{};
-};
-
-// The images of a list's text, one by one. Lifetime: the text's.
-class ImageListReader {
- public:
-  // `uri` names the list in errors.
-  ImageListReader(std::string_view text, std::string uri);
-
-  // Returns: false at the end. `out` is reused from line to line. Errors: those of
-  // parse_image_list.
-  bool next(ListedLine& out);
-
- private:
-  std::string_view rest_;
-  std::string uri_;
-  uint64_t line_ = 0;
+  // Hears of columns that are not used. Default: nobody.
+  std::function<void(const std::string&)> warn{};
+  // Asked every 1024 lines; false ends the reading with a StateError. Default: never asked.
+  std::function<bool()> keep_going{};
 };
 
 // A path of a list, with the root in front unless it is absolute or a URI.
@@ -78,9 +83,9 @@ std::string root_of_list(const std::string& uri, const std::string& root);
 // The whole text of a list, without a byte order mark. Errors: NotFoundError, IoError.
 std::string read_list_text(const std::string& uri);
 
-// `uri` names the list in errors. Errors: CorruptError with the line's number for a line of fewer
-// than three columns, an id that is no whole number, a label that is no finite number, a whole
-// label that float32, which RecordIO stores, would change, and for what `rules` refuses.
+// `uri` names the list in errors, and says by its end which format it has. Errors: CorruptError
+// with the line's number for a line that the format does not allow (list_reader.h), and for what
+// `rules` refuses; StateError when told to stop.
 ImageList parse_image_list(std::string_view text, const std::string& uri,
                            const ListRules& rules = {});
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/temporary_directory.h"
 
@@ -12,9 +15,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string complaint_about(const std::string& text) {
+std::string complaint_about(const std::string& text, const ListRules& rules = {},
+                            const std::string& uri = "train.lst") {
   try {
-    parse_image_list(text, "train.lst");
+    parse_image_list(text, uri, rules);
   } catch (const CorruptError& error) {
     return error.what();
   }
@@ -71,14 +75,113 @@ TEST(ImageList, an_empty_text_is_an_empty_list) {
   EXPECT_EQ(parse_image_list("\n\r\n", "x.lst").size(), 0u);
 }
 
-TEST(ImageList, a_label_that_is_no_number_is_refused_with_its_line) {
-  EXPECT_EQ(complaint_about("0\t1\ta.jpg\n\n1\tcat\tb.jpg\n"),
-            "train.lst: line 3: the label is not a number: expected a finite number, found 'cat'");
-  EXPECT_THAT(complaint_about("0\t1x\ta.jpg"), HasSubstr("line 1: the label is not a number"));
-  EXPECT_THAT(complaint_about("0\t\ta.jpg"), HasSubstr("line 1: the label is not a number"));
+TEST(ImageList, a_label_that_is_no_finite_number_is_refused_with_its_line) {
+  EXPECT_THAT(complaint_about("0\t\ta.jpg"), HasSubstr("line 1: the label is empty"));
   EXPECT_THAT(complaint_about("0\tnan\ta.jpg"), HasSubstr("line 1: the label is not a number"));
   EXPECT_THAT(complaint_about("0\tinf\ta.jpg"), HasSubstr("line 1: the label is not a number"));
   EXPECT_THAT(complaint_about("0\t1e999\ta.jpg"), HasSubstr("line 1: the label is not a number"));
+}
+
+TEST(ImageList, words_are_classes_in_the_order_of_their_code_points) {
+  const auto images = parse_image_list("0\tdog\ta\n1\tcat\tb\n2\tdog\tc\n3\t1x\td\n", "x.lst");
+  EXPECT_THAT(images.classes(), ElementsAre("1x", "cat", "dog"));
+  EXPECT_THAT(images.labels(0), ElementsAre(2.0f));
+  EXPECT_THAT(images.labels(1), ElementsAre(1.0f));
+  EXPECT_THAT(images.labels(2), ElementsAre(2.0f));
+  EXPECT_THAT(images.labels(3), ElementsAre(0.0f));
+}
+
+TEST(ImageList, words_are_numbered_by_the_given_classes) {
+  const ListRules rules{.classes = {"dog", "bee", "cat"}};
+  const auto images = parse_image_list("0\tcat\ta\n1\tdog\tb\n", "x.lst", rules);
+  EXPECT_EQ(images.classes(), rules.classes);
+  EXPECT_THAT(images.labels(0), ElementsAre(2.0f));
+  EXPECT_EQ(
+      complaint_about("0\tdog\ta\n1\tdgo\tb\n2\tdgo\tc\n", rules),
+      "train.lst: line 2: the label is not one of the classes: expected one of 3 names, found "
+      "'dgo'. Did you mean 'dog'?");
+}
+
+TEST(ImageList, numbers_are_numbers_of_the_given_classes) {
+  const ListRules rules{.classes = {"dog", "bee"}};
+  EXPECT_EQ(parse_image_list("0\t1\ta\n1\t0\tb\n", "x.lst", rules).classes(), rules.classes);
+  EXPECT_EQ(complaint_about("0\t1\ta\n1\t2\tb\n", rules),
+            "train.lst: line 2: the label is not the number of a class: expected one whole number "
+            "from 0 to 1, found 2");
+  for (const char* label : {"-1", "0.5", "0\t1"}) {
+    EXPECT_THAT(complaint_about(std::string("0\t") + label + "\ta\n", rules),
+                HasSubstr("line 1: the label is not the number of a class"));
+  }
+}
+
+TEST(ImageList, words_beside_numbers_are_refused_with_the_line) {
+  EXPECT_EQ(complaint_about("0\t1\ta.jpg\n\n1\tcat\tb.jpg\n"),
+            "train.lst: line 3: labels are words in one line and numbers in another: expected a "
+            "number, as in the lines before, found 'cat'. Write all labels as words, or all as "
+            "numbers.");
+  EXPECT_THAT(complaint_about("0\tcat\ta\n1\t7\tb\n"),
+              HasSubstr("expected a word, as in the lines before, found 7"));
+  EXPECT_THAT(complaint_about("0\tcat\t7\ta\n"), HasSubstr("not a number: expected a finite "
+                                                           "number, found 'cat'"));
+  EXPECT_THAT(complaint_about("0\t7\tcat\ta\n"), HasSubstr("found 'cat'"));
+}
+
+TEST(ImageList, a_list_of_mxnet_has_no_words) {
+  EXPECT_EQ(complaint_about("0\tcat\ta.jpg\n", {.of_mxnet = true}),
+            "train.lst: line 1: the label is not a number: expected a finite number, found 'cat'");
+}
+
+// --- With a first row that names the columns ---
+
+TEST(ImageList, a_table_has_rows_behind_the_one_that_names_its_columns) {
+  const auto images = parse_image_list(
+      "Label, path\r\ndog,a.jpg\r\n\r\n\"cat\", \"b, \"\"c\"\".jpg\" \r\n", "x.CSV");
+  ASSERT_EQ(images.size(), 2u);
+  EXPECT_EQ(images.path(1), "b, \"c\".jpg");
+  EXPECT_THAT(images.classes(), ElementsAre("cat", "dog"));
+  EXPECT_THAT(images.labels(0), ElementsAre(1.0f));
+  EXPECT_EQ(images.id(1), 1u);
+  EXPECT_EQ(images.line(1), 4u);
+  const auto numbers = parse_image_list("path\tlabel\na, b.jpg\t2.5\n", "x.tsv");
+  EXPECT_EQ(numbers.path(0), "a, b.jpg");
+  EXPECT_THAT(numbers.labels(0), ElementsAre(2.5f));
+  EXPECT_TRUE(numbers.classes().empty());
+}
+
+TEST(ImageList, a_table_without_its_columns_is_refused_with_what_it_names) {
+  EXPECT_EQ(complaint_about("image,label\na,1\n", {}, "t.csv"),
+            "t.csv: the first row names no column 'path': expected the columns 'path' and 'label', "
+            "divided by commas, found 'image', 'label'. Name the columns in the list's first row.");
+  EXPECT_THAT(complaint_about("path;label\na;1\n", {}, "t.csv"), HasSubstr("found 'path;label'"));
+  EXPECT_THAT(complaint_about("path,label,path\n", {}, "t.csv"),
+              HasSubstr("a second column 'path'"));
+  EXPECT_THAT(complaint_about("\n", {}, "t.tsv"), HasSubstr("divided by TABs, found no row"));
+}
+
+TEST(ImageList, other_columns_of_a_table_are_not_used_which_is_said) {
+  std::vector<std::string> said;
+  const auto images =
+      parse_image_list("id,path,label,width\n7,a.jpg,1,640\n", "t.csv",
+                       {.warn = [&](const std::string& text) { said.push_back(text); }});
+  EXPECT_EQ(images.id(0), 0u);
+  EXPECT_THAT(said, ElementsAre("t.csv: of the list's columns 'path' and 'label' are used, and not "
+                                "'id', 'width'"));
+}
+
+TEST(ImageList, a_row_that_cannot_be_read_is_refused_with_its_line_or_left_out) {
+  const std::string text = "path,label\n\"a\nb\",1\nc,1,2\n,1\nd,\ne,1\n";
+  EXPECT_EQ(complaint_about(text, {}, "t.csv"),
+            "t.csv: line 4: the row has another number of fields than the first: expected 2, found "
+            "3. Put a field that holds a divider between quotation marks.");
+  std::vector<std::string> left_out;
+  const auto images = parse_image_list(text, "t.csv", {.leave_out = [&](const CorruptError& error) {
+                                         left_out.push_back(error.failure());
+                                         return true;
+                                       }});
+  EXPECT_EQ(images.size(), 2u);
+  EXPECT_EQ(images.id(1), 4u);  // as if all could be read
+  EXPECT_THAT(left_out, ElementsAre(HasSubstr("line 4"), "line 5: the path is empty",
+                                    "line 6: the label is empty"));
 }
 
 TEST(ImageList, a_whole_label_that_float32_would_change_is_refused) {

@@ -24,7 +24,7 @@ class ListContainer final : public FileRecords {
         schema_(image_schema(labels)) {}
 
   const Schema& schema() const override { return schema_; }
-  const std::vector<std::string>& classes() const override { return classes_; }
+  const std::vector<std::string>& classes() const override { return listing_.classes(); }
   const char* format() const override { return "list"; }
 
  private:
@@ -41,28 +41,20 @@ class ListContainer final : public FileRecords {
   std::string absolute_root_;  // for opening files
   ImageList listing_;
   Schema schema_;
-  std::vector<std::string> classes_;
 };
 
 }  // namespace
 
 std::shared_ptr<const Container> open_list(const std::string& uri, const OpenOptions& options) {
-  constexpr uint64_t kAskEveryLines = 1024;
-  const std::string text = read_list_text(uri);
-  ImageListReader reader(text, uri);
-  ImageList listing;
-  listing.reserve(text);
+  ImageList listing = read_image_list(
+      uri, {.classes = options.classes, .warn = options.warn, .keep_going = options.keep_going});
   LabelTally tally;
-  for (ListedLine line; reader.next(line); listing.add(line)) {
-    if (listing.size() % kAskEveryLines == 0 && options.keep_going && !options.keep_going()) {
-      throw StateError("interrupted", {.path = uri});
-    }
-    file_system_for(std::string(line.path));  // a file system that there is
-    tally.add(std::as_bytes(std::span(line.labels)));
+  for (uint64_t i = 0; i < listing.size(); ++i) {
+    file_system_for(std::string(listing.path(i)));  // a file system that there is
+    tally.add(std::as_bytes(listing.labels(i)));
   }
   if (listing.size() == 0) {
-    throw CorruptError("the list names no image",
-                       {.path = uri, .expected = "id TAB label [TAB label ...] TAB path"});
+    throw CorruptError("the list names no image", {.path = uri, .expected = "an image a line"});
   }
   std::string root = root_of_list(uri, options.root);
   std::string absolute = file_system_for(root).absolute(root);
