@@ -456,7 +456,7 @@ class BaseLoader(Closing, Generic[Element]):
         iterator's) is called.
 
         Errors: InvalidArgumentError that names the member, with what was expected and found, for a
-        state of another dataset, seed or shuffle, of a newer version, or with a bad value;
+        state of another dataset, class names, seed or shuffle, of a newer version, or with a bad value;
         ArgumentTypeError for what is no mapping. The loader stays where it was then.
         """
         self._check_open()

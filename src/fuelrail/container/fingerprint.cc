@@ -117,4 +117,15 @@ Fingerprint select(const Fingerprint& parent, uint64_t begin, uint64_t count, in
   return selection.result();
 }
 
+std::string fingerprint_of_classes(std::span<const std::string> names) {
+  if (names.empty()) return {};
+  uint32_t checksum = 0;
+  for (const std::string& name : names) {
+    std::array<std::byte, 8> length;
+    store_le(length.data(), static_cast<uint64_t>(name.size()));
+    checksum = crc32(as_bytes(name), crc32(length, checksum));
+  }
+  return fmt::format("{}-{:08x}", names.size(), checksum);
+}
+
 }  // namespace fuelrail

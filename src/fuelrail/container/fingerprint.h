@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "fuelrail/container/container.h"
 
@@ -32,5 +33,9 @@ Fingerprint select(const Fingerprint& parent, std::span<const uint64_t> indices)
 
 // The same for begin, begin + step, ..., in O(1). Requires: step != 0.
 Fingerprint select(const Fingerprint& parent, uint64_t begin, uint64_t count, int64_t step);
+
+// Of class names: how many, and the CRC-32 of each name's length (u64) and bytes, in order:
+// "1000-9bd366ae". Empty where there are none.
+std::string fingerprint_of_classes(std::span<const std::string> names);
 
 }  // namespace fuelrail

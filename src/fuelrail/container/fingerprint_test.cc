@@ -85,5 +85,16 @@ TEST(Fingerprint, different_selections_and_parents_differ) {
   EXPECT_EQ(select(parent, {}).records, 0u);
 }
 
+// Frozen: saved states hold it.
+TEST(Fingerprint, of_class_names_knows_each_and_their_order) {
+  const auto print = [](const std::vector<std::string>& names) {
+    return fingerprint_of_classes(names);
+  };
+  EXPECT_EQ(print({}), "");
+  EXPECT_EQ(print({"ant", "bee"}), "2-a4396de0");
+  EXPECT_NE(print({"ant", "bee"}), print({"bee", "ant"}));
+  EXPECT_NE(print({"ant", "bee"}), print({"an", "tbee"}));
+}
+
 }  // namespace
 }  // namespace fuelrail

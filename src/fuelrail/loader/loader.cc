@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/fingerprint.h"
 #include "fuelrail/loader/image_worker.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 
@@ -263,6 +264,7 @@ Progress Loader::progress() const { return impl_->engine()->progress(); }
 
 State Loader::state() const {
   return {.dataset = dataset_of(*impl_->container, impl_->options),
+          .classes = fingerprint_of_classes(impl_->container->classes()),
           .seed = impl_->options.seed,
           .shuffle = name_of_order(impl_->options, impl_->sampling),
           .progress = progress()};

@@ -86,12 +86,11 @@ void check_same(const char* name, const T& restored, const T& own, const char* r
 }  // namespace
 
 std::string to_json(const State& state) {
-  const nlohmann::ordered_json object = {{"version", state.version},
-                                         {"dataset", state.dataset},
-                                         {"seed", state.seed},
-                                         {"shuffle", state.shuffle},
-                                         {"epoch", state.progress.epoch},
-                                         {"position", state.progress.position}};
+  const nlohmann::ordered_json object = {
+      {"version", state.version},           {"dataset", state.dataset},
+      {"classes", state.classes},           {"seed", state.seed},
+      {"shuffle", state.shuffle},           {"epoch", state.progress.epoch},
+      {"position", state.progress.position}};
   return object.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -109,6 +108,7 @@ State parse_state(const std::string& text) {
   State state;
   state.version = static_cast<uint32_t>(version);
   state.dataset = text_member(object, "dataset");
+  state.classes = text_member(object, "classes");
   state.seed = unsigned_member(object, "seed", kMost64);
   state.shuffle = text_member(object, "shuffle");
   state.progress.epoch = static_cast<uint32_t>(unsigned_member(object, "epoch", kMost32));
@@ -120,6 +120,11 @@ void check_same_run(const State& restored, const State& own) {
   check_same("version", restored.version, own.version, "");
   check_same("dataset", restored.dataset, own.dataset,
              "Open the dataset that the state was taken from, with the same weights, if any");
+  if (!restored.classes.empty() && !own.classes.empty()) {
+    check_same("classes", restored.classes, own.classes,
+               "Open or pack the dataset with the class names of the run (--classes, in Python "
+               "`classes`)");
+  }
   check_same("shuffle", restored.shuffle, own.shuffle, "Build the loader with the same shuffle");
   check_same("seed", restored.seed, own.seed, "Build the loader with the same seed");
 }

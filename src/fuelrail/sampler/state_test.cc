@@ -17,6 +17,7 @@ using ::testing::HasSubstr;
 State example() {
   State state;
   state.dataset = "1281167-147897477120-9f3c21d8";
+  state.classes = "1000-3c21d89f";
   state.seed = 42;
   state.shuffle = "full";
   state.progress = {3, 25600};
@@ -37,9 +38,9 @@ std::string with(const std::string& from, const std::string& to) {
 }
 
 TEST(State, is_one_flat_json_object) {
-  EXPECT_EQ(to_json(example()),
-            R"({"version":1,"dataset":"1281167-147897477120-9f3c21d8","seed":42,)"
-            R"("shuffle":"full","epoch":3,"position":25600})");
+  EXPECT_EQ(to_json(example()), R"({"version":1,"dataset":"1281167-147897477120-9f3c21d8",)"
+                                R"("classes":"1000-3c21d89f","seed":42,)"
+                                R"("shuffle":"full","epoch":3,"position":25600})");
 }
 
 TEST(State, comes_back_as_it_was) {
@@ -51,6 +52,7 @@ TEST(State, comes_back_as_it_was) {
     const State parsed = parse_state(to_json(state));
     EXPECT_EQ(parsed.version, state.version);
     EXPECT_EQ(parsed.dataset, state.dataset);
+    EXPECT_EQ(parsed.classes, state.classes);
     EXPECT_EQ(parsed.seed, state.seed);
     EXPECT_EQ(parsed.shuffle, state.shuffle);
     EXPECT_EQ(parsed.progress, state.progress);
@@ -76,12 +78,14 @@ TEST(State, unknown_members_are_ignored) {
 TEST(State, order_and_white_space_do_not_matter) {
   const State state = parse_state(
       " {\n\"position\" : 1, \"epoch\":2,\"shuffle\":\"none\",\"seed\":3,\"dataset\":\"d\","
+      "\"classes\":\"\","
       "\"version\":1 }\n");
   EXPECT_EQ(state.progress, (Progress{2, 1}));
 }
 
 TEST(State, a_missing_member_is_named) {
-  for (const std::string name : {"version", "dataset", "seed", "shuffle", "epoch", "position"}) {
+  for (const std::string name :
+       {"version", "dataset", "classes", "seed", "shuffle", "epoch", "position"}) {
     EXPECT_THAT(refusal(with("\"" + name + "\"", "\"x\"")),
                 HasSubstr("the state has no member '" + name + "'"));
   }
@@ -93,8 +97,8 @@ TEST(State, a_member_of_the_wrong_type_is_named) {
             "18446744073709551615, found \"42\"");
   for (const std::string name : {"version", "seed", "epoch", "position"}) {
     for (const std::string value : {"-1", "1.0", "1e3", "null", "true", "\"1\"", "[1]", "{}"}) {
-      std::string json = R"({"version":1,"dataset":"d","seed":1,"shuffle":"none","epoch":1,)"
-                         R"("position":1})";
+      std::string json = R"({"version":1,"dataset":"d","classes":"","seed":1,"shuffle":"none",)"
+                         R"("epoch":1,"position":1})";
       const size_t at = json.find("\"" + name + "\":1") + name.size() + 3;
       json.replace(at, 1, value);
       EXPECT_THAT(refusal(json), HasSubstr("the state's member '" + name + "' is wrong")) << json;
@@ -176,8 +180,22 @@ TEST(CheckSameRun, the_member_that_differs_is_named_with_both_values) {
   EXPECT_THAT(refusal_of(restored), HasSubstr("'shuffle' differs: expected full, found none"));
   restored.dataset = "other";
   EXPECT_THAT(refusal_of(restored), HasSubstr("'dataset' differs"));
+  restored = example();
+  restored.classes = "1000-0";
+  EXPECT_EQ(
+      refusal_of(restored),
+      "the state belongs to another run: its 'classes' differs: expected 1000-3c21d89f, found "
+      "1000-0. Open or pack the dataset with the class names of the run (--classes, in Python "
+      "`classes`).");
   restored.version = 2;
   EXPECT_THAT(refusal_of(restored), HasSubstr("'version' differs: expected 1, found 2"));
+}
+
+TEST(CheckSameRun, classes_without_names_are_not_compared) {
+  State nameless = example();
+  nameless.classes = "";
+  EXPECT_NO_THROW(check_same_run(nameless, example()));
+  EXPECT_NO_THROW(check_same_run(example(), nameless));
 }
 
 }  // namespace
