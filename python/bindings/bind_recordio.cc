@@ -76,6 +76,13 @@ class RecordioReader {
     readers.go_to(offset);
   }
 
+  // Errors: as recordio::check_complete.
+  void check_index(uint64_t entries, const nb::bytes& uri) const {
+    const std::string name = name_from(uri);
+    const GilReleased released;
+    recordio::check_complete(entries, *source_, name);
+  }
+
  private:
   struct Readers {
     Readers(const std::shared_ptr<const Source>& source, uint64_t begin)
@@ -219,6 +226,8 @@ void bind_recordio(nb::module_& module) {
       .def("next", &RecordioReader::next, nb::sig("def next(self) -> bytes | None"))
       .def("read_at", &RecordioReader::read_at, nb::arg("offset"),
            nb::sig("def read_at(self, offset: int) -> bytes | None"))
+      .def("check_index", &RecordioReader::check_index, nb::arg("entries"), nb::arg("uri"),
+           nb::sig("def check_index(self, entries: int, uri: bytes) -> None"))
       .def("seek", &RecordioReader::seek, nb::arg("offset"), nb::call_guard<GilReleased>());
   module.def("open_recordio", open_reader, nb::arg("uri"));
 

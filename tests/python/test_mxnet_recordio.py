@@ -18,6 +18,7 @@ import pytest
 
 import fuelrail as fr
 from fuelrail.mxnet import recordio
+from fuelrail.mxnet.io import InputSplit
 from fuelrail.mxnet.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO
 
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden" / "mxnet"
@@ -338,6 +339,25 @@ def test_a_sidecar_of_the_file_before_goes() -> None:
     write([b"after", b"it"])
     assert not os.path.exists("a.rec.frx")
     assert fr.open("a.rec")[1].data == b"it"
+
+
+def test_an_index_that_was_cut_at_a_lines_end_is_held_against_the_sidecar() -> None:
+    with MXIndexedRecordIO("a.idx", "a.rec", "w") as writer:
+        for i in range(10):
+            writer.write_idx(i, bytes([i]))
+    fr.open("a.rec")  # leaves a sidecar
+    lines = pathlib.Path("a.idx").read_text().splitlines(keepends=True)
+    pathlib.Path("a.idx").write_text("".join(lines[:7]))
+    pathlib.Path("first.idx").write_text("".join(lines[:7]))  # which may be meant so
+    ends = r"a\.idx: the index ends before the file's records do: expected 10 entries, found 7"
+    with pytest.raises(fr.TruncatedError, match=ends):
+        MXIndexedRecordIO("a.idx", "a.rec", "r")
+    with pytest.raises(fr.TruncatedError, match=ends):
+        InputSplit("a.rec", type="indexed_recordio", index_uri="a.idx")
+    assert MXIndexedRecordIO("first.idx", "a.rec", "r").keys == [*range(7)]
+    assert len(list(InputSplit("a.rec", type="indexed_recordio", index_uri="first.idx"))) == 10
+    os.unlink("a.rec.frx")
+    assert MXIndexedRecordIO("a.idx", "a.rec", "r").keys == [*range(7)]
 
 
 def test_memory_is_a_file_system_too() -> None:

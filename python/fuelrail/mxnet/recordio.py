@@ -247,7 +247,8 @@ class MXIndexedRecordIO(MXRecordIO):
         key_type: Callable[[Any], Any] = int,
     ) -> None:
         """idx_path: the index. key_type: what makes a key of text and of `write_idx`'s argument.
-        The rest, and errors: as MXRecordIO; CorruptError for a line of the index that is none.
+        The rest, and errors: as MXRecordIO; CorruptError for a line of the index that is none; TruncatedError
+        for `X.idx` of `X.rec` with fewer lines than the sidecar `X.rec.frx` has records.
         """
         self.idx_path = file_name("`idx_path`", idx_path)
         self.key_type = key_type
@@ -255,6 +256,8 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys: list[Any] = []
         self._index_read = False
         super().__init__(uri, flag)
+        if self._reader is not None:
+            self._reader.check_index(len(self.keys), os.fsencode(self.idx_path))
 
     def open(self) -> None:
         """As MXRecordIO; a reader reads the index, at the first time."""

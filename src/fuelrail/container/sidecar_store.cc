@@ -55,17 +55,22 @@ void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
        .remedy = "Move it away, and make a new one with 'fuelrail index'"});
 }
 
-// Whether the sidecar of this name is the file's. One that is damaged is no file's.
-bool has_own_sidecar(const Source& data, const std::string& uri) {
+// The sidecar of this name, if it is the file's. One that is damaged is no file's.
+std::shared_ptr<const Sidecar> own_sidecar(const Source& data, const std::string& uri) {
   FileSystem& files = file_system_for(uri);
-  if (!files.stat(uri)) return false;
+  if (!files.stat(uri)) return nullptr;
   try {
-    return Sidecar::open(files.open(uri))->identity() == identify(data);
+    std::shared_ptr<const Sidecar> sidecar = Sidecar::open(files.open(uri));
+    return sidecar->identity() == identify(data) ? sidecar : nullptr;
   } catch (const IoError&) {
     throw;
   } catch (const Error&) {
-    return false;
+    return nullptr;
   }
+}
+
+bool has_own_sidecar(const Source& data, const std::string& uri) {
+  return own_sidecar(data, uri) != nullptr;
 }
 
 }  // namespace
@@ -108,6 +113,14 @@ void remove_foreign_sidecar(const std::string& data_uri) {
     } catch (const Error&) {
     }
   }
+}
+
+std::optional<uint64_t> records_beside(const Source& data) {
+  const std::string uri = sidecar_uri(data.uri());
+  for (const std::string& name : {uri, next_uri(uri)}) {
+    if (const auto sidecar = own_sidecar(data, name)) return sidecar->records();
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> sidecar_cache_directory() {

@@ -60,6 +60,10 @@ bool is_next_in_use(const Source& data);
 // removed is set aside when the file is opened.
 void remove_foreign_sidecar(const std::string& data_uri);
 
+// How many records the data file has, by the sidecar beside it; empty where none there is the
+// file's. Errors: IoError.
+std::optional<uint64_t> records_beside(const Source& data);
+
 // $XDG_CACHE_HOME/fuelrail, else $HOME/.cache/fuelrail; empty without either (a relative
 // $XDG_CACHE_HOME counts as none).
 std::optional<std::string> sidecar_cache_directory();

@@ -11,6 +11,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/threaded_iter.h"
+#include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/split/chunk_reader.h"
 #include "fuelrail/split/dmlc_shuffle.h"
 #include "fuelrail/split/part_bytes.h"
@@ -127,6 +128,9 @@ InputSplit::Impl::Impl(const std::string& list, const InputSplitOptions& given)
   if (given.shuffle_parts != 0) {
     sub_parts(given.part, given.nsplit, given.shuffle_parts);
     sub_part_order = shuffle.permutation(given.shuffle_parts);
+  }
+  if (!index.empty() && files->size() == 1) {
+    recordio::check_complete(index.size(), files->source(0), given.index_uri);
   }
   part = open_part(given.part, given.nsplit);
 }

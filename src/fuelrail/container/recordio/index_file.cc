@@ -6,6 +6,8 @@
 #include <charconv>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::recordio {
 namespace {
@@ -104,6 +106,18 @@ std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
     records.push_back(record);
   }
   return records;
+}
+
+void check_complete(uint64_t entries, const Source& data, const std::string& uri) {
+  if (data.uri().substr(0, data.uri().rfind('.')) + ".idx" != uri) return;
+  const std::optional<uint64_t> records = records_beside(data);
+  if (!records || entries >= *records) return;
+  throw TruncatedError("the index ends before the file's records do",
+                       {.path = uri,
+                        .expected = fmt::format("{} entries", *records),
+                        .found = fmt::format("{}", entries),
+                        .remedy = "Move it away, and make file and index anew with 'fuelrail merge "
+                                  "NEW.rec OLD.rec'"});
 }
 
 void check_index_key(std::string_view key, const std::string& uri) {

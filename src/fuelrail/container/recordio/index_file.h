@@ -13,6 +13,7 @@
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/storage/sink.h"
+#include "fuelrail/storage/source.h"
 
 namespace fuelrail::recordio {
 
@@ -48,6 +49,12 @@ inline constexpr size_t kMaxIndexLineBytes = 64 * 1024;
 // `container` begins there: the index belongs to another file or an older version.
 std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
                                     const Container& container, const std::string& uri);
+
+// Holds the number of an index's entries against the records that the sidecar of its file counts:
+// an index that was cut at a line's end looks whole. Only `X.idx` of `X.rec`, as one of another
+// name may name some records; and only with a sidecar beside the file. Errors: TruncatedError for
+// too few entries; IoError.
+void check_complete(uint64_t entries, const Source& data, const std::string& uri);
 
 // Errors: InvalidArgumentError, with `uri`, for a key that IndexWriter refuses.
 void check_index_key(std::string_view key, const std::string& uri);

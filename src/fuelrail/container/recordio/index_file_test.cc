@@ -1,8 +1,10 @@
 #include "fuelrail/container/recordio/index_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "fuelrail/base/error.h"
@@ -15,6 +17,7 @@ namespace fuelrail::recordio {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 const std::string kGolden = std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/recordio/";
 
@@ -51,6 +54,24 @@ TEST(IndexFile, every_golden_index_names_every_record_in_order) {
     for (const IndexEntry& entry : entries) writer.add(entry.key, entry.offset);
     EXPECT_EQ(as_text(sink.bytes()), text);
   }
+}
+
+TEST(IndexFile, one_that_was_cut_at_a_lines_end_is_held_against_the_sidecars_count) {
+  const GoldenCopy golden("part0.rec");  // opening it has left a sidecar
+  const Source& data = *golden.container().extent(0).source;
+  const std::string uri = data.uri().substr(0, data.uri().size() - 4) + ".idx";
+  const std::string text = file_contents(kGolden + "part0.idx");
+  const uint64_t records = golden.container().size();
+  ASSERT_EQ(parse_index(as_bytes(text), uri).size(), records);
+  EXPECT_NO_THROW(check_complete(records, data, uri));
+  const std::string said =
+      fmt::format("{}: the index ends before the file's records do: expected {} entries, found {}",
+                  uri, records, records - 1);
+  EXPECT_THAT(testing::refusal_of<TruncatedError>([&] { check_complete(records - 1, data, uri); }),
+              StartsWith(said));
+  EXPECT_NO_THROW(check_complete(records - 1, data, "some_of_them.idx"));
+  std::filesystem::remove(data.uri() + ".frx");
+  EXPECT_NO_THROW(check_complete(records - 1, data, uri));
 }
 
 TEST(IndexFile, what_upstreams_python_forgives_is_read) {
