@@ -138,7 +138,7 @@ def test_words_are_labels_in_every_format_of_lists(
         data = fr.open(file, root=val, classes=TRAIN)
         assert (data.classes, [sample.label for sample in data]) == (TRAIN, [1, 2, 1])
         assert data.schema == fr.open(val).schema
-        with pytest.raises(fr.CorruptError, match="line .: the label is not one of the classes"):
+        with pytest.raises(fr.CorruptError, match=r"line .: the label is not one of the classes"):
             fr.pack(file, tmp_path / "x.rec", root=val, classes=["bee", "dog"], max_errors=2)
     assert packed[0] == packed[1] == packed[2]
 
@@ -154,7 +154,7 @@ def test_numbers_of_a_list_are_named_by_the_table(
 
 def test_mxnets_lists_have_numbers_alone(val: pathlib.Path, tmp_path: pathlib.Path) -> None:
     lists = write_lists(tmp_path)
-    with pytest.raises(fr.CorruptError, match="the label is not a number: .* found 'bee'"):
+    with pytest.raises(fr.CorruptError, match=r"the label is not a number: .* found 'bee'"):
         im2rec(str(lists[0]), None, {"root": str(val)}, str(tmp_path / "x.rec"))
     with pytest.raises(fr.InvalidArgumentError, match=r"whose name ends in \.lst"):
         im2rec(str(lists[1]), None, {"root": str(val)}, str(tmp_path / "x.rec"))
