@@ -37,7 +37,8 @@ std::string record_of(const Container& container, uint64_t i) {
 }
 
 Seen seen(const Container& container) {
-  Seen all{.classes = container.classes()};
+  Seen all;
+  all.classes = container.classes();
   for (const FieldSpec& field : container.schema().fields) {
     all.fields.push_back(field.name + " " + name_of(field.dtype));
   }
