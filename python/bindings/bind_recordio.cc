@@ -41,8 +41,8 @@ nb::object bytes_of(const std::optional<recordio::Record>& record) {
 // whatever lock it held, is left as it is, for ever.
 class RecordioReader {
  public:
-  explicit RecordioReader(const std::string& uri)
-      : source_(file_system_for(uri).open(uri)), open_(new Readers(source_, 0)) {}
+  explicit RecordioReader(std::shared_ptr<const Source> source)
+      : source_(std::move(source)), open_(new Readers(source_, 0)) {}
   ~RecordioReader() {
     Readers* const readers = open_.load();
     if (readers->process == ::getpid()) delete readers;
@@ -116,7 +116,7 @@ class RecordioReader {
 std::unique_ptr<RecordioReader> open_reader(const nb::bytes& uri) {
   const std::string name = name_from(uri);
   const GilReleased released;
-  return std::make_unique<RecordioReader>(name);
+  return std::make_unique<RecordioReader>(file_system_for(name).open(name));
 }
 
 // A record file, and its index where there is to be one. The lock: Python's threads may write at
@@ -202,21 +202,25 @@ std::unique_ptr<RecordioWriter> make_writer(const nb::bytes& uri,
   return std::make_unique<RecordioWriter>(name, index_name);
 }
 
-// Keys and offsets, as they stand in the file.
-nb::list read_index(const nb::bytes& uri) {
+// The reader, and the index's keys and offsets as they stand in it.
+nb::tuple open_indexed(const nb::bytes& uri, const nb::bytes& index_uri) {
   const std::string name = name_from(uri);
-  std::vector<std::byte> text;
+  const std::string index_name = name_from(index_uri);
+  std::unique_ptr<RecordioReader> reader;
+  recordio::IndexText text;
   std::vector<recordio::IndexEntry> entries;
   {
     const GilReleased released;
-    text = read_whole(*file_system_for(name).open(name));
-    entries = recordio::parse_index(text, name);
+    recordio::IndexedSource opened = recordio::open_with_index(name, index_name);
+    reader = std::make_unique<RecordioReader>(std::move(opened.data));
+    text = std::move(opened.index);
+    entries = recordio::parse_index(text.bytes, text.uri);
   }
   nb::list list;
   for (const recordio::IndexEntry& entry : entries) {
     list.append(nb::make_tuple(fs_text(std::string(entry.key)), entry.offset));
   }
-  return list;
+  return nb::make_tuple(nb::cast(std::move(reader)), list);
 }
 
 }  // namespace
@@ -253,8 +257,9 @@ void bind_recordio(nb::module_& module) {
       .def("finish", &RecordioWriter::finish, nb::call_guard<GilReleased>())
       .def("discard", &RecordioWriter::discard, nb::call_guard<GilReleased>());
   module.def("create_recordio", make_writer, nb::arg("uri"), nb::arg("index_uri").none());
-  module.def("read_record_index", read_index, nb::arg("uri"),
-             nb::sig("def read_record_index(uri: bytes) -> list[tuple[str, int]]"));
+  module.def("open_indexed_recordio", open_indexed, nb::arg("uri"), nb::arg("index_uri"),
+             nb::sig("def open_indexed_recordio(uri: bytes, index_uri: bytes) -> "
+                     "tuple[RecordioReader, list[tuple[str, int]]]"));
 }
 
 }  // namespace fuelrail::python

@@ -102,7 +102,7 @@ class MXRecordIO(Closing):
         StateError for a writer that is open.
         """
         if not self.writable:
-            self._reader = _core.open_recordio(os.fsencode(self.uri))
+            self._begin_reading()
             close_at_exit(self, MXRecordIO._close_unless_failed)
             return
         if self.is_open:
@@ -200,6 +200,9 @@ class MXRecordIO(Closing):
         state = "" if self.is_open else "; closed"
         return f"<fuelrail.mxnet.recordio.{type(self).__name__} {self.flag!r}: {self.uri}{state}>"
 
+    def _begin_reading(self) -> None:
+        self._reader = _core.open_recordio(os.fsencode(self.uri))
+
     def _index_uri(self) -> str | None:
         return None
 
@@ -254,18 +257,17 @@ class MXIndexedRecordIO(MXRecordIO):
         self.key_type = key_type
         self.idx: dict[Any, int] = {}
         self.keys: list[Any] = []
-        self._index_read = False
         super().__init__(uri, flag)
         if self._reader is not None:
             self._reader.check_index(len(self.keys), os.fsencode(self.idx_path))
 
     def open(self) -> None:
-        """As MXRecordIO; a reader reads the index, at the first time."""
+        """As MXRecordIO; a reader reads the index too, each time: both are of one file, also where
+        a writer of fuelrail replaces them meanwhile, or was killed at it (docs/packing.md).
+        """
         super().open()
         if self.writable:
             self.idx, self.keys = {}, []
-        elif not self._index_read:
-            self._read_index()
 
     def seek(self, idx: Any) -> None:
         """Goes to a record: `read` gives it next. Errors: UnknownKeyError (a KeyError);
@@ -330,9 +332,12 @@ class MXIndexedRecordIO(MXRecordIO):
             remedy="Look at `keys`; their type is `key_type`",
         )
 
-    def _read_index(self) -> None:
+    def _begin_reading(self) -> None:
+        reader, entries = _core.open_indexed_recordio(
+            os.fsencode(self.uri), os.fsencode(self.idx_path)
+        )
         keys, idx = [], {}
-        for line, (name, offset) in enumerate(_core.read_record_index(os.fsencode(self.idx_path))):
+        for line, (name, offset) in enumerate(entries):
             try:
                 key = self.key_type(name)
             except ValueError as error:
@@ -345,7 +350,7 @@ class MXIndexedRecordIO(MXRecordIO):
                 ) from error
             idx[key] = offset
             keys.append(key)
-        self.keys, self.idx, self._index_read = keys, idx, True
+        self.keys, self.idx, self._reader = keys, idx, reader
 
     def _of_key(self, error: Error, idx: Any) -> Error:
         """The same error, which says whose record it is."""

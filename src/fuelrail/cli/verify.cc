@@ -165,9 +165,8 @@ class Verification {
         arguments_.dataset.uri.substr(0, arguments_.dataset.uri.rfind('.')) + ".idx";
     if (!file_system_for(index).stat(index)) return;
     check_that([&] {
-      const std::shared_ptr<const Source> source = file_system_for(index).open(index);
-      const std::vector<std::byte> text = read_whole(*source);
-      recordio::resolve_index(recordio::parse_index(text, index), container, index);
+      const recordio::IndexText text = recordio::read_index(*container.extent(0).source, index);
+      recordio::resolve_index(recordio::parse_index(text.bytes, text.uri), container, text.uri);
     });
   }
 

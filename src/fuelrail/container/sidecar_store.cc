@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
@@ -69,8 +68,16 @@ std::shared_ptr<const Sidecar> own_sidecar(const Source& data, const std::string
   }
 }
 
-bool has_own_sidecar(const Source& data, const std::string& uri) {
-  return own_sidecar(data, uri) != nullptr;
+// Whether `X.frx.next` is that of a file which has not got the name X, but is X.partial: it may be
+// like X in size and both ends.
+bool is_pending(const std::string& data_uri, const Sidecar& next) {
+  const std::string partial = data_uri + ".partial";
+  FileSystem& files = file_system_for(partial);
+  try {
+    return files.stat(partial) && identify(*files.open(partial)) == next.identity();
+  } catch (const Error&) {
+    return false;  // it has its name by now
+  }
 }
 
 }  // namespace
@@ -98,8 +105,14 @@ std::string sidecar_uri(const std::string& data_uri) { return data_uri + ".frx";
 std::string next_uri(const std::string& uri) { return uri + ".next"; }
 
 bool is_next_in_use(const Source& data) {
-  const std::string uri = sidecar_uri(data.uri());
-  return has_own_sidecar(data, next_uri(uri)) && !has_own_sidecar(data, uri);
+  const auto next = own_sidecar(data, next_uri(sidecar_uri(data.uri())));
+  return next && !is_pending(data.uri(), *next);
+}
+
+void check_still_named(const Source& data, Replaced replaced) {
+  if (replaced == Replaced::kIgnored || data.is_still_named()) return;
+  throw ReplacedError("the file was replaced while it was opened",
+                      {.path = data.uri(), .remedy = "Open it again"});
 }
 
 void remove_foreign_sidecar(const std::string& data_uri) {
@@ -109,7 +122,7 @@ void remove_foreign_sidecar(const std::string& data_uri) {
       FileSystem& files = file_system_for(uri);
       const std::optional<FileInfo> info = files.stat(uri);
       if (!info || info->is_directory) continue;
-      if (!has_own_sidecar(*files.open(data_uri), uri)) files.remove(uri);
+      if (!own_sidecar(*files.open(data_uri), uri)) files.remove(uri);
     } catch (const Error&) {
     }
   }
@@ -198,15 +211,14 @@ std::optional<StoredSidecar> SidecarStore::find(const SidecarRules& rules, CutFi
   return found;
 }
 
-// A writer that replaces the file may have given `X.frx.next` its last name between the two places,
-// so both are looked at twice. What is set aside then belongs to another file only as long as this
-// one has its name; and only so long can it be known to be damaged.
+// What is set aside belongs to another file only as long as this one has its name; and only so long
+// can it be known to be damaged.
 std::optional<StoredSidecar> SidecarStore::find_beside() {
   if (beside_.set_aside) return std::nullopt;
   Look look;
   std::optional<StoredSidecar> found = look_beside(look);
-  if (!found) found = look_beside(look);
-  check_still_named();
+  if (!found) found = look_beside(look);  // what was read first may have been renamed meanwhile
+  check_still_named(*data_, replaced_);
   if (!found && !look.others.empty() && data_->is_still_named()) {
     found = judged(look, look.refused);
   }
@@ -214,15 +226,20 @@ std::optional<StoredSidecar> SidecarStore::find_beside() {
   return found;
 }
 
+// In this order: what is not under its next name any more has its last one.
 std::optional<StoredSidecar> SidecarStore::look_beside(Look& look) {
   look = {};
   const std::string& uri = beside_.location.uri;
-  if (auto sidecar = try_open(uri, look)) return StoredSidecar{sidecar, beside_.location};
-  Look at_next;  // of a writer that has not finished, or was killed
+  Look at_next;
   auto next = try_open(next_uri(uri), at_next);
-  std::ranges::move(at_next.others, std::back_inserter(look.others));
-  if (!next) return std::nullopt;
-  return StoredSidecar{std::move(next), {SidecarPlace::kBeside, next_uri(uri)}};
+  if (next && !is_pending(data_uri_, *next)) {
+    return StoredSidecar{std::move(next), {SidecarPlace::kBeside, next_uri(uri)}};
+  }
+  if (auto sidecar = try_open(uri, look)) return StoredSidecar{sidecar, beside_.location};
+  for (StoredSidecar& other : at_next.others) {
+    if (!is_pending(data_uri_, *other.sidecar)) look.others.push_back(std::move(other));
+  }
+  return std::nullopt;
 }
 
 // Of sidecars that are not exactly this file's, the one that is so but for damage; one of a file of
@@ -308,12 +325,6 @@ void SidecarStore::set_aside(Candidate& candidate, const std::string& refused) {
                    refused));
 }
 
-void SidecarStore::check_still_named() const {
-  if (replaced_ == Replaced::kIgnored || data_->is_still_named()) return;
-  throw ReplacedError("the file was replaced while it was opened",
-                      {.path = data_uri_, .remedy = "Open it again"});
-}
-
 // Where a sidecar for this file is, or is to be, beside it.
 SidecarLocation SidecarStore::own_beside() const {
   const bool found = found_ && found_->location.place == SidecarPlace::kBeside;
@@ -379,6 +390,8 @@ StoredSidecar SidecarStore::replace(const SidecarWriter& writer) {
 StoredSidecar SidecarStore::replace_at(const SidecarWriter& writer,
                                        const SidecarLocation& location) const {
   const std::unique_ptr<Sink> sink = write(writer, location);
+  const bool beside = location.place == SidecarPlace::kBeside;
+  const std::unique_ptr<Sink> held = beside ? hold_writers_off() : nullptr;
   check_unchanged(location);
   if (location.place == SidecarPlace::kCache || (found_ && found_->location.uri == location.uri)) {
     sink->commit();
@@ -387,6 +400,15 @@ StoredSidecar SidecarStore::replace_at(const SidecarWriter& writer,
                      {.path = location.uri, .remedy = "Run it again"});
   }
   return open_written(location);
+}
+
+// From the look to the rename. What a killed writer has left stays as it is.
+std::unique_ptr<Sink> SidecarStore::hold_writers_off() const {
+  std::unique_ptr<Sink> held = file_system_for(data_uri_).resume(data_uri_);
+  held->leave_partial(held->position() > 0);
+  if (held->is_first_writer()) return held;
+  throw StateError("the file is being written, so its sidecar is not replaced",
+                   {.path = data_uri_, .remedy = "Run it again when that has ended"});
 }
 
 // Errors: StateError unless the data file is the one that was read, and the sidecar to be replaced

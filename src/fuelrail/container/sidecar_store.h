@@ -3,8 +3,8 @@
 //
 // A writer that replaces a data file first gives its sidecar the name `X.frx.next`, then the data
 // file its name, then the sidecar its own (pack/part.h). So at every moment, and for ever after a
-// kill, one of the two beside the file belongs to it; which one, its identity says. Readers rename
-// nothing.
+// kill, one of the two beside the file belongs to it; which one, its identity says, and of two
+// files of one identity, whether the new one still is `X.partial`. Readers rename nothing.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ std::string sidecar_uri(const std::string& data_uri);
 // data file has got its own.
 std::string next_uri(const std::string& uri);
 
-// Whether the sidecar of the data file is `X.frx.next`: it belongs to the file, and X.frx does not.
-// The index of the file is then `X.idx.next`, where there is one. Errors: IoError.
+// Whether the sidecar of the data file is `X.frx.next`: that belongs to the file. The index of the
+// file is then `X.idx.next`, where there is one. Errors: IoError.
 bool is_next_in_use(const Source& data);
 
 // For whoever has given a data file its name and has no sidecar for it: removes those beside it,
@@ -85,11 +85,27 @@ struct SidecarRules {
 // What to do with a file that is shorter than its sidecar says.
 enum class CutFile : uint8_t { kRefused, kUsed };
 
-// The data file has been replaced while it was opened: the sidecar beside it is not its own any
-// more.
+// A data file has been replaced while it was opened: what is beside it is not its own any more.
 class ReplacedError : public StateError {
   using StateError::StateError;
 };
+enum class Replaced : uint8_t { kRefused, kIgnored };
+
+// Errors: ReplacedError where it is to be refused and the name leads to another file by now.
+void check_still_named(const Source& data, Replaced replaced);
+
+// Calls `open`, and again where it met a ReplacedError; the last of many times it may ignore that.
+template <typename Open>
+auto until_not_replaced(const Open& open) {
+  constexpr int kMaxOpenings = 64;
+  for (int opening = 1; opening < kMaxOpenings; ++opening) {
+    try {
+      return open(Replaced::kRefused);
+    } catch (const ReplacedError&) {
+    }
+  }
+  return open(Replaced::kIgnored);
+}
 
 // Serves one opening of one data file. Several processes may open, index and pack the same file at
 // once: each publishes whole files by rename. What was scanned replaces nothing, and an index only
@@ -97,8 +113,6 @@ class ReplacedError : public StateError {
 // Threads: one at a time.
 class SidecarStore {
  public:
-  enum class Replaced : uint8_t { kRefused, kIgnored };
-
   // `warn` hears of sidecars set aside and places that cannot be written. Reads the ends of `data`
   // and what lies beside it, at once, so that storage is waited for once.
   // `replaced`: what `find` does where the file has been replaced.
@@ -127,7 +141,8 @@ class SidecarStore {
 
   // Replaces what `find` gave, or writes where it gave none: beside the file, else into the cache.
   // Errors: those of check_replaceable; IoError; StateError, with nothing written, when the data
-  // file has another identity by then, or what stands in the place is not what `find` gave.
+  // file has another identity by then or is being written (X.partial is held, pack/part.h), or what
+  // stands in the place is not what `find` gave.
   StoredSidecar replace(const SidecarWriter& writer);
 
   // Errors: CorruptError when `find` set a file aside that `replace` would overwrite.
@@ -156,12 +171,12 @@ class SidecarStore {
   std::optional<StoredSidecar> find_in_cache();
   std::shared_ptr<const Sidecar> try_open(const std::string& uri, Look& look);
   void set_aside(Candidate& candidate, const std::string& refused);
-  void check_still_named() const;
   SidecarLocation own_beside() const;
   bool data_has_changed() const;
   std::unique_ptr<Sink> write(const SidecarWriter& writer, const SidecarLocation& location) const;
   std::optional<StoredSidecar> publish_at(const SidecarWriter& writer, Candidate& candidate);
   StoredSidecar replace_at(const SidecarWriter& writer, const SidecarLocation& location) const;
+  std::unique_ptr<Sink> hold_writers_off() const;
   void check_unchanged(const SidecarLocation& location) const;
   StoredSidecar made_at(const SidecarLocation& location) const;
   StoredSidecar open_written(const SidecarLocation& location) const;
@@ -187,17 +202,11 @@ class SidecarStore {
 template <typename Open>
 auto open_with_store(const std::string& uri, const std::function<void(const std::string&)>& warn,
                      const Open& open) {
-  constexpr int kMaxOpenings = 64;  // the last one takes the file as it is
-  for (int left = kMaxOpenings - 1;; --left) {
+  return until_not_replaced([&](Replaced replaced) {
     const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-    SidecarStore store(
-        source, warn,
-        left > 0 ? SidecarStore::Replaced::kRefused : SidecarStore::Replaced::kIgnored);
-    try {
-      return open(source, store);
-    } catch (const ReplacedError&) {
-    }
-  }
+    SidecarStore store(source, warn, replaced);
+    return open(source, store);
+  });
 }
 
 }  // namespace fuelrail

@@ -209,6 +209,20 @@ TEST_F(SidecarStoreTest, replace_writes_over_the_own_one) {
   EXPECT_EQ(store().find({accept_all})->sidecar->payload_crc(0), 2u);
 }
 
+TEST_F(SidecarStoreTest, sidecar_of_a_file_that_is_being_written_is_not_replaced) {
+  store().publish(sidecar_for(size(), 1));
+  SidecarStore again = store();
+  ASSERT_TRUE(again.find({accept_all}));
+  {
+    const auto writer = file_system_for(data_).create(data_);
+    EXPECT_THROW(again.replace(sidecar_for(size(), 2)), StateError);
+    EXPECT_EQ(store().find({accept_all})->sidecar->payload_crc(0), 1u);
+  }
+  write_file(data_ + ".partial", "what a killed one has left");
+  EXPECT_NO_THROW(again.replace(sidecar_for(size(), 2)));
+  EXPECT_EQ(file_contents(data_ + ".partial"), "what a killed one has left");
+}
+
 TEST_F(SidecarStoreTest, unwritable_directory_falls_back_to_the_cache) {
   ::chmod((directory_ / "data").c_str(), 0555);
   ::chmod(directory_.path().c_str(), 0755);
@@ -295,9 +309,9 @@ TEST_F(SidecarStoreTest, ways_to_name_a_file_share_its_cached_sidecar) {
 class ReplacedData : public SidecarStoreTest {
  protected:
   ReplacedData() {
-    write_file(data_ + ".new", "the new data of no format at all");
+    write_file(data_ + ".partial", "the new data of no format at all");
     old_sidecar_ = bytes_of("old class", data_);
-    new_sidecar_ = bytes_of("new class", data_ + ".new");
+    new_sidecar_ = bytes_of("new class", data_ + ".partial");
     write_file(beside_, old_sidecar_);
   }
 
@@ -311,7 +325,7 @@ class ReplacedData : public SidecarStoreTest {
   }
 
   void name_the_sidecar() const { write_file(next_, new_sidecar_); }
-  void name_the_data() const { std::filesystem::rename(data_ + ".new", data_); }
+  void name_the_data() const { std::filesystem::rename(data_ + ".partial", data_); }
   void name_the_sidecar_again() const { std::filesystem::rename(next_, beside_); }
 
   std::optional<StoredSidecar> found() { return store().find({accept_all}); }
@@ -334,6 +348,28 @@ TEST_F(ReplacedData, the_sidecar_is_the_datas_after_every_step) {
   name_the_sidecar_again();
   EXPECT_THAT(found()->sidecar->classes(), ElementsAre("new class"));
   EXPECT_FALSE(is_next_in_use(*source()));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(ReplacedData, files_alike_in_size_and_ends_are_told_apart) {
+  std::string data(30'000, 'x');
+  write_file(data_, data);
+  data[15'000] = 'y';
+  write_file(data_ + ".partial", data);
+  old_sidecar_ = bytes_of("old class", data_);
+  new_sidecar_ = bytes_of("new class", data_ + ".partial");
+  write_file(beside_, old_sidecar_);
+  name_the_sidecar();
+  EXPECT_THAT(found()->sidecar->classes(), ElementsAre("old class"));
+  EXPECT_FALSE(is_next_in_use(*source()));
+  std::filesystem::remove(beside_);
+  EXPECT_FALSE(found());
+  write_file(beside_, old_sidecar_);
+  name_the_data();
+  EXPECT_THAT(found()->sidecar->classes(), ElementsAre("new class"));
+  EXPECT_TRUE(is_next_in_use(*source()));
+  name_the_sidecar_again();
+  EXPECT_THAT(found()->sidecar->classes(), ElementsAre("new class"));
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
@@ -387,7 +423,7 @@ TEST_F(ReplacedData, an_opening_beside_the_writer_gets_one_pair_whole) {
   int openings = 0;
   const auto open_when = [&](std::array<int, 3> moments) {
     write_file(data_, "some data of no format at all");
-    write_file(data_ + ".new", "the new data of no format at all");
+    write_file(data_ + ".partial", "the new data of no format at all");
     write_file(beside_, old_sidecar_);
     std::filesystem::remove(next_);
     int look = 0;

@@ -10,7 +10,6 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/split/partition.h"
-#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace {
@@ -169,8 +168,8 @@ void RecordOrder::add_range(const PartRange& range, Maker& maker, RecordPass& pa
 }
 
 void check_index(const std::string& uri, const RecordFiles& files) {
-  const std::vector<std::byte> text = read_whole(*file_system_for(uri).open(uri));
-  std::vector<recordio::IndexEntry> entries = recordio::parse_index(text, uri);
+  const recordio::IndexText text = recordio::read_index(*files.extent(0).source, uri);
+  std::vector<recordio::IndexEntry> entries = recordio::parse_index(text.bytes, text.uri);
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.offset < b.offset; });
   uint64_t record = 0;  // the next to be named

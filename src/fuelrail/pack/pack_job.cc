@@ -27,13 +27,6 @@ void write_report(const std::string& uri, const std::vector<PackFailure>& failur
   sink->commit();
 }
 
-// Whether the file has its name, and is the one that was meant.
-bool is_there(const std::string& uri, const FileIdentity& identity) {
-  const auto info = file_system_for(uri).stat(uri);
-  return info && !info->is_directory && info->size_bytes == identity.size_bytes &&
-         identify(*file_system_for(uri).open(uri)) == identity;
-}
-
 PackedImage next_image(OrderedWork<PackedImage>& images, ProgressReporter& progress) {
   for (;;) {
     if (std::optional<PackedImage> image = images.take(ProgressReporter::kInterval)) {
@@ -140,8 +133,13 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   const uint64_t images = planned.plan.images.size();
   const auto completed = left.completed.find(static_cast<uint32_t>(number));
   planned.done = left.items.size() - done_ >= images && completed != left.completed.end() &&
-                 is_there(planned.plan.uri, completed->second);
-  if (!planned.done) open_as_left(planned);
+                 is_named(planned.plan.uri, completed->second) &&
+                 !is_file(planned.plan.uri + ".partial");  // which would be the one that was meant
+  if (planned.done) {
+    complete_names(planned.plan.uri);
+  } else {
+    open_as_left(planned);
+  }
   for (; planned.taken < images && done_ < left.items.size(); ++planned.taken, ++done_) {
     const JournalItem& item = left.items[done_];
     if (item.framed_bytes == 0) {

@@ -107,7 +107,7 @@ class SlowSink final : public Sink {
     std::fill(into.begin(), into.end(), std::byte{0});
   }
   void truncate(uint64_t size) override { position_ = size; }
-  void commit() override {}
+  void commit_as(const std::string&) override {}
   [[nodiscard]] bool commit_new() override { return true; }
 
  private:

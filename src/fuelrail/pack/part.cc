@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
@@ -15,9 +17,10 @@ namespace {
 
 std::unique_ptr<Sink> create(const std::string& uri) { return file_system_for(uri).create(uri); }
 
-std::unique_ptr<Sink> create_alone(const std::string& uri, Part::Begin begin) {
-  std::unique_ptr<Sink> sink =
-      begin == Part::Begin::kAsLeft ? file_system_for(uri).resume(uri) : create(uri);
+// The file that is being written, as it was left, and the lock of all.
+std::unique_ptr<Sink> hold_alone(const std::string& uri) {
+  std::unique_ptr<Sink> sink = file_system_for(uri).resume(uri);
+  sink->leave_partial(sink->position() > 0);
   if (sink->is_first_writer()) return sink;
   throw IoError("another pack is writing it",
                 {.path = uri,
@@ -33,6 +36,42 @@ void refuse_orphan(const std::string& uri) {
                            "it (overwrite, --overwrite)"});
 }
 
+// By their last names, in the order in which they get them: as long as the sidecar has not got its
+// own, the others may not have theirs.
+std::vector<std::string> companions_of(const std::string& uri) {
+  const RecordFormat& format = record_format_of(uri);
+  std::vector<std::string> names;
+  if (!format.index_extension.empty()) names.push_back(index_uri_of(uri, format));
+  names.push_back(sidecar_uri(uri));
+  return names;
+}
+
+void give_last_names(const std::string& uri) {
+  FileSystem& files = file_system_for(uri);
+  for (const std::string& name : companions_of(uri)) {
+    if (files.stat(next_uri(name))) files.rename(next_uri(name), name);
+  }
+}
+
+// Requires: nobody else is writing the file, and what was left of it is as it was.
+void complete_names_alone(const std::string& uri) {
+  FileSystem& files = file_system_for(uri);
+  if (!is_file(uri) || !is_file(next_uri(sidecar_uri(uri)))) return;
+  if (is_next_in_use(*files.open(uri))) {
+    give_last_names(uri);
+  } else {  // of a file that has never got its name
+    for (const std::string& name : companions_of(uri)) files.remove(next_uri(name));
+  }
+}
+
+// Of a file that was to replace another.
+void add_what_is_left(Error& error, const std::string& uri) {
+  error.add(
+      {.remedy = fmt::format("Run it again: {0} is whole, the old file or the new one, and so "
+                             "is what lies beside it (docs/packing.md)",
+                             uri)});
+}
+
 }  // namespace
 
 std::string identity_of_name(const std::string& uri) {
@@ -42,6 +81,17 @@ std::string identity_of_name(const std::string& uri) {
 bool is_file(const std::string& uri) {
   const auto info = file_system_for(uri).stat(uri);
   return info && !info->is_directory;
+}
+
+bool is_named(const std::string& uri, const FileIdentity& identity) {
+  const auto info = file_system_for(uri).stat(uri);
+  return info && !info->is_directory && info->size_bytes == identity.size_bytes &&
+         identify(*file_system_for(uri).open(uri)) == identity;
+}
+
+void complete_names(const std::string& uri) {
+  const std::unique_ptr<Sink> lock = hold_alone(uri);
+  complete_names_alone(uri);
 }
 
 void throw_existing(const std::string& uri, const std::string& unlike) {
@@ -63,24 +113,35 @@ void refuse_existing(const std::string& uri) {
 Part::Part(std::string uri, uint64_t expected, bool overwrite, Begin begin)
     : uri_(std::move(uri)), overwrite_(overwrite) {
   const RecordFormat& format = record_format_of(uri_);
-  data_ = create_alone(uri_, begin);
+  data_ = hold_alone(uri_);
+  complete_names_alone(uri_);
+  if (begin == Begin::kEmpty && data_->position() > 0) data_->truncate(0);
   data_->leave_partial(begin == Begin::kAsLeft);
-  if (!format.index_extension.empty()) {
-    index_ = create(index_uri_of(uri_, format));
-  }
+  if (!format.index_extension.empty()) index_ = create(index_uri_of(uri_, format));
   sidecar_ = create(sidecar_uri(uri_));
   records_writer_ = format.write({*data_, index_.get(), sidecar_writer_}, expected);
   adopted_ = records_writer_->first_offset();
 }
 
 Part::~Part() {
-  if (state_ != State::kCommitting) return;
-  // Something failed between the first name and the last one. The companions go again; that they
-  // cannot be removed adds nothing to the error that is on its way.
-  for (const Sink* companion : {sidecar_.get(), index_.get()}) {
-    if (companion == nullptr) continue;
+  // Something failed between the first name and the last one.
+  if (state_ == State::kCommitting && !replaces_ && !data_has_its_name()) remove_companions();
+}
+
+// The last step fails after the rename where the directory cannot be flushed.
+bool Part::data_has_its_name() const {
+  try {
+    return is_named(uri_, identity_);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// That they cannot be removed adds nothing to the error that is on its way.
+void Part::remove_companions() {
+  for (const std::string& name : companions_of(uri_)) {
     try {
-      file_system_for(companion->uri()).remove(companion->uri());
+      file_system_for(name).remove(name);
     } catch (const Error&) {
     }
   }
@@ -105,8 +166,6 @@ void Part::end_adopting() {
   if (data_->position() > adopted_) data_->truncate(adopted_);
 }
 
-FileIdentity Part::identity() { return identify(*data_); }
-
 void Part::append_image(Bytes payload, uint32_t crc) {
   const ImageRecord image = parse_image_record(payload);
   append(payload, crc, image.id);
@@ -120,7 +179,8 @@ void Part::append(Bytes payload, uint32_t crc, uint64_t key) {
 
 void Part::finish() {
   records_writer_->finish();
-  sidecar_writer_.write_to(identify(*data_), *sidecar_);
+  identity_ = identify(*data_);
+  sidecar_writer_.write_to(identity_, *sidecar_);
   for (Sink* sink : {data_.get(), index_.get(), sidecar_.get()}) {
     if (sink != nullptr) sink->sync();
   }
@@ -140,24 +200,41 @@ void Part::commit() {
 }
 
 void Part::begin_commit() {
-  if (overwrite_) {
-    file_system_for(uri_).remove(uri_);  // until it is gone, what stands beside it is its own
-  } else {
-    refuse_existing(uri_);  // it may have come while this one was written
-  }
+  if (!overwrite_) refuse_existing(uri_);  // it may have come while this one was written
+  replaces_ = overwrite_ && is_file(uri_);
+  if (replaces_) leave_partials();
   state_ = State::kCommitting;
 }
 
+void Part::leave_partials() {
+  for (Sink* sink : {data_.get(), index_.get(), sidecar_.get()}) {
+    if (sink != nullptr) sink->leave_partial(true);
+  }
+}
+
 void Part::commit_companions() {
-  sidecar_->commit();
-  if (index_ != nullptr) index_->commit();
+  try {
+    for (Sink* companion : {index_.get(), sidecar_.get()}) {
+      if (companion == nullptr) continue;
+      companion->commit_as(replaces_ ? next_uri(companion->uri()) : companion->uri());
+    }
+  } catch (Error& error) {
+    if (replaces_) add_what_is_left(error, uri_);
+    throw;
+  }
 }
 
 void Part::commit_data() {
-  if (overwrite_) {
-    data_->commit();
-  } else if (!data_->commit_new()) {
-    throw_existing(uri_);
+  try {
+    if (overwrite_) {
+      data_->commit();
+    } else if (!data_->commit_new()) {
+      throw_existing(uri_);
+    }
+    if (replaces_) give_last_names(uri_);
+  } catch (Error& error) {
+    if (replaces_) add_what_is_left(error, uri_);
+    throw;
   }
   state_ = State::kCommitted;
 }

@@ -2,16 +2,25 @@
 // `X.rec.frx`; or `X.ffr` and `X.ffr.frx`.
 //
 // How they get their names. All bytes of all of them are on the device under `.partial` names
-// before any name changes. Then, over all parts of a job:
-//   1. `begin_commit`: an old X.rec is removed, so that it never stands beside another file's
-//   index;
-//   2. `commit_companions`: X.rec.frx and X.idx get their names;
-//   3. `commit_data`: X.rec gets its name.
+// before any name changes, and each step is one rename. Over all parts of a job:
+//   1. `begin_commit`;
+//   2. `commit_companions`: the sidecar gets the name X.rec.frx, the index X.idx;
+//   3. `commit_data`: X.rec gets its name, unless that is taken.
 // So whenever an X.rec is there, it is whole and what stands beside it is its own, at whatever
-// moment the process is killed. A kill between 1 and 3, which only rename, leaves no X.rec but the
-// whole X.rec.partial, by which the next pack knows that companions without their X.rec are such a
-// kill's, and replaces them. Otherwise they are somebody's (of an X.rec that was lost or is
-// elsewhere) and are replaced only where an X.rec would be.
+// moment the process is killed. A kill between 2 and 3 leaves no X.rec but the whole X.rec.partial,
+// by which the next pack knows that companions without their X.rec are such a kill's, and replaces
+// them. Otherwise they are somebody's (of an X.rec that was lost or is elsewhere) and are replaced
+// only where an X.rec would be.
+//
+// Where there is an X.rec that may be replaced:
+//   2. the sidecar gets the name X.rec.frx.next, the index X.idx.next;
+//   3. X.rec gets its name, which is taken from the old file in one step; then X.idx.next gets the
+//   name X.idx, and then X.rec.frx.next the name X.rec.frx.
+// So at every moment X.rec is the old file or the new one, whole, and one of the two sidecars
+// belongs to it, which readers of fuelrail find (container/sidecar_store.h); as long as that is
+// X.rec.frx.next, X.idx.next is the index of X.rec where it is there. What a killed run has not
+// done of step 3 is done by the next one that writes X.rec. A run that fails before X.rec has its
+// name leaves the old files, and its own as X.rec.partial with its companions.
 //
 // X.rec.partial is also the lock of all: it is the first that is taken and the last that gets
 // its name, and whoever finds it taken gives up at once.
@@ -36,6 +45,13 @@ std::string identity_of_name(const std::string& uri);
 // Whether there is a file of this name; a directory is none.
 bool is_file(const std::string& uri);
 
+// Whether the file has its name, and is the one that was meant.
+bool is_named(const std::string& uri, const FileIdentity& identity);
+
+// What a writer of the file that was killed has not done of step 3. Errors: IoError, also while
+// another one is writing the file.
+void complete_names(const std::string& uri);
+
 // Says that there is such a file. `unlike`: why it is not what was to be made; empty where nobody
 // has compared.
 [[noreturn]] void throw_existing(const std::string& uri, const std::string& unlike = "");
@@ -43,7 +59,8 @@ bool is_file(const std::string& uri);
 // Errors: IoError when there is such a file, or what would go with it and is no killed pack's.
 void refuse_existing(const std::string& uri);
 
-// Threads: one at a time. Destroyed before `commit_data`: nothing of it keeps a final name.
+// Threads: one at a time. Destroyed before `commit_data` has succeeded: nothing of it keeps a final
+// name, unless X.rec has its own.
 class Part {
  public:
   enum class Begin : uint8_t {
@@ -73,7 +90,7 @@ class Part {
   void append(Bytes payload, uint32_t crc, uint64_t key);
 
   // What ties the file to a sidecar. Requires: finish.
-  FileIdentity identity();
+  const FileIdentity& identity() const { return identity_; }
 
   // Takes what the records themselves do not say, before `finish`.
   SidecarWriter& sidecar() { return sidecar_writer_; }
@@ -103,8 +120,13 @@ class Part {
   bool has_index() const { return index_ != nullptr; }  // which keeps the keys
 
  private:
+  void leave_partials();
+  bool data_has_its_name() const;
+  void remove_companions();
+
   std::string uri_;
   bool overwrite_;
+  bool replaces_ = false;        // an X.rec that was there at begin_commit
   std::unique_ptr<Sink> data_;   // before the others: it is their lock
   std::unique_ptr<Sink> index_;  // null where the format has none
   std::unique_ptr<Sink> sidecar_;
@@ -114,6 +136,7 @@ class Part {
   uint64_t records_ = 0;
   uint64_t adopted_ = 0;  // bytes of the file that were taken over
   std::vector<std::byte> framed_;
+  FileIdentity identity_;
   enum class State { kOpen, kCommitting, kCommitted } state_ = State::kOpen;
 };
 

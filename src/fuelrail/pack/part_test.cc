@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
@@ -32,6 +35,12 @@ struct FinishedPart : Part {
     append_one(*this);
     finish_images({"ant", "bee"});
   }
+  FinishedPart(const std::string& uri, bool overwrite, const std::string& class_name,
+               int records = 1)
+      : Part(uri, 1, overwrite) {
+    for (int i = 0; i < records; ++i) append_one(*this);
+    finish_images({class_name});
+  }
 };
 
 TEST(Part, nothing_has_its_name_before_the_commit_and_everything_after_it) {
@@ -58,39 +67,102 @@ TEST(Part, the_bytes_are_all_written_before_any_name_changes) {
   EXPECT_EQ(file_contents(directory / "x.rec"), "old");
 }
 
-TEST(Part, an_old_data_file_never_stands_beside_new_companions) {
-  const TemporaryDirectory directory;
-  write_file(directory / "x.rec", "old");
-  write_file(directory / "x.idx", "old");
-  FinishedPart part(directory / "x.rec");
+// An old x.rec with its companions, as `replaced` names them, and one that is to replace it.
+class ReplacingPart : public ::testing::Test {
+ protected:
+  ReplacingPart() {
+    make("old");
+    old_ = named({"x.rec", "x.rec.frx", "x.idx"});
+  }
+
+  void make(const std::string& class_name) const { FinishedPart(rec_, true, class_name).commit(); }
+
+  std::map<std::string, std::string> named(const std::vector<std::string>& names) const {
+    std::map<std::string, std::string> contents;
+    for (const std::string& name : names) contents[name] = file_contents(directory_ / name);
+    return contents;
+  }
+
+  std::vector<std::string> classes() const {
+    std::vector<std::string> said;
+    const auto file = open_container(rec_, {.warn = [&](const auto& w) { said.push_back(w); }});
+    said.insert(said.end(), file->classes().begin(), file->classes().end());
+    return said;
+  }
+
+  TemporaryDirectory directory_;
+  std::string rec_ = directory_ / "x.rec";
+  std::map<std::string, std::string> old_;
+};
+
+TEST_F(ReplacingPart, the_old_file_has_its_companions_until_the_new_one_has_its_name) {
+  FinishedPart part(rec_, true, "new", 2);
+  EXPECT_THAT(names_in(directory_.path()),
+              ElementsAre("x.idx", "x.idx.partial", "x.rec", "x.rec.frx", "x.rec.frx.partial",
+                          "x.rec.partial"));
   part.begin_commit();
-  EXPECT_FALSE(std::filesystem::exists(directory / "x.rec"));
-  EXPECT_EQ(file_contents(directory / "x.idx"), "old");
   part.commit_companions();
-  EXPECT_FALSE(std::filesystem::exists(directory / "x.rec"));
+  EXPECT_EQ(named({"x.rec", "x.rec.frx", "x.idx"}), old_);
+  EXPECT_THAT(classes(), ElementsAre("old"));
+  EXPECT_THAT(names_in(directory_.path()), ElementsAre("x.idx", "x.idx.next", "x.rec", "x.rec.frx",
+                                                       "x.rec.frx.next", "x.rec.partial"));
+  part.commit_data();
+  EXPECT_THAT(names_in(directory_.path()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
+  EXPECT_THAT(classes(), ElementsAre("new"));
 }
 
-TEST(Part, a_commit_that_fails_half_way_leaves_no_companions) {
-  const TemporaryDirectory directory;
+TEST_F(ReplacingPart, given_up_before_its_data_has_its_name_it_leaves_the_old_files_and_its_own) {
   {
-    FinishedPart part(directory / "x.rec");
+    FinishedPart part(rec_, true, "new", 2);
     part.begin_commit();
     part.commit_companions();
   }
-  EXPECT_THAT(names_in(directory.path()), IsEmpty());
+  EXPECT_EQ(named({"x.rec", "x.rec.frx", "x.idx"}), old_);
+  EXPECT_THAT(classes(), ElementsAre("old"));
+  std::filesystem::rename(directory_ / "x.rec.partial", rec_);  // what it had left to do
+  EXPECT_THAT(classes(), ElementsAre("new"));
+  EXPECT_THAT(names_in(directory_.path()),
+              ElementsAre("x.idx", "x.idx.next", "x.rec", "x.rec.frx", "x.rec.frx.next"));
 }
 
-TEST(Part, an_old_data_file_that_cannot_be_removed_keeps_its_companions) {
-  const TemporaryDirectory directory;
-  write_file(directory / "x.idx", "old");
-  write_file(directory / "x.rec.frx", "old");
+TEST_F(ReplacingPart, what_a_killed_one_has_not_named_gets_its_name_by_the_next) {
   {
-    FinishedPart part(directory / "x.rec");
-    std::filesystem::create_directory(directory / "x.rec");  // which no removal of a file removes
-    EXPECT_THROW(part.begin_commit(), IoError);
+    FinishedPart part(rec_, true, "new", 2);
+    part.begin_commit();
+    part.commit_companions();
   }
-  EXPECT_THAT(names_in(directory.path()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
-  EXPECT_EQ(file_contents(directory / "x.idx"), "old");
+  std::filesystem::rename(directory_ / "x.rec.partial", rec_);
+  const auto next = named({"x.rec", "x.rec.frx.next", "x.idx.next"});
+  { FinishedPart given_up(rec_, true, "newer", 3); }
+  EXPECT_THAT(names_in(directory_.path()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
+  EXPECT_EQ(file_contents(directory_ / "x.rec.frx"), next.at("x.rec.frx.next"));
+  EXPECT_EQ(file_contents(directory_ / "x.idx"), next.at("x.idx.next"));
+  make("newer");
+  EXPECT_THAT(classes(), ElementsAre("newer"));
+}
+
+TEST_F(ReplacingPart, a_directory_in_the_place_of_the_file_keeps_its_companions) {
+  std::filesystem::remove(rec_);
+  {
+    FinishedPart part(rec_);
+    std::filesystem::create_directory(rec_);  // which no file replaces
+    part.begin_commit();
+    part.commit_companions();
+    EXPECT_THROW(part.commit_data(), IoError);
+  }
+  EXPECT_THAT(names_in(directory_.path()), ElementsAre("x.rec"));
+}
+
+TEST(Part, a_commit_that_fails_half_way_leaves_no_companions) {
+  for (const bool overwrite : {false, true}) {
+    const TemporaryDirectory directory;
+    {
+      FinishedPart part(directory / "x.rec", overwrite);
+      part.begin_commit();
+      part.commit_companions();
+    }
+    EXPECT_THAT(names_in(directory.path()), IsEmpty());
+  }
 }
 
 TEST(Part, given_up_before_the_commit_it_leaves_nothing) {

@@ -17,6 +17,7 @@
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/recordio/recordio_container.h"
+#include "fuelrail/container/sidecar_store.h"
 #include "fuelrail/pack/image_reader.h"
 #include "fuelrail/pack/open_input.h"
 #include "fuelrail/pack/pack_source.h"
@@ -30,7 +31,8 @@ namespace {
 // What only the sidecar knows must not be lost because it could not be read.
 void require_sidecar_beside(const RecordFile& file) {
   const std::string beside = sidecar_uri(file.uri());
-  if (file.sidecar_location().uri == beside || !file_system_for(beside).stat(beside)) return;
+  if (file.sidecar_location().place == SidecarPlace::kBeside) return;
+  if (!file_system_for(beside).stat(beside)) return;
   throw CorruptError(
       "the sidecar cannot be used, and what only it knows would be lost",
       {.path = beside, .remedy = "Mend it, or move it away to convert the file without it"});
@@ -70,8 +72,12 @@ class RecordFileStream : public RecordStream {
 // The keys of a `.idx`, one a record.
 class IndexKeys {
  public:
-  explicit IndexKeys(const std::string& uri)
-      : uri_(uri), text_(read_whole(*file_system_for(uri).open(uri))), entries_(text_, uri) {}
+  explicit IndexKeys(recordio::IndexText index)
+      : index_(std::make_shared<const recordio::IndexText>(std::move(index))),
+        entries_(index_->bytes, index_->uri) {}
+
+  // From the first one on.
+  IndexKeys again() const { return IndexKeys(index_); }
 
   uint64_t next(uint64_t record_offset) {
     const std::optional<recordio::IndexEntry> entry = entries_.next();
@@ -86,8 +92,6 @@ class IndexKeys {
     return key;
   }
 
-  const std::string& uri() const { return uri_; }
-
   void finish() {
     if (const auto entry = entries_.next()) refuse("more entries than records", entry->line);
   }
@@ -96,30 +100,29 @@ class IndexKeys {
   [[noreturn]] void refuse(const std::string& found, uint64_t line) const {
     throw UnsupportedError(
         "the index cannot be kept",
-        {.path = uri_,
+        {.path = index_->uri,
          .expected = "one entry a record, in their order, with a whole number below 2^64 as key",
          .found = line == 0 ? found : fmt::format("{} in line {}", found, line),
          .remedy =
              "Move the index away: the records' own ids, or their numbers, are the keys then"});
   }
 
-  std::string uri_;
-  std::vector<std::byte> text_;
+  explicit IndexKeys(std::shared_ptr<const recordio::IndexText> index)
+      : index_(std::move(index)), entries_(index_->bytes, index_->uri) {}
+
+  std::shared_ptr<const recordio::IndexText> index_;
   recordio::IndexReader entries_;
 };
 
 class RecordIoStream final : public RecordFileStream {
  public:
   RecordIoStream(const std::string& uri, const OpenOptions& options)
-      : container_(recordio::open_recordio(uri, options)), reader_(container_->extent(0).source) {
-    require_sidecar_beside(*container_);
-    const std::string index_uri = index_uri_of(uri, record_format_of(uri));
-    if (is_file(index_uri)) keys_.emplace(index_uri);
-  }
+      : RecordIoStream(until_not_replaced(
+            [&](Replaced replaced) { return open_indexed(uri, options, replaced); })) {}
 
   bool is_keyed_by_number() const override {
     if (!keys_) return true;
-    IndexKeys keys(keys_->uri());
+    IndexKeys keys = keys_->again();
     for (uint64_t i = 0; i < size(); ++i) {
       if (keys.next(known().record(i).offset) != i) return false;
     }
@@ -149,6 +152,27 @@ class RecordIoStream final : public RecordFileStream {
   }
 
  private:
+  struct Opened {
+    std::shared_ptr<const recordio::RecordIoContainer> container{};
+    std::shared_ptr<const Source> source{};
+    std::optional<IndexKeys> keys{};
+  };
+  explicit RecordIoStream(Opened opened)
+      : container_(std::move(opened.container)),
+        reader_(std::move(opened.source)),
+        keys_(std::move(opened.keys)) {}
+
+  static Opened open_indexed(const std::string& uri, const OpenOptions& options,
+                             Replaced replaced) {
+    Opened opened{.container = recordio::open_recordio(uri, options)};
+    require_sidecar_beside(*opened.container);
+    opened.source = opened.container->extent(0).source;
+    const std::string index_uri = index_uri_of(uri, record_format_of(uri));
+    if (is_file(index_uri)) opened.keys.emplace(recordio::read_index(*opened.source, index_uri));
+    check_still_named(*opened.source, replaced);
+    return opened;
+  }
+
   const RecordFile& file() const override { return *container_; }
 
   std::shared_ptr<const recordio::RecordIoContainer> container_;

@@ -123,7 +123,7 @@ InputSplit::Impl::Impl(const std::string& list, const InputSplitOptions& given)
   searched = std::move(listing.places);
   uris = files->uris();
   if (given.type == SplitType::kIndexedRecordIo) {
-    index = read_split_index(given.index_uri, files->total_bytes());
+    index = read_split_index(given.index_uri, *files);
   }
   if (given.shuffle_parts != 0) {
     sub_parts(given.part, given.nsplit, given.shuffle_parts);

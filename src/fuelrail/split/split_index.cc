@@ -6,7 +6,6 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/recordio/index_file.h"
-#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace {
@@ -23,11 +22,11 @@ namespace {
 
 }  // namespace
 
-std::vector<uint64_t> read_split_index(const std::string& uri, uint64_t total_bytes) {
-  const auto source = file_system_for(uri).open(uri);
-  const std::vector<std::byte> text = read_whole(*source);
+std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles& files) {
+  const uint64_t total_bytes = files.total_bytes();
+  const recordio::IndexText text = recordio::read_index(files.source(0), uri);
   std::vector<uint64_t> places;
-  for (const recordio::IndexEntry& entry : recordio::parse_index(text, uri)) {
+  for (const recordio::IndexEntry& entry : recordio::parse_index(text.bytes, text.uri)) {
     places.push_back(entry.offset);
   }
   std::sort(places.begin(), places.end());

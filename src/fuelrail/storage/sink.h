@@ -69,7 +69,11 @@ class Sink {
   // Flushes to the device and gives the file its final name, replacing what had it. Called at most
   // once; nothing may be written after it. Errors: as write; the file then still has no final name
   // (or, when the directory's own flush was what failed, has it, but may lose it with the power).
-  virtual void commit() = 0;
+  void commit() { commit_as(uri()); }
+
+  // The same under another name in the directory, which is not locked: of two writers that give it,
+  // the last wins.
+  virtual void commit_as(const std::string& uri) = 0;
 
   // As commit, but replaces nothing: of several that give one name, one succeeds. Returns: whether
   // the file has its name; false when that was taken (by a file, a directory or a link, dangling

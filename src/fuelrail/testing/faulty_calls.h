@@ -1,10 +1,11 @@
 // System calls on files that fail when a test says so: this program's own pread, preadv, pwrite,
-// ftruncate, fsync, rename and renameat2 stand before the C library's. For one source file of a
-// test program, which links fuelrail statically. Reads through io_uring are not made by these
+// ftruncate, fsync, rename, renameat2 and unlink stand before the C library's. For one source file
+// of a test program, which links fuelrail statically. Reads through io_uring are not made by these
 // calls.
 #pragma once
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -17,12 +18,17 @@
 namespace fuelrail {
 
 // Which calls count: those that a fault makes sense for.
-enum class Call : uint8_t { kRead, kWrite, kTruncate, kSync, kRename };
+enum class Call : uint8_t { kRead, kWrite, kTruncate, kSync, kRename, kRemove };
 
 // Threads: any.
 class FaultyCalls {
  public:
-  static constexpr int kShort = -1;  // half of the bytes, and no error
+  static constexpr int kShort = -1;   // half of the bytes, and no error
+  static constexpr int kKilled = -2;  // the process is killed in front of the call
+
+  // For tests of what changes files: reads do not count, removals do, and flushes, whose use only a
+  // power cut shows, are not made. Default: reads count, removals do not.
+  static inline std::atomic<bool> only_changes = false;
 
   // The call `number` from now on, counted from 0, and the `more` after it fail with the errno
   // `error`, or are kShort.
@@ -34,25 +40,34 @@ class FaultyCalls {
   }
   static void disarm() { left_.store(kNever, std::memory_order_release); }
   static uint64_t calls() { return count_.load(std::memory_order_relaxed); }  // since `arm`
+  static Call last_failed() { return last_failed_.load(std::memory_order_relaxed); }
 
   // Returns: what is to happen to this call; 0 = nothing. A call that a fault makes no sense for is
   // let through.
   static int next(Call call) {
+    if (call == (only_changes ? Call::kRead : Call::kRemove)) return 0;
     count_.fetch_add(1, std::memory_order_relaxed);
     const int64_t left = left_.fetch_sub(1, std::memory_order_acq_rel);
     if (left > 0 || -left > more_.load(std::memory_order_relaxed)) return 0;
     const int error = error_.load(std::memory_order_relaxed);
+    last_failed_.store(call, std::memory_order_relaxed);
+    if (error == kKilled) ::kill(::getpid(), SIGKILL);
     const bool moves_bytes = call == Call::kRead || call == Call::kWrite;
     if (error == kShort) return moves_bytes ? error : 0;
-    if (error == ENOSPC) return call == Call::kRead || call == Call::kTruncate ? 0 : error;
-    if (error == EINTR) return call == Call::kRename ? 0 : error;
+    if (error == ENOSPC) return moves_more(call) ? error : 0;
+    if (error == EINTR) return call == Call::kRename || call == Call::kRemove ? 0 : error;
     return error;
   }
 
  private:
+  static bool moves_more(Call call) {  // may need room on the disk
+    return call == Call::kWrite || call == Call::kSync || call == Call::kRename;
+  }
+
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::min() / 2;
 
   static inline std::atomic<int> error_{0};
+  static inline std::atomic<Call> last_failed_{Call::kRead};
   static inline std::atomic<int64_t> more_{0};
   static inline std::atomic<int64_t> left_{kNever};
   static inline std::atomic<uint64_t> count_{0};
@@ -111,6 +126,7 @@ int fsync(int fd) {
     errno = fault;
     return -1;
   }
+  if (fuelrail::FaultyCalls::only_changes) return 0;
   return static_cast<int>(::syscall(SYS_fsync, fd));
 }
 
@@ -121,6 +137,14 @@ int renameat2(int from_directory, const char* from, int to_directory, const char
     return -1;
   }
   return static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
+}
+
+int unlink(const char* path) noexcept {
+  if (const int fault = fuelrail::FaultyCalls::next(fuelrail::Call::kRemove)) {
+    errno = fault;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_unlinkat, AT_FDCWD, path, 0));
 }
 
 int rename(const char* from, const char* to) noexcept {

@@ -182,9 +182,9 @@ class FaultyFileSystem final : public FileSystem {
       strike("sync");
       inner_->sync();
     }
-    void commit() override {
+    void commit_as(const std::string& uri) override {
       strike("commit");
-      inner_->commit();
+      inner_->commit_as(uri);
     }
     [[nodiscard]] bool commit_new() override {
       strike("commit_new");

@@ -62,7 +62,34 @@ uint64_t record_at(const Container& container, uint64_t offset) {
   return container.size();
 }
 
+std::string own_index_uri(const Source& data, const std::string& index_uri) {
+  const std::string next = next_uri(index_uri);
+  return file_system_for(next).stat(next) && is_next_in_use(data) ? next : index_uri;
+}
+
 }  // namespace
+
+IndexText read_index(const Source& data, const std::string& index_uri) {
+  constexpr int kMaxLooks = 8;  // a file has one index, then the other, and then is replaced
+  for (int look = 1;; ++look) {
+    IndexText index{.uri = own_index_uri(data, index_uri)};
+    try {
+      index.bytes = read_whole(*file_system_for(index.uri).open(index.uri));
+      if (look == kMaxLooks || own_index_uri(data, index_uri) == index.uri) return index;
+    } catch (const NotFoundError&) {
+      if (look == kMaxLooks || index.uri == index_uri) throw;
+    }
+  }
+}
+
+IndexedSource open_with_index(const std::string& uri, const std::string& index_uri) {
+  return until_not_replaced([&](Replaced replaced) {
+    IndexedSource opened{.data = file_system_for(uri).open(uri)};
+    opened.index = read_index(*opened.data, index_uri);
+    check_still_named(*opened.data, replaced);
+    return opened;
+  });
+}
 
 std::optional<IndexEntry> IndexReader::next() {
   while (!rest_.empty()) {

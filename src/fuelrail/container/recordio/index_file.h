@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,23 @@ class IndexReader {
 
 // All of them. Errors: those of IndexReader.
 std::vector<IndexEntry> parse_index(Bytes text, const std::string& uri);
+
+// The index of an opened RecordIO file, all of it: `X.idx`; but `X.idx.next`, where that is there,
+// as long as a writer that has replaced the file, or was killed at it, has not given it its last
+// name (pack/part.h). Errors: NotFoundError, IoError.
+struct IndexText {
+  std::string uri{};
+  std::vector<std::byte> bytes{};
+};
+IndexText read_index(const Source& data, const std::string& index_uri);
+
+// Opens a RecordIO file with its index: both are of one file, also while that is replaced. Errors:
+// as FileSystem::open and read_index.
+struct IndexedSource {
+  std::shared_ptr<const Source> data;
+  IndexText index{};
+};
+IndexedSource open_with_index(const std::string& uri, const std::string& index_uri);
 
 inline constexpr size_t kMaxIndexLineBytes = 64 * 1024;
 

@@ -27,7 +27,7 @@ class CountingSink final : public Sink {
   void rewrite(uint64_t, Bytes) override { ADD_FAILURE() << "a record file is only appended to"; }
   void read_back(uint64_t, MutableBytes) override { ADD_FAILURE() << "nothing is kept"; }
   void truncate(uint64_t) override { ADD_FAILURE() << "a record file is only appended to"; }
-  void commit() override {}
+  void commit_as(const std::string&) override {}
   [[nodiscard]] bool commit_new() override { return true; }
 
  private:

@@ -262,12 +262,12 @@ void LocalSink::sync() {
   state_ = State::kOpen;
 }
 
-void LocalSink::commit() {
+void LocalSink::commit_as(const std::string& uri) {
   sync();
   state_ = State::kFailed;  // unless all of the following succeeds
   const OpenedDirectory directory(path_);
-  if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) {
-    throw_errno(errno, "the file cannot be given its final name", uri_);
+  if (std::rename(partial_path_.c_str(), path_of(uri).c_str()) != 0) {
+    throw_errno(errno, "the file cannot be given its final name", uri);
   }
   finish(directory);
 }

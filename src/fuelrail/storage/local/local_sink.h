@@ -29,7 +29,7 @@ class LocalSink final : public Sink {
   void flush() override;
   void leave_partial(bool leave) override { leave_partial_ = leave; }
   void sync() override;
-  void commit() override;
+  void commit_as(const std::string& uri) override;
   [[nodiscard]] bool commit_new() override;
 
  private:

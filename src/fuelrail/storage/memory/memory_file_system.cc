@@ -187,12 +187,12 @@ class TreeSink final : public MemorySink {
  public:
   TreeSink(Tree& tree, std::string uri) : MemorySink(std::move(uri)), tree_(tree) {}
 
-  void commit() override { tree_.put(path_of(uri()), finished()); }
+  void commit_as(const std::string& uri) override { tree_.put(path_of(uri), finished()); }
   [[nodiscard]] bool commit_new() override { return tree_.put_new(path_of(uri()), finished()); }
 
  private:
   Contents finished() {
-    MemorySink::commit();
+    MemorySink::commit_as(uri());
     return std::make_shared<const std::vector<std::byte>>(take());
   }
 

@@ -37,7 +37,7 @@ void MemorySink::truncate(uint64_t size) {
   position_ = size;
 }
 
-void MemorySink::commit() {
+void MemorySink::commit_as(const std::string&) {
   check_usable();
   committed_ = true;
 }

@@ -19,7 +19,7 @@ class MemorySink : public Sink {
   void rewrite(uint64_t offset, Bytes bytes) override;
   void read_back(uint64_t offset, MutableBytes into) override;
   void truncate(uint64_t size) override;
-  void commit() override;
+  void commit_as(const std::string& uri) override;
   [[nodiscard]] bool commit_new() override;
 
   const std::vector<std::byte>& bytes() const { return bytes_; }
