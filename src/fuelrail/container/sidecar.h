@@ -167,9 +167,10 @@ class SidecarWriter {
   void add_section(uint32_t type, Bytes data, bool kept);
 
   // Takes along what cannot be rebuilt, known sections or not, and was not set here; but no table,
-  // checksums or labels: those are this writer's, whatever the old ones' flags say. Requires: `old`
-  // belongs to the same file. Errors: CorruptError.
-  void keep_sections_of(const Sidecar& old);
+  // checksums or labels: those are this writer's, whatever the old ones' flags say; nor the section
+  // of the type `left_out`, where one is given. Requires: `old` belongs to the same file. Errors:
+  // CorruptError.
+  void keep_sections_of(const Sidecar& old, uint32_t left_out = 0);
 
   // Appends the file's bytes to `sink`; the caller commits. The same calls give the same bytes.
   // A data file and its sidecar are published in this order: write both, commit the sidecar, commit

@@ -248,14 +248,16 @@ std::optional<StoredSidecar> SidecarStore::judged(const Look& look, std::string&
   for (const bool cut : {false, true}) {
     for (const StoredSidecar& other : look.others) {
       const bool longer = other.sidecar->identity().size_bytes > identity_.size_bytes;
-      if (longer != cut || !belongs(*other.sidecar)) continue;
-      if (longer && cut_ == CutFile::kRefused) throw_cut(*other.sidecar);
+      if (longer != cut) continue;
       try {
-        rules_.accept(*other.sidecar);
-        return other;
+        rules_.accept(*other.sidecar);  // the other rules rely on it
       } catch (const Error& error) {
         refused = error.what();
+        continue;
       }
+      if (!belongs(*other.sidecar)) continue;
+      if (longer && cut_ == CutFile::kRefused) throw_cut(*other.sidecar);
+      return other;
     }
   }
   return std::nullopt;

@@ -109,11 +109,11 @@ void SidecarWriter::add_section(uint32_t type, Bytes data, bool kept) {
   sections_.push_back({type, kept, {data.begin(), data.end()}});
 }
 
-void SidecarWriter::keep_sections_of(const Sidecar& old) {
+void SidecarWriter::keep_sections_of(const Sidecar& old, uint32_t left_out) {
   for (const SidecarSection& section : old.sections()) {
     const bool here = std::any_of(sections_.begin(), sections_.end(),
                                   [&](const Section& s) { return s.type == section.type(); });
-    if (section.kept() && !here && !is_made_anew(section.type())) {
+    if (section.kept() && !here && section.type() != left_out && !is_made_anew(section.type())) {
       add_section(section.type(), section.all(), true);
     }
   }

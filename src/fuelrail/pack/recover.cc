@@ -318,18 +318,11 @@ class Recoverer {
     }
     SidecarWriter& sidecar = to_.sidecar();
     if (const auto labels = from_.labels()) sidecar.set_labels(*labels);
-    if (from_.own() != nullptr) keep_sections_of(*from_.own());
+    if (from_.own() != nullptr) sidecar.keep_sections_of(*from_.own(), kKeysSection);
     if (keys_differ_) sidecar.set_keys(keys_);
   }
 
  private:
-  void keep_sections_of(const Sidecar& own) {
-    for (const SidecarSection& section : own.sections()) {
-      if (!section.kept() || section.type() == kKeysSection) continue;
-      to_.sidecar().add_section(section.type(), section.all(), true);
-    }
-  }
-
   Salvage& from_;
   Part& to_;
   std::vector<uint64_t> keys_;  // where the output has no index

@@ -124,7 +124,7 @@ void read_by_threads(std::span<const ReadRequest> requests, std::vector<Completi
   for (size_t i = 1; i < requests.size(); ++i) {
     try {
       threads.push_back(start_native_thread("fr-open", [&read, i] { read(i); }));
-    } catch (const IoError&) {  // no thread can be started
+    } catch (...) {  // no thread, or no memory for one
       read(i);
     }
   }

@@ -19,6 +19,7 @@ namespace fuelrail::recordio {
 namespace {
 
 using fuelrail::testing::refusal_of;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -134,6 +135,18 @@ TEST(RecordIoSidecar, of_a_file_that_was_cut_says_which_record_is_the_first_gone
   ASSERT_EQ(damage.size(), 1u);
   EXPECT_EQ(damage[0].offset, 3u * 2008);
   EXPECT_THAT(damage[0].reason, HasSubstr("2 more of its 5 records are missing"));
+}
+
+// Such a sidecar is of an FFRecord file, or made by somebody else.
+TEST(RecordIoSidecar, without_a_table_is_set_aside_where_the_file_is_shorter) {
+  RecordFile file(std::vector<std::string>{std::string(5000, 'a'), std::string(5000, 'b')});
+  const std::string whole = file_contents(file.path);
+  SidecarWriter writer;
+  for (int i = 0; i < 2; ++i) writer.add_length(5008);
+  write_sidecar(file, writer);
+  write_file(file.path, whole.substr(0, 5008));
+  EXPECT_EQ(file.open()->size(), 1u);
+  EXPECT_THAT(file.warnings, Contains(HasSubstr("the sidecar has no record table")));
 }
 
 TEST(RecordIoSidecar, of_a_file_that_is_damaged_at_its_ends_stays_in_use) {
