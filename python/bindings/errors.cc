@@ -88,6 +88,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     set_error("OutOfMemoryError", error);
   } catch (const StateError& error) {
     set_error("StateError", error);
+  } catch (const StallError& error) {
+    set_error("StallError", error);
   } catch (const TooManyBadRecordsError& error) {
     set_error("TooManyBadRecordsError", error);
   } catch (const Error& error) {

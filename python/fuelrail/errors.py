@@ -22,6 +22,7 @@ __all__ = [
     "NotFoundError",
     "OutOfMemoryError",
     "OutOfRangeError",
+    "StallError",
     "StateError",
     "TooManyBadRecordsError",
     "TruncatedError",
@@ -116,6 +117,10 @@ class UnsupportedError(Error, NotImplementedError):
 
 class StateError(Error, RuntimeError):
     """The wrong moment: closed, in a forked child, in use elsewhere."""
+
+
+class StallError(Error, TimeoutError):
+    """No batch came for as long as `stall_timeout` says."""
 
 
 class TooManyBadRecordsError(Error, RuntimeError):

@@ -82,6 +82,9 @@ class UnsupportedError : public Error {
 class StateError : public Error {
   using Error::Error;
 };  // RuntimeError: closed, forked, wrong moment
+class StallError : public Error {
+  using Error::Error;
+};  // TimeoutError: nothing came for as long as the caller was ready to wait
 class TooManyBadRecordsError : public Error {
   using Error::Error;
 };  // RuntimeError: more records were skipped than the error policy allows

@@ -23,11 +23,14 @@ struct BatchJob;
 // One row: located (extent), then read (buffer), then taken by a worker, then done. A row knows all
 // that it takes to be fetched, so that one whose record was bad can be fetched again with another.
 struct Row {
+  enum class Stage : uint8_t { kPlanned, kReading, kRead, kProcessing, kDone };
+
   BatchJob* job = nullptr;
   size_t index = 0;
-  Entry entry{};          // the plan's; under `skip` a substitute's
-  bool located = false;   // the extent is known, or why it is not
-  bool hopeless = false;  // under `skip`: there is no substitute, or none would do
+  Stage stage = Stage::kPlanned;  // guarded by the pipeline's lock
+  Entry entry{};                  // the plan's; under `skip` a substitute's
+  bool located = false;           // the extent is known, or why it is not
+  bool hopeless = false;          // under `skip`: there is no substitute, or none would do
   Extent extent{};
   ReadBuffer buffer{};
   size_t begin = 0;            // of the record in `buffer`

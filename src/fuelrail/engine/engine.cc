@@ -75,6 +75,8 @@ std::vector<BadRecord> Engine::bad_records(size_t since) const {
 
 Stats Engine::stats() const { return impl_->mine().stats(); }
 
+void Engine::throw_stalled(double seconds) const { impl_->mine().throw_stalled(seconds); }
+
 void Engine::stop() {
   if (!impl_->pipeline.orphaned()) impl_->pipeline.stop();
 }

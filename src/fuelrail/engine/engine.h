@@ -62,8 +62,8 @@ struct EngineOptions {
   std::function<std::unique_ptr<ReadQueue>(const ReadQueueOptions&)> make_queue = make_read_queue;
 };
 
-// Threads: `next` and `restart` from one thread at a time; `progress`, `bad_records`, `stats` and
-// `stop` from any, at any time.
+// Threads: `next` and `restart` from one thread at a time; `progress`, `bad_records`, `stats`,
+// `throw_stalled` and `stop` from any, at any time.
 // The engine's own threads receive no signals. The sampler is called on one of them.
 // Fork: an engine belongs to the process in which `next` was first called. In a forked child
 // `stop` and the destructor do nothing, everything else throws StateError.
@@ -124,6 +124,10 @@ class Engine {
   std::vector<BadRecord> bad_records(size_t since = 0) const;
 
   Stats stats() const;
+
+  // Throws a StallError, for a caller who has waited so long: what the next batch waits for, with
+  // the container's number of the sample, its file and the offset. Changes and reads nothing.
+  [[noreturn]] void throw_stalled(double seconds) const;
 
   // Ends all work and joins the threads; a `next` that waits in another thread throws StateError.
   // Safe to repeat.

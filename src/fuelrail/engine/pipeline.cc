@@ -1,5 +1,6 @@
 #include "fuelrail/engine/pipeline.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -205,6 +206,48 @@ bool Pipeline::wait_for_next(Lock& lock, std::chrono::milliseconds timeout) {
   consumer_waits_ = false;
   consumer_clock_.end_waiting();
   return next_is_ready();
+}
+
+// The row that the next batch waits for: one that is being read, if there is, of the first batch
+// that has such; else the first that is not done. Null: none is planned. Requires: the lock is
+// held.
+const Row* Pipeline::slowest_row() const {
+  const Row* open = nullptr;
+  for (const JobPointer& job : jobs_) {
+    for (const Row& row : job->rows) {
+      if (row.stage == Row::Stage::kReading) return &row;
+      if (open == nullptr && row.stage != Row::Stage::kDone) open = &row;
+    }
+    if (open != nullptr && !discarding_) break;
+  }
+  return open;
+}
+
+// The place is told without a look into the container's tables: they may be on the same storage.
+void Pipeline::throw_stalled(double seconds) const {
+  const std::lock_guard lock(mutex_);
+  const Row* const row = slowest_row();
+  std::string stage = "the sampler has given no batch";
+  std::string path;
+  std::optional<uint64_t> offset;
+  if (row != nullptr && row->stage == Row::Stage::kPlanned) {
+    const uint64_t record = row->job->plan.entries[row->index].record;
+    const bool is_file = record < container_->size() && !container_->knows_extent(record);
+    if (is_file) path = container_->place(record).path;
+    stage = is_file ? fmt::format("the file of sample {} is being looked at", record)
+                    : fmt::format("sample {} waits for its turn to be read", record);
+  } else if (row != nullptr) {
+    const bool read = row->stage == Row::Stage::kReading;
+    stage = fmt::format("sample {} is being {}", row->entry.record, read ? "read" : "decoded");
+    if (row->extent.source) {
+      path = row->extent.source->uri();
+      offset = row->extent.offset;
+    }
+  }
+  throw StallError(fmt::format("no batch came for {} s: {}", seconds, stage),
+                   {.path = path,
+                    .offset = offset,
+                    .remedy = "Look at what it waits for; the next call waits again"});
 }
 
 // Takes the first batch off the shared state.

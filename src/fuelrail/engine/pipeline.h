@@ -45,6 +45,7 @@ class Pipeline {
   Progress progress() const;
   std::vector<BadRecord> bad_records(size_t since) const;
   Stats stats();
+  [[noreturn]] void throw_stalled(double seconds) const;
   void stop();
 
   // Whether the threads are those of the process that this one was forked from. Takes no lock: a
@@ -81,6 +82,7 @@ class Pipeline {
 
   // The consumer's side.
   bool next_is_ready() const;
+  const Row* slowest_row() const;
   bool wait_for_next(Lock& lock, std::chrono::milliseconds timeout);
   Handout hand_out();
   Engine::Next finish_handout(Handout handout) const;

@@ -336,6 +336,7 @@ void Pipeline::admit(Row& row) {
   try {
     row.buffer = buffers_.take(may_be_direct(row) ? length + kRoomForDirect : length);
     requests_.push_back(request_for(row));
+    row.stage = Row::Stage::kReading;
   } catch (...) {
     drop_row(row, std::current_exception());
   }
@@ -363,6 +364,7 @@ ReadRequest Pipeline::request_for(Row& row) const {
 }
 
 void Pipeline::mark_ready(Row& row) {
+  row.stage = Row::Stage::kRead;
   row.job->ready.push_back(row.index);
   if (!row.job->near) {
     ++held_back_;

@@ -110,6 +110,7 @@ void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
   for (size_t i = 0; i < count; ++i) {
     Row& row = job.rows[job.ready[job.next_ready++]];
     if (writable) {
+      row.stage = Row::Stage::kProcessing;
       group.rows.push_back(&row);
       group.tasks.push_back({.entry = row.entry,
                              .framed = row.framed(),
@@ -159,7 +160,9 @@ void Pipeline::finish_row(Row& row, std::exception_ptr error) {
   buffers_.give_back(std::move(row.buffer));
   row.extent.source.reset();
   row.located = false;
+  row.stage = Row::Stage::kPlanned;
   if (error && skip(row, error)) return;
+  row.stage = Row::Stage::kDone;
   ++job.done;
   if (error && row.index < job.bad_row) {
     job.bad_row = row.index;

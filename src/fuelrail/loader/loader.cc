@@ -315,6 +315,8 @@ std::vector<BadRecord> Loader::bad_records(size_t since) const {
 }
 Stats Loader::stats() const { return impl_->engine()->stats(); }
 
+void Loader::throw_stalled(double seconds) const { impl_->engine()->throw_stalled(seconds); }
+
 void Loader::stop() {
   {
     const std::lock_guard lock(impl_->mutex);

@@ -28,9 +28,9 @@ struct LoaderWork {
 //   .transforms = {...}}); for (int epoch = 0; epoch < 90; ++epoch)
 //     while (auto batch = loader.next()) train(*batch);
 //
-// Threads: `progress`, `bad_records`, `stats` and `stop` from any, at any time; everything else
-// from one thread at a time. `container` never changes; of `options`, only `reshard` changes
-// `shard`.
+// Threads: `progress`, `bad_records`, `stats`, `throw_stalled` and `stop` from any, at any time;
+// everything else from one thread at a time. `container` never changes; of `options`, only
+// `reshard` changes `shard`.
 class Loader {
  public:
   // Errors: InvalidArgumentError for any bad option or combination (among them: an unknown
@@ -92,6 +92,7 @@ class Loader {
   // record once, in the order in which they came up first; from number `since` on.
   std::vector<BadRecord> bad_records(size_t since = 0) const;
   Stats stats() const;
+  [[noreturn]] void throw_stalled(double seconds) const;  // as Engine's
   void stop();
 
  private:
