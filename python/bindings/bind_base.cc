@@ -3,6 +3,9 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <exception>
+#include <utility>
+
 #include "bindings.h"
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
@@ -40,8 +43,53 @@ nb::object import_module(const char* name) {
   return nb::steal(module);
 }
 
-GilTaken::GilTaken() : state_(take_or_sleep(PyGILState_Ensure)) {}
+// What is left behind may outlive the interpreter: a thread that Python does not know then sleeps,
+// too.
+static PyGILState_STATE take_gil() {
+  while (!Py_IsInitialized() && PyGILState_GetThisThreadState() == nullptr) ::pause();
+  return PyGILState_Ensure();
+}
+
+GilTaken::GilTaken() : state_(take_or_sleep(take_gil)) {}
 GilTaken::~GilTaken() { PyGILState_Release(state_); }
+
+// Of the process, as CPython's main thread is.
+bool PythonTurns::hears_signals() { return ::gettid() == ::getpid(); }
+
+bool PythonTurns::take_turn(const std::function<void()>& function) const {
+  const GilTaken taken;
+  try {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (function) function();
+    return true;
+  } catch (...) {
+    *raised_ = std::current_exception();
+    return false;
+  }
+}
+
+void PythonTurns::run_work(std::function<void()> work) const {
+  std::exception_ptr failure;
+  try {
+    const GilReleased released;
+    if (hears_signals()) {
+      Errand(errand_).run(std::move(work), [this] { return take_turn({}); });
+    } else {
+      work();
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (const auto raised = std::exchange(*raised_, nullptr)) std::rethrow_exception(raised);
+  if (failure) std::rethrow_exception(failure);
+}
+
+std::shared_ptr<nb::object> shared_object(nb::object object) {
+  return {new nb::object(std::move(object)), [](nb::object* held) {
+            const GilTaken taken;
+            delete held;
+          }};
+}
 
 nb::str fs_text(const std::string& name) {
   PyObject* text =

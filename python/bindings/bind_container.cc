@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "bindings.h"
 #include "fuelrail/base/error.h"
@@ -21,29 +22,31 @@ namespace {
 // exception may leave.
 nb::tuple open(nb::bytes uri, const std::string& schema, nb::bytes root, bool ignore_sidecar,
                const nb::list& classes) {
-  const std::string name(uri.c_str(), uri.size());
-  std::vector<std::string> said;
-  PythonTurns turns;
-  const OpenOptions options{.schema = schema,
-                            .root = std::string(root.c_str(), root.size()),
-                            .ignore_sidecar = ignore_sidecar,
-                            .classes = fs_names(classes),
-                            .warn = [&said](const std::string& text) { said.push_back(text); },
-                            .keep_going = [&turns] { return turns.take([] {}); }};
-  ContainerHandle opened;
-  turns.run([&] { opened.container = open_container(name, options); });
-  return nb::make_tuple(opened, fs_texts(said));
+  const PythonTurns turns;
+  auto [container, said] = turns.run([turns, schema, ignore_sidecar, names = fs_names(classes),
+                                      name = std::string(uri.c_str(), uri.size()),
+                                      folder = std::string(root.c_str(), root.size())] {
+    std::vector<std::string> warned;
+    const OpenOptions options{
+        .schema = schema,
+        .root = folder,
+        .ignore_sidecar = ignore_sidecar,
+        .classes = names,
+        .warn = [&warned](const std::string& text) { warned.push_back(text); },
+        .keep_going = [&turns] { return turns.keep_going(); }};
+    return std::pair(open_container(name, options), std::move(warned));
+  });
+  return nb::make_tuple(ContainerHandle{std::move(container)}, fs_texts(said));
 }
 
 nb::tuple read_names(nb::bytes uri) {
-  const std::string name(uri.c_str(), uri.size());
-  std::vector<std::string> said;
-  std::vector<std::string> names;
-  PythonTurns turns;
-  turns.run([&] {
-    names =
-        read_class_names(name, {.warn = [&said](const std::string& text) { said.push_back(text); },
-                                .keep_going = [&turns] { return turns.take([] {}); }});
+  const PythonTurns turns;
+  const auto [names, said] = turns.run([turns, name = std::string(uri.c_str(), uri.size())] {
+    std::vector<std::string> warned;
+    std::vector<std::string> read = read_class_names(
+        name, {.warn = [&warned](const std::string& text) { warned.push_back(text); },
+               .keep_going = [&turns] { return turns.keep_going(); }});
+    return std::pair(std::move(read), std::move(warned));
   });
   return nb::make_tuple(fs_texts(names), fs_texts(said));
 }
@@ -88,11 +91,12 @@ nb::dict split(const ContainerHandle& self,
 }
 
 std::unique_ptr<Record> read(const ContainerHandle& self, uint64_t i) {
-  const GilReleased released;
-  auto record = std::make_unique<Record>(self.container);
-  read_sample(*self.container, i, record->framed, record->sample);
-  record->place = self.container->place(i);
-  return record;
+  return PythonTurns().run_short([container = self.container, i] {
+    auto record = std::make_unique<Record>(container);
+    read_sample(*container, i, record->framed, record->sample);
+    record->place = container->place(i);
+    return record;
+  });
 }
 
 const char* name_of(FieldKind kind) {
@@ -205,16 +209,13 @@ void bind_container(nb::module_& module) {
           nb::sig("def classes(self) -> list[str]"))
       .def("check_classes", check_classes, nb::arg("classes"),
            nb::sig("def check_classes(self, classes: list[str]) -> None"))
-      .def_prop_ro(
-          "fingerprint",
-          [](const ContainerHandle& self) {
-            PythonTurns turns;
-            std::string made;
-            turns.run([&] {
-              made = to_string(self.container->fingerprint([&] { return turns.take([] {}); }));
-            });
-            return made;
-          })
+      .def_prop_ro("fingerprint",
+                   [](const ContainerHandle& self) {
+                     const PythonTurns turns;
+                     return turns.run([turns, container = self.container] {
+                       return to_string(container->fingerprint([&] { return turns.keep_going(); }));
+                     });
+                   })
       .def_prop_ro("verifies_checksums", [](const ContainerHandle& self) {
         return self.container->verifies_checksums();
       });

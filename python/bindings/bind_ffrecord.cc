@@ -26,6 +26,7 @@
 #include "fuelrail/container/ffrecord/packed_folder.h"
 #include "fuelrail/storage/file_system.h"
 #include "numpy_arrays.h"
+#include "warnings.h"
 
 namespace fuelrail::python {
 namespace {
@@ -36,46 +37,9 @@ using ffrecord::FileWriter;
 using ffrecord::PackedEntries;
 using ffrecord::RecordBytes;
 
-// What is said on any thread, until Python can hear it. Without a lock: one that another thread
-// held while the process forked would be held for ever in the child.
-class Warnings {
- public:
-  Warnings() = default;
-  ~Warnings() { free(last_.load(std::memory_order_acquire)); }
-  Warnings(const Warnings&) = delete;
-  Warnings& operator=(const Warnings&) = delete;
-
-  void add(const std::string& text) {
-    auto* const said = new Said{text, last_.load(std::memory_order_relaxed)};
-    while (!last_.compare_exchange_weak(said->before, said, std::memory_order_release,
-                                        std::memory_order_relaxed)) {
-    }
-  }
-  nb::list take() {
-    Said* const last = last_.exchange(nullptr, std::memory_order_acquire);
-    std::vector<std::string> texts;
-    for (const Said* said = last; said != nullptr; said = said->before) texts.push_back(said->text);
-    free(last);
-    nb::list list;
-    for (auto text = texts.rbegin(); text != texts.rend(); ++text) list.append(fs_text(*text));
-    return list;
-  }
-
- private:
-  struct Said {
-    std::string text;
-    Said* before;
-  };
-  static void free(Said* last) {
-    while (last != nullptr) delete std::exchange(last, last->before);
-  }
-
-  std::atomic<Said*> last_ = nullptr;
-};
-
 struct Reader {
   std::shared_ptr<Warnings> warnings = std::make_shared<Warnings>();
-  std::unique_ptr<FileReader> files;
+  std::shared_ptr<FileReader> files;
 };
 
 std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool check_data,
@@ -84,14 +48,15 @@ std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool che
   for (const nb::bytes& uri : uris) names.emplace_back(uri.c_str(), uri.size());
   import_numpy();
   auto reader = std::make_unique<Reader>();
-  const FileReaderOptions options{
+  FileReaderOptions options{
       .check_data = check_data,
       .read_threads = read_threads,
       .read_backend = read_backend,
       .direct_reads = direct_reads,
       .warn = [warnings = reader->warnings](const std::string& text) { warnings->add(text); }};
-  const GilReleased released;
-  reader->files = std::make_unique<FileReader>(std::move(names), options);
+  reader->files = PythonTurns().run([names = std::move(names), options = std::move(options)] {
+    return std::make_shared<FileReader>(names, options);
+  });
   return reader;
 }
 
@@ -149,6 +114,14 @@ nb::object array_for(const Reader& self, uint64_t index, RecordBytes& memory) {
   return array_of(memory.bytes, std::move(capsule));
 }
 
+// Reads into the memory of `arrays`, which keep it as long as it is read into.
+void read_into(const Reader& self, const nb::object& arrays, std::vector<uint64_t> wanted,
+               std::vector<RecordBytes> memory) {
+  PythonTurns().run_short([files = self.files, kept = shared_object(nb::borrow(arrays)),
+                           wanted = std::move(wanted),
+                           memory = std::move(memory)] { files->read(wanted, memory); });
+}
+
 nb::list read(const Reader& self, const nb::list& indices) {
   // Of a copy: an index is any object, and what it does may change the list.
   const nb::tuple items(indices);
@@ -162,8 +135,7 @@ nb::list read(const Reader& self, const nb::list& indices) {
   std::vector<RecordBytes> memory(items.size());
   nb::list arrays;
   for (size_t i = 0; i < wanted.size(); ++i) arrays.append(array_for(self, wanted[i], memory[i]));
-  const GilReleased released;
-  self.files->read(wanted, memory);
+  read_into(self, arrays, std::move(wanted), std::move(memory));
   return arrays;
 }
 
@@ -182,30 +154,31 @@ bool is_packed_folder(const Reader& self) {
   size_t end = uris.size();
   while (end > 0 && self.files->table(end - 1).size() == 0) --end;
   if (end == 0) return false;
-  const GilReleased released;
-  return ffrecord::is_packed_folder(*file_system_for(uris[end - 1]).open(uris[end - 1]),
-                                    self.files->table(end - 1));
+  return PythonTurns().run([files = self.files, file = end - 1] {
+    const std::string& uri = files->uris()[file];
+    return ffrecord::is_packed_folder(*file_system_for(uri).open(uri), files->table(file));
+  });
 }
 
 nb::object read_one(const Reader& self, nb::handle index) {
   const uint64_t wanted = index_of(index, self.files->size());
-  RecordBytes memory;
-  nb::object array = array_for(self, wanted, memory);
-  const GilReleased released;
-  self.files->read({&wanted, 1}, {&memory, 1});
+  std::vector<RecordBytes> memory(1);
+  nb::object array = array_for(self, wanted, memory[0]);
+  read_into(self, array, {wanted}, std::move(memory));
   return array;
 }
 
 nb::list verify(const Reader& self, nb::handle progress) {
-  std::vector<std::pair<uint64_t, std::string>> bad;
-  PythonTurns turns;
-  turns.run([&] {
-    self.files->verify(
+  using Bad = std::vector<std::pair<uint64_t, std::string>>;
+  const PythonTurns turns;
+  const Bad bad = turns.run([turns, progress, files = self.files] {
+    Bad found;
+    files->verify(
         [&](uint64_t index, const std::exception_ptr& failure) {
           try {
             std::rethrow_exception(failure);
           } catch (const Error& error) {
-            bad.emplace_back(index, error.what());
+            found.emplace_back(index, error.what());
           }
         },
         [&](uint64_t done) {
@@ -213,6 +186,7 @@ nb::list verify(const Reader& self, nb::handle progress) {
             if (!progress.is_none()) call_python(progress, nb::make_tuple(done));
           });
         });
+    return found;
   });
   nb::list list;
   for (const auto& [index, error] : bad) list.append(nb::make_tuple(index, printable(error)));
@@ -381,9 +355,10 @@ void bind_ffrecord(nb::module_& module) {
       .def("verify", verify, nb::arg("progress").none(),
            nb::sig("def verify(self, progress: collections.abc.Callable[[int], object] | None) "
                    "-> list[tuple[int, str]]"))
-      .def(
-          "verify_tables", [](const Reader& self) { self.files->verify_tables(); },
-          nb::call_guard<GilReleased>())
+      .def("verify_tables",
+           [](const Reader& self) {
+             PythonTurns().run([files = self.files] { files->verify_tables(); });
+           })
       .def("offsets", offsets, nb::arg("file"),
            nb::sig("def offsets(self, file: int) -> numpy.typing.NDArray[numpy.int64]"))
       .def("checksums", checksums, nb::arg("file"),

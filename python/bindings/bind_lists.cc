@@ -16,7 +16,7 @@ nb::tuple lists_of_folder(nb::handle prefix, nb::handle root, std::vector<std::s
                           bool recursive, bool shuffle, uint64_t chunks, double train_ratio,
                           double test_ratio, bool overwrite) {
   const std::string to = fs_name(prefix), from = fs_name(root);
-  PythonTurns turns;
+  const PythonTurns turns;
   const ListOptions options{.extensions = std::move(extensions),
                             .recursive = recursive,
                             .shuffle = shuffle,
@@ -24,9 +24,8 @@ nb::tuple lists_of_folder(nb::handle prefix, nb::handle root, std::vector<std::s
                             .train_ratio = train_ratio,
                             .test_ratio = test_ratio,
                             .overwrite = overwrite,
-                            .keep_going = [&turns] { return turns.take([] {}); }};
-  MadeLists made;
-  turns.run([&] { made = make_lists(to, from, options); });
+                            .keep_going = [turns] { return turns.keep_going(); }};
+  const MadeLists made = turns.run([to, from, options] { return make_lists(to, from, options); });
   nb::list uris, folders;
   for (const std::string& uri : made.uris) uris.append(fs_text(uri));
   for (const std::string& folder : made.folders) folders.append(fs_text(folder));

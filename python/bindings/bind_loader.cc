@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -18,6 +20,7 @@
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/sampler/feed.h"
 #include "native_handle.h"
+#include "warnings.h"
 
 namespace fuelrail::python {
 namespace {
@@ -34,15 +37,14 @@ constexpr std::chrono::milliseconds kPoll(50);
 class LoaderHandle {
  public:
   LoaderHandle(const ContainerHandle& data, LoaderOptions options)
-      : loader_(std::make_unique<Loader>(data.container, warning(std::move(options)))),
+      : loader_(std::make_shared<Loader>(data.container, warning(std::move(options)))),
         size_(loader_->size()) {}
   LoaderHandle(const ContainerHandle& data, LoaderOptions options, FedSampler::Position position)
-      : loader_(std::make_unique<Loader>(
+      : loader_(std::make_shared<Loader>(
             data.container, fed(warning(std::move(options)), data.container->size(), position))) {}
-  // Ends the threads without the GIL: that may take as long as an image.
   ~LoaderHandle() {
     stop();
-    if (calls_.torn()) static_cast<void>(loader_.release());  // its locks are held for ever
+    if (calls_.torn()) new std::shared_ptr(std::move(loader_));  // its locks are held for ever
   }
   LoaderHandle(const LoaderHandle&) = delete;
   LoaderHandle& operator=(const LoaderHandle&) = delete;
@@ -60,6 +62,7 @@ class LoaderHandle {
   // Returns: false at the end of the epoch.
   bool next(uint64_t turn, nb::list taken) {
     calls_.start();
+    const auto begun = std::chrono::steady_clock::now();
     for (;;) {
       const Engine::Next result = call([this, turn] { return take(turn); });
       if (result.status == Engine::Status::kEndOfEpoch) return false;
@@ -68,8 +71,15 @@ class LoaderHandle {
         return true;
       }
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begun;
+      if (stall_timeout_ && waited.count() >= *stall_timeout_) {
+        call([this] { loader_->throw_stalled(*stall_timeout_); });
+      }
     }
   }
+
+  // Seconds that `next` waits for a batch at most. Default: for ever. Before anything else.
+  void set_stall_timeout(std::optional<double> seconds) { stall_timeout_ = seconds; }
 
   void set_epoch(uint32_t epoch) {
     call([this, epoch] {
@@ -109,10 +119,9 @@ class LoaderHandle {
     return loader_->bad_records(since);
   }
   // What was said without failing since the last call.
-  std::vector<std::string> warnings() {
+  nb::list warnings() {
     calls_.check_process();
-    const std::lock_guard lock(said_mutex_);
-    return std::exchange(said_, {});
+    return said_->take();
   }
   Stats stats() {
     calls_.check_process();
@@ -155,7 +164,7 @@ class LoaderHandle {
       stopped_ = true;
       if (feed_) feed_->close();  // the core's thread may wait for it
     }
-    loader_->stop();
+    calls_.stop(loader_);
   }
 
  private:
@@ -168,16 +177,15 @@ class LoaderHandle {
   // signal handlers get their turn.
   void look_at_data() {
     calls_.check_process();
-    PythonTurns turns;
-    turns.run([&] { loader_->container().fingerprint([&] { return turns.take([] {}); }); });
+    const PythonTurns turns;
+    turns.run([turns, loader = loader_] {
+      loader->container().fingerprint([&] { return turns.keep_going(); });
+    });
   }
 
   // Warnings come on the core's threads, where no Python runs: they wait here until it asks.
   LoaderOptions warning(LoaderOptions options) {
-    options.warn = [this](const std::string& text) {
-      const std::lock_guard lock(said_mutex_);
-      said_.push_back(text);
-    };
+    options.warn = [said = said_](const std::string& text) { said->add(text); };
     return options;
   }
 
@@ -252,15 +260,16 @@ class LoaderHandle {
     return rows;
   }
 
-  std::mutex said_mutex_;
-  std::vector<std::string> said_;
+  // The core's threads, which may be left behind, hold this too.
+  const std::shared_ptr<Warnings> said_ = std::make_shared<Warnings>();
 
   std::mutex feed_mutex_;
   std::shared_ptr<Feed> feed_;
   uint64_t feeds_ = 0;
   bool stopped_ = false;
 
-  std::unique_ptr<Loader> loader_;
+  std::optional<double> stall_timeout_;
+  std::shared_ptr<Loader> loader_;
   std::atomic<uint64_t> size_ = 0;  // of a computed order; read in forked children too
   NativeCalls calls_{"the loader"};
   uint64_t turn_ = 0;
@@ -286,7 +295,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                  Orientation orientation, bool scaled_decode, int64_t max_pixels,
                  uint64_t max_record_bytes, std::vector<std::string> fields, bool skip,
                  MaxBad max_bad, int threads, size_t prefetch, int read_threads,
-                 ReadBackend read_backend, bool direct_reads) {
+                 ReadBackend read_backend, bool direct_reads, std::optional<double> stall_timeout) {
   const GilReleased released;
   LoaderOptions options{.batch_size = batch_size,
                         .shuffle = shuffle,
@@ -317,6 +326,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
         data, std::move(options),
         fed == "record" ? FedSampler::Position::kRecord : FedSampler::Position::kCounted);
   }
+  self->set_stall_timeout(stall_timeout);
 }
 
 void bind_order(nb::module_& module) {
@@ -366,7 +376,8 @@ void bind_loader(nb::module_& module) {
            nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"), nb::arg("scaled_decode"),
            nb::arg("max_pixels"), nb::arg("max_record_bytes"), nb::arg("fields"), nb::arg("skip"),
            nb::arg("max_bad").none(), nb::arg("threads"), nb::arg("prefetch"),
-           nb::arg("read_threads"), nb::arg("read_backend"), nb::arg("direct_reads"))
+           nb::arg("read_threads"), nb::arg("read_backend"), nb::arg("direct_reads"),
+           nb::arg("stall_timeout").none())
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
@@ -392,7 +403,8 @@ void bind_loader(nb::module_& module) {
            "Makes room for batches of so many rows, and begins the feed anew.")
       .def("progress", &LoaderHandle::progress, "Epoch and position reached by batches handed out.")
       .def("stats", &LoaderHandle::stats)
-      .def("warnings", &LoaderHandle::warnings, "What was said since the last call.")
+      .def("warnings", &LoaderHandle::warnings, nb::sig("def warnings(self) -> list[str]"),
+           "What was said since the last call.")
       .def("stop", &LoaderHandle::stop, "Ends all threads.");
 }
 

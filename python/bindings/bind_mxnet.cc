@@ -17,6 +17,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/record_iter.h"
 #include "native_handle.h"
+#include "warnings.h"
 
 namespace fuelrail::python {
 namespace {
@@ -257,18 +258,17 @@ class RecordIterHandle {
   // may leave.
   RecordIterHandle(const nb::dict& values, bool detection, nb::list warnings) {
     Options options = options_of(values, detection);
-    std::vector<std::string> said;
-    PythonTurns turns;
-    const OpenOptions open{.schema = {},
-                           .warn = [&said](const std::string& text) { said.push_back(text); },
-                           .keep_going = [&turns] { return turns.take([] {}); }};
-    turns.run([&] { iterator_ = std::make_unique<ImageRecordIter>(std::move(options), open); });
-    for (const std::string& text : said) warnings.append(fs_text(text));
+    const PythonTurns turns;
+    iterator_ = run_warning(turns, warnings, [turns, options = std::move(options)](auto warn) {
+      const OpenOptions open{.schema = {}, .warn = std::move(warn), .keep_going = [&turns] {
+                               return turns.keep_going();
+                             }};
+      return std::make_shared<ImageRecordIter>(options, open);
+    });
   }
-  // Ends the threads without the GIL: that may take as long as an image.
   ~RecordIterHandle() {
     stop();
-    if (calls_.torn()) static_cast<void>(iterator_.release());  // its locks are held for ever
+    if (calls_.torn()) new std::shared_ptr(std::move(iterator_));  // its locks are held for ever
   }
   RecordIterHandle(const RecordIterHandle&) = delete;
   RecordIterHandle& operator=(const RecordIterHandle&) = delete;
@@ -313,9 +313,9 @@ class RecordIterHandle {
   // nothing to stop: the threads are the parent's.
   void stop() {
     calls_.notice_fork();
-    if (calls_.foreign() || calls_.torn()) return;
+    if (calls_.foreign() || calls_.torn() || !iterator_) return;
     const GilReleased released;
-    if (iterator_) iterator_->stop();
+    calls_.stop(iterator_);
   }
 
  private:
@@ -326,7 +326,7 @@ class RecordIterHandle {
   }
 
   NativeCalls calls_{"the iterator"};
-  std::unique_ptr<ImageRecordIter> iterator_;
+  std::shared_ptr<ImageRecordIter> iterator_;
 };
 
 }  // namespace

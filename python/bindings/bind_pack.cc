@@ -7,6 +7,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -25,6 +26,7 @@
 #include "fuelrail/pack/packer.h"
 #include "fuelrail/pack/recover.h"
 #include "numpy_arrays.h"
+#include "warnings.h"
 
 namespace fuelrail::python {
 namespace {
@@ -48,39 +50,14 @@ nb::dict summary(const PackResult& result) {
   return all;
 }
 
-// A call of the core that may warn: Python issues the warnings, where an exception may leave.
-template <typename Call>
-void run_warning(PythonTurns& turns, nb::list& warnings, const Call& call) {
-  std::vector<std::string> said;
-  const auto pass_on = [&] {
-    for (const std::string& text : said) warnings.append(fs_text(text));
-  };
-  try {
-    turns.run([&] { call([&said](const std::string& text) { said.push_back(text); }); });
-  } catch (...) {
-    pass_on();
-    throw;
-  }
-  pass_on();
-}
-
-std::function<bool(const PackProgress&)> teller(PythonTurns& turns, nb::handle progress) {
-  return [&turns, progress](const PackProgress& now) {
+std::function<bool(const PackProgress&)> teller(const PythonTurns& turns, nb::handle progress) {
+  return [turns, progress](const PackProgress& now) {
     return turns.take([&] {
       if (!progress.is_none()) {
         call_python(progress, nb::make_tuple(now.done, now.total, now.bytes, now.seconds));
       }
     });
   };
-}
-
-// A Python object that the core's threads may hold and let go of: its last reference goes with the
-// GIL held.
-std::shared_ptr<nb::object> shared_object(nb::object object) {
-  return {new nb::object(std::move(object)), [](nb::object* held) {
-            const GilTaken taken;
-            delete held;
-          }};
 }
 
 // What a function of the user's own has raised, on its way through the core.
@@ -118,30 +95,31 @@ void raise_own(const StepsError& error) {
 template <typename Work>
 nb::dict run_packing(PackOptions options, nb::handle progress, nb::handle failed,
                      nb::list& warnings, const Work& work) {
-  PythonTurns turns;
-  bool stopped = false;  // by what the failures' callback has raised
-  options.progress = [&stopped, tell = teller(turns, progress)](const PackProgress& now) {
-    return !stopped && tell(now);
+  const PythonTurns turns;
+  // By what the failures' callback has raised.
+  const auto stopped = std::make_shared<std::atomic<bool>>(false);
+  options.progress = [stopped, tell = teller(turns, progress)](const PackProgress& now) {
+    return !*stopped && tell(now);
   };
-  options.keep_going = [&turns] { return turns.take([] {}); };
+  options.keep_going = [turns] { return turns.keep_going(); };
   if (!failed.is_none()) {
-    options.failed = [&turns, &stopped, failed](const PackFailure& failure) {
-      stopped = !turns.take([&] {
+    options.failed = [turns, stopped, failed](const PackFailure& failure) {
+      const bool go_on = turns.take([&] {
         call_python(failed, nb::make_tuple(fs_text(failure.path), fs_text(failure.reason)));
-      }) || stopped;
+      });
+      if (!go_on) *stopped = true;
     };
   }
-  PackResult result;
   try {
-    run_warning(turns, warnings, [&](auto warn) {
-      options.warn = std::move(warn);
-      result = work(options);
-    });
+    return summary(run_warning(turns, warnings, [options = std::move(options), work](auto warn) {
+      PackOptions all = options;
+      all.warn = std::move(warn);
+      return work(all);
+    }));
   } catch (const StepsError& error) {
     raise_own(error);
     throw;
   }
-  return summary(result);
 }
 
 nb::dict run_pack(nb::handle source, nb::handle output, const PackOptions& options,
@@ -149,7 +127,7 @@ nb::dict run_pack(nb::handle source, nb::handle output, const PackOptions& optio
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
   return run_packing(options, progress, failed, warnings,
-                     [&](const PackOptions& all) { return pack(from, to, all); });
+                     [from, to](const PackOptions& all) { return pack(from, to, all); });
 }
 
 ArrayElement element_of(const nb::dlpack::dtype& dtype) {
@@ -194,24 +172,29 @@ nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_
       .strides_bytes = {stride(0), grey ? 0 : stride(1), stride(row), stride(row + 1)},
       .labels = std::move(labels),
       .label_width = label_width};
-  return run_packing(options, progress, failed, warnings,
-                     [&](const PackOptions& all) { return pack_arrays(arrays, to, all); });
+  const std::shared_ptr<const AnyArray> held(new AnyArray(data), [](const AnyArray* array) {
+    const GilTaken taken;
+    delete array;
+  });
+  return run_packing(
+      options, progress, failed, warnings,
+      [held, arrays, to](const PackOptions& all) { return pack_arrays(arrays, to, all); });
 }
 
 nb::tuple run_merge(const nb::list& sources, nb::handle output, bool overwrite, nb::handle progress,
                     nb::list warnings) {
   const std::vector<std::string> from = fs_names(sources);
   const std::string to = fs_name(output);
-  PythonTurns turns;
+  const PythonTurns turns;
   MergeOptions options{.overwrite = overwrite,
                        .progress = teller(turns, progress),
-                       .keep_going = [&turns] { return turns.take([] {}); }};
-  PackResult::File made;
-  run_warning(turns, warnings, [&](auto warn) {
-    options.warn = std::move(warn);
-    made = merge(from, to, options);
-  });
-  return described(made);
+                       .keep_going = [turns] { return turns.keep_going(); }};
+  return described(
+      run_warning(turns, warnings, [from, to, options = std::move(options)](auto warn) {
+        auto all = options;
+        all.warn = std::move(warn);
+        return merge(from, to, all);
+      }));
 }
 
 // --- Steps of images ---
@@ -331,32 +314,32 @@ nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& s
                       bool overwrite, nb::handle progress, nb::list warnings) {
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
-  PythonTurns turns;
+  const PythonTurns turns;
   ConvertOptions options{.schema = schema,
                          .overwrite = overwrite,
                          .progress = teller(turns, progress),
-                         .keep_going = [&turns] { return turns.take([] {}); }};
-  PackResult::File made;
-  run_warning(turns, warnings, [&](auto warn) {
-    options.warn = std::move(warn);
-    made = convert(from, to, options);
-  });
-  return described(made);
+                         .keep_going = [turns] { return turns.keep_going(); }};
+  return described(
+      run_warning(turns, warnings, [from, to, options = std::move(options)](auto warn) {
+        auto all = options;
+        all.warn = std::move(warn);
+        return convert(from, to, all);
+      }));
 }
 
 nb::dict run_recover(nb::handle source, nb::handle output, bool overwrite, nb::handle progress,
                      nb::list warnings) {
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
-  PythonTurns turns;
-  std::vector<Loss> losses;
-  RecoverOptions options{.overwrite = overwrite,
-                         .progress = teller(turns, progress),
-                         .lost = [&losses](const Loss& loss) { losses.push_back(loss); }};
-  Recovery recovery;
-  run_warning(turns, warnings, [&](auto warn) {
-    options.warn = std::move(warn);
-    recovery = recover(from, to, options);
+  const PythonTurns turns;
+  const RecoverOptions options{.overwrite = overwrite, .progress = teller(turns, progress)};
+  const auto [recovery, losses] = run_warning(turns, warnings, [from, to, options](auto warn) {
+    std::vector<Loss> found;
+    RecoverOptions all = options;
+    all.lost = [&found](const Loss& loss) { found.push_back(loss); };
+    all.warn = std::move(warn);
+    Recovery made = recover(from, to, all);
+    return std::pair(std::move(made), std::move(found));
   });
   nb::list lost;
   for (const Loss& loss : losses) {

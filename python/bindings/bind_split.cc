@@ -4,92 +4,184 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <unistd.h>
 
+#include <array>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bindings.h"
+#include "fuelrail/base/errand.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/split/input_split.h"
 
 namespace fuelrail::python {
 namespace {
 
+using Made = std::optional<std::vector<std::byte>>;  // of a split; empty = its end
+
+// The split and what Ctrl-C has left of it, which a call that is left behind keeps.
+struct SplitCore {
+  enum Kind : uint8_t { kRecord, kChunk, kBatch };
+
+  SplitCore(const std::string& uri, const InputSplitOptions& options)
+      : split(std::in_place, uri, options) {}
+
+  // Errors: StateError when it is closed.
+  InputSplit& open() {
+    if (split) return *split;
+    throw StateError("the input split is closed", {.remedy = "Make a new one"});
+  }
+  std::optional<Made> take_late(Kind kind) {
+    const std::lock_guard hold(late_mutex);
+    if (late[kind].empty()) return std::nullopt;
+    Made made = std::move(late[kind].front());
+    late[kind].pop_front();
+    return made;
+  }
+
+  std::mutex mutex;  // of the split: one call at a time
+  std::optional<InputSplit> split;
+  std::mutex late_mutex;                 // never held for long
+  std::array<std::deque<Made>, 3> late;  // by kind: what came after Ctrl-C, for the next call
+};
+
 // A split that any thread may call; one call at a time goes on.
 class SharedSplit {
  public:
   SharedSplit(const std::string& uri, const InputSplitOptions& options)
-      : split_(std::in_place, uri, options) {}
-  // Ends the thread without the GIL: it finishes the read that it is in.
-  ~SharedSplit() {
-    const GilReleased released;
-    split_.reset();
-  }
+      : core_(PythonTurns().run(
+            [uri, options] { return std::make_shared<SplitCore>(uri, options); })) {}
+  ~SharedSplit() { close(); }
   SharedSplit(const SharedSplit&) = delete;
   SharedSplit& operator=(const SharedSplit&) = delete;
 
-  // The GIL is not held while a call is waited for: the one in progress needs it to end.
+  // For what neither reads nor waits. The GIL is not held while another call is waited for: that
+  // needs it to end.
   class Use {
    public:
-    explicit Use(SharedSplit& shared) : shared_(shared) {
-      shared.check_process();
-      hold_ = std::unique_lock(shared.mutex_, std::try_to_lock);
+    explicit Use(SharedSplit& shared) : core_(shared.core()) {
+      hold_ = std::unique_lock(core_->mutex, std::try_to_lock);
       if (hold_) return;
       const GilReleased released;
       hold_.lock();
     }
-    // Errors: StateError when it is closed.
-    InputSplit* operator->() const {
-      if (shared_.split_) return &*shared_.split_;
-      throw StateError("the input split is closed", {.remedy = "Make a new one"});
-    }
+    InputSplit* operator->() const { return &core_->open(); }
 
    private:
-    SharedSplit& shared_;
+    std::shared_ptr<SplitCore> core_;
     std::unique_lock<std::mutex> hold_;
   };
 
-  // Waits for the call in progress. In a forked child whose parent was in a call, nothing.
+  // The next record, where it is there already and nobody else is in a call. Lifetime: as long as
+  // `hold`.
+  std::optional<Bytes> record_at_hand(std::unique_lock<std::mutex>& hold) {
+    SplitCore& core = *this->core();
+    hold = std::unique_lock(core.mutex, std::try_to_lock);
+    if (!hold || !core.open().has_record_at_hand()) return std::nullopt;
+    const std::lock_guard late(core.late_mutex);
+    if (!core.late[SplitCore::kRecord].empty()) return std::nullopt;
+    return core.open().next_record();
+  }
+
+  // What `make(split)` gives. What comes after Ctrl-C has ended the call is given by the next one.
+  template <typename Make>
+  Made next(SplitCore::Kind kind, Make make) {
+    struct Delivery {
+      bool refused = false;  // guarded, as the other, by the core's late_mutex
+      std::optional<Made> made;
+    };
+    const auto core = this->core();
+    const auto delivery = std::make_shared<Delivery>();
+    try {
+      PythonTurns().run([core, delivery, kind, make] {
+        const std::lock_guard one_at_a_time(core->mutex);
+        std::optional<Made> made = core->take_late(kind);
+        if (!made) {
+          const std::optional<Bytes> bytes = make(core->open());
+          made = bytes ? Made(std::in_place, bytes->begin(), bytes->end()) : Made();
+        }
+        const std::lock_guard hold(core->late_mutex);
+        if (delivery->refused) {
+          core->late[kind].push_back(*std::move(made));
+        } else {
+          delivery->made = std::move(made);
+        }
+      });
+    } catch (...) {
+      const std::lock_guard hold(core->late_mutex);
+      delivery->refused = true;
+      if (delivery->made) core->late[kind].push_back(*std::move(delivery->made));
+      throw;
+    }
+    return *std::move(delivery->made);
+  }
+
+  // Takes it to another place.
+  template <typename Move>
+  void move(Move move_split) {
+    PythonTurns().run([core = core(), move_split] {
+      const std::lock_guard one_at_a_time(core->mutex);
+      {
+        const std::lock_guard hold(core->late_mutex);
+        core->late = {};
+      }
+      move_split(core->open());
+    });
+  }
+
+  // Ends the thread, and the call in progress is waited for; both are left behind where storage
+  // hangs. In a forked child whose parent was in a call, nothing.
   void close() {
     notice_fork();
-    if (torn_) return;
+    if (torn_ || !core_) return;
     const GilReleased released;
-    const std::lock_guard lock(mutex_);
-    split_.reset();
+    end_in_time([core = std::move(core_)] {
+      const std::lock_guard one_at_a_time(core->mutex);
+      core->split.reset();
+    });
   }
 
  private:
-  // Called with the GIL, before the mutex: in a forked child it may be held for ever.
-  void notice_fork() {
-    if (seen_in_ == ::getpid()) return;
-    seen_in_ = ::getpid();
-    torn_ = !mutex_.try_lock();
-    if (!torn_) mutex_.unlock();
+  // Errors: StateError when it is closed, or was in use in another thread at the fork.
+  std::shared_ptr<SplitCore> core() {
+    notice_fork();
+    if (torn_) {
+      throw StateError("a thread of the parent was using the input split when this process began",
+                       {.remedy = "Make a new one after the fork"});
+    }
+    if (core_) return core_;
+    throw StateError("the input split is closed", {.remedy = "Make a new one"});
   }
 
-  void check_process() {
-    notice_fork();
-    if (!torn_) return;
-    throw StateError("a thread of the parent was using the input split when this process began",
-                     {.remedy = "Make a new one after the fork"});
+  // Called with the GIL, before the mutex: in a forked child it may be held for ever.
+  void notice_fork() {
+    if (seen_in_ == ::getpid() || !core_) return;
+    seen_in_ = ::getpid();
+    torn_ = !core_->mutex.try_lock();
+    if (torn_) {
+      new std::shared_ptr(core_);  // never destroyed
+    } else {
+      core_->mutex.unlock();
+    }
   }
 
   pid_t seen_in_ = ::getpid();
   bool torn_ = false;
-  std::mutex mutex_;
-  std::optional<InputSplit> split_;
+  std::shared_ptr<SplitCore> core_;
 };
 
 nb::bytes python_bytes(Bytes bytes) {
   return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-std::optional<nb::bytes> bytes_or_none(const std::optional<Bytes>& bytes) {
-  if (!bytes) return std::nullopt;
-  return python_bytes(*bytes);
+std::optional<nb::bytes> bytes_or_none(const Made& made) {
+  if (!made) return std::nullopt;
+  return python_bytes(*made);
 }
 
 std::unique_ptr<SharedSplit> open_split(nb::bytes uri, const std::string& type, uint64_t part,
@@ -108,41 +200,26 @@ std::unique_ptr<SharedSplit> open_split(nb::bytes uri, const std::string& type, 
                                   .shuffle_parts = shuffle_parts,
                                   .batch_size = batch_size,
                                   .chunk_bytes = chunk_bytes};
-  const GilReleased released;
   return std::make_unique<SharedSplit>(name, options);
 }
 
 // Most records are there already: for them the GIL is kept.
 std::optional<nb::bytes> next_split_record(SharedSplit& self) {
-  const SharedSplit::Use split(self);
-  std::optional<Bytes> record;
-  if (split->has_record_at_hand()) {
-    record = split->next_record();
-  } else {
-    const GilReleased released;
-    record = split->next_record();
-  }
-  return bytes_or_none(record);
+  std::unique_lock<std::mutex> hold;
+  if (const auto record = self.record_at_hand(hold)) return python_bytes(*record);
+  if (hold) hold.unlock();
+  return bytes_or_none(
+      self.next(SplitCore::kRecord, [](InputSplit& split) { return split.next_record(); }));
 }
 
 std::optional<nb::bytes> next_split_chunk(SharedSplit& self) {
-  const SharedSplit::Use split(self);
-  std::optional<Bytes> chunk;
-  {
-    const GilReleased released;
-    chunk = split->next_chunk();
-  }
-  return bytes_or_none(chunk);
+  return bytes_or_none(
+      self.next(SplitCore::kChunk, [](InputSplit& split) { return split.next_chunk(); }));
 }
 
 std::optional<nb::bytes> next_split_batch(SharedSplit& self, uint64_t records) {
-  const SharedSplit::Use split(self);
-  std::optional<Bytes> batch;
-  {
-    const GilReleased released;
-    batch = split->next_batch(records);
-  }
-  return bytes_or_none(batch);
+  return bytes_or_none(self.next(
+      SplitCore::kBatch, [records](InputSplit& split) { return split.next_batch(records); }));
 }
 
 nb::typed<nb::list, nb::bytes> records_of_chunk(SharedSplit& self, nb::bytes chunk) {
@@ -154,15 +231,11 @@ nb::typed<nb::list, nb::bytes> records_of_chunk(SharedSplit& self, nb::bytes chu
 }
 
 void rewind_split(SharedSplit& self) {
-  const SharedSplit::Use split(self);
-  const GilReleased released;
-  split->before_first();
+  self.move([](InputSplit& split) { split.before_first(); });
 }
 
 void move_split(SharedSplit& self, uint64_t part, uint64_t nsplit) {
-  const SharedSplit::Use split(self);
-  const GilReleased released;
-  split->reset_partition(part, nsplit);
+  self.move([part, nsplit](InputSplit& split) { split.reset_partition(part, nsplit); });
 }
 
 nb::typed<nb::list, nb::str> split_files(SharedSplit& self) {

@@ -8,14 +8,19 @@
 #include <nanobind/nanobind.h>
 
 #include <exception>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/dtype.h"
+#include "fuelrail/base/errand.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/storage/at_hand.h"
 
 namespace fuelrail::python {
 
@@ -72,39 +77,68 @@ nb::object call_python(nb::handle function, const nb::tuple& arguments, nb::hand
 // Errors: nb::python_error.
 nb::object import_module(const char* name);
 
-// Python's turns in the middle of a long call of the core that runs without the GIL. What Python
-// raises in one (KeyboardInterrupt, an error of a callback) is kept until the core has cleaned up.
+// A call of the core that may take long, or wait for storage; it runs without the GIL, and Python
+// gets its turns meanwhile. Copies are the same call.
+//
+// On the main thread, which alone hears signals, the call is an Errand: where a handler raises
+// (Ctrl-C does), the work is told, and has Errand::kPatience to clean up before it is left behind.
+// So Ctrl-C ends any call within a second, whatever storage does; the work owns all that it uses,
+// and touches no Python once it is left. On other threads the work runs on the caller's.
 class PythonTurns {
  public:
-  // Runs signal handlers, then `function`. Returns: whether to go on.
+  // For the work, in its midst, on any thread: whether to go on.
+  bool keep_going() const { return errand_.is_wanted(); }
+
+  // For the work, likewise: runs signal handlers, then `function`, with the GIL, on the caller's
+  // thread. Returns: whether to go on. What Python raises there is kept until the work has ended.
   template <typename Function>
-  bool take(Function function) {
-    const GilTaken taken;
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      function();
-      return true;
-    } catch (nb::python_error&) {
-      raised_ = std::current_exception();
-      return false;
+  bool take(Function function) const {
+    return errand_.ask([&] { return take_turn(function); });
+  }
+
+  // Returns: what `work` returns. Requires: the work owns all that it uses; neither that nor what
+  // it returns may be of Python, but for `shared_object`s. Errors: what Python has raised, in place
+  // of the work's.
+  template <typename Work>
+  std::invoke_result_t<Work> run(Work work) const {
+    using Result = std::invoke_result_t<Work>;
+    if constexpr (std::is_void_v<Result>) {
+      run_work(std::move(work));
+    } else {
+      const auto result = std::make_shared<std::optional<Result>>();
+      run_work([result, work = std::move(work)] { result->emplace(work()); });
+      return *std::move(*result);
     }
   }
 
-  // Calls `work` without the GIL; in place of its error comes what Python has raised.
+  // The same for short work that can be done again: on this thread, as long as it finds at hand
+  // what it reads.
   template <typename Work>
-  void run(Work work) {
-    try {
+  std::invoke_result_t<Work> run_short(Work work) const {
+    if (hears_signals()) {
       const GilReleased released;
-      work();
-    } catch (...) {
-      if (raised_) std::rethrow_exception(raised_);
-      throw;
+      const OnlyAtHand at_hand;
+      try {
+        return work();
+      } catch (const WouldWait&) {
+      }
     }
+    return run(std::move(work));
   }
 
  private:
-  std::exception_ptr raised_;
+  static bool hears_signals();
+  bool take_turn(const std::function<void()>& function) const;
+  void run_work(std::function<void()> work) const;
+
+  Errand errand_;
+  // The caller's: taken from it before the work can be left behind with it.
+  const std::shared_ptr<std::exception_ptr> raised_ = std::make_shared<std::exception_ptr>();
 };
+
+// A Python object that the core's threads may hold and release: its last reference goes with the
+// GIL held.
+std::shared_ptr<nb::object> shared_object(nb::object object);
 
 // A path or a name from the file system, as os.fsdecode gives it: bytes that are not UTF-8 become
 // surrogates.

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "bindings.h"
+#include "fuelrail/base/errand.h"
 #include "fuelrail/base/error.h"
 
 namespace fuelrail::python {
@@ -43,6 +45,18 @@ class NativeCalls {
     return process != 0 && process != getpid();
   }
 
+  // Ends the threads of `core`; leaves them behind where they do not end in time, with all that
+  // they use, until they do. Again it does nothing. Called without the GIL.
+  template <typename Core>
+  void stop(const std::shared_ptr<Core>& core) {
+    if (stopped_.exchange(true)) return;
+    if (started()) {
+      end_in_time([core] { core->stop(); });
+    } else {
+      core->stop();
+    }
+  }
+
   // Whether another thread held the handle at the fork: its locks are held for ever.
   bool torn() const { return torn_; }
 
@@ -72,6 +86,7 @@ class NativeCalls {
   const std::string who_;
   std::mutex mutex_;
   std::atomic<pid_t> process_ = 0;  // 0 before the threads start
+  std::atomic<bool> stopped_ = false;
   pid_t seen_in_ = getpid();
   bool torn_ = false;
 };

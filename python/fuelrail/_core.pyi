@@ -374,7 +374,7 @@ class Stats:
         """A table: a line a stage, and one on the whole."""
 
 class Loader:
-    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, weights: Weights | None, samples: int, fed: str, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, scaled_decode: bool, max_pixels: int, max_record_bytes: int, fields: Sequence[str], skip: bool, max_bad: int | float | None, threads: int, prefetch: int, read_threads: int, read_backend: ReadBackend, direct_reads: bool) -> None: ...
+    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, weights: Weights | None, samples: int, fed: str, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, scaled_decode: bool, max_pixels: int, max_record_bytes: int, fields: Sequence[str], skip: bool, max_bad: int | float | None, threads: int, prefetch: int, read_threads: int, read_backend: ReadBackend, direct_reads: bool, stall_timeout: float | None) -> None: ...
 
     def begin(self) -> int:
         """Begins the next epoch; returns what `next` wants to hear."""

@@ -32,6 +32,7 @@ from fuelrail.options import (
     choice_of,
     integer,
     real,
+    shown,
     suggests_options_or,
     truth,
     whole,
@@ -68,7 +69,7 @@ _NOT_OPTIONS = {
     "persistent_workers": "Leave it out: the threads live on from epoch to epoch",
     "multiprocessing_context": "Leave it out: there are no worker processes",
     "generator": "Use `seed`, which sets both the order and the random transforms",
-    "timeout": "Leave it out: an error comes as an exception, and Ctrl-C ends a wait",
+    "timeout": "Use `stall_timeout`, in seconds, and None where torch has 0",
     "in_order": "Leave it out: the order is always the sampler's",
 }
 
@@ -137,6 +138,7 @@ class BaseLoader(Closing, Generic[Element]):
         read_threads: int = 4,
         read_backend: Literal["auto", "io_uring", "pread"] = "auto",
         direct_reads: bool = False,
+        stall_timeout: float | None = None,
     ) -> None:
         """Prepares the loader; threads start with the first batch.
 
@@ -241,6 +243,10 @@ class BaseLoader(Closing, Generic[Element]):
             direct_reads: read past the page cache, for files far larger than memory. Where the file
                 system refuses, and of a folder, whose files are opened one at a time, a
                 FuelrailWarning says so and reads are ordinary ones. Default: False.
+            stall_timeout: seconds. Where no batch comes for so long, a StallError (a TimeoutError)
+                says what it waits for: the stage (a file is looked at, read, decoded; the sampler),
+                the file and offset, and the sample's index. The next call waits
+                again, and gives the batch if it comes by then. Default: None, wait for ever.
 
         Errors: InvalidArgumentError for a bad value, naming the nearest good one;
         ArgumentTypeError for a value of the wrong type and for an unknown option, naming what to
@@ -301,6 +307,7 @@ class BaseLoader(Closing, Generic[Element]):
             read_threads=whole("read_threads", read_threads, least=1, bits=16),
             read_backend=choice("read_backend", read_backend, _core.ReadBackend),
             direct_reads=truth("direct_reads", direct_reads),
+            stall_timeout=_seconds("stall_timeout", stall_timeout),
         )
         self._batch_size = None if batch_sampler is not None else whole("batch_size", batch_size)
         self._may_be_empty = self._fed is None and last_batch == "short"
@@ -712,6 +719,17 @@ def _max_bad(value: object, skips: bool) -> int | float | None:
     if isinstance(value, bool) or integer(value) is not None:
         return whole("max_bad", value, bits=64)
     return real("max_bad", value)
+
+
+def _seconds(name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    seconds = real(name, value)
+    if not seconds > 0:
+        raise InvalidArgumentError(
+            f"`{name}` is not above 0", found=shown(value), remedy="Use None to wait for ever"
+        )
+    return seconds
 
 
 def _described(shuffle: object, weights: object, sampler: object, batch_sampler: object) -> str:

@@ -211,6 +211,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             read_threads=options["read_threads"],
             read_backend=_core.ReadBackend.auto,
             direct_reads=False,
+            stall_timeout=None,
         )
 
     def _worker_threads(self) -> int:

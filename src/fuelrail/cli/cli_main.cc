@@ -1,5 +1,7 @@
 #include "fuelrail/cli/cli_main.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -7,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/errand.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/signals.h"
@@ -202,26 +205,38 @@ int fail(Console& console, const std::string& message, ExitCode code) {
   return code;
 }
 
+int code_of_run(int argc, const char* const* argv) {
+  Console console;
+  try {
+    return run(argc, argv, console);
+  } catch (const ReaderHasGone&) {
+    return kOk;
+  } catch (const Interrupted& interrupted) {
+    return stop(console, interrupted.outcome());
+  } catch (const Error& error) {
+    if (interrupted()) return stop(console);
+    return fail(console, error.what(), code_of(error));
+  } catch (const std::bad_alloc&) {
+    return fail(console, "there is not enough memory", kInputOutput);
+  } catch (const std::exception& error) {
+    return fail(console, error.what(), kInputOutput);
+  }
+}
+
 }  // namespace
 }  // namespace cli
 
+// The command runs on a thread of its own, so that this one hears Ctrl-C whatever storage does. One
+// that has not ended in time is left as by a second Ctrl-C.
 int cli_main(int argc, const char* const* argv) {
   const cli::SignalScope signals;
-  cli::Console console;
-  try {
-    return cli::run(argc, argv, console);
-  } catch (const cli::ReaderHasGone&) {
-    return cli::kOk;
-  } catch (const cli::Interrupted& interrupted) {
-    return cli::stop(console, interrupted.outcome());
-  } catch (const Error& error) {
-    if (cli::interrupted()) return cli::stop(console);
-    return cli::fail(console, error.what(), cli::code_of(error));
-  } catch (const std::bad_alloc&) {
-    return cli::fail(console, "there is not enough memory", cli::kInputOutput);
-  } catch (const std::exception& error) {
-    return cli::fail(console, error.what(), cli::kInputOutput);
+  int code = cli::kOk;
+  if (Errand().run([&] { code = cli::code_of_run(argc, argv); },
+                   [] { return !cli::interrupted(); })) {
+    return code;
   }
+  cli::Console().say("interrupted: it waits for storage, and is left as it stands");
+  ::_exit(cli::interrupted_exit_code());
 }
 
 }  // namespace fuelrail

@@ -8,6 +8,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/native_thread.h"
+#include "fuelrail/storage/at_hand.h"
 #include "fuelrail/storage/read_queue_pool.h"
 #include "fuelrail/storage/read_run.h"
 
@@ -27,10 +28,13 @@ class BatchRead {
       left = left.subspan(run.size());
       if (!direct && read_if_cached(run)) {
         for (const ReadRequest& request : run) note(checked(request));
-      } else if (left.empty() && !lease_) {
-        read_here(run);  // there is nothing to do meanwhile
       } else {
-        submit(run);
+        OnlyAtHand::check();
+        if (left.empty() && !lease_) {
+          read_here(run);  // there is nothing to do meanwhile
+        } else {
+          submit(run);
+        }
       }
     }
     if (lease_ && lease_->queue() != nullptr) collect(*lease_->queue());
@@ -93,6 +97,7 @@ std::vector<Completion> read_one(const ReadRequest& request, bool direct) {
   const MutableBytes piece = request.into;
   const bool cached =
       !reads.wanted_for(request) && request.source->read_if_cached(request.offset, {&piece, 1});
+  if (!cached) OnlyAtHand::check();
   std::vector<Completion> failed;
   Completion completion = cached ? checked(request) : perform(request, reads);
   if (completion.error) failed.push_back(std::move(completion));

@@ -17,7 +17,8 @@ struct BatchReadOptions {
 
 // Neighbours become one read; checksums are verified by whoever has read. The queue is lent by the
 // process (read_queue_pool.h). Returns: the completions of those that failed, in no order; each
-// request has failed or has its bytes. Threads: any. Errors: those of make_read_queue.
+// request has failed or has its bytes. Threads: any. Errors: those of make_read_queue;
+// WouldWait (at_hand.h), with nothing in flight.
 std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
                                    const BatchReadOptions& options);
 

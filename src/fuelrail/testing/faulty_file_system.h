@@ -37,6 +37,16 @@ enum class Fault : uint8_t {
   kInterrupt,  // the process is sent what Ctrl-C sends, and it succeeds
 };
 
+// Waits until a thread has taken the signal: it need not be this one.
+inline void interrupt_this_process() {
+  ::kill(::getpid(), SIGINT);
+  sigset_t pending;
+  do {
+    std::this_thread::yield();
+    ::sigpending(&pending);
+  } while (::sigismember(&pending, SIGINT));
+}
+
 // The operations of one FaultyFileSystem, counted. Threads: any.
 class FaultCounter {
  public:
@@ -54,7 +64,7 @@ class FaultCounter {
     const bool hit = left_.fetch_sub(1, std::memory_order_acq_rel) == 0;
     const Fault fault = hit ? fault_.load(std::memory_order_relaxed) : Fault::kNone;
     if (fault == Fault::kKill) ::kill(::getpid(), SIGKILL);
-    if (fault == Fault::kInterrupt) ::kill(::getpid(), SIGINT);
+    if (fault == Fault::kInterrupt) interrupt_this_process();
     if (fault == Fault::kDelay) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return fault == Fault::kInterrupt || fault == Fault::kDelay ? Fault::kNone : fault;
   }

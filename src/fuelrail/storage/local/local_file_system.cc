@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/storage/at_hand.h"
 #include "fuelrail/storage/local/local_sink.h"
 #include "fuelrail/storage/local/local_source.h"
 #include "fuelrail/storage/local/posix.h"
@@ -101,6 +102,7 @@ class LocalFileSystem final : public FileSystem {
   }
 
   std::optional<FileInfo> stat(const std::string& uri) override {
+    OnlyAtHand::check();
     struct stat status {};
     if (::stat(local::path_of(uri).c_str(), &status) == 0) return info_of(uri, status);
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/storage/at_hand.h"
 
 namespace fuelrail::local {
 namespace {
@@ -45,6 +46,7 @@ std::vector<iovec>::iterator after(std::vector<iovec>::iterator at,
 
 LocalSource::LocalSource(const std::string& uri, std::string shown_as)
     : uri_(std::move(shown_as)), path_(path_of(uri)) {
+  OnlyAtHand::check();
   struct stat status {};
   if (::stat(path_.c_str(), &status) != 0) throw_errno(errno, "the file cannot be opened", uri_);
   check_plain_file(status, uri_);
@@ -73,6 +75,7 @@ void LocalSource::read(uint64_t offset, MutableBytes into) const {
 }
 
 void LocalSource::read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const {
+  if (OnlyAtHand::applies()) return read_at_hand(offset, pieces);
   std::vector<iovec> left;
   left.reserve(pieces.size());
   size_t length = 0;
@@ -96,6 +99,11 @@ void LocalSource::read_scattered(uint64_t offset, std::span<const MutableBytes> 
                     {.path = uri_, .offset = offset + done, .found = words_of(errno)});
     }
   }
+}
+
+// What lies past the end is for a read that waits to say.
+void LocalSource::read_at_hand(uint64_t offset, std::span<const MutableBytes> pieces) const {
+  if (!read_if_cached(offset, pieces)) throw WouldWait();
 }
 
 // A read that must not wait, of one byte: whether the file can do that is known before the byte is.

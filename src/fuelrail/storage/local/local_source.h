@@ -31,6 +31,7 @@ class LocalSource final : public Source {
   Direct direct_descriptor() const override;
 
  private:
+  void read_at_hand(uint64_t offset, std::span<const MutableBytes> pieces) const;
   bool is_believed_cached() const;
   bool read_without_waiting(uint64_t offset, std::span<const MutableBytes> pieces) const;
 

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/at_hand.h"
 #include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/source_conformance.h"
@@ -89,6 +91,29 @@ TEST(LocalSource, the_kernel_says_whether_a_file_can_be_read_without_waiting) {
   const iovec into{&byte, 1};
   const bool can = ::preadv2(source->descriptor(), &into, 1, 0, RWF_NOWAIT) == 0;
   EXPECT_EQ(source->reads_without_waiting(), can);
+}
+
+TEST(LocalSource, at_hand_is_what_is_cached_and_everything_else_would_wait) {
+  Files files;
+  const std::string path = files.put(std::vector<std::byte>(100, std::byte{7}));
+  const auto source = local_file_system().open(path);
+  std::vector<std::byte> into(100);
+  source->read(0, into);
+  const bool cached = source->read_if_cached(0, std::vector<MutableBytes>{into});
+  into.assign(100, std::byte{0});
+  {
+    const OnlyAtHand at_hand;
+    EXPECT_THROW(local_file_system().open(path), WouldWait);
+    EXPECT_THROW(local_file_system().stat(path), WouldWait);
+    if (cached) {
+      source->read(0, into);
+      EXPECT_EQ(into.back(), std::byte{7});
+    } else {
+      EXPECT_THROW(source->read(0, into), WouldWait);
+    }
+    EXPECT_THROW(source->read(1, into), WouldWait);  // past the end: a read that waits says so
+  }
+  EXPECT_THROW(source->read(1, into), TruncatedError);
 }
 
 TEST(LocalSource, a_lack_of_descriptors_is_said_and_not_kept) {
