@@ -79,7 +79,7 @@ class Overlong final : public Container {
  public:
   uint64_t size() const override { return 1; }
   const Schema& schema() const override { return schema_; }
-  Extent extent(uint64_t) const override { return {source_, 5, uint64_t{1} << 60}; }
+  Extent extent(uint64_t) const override { return {source_, 5, kDefaultMaxRecordBytes}; }
   void parse(uint64_t, Bytes, Sample&) const override {}
   Place place(uint64_t) const override { return {"bytes", 0, 5}; }
   const std::vector<std::string>& classes() const override { return classes_; }
