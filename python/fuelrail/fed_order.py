@@ -140,7 +140,7 @@ class FedOrder:
                 resume = self._resume_from(core.progress())
                 if resume:
                     self.check_state(resume)
-            except InvalidArgumentError:
+            except BaseException:
                 self._same["world_size"] = before
                 raise
 

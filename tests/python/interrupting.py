@@ -33,9 +33,10 @@ def read_on(loader: fr.Loader) -> tuple[list[list[int]], int]:
     """The batches of an epoch, and how often Ctrl-C came in between."""
     seen: list[list[int]] = []
     interrupts = 0
-    iterator = iter(loader)
+    iterator = None
     while True:
         try:
+            iterator = iterator or iter(loader)
             batch = next(iterator, None)
         except KeyboardInterrupt:
             interrupts += 1
