@@ -105,10 +105,13 @@ void read_fresh(const Reading& reading) {
 
 // The whole file mapped once; `advice` for each record before it is looked through.
 void look_at_map(const Reading& reading, int advice) {
-  const MappedBytes map = reading.extents.front().source->map();
+  const Source& source = *reading.extents.front().source;
+  const auto size = static_cast<size_t>(source.size_bytes());
+  void* const map = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, source.descriptor(), 0);
+  const Bytes bytes(static_cast<const std::byte*>(map), size);
   for (const Extent& extent : reading.extents) {
     const Bytes record =
-        map.bytes.subspan(static_cast<size_t>(extent.offset), static_cast<size_t>(extent.length));
+        bytes.subspan(static_cast<size_t>(extent.offset), static_cast<size_t>(extent.length));
     if (advice != 0) {
       const auto at = reinterpret_cast<uintptr_t>(record.data());
       const uintptr_t page = at / 4096 * 4096;
@@ -116,6 +119,7 @@ void look_at_map(const Reading& reading, int advice) {
     }
     looked_through = crc32(record);
   }
+  ::munmap(map, size);
 }
 
 void look_at_memory(const Reading& reading) {
