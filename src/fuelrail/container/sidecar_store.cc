@@ -220,7 +220,7 @@ std::optional<StoredSidecar> SidecarStore::find_beside() {
   if (!found) found = look_beside(look);  // what was read first may have been renamed meanwhile
   check_still_named(*data_, replaced_);
   if (!found && !look.others.empty() && data_->is_still_named()) {
-    found = judged(look, look.refused);
+    found = judged(look);
   }
   if (!found && !look.refused.empty()) set_aside(beside_, look.refused);
   return found;
@@ -244,15 +244,14 @@ std::optional<StoredSidecar> SidecarStore::look_beside(Look& look) {
 
 // Of sidecars that are not exactly this file's, the one that is so but for damage; one of a file of
 // this size before one of a longer file. Errors: TruncatedError.
-std::optional<StoredSidecar> SidecarStore::judged(const Look& look, std::string& refused) const {
+std::optional<StoredSidecar> SidecarStore::judged(const Look& look) const {
   for (const bool cut : {false, true}) {
     for (const StoredSidecar& other : look.others) {
       const bool longer = other.sidecar->identity().size_bytes > identity_.size_bytes;
       if (longer != cut) continue;
       try {
         rules_.accept(*other.sidecar);  // the other rules rely on it
-      } catch (const Error& error) {
-        refused = error.what();
+      } catch (const Error&) {
         continue;
       }
       if (!belongs(*other.sidecar)) continue;

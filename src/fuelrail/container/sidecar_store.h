@@ -165,7 +165,7 @@ class SidecarStore {
   void read_first();
   std::shared_ptr<const Sidecar> open_sidecar(const std::string& uri);
   std::optional<StoredSidecar> look_beside(Look& look);
-  std::optional<StoredSidecar> judged(const Look& look, std::string& refused) const;
+  std::optional<StoredSidecar> judged(const Look& look) const;
   bool belongs(const Sidecar& sidecar) const;
   [[noreturn]] void throw_cut(const Sidecar& sidecar) const;
   std::optional<StoredSidecar> find_in_cache();

@@ -146,7 +146,7 @@ TEST(RecordIoSidecar, without_a_table_is_set_aside_where_the_file_is_shorter) {
   write_sidecar(file, writer);
   write_file(file.path, whole.substr(0, 5008));
   EXPECT_EQ(file.open()->size(), 1u);
-  EXPECT_THAT(file.warnings, Contains(HasSubstr("the sidecar has no record table")));
+  EXPECT_THAT(file.warnings, Contains(HasSubstr("the sidecar does not belong to")));
 }
 
 TEST(RecordIoSidecar, of_a_file_that_is_damaged_at_its_ends_stays_in_use) {
