@@ -257,7 +257,10 @@ TEST(Ffrecord, a_record_longer_than_any_can_be_is_refused_before_it_is_read) {
     const std::string& uri() const override { return uri_; }
     void read(uint64_t offset, MutableBytes into) const override {
       const std::string head = file_of({"", "", ""});
-      for (size_t i = 0; i < into.size(); ++i) into[i] = static_cast<std::byte>(head[offset + i]);
+      for (size_t i = 0; i < into.size(); ++i) {
+        const uint64_t at = offset + i;
+        into[i] = at < head.size() ? static_cast<std::byte>(head[at]) : std::byte{0};
+      }
     }
 
    private:
