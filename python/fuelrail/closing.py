@@ -61,7 +61,7 @@ def end_thread_at_exit() -> None:
 
 @atexit.register
 def _close_all() -> None:
-    """What something holds for good (a worker of torch's its dataset) is never let go of."""
+    """Closes what is still open at exit, also what a reference keeps alive until then."""
     global _exits_in
     _exits_in = threading.get_ident()
     with contextlib.ExitStack() as all_of_them:  # also those after one that fails
