@@ -36,7 +36,7 @@ LoaderOptions ids_of(uint64_t batch_size) {
 
 std::vector<int64_t> ids(const Batch& batch) {
   std::vector<int64_t> ids(batch.rows());
-  std::memcpy(ids.data(), batch.column(0), batch.rows() * sizeof(int64_t));
+  if (!ids.empty()) std::memcpy(ids.data(), batch.column(0), ids.size() * sizeof(int64_t));
   return ids;
 }
 
