@@ -68,9 +68,10 @@ size_t slot_rows(const EpochSamplerOptions& options, bool fed) {
 
 // The share is the most rows that a rank has in an epoch of so many samples, fillers left out; of a
 // fed order, which may be as long as it likes, all of them.
-size_t max_bad(const LoaderOptions& options, uint64_t samples) {
+size_t max_bad(const LoaderOptions& options, const EpochSamplerOptions& sampling) {
   if (const auto* count = std::get_if<uint64_t>(&options.max_bad)) return *count;
-  const uint64_t world_size = options.fed ? 1 : std::max(options.shard.world_size, 1U);
+  const uint64_t samples = sampling.epoch_size();
+  const uint64_t world_size = options.fed ? 1 : std::max(sampling.shard.world_size, 1U);
   const auto share = static_cast<double>((samples + world_size - 1) / world_size);
   if (const auto* fraction = std::get_if<double>(&options.max_bad)) {
     if (!(*fraction >= 0 && *fraction <= 1)) {
@@ -122,17 +123,20 @@ struct Loader::Impl {
         work(given ? *std::move(given) : image_work(container, options)),
         sampling(sampler_options(*container, options)),
         layout(make_layout(slot_rows(sampling, options.fed != nullptr))),
-        running(make_engine({})) {}
+        running(make_engine(sampling, layout, {})) {}
 
   std::shared_ptr<const BatchLayout> make_layout(size_t rows) const {
     return std::make_shared<BatchLayout>(work.columns, rows);
   }
-  std::unique_ptr<Sampler> make_sampler(Progress at) const {
-    if (options.fed) return options.fed(at, options.shard);
-    return std::make_unique<EpochSampler>(sampling, at);
+  std::unique_ptr<Sampler> make_sampler(const EpochSamplerOptions& of, Progress at) const {
+    if (options.fed) return options.fed(at, of.shard);
+    return std::make_unique<EpochSampler>(of, at);
   }
-  std::shared_ptr<Engine> make_engine(Progress at, const Engine* before = nullptr) const {
-    return std::make_shared<Engine>(container, make_sampler(at), layout, work.make_worker,
+  std::shared_ptr<Engine> make_engine(const EpochSamplerOptions& of,
+                                      std::shared_ptr<const BatchLayout> batches, Progress at,
+                                      const Engine* before = nullptr) const {
+    return std::make_shared<Engine>(container, make_sampler(of, at), std::move(batches),
+                                    work.make_worker,
                                     EngineOptions{.threads = options.threads,
                                                   .prefetch = options.prefetch,
                                                   .read_threads = options.read_threads,
@@ -140,7 +144,7 @@ struct Loader::Impl {
                                                   .direct_reads = options.direct_reads,
                                                   .warn = options.warn},
                                     ErrorPolicy{.on_error = options.on_error,
-                                                .max_bad = max_bad(options, sampling.epoch_size()),
+                                                .max_bad = max_bad(options, of),
                                                 .max_record_bytes = options.max_record_bytes},
                                     before);
   }
@@ -151,17 +155,21 @@ struct Loader::Impl {
     return running;
   }
 
-  // Another engine goes on from where the user stands.
-  void replace_engine() {
+  // Another engine goes on from where the user stands, of such an order and such batches. Where
+  // this throws, nothing has changed.
+  void replace_engine(EpochSamplerOptions to, std::shared_ptr<const BatchLayout> batches) {
     const std::shared_ptr<Engine> before = engine();
-    std::shared_ptr<Engine> after = make_engine(before->progress(), before.get());
+    std::shared_ptr<Engine> after = make_engine(to, batches, before->progress(), before.get());
     const std::lock_guard lock(mutex);
     if (stopped) throw StateError("the loader has been stopped");
     running.swap(after);
+    options.shard = to.shard;
+    sampling = std::move(to);
+    layout = std::move(batches);
   }
 
   void restart(Progress at) {
-    engine()->restart(make_sampler(at));
+    engine()->restart(make_sampler(sampling, at));
     too_many_bad = nullptr;
     phase = Phase::kBeforeBatch;
   }
@@ -286,10 +294,10 @@ void Loader::reserve(size_t rows) {
   const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
   if (rows <= impl_->layout->rows()) {
     const std::shared_ptr<Engine> engine = impl_->engine();
-    engine->restart(impl_->make_sampler(engine->progress()), Engine::BadCount::kGoOn);
+    engine->restart(impl_->make_sampler(impl_->sampling, engine->progress()),
+                    Engine::BadCount::kGoOn);
   } else {
-    impl_->layout = impl_->make_layout(rows);
-    impl_->replace_engine();
+    impl_->replace_engine(impl_->sampling, impl_->make_layout(rows));
   }
   impl_->owes_end = owes_end;
 }
@@ -300,10 +308,9 @@ void Loader::reshard(const Shard& shard) {
   sampling.shard = shard;
   if (!impl_->options.fed) static_cast<void>(EpochSampler(sampling));  // what it refuses, before
   const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
-  impl_->options.shard = shard;
-  impl_->sampling = sampling;
-  if (!impl_->options.fed) impl_->layout = impl_->make_layout(slot_rows(sampling, false));
-  impl_->replace_engine();
+  impl_->replace_engine(sampling, impl_->options.fed
+                                      ? impl_->layout
+                                      : impl_->make_layout(slot_rows(sampling, false)));
   impl_->owes_end = owes_end;
 }
 

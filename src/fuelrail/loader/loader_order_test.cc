@@ -204,6 +204,11 @@ TEST_F(LoaderOrder, a_share_that_cannot_be_leaves_the_loader_as_it_was) {
   EXPECT_THROW(loader.reshard({0, 1U << 30}), InvalidArgumentError);  // 2^70 rows
   EXPECT_EQ(loader.options().shard.world_size, 1u);
   EXPECT_EQ(rest_of_epoch(loader)[0].size(), kRecords);
+  loader.stop();
+  EXPECT_THROW(loader.reshard({0, 2}), StateError);
+  EXPECT_THROW(loader.reserve(uint64_t{1} << 41), StateError);
+  EXPECT_EQ(loader.options().shard.world_size, 1u);
+  EXPECT_EQ(loader.layout().rows(), kRecords);
 }
 
 TEST_F(LoaderOrder, the_batches_that_are_left_are_counted_down_to_the_epochs_end) {
