@@ -1,4 +1,4 @@
-"""Orders that the user feeds: pulled as far ahead as the core plans, gone on with after a restore."""
+"""Orders that the user feeds: pulled as far ahead as the core plans, and restored."""
 
 from __future__ import annotations
 
@@ -122,16 +122,18 @@ class FedOrder:
             return said if state is None else {**said, "state": state}
 
     def done(self, core: _core.Loader) -> int:
-        """Batches of the epoch that were handed out; all of them, until its end has come."""
+        """Batches of the epoch that were handed out; after the last one, the number of all until
+        `take` has returned False.
+        """
         with self._own_lock():
             if core.feeds() != self._feeds:
                 batches: int = self._resume_from(core.progress()).get("batches", 0)
                 return batches
             return self._done if self._owes_end else self._batches
 
-    def reshard(self, core: _core.Loader, world_size: int) -> None:
-        """Another number of ranks. Errors: those of `check_state` for a restored state in whose
-        place the core stands; the number stays as it was then.
+    def reshard(self, core: _core.Loader, rank: int, world_size: int) -> None:
+        """Another share, of the core too. Errors: those of `check_state` for a restored state in
+        whose place the core stands; nothing has changed then.
         """
         with self._own_lock():
             before = self._same["world_size"]
@@ -140,6 +142,7 @@ class FedOrder:
                 resume = self._resume_from(core.progress())
                 if resume:
                     self.check_state(resume)
+                core.reshard(rank, world_size)
             except BaseException:
                 self._same["world_size"] = before
                 raise

@@ -38,16 +38,7 @@ from fuelrail.options import (
     whole,
 )
 from fuelrail.orders import WindowShuffle, listed_weights, make_order
-from fuelrail.shard import (
-    ALONE,
-    Share,
-    check_share,
-    found_share,
-    given_share,
-    warn_of_an_empty_batch,
-    warn_of_answers,
-    warn_of_other_processes,
-)
+from fuelrail.shard import ALONE, LoaderShare, given_share
 from fuelrail.state import plain_state
 from fuelrail.transforms import Transform, native_list
 
@@ -199,9 +190,10 @@ class BaseLoader(Closing, Generic[Element]):
                 and WORLD_SIZE (torchrun), else of SLURM_PROCID and SLURM_STEP_NUM_TASKS in a step
                 that srun started, else 0 of 1. They are looked for with the first batch, and where
                 `len` and the state are asked for, again until that batch: so the loader may be made
-                before `init_process_group`. FuelrailWarning where `len` or `global_batch_size` has
-                answered for another share, and where the environment says that there are other
-                processes and all samples are this one's.
+                before `init_process_group`. FuelrailWarning where `len`, `batches_left`,
+                `batches_done` or `global_batch_size` has answered for another share; and once a
+                process where SLURM's share is taken, and where the environment says that there are
+                other processes and all samples are this one's.
             orientation: "apply", the default, turns images as their EXIF tag says; "ignore" does
                 not.
             scaled_decode: decode JPEGs at 1/8, 1/4 or 1/2 of their size where the first resampling
@@ -231,8 +223,10 @@ class BaseLoader(Closing, Generic[Element]):
                 run after that. Where there is no room for the copy, the iterator's next call tries
                 that batch again. Default: none, the CPU.
         What changes speed only:
-            threads: that decode. Default: the processors that this process may use, shared among
-                the processes of the machine (LOCAL_WORLD_SIZE).
+            threads: that decode. Default: the processors that this process may use, divided by
+                LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do not set it: where they
+                start several processes on a machine without giving each its own processors, give
+                `threads`.
             prefetch: batches made ahead, each in memory of its own. Default: 2.
             read_threads: reads at the same time to begin with; where storage is slow, the loader
                 makes them more. Default: 4.
@@ -257,9 +251,8 @@ class BaseLoader(Closing, Generic[Element]):
         """
         given = {name: value for name, value in locals().items() if name not in _OPENED}
         dataset = open_dataset(data, schema, sidecar=sidecar)
-        self._given_share = given_share(rank, world_size)
-        self._share = self._given_share  # None: nobody has asked for it
-        share = self._share or ALONE
+        share_given = given_share(rank, world_size)
+        share = share_given or ALONE
         drawn = None if weights is None else listed_weights(weights)
         self._skips = choice_of("on_error", on_error, ("raise", "skip")) == "skip"
         order, self._fed = make_order(
@@ -310,8 +303,14 @@ class BaseLoader(Closing, Generic[Element]):
             stall_timeout=_seconds("stall_timeout", stall_timeout),
         )
         self._batch_size = None if batch_sampler is not None else whole("batch_size", batch_size)
-        self._may_be_empty = self._fed is None and last_batch == "short"
-        self._epoch_size = order["samples"] or len(dataset)
+        shares_out = self._fed is None and last_batch == "short"
+        self._share = LoaderShare(
+            share_given,
+            self._core,
+            self._fed,
+            batch_size=self._batch_size,
+            shared_out=order["samples"] or len(dataset) if shares_out else None,
+        )
         self._dataset = dataset
         self._options = (
             f"batch_size {batch_size}",
@@ -322,8 +321,8 @@ class BaseLoader(Closing, Generic[Element]):
         # What a pickle makes the loader anew from: nobody changes it, and it can be read again.
         self._given: dict[str, Any] = {
             **given,
-            "rank": self._given_share and share.rank,
-            "world_size": self._given_share and share.world_size,
+            "rank": share_given and share.rank,
+            "world_size": share_given and share.world_size,
             "weights": drawn,
             "transforms": list(transforms or ()),
             "fields": dict(fields) if isinstance(fields, Mapping) else list(fields),
@@ -332,8 +331,6 @@ class BaseLoader(Closing, Generic[Element]):
         self._held: deque[_Held] = deque()
         self._said: deque[str] = deque()  # by the core, and not passed on yet
         self._warned = 0  # of so many bad records
-        self._warned_share: Share | None = None
-        self._asked: set[str] = set()  # of `_numbers`, for `_share`
         self._closed = False
         close_at_exit(self, type(self).close)
 
@@ -352,9 +349,9 @@ class BaseLoader(Closing, Generic[Element]):
         """Samples a batch, on all ranks together: batch_size * world_size; None with
         `batch_sampler`.
         """
-        self._find_share()
-        self._asked.add("loader.global_batch_size")
-        return self._numbers().get("loader.global_batch_size")
+        if self._batch_size is None:
+            return None
+        return self._share.number("loader.global_batch_size")
 
     def __len__(self) -> int:
         """Batches of a whole epoch, the same on every rank, also where a restored one has fewer to
@@ -362,9 +359,7 @@ class BaseLoader(Closing, Generic[Element]):
 
         Of a fed order: what its own length says. Errors: TypeError where it has none.
         """
-        self._find_share()
-        self._asked.add("len(loader)")
-        return self._core.size() if self._fed is None else len(self._fed)
+        return self._share.number("len(loader)") if self._fed is None else len(self._fed)
 
     @property
     def batches_left(self) -> int:
@@ -374,9 +369,8 @@ class BaseLoader(Closing, Generic[Element]):
         Errors: TypeError for a fed order without a length; StateError where the loader is closed.
         """
         self._check_open()
-        self._find_share()
         if self._fed is None:
-            left = self._core.batches_left()
+            left = self._share.number("loader.batches_left")
         else:
             left = max(len(self._fed) - self._fed.done(self._core), 0)
         return left + len(self._held)
@@ -387,19 +381,19 @@ class BaseLoader(Closing, Generic[Element]):
 
         So a bar of progress ends at 100 % after a restore too, also with another batch size:
 
-        >>> loader = fuelrail.Loader("train.rec", 4, transforms=[fuelrail.transforms.CenterCrop(64)])
+        >>> loader = fuelrail.Loader("train.rec", 4)
         >>> for batch in tqdm.tqdm(loader, initial=loader.batches_done):
         ...     pass
 
         Of a fed order without a length too: those that were handed out. Errors: StateError where
         the loader is closed.
         """
-        if self._fed is None:
-            left = self.batches_left
-            return self._core.size() - left
         self._check_open()
-        self._find_share()
-        return self._fed.done(self._core) - len(self._held)
+        if self._fed is None:
+            done = self._share.number("loader.batches_done")
+        else:
+            done = self._fed.done(self._core)
+        return done - len(self._held)
 
     def __iter__(self) -> Iterator[Any]:
         """The next epoch's batches: tuples in the order of `fields`, or dicts by name; or whatever
@@ -407,18 +401,17 @@ class BaseLoader(Closing, Generic[Element]):
 
         An epoch of which a batch was taken is over when the next `iter` is called, whether it was
         read to its end or not; after `load_state_dict`, the first iterator goes on from there.
-        There is one iterator at a time: an older one raises StateError. So does `iter` where
-        torch.distributed says another rank or world size than the first batch was made for, and
-        none was given. An error (a record that
+        There is one iterator at a time: an older one raises StateError. An error (a record that
         cannot be read) comes in place of its batch, and the iterator can go on after it; but
         TooManyBadRecordsError ends it.
+
+        Errors: StateError where the loader is closed, and where no rank was given and
+        torch.distributed says another rank or world size than the batches so far were made for;
+        InvalidArgumentError for a bad environment variable of rank or world size.
         """
         self._check_open()
         try:
-            self._find_share()
-            if self._given_share is None and self._core.life() == "started":
-                check_share(self._share or ALONE)
-            self._warn_of_share()
+            self._share.begin()
             turn = self._core.begin()
         except StateError:
             end_thread_at_exit()
@@ -449,7 +442,7 @@ class BaseLoader(Closing, Generic[Element]):
         the loader is closed.
         """
         self._check_open()
-        self._find_share()
+        self._share.find()
         state: dict[str, Any] = {**json.loads(self._core.state()), **self._place()}
         with contextlib.suppress(IndexError):
             state.update(self._held[0].before)
@@ -463,11 +456,11 @@ class BaseLoader(Closing, Generic[Element]):
         iterator's) is called.
 
         Errors: InvalidArgumentError that names the member, with what was expected and found, for a
-        state of another dataset, class names, seed or shuffle, of a newer version, or with a bad value;
-        ArgumentTypeError for what is no mapping. The loader stays where it was then.
+        state of another dataset, class names, seed or shuffle, of a newer version, or with a bad
+        value; ArgumentTypeError for what is no mapping. The loader stays where it was then.
         """
         self._check_open()
-        self._find_share()
+        self._share.find()
         own: dict[str, Any] = json.loads(self._core.state())
         plain = json.dumps(plain_state(state, like=own))
         if self._fed is None or state.get("shuffle") != own["shuffle"]:
@@ -494,6 +487,7 @@ class BaseLoader(Closing, Generic[Element]):
     def close(self) -> None:
         """Stops the loader's threads now; batches taken from it stay valid. Safe to repeat."""
         self._closed = True
+        self._share.freeze()
         self._held.clear()
         self._core.stop()
 
@@ -519,8 +513,7 @@ class BaseLoader(Closing, Generic[Element]):
     def __repr__(self) -> str:
         life = "closed" if self._closed else self._core.life()
         *order, threads = self._options
-        share = "rank found with the first batch" if self._share is None else str(self._share)
-        options = ", ".join([*order, share, threads])
+        options = ", ".join([*order, str(self._share), threads])
         kind = f"{type(self).__module__}.{type(self).__qualname__}"
         return f"<{kind.replace('.loader.', '.')}: {options}; {life}; {self._dataset!r}>"
 
@@ -532,7 +525,7 @@ class BaseLoader(Closing, Generic[Element]):
     def _take(self, turn: int, epoch: int) -> Any:
         """The next batch, or None at the end of the epoch."""
         self._check_open()
-        self._find_share()
+        self._share.find()
         held = _Held(turn, [], self._place())
         if self._held and self._held[0].turn == turn:  # else `turn` is over, as the core says
             held = self._held[0]
@@ -569,45 +562,6 @@ class BaseLoader(Closing, Generic[Element]):
         if not is_batch:
             self._warn()
         return is_batch
-
-    def _find_share(self) -> None:
-        """Looks for this process's share, where none was given and no batch was asked for yet."""
-        if self._given_share is not None or self._closed or self._core.life() != "not started":
-            return
-        before, now = self._share, found_share()
-        if now == before:
-            return
-        numbers = self._numbers()
-        if self._fed is not None:
-            self._fed.reshard(self._core, now.world_size)
-        if now != (before or ALONE):
-            self._core.reshard(*now)
-        self._share = now
-        asked = {name: numbers[name] for name in self._asked & numbers.keys()}
-        self._asked.clear()
-        if before is not None:
-            warn_of_answers(asked, before, self._numbers(), now)
-
-    def _numbers(self) -> dict[str, int]:
-        """What depends on the share, by the expression that asks for it."""
-        numbers = {}
-        if self._fed is None:
-            numbers["len(loader)"] = self._core.size()
-        if self._batch_size is not None:
-            world_size = (self._share or ALONE).world_size
-            numbers["loader.global_batch_size"] = self._batch_size * world_size
-        return numbers
-
-    def _warn_of_share(self) -> None:
-        """Once for each."""
-        share, before = self._share or ALONE, self._warned_share
-        self._warned_share = share
-        if share == before:
-            return
-        if self._given_share is None:
-            warn_of_other_processes(share)
-        if self._may_be_empty:
-            warn_of_an_empty_batch(self._epoch_size, self._batch_size or 1, share)
 
     def _place(self) -> dict[str, Any]:
         """Where the core stands: what of the state changes from batch to batch."""

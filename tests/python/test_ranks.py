@@ -14,6 +14,7 @@ import pytest
 
 import fuelrail as fr
 from conftest import TINY_COUNT, encoded, photograph
+from fuelrail import shard
 from loading import CROP, record_file, tiny
 
 torch = pytest.importorskip("torch")
@@ -27,6 +28,7 @@ LAUNCHERS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
 def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*LAUNCHERS, *(name for name in os.environ if name.startswith("SLURM_"))):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(shard, "_told", set())
 
 
 class World:
@@ -95,8 +97,8 @@ def test_spawned_ranks_share_what_loaders_made_before_init_process_group_give(
         assert found["lengths"] == [10, 5]
         (said,) = found["said"]
         assert said.startswith(
-            f"len(loader) was 10 when it was asked for, as rank 0 of 1, and is 5 now, as rank {rank} "
-            "of 2: "
+            f"len(loader) was asked for too early: it was 10 as rank 0 of 1, and is 5 as rank {rank} "
+            "of 2. "
         )
         assert found["fed"] == 2
         assert found["used"] == (
@@ -142,18 +144,30 @@ def test_a_restored_place_stays_when_the_share_is_found(
 def test_numbers_that_were_asked_for_too_early_are_warned_of(
     tiny_file: pathlib.Path, world: World
 ) -> None:
+    first = tiny(tiny_file)
+    next(iter(first))
     loader = tiny(tiny_file)
-    assert (len(loader), loader.global_batch_size) == (10, 10)
+    loader.load_state_dict(first.state_dict())
+
+    def numbers() -> tuple[object, ...]:
+        return len(loader), loader.global_batch_size, loader.batches_left, loader.batches_done
+
+    assert numbers() == (10, 10, 9, 1)
     world(0, 4)
     with pytest.warns(fr.FuelrailWarning) as said:
         iter(loader)
-    assert sorted(str(warning.message).split(" when ")[0] for warning in said) == [
-        "len(loader) was 10",
-        "loader.global_batch_size was 10",
+    assert sorted(str(warning.message).split(". A learning")[0] for warning in said) == [
+        f"{name} was asked for too early: it was {then} as rank 0 of 1, and is {now} as rank 0 of 4"
+        for name, then, now in [
+            ("len(loader)", 10, 3),
+            ("loader.batches_done", 1, 0),
+            ("loader.batches_left", 9, 3),
+            ("loader.global_batch_size", 10, 40),
+        ]
     ]
     assert {warning.filename for warning in said} == {__file__}
-    assert (len(loader), loader.global_batch_size) == (3, 40)
-    assert len(ids(loader)) == 10 + 10 + 5  # of 40, 40 and 17
+    assert numbers() == (3, 40, 3, 0)
+    assert len(ids(loader)) == 10 + 10 + 2  # of 40, 40 and 7
 
 
 def test_a_share_that_changes_after_the_first_batch_is_an_error_of_iter_alone(
@@ -182,6 +196,11 @@ def test_a_share_that_was_given_is_never_questioned(tiny_file: pathlib.Path, wor
 def test_a_fed_order_has_the_ranks_that_are_found(tiny_file: pathlib.Path, world: World) -> None:
     loader = tiny(tiny_file, 4, sampler=range(8))
     loader.state_dict()
+    world(2, 2)  # which cannot be
+    with pytest.raises(fr.OutOfRangeError):
+        loader.state_dict()
+    world(0, 1)
+    assert loader.state_dict()["sampler"]["world_size"] == 1
     world(1, 2)
     positions = [batch[1].numpy().tolist() for batch in loader]
     assert positions == [[1, 3, 5, 7], [9, 11, 13, 15]]
@@ -258,7 +277,11 @@ def test_a_task_of_a_slurm_step_takes_its_part(
 ) -> None:
     loader = tiny(tiny_file, last_batch="drop")
     set_all(monkeypatch, STEP)
-    assert ids(loader) == [i for i in range(80) if i % 20 >= 10]
+    its_own = [i for i in range(80) if i % 20 >= 10]
+    with pytest.warns(fr.FuelrailWarning, match="samples of rank 1 of 2, as SLURM_PROCID") as said:
+        assert ids(loader) == its_own
+    assert len(said) == 1
+    assert ids(tiny(tiny_file, last_batch="drop")) == its_own  # once a process
     set_all(monkeypatch, {"RANK": "0", "WORLD_SIZE": "4"})  # torchrun's, inside the step
     assert ids(tiny(tiny_file, last_batch="drop")) == [i for i in range(80) if i % 40 < 10]
 
@@ -277,7 +300,7 @@ def test_a_process_that_seems_to_be_one_of_several_is_warned_that_it_takes_all(
         assert ids(loader) == EVERY_ID
     assert len(found) == 1
     assert found[0].filename == __file__
-    assert ids(loader) == EVERY_ID  # once a loader
+    assert ids(tiny(tiny_file)) == EVERY_ID  # once a process
     assert ids(tiny(tiny_file, rank=0, world_size=1)) == EVERY_ID
 
 
