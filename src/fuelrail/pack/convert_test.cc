@@ -275,7 +275,7 @@ TEST_F(Convert, a_record_too_long_for_recordio_is_refused_before_it_is_read) {
   write_file(out("b.ffr"), ffrecord::file_of(1, {0}, {24}, ""));
   std::filesystem::resize_file(out("b.ffr"), 24 + (uint64_t{1} << 40));
   EXPECT_THAT(refused<UnsupportedError>(out("b.ffr"), out("c.rec")),
-              AllOf(StartsWith(out("b.ffr") + ": record 0"), HasSubstr("too long for a RecordIO")));
+              AllOf(StartsWith(out("b.ffr") + ": record 0"), HasSubstr("too long for the output")));
 }
 
 TEST_F(Convert, a_file_without_records_becomes_no_recordio_file) {

@@ -41,7 +41,8 @@ MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classe
   if (!format.index_extension.empty() && !is_file(index_uri_of(uri_, format))) {
     refuse("no index beside it");
   }
-  stream_ = read_of(*this, [&] { return open_record_stream(uri_, {.keep_going = keep_going}); });
+  stream_ =
+      read_of(*this, [&] { return open_record_stream(uri_, uri_, {.keep_going = keep_going}); });
   if (const auto difference = first_difference(classes, stream_->sidecar()->classes())) {
     refuse(fmt::format("{}, where the job has {}", difference->found, difference->expected));
   }

@@ -132,13 +132,7 @@ class Merger {
     number_on_from_ = all_keys_.have_below(from.size()) && from.is_keyed_by_number() ? first : 0;
     all_keys_.begin_file(number_on_from_);
     for (uint64_t i = 0; i < from.size(); ++i) {
-      try {
-        copy(from, i);
-      } catch (Error& error) {
-        const std::string& path = error.detail().path;
-        if (path.empty() || path == source) error.add({.path = source, .record = i});
-        throw;
-      }
+      copy(from, i);
       progress_.advance(to_.records(), to_.bytes());
       progress_.report_when_due();
     }
@@ -155,20 +149,15 @@ class Merger {
     progress_.report();
     if (labels_) to_.sidecar().set_labels(*labels_);
     if (!classes_.empty()) to_.sidecar().set_classes(classes_);
-    if (keys_differ_) to_.sidecar().set_keys(keys_);
   }
 
  private:
   void copy(RecordStream& from, uint64_t i) {
     const StreamedRecord record = from.read(i);
-    const bool on = record.numbered && number_on_from_ > 0;
-    const uint64_t key = on ? number_on_from_ + i : record.key.value_or(record.own_key);
-    const uint64_t says_itself = record.numbered ? to_.records() : record.own_key;
-    to_.append(record.payload, record.crc, key);
+    const bool on = !record.id && number_on_from_ > 0;
+    const uint64_t key = on ? number_on_from_ + i : record.key.value_or(record.id.value_or(i));
+    to_.append(record.payload, record.crc, key, record.id);
     all_keys_.add(key, on);
-    if (to_.has_index()) return;
-    keys_differ_ = keys_differ_ || key != says_itself;
-    keys_.push_back(key);
   }
 
   void add_known(const std::string& source, const Sidecar& known, bool first) {
@@ -210,8 +199,6 @@ class Merger {
   const std::function<void(const std::string&)>& warn_;
   ProgressReporter progress_;
   uint64_t number_on_from_ = 0;  // what the source's record 0 is numbered; 0: keys stay
-  std::vector<uint64_t> keys_;   // where the output has no index
-  bool keys_differ_ = false;
   std::vector<std::string> classes_;
   std::optional<LabelSummary> labels_;
 };
@@ -224,11 +211,13 @@ PackResult::File merge(const std::vector<std::string>& sources, const std::strin
   if (!options.overwrite) refuse_existing(output);
   const OpenOptions opening{.warn = options.warn, .keep_going = options.keep_going};
   uint64_t total = 0;
-  for (const std::string& source : sources) total += open_record_stream(source, opening)->size();
+  for (const std::string& source : sources) {
+    total += open_record_stream(source, output, opening)->size();
+  }
   Part part(output, total, options.overwrite);
   Merger merger(part, sources, options, total);
   for (const std::string& source : sources) {
-    merger.add(source, *open_record_stream(source, opening));
+    merger.add(source, *open_record_stream(source, output, opening));
   }
   merger.finish();
   part.finish();

@@ -185,7 +185,6 @@ class Merging : public Packer {
       const std::string payload = "of " + std::to_string(key);
       part.append(as_bytes(payload), crc32(as_bytes(payload)), key);
     }
-    if (!part.has_index()) part.sidecar().set_keys(keys);
     part.finish();
     part.commit();
   }
@@ -196,11 +195,11 @@ class Merging : public Packer {
     std::vector<std::string> sources;
     for (const std::string& stem : stems) sources.push_back(out(stem + extension));
     merge(sources, out("m" + extension), {.overwrite = true});
-    const auto made = open_record_stream(out("m" + extension), {});
+    const auto made = open_record_stream(out("m" + extension), out("m" + extension), {});
     std::vector<uint64_t> keys;
     for (uint64_t i = 0; i < made->size(); ++i) {
       const StreamedRecord record = made->read(i);
-      keys.push_back(record.key.value_or(record.own_key));
+      keys.push_back(record.key.value_or(record.id.value_or(i)));
     }
     return keys;
   }

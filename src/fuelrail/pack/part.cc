@@ -168,16 +168,22 @@ void Part::end_adopting() {
 
 void Part::append_image(Bytes payload, uint32_t crc) {
   const ImageRecord image = parse_image_record(payload);
-  append(payload, crc, image.id);
+  records_writer_->append(payload, crc, image.id);
+  ++records_;
   labels_.add(image.labels);
 }
 
-void Part::append(Bytes payload, uint32_t crc, uint64_t key) {
+void Part::append(Bytes payload, uint32_t crc, uint64_t key, std::optional<uint64_t> id) {
   records_writer_->append(payload, crc, key);
+  if (index_ == nullptr) {
+    keys_.push_back(key);
+    keys_differ_ = keys_differ_ || key != id.value_or(records_);
+  }
   ++records_;
 }
 
 void Part::finish() {
+  if (keys_differ_) sidecar_writer_.set_keys(keys_);
   records_writer_->finish();
   identity_ = identify(*data_);
   sidecar_writer_.write_to(identity_, *sidecar_);

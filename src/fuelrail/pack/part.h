@@ -28,6 +28,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,8 +87,10 @@ class Part {
   // An image record, whose key is its id. Requires: `payload` begins with an image header; `crc` is
   // its CRC-32. Errors: IoError.
   void append_image(Bytes payload, uint32_t crc);
-  // Any record. Errors: as RecordFileWriter::append.
-  void append(Bytes payload, uint32_t crc, uint64_t key);
+  // Any record, whose key is `key`. `id`: what the record says itself, where it is an image; else
+  // that is its number. A file without an index has the keys in its sidecar, where one of them is
+  // not what its record says. Memory: 8 bytes a record then. Errors: as RecordFileWriter::append.
+  void append(Bytes payload, uint32_t crc, uint64_t key, std::optional<uint64_t> id = {});
 
   // What ties the file to a sidecar. Requires: finish.
   const FileIdentity& identity() const { return identity_; }
@@ -117,7 +120,6 @@ class Part {
   const std::string& uri() const { return uri_; }
   uint64_t records() const { return records_; }
   uint64_t bytes() const { return data_->position(); }
-  bool has_index() const { return index_ != nullptr; }  // which keeps the keys
 
  private:
   void leave_partials();
@@ -133,6 +135,8 @@ class Part {
   SidecarWriter sidecar_writer_;
   std::unique_ptr<RecordFileWriter> records_writer_;
   LabelTally labels_;
+  std::vector<uint64_t> keys_;  // where the file has no index
+  bool keys_differ_ = false;
   uint64_t records_ = 0;
   uint64_t adopted_ = 0;  // bytes of the file that were taken over
   std::vector<std::byte> framed_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/container.h"
 #include "fuelrail/container/ffrecord/file_writer.h"
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/recordio/framing.h"
@@ -94,8 +95,8 @@ std::unique_ptr<RecordFileWriter> make(const RecordFileSinks& sinks, uint64_t ex
 }
 
 constexpr std::array kFormats{
-    RecordFormat{".rec", ".idx", make<RecordIoWriter>},
-    RecordFormat{".ffr", "", make<FfrecordWriter>},
+    RecordFormat{".rec", ".idx", recordio::kMaxPayloadBytes, make<RecordIoWriter>},
+    RecordFormat{".ffr", "", kDefaultMaxRecordBytes, make<FfrecordWriter>},
 };
 
 }  // namespace
@@ -110,6 +111,14 @@ const RecordFormat& record_format_of(const std::string& uri) {
       "this is not named as a record file",
       {.path = uri,
        .expected = fmt::format("a name that ends in {}", fmt::join(extensions, " or "))});
+}
+
+void check_payload_bytes(uint64_t bytes, const RecordFormat& to) {
+  if (bytes <= to.max_payload_bytes) return;
+  throw UnsupportedError("the record is too long for the output",
+                         {.expected = fmt::format("at most {} bytes", to.max_payload_bytes),
+                          .found = fmt::to_string(bytes),
+                          .remedy = "Copy it with fuelrail.ffrecord.FileReader and FileWriter"});
 }
 
 std::string stem_of(const std::string& uri, const RecordFormat& format) {

@@ -50,6 +50,7 @@ struct RecordFileSinks {
 struct RecordFormat {
   std::string_view extension;        // of the data file
   std::string_view index_extension;  // in its place, of the index; empty: the format has none
+  uint64_t max_payload_bytes;        // of a record
   // `expected`: how many records will come, or nearly. Where the data sink is not empty, the file
   // is gone on with; what is too short for that is cut to nothing.
   std::unique_ptr<RecordFileWriter> (*write)(const RecordFileSinks& sinks, uint64_t expected);
@@ -58,6 +59,10 @@ struct RecordFormat {
 // Errors: InvalidArgumentError where the name ends as none of the formats does, or is nothing but
 // its end.
 const RecordFormat& record_format_of(const std::string& uri);
+
+// Before memory is taken for a record that is to be copied. Errors: UnsupportedError for one that
+// is too long for the format.
+void check_payload_bytes(uint64_t bytes, const RecordFormat& to);
 
 // `X` for `X.rec`. Requires: the URI is one of the format's.
 std::string stem_of(const std::string& uri, const RecordFormat& format);

@@ -13,7 +13,6 @@
 #include "fuelrail/container/ffrecord/packed_folder.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/block_reader.h"
-#include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/recordio/recordio_container.h"
@@ -41,6 +40,7 @@ void require_sidecar_beside(const RecordFile& file) {
 // A file's own records, and what stands in its sidecar.
 class RecordFileStream : public RecordStream {
  public:
+  using RecordStream::RecordStream;
   uint64_t size() const override { return file().size(); }
 
   void finish(SidecarWriter& to) override {
@@ -59,11 +59,10 @@ class RecordFileStream : public RecordStream {
 
   StreamedRecord read_as(uint64_t i, Bytes payload) const {
     const bool is_image = known().labels().has_value() && has_image_prefix(payload);
-    return {.payload = payload,
-            .crc = crc32(payload),
-            .framed_bytes = file().extent(i).length,
-            .own_key = is_image ? parse_image_record(payload).id : i,
-            .numbered = !is_image};
+    StreamedRecord record{
+        .payload = payload, .crc = crc32(payload), .framed_bytes = file().extent(i).length};
+    if (is_image) record.id = parse_image_record(payload).id;
+    return record;
   }
 };
 
@@ -116,9 +115,10 @@ class IndexKeys {
 
 class RecordIoStream final : public RecordFileStream {
  public:
-  RecordIoStream(const std::string& uri, const OpenOptions& options)
-      : RecordIoStream(until_not_replaced(
-            [&](Replaced replaced) { return open_indexed(uri, options, replaced); })) {}
+  RecordIoStream(const std::string& uri, const RecordFormat&, const OpenOptions& options)
+      : RecordIoStream(uri, until_not_replaced([&](Replaced replaced) {
+                         return open_indexed(uri, options, replaced);
+                       })) {}
 
   bool is_keyed_by_number() const override {
     if (!keys_) return true;
@@ -129,7 +129,7 @@ class RecordIoStream final : public RecordFileStream {
     return true;
   }
 
-  StreamedRecord read(uint64_t i) override {
+  StreamedRecord read_next(uint64_t i) override {
     const RecordEntry entry = known().record(i);
     const std::optional<recordio::Record> record = reader_.next();
     if (!record || record->offset != entry.offset || record->framed_bytes != entry.length) {
@@ -157,8 +157,9 @@ class RecordIoStream final : public RecordFileStream {
     std::shared_ptr<const Source> source{};
     std::optional<IndexKeys> keys{};
   };
-  explicit RecordIoStream(Opened opened)
-      : container_(std::move(opened.container)),
+  RecordIoStream(const std::string& uri, Opened opened)
+      : RecordFileStream(uri),
+        container_(std::move(opened.container)),
         reader_(std::move(opened.source)),
         keys_(std::move(opened.keys)) {}
 
@@ -184,8 +185,10 @@ class RecordIoStream final : public RecordFileStream {
 
 class FfrecordStream final : public RecordFileStream {
  public:
-  FfrecordStream(const std::string& uri, const OpenOptions& options)
-      : container_(ffrecord::open_ffrecord(uri, options)),
+  FfrecordStream(const std::string& uri, const RecordFormat& to, const OpenOptions& options)
+      : RecordFileStream(uri),
+        to_(to),
+        container_(ffrecord::open_ffrecord(uri, options)),
         reader_(*container_->source(), kBlockBytes) {
     require_sidecar_beside(*container_);
     if (size() == 0) {
@@ -207,14 +210,9 @@ class FfrecordStream final : public RecordFileStream {
     return true;
   }
 
-  StreamedRecord read(uint64_t i) override {
+  StreamedRecord read_next(uint64_t i) override {
     const ffrecord::RecordTable& table = container_->table();
-    if (table.length(i) > recordio::kMaxPayloadBytes) {
-      throw UnsupportedError(
-          "the record is too long for a RecordIO file",
-          {.expected = fmt::format("at most {} bytes", recordio::kMaxPayloadBytes),
-           .found = fmt::to_string(table.length(i))});
-    }
+    check_payload_bytes(table.length(i), to_);
     StreamedRecord streamed = read_as(i, reader_.at(table.offset(i), table.length(i)));
     check_record_crc(streamed.crc, table.crc(i));
     if (known().has_keys()) streamed.key = known().key(i);
@@ -226,6 +224,7 @@ class FfrecordStream final : public RecordFileStream {
 
   static constexpr uint64_t kBlockBytes = uint64_t{1} << 20;
 
+  const RecordFormat& to_;
   std::shared_ptr<const ffrecord::FfrecordContainer> container_;
   recordio::BlockReader reader_;
 };
@@ -235,17 +234,17 @@ class FfrecordStream final : public RecordFileStream {
 // Images become image records, as `pack` makes them of the files themselves.
 class ImagesStream final : public RecordStream {
  public:
-  ImagesStream(const std::string& uri, const OpenOptions& options)
-      : source_(source_of_images(open_input(uri, options))) {}
+  ImagesStream(const std::string& uri, const RecordFormat&, const OpenOptions& options)
+      : RecordStream(uri), source_(source_of_images(open_input(uri, options))) {}
 
   uint64_t size() const override { return source_->size(); }
 
-  StreamedRecord read(uint64_t i) override {
+  StreamedRecord read_next(uint64_t i) override {
     source_->read(i, image_);
     packed_.payload.clear();
     fill_payload(image_, image_.encoded, packed_);
     labels_.add(parse_image_record(packed_.payload).labels);
-    return {.payload = packed_.payload, .crc = packed_.crc, .own_key = image_.id};
+    return {.payload = packed_.payload, .crc = packed_.crc, .id = image_.id};
   }
 
   void finish(SidecarWriter& to) override {
@@ -263,13 +262,15 @@ class ImagesStream final : public RecordStream {
 // --- Which it is ---
 
 template <typename Stream>
-std::unique_ptr<RecordStream> open(const std::string& uri, const OpenOptions& options) {
-  return std::make_unique<Stream>(uri, options);
+std::unique_ptr<RecordStream> open(const std::string& uri, const RecordFormat& to,
+                                   const OpenOptions& options) {
+  return std::make_unique<Stream>(uri, to, options);
 }
 
 struct StreamFormat {
   std::string_view extension;
-  std::unique_ptr<RecordStream> (*open)(const std::string& uri, const OpenOptions& options);
+  std::unique_ptr<RecordStream> (*open)(const std::string& uri, const RecordFormat& to,
+                                        const OpenOptions& options);
 };
 
 constexpr std::array kStreamFormats{
@@ -279,13 +280,25 @@ constexpr std::array kStreamFormats{
 
 }  // namespace
 
+StreamedRecord RecordStream::read(uint64_t i) {
+  try {
+    return read_next(i);
+  } catch (Error& error) {
+    const std::string& path = error.detail().path;
+    if (path.empty() || path == uri_) error.add({.path = uri_, .record = i});
+    throw;
+  }
+}
+
 std::unique_ptr<RecordStream> open_record_stream(const std::string& source,
+                                                 const std::string& output,
                                                  const OpenOptions& options) {
   const std::string_view extension = record_format_of(source).extension;
-  if (!options.schema.empty()) return open<ImagesStream>(source, options);
+  const RecordFormat& to = record_format_of(output);
+  if (!options.schema.empty()) return open<ImagesStream>(source, to, options);
   return std::find_if(kStreamFormats.begin(), kStreamFormats.end(),
                       [&](const StreamFormat& format) { return format.extension == extension; })
-      ->open(source, options);
+      ->open(source, to, options);
 }
 
 }  // namespace fuelrail

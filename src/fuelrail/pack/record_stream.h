@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/open.h"
@@ -17,8 +18,7 @@ struct StreamedRecord {
   Bytes payload;  // valid until the next one
   uint32_t crc = 0;
   uint64_t framed_bytes = 0;      // in the file; 0 for a sample of a schema
-  uint64_t own_key = 0;           // what the record says itself: its id, or its number
-  bool numbered = false;          // own_key is its number
+  std::optional<uint64_t> id{};   // the image's; its key, where nothing says another
   std::optional<uint64_t> key{};  // where something besides the record says it
 };
 
@@ -35,8 +35,9 @@ class RecordStream {
   // at all keys. Errors: those of `read` for a key.
   virtual bool is_keyed_by_number() const { return true; }
 
-  // Requires: i is one more than before, from 0. Errors: those of `convert` for a record.
-  virtual StreamedRecord read(uint64_t i) = 0;
+  // Requires: i is one more than before, from 0. Errors: those of `convert` for a record, with the
+  // file and the record.
+  StreamedRecord read(uint64_t i);
 
   // After the last record: tells the new sidecar what is known of all of them, but for their keys,
   // in the order in which packing does. Errors: as `read`.
@@ -46,12 +47,18 @@ class RecordStream {
   virtual const Sidecar* sidecar() const { return nullptr; }
 
  protected:
-  RecordStream() = default;
+  explicit RecordStream(std::string uri) : uri_(std::move(uri)) {}
+  virtual StreamedRecord read_next(uint64_t i) = 0;
+
+ private:
+  std::string uri_;
 };
 
 // With a schema the records are the samples that it makes of the file, as image records; without
-// one they are the file's own. Errors: those of `convert` for the source.
+// one they are the file's own. `output`: where they go, whose format says how long they may be.
+// Errors: those of `convert` for the source.
 std::unique_ptr<RecordStream> open_record_stream(const std::string& source,
+                                                 const std::string& output,
                                                  const OpenOptions& options);
 
 }  // namespace fuelrail

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "fuelrail/pack/part.h"
 #include "fuelrail/pack/progress_reporter.h"
 #include "fuelrail/pack/record_format.h"
+#include "fuelrail/pack/record_stream.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
@@ -31,15 +33,6 @@ constexpr uint64_t kRecoveryBlockBytes = uint64_t{1} << 20;
 constexpr const char* kWrongChecksum = "the record's checksum is wrong";
 
 using TellLoss = std::function<void(const Loss&)>;
-
-// A record that can be read. Lifetime of the payload: until the next one.
-struct Salvaged {
-  Bytes payload{};
-  uint32_t crc = 0;
-  bool is_image = false;
-  std::optional<uint64_t> number{};  // in the source as it was
-  std::optional<uint64_t> key{};     // where something besides the record says it
-};
 
 // What is left of one file, from front to back. Threads: one at a time.
 class Salvage {
@@ -58,8 +51,9 @@ class Salvage {
   virtual const Sidecar* own() const = 0;
   // Of all records, once all were read; empty where they are no images with labels.
   virtual std::optional<LabelSummary> labels() const = 0;
-  // The next record; empty when it is lost, which was told. Requires: called `size` times at most.
-  virtual std::optional<Salvaged> next() = 0;
+  // The next record, with its key; empty when it is lost, which was told. Requires: called `size`
+  // times at most.
+  virtual std::optional<StreamedRecord> next() = 0;
   // Bytes of the source that were read, of `bytes_in_all`.
   virtual uint64_t bytes_read() const = 0;
   virtual uint64_t bytes_in_all() const = 0;
@@ -70,7 +64,7 @@ class Salvage {
 
 // --- RecordIO ---
 
-// The keys of an index that may be damaged, by the offsets of their records.
+// The keys of an index that may be damaged or cut, by the offsets of their records.
 class KeysByOffset {
  public:
   void read(const std::string& uri, const std::function<void(const std::string&)>& warn) {
@@ -86,10 +80,18 @@ class KeysByOffset {
     std::sort(keys_.begin(), keys_.end());
   }
 
-  std::optional<uint64_t> at(uint64_t offset) const {
+  // `wanted`: the key of a record that the index does not name; where that is another's, one above
+  // all of the index that no record has.
+  uint64_t at(uint64_t offset, uint64_t wanted) {
     const auto found = std::lower_bound(keys_.begin(), keys_.end(), std::pair{offset, uint64_t{0}});
-    if (found == keys_.end() || found->first != offset) return std::nullopt;
-    return found->second;
+    if (found != keys_.end() && found->first == offset) return found->second;
+    if (keys_.empty()) return wanted;
+    if (taken_.empty()) {
+      for (const auto& [of, key] : keys_) taken_.insert(key);
+      above_ = *taken_.rbegin();
+    }
+    while (!taken_.insert(wanted).second) wanted = ++above_;
+    return wanted;
   }
 
  private:
@@ -105,6 +107,8 @@ class KeysByOffset {
   }
 
   std::vector<std::pair<uint64_t, uint64_t>> keys_;
+  std::set<uint64_t> taken_;  // once a record is not in the index
+  uint64_t above_ = 0;
 };
 
 class RecordIoSalvage final : public Salvage {
@@ -144,18 +148,26 @@ class RecordIoSalvage final : public Salvage {
     return own_ ? own_->sidecar->labels() : table().labels();
   }
 
-  std::optional<Salvaged> next() override {
+  std::optional<StreamedRecord> next() override {
     const uint64_t i = next_++;
     const RecordEntry entry = table().record(i);
+    const std::optional<uint64_t> number = own_ ? number_of(entry) : i;
+    if (!number) {  // a part of a damaged one
+      tell_({entry.offset, entry.length, std::nullopt, "the file's sidecar has no such record"});
+      return std::nullopt;
+    }
     const Bytes framed = reader_.at(entry.offset, entry.length);
-    Salvaged record{.payload = recordio::unframe(framed, assembled_, entry.offset).payload,
-                    .number = number_of(entry),
-                    .key = keys_.at(entry.offset)};
+    StreamedRecord record{.payload = recordio::unframe(framed, assembled_, entry.offset).payload};
     record.crc = crc32(record.payload);
-    record.is_image = labels().has_value() && has_image_prefix(record.payload);
-    if (!has_checksums() || table().payload_crc(i) == record.crc) return record;
-    tell_({entry.offset, entry.length, record.number, kWrongChecksum});
-    return std::nullopt;
+    if (has_checksums() && table().payload_crc(i) != record.crc) {
+      tell_({entry.offset, entry.length, number, kWrongChecksum});
+      return std::nullopt;
+    }
+    if (labels().has_value() && has_image_prefix(record.payload)) {
+      record.id = parse_image_record(record.payload).id;
+    }
+    record.key = keys_.at(entry.offset, record.id.value_or(*number));
+    return record;
   }
 
   uint64_t bytes_read() const override {
@@ -181,11 +193,12 @@ class RecordIoSalvage final : public Salvage {
 
   // Asked for from front to back.
   std::optional<uint64_t> number_of(const RecordEntry& entry) {
-    if (!own_) return std::nullopt;
     const Sidecar& all = *own_->sidecar;
     while (number_ < all.records() && all.record(number_).offset < entry.offset) ++number_;
-    const bool known = number_ < all.records() && all.record(number_).offset == entry.offset;
-    return known ? std::optional(number_) : std::nullopt;
+    if (number_ == all.records()) return std::nullopt;
+    const RecordEntry known = all.record(number_);
+    const bool is_it = known.offset == entry.offset && known.length == entry.length;
+    return is_it ? std::optional(number_) : std::nullopt;
   }
 
   std::shared_ptr<const Source> source_;
@@ -203,8 +216,10 @@ class RecordIoSalvage final : public Salvage {
 
 class FfrecordSalvage final : public Salvage {
  public:
-  FfrecordSalvage(const std::string& uri, const RecoverOptions& options, const TellLoss& tell)
-      : source_(file_system_for(uri).open(uri)),
+  FfrecordSalvage(const std::string& uri, const RecordFormat& to, const RecoverOptions& options,
+                  const TellLoss& tell)
+      : to_(to),
+        source_(file_system_for(uri).open(uri)),
         tell_(tell),
         table_(ffrecord::RecordTable::read_of_cut_file(*source_, options.warn)),
         reader_(*source_, kRecoveryBlockBytes) {
@@ -235,26 +250,19 @@ class FfrecordSalvage final : public Salvage {
     return own_ ? own_->sidecar->labels() : tally_.labels();
   }
 
-  std::optional<Salvaged> next() override {
+  std::optional<StreamedRecord> next() override {
     const uint64_t i = next_++;
-    if (table_.length(i) > recordio::kMaxPayloadBytes) {
-      throw UnsupportedError(
-          "the record is too long to be copied",
-          {.path = source_->uri(),
-           .record = i,
-           .expected = fmt::format("at most {} bytes", recordio::kMaxPayloadBytes),
-           .found = fmt::to_string(table_.length(i)),
-           .remedy = "Copy it with fuelrail.ffrecord.FileReader and FileWriter"});
-    }
-    Salvaged record{.payload = reader_.at(table_.offset(i), table_.length(i)), .number = i};
+    check_length(i);
+    StreamedRecord record{.payload = reader_.at(table_.offset(i), table_.length(i))};
     record.crc = crc32(record.payload);
-    if (own_ && own_->sidecar->has_keys()) record.key = own_->sidecar->key(i);
     if (record.crc != table_.crc(i)) {
       tell_({table_.offset(i), table_.length(i), i, kWrongChecksum});
       return std::nullopt;
     }
-    record.is_image = is_image(record.payload);
-    tally_.add(record.is_image ? record.payload : Bytes());
+    if (is_image(record.payload)) record.id = parse_image_record(record.payload).id;
+    tally_.add(record.id ? record.payload : Bytes());
+    const bool has_key = own_ && own_->sidecar->has_keys();
+    record.key = has_key ? own_->sidecar->key(i) : record.id.value_or(i);
     return record;
   }
 
@@ -264,6 +272,15 @@ class FfrecordSalvage final : public Salvage {
   uint64_t bytes_in_all() const override { return source_->size_bytes(); }
 
  private:
+  void check_length(uint64_t i) const {
+    try {
+      check_payload_bytes(table_.length(i), to_);
+    } catch (Error& error) {
+      error.add({.path = source_->uri(), .record = i});
+      throw;
+    }
+  }
+
   // As FfrecordContainer has it.
   bool is_image(Bytes payload) const {
     if (!has_image_prefix(payload)) return false;
@@ -271,6 +288,7 @@ class FfrecordSalvage final : public Salvage {
     return announced_format(parse_image_record(payload).image).has_value();
   }
 
+  const RecordFormat& to_;
   std::shared_ptr<const Source> source_;
   const TellLoss& tell_;
   ffrecord::RecordTable table_;
@@ -292,42 +310,11 @@ void check_recovered_names(const std::string& source, const std::string& output)
       {.path = output, .remedy = "Give the output another name: the source stays as it is"});
 }
 
-class Recoverer {
- public:
-  Recoverer(Salvage& from, Part& to) : from_(from), to_(to) {}
-
-  void copy_next() {
-    const std::optional<Salvaged> record = from_.next();
-    if (!record) return;
-    // What the output's records say themselves, and what they are called.
-    const uint64_t own_key =
-        record->is_image ? parse_image_record(record->payload).id : to_.records();
-    const uint64_t other_key = record->is_image ? own_key : record->number.value_or(own_key);
-    const uint64_t key = record->key.value_or(other_key);
-    to_.append(record->payload, record->crc, key);
-    if (to_.has_index()) return;
-    keys_differ_ = keys_differ_ || key != own_key;
-    keys_.push_back(key);
-  }
-
-  // In the order in which packing tells the sidecar.
-  void finish(const std::string& source) {
-    if (to_.records() == 0) {
-      throw CorruptError("no record of the file can be read, so nothing is written",
-                         {.path = source, .remedy = "Restore the file, or pack it anew"});
-    }
-    SidecarWriter& sidecar = to_.sidecar();
-    if (const auto labels = from_.labels()) sidecar.set_labels(*labels);
-    if (from_.own() != nullptr) sidecar.keep_sections_of(*from_.own(), kKeysSection);
-    if (keys_differ_) sidecar.set_keys(keys_);
-  }
-
- private:
-  Salvage& from_;
-  Part& to_;
-  std::vector<uint64_t> keys_;  // where the output has no index
-  bool keys_differ_ = false;
-};
+// In the order in which packing tells the sidecar.
+void tell_sidecar(const Salvage& from, SidecarWriter& to) {
+  if (const auto labels = from.labels()) to.set_labels(*labels);
+  if (from.own() != nullptr) to.keep_sections_of(*from.own(), kKeysSection);
+}
 
 }  // namespace
 
@@ -351,17 +338,22 @@ Recovery recover(const std::string& source, const std::string& output,
   if (record_format_of(source).extension == ".rec") {
     from = std::make_unique<RecordIoSalvage>(source, options, tell, scanned);
   } else {
-    from = std::make_unique<FfrecordSalvage>(source, options, tell);
+    from = std::make_unique<FfrecordSalvage>(source, record_format_of(output), options, tell);
   }
   if (!progress) progress.emplace(options.progress, from->bytes_in_all());
   Part part(output, from->size(), options.overwrite);
-  Recoverer recoverer(*from, part);
   for (uint64_t i = 0; i < from->size(); ++i) {
-    recoverer.copy_next();
+    if (const auto record = from->next()) {
+      part.append(record->payload, record->crc, *record->key, record->id);
+    }
     progress->advance(from->bytes_read(), part.bytes());
     progress->report_when_due();
   }
-  recoverer.finish(source);
+  if (part.records() == 0) {
+    throw CorruptError("no record of the file can be read, so nothing is written",
+                       {.path = source, .remedy = "Restore the file, or pack it anew"});
+  }
+  tell_sidecar(*from, part.sidecar());
   progress->advance(from->bytes_in_all(), part.bytes());
   progress->report();
   part.finish();

@@ -48,12 +48,13 @@ struct Recovery {
 //
 // Class names, and what else of the source's sidecar cannot be rebuilt, are kept, where the sidecar
 // belongs to the source (sidecar_store.h). So are the keys: of the source's index or sidecar; a
-// record that neither has gets its image's id or its number in the source, where that is known,
-// else its number in the output. An index that is damaged, or has keys that are no whole numbers,
-// is not kept: a warning.
+// record that neither has gets its image's id, else its number in the source, or, without a
+// sidecar, in the output. Where another record has that key by an index that was cut, it gets one
+// above all keys of the index. An index that is damaged, or has keys that are no whole numbers, is
+// not kept: a warning.
 //
 // The output gets its name as a packed file does (part.h). Memory: the longest record, and 52 bytes
-// a record.
+// a record; with an index that was cut 48 more.
 //
 // Errors: InvalidArgumentError for names that are none of a record file, and for an output that is
 // the source; those of opening the source; CorruptError where no record can be read, and for a

@@ -13,6 +13,7 @@
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_writer.h"
+#include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/packer_rig.h"
 #include "fuelrail/testing/refusal.h"
 
@@ -211,6 +212,44 @@ TEST_F(RecoverOpaque, numbers_of_records_without_keys_stay_those_of_the_source) 
   write_file(out("x.rec"), contents);
   EXPECT_EQ(recover(out("x.rec"), out("good.rec")).lost_records, 1u);
   EXPECT_EQ(file_contents(out("good.idx")), "0\t0\n2\t5008\n");
+}
+
+TEST_F(RecoverOpaque, a_key_that_is_made_up_is_no_other_records_key) {
+  const auto sink = file_system_for(out()).create(out("x.rec"));
+  recordio::RecordWriter writer(*sink);
+  for (const char letter : {'a', 'b', 'c', 'd'}) writer.append(as_bytes(std::string(8, letter)));
+  sink->commit();
+  write_file(out("x.idx"), "3\t0\n1\t16\n");  // cut at a line's end
+  EXPECT_EQ(recover(out("x.rec"), out("good.rec")).file.records, 4u);
+  EXPECT_EQ(file_contents(out("good.idx")), "3\t0\n1\t16\n2\t32\n4\t48\n");
+}
+
+TEST_F(RecoverOpaque, what_the_sidecar_does_not_know_is_no_record) {
+  const auto sink = file_system_for(out()).create(out("x.rec"));
+  recordio::RecordWriter writer(*sink);
+  const std::string magic("\x0a\x23\xd7\xce", 4);
+  for (const std::string& payload :
+       {std::string("aaaa"), "bbbb" + magic + "bbbb" + magic + "bbbb", std::string("cccc")}) {
+    writer.append(as_bytes(payload));
+  }
+  sink->commit();
+  open_container(out("x.rec"));  // makes a sidecar without checksums
+  std::string contents = file_contents(out("x.rec"));
+  contents[12 + 12 + 7] = 0;  // the middle part of the second record becomes a record
+  write_file(out("x.rec"), contents);
+  const Recovery recovery = recover(out("x.rec"), out("good.rec"));
+  EXPECT_EQ(recovery.lost_records, 1u);
+  EXPECT_EQ(file_contents(out("good.idx")), "0\t0\n2\t12\n");
+}
+
+TEST_F(RecoverOpaque, a_record_too_long_for_the_output_is_refused_before_it_is_read) {
+  write_file(out("x.ffr"), ffrecord::file_of(1, {0}, {24}, ""));
+  std::filesystem::resize_file(out("x.ffr"), 24 + (uint64_t{1} << 40));
+  for (const auto& [output, most] : {std::pair("good.rec", "536870911"), {"y.ffr", "2147483648"}}) {
+    EXPECT_THAT(
+        testing::refusal_of<UnsupportedError>([&] { recover(out("x.ffr"), out(output)); }),
+        HasSubstr(std::string(" too long for the output: expected at most ") + most + " bytes"));
+  }
 }
 
 }  // namespace
