@@ -110,13 +110,23 @@ void read_records(const FfrecordContainer& container) {
                           [&](uint64_t i) { return read_record(container, i); });
 }
 
+bool has_damaged_record(const Source& file, const RecordTable& table) {
+  std::vector<std::byte> bytes;
+  for (uint64_t i = 0; i < table.size(); ++i) {
+    bytes.resize(table.length(i));
+    file.read(table.offset(i), bytes);
+    if (crc32(bytes) != table.crc(i)) return true;
+  }
+  return false;
+}
+
 // `index`: never overwrites what is not this file's; keeps what cannot be rebuilt, and refuses
 // where that is damaged.
 void check_indexing(const Source& file, const RecordTable& table, const Sidecar* own) {
   const std::vector<std::byte> before = contents(sidecar_uri(kFile));
   const bool built = succeeds([&] { build_sidecar(kFile); });
   const bool whole = own != nullptr && succeeds([&] { own->verify(); });
-  require(built || !whole, "a whole sidecar of this file is replaced");
+  require(built || !whole || has_damaged_record(file, table), "a whole sidecar of this undamaged file is replaced");
   require(own != nullptr || !built, "a sidecar that is set aside is not replaced");
   if (!built) {
     require(contents(sidecar_uri(kFile)) == before, "nothing is written in a refused one's place");
