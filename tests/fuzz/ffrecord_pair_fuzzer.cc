@@ -126,7 +126,8 @@ void check_indexing(const Source& file, const RecordTable& table, const Sidecar*
   const std::vector<std::byte> before = contents(sidecar_uri(kFile));
   const bool built = succeeds([&] { build_sidecar(kFile); });
   const bool whole = own != nullptr && succeeds([&] { own->verify(); });
-  require(built || !whole || has_damaged_record(file, table), "a whole sidecar of this undamaged file is replaced");
+  require(built || !whole || has_damaged_record(file, table),
+          "a whole sidecar of this undamaged file is replaced");
   require(own != nullptr || !built, "a sidecar that is set aside is not replaced");
   if (!built) {
     require(contents(sidecar_uri(kFile)) == before, "nothing is written in a refused one's place");

@@ -44,8 +44,8 @@ MOST_BYTES = {
     "split_uri": 256,
 }
 # Executions of `--repeat`: some seconds for each target. Those named open files or start threads.
-REPEATED = 30_000
-REPEATED_OF = {"ffrecord": 10_000, "ffrecord_pair": 10_000, "recordio_pair": 10_000, "split": 2_000}
+REPEATED = 10_000
+REPEATED_OF = {"ffrecord": 4_000, "ffrecord_pair": 4_000, "recordio_pair": 4_000, "split": 1_000}
 KEPT_BYTES = 48 << 10
 KEPT_FILES = 64
 
