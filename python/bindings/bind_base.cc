@@ -125,6 +125,8 @@ std::vector<std::string> fs_names(const nb::list& texts) {
 void bind_base(nb::module_& module) {
   module.def("suggest", &suggest, nb::arg("given"), nb::arg("known"),
              "The nearest of the known names, as a sentence.");
+  module.def("process_ends", &process_ends,
+             "From now on, what storage holds up is waited for once, and not for each loader.");
   module.def("default_threads", &default_threads, "Threads that a loader starts by default.");
 }
 

@@ -21,6 +21,11 @@ def compose_error(failure: str, path: str | None, record: int | None, offset: in
 def suggest(given: str, known: Sequence[str]) -> str:
     """The nearest of the known names, as a sentence."""
 
+def process_ends() -> None:
+    """
+    From now on, what storage holds up is waited for once, and not for each loader.
+    """
+
 def default_threads() -> int:
     """Threads that a loader starts by default."""
 

@@ -9,6 +9,8 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fuelrail import _core
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -46,16 +48,17 @@ _exits_in: int | None = None  # the thread that ends the interpreter, once it do
 
 
 def close_at_exit(thing: T, close: Callable[[T], None]) -> None:
-    """Calls `close(thing)` when the interpreter exits, if it still lives."""
-    end_thread_at_exit()
+    """Calls `close(thing)` when the interpreter exits, if `thing` still lives."""
     _open[thing] = close
+    end_thread_at_exit()  # after that: the exit closes `thing`, or this thread ends
 
 
 def end_thread_at_exit() -> None:
-    """Ends this thread, without a word, where the interpreter's exit has closed what it uses: but
-    for the thread that exits, only daemon threads run by then.
+    """Raises SystemExit, of which Python says nothing, in a daemon thread once the interpreter
+    exits: what the thread uses has been closed. Does nothing in other threads.
     """
-    if _exits_in not in (None, threading.get_ident()):
+    exits = _exits_in not in (None, threading.get_ident())
+    if exits and threading.current_thread().daemon:
         raise SystemExit
 
 
@@ -64,6 +67,10 @@ def _close_all() -> None:
     """Closes what is still open at exit, also what a reference keeps alive until then."""
     global _exits_in
     _exits_in = threading.get_ident()
-    with contextlib.ExitStack() as all_of_them:  # also those after one that fails
-        for thing, close in list(_open.items()):
+    _core.process_ends()
+    # All are closed, also after one that fails. Other threads may still add to `_open`, which ends a
+    # loop over it.
+    with contextlib.ExitStack() as all_of_them, contextlib.suppress(KeyError):
+        while True:
+            thing, close = _open.popitem()
             all_of_them.callback(close, thing)

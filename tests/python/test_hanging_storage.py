@@ -16,9 +16,9 @@ import fuelrail as fr
 HERE = pathlib.Path(__file__).parent
 
 PRELUDE = """
-import contextlib, os, pathlib, signal, sys, threading, time
+import atexit, contextlib, os, pathlib, signal, sys, threading, time
 import fuelrail as fr
-from fuelrail import ffrecord
+from fuelrail import closing, ffrecord
 from fuelrail.mxnet.io import ImageRecordIter, InputSplit
 root = pathlib.Path(sys.argv[1])
 def hang():
@@ -151,16 +151,20 @@ def test_close_and_the_exit_end_beside_storage_that_hangs(
 def use(each):
     with contextlib.suppress(fr.StateError):
         next(iter(each))
-loader, left_open = make(), make()
+atexit.unregister(closing._close_all)
+atexit.register(lambda: print("in time" if time.monotonic() - begun < 4 * 0.7 else "one by one"))
+atexit.register(closing._close_all)
+loader, *left_open = (make(threads=1, read_threads=1) for _ in range(5))
 hang()
-for each in loader, left_open:
+for each in loader, *left_open:
     threading.Thread(target=use, args=[each], daemon=True).start()
     while each.stats().seconds < 0.05: pass
 loader.close()
-print("closed", flush=True)
+print("closed")
+begun = time.monotonic()
 """
     done = hanging(script)
-    assert (done.stdout, done.returncode, done.stderr) == ("closed\n", 0, "")
+    assert (done.stdout, done.returncode, done.stderr) == ("closed\nin time\n", 0, "")
 
 
 def test_what_was_left_behind_ends_when_storage_goes_on(

@@ -18,6 +18,8 @@ constexpr std::chrono::milliseconds kAskEvery(50);
 
 using Clock = std::chrono::steady_clock;
 
+std::atomic<Clock::time_point> all_left_at = Clock::time_point::max();
+
 }  // namespace
 
 struct Errand::State {
@@ -111,7 +113,7 @@ bool Errand::State::serve(const std::function<bool()>& wait_on) {
     hold.unlock();
     if (wanted.load() && !wait_on()) {
       wanted.store(false);
-      leave_at = Clock::now() + kPatience;
+      leave_at = std::min(Clock::now() + kPatience, all_left_at.load());
     }
     hold.lock();
     if (!ended && Clock::now() >= leave_at) {
@@ -134,6 +136,8 @@ void Errand::State::answer(std::unique_lock<std::mutex>& hold) {
   answered = true;
   for_work.notify_all();
 }
+
+void process_ends() { all_left_at.store(Clock::now() + Errand::kPatience); }
 
 void end_in_time(std::function<void()> work) {
   bool begun = false;

@@ -44,4 +44,8 @@ class Errand {
 // kPatience. Requires: as Errand::run. What it throws is dropped.
 void end_in_time(std::function<void()> work);
 
+// The process ends: what callers want to leave from now on has kPatience together, not each. (It is
+// asked for 50 ms in any case.) Threads: any.
+void process_ends();
+
 }  // namespace fuelrail
