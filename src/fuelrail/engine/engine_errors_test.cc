@@ -222,27 +222,6 @@ TEST(Engine, exception_that_is_no_error_becomes_one_with_text_and_place) {
 
 // --- errors of no row ---------------------------------------------------------------------------
 
-// A sampler whose `next` throws when it is asked for the time-th time, from 0.
-class ThrowingSampler final : public Sampler {
- public:
-  ThrowingSampler(std::unique_ptr<Sampler> inner, std::set<int> times)
-      : inner_(std::move(inner)), times_(std::move(times)) {}
-  std::optional<BatchPlan> next() override {
-    if (times_.contains(asked_++)) throw std::runtime_error("the sampler is lost");
-    return inner_->next();
-  }
-  Progress progress() const override { return inner_->progress(); }
-  std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
-                                     uint32_t attempt) const override {
-    return inner_->substitute(plan, row, attempt);
-  }
-
- private:
-  std::unique_ptr<Sampler> inner_;
-  std::set<int> times_;
-  int asked_ = 0;
-};
-
 TEST(Engine, sampler_that_throws_is_reported_in_the_place_of_its_batch) {
   for (const std::set<int>& times : {std::set{0}, {3}, {6}, {7}, {0, 1, 2}, {4, 6}}) {
     Rig rig;
@@ -252,8 +231,11 @@ TEST(Engine, sampler_that_throws_is_reported_in_the_place_of_its_batch) {
       if (at->end) continue;
       if (times.contains(asked++)) at = want.insert(at, Said{.error = "the sampler is lost"});
     }
-    Engine engine(rig.container, std::make_unique<ThrowingSampler>(rig.sampler(), times),
-                  rig.layout(), record_worker_factory(rig.container), rig.engine);
+    auto sampler = std::make_unique<HookedSampler>(rig.sampler(), [&times, calls = 0]() mutable {
+      if (times.contains(calls++)) throw std::runtime_error("the sampler is lost");
+    });
+    Engine engine(rig.container, std::move(sampler), rig.layout(),
+                  record_worker_factory(rig.container), rig.engine);
     EXPECT_EQ(all_said(engine, want.size()), want);
   }
 }

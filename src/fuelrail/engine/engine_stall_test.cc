@@ -67,27 +67,10 @@ TEST(EngineStall, a_sample_whose_decoding_hangs_is_named) {
 }
 
 TEST(EngineStall, a_sampler_that_hangs_is_named) {
-  class Hanging final : public Sampler {
-   public:
-    Hanging(std::unique_ptr<Sampler> inner, Gate& gate) : inner_(std::move(inner)), gate_(gate) {}
-    std::optional<BatchPlan> next() override {
-      gate_.pass();
-      return inner_->next();
-    }
-    Progress progress() const override { return inner_->progress(); }
-    std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
-                                       uint32_t attempt) const override {
-      return inner_->substitute(plan, row, attempt);
-    }
-
-   private:
-    std::unique_ptr<Sampler> inner_;
-    Gate& gate_;
-  };
   Rig rig;
   Gate gate;
-  Engine engine(rig.container, std::make_unique<Hanging>(rig.sampler(), gate), rig.layout(),
-                record_worker_factory(rig.container), rig.engine);
+  Engine engine(rig.container, std::make_unique<HookedSampler>(rig.sampler(), [&] { gate.pass(); }),
+                rig.layout(), record_worker_factory(rig.container), rig.engine);
   EXPECT_EQ(engine.next(std::chrono::milliseconds(1)).status, Engine::Status::kTimeout);
   EXPECT_THAT(stall_of(engine), HasSubstr("the sampler has given no batch"));
   gate.open();

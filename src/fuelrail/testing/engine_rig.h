@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -98,6 +99,26 @@ inline std::vector<Said> expected(const Rig& rig, size_t count, Progress start =
   }
   return said;
 }
+
+// A sampler that calls `before_next` first: a hook that waits, or throws.
+class HookedSampler final : public Sampler {
+ public:
+  HookedSampler(std::unique_ptr<Sampler> inner, std::function<void()> before_next)
+      : inner_(std::move(inner)), before_next_(std::move(before_next)) {}
+  std::optional<BatchPlan> next() override {
+    before_next_();
+    return inner_->next();
+  }
+  Progress progress() const override { return inner_->progress(); }
+  std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
+                                     uint32_t attempt) const override {
+    return inner_->substitute(plan, row, attempt);
+  }
+
+ private:
+  std::unique_ptr<Sampler> inner_;
+  std::function<void()> before_next_;
+};
 
 // Stops threads until it is opened, once and for all.
 class Gate {
