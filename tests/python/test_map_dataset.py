@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import fuelrail as fr
 from conftest import TINY_COUNT, encoded, photograph
@@ -161,6 +162,15 @@ def test_a_record_that_cannot_be_read_is_an_error_and_no_more(make_file: Any) ->
     with pytest.raises(fr.Error, match="record 1"):
         data.__getitems__([0, 1, 2])
     assert [sample[2].item() for sample in data.__getitems__([0, 2])] == [0, 2]
+
+
+def test_bits_that_are_cut_are_said_once(make_file: Any) -> None:
+    deep = encoded(Image.fromarray(np.full((32, 32), 300, np.uint16)), "PNG")
+    data = dataset(make_file([deep, deep]))
+    with pytest.warns(fr.FuelrailWarning, match="of which the upper 8 are kept") as said:
+        for _ in range(2):
+            data.__getitems__([0, 1])
+    assert [warning.filename for warning in said] == [__file__]
 
 
 def test_a_record_that_a_worker_cannot_read_is_an_error_with_its_traceback(make_file: Any) -> None:

@@ -14,7 +14,7 @@ from fuelrail import _core
 from fuelrail.dataset import Dataset, Openable
 from fuelrail.dataset import open as open_dataset
 from fuelrail.delivery import NativeColumn, check_images, columns_of
-from fuelrail.errors import ArgumentTypeError
+from fuelrail.errors import ArgumentTypeError, warn_user
 from fuelrail.loader import native_layout
 from fuelrail.options import choice, suggests_options, truth, typed, whole
 from fuelrail.torch.tensors import TensorFramework
@@ -136,7 +136,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     def __getitems__(self, indices: Sequence[int]) -> SampleBatch:
         """The samples of these indices, decoded together. This is what torch's DataLoader calls.
 
-        Errors: OutOfRangeError, ArgumentTypeError; those of the first record that cannot be read.
+        FuelrailWarning once of 16-bit images, of which 8 bits are kept, and once of alpha, which
+        is dropped (of worker processes, in the first). Errors: OutOfRangeError, ArgumentTypeError;
+        those of the first record that cannot be read.
         """
         if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
             raise ArgumentTypeError("this is not a list of indices", found=typed(indices))
@@ -155,6 +157,10 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             except BaseException:
                 self._native = None  # it may have been left half way
                 raise
+        worker = get_worker_info()
+        if worker is None or worker.id == 0:  # one speaks for all of them
+            for text in core.warnings():
+                warn_user(text)
         return SampleBatch(self._tensors.columns(taken[0], self._is_image))
 
     def set_epoch(self, epoch: int) -> None:

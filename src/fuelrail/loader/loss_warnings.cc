@@ -7,7 +7,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr const char* kOnce = "The loader says this once, of the first such image";
+constexpr const char* kOnce = "This is said once, of one such image";
 
 std::string text_of(const Place& place, std::string_view loss, std::string_view remedy) {
   return fmt::format("{}: record {}, offset {}: {}. {}. {}.", place.path, place.record,
@@ -26,7 +26,8 @@ void LossWarnings::tell_of_bits(int bits, const Place& place) const {
 
 void LossWarnings::tell_of_alpha(const Place& place) const {
   if (!warn_) return;
-  warn_(text_of(place, "the image has alpha, which is dropped: its colours stay as they are stored",
+  warn_(text_of(place,
+                "the image may have alpha, which is dropped: its colours stay as they are stored",
                 "To see it on a background, blend the two before it is packed; to keep the alpha, "
                 "take the field 'encoded' and decode it yourself"));
 }

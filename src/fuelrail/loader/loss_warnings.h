@@ -18,7 +18,7 @@ class LossWarnings {
   // `warn` may be empty: nobody is told then.
   explicit LossWarnings(std::function<void(const std::string&)> warn) : warn_(std::move(warn)) {}
 
-  // Tells of the first image with more than 8 bits a channel, and of the first with alpha.
+  // Tells of one image with more than 8 bits a channel, and of one that may have alpha.
   void look_at(const ImageInfo& info, const Container& container, uint64_t record) {
     if (info.bits > 8 && !told_of_bits_.exchange(true, std::memory_order_relaxed)) {
       tell_of_bits(info.bits, container.place(record));
