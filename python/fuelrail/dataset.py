@@ -335,11 +335,11 @@ def open(
 
     source: a RecordIO file (`.rec`) or an FFRecord file (`.ffr`); a folder with `.ffr` files in it,
     which are put one after another by name; a folder with one sub-folder for each class (the label
-    is the sub-folder's rank in code-point order); a list of images as text (`.lst`: id TAB label TAB
-    path; `.csv` or `.tsv`: a first row that names the columns `path` and `label`; a label is a
-    number, or, if all are, the name of a class); a Dataset; or a Python list of any of these, which are
-    put one after another. In a folder, names that begin with a dot are passed over. What can go on but
-    should be known is a FuelrailWarning.
+    is the sub-folder's rank in code-point order); a list of images as text (`.lst`: id TAB label
+    TAB path; `.csv` or `.tsv`: a first row that names the columns `path` and `label`; a label is a
+    number, or, if all are, the name of a class); a Dataset; or a Python list of any of these, which
+    are put one after another. In a folder, names that begin with a dot are passed over. What can go
+    on but should be known is a FuelrailWarning.
     schema: what the records are, where a file can be read in more than one way. "class_folders": a
     `.ffr` is a packed folder (`pack_folder`) of such class folders, and its samples are images and
     labels, as those of the folder itself. None: what the file says.
