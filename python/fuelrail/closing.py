@@ -68,8 +68,8 @@ def _close_all() -> None:
     global _exits_in
     _exits_in = threading.get_ident()
     _core.process_ends()
-    # All are closed, also after one that fails. Other threads may still add to `_open`, which ends a
-    # loop over it.
+    # All are closed, also after one that fails. Other threads may still add to `_open`, and a loop
+    # over it would fail then.
     with contextlib.ExitStack() as all_of_them, contextlib.suppress(KeyError):
         while True:
             thing, close = _open.popitem()

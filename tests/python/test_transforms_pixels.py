@@ -65,7 +65,9 @@ COLORS = [
 ]
 
 
-@pytest.mark.parametrize(("jitter", "formula", "draw", "limits"), COLORS, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(
+    ("jitter", "formula", "draw", "limits"), COLORS, ids=lambda x: getattr(x, "__name__", "")
+)
 def test_one_change_of_colours_is_torchvisions_bit_for_bit(
     jitter: T.ColorJitter,
     formula: Callable[[torch.Tensor, float], torch.Tensor],
