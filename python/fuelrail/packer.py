@@ -86,7 +86,8 @@ def pack(
     source: a folder with one sub-folder for each class, in which names that begin with a dot are
         passed over; or a list: `.lst` (id, labels and path, separated by tabs), or `.csv` or
         `.tsv` with a first row that names the columns `path` and `label`, whose rows' numbers
-        are the ids. A label of a list is a number, or, if all are, the name of a class.
+        are the ids. The labels of a list are numbers, or names of classes as soon as one of them
+        is not a number or is one of `classes`.
     output: the file. `X.rec` is a RecordIO file, beside which come its index `X.idx` and its
         sidecar `X.rec.frx`; `X.ffr` is an FFRecord file of the same records, beside which comes
         `X.ffr.frx`. With `split` it becomes one file a part, X_<name>.rec or X_<name>.ffr.
@@ -108,7 +109,8 @@ def pack(
     classes: the class names, by label, so that every file gets the same numbers: a list of them
         (`fuelrail.open("train.rec").classes`), or the path of a file that has them (a packed file,
         or a text with a name on each line). A folder or a list need not have all of these classes,
-        and may have no other; labels that are numbers must be numbers of these. Default: the names
+        and may have no other, whatever `max_errors` is; labels that are numbers must be
+        numbers of these. Default: the names
         of the folders, or of the list, in the order of their code points.
     max_errors: images that may be left out: a count, or, as a float below 1, a fraction. Where more
         cannot be read, the packing fails at its end, and `<output>.errors.jsonl` lists all of them

@@ -114,12 +114,12 @@ TEST_F(CommandTest, a_giant_file_is_one_image_left_out) {
   EXPECT_THAT(verified.out, StartsWith(photos() + "/ant/000.jpg: "));
 }
 
-TEST_F(CommandTest, a_word_among_numbers_is_a_data_problem_with_its_line) {
-  write_file(directory_ / "x.lst", "0\t1\tphotos/ant/0.jpg\n1\tbee\tphotos/bee/4.jpg\n");
+TEST_F(CommandTest, a_bad_line_of_a_list_is_a_data_problem_with_its_line) {
+  write_file(directory_ / "x.lst", "0\t1\tphotos/ant/0.jpg\nx\t1\tphotos/bee/4.jpg\n");
   const CommandResult result = run_command({"pack", directory_ / "x.lst", rec()});
   EXPECT_EQ(result.code, 1);
   expect_one_line(result.err);
-  EXPECT_THAT(result.err, HasSubstr("x.lst: line 2: labels are words in one line"));
+  EXPECT_THAT(result.err, HasSubstr("x.lst: line 2: the id is not a number"));
 }
 
 TEST_F(CommandTest, a_full_disk_is_an_input_output_error_and_leaves_nothing) {

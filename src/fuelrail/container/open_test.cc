@@ -134,11 +134,15 @@ TEST(OpenContainer, a_class_folder_that_is_not_among_the_given_names_is_refused)
   const TemporaryDirectory directory;
   write_file(directory / "ant/0.jpg", "x");
   write_file(directory / "beee/0.jpg", "x");
-  EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] {
-                open_container(directory.path(), {.classes = {"ant", "bee"}});
-              }),
-              HasSubstr("the folder 'beee' is not one of the classes: expected one of 2 names. Did "
-                        "you mean 'bee'?"));
+  const auto complaint = [&] {
+    return testing::refusal_of<InvalidArgumentError>([&] {
+      open_container(directory.path(), {.classes = {"ant", "bee"}});
+    });
+  };
+  EXPECT_THAT(complaint(), HasSubstr("the folder 'beee' is not one of the classes: expected one of "
+                                     "2 names. Did you mean 'bee'?"));
+  write_file(directory / "cat/0.jpg", "x");
+  EXPECT_THAT(complaint(), HasSubstr("expected one of 2 names, found also 'cat'. "));
 }
 
 TEST(OpenContainer, a_file_of_other_class_names_than_those_given_is_refused_with_the_first) {

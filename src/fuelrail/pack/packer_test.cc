@@ -126,13 +126,6 @@ TEST_F(Packer, a_lists_root_may_be_elsewhere) {
   EXPECT_EQ(records_of(out("x.rec")).at(0).image, file_contents(photo("bee/0.jpg")));
 }
 
-TEST_F(Packer, a_list_of_words_and_numbers_is_refused_with_its_line) {
-  write_file(directory_ / "x.lst", "0\t1\tphotos/ant/0.jpg\n1\tbee\tphotos/bee/0.jpg\n");
-  EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
-              HasSubstr("x.lst: line 2: labels are words in one line and numbers in another"));
-  EXPECT_THAT(names_in(out()), IsEmpty());
-}
-
 TEST_F(Packer, ids_that_a_list_has_more_than_once_are_warned_of_once) {
   write_file(directory_ / "x.lst",
              "7\t1\tphotos/ant/0.jpg\n\n8\t1\tphotos/ant/1.jpg\n8\t1\tphotos/ant/2.jpg\n"

@@ -245,18 +245,30 @@ class Scan {
     }
     listing_.classes = options_.classes;
     const ClassLabels table(listing_.classes);
+    std::vector<std::string> unknown;
     for (ClassFolder& folder : folders_) {
       const std::optional<size_t> label = table.find(folder.name);
-      if (!label) {
-        throw InvalidArgumentError(
-            fmt::format("the folder '{}' is not one of the classes", folder.name),
-            {.path = root_,
-             .expected = fmt::format("one of {} names", listing_.classes.size()),
-             .remedy = table.remedy_for(folder.name)});
-      }
-      folder.label = *label;
+      if (!label) unknown.push_back(folder.name);
+      folder.label = label.value_or(0);
     }
+    if (!unknown.empty()) refuse_folders(unknown, table);
     std::ranges::sort(folders_, {}, &ClassFolder::label);
+  }
+
+  [[noreturn]] void refuse_folders(const std::vector<std::string>& unknown,
+                                   const ClassLabels& table) const {
+    constexpr size_t kMostListed = 10;
+    std::string found;
+    for (size_t i = 1; i < std::min(unknown.size(), kMostListed); ++i) {
+      found += fmt::format("{} '{}'", i == 1 ? "also" : ",", unknown[i]);
+    }
+    if (unknown.size() > kMostListed)
+      found += fmt::format(" and {} more", unknown.size() - kMostListed);
+    throw InvalidArgumentError(fmt::format("the folder '{}' is not one of the classes", unknown[0]),
+                               {.path = root_,
+                                .expected = fmt::format("one of {} names", listing_.classes.size()),
+                                .found = std::move(found),
+                                .remedy = table.remedy_for(unknown[0])});
   }
 
   // What a folder without class folders holds.

@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -22,46 +25,114 @@ bool is_absolute(std::string_view path) {
   return path.starts_with('/') || path.find("://") != std::string_view::npos;
 }
 
-void check_rules(const ListedLine& line, const std::string& uri, const ListRules& rules) {
-  if (rules.of_mxnet && !line.word.empty()) {
+constexpr size_t kMostListed = 10;  // in an error or a warning
+
+// Of a decimal number, to its end. Returns: none for a word; of a number too large, not a finite
+// one.
+std::optional<double> number_of(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::invalid_argument || end != text.data() + text.size()) return std::nullopt;
+  return error == std::errc{} ? number : std::numeric_limits<double>::infinity();
+}
+
+float label_of(std::string_view text, const ListedLine& line, const std::string& uri) {
+  const std::optional<double> label = number_of(text);
+  if (!label || !std::isfinite(*label)) {
     refuse_line(uri, line.line, "the label is not a number",
-                {.expected = "a finite number", .found = fmt::format("'{}'", line.word)});
+                {.expected = "a finite number", .found = fmt::format("'{}'", text)});
   }
+  const auto stored = static_cast<float>(*label);
+  if (!std::isfinite(stored) || (*label == std::trunc(*label) && double{stored} != *label)) {
+    refuse_line(uri, line.line, "float32, which RecordIO stores, cannot hold the label",
+                {.found = std::string(text), .remedy = "Number the classes from 0"});
+  }
+  return stored;
+}
+
+void check_width(const ListedLine& line, const std::string& uri, const ListRules& rules) {
   if (!rules.label_width || line.labels.size() == *rules.label_width) return;
   refuse_line(uri, line.line, "another number of labels",
               {.expected = fmt::to_string(*rules.label_width),
                .found = fmt::to_string(line.labels.size())});
 }
 
-// Words in the order of their numbers.
-std::vector<std::string_view> by_number(const auto& words) {
-  std::vector<std::string_view> names(words.size());
-  for (const auto& [name, word] : words) names[word.number] = name;
-  return names;
+// Hands each line to `take` until that returns false, and what is wrong with one to `wrong`.
+void read_lines(ListReader& reader, const std::string& uri, const std::function<bool()>& keep_going,
+                const std::function<bool(const ListedLine&)>& take,
+                const std::function<void(const CorruptError&)>& wrong) {
+  constexpr uint64_t kAskEveryLines = 1024;
+  ListedLine line;
+  for (uint64_t lines = 0;; ++lines) {
+    if (lines % kAskEveryLines == 0 && keep_going && !keep_going()) {
+      throw StateError("interrupted", {.path = uri});
+    }
+    try {
+      if (!reader.next(line) || !take(line)) return;
+    } catch (const CorruptError& error) {
+      wrong(error);
+    }
+  }
+}
+
+// The first line whose one label is a word, or one of the given classes.
+std::optional<uint64_t> first_named_line(std::string_view text, const std::string& uri,
+                                         const ListRules& rules) {
+  const ClassLabels table(rules.classes);
+  std::optional<uint64_t> found;
+  const auto look = [&](const ListedLine& line) {
+    const std::string_view label = line.labels[0];
+    if (line.labels.size() == 1 && (!number_of(label) || table.find(label))) found = line.line;
+    return !found;
+  };
+  read_lines(*make_list_reader(text, uri), uri, rules.keep_going, look,
+             [](const CorruptError&) {});  // they are read once more
+  return found;
+}
+
+void warn_of_numbers(const ImageList& images, uint64_t line, const std::string& uri,
+                     const ListRules& rules) {
+  if (!rules.warn || !rules.classes.empty()) return;
+  std::vector<std::string> numbers;
+  for (const std::string& name : images.classes()) {
+    if (number_of(name) && numbers.size() < kMostListed) numbers.push_back(name);
+  }
+  if (numbers.empty()) return;
+  rules.warn(
+      fmt::format("{}: line {} has a word as its label, so all labels are names of classes; "
+                  "some look like numbers: '{}'",
+                  uri, line, fmt::join(numbers, "', '")));
 }
 
 }  // namespace
 
 void ImageList::add(const ListedLine& line, const std::string& uri) {
-  const bool is_word = !line.word.empty();
-  if (size() > 0 && is_word == words_.empty()) {
-    refuse_line(uri, line.line, "labels are words in one line and numbers in another",
-                {.expected = is_word ? "a number, as in the lines before"
-                                     : "a word, as in the lines before",
-                 .found = is_word ? fmt::format("'{}'", line.word)
-                                  : fmt::format("{}", fmt::join(line.labels, " ")),
-                 .remedy = "Write all labels as words, or all as numbers"});
+  const size_t before = labels_.size();
+  try {
+    for (const std::string_view label : line.labels) labels_.push_back(label_of(label, line, uri));
+  } catch (const CorruptError&) {
+    labels_.resize(before);
+    throw;
   }
-  if (is_word) {
-    if (words_.size() > kMostClasses) {
-      refuse_line(uri, line.line, "float32, which RecordIO stores, cannot hold the label",
-                  {.expected = fmt::format("at most {} classes", kMostClasses)});
-    }
-    const Word word{.number = words_.size(), .first_line = line.line};
-    labels_.push_back(static_cast<float>(words_.emplace(line.word, word).first->second.number));
-  } else {
-    labels_.insert(labels_.end(), line.labels.begin(), line.labels.end());
+  add_image(line);
+}
+
+void ImageList::add_named(const ListedLine& line, const std::string& uri) {
+  if (line.labels.size() > 1) {
+    refuse_line(uri, line.line, "several labels, in a list whose labels are names of classes",
+                {.expected = "one name", .found = fmt::format("{}", fmt::join(line.labels, " "))});
   }
+  if (names_.size() > kMostClasses) {
+    refuse_line(uri, line.line, "float32, which RecordIO stores, cannot hold the label",
+                {.expected = fmt::format("at most {} classes", kMostClasses)});
+  }
+  const Name name{.number = names_.size(), .first_line = line.line};
+  labels_.push_back(static_cast<float>(names_.emplace(line.labels[0], name).first->second.number));
+  add_image(line);
+}
+
+void ImageList::add_image(const ListedLine& line) {
   ids_.push_back(line.id);
   lines_.push_back(line.line);
   paths_ += line.path;
@@ -71,30 +142,43 @@ void ImageList::add(const ListedLine& line, const std::string& uri) {
 
 void ImageList::number_classes(const std::vector<std::string>& classes, const std::string& uri) {
   classes_ = classes;
-  if (words_.empty()) {
+  if (names_.empty()) {
     if (!classes_.empty()) check_numbers(uri);
     return;
   }
-  const std::vector<std::string_view> words = by_number(words_);
+  std::vector<std::string_view> names(names_.size());
+  for (const auto& [name, of] : names_) names[of.number] = name;
   if (classes_.empty()) {
-    classes_.assign(words.begin(), words.end());
+    classes_.assign(names.begin(), names.end());
     std::sort(classes_.begin(), classes_.end());
   }
   const ClassLabels table(classes_);
   std::vector<float> labels;
-  for (const std::string_view word : words) {
-    const std::string name(word);
+  std::vector<std::string_view> unknown;
+  for (const std::string_view name : names) {
     const std::optional<size_t> label = table.find(name);
-    if (!label) {
-      refuse_line(uri, words_.at(name).first_line, "the label is not one of the classes",
-                  {.expected = fmt::format("one of {} names", classes_.size()),
-                   .found = fmt::format("'{}'", name),
-                   .remedy = table.remedy_for(name)});
-    }
-    labels.push_back(static_cast<float>(*label));
+    if (!label) unknown.push_back(name);
+    labels.push_back(static_cast<float>(label.value_or(0)));
   }
+  if (!unknown.empty()) refuse_unknown(unknown, table, uri);
   for (float& label : labels_) label = labels[static_cast<size_t>(label)];
-  words_.clear();
+  names_.clear();
+}
+
+void ImageList::refuse_unknown(const std::vector<std::string_view>& unknown,
+                               const ClassLabels& table, const std::string& uri) const {
+  const std::string first(unknown[0]);
+  std::string found = fmt::format("'{}'", first);
+  for (size_t i = 1; i < std::min(unknown.size(), kMostListed); ++i) {
+    const std::string name(unknown[i]);
+    found += fmt::format(", '{}' in line {}", name, names_.at(name).first_line);
+  }
+  if (unknown.size() > kMostListed)
+    found += fmt::format(" and {} more", unknown.size() - kMostListed);
+  refuse_line(uri, names_.at(first).first_line, "the label is not one of the classes",
+              {.expected = fmt::format("one of {} names", classes_.size()),
+               .found = std::move(found),
+               .remedy = table.remedy_for(first)});
 }
 
 void ImageList::check_numbers(const std::string& uri) const {
@@ -155,24 +239,21 @@ std::string read_list_text(const std::string& uri) {
 }
 
 ImageList parse_image_list(std::string_view text, const std::string& uri, const ListRules& rules) {
-  constexpr uint64_t kAskEveryLines = 1024;
-  const std::unique_ptr<ListReader> reader = make_list_reader(text, uri, rules.warn);
+  const std::optional<uint64_t> named =
+      rules.of_mxnet ? std::nullopt : first_named_line(text, uri, rules);
   ImageList images;
   images.reserve(text);
-  ListedLine line;
-  for (uint64_t lines = 0;; ++lines) {
-    if (lines % kAskEveryLines == 0 && rules.keep_going && !rules.keep_going()) {
-      throw StateError("interrupted", {.path = uri});
-    }
-    try {
-      if (!reader->next(line)) break;
-      check_rules(line, uri, rules);
-      images.add(line, uri);
-    } catch (const CorruptError& error) {
-      if (!rules.leave_out || !rules.leave_out(error)) throw;
-    }
-  }
+  const auto take = [&](const ListedLine& line) {
+    check_width(line, uri, rules);
+    named ? images.add_named(line, uri) : images.add(line, uri);
+    return true;
+  };
+  read_lines(*make_list_reader(text, uri, rules.warn), uri, rules.keep_going, take,
+             [&](const CorruptError& error) {
+               if (!rules.leave_out || !rules.leave_out(error)) throw error;
+             });
   images.number_classes(rules.classes, uri);
+  if (named) warn_of_numbers(images, *named, uri, rules);
   return images;
 }
 

@@ -16,20 +16,24 @@
 
 namespace fuelrail {
 
+class ClassLabels;
+
 // The lines of a list, closely packed: their paths, their labels, and 32 bytes each.
 class ImageList {
  public:
   // Takes memory for all lines of a text at once: what grows is there twice while it does.
   void reserve(std::string_view text);
 
-  // Errors: CorruptError where the label is a word and those of the lines before are numbers, or
-  // the other way round; `uri` names the list.
+  // Of a list whose labels are numbers. Errors: CorruptError for one that is not, or that float32
+  // cannot hold; `uri` names the list.
   void add(const ListedLine& line, const std::string& uri);
+  // Of a list whose labels are names of classes. Errors: CorruptError for several labels.
+  void add_named(const ListedLine& line, const std::string& uri);
 
-  // Once, after the last line. Words become labels: those of `classes`, or, where that is empty,
-  // their rank among the list's words in code-point order. Labels that are numbers stay, and are
+  // Once, after the last line. Names become labels: those of `classes`, or, where that is empty,
+  // their rank among the list's names in code-point order. Labels that are numbers stay, and are
   // numbers of `classes`, where there are some. Errors: CorruptError with the line for a label that
-  // is not of `classes`.
+  // is not of `classes`; of names that are not, it lists the first ten.
   void number_classes(const std::vector<std::string>& classes, const std::string& uri);
 
   uint64_t size() const { return ids_.size(); }
@@ -42,20 +46,23 @@ class ImageList {
   const std::vector<std::string>& classes() const { return classes_; }
 
  private:
-  struct Word {
+  struct Name {
     uint64_t number;      // in the order in which they are met
     uint64_t first_line;  // of the list
   };
 
+  void add_image(const ListedLine& line);
   void check_numbers(const std::string& uri) const;
+  [[noreturn]] void refuse_unknown(const std::vector<std::string_view>& unknown,
+                                   const ClassLabels& table, const std::string& uri) const;
 
   std::vector<uint64_t> ids_;
   std::vector<uint64_t> lines_;
   std::string paths_;  // one after the other
   std::vector<uint64_t> path_ends_;
-  std::vector<float> labels_;  // one after the other; of words, until all are known, their number
+  std::vector<float> labels_;  // one after the other; of names, until all are known, their number
   std::vector<uint64_t> label_ends_;
-  std::unordered_map<std::string, Word> words_;
+  std::unordered_map<std::string, Name> names_;
   std::vector<std::string> classes_;
 };
 
@@ -64,11 +71,11 @@ struct ListRules {
   std::optional<uint64_t> label_width{};  // every line must have so many labels
   // The list is one of MXNet's: a `.lst`, whose labels are numbers.
   bool of_mxnet = false;
-  // The names of the classes, by label. Default: those that the list's words make.
+  // The names of the classes, by label. Default: those that the list has.
   std::vector<std::string> classes{};
   // Asked of each line that cannot be used; true passes over it. Default: it is thrown.
   std::function<bool(const CorruptError&)> leave_out{};
-  // Hears of columns that are not used. Default: nobody.
+  // Hears of columns that are not used, and of names that look like numbers. Default: nobody.
   std::function<void(const std::string&)> warn{};
   // Asked every 1024 lines; false ends the reading with a StateError. Default: never asked.
   std::function<bool()> keep_going{};
@@ -83,7 +90,9 @@ std::string root_of_list(const std::string& uri, const std::string& root);
 // The whole text of a list, without a byte order mark. Errors: NotFoundError, IoError.
 std::string read_list_text(const std::string& uri);
 
-// `uri` names the list in errors, and says by its end which format it has. Errors: CorruptError
+// The labels are names of classes as soon as one, alone in its line, is a word or one of the given
+// classes; else they are numbers. `uri` names the list in errors, and says by its end which format
+// it has. Errors: CorruptError
 // with the line's number for a line that the format does not allow (list_reader.h), and for what
 // `rules` refuses; StateError when told to stop.
 ImageList parse_image_list(std::string_view text, const std::string& uri,

@@ -114,16 +114,39 @@ TEST(ImageList, numbers_are_numbers_of_the_given_classes) {
   }
 }
 
-TEST(ImageList, words_beside_numbers_are_refused_with_the_line) {
-  EXPECT_EQ(complaint_about("0\t1\ta.jpg\n\n1\tcat\tb.jpg\n"),
-            "train.lst: line 3: labels are words in one line and numbers in another: expected a "
-            "number, as in the lines before, found 'cat'. Write all labels as words, or all as "
-            "numbers.");
-  EXPECT_THAT(complaint_about("0\tcat\ta\n1\t7\tb\n"),
-              HasSubstr("expected a word, as in the lines before, found 7"));
+TEST(ImageList, one_word_makes_names_of_labels_that_look_like_numbers) {
+  std::vector<std::string> said;
+  const ListRules rules{.warn = [&](const std::string& text) { said.push_back(text); }};
+  const auto images =
+      parse_image_list("0\t747\ta\n\n1\tcat\tb\n2\tnan\tc\n3\t16777217\td\n", "x.lst", rules);
+  EXPECT_THAT(images.classes(), ElementsAre("16777217", "747", "cat", "nan"));
+  EXPECT_THAT(images.labels(0), ElementsAre(1.0f));
+  EXPECT_THAT(images.labels(1), ElementsAre(2.0f));
+  EXPECT_THAT(said, ElementsAre("x.lst: line 3 has a word as its label, so all labels are names of "
+                                "classes; some look like numbers: '16777217', '747', 'nan'"));
+  EXPECT_THAT(complaint_about("0\tcat\ta\n1\t7\t8\tb\n"),
+              HasSubstr("line 2: several labels, in a list whose labels are names of classes"));
   EXPECT_THAT(complaint_about("0\tcat\t7\ta\n"), HasSubstr("not a number: expected a finite "
                                                            "number, found 'cat'"));
   EXPECT_THAT(complaint_about("0\t7\tcat\ta\n"), HasSubstr("found 'cat'"));
+}
+
+TEST(ImageList, a_label_is_the_name_of_a_given_class_before_it_is_a_number) {
+  const ListRules rules{.classes = {"dog", "747", "0"}};
+  const auto images = parse_image_list("0\t0\ta\n1\t747\tb\n", "x.lst", rules);
+  EXPECT_THAT(images.labels(0), ElementsAre(2.0f));
+  EXPECT_THAT(images.labels(1), ElementsAre(1.0f));
+  EXPECT_THAT(complaint_about("0\t0\ta\n1\t1\tb\n", rules),
+              HasSubstr("line 2: the label is not one of the classes"));
+}
+
+TEST(ImageList, several_labels_that_are_no_class_are_listed_with_their_lines) {
+  std::string text = "0\tdog\ta\n";
+  for (int i = 10; i < 22; ++i) text += "1\tx" + std::to_string(i) + "\tb\n";
+  const std::string said = complaint_about(text, {.classes = {"dog"}});
+  EXPECT_THAT(said, HasSubstr("line 2: the label is not one of the classes: expected one of 1 "
+                              "names, found 'x10', 'x11' in line 3, 'x12' in line 4, "));
+  EXPECT_THAT(said, HasSubstr(", 'x19' in line 11 and 2 more. "));
 }
 
 TEST(ImageList, a_list_of_mxnet_has_no_words) {

@@ -4,10 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "fuelrail/base/parse_number.h"
@@ -42,39 +39,9 @@ struct LinePlace {
   uint64_t number;
 };
 
-[[noreturn]] void refuse_label(std::string_view text, const LinePlace& at) {
-  refuse_line(at.uri, at.number, "the label is not a number",
-              {.expected = "a finite number", .found = fmt::format("'{}'", text)});
-}
-
-// Empty for a word.
-std::optional<float> parse_label(std::string_view text, const LinePlace& at) {
-  if (text.empty()) refuse_line(at.uri, at.number, "the label is empty");
-  std::string_view number = text;
-  if (number.starts_with('+')) number.remove_prefix(1);
-  double label = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), label);
-  if (error == std::errc::invalid_argument || end != number.data() + number.size()) {
-    return std::nullopt;
-  }
-  if (error != std::errc{} || !std::isfinite(label)) refuse_label(text, at);
-  const auto stored = static_cast<float>(label);
-  if (!std::isfinite(stored) || (label == std::trunc(label) && double{stored} != label)) {
-    refuse_line(at.uri, at.number, "float32, which RecordIO stores, cannot hold the label",
-                {.found = std::string(text), .remedy = "Number the classes from 0"});
-  }
-  return stored;
-}
-
-// The one label of a line.
 void take_label(std::string_view text, const LinePlace& at, ListedLine& out) {
-  out.labels.clear();
-  out.word = {};
-  if (const std::optional<float> number = parse_label(text, at)) {
-    out.labels.push_back(*number);
-  } else {
-    out.word = text;
-  }
+  if (text.empty()) refuse_line(at.uri, at.number, "the label is empty");
+  out.labels.push_back(text);
 }
 
 void take_path(std::string_view text, const LinePlace& at, ListedLine& out) {
@@ -98,13 +65,8 @@ void parse_line(std::string_view line, const LinePlace& at, ListedLine& out) {
   }
   out.id = *id;
   out.line = at.number;
-  take_label(columns[1], at, out);
-  for (size_t i = 2; i + 1 < columns.size(); ++i) {
-    const std::optional<float> label = parse_label(columns[i], at);
-    if (!label) refuse_label(columns[i], at);
-    if (!out.word.empty()) refuse_label(out.word, at);
-    out.labels.push_back(*label);
-  }
+  out.labels.clear();
+  for (size_t i = 1; i + 1 < columns.size(); ++i) take_label(columns[i], at, out);
   take_path(columns.back(), at, out);
 }
 
@@ -159,6 +121,7 @@ class HeadedRows final : public ListReader {
                    .found = fmt::to_string(fields_.size()),
                    .remedy = "Put a field that holds a divider between quotation marks"});
     }
+    out.labels.clear();
     take_label(fields_[label_], at, out);
     take_path(fields_[path_], at, out);
     return true;

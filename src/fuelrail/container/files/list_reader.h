@@ -17,11 +17,10 @@ namespace fuelrail {
 
 // A line of a list as it stands there. Lifetime: the views live until the next line is read.
 struct ListedLine {
-  uint64_t id = 0;            // of a `.csv` or a `.tsv`: the row's number, from 0
-  uint64_t line = 0;          // of the list, counted from 1
-  std::vector<float> labels;  // at least one, unless the label is a word
-  std::string_view word;      // the label, where it is no number; else empty
-  std::string_view path;      // as it is written
+  uint64_t id = 0;                       // of a `.csv` or a `.tsv`: the row's number, from 0
+  uint64_t line = 0;                     // of the list, counted from 1
+  std::vector<std::string_view> labels;  // at least one, and none is empty
+  std::string_view path;                 // as it is written
 };
 
 class ListReader {
