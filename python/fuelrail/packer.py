@@ -122,8 +122,8 @@ def pack(
         result is, byte for byte, that of a run that was not stopped, as long as the images have not
         changed. An output that is there is compared, image for image, with what would be packed,
         and stays where it is the same; otherwise it is an IoError, as without `resume`, and so is
-        any where what was left is of another job. Default:
-        what a run leaves is begun anew, and one that fails leaves no file.
+        any where what was left is of another job. Default: what a run leaves is begun anew, and
+        one that fails leaves no file.
     threads: readers. Default: the processors that this process may use. The bytes written are the
         same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. What it raises
@@ -136,10 +136,11 @@ def pack(
         ...         bar.update(progress.done - bar.n)
         ...     report = fuelrail.pack("photographs", "packed.rec", progress=show)
 
-    Files get their final names only when all of them are complete. What can go on but should be
-    known (files that are no images, names that begin with a dot, ids that repeat) is a FuelrailWarning. Errors: NotFoundError;
-    InvalidArgumentError and ArgumentTypeError for a bad option; IoError, also while another pack is
-    writing the same output; CorruptError for a source without images where they should be, a class
+    Files get their final names only when all of them are complete. What does not stop the packing
+    but should be known (files that are no images, names that begin with a dot, ids that repeat) is
+    a FuelrailWarning. Errors: NotFoundError; InvalidArgumentError and ArgumentTypeError for a bad
+    option, and for a folder that is not in `classes`; IoError, also while another pack is writing
+    the same output; CorruptError for a source without images where they should be, a list's class
     that is not in `classes` or a bad list, and when more images fail than `max_errors` allows.
     """
     options = pack_options(
@@ -191,8 +192,8 @@ def merge(
     makes in one file. Refused are files with different class names, a file that is named twice, and
     a key (of an index; else an image's id) that two files have: files of separate jobs, whose ids
     begin anew, can be opened together as they are. Where the keys of a file are only its records'
-    numbers, and an earlier file has one of them, its records are numbered on. Memory: that of the longest record, and at most
-    52 bytes a record.
+    numbers, and an earlier file has one of them, its records are numbered on. Memory: that of the
+    longest record, and at most 52 bytes a record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
     for names and options that cannot be; NotFoundError; IoError; CorruptError and TruncatedError

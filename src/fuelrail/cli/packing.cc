@@ -90,6 +90,11 @@ int run_packing(const std::string& source, const std::string& output, PackOption
       console.say("warning: more images cannot be packed; OUT.errors.jsonl will list them");
     }
   };
+  options.failing = [&console] {
+    console.say(
+        "warning: more images cannot be packed than are allowed, so no more is written; the others "
+        "are looked at, to list all that cannot be packed (Ctrl-C ends this)");
+  };
   PackResult result;
   try {
     ProgressDisplay progress(console, "packed", "images", arguments.output.quiet);

@@ -13,9 +13,6 @@
 namespace fuelrail {
 namespace {
 
-// A list of all images, where none is where it should be, helps nobody.
-constexpr size_t kMostListed = 10'000;
-
 void write_report(const std::string& uri, const std::vector<PackFailure>& failures) {
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
   for (const PackFailure& failure : failures) {
@@ -59,7 +56,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
 PackResult PackJob::run() {
   if (left_out().too_many()) {
     give_up("a folder, or a line of the list, cannot be read, and more is left out than is allowed",
-            failures_.back());
+            failures_[left_out().allowed]);
   }
   resume();
   look_at_existing_parts();
@@ -306,6 +303,7 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
   const uint64_t bytes = bytes_done_ + at.part->bytes();
   uint64_t seen = done_ + 1;
   bool all = true;
+  if (options_.failing) options_.failing();
   try {
     for (Planned& planned : parts_) {
       for (; !planned.done && all && planned.taken < planned.plan.images.size(); ++planned.taken) {
@@ -313,12 +311,19 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
         progress.advance(++seen, bytes);
         progress.report_when_due();
         if (packed.failure.empty()) continue;
+        all = failures_.size() < kMostFailuresListed;
+        if (!all) continue;
         leave_out({source_.path(planned.plan.images[planned.taken]), std::move(packed.failure)});
-        all = failures_.size() < kMostListed;
       }
     }
+    progress.report();
   } catch (const StepsError&) {  // the first failure is the one to tell
     all = false;
+  } catch (const StateError&) {  // the user has seen enough
+    write_report(report_uri_, failures_);
+    if (options_.warn)
+      options_.warn(report_uri_ + " lists the images found so far that cannot be read");
+    throw;
   }
   give_up("the image cannot be read, and more are left out than are allowed", first, all);
 }

@@ -17,6 +17,9 @@
 
 namespace fuelrail {
 
+// Of those that are too many: a list of all images, where none is where it should be, helps nobody.
+inline constexpr size_t kMostFailuresListed = 10'000;
+
 // The files in the writing are locked as long as it lives, and so is their report.
 class PackJob {
  public:

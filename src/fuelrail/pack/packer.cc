@@ -51,6 +51,9 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
     unread.push_back({error.detail().path, reason_of(error)});
     return may_leave_out;
   };
+  const auto leave_out_line = [&](const Error& error) {  // the job fails when it knows all of them
+    return leave_out(error) || unread.size() < kMostFailuresListed;
+  };
   std::unique_ptr<PackSource> images;
   try {
     images = open_pack_source(source, options.root,
@@ -61,11 +64,11 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
                               {.label_width = options.label_width,
                                .of_mxnet = options.mxnet_list,
                                .classes = options.classes,
-                               .leave_out = leave_out,
+                               .leave_out = leave_out_line,
                                .warn = options.warn,
                                .keep_going = options.keep_going});
   } catch (Error& error) {
-    if (may_leave_out && !unread.empty()) {  // nothing else may be left of it
+    if (!unread.empty()) {  // nothing else may be left of it
       error.add({.found = fmt::format("{} that cannot be read; the last: {}", unread.size(),
                                       unread.back().reason)});
     }

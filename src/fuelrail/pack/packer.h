@@ -108,6 +108,10 @@ struct PackOptions {
   // Told of every image that cannot be packed, as it is found, in the source's order; also of those
   // that are too many, for which the job fails. Called from the calling thread. Default: nobody.
   std::function<void(const PackFailure&)> failed{};
+
+  // Told once, when more have failed than may be left out, before the images behind that are looked
+  // at, too. Called from the calling thread. Default: nobody.
+  std::function<void()> failing{};
 };
 
 struct PackResult {

@@ -103,6 +103,27 @@ TEST_F(Packer, a_job_that_fails_lists_all_images_that_cannot_be_read) {
   }
 }
 
+TEST_F(Packer, a_job_that_fails_and_is_stopped_leaves_the_report) {
+  for (const std::string& image : images_) write_file(photo(image), "no image");
+  std::vector<std::string> said;
+  bool failing = false;
+  refusal<StateError>(photos(), out("x.rec"),
+                      {.progress = [&](const PackProgress&) { return !failing; },
+                       .warn = [&](const std::string& text) { said.push_back(text); },
+                       .failing = [&] { failing = true; }});
+  EXPECT_THAT(said, ElementsAre(out("x.rec.errors.jsonl") +
+                                " lists the images found so far that cannot be read"));
+  EXPECT_THAT(file_contents(out("x.rec.errors.jsonl")), HasSubstr(photo("ant/0.jpg")));
+}
+
+TEST_F(Packer, a_report_of_ten_thousand_images_lists_all_of_them_where_there_are_no_more) {
+  std::string list;
+  for (int i = 0; i < 10'000; ++i) list += "0\t1\tno\n";
+  write_file(directory_ / "x.lst", list);
+  EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
+              HasSubstr("lists all of them"));
+}
+
 // How many images may be left out does not count: the function is at fault.
 TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) {
   std::atomic<int> calls{0};

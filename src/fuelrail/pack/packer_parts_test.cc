@@ -16,6 +16,7 @@
 namespace fuelrail {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -129,7 +130,10 @@ TEST_F(Packer, every_failure_is_told_as_it_is_found) {
 TEST_F(Packer, bad_lines_of_a_list_count_as_images_that_cannot_be_read) {
   const std::string list = directory_ / "x.lst";
   write_file(list, "0\t1\tphotos/ant/0.jpg\nx\t1\tphotos/ant/1.jpg\n2\t1\t5\tphotos/ant/2.jpg\n");
-  EXPECT_THAT(refusal<CorruptError>(list, out("x.rec")), HasSubstr("line 2"));
+  EXPECT_THAT(refusal<CorruptError>(list, out("x.rec"), {.label_width = 1}),
+              AllOf(HasSubstr("line 2"), HasSubstr("at most 0 of 1 images left out, found 2")));
+  EXPECT_THAT(file_contents(out("x.rec.errors.jsonl")),
+              AllOf(HasSubstr("line 2"), HasSubstr("line 3")));
   const PackResult result =
       pack(list, out("x.rec"), {.label_width = 1, .max_errors = {.count = 2}, .threads = 1});
   ASSERT_EQ(result.failures.size(), 2u);
