@@ -311,11 +311,12 @@ void bind_options(nb::module_& module) {
 }
 
 nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& schema,
-                      bool overwrite, nb::handle progress, nb::list warnings) {
+                      nb::list classes, bool overwrite, nb::handle progress, nb::list warnings) {
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
   const PythonTurns turns;
   ConvertOptions options{.schema = schema,
+                         .classes = fs_names(classes),
                          .overwrite = overwrite,
                          .progress = teller(turns, progress),
                          .keep_going = [turns] { return turns.keep_going(); }};
@@ -382,8 +383,10 @@ void bind_pack(nb::module_& module) {
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> dict[str, typing.Any]"));
   module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("schema"),
-             nb::arg("overwrite"), nb::arg("progress").none(), nb::arg("warnings"),
-             nb::sig("def convert(source: str, output: str, schema: str, overwrite: bool, "
+             nb::arg("classes"), nb::arg("overwrite"), nb::arg("progress").none(),
+             nb::arg("warnings"),
+             nb::sig("def convert(source: str, output: str, schema: str, classes: list[str], "
+                     "overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> tuple[str, int, int, bool]"));
 }

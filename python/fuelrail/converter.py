@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from fuelrail import _core
+from fuelrail.class_names import ClassNames, class_names
 from fuelrail.errors import warn_user
 from fuelrail.options import file_name, suggests_options, text, truth
 from fuelrail.packer import PackedFile
@@ -19,6 +20,7 @@ def convert(
     output: str | os.PathLike[str],
     *,
     schema: str | None = None,
+    classes: ClassNames | None = None,
     overwrite: bool = False,
     progress: Progress = None,
 ) -> PackedFile:
@@ -29,6 +31,8 @@ def convert(
     schema: as for `fuelrail.open`. "class_folders": the source is a packed folder (`pack_folder`)
         of images, and the output, of either format, gets image records with labels and class names,
         as `fuelrail.pack` makes them of the folder itself. None: the source's own records.
+    classes: as for `fuelrail.open`: with "class_folders" the class names by label, as for
+        `fuelrail.pack`; otherwise the names that the source must have. Default: the source's own.
     overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
         name, is an IoError.
     progress: called with a PackProgress of records, at most ten times a second and at the end. What
@@ -47,11 +51,12 @@ def convert(
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     kind = "" if schema is None else text("schema", schema)
+    table = class_names(classes)
     truth("overwrite", overwrite)
     said: list[str] = []
     try:
         with shown_progress(progress, "converted", "records") as tell:
-            made = _core.convert(*names, kind, overwrite, tell, said)
+            made = _core.convert(*names, kind, table, overwrite, tell, said)
     finally:  # also when it fails
         for message in said:
             warn_user(message)

@@ -11,6 +11,7 @@ import pytest
 
 import fuelrail as fr
 from conftest import encoded, photograph
+from fuelrail.ffrecord import pack_folder
 from fuelrail.mxnet import im2rec
 
 TRAIN = ["ant", "bee", "cat"]
@@ -53,6 +54,15 @@ def test_a_folder_that_lacks_a_class_gets_the_numbers_of_the_table(
         assert [sample.label for sample in data] == [1, 1, 2]
     assert len(fr.open([train, val.parent / "val.rec"])) == 6
     assert labels(pickle.loads(pickle.dumps(fr.open(val, classes=table)))) == ["bee", "bee", "cat"]
+
+
+def test_a_packed_folder_gets_the_numbers_of_the_table_too(val: pathlib.Path) -> None:
+    pack_folder(val, val.parent / "val.ffr")
+    made = val.parent / "c.rec"
+    fr.convert(val.parent / "val.ffr", made, schema="class_folders", classes=TRAIN)
+    fr.pack(val, val.parent / "val.rec", classes=TRAIN)
+    assert made.read_bytes() == (val.parent / "val.rec").read_bytes()
+    assert fr.open(made).classes == TRAIN
 
 
 def test_the_parts_of_a_job_have_the_whole_table(train: pathlib.Path, val: pathlib.Path) -> None:

@@ -17,6 +17,7 @@ struct Arguments {
   std::string source;
   std::string output;
   std::string schema;
+  std::string classes;
   OutputArguments made;
 };
 
@@ -40,6 +41,7 @@ int run(const Arguments& arguments, Console& console) {
   return run_copying("converted", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
     return convert(arguments.source, arguments.output,
                    {.schema = arguments.schema,
+                    .classes = classes_named(arguments.classes, console),
                     .overwrite = arguments.made.overwrite,
                     .progress = std::move(callbacks.progress),
                     .keep_going = std::move(callbacks.keep_going),
@@ -57,6 +59,7 @@ void add_convert(CLI::App& app, Action& action) {
   command->add_option("OUT", arguments->output, "File to make; its name says the other format")
       ->required();
   add_schema(*command, arguments->schema);
+  add_classes(*command, arguments->classes);
   add_output_options(*command, arguments->made);
   command->footer(kFooter);
   command->callback([&action, arguments] {

@@ -7,9 +7,7 @@
 
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/packing.h"
-#include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
-#include "fuelrail/container/class_names.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -60,12 +58,7 @@ int run(const Arguments& arguments, Console& console) {
   PackOptions options = arguments.options;
   if (!arguments.split.empty()) options.split = parse_split(arguments.split);
   options.quality = arguments.quality;
-  if (!arguments.classes.empty()) {
-    options.classes =
-        read_class_names(arguments.classes,
-                         {.warn = [&](const std::string& text) { console.say("warning: " + text); },
-                          .keep_going = [] { return !interrupted(); }});
-  }
+  options.classes = classes_named(arguments.classes, console);
   return run_packing(arguments.source, arguments.output, std::move(options), arguments.packing,
                      console);
 }
@@ -97,9 +90,7 @@ void add_pack(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1024));
   command->add_option("--root", arguments->options.root,
                       "Folder that a list's paths are relative to (default: the list's own)");
-  command->add_option("--classes", arguments->classes,
-                      "Class names, by number: a packed file, or a text with a name on each line "
-                      "(default: the source's own, in order)");
+  add_classes(*command, arguments->classes);
   add_packing_options(*command, arguments->packing);
   command->footer(kFooter);
   command->callback([&action, arguments] {

@@ -6,6 +6,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
+#include "fuelrail/container/class_names.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -46,6 +47,19 @@ CopyCallbacks callbacks_of(ProgressDisplay& progress, Console& console) {
 void add_output_options(CLI::App& command, OutputArguments& arguments) {
   command.add_flag("--overwrite", arguments.overwrite, "Replace an output that is there");
   command.add_flag("-q,--quiet", arguments.quiet, "Show no progress");
+}
+
+void add_classes(CLI::App& command, std::string& classes) {
+  command.add_option("--classes", classes,
+                     "Class names, by number: a packed file, or a text with a name on each line "
+                     "(default: the source's own, in order)");
+}
+
+std::vector<std::string> classes_named(const std::string& classes, Console& console) {
+  if (classes.empty()) return {};
+  return read_class_names(
+      classes, {.warn = [&](const std::string& text) { console.say("warning: " + text); },
+                .keep_going = [] { return !interrupted(); }});
 }
 
 int run_copying(const std::string& verb, const std::string& things,

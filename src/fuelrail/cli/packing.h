@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fuelrail/cli/console.h"
 #include "fuelrail/pack/packer.h"
@@ -22,6 +23,12 @@ struct OutputArguments {
 
 // Adds --overwrite and --quiet. Lifetime: the arguments outlive the parsing.
 void add_output_options(CLI::App& command, OutputArguments& arguments);
+
+// Adds --classes. Lifetime: as add_output_options.
+void add_classes(CLI::App& command, std::string& classes);
+
+// The names that --classes is given; none where it is empty. Errors: those of read_class_names.
+std::vector<std::string> classes_named(const std::string& classes, Console& console);
 
 // By which a job that copies records speaks with the user.
 struct CopyCallbacks {

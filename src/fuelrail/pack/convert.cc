@@ -39,9 +39,12 @@ PackResult::File convert(const std::string& source, const std::string& output,
                          const ConvertOptions& options) {
   check_formats(source, output, !options.schema.empty());
   if (!options.overwrite) refuse_existing(output);
-  const std::unique_ptr<RecordStream> stream = open_record_stream(
-      source, output,
-      {.schema = options.schema, .warn = options.warn, .keep_going = options.keep_going});
+  const std::unique_ptr<RecordStream> stream =
+      open_record_stream(source, output,
+                         {.schema = options.schema,
+                          .classes = options.classes,
+                          .warn = options.warn,
+                          .keep_going = options.keep_going});
   Part part(output, stream->size(), options.overwrite);
   ProgressReporter progress(options.progress, stream->size());
   for (uint64_t i = 0; i < stream->size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "fuelrail/pack/packer.h"
 
@@ -13,6 +14,8 @@ struct ConvertOptions {
   // As OpenOptions has it: the records of the output are image records made of the samples that the
   // source has by it, and its format is either. Default: the source's own records.
   std::string schema{};
+  // As OpenOptions has it. Default: the source's own.
+  std::vector<std::string> classes{};
 
   bool overwrite = false;  // replace an output that is there; otherwise it is an error
 
