@@ -67,10 +67,12 @@ TEST_F(CommandTest, images_left_out_are_warned_of_and_beyond_the_allowance_fail)
   const json line = json::parse(file_contents(out("x.rec.errors.jsonl")));
   EXPECT_EQ(line.at("path"), photos() + "/ant/broken.jpg");
 
-  const CommandResult beyond = run_command({"pack", photos(), out("y.rec"), "-q"});
+  const CommandResult beyond = run_command({"pack", photos(), out("y.rec")});
   EXPECT_EQ(beyond.code, 1);
   EXPECT_THAT(beyond.err, StartsWith("fuelrail: warning: " + photos() + "/ant/broken.jpg cannot"));
   EXPECT_THAT(beyond.err, HasSubstr("y.rec.errors.jsonl lists all of them"));
+  EXPECT_THAT(beyond.err, HasSubstr("the others are looked at"));
+  EXPECT_THAT(beyond.err, ::testing::Not(HasSubstr("packed 8 of 8")));
   EXPECT_TRUE(std::filesystem::exists(out("y.rec.errors.jsonl")));
   EXPECT_FALSE(std::filesystem::exists(out("y.rec")));
 }

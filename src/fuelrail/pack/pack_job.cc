@@ -305,6 +305,7 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
   bool all = true;
   if (options_.failing) options_.failing();
   try {
+    progress.report();
     for (Planned& planned : parts_) {
       for (; !planned.done && all && planned.taken < planned.plan.images.size(); ++planned.taken) {
         PackedImage packed = next_image(images, progress);
@@ -316,7 +317,6 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
         leave_out({source_.path(planned.plan.images[planned.taken]), std::move(packed.failure)});
       }
     }
-    progress.report();
   } catch (const StepsError&) {  // the first failure is the one to tell
     all = false;
   } catch (const StateError&) {  // the user has seen enough
