@@ -257,13 +257,14 @@ class Scan {
 
   [[noreturn]] void refuse_folders(const std::vector<std::string>& unknown,
                                    const ClassLabels& table) const {
-    constexpr size_t kMostListed = 10;
+    constexpr size_t kMostFolders = 10;
     std::string found;
-    for (size_t i = 1; i < std::min(unknown.size(), kMostListed); ++i) {
+    for (size_t i = 1; i < std::min(unknown.size(), kMostFolders); ++i) {
       found += fmt::format("{} '{}'", i == 1 ? "also" : ",", unknown[i]);
     }
-    if (unknown.size() > kMostListed)
-      found += fmt::format(" and {} more", unknown.size() - kMostListed);
+    if (unknown.size() > kMostFolders) {
+      found += fmt::format(" and {} more", unknown.size() - kMostFolders);
+    }
     throw InvalidArgumentError(fmt::format("the folder '{}' is not one of the classes", unknown[0]),
                                {.path = root_,
                                 .expected = fmt::format("one of {} names", listing_.classes.size()),

@@ -173,8 +173,9 @@ void ImageList::refuse_unknown(const std::vector<std::string_view>& unknown,
     const std::string name(unknown[i]);
     found += fmt::format(", '{}' in line {}", name, names_.at(name).first_line);
   }
-  if (unknown.size() > kMostListed)
+  if (unknown.size() > kMostListed) {
     found += fmt::format(" and {} more", unknown.size() - kMostListed);
+  }
   refuse_line(uri, names_.at(first).first_line, "the label is not one of the classes",
               {.expected = fmt::format("one of {} names", classes_.size()),
                .found = std::move(found),
