@@ -31,8 +31,8 @@ def convert(
     schema: as for `fuelrail.open`. "class_folders": the source is a packed folder (`pack_folder`)
         of images, and the output, of either format, gets image records with labels and class names,
         as `fuelrail.pack` makes them of the folder itself. None: the source's own records.
-    classes: as for `fuelrail.open`: with "class_folders" the class names by label, as for
-        `fuelrail.pack`; otherwise the names that the source must have. Default: the source's own.
+    classes: with a schema, the class names by label, as for `fuelrail.pack`. Default: the names of
+        the folders, in the order of their code points.
     overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
         name, is an IoError.
     progress: called with a PackProgress of records, at most ten times a second and at the end. What

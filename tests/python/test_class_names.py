@@ -63,6 +63,8 @@ def test_a_packed_folder_gets_the_numbers_of_the_table_too(val: pathlib.Path) ->
     fr.pack(val, val.parent / "val.rec", classes=TRAIN)
     assert made.read_bytes() == (val.parent / "val.rec").read_bytes()
     assert fr.open(made).classes == TRAIN
+    with pytest.raises(fr.InvalidArgumentError, match="class names are for a schema"):
+        fr.convert(made, val.parent / "d.ffr", classes=TRAIN)
 
 
 def test_the_parts_of_a_job_have_the_whole_table(train: pathlib.Path, val: pathlib.Path) -> None:

@@ -26,6 +26,7 @@ Examples:
   fuelrail convert train.rec train.ffr
   fuelrail convert train.ffr train.rec
   fuelrail convert packed.ffr train.rec --schema class_folders
+  fuelrail convert packed.ffr val.rec --schema class_folders --classes train.rec
 
 The records are copied as they are, and their checksums verified. Class names go along in the
 sidecar, and so do the keys of an .idx: converting back gives the same .rec and the same .idx.

@@ -38,6 +38,13 @@ void check_formats(const std::string& source, const std::string& output, bool ha
 PackResult::File convert(const std::string& source, const std::string& output,
                          const ConvertOptions& options) {
   check_formats(source, output, !options.schema.empty());
+  if (!options.classes.empty() && options.schema.empty()) {
+    throw InvalidArgumentError(
+        "class names are for a schema; without one, records keep the labels and names they have",
+        {.path = source,
+         .remedy = "Leave the classes out, or convert a packed folder with the schema "
+                   "'class_folders'"});
+  }
   if (!options.overwrite) refuse_existing(output);
   const std::unique_ptr<RecordStream> stream =
       open_record_stream(source, output,

@@ -14,7 +14,7 @@ struct ConvertOptions {
   // As OpenOptions has it: the records of the output are image records made of the samples that the
   // source has by it, and its format is either. Default: the source's own records.
   std::string schema{};
-  // As OpenOptions has it. Default: the source's own.
+  // With a schema, as OpenOptions has it. Default: the source's own.
   std::vector<std::string> classes{};
 
   bool overwrite = false;  // replace an output that is there; otherwise it is an error
@@ -40,13 +40,14 @@ struct ConvertOptions {
 // The output gets its name as a packed file does (part.h). Memory: the longest record, and 20 bytes
 // a record.
 //
-// Errors: InvalidArgumentError for names that say no conversion and for a schema that the source
-// does not have; those of opening the source; CorruptError and TruncatedError for a damaged record;
-// CorruptError for a sidecar beside the source that cannot be used, for what only it knows would be
-// lost; of the source's index: CorruptError, and UnsupportedError for one that cannot be kept (keys
-// that are no whole numbers, entries that are not one a record in their order); UnsupportedError
-// for a record too long for the output's format; IoError as pack; StateError "interrupted" when
-// told to stop. After any of them there is no output.
+// Errors: InvalidArgumentError for names that say no conversion, for a schema that the source
+// does not have, and for classes without a schema; those of opening the source; CorruptError and
+// TruncatedError for a damaged record; CorruptError for a sidecar beside the source that cannot be
+// used, for what only it knows would be lost; of the source's index: CorruptError, and
+// UnsupportedError for one that cannot be kept (keys that are no whole numbers, entries that are
+// not one a record in their order); UnsupportedError for a record too long for the output's format;
+// IoError as pack; StateError "interrupted" when told to stop. After any of them there is no
+// output.
 PackResult::File convert(const std::string& source, const std::string& output,
                          const ConvertOptions& options = {});
 
