@@ -69,8 +69,8 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
                                .keep_going = options.keep_going});
   } catch (Error& error) {
     if (!unread.empty()) {  // nothing else may be left of it
-      error.add({.found = fmt::format("{} that cannot be read; the last: {}", unread.size(),
-                                      unread.back().reason)});
+      error.add({.found = fmt::format("{} that cannot be read; the first: {}", unread.size(),
+                                      unread.front().reason)});
     }
     throw;
   }

@@ -164,7 +164,7 @@ TEST_F(Packer, a_list_of_bad_lines_alone_says_what_they_have) {
   write_file(list, "0\t1\tphotos/ant/0.jpg\n");
   EXPECT_THAT(
       refusal<CorruptError>(list, out("x.rec"), {.label_width = 2, .max_errors = {.count = 1}}),
-      HasSubstr("no image in it: found 1 that cannot be read; the last: line 1: another"));
+      HasSubstr("no image in it: found 1 that cannot be read; the first: line 1: another"));
 }
 
 TEST_F(Packer, the_first_label_alone_can_be_kept) {
