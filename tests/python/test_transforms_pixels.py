@@ -66,7 +66,9 @@ COLORS = [
 
 
 @pytest.mark.parametrize(
-    ("jitter", "formula", "draw", "limits"), COLORS, ids=lambda x: getattr(x, "__name__", "")
+    ("jitter", "formula", "draw", "limits"),
+    COLORS,
+    ids=["brightness", "contrast", "saturation", "hue"],
 )
 def test_one_change_of_colours_is_torchvisions_bit_for_bit(
     jitter: T.ColorJitter,
