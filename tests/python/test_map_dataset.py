@@ -133,6 +133,25 @@ def test_a_subset_of_torchs_and_one_of_ours_are_the_same(tiny_file: pathlib.Path
     assert [sample[2].item() for sample in ours.__getitems__([2, 0])] == [20, 50]
 
 
+class Negated(fr.torch.MapDataset):
+    """What a user writes for a transform in Python, one sample at a time."""
+
+    def __getitem__(self, index: int) -> Any:
+        image, label, *more = super().__getitem__(index)
+        return -image, label, *more
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_torchs_loader_calls_the_getitem_of_a_subclass(
+    tiny_file: pathlib.Path, workers: int
+) -> None:
+    plain = torch_loader(dataset(tiny_file), 30)
+    own = Negated(tiny_file, transforms=[T.CenterCrop(4)], fields=FIELDS, threads=2)
+    for theirs, ours in zip(plain, torch_loader(own, 30, num_workers=workers), strict=True):
+        assert torch.equal(ours[0], -theirs[0])
+        assert all(map(torch.equal, ours[1:], theirs[1:]))
+
+
 def test_it_pickles(tiny_file: pathlib.Path) -> None:
     data = dataset(tiny_file, transforms=RANDOM, seed=9)
     data.set_epoch(3)

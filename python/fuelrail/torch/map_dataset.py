@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, overload
 
 import torch
@@ -72,6 +72,10 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
 
     Worker processes work, forked or spawned, and need not be many: each decodes in threads of its
     own, which share what this process may use. Persistent workers hear of `set_epoch` too.
+
+    A subclass may override `__getitem__`, to call `super().__getitem__(index)` and change what that
+    returns: torch's DataLoader gets these samples. They are decoded one by one, so that several
+    worker processes are faster.
     """
 
     _native: _core.Loader | None
@@ -131,10 +135,11 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
 
     def __getitem__(self, index: int) -> Sample:
         """One sample: a tensor for each field. Errors: OutOfRangeError, those of its record."""
-        return self.__getitems__([index])[0]
+        return self._decoded([index])[0]
 
-    def __getitems__(self, indices: Sequence[int]) -> SampleBatch:
-        """The samples of these indices, decoded together. This is what torch's DataLoader calls.
+    def __getitems__(self, indices: Sequence[int]) -> Any:
+        """The samples of these indices, decoded together: a SampleBatch. Where a subclass overrides
+        `__getitem__`, a list of what it returns for each. This is what torch's DataLoader calls.
 
         FuelrailWarning once of 16-bit images, of which 8 bits are kept, and once of alpha, which
         is dropped (of worker processes, in the first). Errors: OutOfRangeError, ArgumentTypeError;
@@ -142,6 +147,11 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         """
         if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
             raise ArgumentTypeError("this is not a list of indices", found=typed(indices))
+        if type(self).__getitem__ is not MapDataset.__getitem__:
+            return [self[index] for index in indices]
+        return self._decoded(indices)
+
+    def _decoded(self, indices: Iterable[int]) -> SampleBatch:
         records = [self._data._index(index) for index in indices]
         if self._process != os.getpid():
             self._prepare()
