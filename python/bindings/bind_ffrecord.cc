@@ -21,6 +21,7 @@
 #include "bindings.h"
 #include "buffer.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/container.h"
 #include "fuelrail/container/ffrecord/file_reader.h"
 #include "fuelrail/container/ffrecord/file_writer.h"
 #include "fuelrail/container/ffrecord/packed_folder.h"
@@ -122,16 +123,26 @@ void read_into(const Reader& self, const nb::object& arrays, std::vector<uint64_
                            memory = std::move(memory)] { files->read(wanted, memory); });
 }
 
+// Before memory is taken for them.
+void require_held(const Reader& self, const std::vector<uint64_t>& wanted) {
+  if (std::ranges::none_of(wanted, [&](uint64_t index) {
+        return self.files->length(index) > kDefaultMaxRecordBytes;
+      })) {
+    return;
+  }
+  const PythonTurns turns;
+  turns.run([turns, files = self.files, wanted] {
+    files->require_held(wanted, [&] { return turns.keep_going(); });
+  });
+}
+
 nb::list read(const Reader& self, const nb::list& indices) {
   // Of a copy: an index is any object, and what it does may change the list.
   const nb::tuple items(indices);
   std::vector<uint64_t> wanted;
   wanted.reserve(items.size());
   for (const nb::handle item : items) wanted.push_back(index_of(item, self.files->size()));
-  {
-    const GilReleased released;
-    self.files->require_held(wanted);
-  }
+  require_held(self, wanted);
   std::vector<RecordBytes> memory(items.size());
   nb::list arrays;
   for (size_t i = 0; i < wanted.size(); ++i) arrays.append(array_for(self, wanted[i], memory[i]));
@@ -161,10 +172,11 @@ bool is_packed_folder(const Reader& self) {
 }
 
 nb::object read_one(const Reader& self, nb::handle index) {
-  const uint64_t wanted = index_of(index, self.files->size());
+  std::vector<uint64_t> wanted{index_of(index, self.files->size())};
+  require_held(self, wanted);
   std::vector<RecordBytes> memory(1);
-  nb::object array = array_for(self, wanted, memory[0]);
-  read_into(self, array, {wanted}, std::move(memory));
+  nb::object array = array_for(self, wanted[0], memory[0]);
+  read_into(self, array, std::move(wanted), std::move(memory));
   return array;
 }
 

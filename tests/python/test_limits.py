@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pathlib
+import signal
 import struct
 import warnings
 import zlib
@@ -18,6 +19,7 @@ import ffrecord_files as files
 import fuelrail as fr
 from conftest import encoded, photograph
 from fuelrail import transforms as T
+from fuelrail.ffrecord import FileReader
 
 SIDE = 13300  # of nearly as many pixels as there may be
 
@@ -160,10 +162,13 @@ def test_a_reader_of_ffrecord_takes_no_memory_for_what_a_file_does_not_hold(
         from fuelrail.ffrecord import FileReader
         reader = FileReader(sys.argv[1])
         assert bytes(reader.read_one(0)) == b"good"
-        try:
-            reader.read([0, 1])
-        except fr.CorruptError as error:
-            assert error.record == 1 and "checksum" in str(error), error
+        for read in (lambda: reader.read([0, 1]), lambda: reader[1]):
+            try:
+                read()
+            except fr.CorruptError as error:
+                assert error.record == 1 and "checksum" in str(error), error
+            else:
+                raise SystemExit(3)
         # Not getrusage, whose peak a child has from the process that started it.
         peak = open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]
         print(1024 * int(peak))
@@ -171,6 +176,40 @@ def test_a_reader_of_ffrecord_takes_no_memory_for_what_a_file_does_not_hold(
     done = python(script, sparse(tmp_path / "a.ffr", (2 << 30) + 1))
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 500 << 20
+
+
+def test_a_packed_folder_takes_no_memory_for_names_that_the_file_does_not_hold(
+    tmp_path: pathlib.Path,
+) -> None:
+    path, mark = tmp_path / "a.ffr", b"piouhjgbr"
+    path.write_bytes(files.table_of([1], [24]) + mark)
+    os.truncate(path, 24 + (2 << 30) + 1)
+    with pytest.raises(fr.CorruptError, match="expected at most 2147483648 bytes"):
+        fr.open(path, schema="class_folders")
+
+
+def test_ctrl_c_ends_the_sum_of_a_record_that_claims_terabytes(tmp_path: pathlib.Path) -> None:
+    """Of what a reader is asked for, and of what an opening doubts."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    reader = FileReader(sparse(tmp_path / "a.ffr", 4 << 40))
+    odd_label = struct.pack("<IfQQ", 0, 0.5, 1, 0) + b"\xff\xd8\xff"  # after a whole one
+    images = [struct.pack("<IfQQ", 0, 1, 0, 0) + b"\xff\xd8\xff", odd_label]
+    table = files.table_of([zlib.crc32(images[0]), 1], [36, 36 + len(images[0])])
+    path = tmp_path / "b.ffr"
+    path.write_bytes(table + b"".join(images))
+    os.truncate(path, 4 << 40)
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    try:
+        for begin in (lambda: reader.read([1]), lambda: reader[1], lambda: fr.open(path)):
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0.02)
+            with pytest.raises(KeyboardInterrupt):
+                begin()
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+    assert not path.with_name("b.ffr.frx").exists()
 
 
 # --- What is lost -----------------------------------------------------------------------------

@@ -42,6 +42,12 @@ class Source {
   // Default: true, which is also the answer where it cannot be known. Errors: IoError.
   virtual bool is_still_named() const { return true; }
 
+  // Whether some of these bytes, or all of them, were never written and take no place on the disk:
+  // they read as zeros. Default: no, which is also the answer where it cannot be known. Errors:
+  // none.
+  virtual bool has_hole(uint64_t /*offset*/, uint64_t /*length*/) const { return false; }
+  virtual bool is_hole(uint64_t /*offset*/, uint64_t /*length*/) const { return false; }
+
   // A descriptor for asynchronous reads at explicit offsets, or -1. Owned by the source.
   virtual int descriptor() const { return -1; }
 

@@ -203,16 +203,19 @@ uint64_t FileReader::length(uint64_t index) const {
   return impl_->tables[spot.file].length(spot.record);
 }
 
-void FileReader::require_held(std::span<const uint64_t> indices) const {
+void FileReader::require_held(std::span<const uint64_t> indices,
+                              const std::function<bool()>& keep_going) const {
   const OpenFiles::Use use(impl_->files);
   for (const uint64_t index : indices) {
     const Spot spot = impl_->spot(index);
     const RecordTable& table = impl_->tables[spot.file];
     const uint64_t length = table.length(spot.record);
     if (length <= kDefaultMaxRecordBytes) continue;
-    if (!has_hole(*use.sources()[spot.file], table.offset(spot.record), length)) continue;
+    if (!use.sources()[spot.file]->has_hole(table.offset(spot.record), length)) continue;
     std::vector<std::byte> buffer(size_t{1} << 20);  // which the processor's cache holds
-    const std::exception_ptr error = impl_->error_of_large(use.sources(), spot, buffer, [] {});
+    const std::exception_ptr error = impl_->error_of_large(use.sources(), spot, buffer, [&] {
+      if (keep_going && !keep_going()) throw StateError("interrupted", {.path = uris()[spot.file]});
+    });
     if (error) std::rethrow_exception(error);
   }
 }

@@ -62,8 +62,10 @@ class FileReader {
   // To be called before memory is taken for records of any length: of those longer than
   // kDefaultMaxRecordBytes of which the file has only a part (a sparse file: the rest takes no
   // place on the disk), whether their checksums are right all the same, whatever `check_data` says.
+  // `keep_going` is asked before every MiB; false ends it with a StateError. Default: never asked.
   // Memory: 1 MiB. Errors: CorruptError, IoError, with the place; OutOfRangeError; StateError.
-  void require_held(std::span<const uint64_t> indices) const;
+  void require_held(std::span<const uint64_t> indices,
+                    const std::function<bool()>& keep_going = {}) const;
 
   // Memory of its own for a record, which is used again when its last owner lets go
   // (storage/read_memory.h), fit for direct reads where those are wanted. Errors: OutOfRangeError;

@@ -9,10 +9,6 @@
 
 namespace fuelrail::ffrecord {
 
-// Whether some of these bytes were never written, and take no place on the disk: they read as
-// zeros. False where the source cannot tell. Errors: none.
-bool has_hole(const Source& source, uint64_t offset, uint64_t length);
-
 // Threads: one at a time.
 class RecordPieces {
  public:

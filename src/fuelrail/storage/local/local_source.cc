@@ -70,6 +70,18 @@ bool LocalSource::is_still_named() const {
   return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
+// lseek moves the descriptor's own position, at which nobody reads.
+bool LocalSource::has_hole(uint64_t offset, uint64_t length) const {
+  const off_t hole = ::lseek(file_.get(), static_cast<off_t>(offset), SEEK_HOLE);
+  return hole >= 0 && static_cast<uint64_t>(hole) < offset + length;
+}
+
+bool LocalSource::is_hole(uint64_t offset, uint64_t length) const {
+  off_t data = ::lseek(file_.get(), static_cast<off_t>(offset), SEEK_DATA);
+  if (data < 0 && errno == ENXIO) data = ::lseek(file_.get(), 0, SEEK_END);  // holes to the end
+  return data >= 0 && static_cast<uint64_t>(data) >= offset + length;
+}
+
 void LocalSource::read(uint64_t offset, MutableBytes into) const {
   read_scattered(offset, {&into, 1});
 }

@@ -26,6 +26,8 @@ class LocalSource final : public Source {
   void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const override;
   bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const override;
   bool is_still_named() const override;
+  bool has_hole(uint64_t offset, uint64_t length) const override;
+  bool is_hole(uint64_t offset, uint64_t length) const override;
   int descriptor() const override { return file_.get(); }
   bool reads_without_waiting() const override;
   Direct direct_descriptor() const override;

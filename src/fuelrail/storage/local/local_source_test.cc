@@ -153,6 +153,17 @@ TEST(LocalSource, a_file_that_has_shrunk_since_opening_is_truncated) {
   }
 }
 
+TEST(LocalSource, holes_are_what_was_never_written) {
+  const TemporaryDirectory directory;
+  write_file(directory / "x", std::string(1 << 20, 'x'));
+  std::filesystem::resize_file(directory / "x", 4 << 20);
+  const auto source = local_file_system().open(directory / "x");
+  EXPECT_FALSE(source->has_hole(0, 1 << 20));
+  EXPECT_FALSE(source->is_hole(0, 2 << 20));
+  if (!source->has_hole(0, 2 << 20)) GTEST_SKIP() << "temporary files have no holes";
+  EXPECT_TRUE(source->is_hole(2 << 20, 2 << 20));
+}
+
 TEST(LocalSource, a_pipe_is_refused_and_not_waited_for) {
   const TemporaryDirectory directory;
   ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
