@@ -153,6 +153,24 @@ TEST(LocalSource, a_file_that_has_shrunk_since_opening_is_truncated) {
   }
 }
 
+// As FUSE and network file systems may: the old number has a name here, too.
+TEST(LocalSource, a_file_that_is_numbered_anew_while_it_is_open_is_still_named) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "x";
+  write_file(path, "contents");
+  const auto source = local_file_system().open(path);
+  std::filesystem::copy_file(path, directory / "y");
+  std::filesystem::last_write_time(directory / "y", std::filesystem::last_write_time(path));
+  std::filesystem::create_hard_link(path, directory / "old");
+  std::filesystem::rename(directory / "y", path);
+  EXPECT_TRUE(source->is_still_named());
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type{});
+  EXPECT_FALSE(source->is_still_named());
+  std::filesystem::last_write_time(path, std::filesystem::last_write_time(directory / "old"));
+  std::filesystem::remove(directory / "old");  // so the old file has no name
+  EXPECT_FALSE(source->is_still_named());
+}
+
 TEST(LocalSource, holes_are_what_was_never_written) {
   const TemporaryDirectory directory;
   write_file(directory / "x", std::string(1 << 20, 'x'));
