@@ -345,12 +345,14 @@ def open(
     labels, as those of the folder itself. None: what the file says.
     root: of a list of images, the folder that its paths are relative to. None: the list's own.
     sidecar: "use": what is known of a record file is read from its sidecar, and one is made where
-    there is none. "ignore": none is read and none is written; the file is scanned, so that class
-    names and payload checksums are unknown: for a file that was changed on purpose, or is damaged.
+    there is none. "ignore": none is read and none is written; the file is scanned, so that payload
+    checksums, and class names unless `classes` gives them, are unknown: for a file that was changed
+    on purpose, or is damaged.
     classes: the class names, by label: a list of them (`train.classes`), or the path of a file that
     has them (a packed file, or a text with a name on each line). A folder or a list of images gets
     its labels from them, need not have all of these classes, and may have no other; a record file
-    must have the same names. None: what is opened says them.
+    must have the same names, or takes these where its sidecar is ignored. None: what is opened says
+    them.
 
     Errors: ArgumentTypeError for what is none of these; NotFoundError; UnsupportedError for a
     scheme or a format that fuelrail does not read; CorruptError and TruncatedError for a damaged

@@ -97,6 +97,11 @@ def test_another_table_is_refused_with_the_first_difference(
         fr.merge(val.parent / "both.rec", [train, val.parent / "val.rec"])
     data = fr.open(train)
     assert fr.open(data, classes=TRAIN) is data
+    for format in ("rec", "ffr"):  # whose sidecar is ignored, so that nothing else names them
+        file = train.parent / f"x.{format}"
+        fr.pack(train.parent / "train", file)
+        nameless = fr.open(file, sidecar="ignore", classes=TRAIN)
+        assert (nameless.classes, fr.open(file, sidecar="ignore").classes) == (TRAIN, [])
     assert len(fr.open([train, val], classes=TRAIN)) == 6
 
 

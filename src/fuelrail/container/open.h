@@ -22,12 +22,14 @@ struct OpenOptions {
   std::string root{};
 
   // Sidecars are neither read nor written: a record file is scanned, and what only its sidecar
-  // knows (class names, checksums of payloads) is not known. Default: they are used, and made.
+  // knows (class names, unless `classes` gives them; checksums of payloads) is not known. Default:
+  // they are used, and made.
   bool ignore_sidecar = false;
 
   // The names of the classes, by label. A folder and a list get the labels of their classes from
-  // it, and it may have more classes than they (class_names.h); any other file must have these
-  // names itself. Default: what is there says it.
+  // it, and it may have more classes than they (class_names.h); a record file whose sidecar is
+  // ignored takes them as they are; any other file must have these names itself. Default: what is
+  // there says it.
   std::vector<std::string> classes{};
 
   // What is said to the user without failing: a sidecar set aside, a cache that cannot be written.

@@ -145,8 +145,13 @@ std::optional<std::string> sidecar_cache_directory() {
 }
 
 SidecarStore::SidecarStore(std::shared_ptr<const Source> data,
-                           std::function<void(const std::string&)> warn, Replaced replaced)
-    : data_(std::move(data)), data_uri_(data_->uri()), warn_(std::move(warn)), replaced_(replaced) {
+                           std::function<void(const std::string&)> warn, Replaced replaced,
+                           bool ignore_sidecars)
+    : data_(std::move(data)),
+      data_uri_(data_->uri()),
+      warn_(std::move(warn)),
+      replaced_(replaced),
+      ignore_sidecars_(ignore_sidecars) {
   beside_.location = {SidecarPlace::kBeside, sidecar_uri(data_uri_)};
   read_first();
   if (const auto directory = sidecar_cache_directory()) {
@@ -160,6 +165,7 @@ SidecarStore::SidecarStore(std::shared_ptr<const Source> data,
 // that. What cannot be is left for `try_open` to find out.
 void SidecarStore::read_first() {
   for (const std::string& uri : {beside_.location.uri, next_uri(beside_.location.uri)}) {
+    if (ignore_sidecars_) break;
     try {
       FileSystem& files = file_system_for(uri);
       if (files.stat(uri)) read_beside_.push_back({uri, files.open(uri)});
@@ -202,6 +208,7 @@ struct SidecarStore::Look {
 };
 
 std::optional<StoredSidecar> SidecarStore::find(const SidecarRules& rules, CutFile cut) {
+  if (ignore_sidecars_) return std::nullopt;
   rules_ = rules;
   cut_ = cut;
   std::optional<StoredSidecar> found = find_beside();
@@ -333,6 +340,7 @@ SidecarLocation SidecarStore::own_beside() const {
 }
 
 StoredSidecar SidecarStore::publish(const SidecarWriter& writer) {
+  if (ignore_sidecars_) return sidecar_in_memory(writer, identity_);
   std::string refused;
   for (Candidate* candidate : {&beside_, cache_ ? &*cache_ : nullptr}) {
     if (candidate == nullptr) continue;

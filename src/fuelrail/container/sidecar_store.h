@@ -115,22 +115,23 @@ class SidecarStore {
  public:
   // `warn` hears of sidecars set aside and places that cannot be written. Reads the ends of `data`
   // and what lies beside it, at once, so that storage is waited for once.
-  // `replaced`: what `find` does where the file has been replaced.
+  // `replaced`: what `find` does where the file has been replaced. `ignore_sidecars`: nothing
+  // beside the file is read, `find` gives none, and `publish` keeps the sidecar in memory.
   SidecarStore(std::shared_ptr<const Source> data, std::function<void(const std::string&)> warn,
-               Replaced replaced = Replaced::kIgnored);
+               Replaced replaced = Replaced::kIgnored, bool ignore_sidecars = false);
 
   const FileIdentity& identity() const { return identity_; }
 
   // The beginning of the data file, 64 KiB of it or all, which is read in any case.
   Bytes head() const { return head_; }
 
-  // The file's sidecar, from beside it or else from the cache. Beside it, one belongs to the file,
-  // too, whose file was as long or longer, where an end of the file is as it was or
-  // SidecarRules::agrees says so: then the file is damaged or cut. One that is damaged itself,
-  // belongs to another file or is not accepted is set aside: a warning, not used, and (beside the
-  // file) not overwritten. Empty when there is none to use. Errors: ReplacedError; TruncatedError
-  // where the file is shorter than its sidecar says, unless `cut` has it used; what cannot be read
-  // is set aside.
+  // The file's sidecar: beside the file, else in the cache. It belongs to the file if their
+  // identities are equal. Beside the file it also does if it was made of a file at least as long,
+  // and one of the two ends is unchanged or SidecarRules::agrees says so: then the file is damaged
+  // or cut. A sidecar that cannot be read, belongs to another file or is not accepted is set aside:
+  // `warn` hears why, it is not used, and beside the file it is not overwritten. Returns: empty
+  // when there is none to use. Errors: ReplacedError; TruncatedError where the file is shorter than
+  // its sidecar says, unless `cut` is kUsed.
   std::optional<StoredSidecar> find(const SidecarRules& rules, CutFile cut = CutFile::kRefused);
 
   // After `find` gave none: writes the sidecar beside the file, else into the cache, else keeps it
@@ -189,6 +190,7 @@ class SidecarStore {
   std::vector<Beside> read_beside_;  // not looked at yet
   std::function<void(const std::string&)> warn_;
   Replaced replaced_;
+  bool ignore_sidecars_;
   Candidate beside_;
   std::optional<Candidate> cache_;
   SidecarRules rules_{.accept = [](const Sidecar&) {}};
@@ -201,10 +203,10 @@ class SidecarStore {
 // FileSystem::open and of `open`.
 template <typename Open>
 auto open_with_store(const std::string& uri, const std::function<void(const std::string&)>& warn,
-                     const Open& open) {
+                     const Open& open, bool ignore_sidecars = false) {
   return until_not_replaced([&](Replaced replaced) {
     const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-    SidecarStore store(source, warn, replaced);
+    SidecarStore store(source, warn, replaced, ignore_sidecars);
     return open(source, store);
   });
 }

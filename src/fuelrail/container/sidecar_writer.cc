@@ -83,6 +83,7 @@ uint32_t SidecarWriter::payload_crc(uint64_t i) const {
 }
 
 void SidecarWriter::set_classes(const std::vector<std::string>& classes) {
+  if (classes.empty()) return;
   std::vector<std::byte> data;
   append_le(data, static_cast<uint32_t>(classes.size()));
   for (const std::string& name : classes) append_le(data, static_cast<uint32_t>(name.size()));

@@ -127,19 +127,19 @@ Extent extent_of(const std::shared_ptr<const Source>& source, const RecordTable&
 
 std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
                                                        const OpenOptions& options) {
-  return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
+  const auto open = [&](const auto& source, SidecarStore& store) {
     RecordTable table = RecordTable::read(*source, true, options.warn, store.head());
     std::optional<StoredSidecar> sidecar;
     if (table.size() == 0) {  // of which there is nothing to remember
       sidecar = sidecar_in_memory(SidecarWriter(), store.identity());
-    } else if (options.ignore_sidecar) {
-      sidecar =
-          sidecar_in_memory(scan_records(*source, table, progress_of(options)), store.identity());
     } else if (sidecar = store.find(rules_for(table)); !sidecar) {
-      sidecar = store.publish(scan_records(*source, table, progress_of(options)));
+      SidecarWriter scanned = scan_records(*source, table, progress_of(options));
+      if (options.ignore_sidecar) scanned.set_classes(options.classes);
+      sidecar = store.publish(scanned);
     }
     return std::make_shared<const OpenedFfrecord>(source, std::move(table), *std::move(sidecar));
-  });
+  };
+  return open_with_store(uri, options.warn, open, options.ignore_sidecar);
 }
 
 namespace {

@@ -236,34 +236,35 @@ void report_missing(const Sidecar& sidecar, const Source& source,
 
 std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
                                                        const OpenOptions& options) {
-  return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
-    if (options.ignore_sidecar) {
-      return std::make_shared<const OpenedRecordIo>(
-          source, sidecar_in_memory(scan_heads(*source, progress_of(options)), store.identity()));
-    }
+  const auto open = [&](const auto& source, SidecarStore& store) {
     std::optional<StoredSidecar> sidecar = store.find(rules_for(source));
-    if (!sidecar) sidecar = store.publish(scan_heads(*source, progress_of(options)));
+    if (!sidecar) {
+      SidecarWriter scanned = scan_heads(*source, progress_of(options));
+      if (options.ignore_sidecar) scanned.set_classes(options.classes);
+      sidecar = store.publish(scanned);
+    }
     return std::make_shared<const OpenedRecordIo>(source, *std::move(sidecar));
-  });
+  };
+  return open_with_store(uri, options.warn, open, options.ignore_sidecar);
 }
 
 std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
     const std::string& uri, const std::function<void(const Damage&)>& report,
     const OpenOptions& options) {
-  return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
+  const auto open = [&](const auto& source, SidecarStore& store) {
     SidecarRules rules = rules_for(source);
     rules.accept = [](const Sidecar& sidecar) {
       accept_sidecar(sidecar);
       sidecar.verify();
     };
-    std::optional<StoredSidecar> own;
-    if (!options.ignore_sidecar) own = store.find(rules, CutFile::kUsed);
+    const std::optional<StoredSidecar> own = store.find(rules, CutFile::kUsed);
     const SidecarWriter table =
         recover_table(source, report, own ? own->sidecar.get() : nullptr, progress_of(options));
     if (own) report_missing(*own->sidecar, *source, report);
     return std::make_shared<const OpenedRecordIo>(source,
                                                   sidecar_in_memory(table, store.identity()), true);
-  });
+  };
+  return open_with_store(uri, options.warn, open, options.ignore_sidecar);
 }
 
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/storage/file_system.h"
+#include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/record_file.h"
 #include "fuelrail/testing/refusal.h"
 
@@ -192,7 +195,12 @@ TEST(RecordIoSidecar, ignored_is_neither_read_nor_written) {
   EXPECT_EQ(open_recordio(file.path, {.ignore_sidecar = true})->size(), 2u);
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
   build_sidecar(file.path);
+  FaultyFileSystem files(local_file_system());
+  std::set<std::string> touched;
+  files.watch = [&](std::string_view, const std::string& uri) { touched.insert(uri); };
+  const FileSystemOverride instead("file", files);
   const auto ignoring = open_recordio(file.path, {.ignore_sidecar = true});
+  EXPECT_THAT(touched, ElementsAre(file.path));
   EXPECT_EQ(ignoring->sidecar_location().place, SidecarPlace::kMemory);
   EXPECT_FALSE(ignoring->verifies_checksums());
 }
