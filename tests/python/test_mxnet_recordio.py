@@ -8,6 +8,7 @@ import os
 import pathlib
 import pickle
 import random
+import re
 import threading
 import warnings
 from collections.abc import Callable
@@ -341,7 +342,9 @@ def test_a_sidecar_of_the_file_before_goes() -> None:
     assert fr.open("a.rec")[1].data == b"it"
 
 
-def test_an_index_that_was_cut_at_a_lines_end_is_held_against_the_sidecar() -> None:
+def test_an_index_that_was_cut_at_a_lines_end_is_held_against_the_sidecar(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     with MXIndexedRecordIO("a.idx", "a.rec", "w") as writer:
         for i in range(10):
             writer.write_idx(i, bytes([i]))
@@ -353,7 +356,11 @@ def test_an_index_that_was_cut_at_a_lines_end_is_held_against_the_sidecar() -> N
     with pytest.raises(fr.TruncatedError, match=ends):
         MXIndexedRecordIO("a.idx", "a.rec", "r")
     with pytest.raises(fr.TruncatedError, match=ends):
+        MXIndexedRecordIO(os.path.abspath("a.idx"), "./a.rec", "r")
+    with pytest.raises(fr.TruncatedError, match=ends):
         InputSplit("a.rec", type="indexed_recordio", index_uri="a.idx")
+    assert fr._core.cli_main(["fuelrail", "verify", "a.rec"]) == 1
+    assert re.search(ends, capfd.readouterr().out)
     assert MXIndexedRecordIO("first.idx", "a.rec", "r").keys == [*range(7)]
     assert len(list(InputSplit("a.rec", type="indexed_recordio", index_uri="first.idx"))) == 10
     os.unlink("a.rec.frx")

@@ -166,7 +166,9 @@ class Verification {
     if (!file_system_for(index).stat(index)) return;
     check_that([&] {
       const recordio::IndexText text = recordio::read_index(*container.extent(0).source, index);
-      recordio::resolve_index(recordio::parse_index(text.bytes, text.uri), container, text.uri);
+      const auto entries = recordio::parse_index(text.bytes, text.uri);
+      recordio::resolve_index(entries, container, text.uri);
+      recordio::check_complete(entries.size(), *container.extent(0).source, index);
     });
   }
 

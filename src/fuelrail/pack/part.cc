@@ -74,10 +74,6 @@ void add_what_is_left(Error& error, const std::string& uri) {
 
 }  // namespace
 
-std::string identity_of_name(const std::string& uri) {
-  return identity_of(file_system_for(uri).stat(uri).value_or(FileInfo{.uri = uri}));
-}
-
 bool is_file(const std::string& uri) {
   const auto info = file_system_for(uri).stat(uri);
   return info && !info->is_directory;

@@ -39,10 +39,6 @@
 
 namespace fuelrail {
 
-// The file's `identity_of` (storage/file_system.h); of one that is not there, that of its name.
-// Errors: those of FileSystem::stat.
-std::string identity_of_name(const std::string& uri);
-
 // Whether there is a file of this name; a directory is none.
 bool is_file(const std::string& uri);
 

@@ -76,6 +76,10 @@ std::string identity_of(const FileInfo& info) {
   return name.has_filename() ? name : name.parent_path();  // "a/" is "a"
 }
 
+std::string identity_of_name(const std::string& uri) {
+  return identity_of(file_system_for(uri).stat(uri).value_or(FileInfo{.uri = uri}));
+}
+
 std::vector<DirectoryEntry> FileSystem::list_names(const std::string& uri) {
   std::vector<DirectoryEntry> entries;
   for (const FileInfo& info : list(uri))

@@ -28,6 +28,8 @@ struct FileInfo {
 // file:// too. Where its inode is not known, its name, absolute and without `.` and `..`. Errors:
 // those of FileSystem::absolute.
 std::string identity_of(const FileInfo& info);
+// Of a file or directory that may not be there. Errors: those of FileSystem::stat, too.
+std::string identity_of_name(const std::string& uri);
 
 struct DirectoryEntry {
   std::string name;

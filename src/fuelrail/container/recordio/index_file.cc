@@ -136,7 +136,8 @@ std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
 }
 
 void check_complete(uint64_t entries, const Source& data, const std::string& uri) {
-  if (data.uri().substr(0, data.uri().rfind('.')) + ".idx" != uri) return;
+  const std::string own = data.uri().substr(0, data.uri().rfind('.')) + ".idx";
+  if (own != uri && identity_of_name(own) != identity_of_name(uri)) return;
   const std::optional<uint64_t> records = records_beside(data);
   if (!records || entries >= *records) return;
   throw TruncatedError("the index ends before the file's records do",

@@ -69,9 +69,9 @@ std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
                                     const Container& container, const std::string& uri);
 
 // Holds the number of an index's entries against the records that the sidecar of its file counts:
-// an index that was cut at a line's end looks whole. Only `X.idx` of `X.rec`, as one of another
-// name may name some records; and only with a sidecar beside the file. Errors: TruncatedError for
-// too few entries; IoError.
+// an index that was cut at a line's end looks whole. Only `X.idx` of `X.rec`, however it is named,
+// as any other may name some records; and only with a sidecar beside the file. Errors:
+// TruncatedError for too few entries; IoError.
 void check_complete(uint64_t entries, const Source& data, const std::string& uri);
 
 // Errors: InvalidArgumentError, with `uri`, for a key that IndexWriter refuses.

@@ -61,6 +61,7 @@ TEST(IndexFile, one_that_was_cut_at_a_lines_end_is_held_against_the_sidecars_cou
   const Source& data = *golden.container().extent(0).source;
   const std::string uri = data.uri().substr(0, data.uri().size() - 4) + ".idx";
   const std::string text = file_contents(kGolden + "part0.idx");
+  write_file(uri, text);
   const uint64_t records = golden.container().size();
   ASSERT_EQ(parse_index(as_bytes(text), uri).size(), records);
   EXPECT_NO_THROW(check_complete(records, data, uri));
@@ -69,6 +70,7 @@ TEST(IndexFile, one_that_was_cut_at_a_lines_end_is_held_against_the_sidecars_cou
                   uri, records, records - 1);
   EXPECT_THAT(testing::refusal_of<TruncatedError>([&] { check_complete(records - 1, data, uri); }),
               StartsWith(said));
+  EXPECT_THROW(check_complete(records - 1, data, "file://" + uri), TruncatedError);
   EXPECT_NO_THROW(check_complete(records - 1, data, "some_of_them.idx"));
   std::filesystem::remove(data.uri() + ".frx");
   EXPECT_NO_THROW(check_complete(records - 1, data, uri));
