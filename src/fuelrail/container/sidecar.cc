@@ -347,17 +347,28 @@ const SidecarSection* Sidecar::section(uint32_t type) const {
 }
 
 RecordEntry Sidecar::record(uint64_t i) const {
-  std::array<std::byte, kTableEntryBytes> bytes;
-  table_->read(i * kTableEntryBytes, bytes);
-  const RecordEntry entry{.offset = load_le<uint64_t>(bytes.data()),
-                          .length = load_le<uint64_t>(bytes.data() + 8)};
-  if (entry.offset > identity_.size_bytes || entry.length > identity_.size_bytes - entry.offset) {
+  RecordEntry entry;
+  read_records(i, {&entry, 1});
+  return entry;
+}
+
+void Sidecar::read_records(uint64_t begin, std::span<RecordEntry> into) const {
+  std::array<std::byte, kMostAtOnce * kTableEntryBytes> memory;
+  const MutableBytes bytes = MutableBytes(memory).first(into.size() * kTableEntryBytes);
+  table_->read(begin * kTableEntryBytes, bytes);
+  for (size_t k = 0; k < into.size(); ++k) {
+    const std::byte* const at = bytes.data() + k * kTableEntryBytes;
+    const RecordEntry& entry =
+        into[k] = {.offset = load_le<uint64_t>(at), .length = load_le<uint64_t>(at + 8)};
+    if (entry.offset <= identity_.size_bytes &&
+        entry.length <= identity_.size_bytes - entry.offset) {
+      continue;
+    }
     throw_corrupt("the sidecar names a record that is not inside its file", uri_,
-                  {.record = i,
+                  {.record = begin + k,
                    .expected = fmt::format("at most {} bytes", identity_.size_bytes),
                    .found = fmt::format("{} bytes at {}", entry.length, entry.offset)});
   }
-  return entry;
 }
 
 uint32_t Sidecar::payload_crc(uint64_t i) const {

@@ -90,6 +90,9 @@ class Sidecar {
   // Errors: CorruptError.
   bool has_table() const { return table_ != nullptr; }
   RecordEntry record(uint64_t i) const;
+  // The same of those from `begin` on, in one read. Requires: at most kMostAtOnce.
+  static constexpr size_t kMostAtOnce = 3;
+  void read_records(uint64_t begin, std::span<RecordEntry> into) const;
 
   // CRC-32 of every payload. Requires: has_checksums(), i < records(). Errors: CorruptError.
   bool has_checksums() const { return checksums_ != nullptr; }
@@ -158,7 +161,7 @@ class SidecarWriter {
   RecordEntry record(uint64_t i) const;
   uint32_t payload_crc(uint64_t i) const;
 
-  void set_classes(const std::vector<std::string>& classes);
+  void set_classes(const std::vector<std::string>& classes);  // Without any: no section.
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
   void set_keys(std::span<const uint64_t> keys);  // Requires: one a record.
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
@@ -155,15 +156,14 @@ class OpenedRecordIo final : public RecordIoContainer {
   // A RecordIO file is its records, one behind the other, and so must the table be: an entry that
   // does not meet its neighbours is wrong, or one of them is.
   RecordEntry entry(uint64_t i) const {
-    const RecordEntry entry = sidecar().record(i);
-    if (gaps_) return entry;
-    uint64_t begin = 0;
-    if (i > 0) {
-      const RecordEntry before = sidecar().record(i - 1);
-      begin = before.offset + before.length;
-    }
-    const uint64_t end =
-        i + 1 < size() ? sidecar().record(i + 1).offset : sidecar().identity().size_bytes;
+    if (gaps_) return sidecar().record(i);
+    std::array<RecordEntry, 3> entries;  // with those before and behind it, where there are some
+    const uint64_t first = i - std::min<uint64_t>(i, 1);
+    const auto found = std::span(entries).first(std::min(i + 2, size()) - first);
+    sidecar().read_records(first, found);
+    const RecordEntry entry = found[i - first];
+    const uint64_t begin = i == 0 ? 0 : entries[0].offset + entries[0].length;
+    const uint64_t end = i + 1 < size() ? found.back().offset : sidecar().identity().size_bytes;
     if (entry.offset != begin || entry.offset + entry.length != end) {
       throw_lying(i, entry, begin, end);
     }
