@@ -51,13 +51,12 @@ class Container {
   virtual uint64_t size() const = 0;
   virtual const Schema& schema() const = 0;
 
-  // Requires: i < size(). No read, no allocation of the record's size. Where knows_extent(i) is
-  // false it asks the file system, which may take as long as a read; where it is true, it reads at
-  // most a part of a large record table (RecordIO's in a sidecar), once for 16,384 records that lie
-  // together. Errors: CorruptError for a record that is longer than its format's
-  // records can be, so that nobody allocates for what a damaged table or a sparse file claims;
-  // those of the record table; NotFoundError and IoError where a record is a file of its own, which
-  // is looked at now.
+  // Where record i lies. Requires: i < size(). The record itself is not read. Where knows_extent(i)
+  // is false, its file is looked at, which may take as long as a read; else at most a part of a
+  // large record table is read (RecordIO's in a sidecar), as a rule once for 16,384 neighbours.
+  // Errors: CorruptError for a record that is longer than its format allows, so that no memory is
+  // taken for what a damaged table or a sparse file claims; those of the record table;
+  // NotFoundError and IoError of the file that is looked at.
   virtual Extent extent(uint64_t i) const = 0;
 
   // Whether `extent` asks no file system. False where it would look at a file, which on a network

@@ -18,10 +18,13 @@ bool Source::read_if_cached(uint64_t, std::span<const MutableBytes>) const { ret
 std::vector<std::byte> read_whole(const Source& source) {
   const uint64_t size = source.size_bytes();
   if (size > kMaxWholeBytes) {
-    throw UnsupportedError("the file is too long to be read into memory",
-                           {.path = source.uri(),
-                            .expected = fmt::format("at most {} bytes", kMaxWholeBytes),
-                            .found = fmt::format("{}", size)});
+    throw UnsupportedError(
+        "the file is too long to be read into memory",
+        {.path = source.uri(),
+         .expected = fmt::format("at most {} bytes", kMaxWholeBytes),
+         .found = fmt::format("{}", size),
+         .remedy = "Check that the path is right; where it is an index, split the "
+                   "records into several files"});
   }
   std::vector<std::byte> bytes(size);
   source.read(0, bytes);

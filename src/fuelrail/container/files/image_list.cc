@@ -19,7 +19,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr uint64_t kMostClasses = uint64_t{1} << 24;  // float32 holds all numbers up to this one
+constexpr uint64_t kMostClasses = uint64_t{1} << 24;  // float32 holds all numbers below this one
 
 bool is_absolute(std::string_view path) {
   return path.starts_with('/') || path.find("://") != std::string_view::npos;
@@ -123,12 +123,13 @@ void ImageList::add_named(const ListedLine& line, const std::string& uri) {
     refuse_line(uri, line.line, "several labels, in a list whose labels are names of classes",
                 {.expected = "one name", .found = fmt::format("{}", fmt::join(line.labels, " "))});
   }
-  if (names_.size() > kMostClasses) {
+  const Name next{.number = names_.size(), .first_line = line.line};
+  const Name& name = names_.emplace(line.labels[0], next).first->second;
+  if (name.number == kMostClasses) {
     refuse_line(uri, line.line, "float32, which RecordIO stores, cannot hold the label",
                 {.expected = fmt::format("at most {} classes", kMostClasses)});
   }
-  const Name name{.number = names_.size(), .first_line = line.line};
-  labels_.push_back(static_cast<float>(names_.emplace(line.labels[0], name).first->second.number));
+  labels_.push_back(static_cast<float>(name.number));
   add_image(line);
 }
 
