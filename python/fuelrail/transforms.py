@@ -452,9 +452,9 @@ def _of_another_library(what: str, owner: str, transform: object, name: str) -> 
     return ArgumentTypeError(
         f"{what} is {owner}'{'' if owner.endswith('s') else 's'}, not one of fuelrail.transforms",
         found=shown(transform),
-        remedy=_INSTEAD.get(name)
-        or f"{place} it yourself: on whole batches, in `batch_transforms`, or on the samples of a "
-        "`fuelrail.torch.MapDataset`",
+        remedy=(_INSTEAD.get(name) if owner == "torchvision" else None)
+        or f"{place} it yourself: on whole batches, in `batch_transforms`, or on samples, in the "
+        "`__getitem__` of a subclass of `fuelrail.torch.MapDataset`",
     )
 
 

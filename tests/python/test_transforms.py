@@ -204,7 +204,8 @@ def another_librarys(module: str, name: str) -> object:
 
 
 OWN_CALLS = (
-    "on whole batches, in `batch_transforms`, or on the samples of a `fuelrail.torch.MapDataset`"
+    "on whole batches, in `batch_transforms`, or on samples, in the `__getitem__` of a subclass of "
+    "`fuelrail.torch.MapDataset`"
 )
 
 
@@ -216,6 +217,8 @@ OWN_CALLS = (
         ("albumentations.augmentations.crops.transforms", "RandomResizedCrop", "albumentations'",
          f"Use fuelrail.transforms.RandomResizedCrop in its place, or call it yourself: {OWN_CALLS}."),
         ("albumentations.augmentations.blur.transforms", "MedianBlur", "albumentations'",
+         f"Call it yourself: {OWN_CALLS}."),
+        ("albumentations.core.composition", "Compose", "albumentations'",
          f"Call it yourself: {OWN_CALLS}."),
         ("torchvision.transforms.transforms", "ToTensor", "torchvision's",
          "Leave it out: images come as floats from 0 to 1 unless `dtype` says otherwise."),
@@ -244,3 +247,10 @@ def test_torchvisions_own_enumeration_is_understood() -> None:
         value = "bicubic"
 
     T.Resize(8, interpolation=InterpolationMode())  # type: ignore[arg-type]
+
+
+def test_an_error_of_a_constructor_names_no_place_in_a_list() -> None:
+    with pytest.raises(
+        fr.InvalidArgumentError, match=r"^transform HorizontalFlip: p is not a probability"
+    ):
+        T.HorizontalFlip(2)

@@ -146,9 +146,8 @@ const FileFormat& format_of_file(const std::string& uri) {
 void check_schema(const std::string& uri, const std::string& schema, std::string_view known) {
   if (schema.empty() || schema == known) return;
   if (known.empty()) {
-    throw InvalidArgumentError(
-        "what its samples are is said by this itself, not by a schema",
-        {.path = uri, .found = schema, .remedy = "Leave the schema out: it is for .ffr files"});
+    throw InvalidArgumentError("only .ffr files take a schema",
+                               {.path = uri, .found = schema, .remedy = "Leave the schema out"});
   }
   throw InvalidArgumentError(
       "there is no such schema",

@@ -234,7 +234,7 @@ TEST(OpenContainer, a_schema_that_there_is_not_is_refused) {
                         "'class_folders'?"));
   EXPECT_THAT(refusal_with(directory / "x.ffr", "?"), HasSubstr("class_folders"));
   EXPECT_THAT(refusal_with(directory / "x.rec", "class_folders"),
-              HasSubstr("x.rec: what its samples are is said by this itself, not by a schema"));
+              HasSubstr("x.rec: only .ffr files take a schema: found class_folders"));
   std::filesystem::remove(directory / "x.ffr");
   EXPECT_THAT(refusal_with(directory.path(), "class_folders"), HasSubstr("Leave the schema out"));
 }

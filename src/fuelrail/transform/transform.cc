@@ -102,9 +102,10 @@ class Checker {
 
  private:
   [[noreturn]] void fail(const std::string& what, std::string expected, std::string found) const {
-    throw InvalidArgumentError(
-        fmt::format("transform {} ({}): {}", place_, name_of(transforms_[place_]), what),
-        {.expected = std::move(expected), .found = std::move(found)});
+    const std::string name = name_of(transforms_[place_]);
+    const std::string which = transforms_.size() == 1 ? name : fmt::format("{} ({})", place_, name);
+    throw InvalidArgumentError(fmt::format("transform {}: {}", which, what),
+                               {.expected = std::move(expected), .found = std::move(found)});
   }
 
   static std::string number(double value) { return fmt::format("{}", value); }
@@ -169,7 +170,7 @@ class Checker {
   }
   void require_probability(double p) const {
     if (p >= 0 && p <= 1) return;
-    fail("p is no probability", "a number from 0 to 1", number(p));
+    fail("p is not a probability", "a number from 0 to 1", number(p));
   }
 
   const Transforms& transforms_;
