@@ -22,8 +22,11 @@ _OF_SEVERAL = {
     "RANK": 1,
     "LOCAL_RANK": 1,
     "WORLD_SIZE": 2,
+    "LOCAL_WORLD_SIZE": 2,
     "SLURM_PROCID": 1,
     "SLURM_NTASKS": 2,
+    "OMPI_COMM_WORLD_SIZE": 2,
+    "PMI_SIZE": 2,
 }
 _told: set[str] = set()  # of the environment, in this process
 

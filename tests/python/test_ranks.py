@@ -21,7 +21,10 @@ torch = pytest.importorskip("torch")
 import ranks_job  # noqa: E402
 
 EVERY_ID = list(range(TINY_COUNT))
-LAUNCHERS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+LAUNCHERS = (
+    *("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
+    *("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -254,6 +257,9 @@ SEVERAL = [
     ({"LOCAL_RANK": "1"}, "LOCAL_RANK is 1"),
     ({"LOCAL_RANK": "0", "WORLD_SIZE": "2"}, "WORLD_SIZE is 2"),
     ({"RANK": "3"}, "RANK is 3"),
+    ({"LOCAL_WORLD_SIZE": "2"}, "LOCAL_WORLD_SIZE is 2"),
+    ({"OMPI_COMM_WORLD_SIZE": "2"}, "OMPI_COMM_WORLD_SIZE is 2"),
+    ({"PMI_SIZE": "2"}, "PMI_SIZE is 2"),
     # A batch script, and a shell in a step.
     ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, "SLURM_NTASKS is 4"),
     ({**STEP, "SLURM_PROCID": "0", "SLURM_PTY_PORT": "41"}, "SLURM_NTASKS is 2"),
@@ -261,6 +267,7 @@ SEVERAL = [
 ONE = [
     {"LOCAL_RANK": "0"},
     {"LOCAL_RANK": "junk"},
+    {"LOCAL_WORLD_SIZE": "1", "OMPI_COMM_WORLD_SIZE": "1", "PMI_SIZE": "1"},
     {"RANK": "0", "WORLD_SIZE": "1"},
     {"RANK": "0", "WORLD_SIZE": "1", **STEP},
     {**STEP, "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0", "SLURM_NTASKS": "1"},
