@@ -316,6 +316,10 @@ class Dataset:
         return number + size if number < 0 else number
 
 
+# What a loader's error says of options that `open` alone has.
+OPENS_ALONE = {
+    name: f"Give the dataset `fuelrail.open(path, {name}=...)`" for name in ("root", "classes")
+}
 # They can be iterated over, but have no order, or items that no path is.
 _NO_LISTS = (Mapping, Set, bytearray, memoryview)
 

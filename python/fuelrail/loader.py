@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, NamedTuple, NoReturn, TypeVar
 
 from fuelrail import _core
 from fuelrail.closing import Closing, close_at_exit, end_thread_at_exit
-from fuelrail.dataset import Dataset, Openable
+from fuelrail.dataset import OPENS_ALONE, Dataset, Openable
 from fuelrail.dataset import open as open_dataset
 from fuelrail.delivery import (
     ArrayFramework,
@@ -47,7 +47,7 @@ __all__ = ["Loader"]
 Element = TypeVar("Element")
 """What one column of a batch is: an Array, a tensor."""
 
-# What to write in place of the options of torch.utils.data.DataLoader.
+# What to write in place of the options of torch.utils.data.DataLoader and of `open`.
 _NOT_OPTIONS = {
     "dataset": "Name it `data`, or give it first without a name",
     "num_workers": "Use `threads`: native threads decode, there are no worker processes",
@@ -62,6 +62,7 @@ _NOT_OPTIONS = {
     "generator": "Use `seed`, which sets both the order and the random transforms",
     "timeout": "Use `stall_timeout`, in seconds, and None where torch has 0",
     "in_order": "Leave it out: the order is always the sampler's",
+    **OPENS_ALONE,
 }
 
 _OPENED = (

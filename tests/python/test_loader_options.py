@@ -115,6 +115,14 @@ def test_an_option_of_torch_is_answered_with_what_to_use_instead(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", ["Loader", "torch.DataLoader", "torch.MapDataset"])
+def test_an_option_of_open_alone_is_answered_with_open(tiny_file: pathlib.Path, kind: str) -> None:
+    for option in ("classes", "root"):
+        remedy = rf"no option '{option}'. Give the dataset `fuelrail\.open\(path, {option}=...\)`"
+        with pytest.raises(fr.ArgumentTypeError, match=remedy):
+            operator.attrgetter(kind)(fr)(tiny_file, transforms=CROP, **{option: "x"})
+
+
 def test_every_option_of_torch_is_an_option_or_answered(tiny_file: pathlib.Path) -> None:
     torch = pytest.importorskip("torch")
     theirs = inspect.signature(torch.utils.data.DataLoader.__init__).parameters

@@ -11,12 +11,12 @@ import torch
 from torch.utils.data import default_collate, get_worker_info
 
 from fuelrail import _core
-from fuelrail.dataset import Dataset, Openable
+from fuelrail.dataset import OPENS_ALONE, Dataset, Openable
 from fuelrail.dataset import open as open_dataset
 from fuelrail.delivery import NativeColumn, check_images, columns_of
 from fuelrail.errors import ArgumentTypeError, warn_user
 from fuelrail.loader import native_layout
-from fuelrail.options import choice, suggests_options, truth, typed, whole
+from fuelrail.options import choice, suggests_options_or, truth, typed, whole
 from fuelrail.torch.tensors import TensorFramework
 from fuelrail.transforms import Transform, native_list
 
@@ -80,7 +80,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
 
     _native: _core.Loader | None
 
-    @suggests_options
+    @suggests_options_or(OPENS_ALONE)
     def __init__(
         self,
         data: Dataset | Openable,
