@@ -131,7 +131,7 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   const auto completed = left.completed.find(static_cast<uint32_t>(number));
   planned.done = left.items.size() - done_ >= images && completed != left.completed.end() &&
                  is_named(planned.plan.uri, completed->second) &&
-                 !is_file(planned.plan.uri + ".partial");  // which would be the one that was meant
+                 !is_named(planned.plan.uri + ".partial", completed->second);  // which was meant
   if (planned.done) {
     complete_names(planned.plan.uri);
   } else {

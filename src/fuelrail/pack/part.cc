@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,11 +19,16 @@ namespace {
 
 std::unique_ptr<Sink> create(const std::string& uri) { return file_system_for(uri).create(uri); }
 
-// The file that is being written, as it was left, and the lock of all.
-std::unique_ptr<Sink> hold_alone(const std::string& uri) {
+// The file that is being written, as it was left, and the lock of all; null where another writer
+// has that.
+std::unique_ptr<Sink> try_to_hold(const std::string& uri) {
   std::unique_ptr<Sink> sink = file_system_for(uri).resume(uri);
   sink->leave_partial(sink->position() > 0);
-  if (sink->is_first_writer()) return sink;
+  return sink->is_first_writer() ? std::move(sink) : nullptr;
+}
+
+std::unique_ptr<Sink> hold_alone(const std::string& uri) {
+  if (std::unique_ptr<Sink> sink = try_to_hold(uri)) return sink;
   throw IoError("another pack is writing it",
                 {.path = uri,
                  .remedy = "Wait until that has ended; where none runs, remove " + uri +
@@ -61,6 +68,18 @@ void complete_names_alone(const std::string& uri) {
     give_last_names(uri);
   } else {  // of a file that has never got its name
     for (const std::string& name : companions_of(uri)) files.remove(next_uri(name));
+  }
+}
+
+// The data file has its name and is no lock any more, so another writer may have begun. That one
+// completes these names first of all, and `index` soon releases the lock: so it is waited for, but
+// not for ever. What is left then is the next writer's.
+void complete_names_unless_another_does(const std::string& uri) {
+  constexpr int kLooks = 100;
+  for (int look = 0; look < kLooks; ++look) {
+    if (const auto lock = try_to_hold(uri)) return complete_names_alone(uri);
+    if (!is_file(next_uri(sidecar_uri(uri)))) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }
 
@@ -233,7 +252,7 @@ void Part::commit_data() {
     } else if (!data_->commit_new()) {
       throw_existing(uri_);
     }
-    if (replaces_) give_last_names(uri_);
+    if (replaces_) complete_names_unless_another_does(uri_);
   } catch (Error& error) {
     if (replaces_) add_what_is_left(error, uri_);
     throw;

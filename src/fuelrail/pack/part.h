@@ -22,8 +22,8 @@
 // done of step 3 is done by the next one that writes X.rec. A run that fails before X.rec has its
 // name leaves the old files, and its own as X.rec.partial with its companions.
 //
-// X.rec.partial is also the lock of all: it is the first that is taken and the last that gets
-// its name, and whoever finds it taken gives up at once.
+// X.rec.partial is also the lock of all: it is the first that is taken, and whoever finds it taken
+// gives up at once. It ends when X.rec gets its name, and is taken again for the rest of step 3.
 #pragma once
 
 #include <cstdint>

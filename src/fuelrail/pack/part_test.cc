@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -14,12 +15,15 @@
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/storage/file_system.h"
+#include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 void append_one(Part& part) {
@@ -90,6 +94,10 @@ class ReplacingPart : public ::testing::Test {
     return said;
   }
 
+  int64_t index_entries() const {
+    return std::ranges::count(file_contents(directory_ / "x.idx"), '\n');
+  }
+
   TemporaryDirectory directory_;
   std::string rec_ = directory_ / "x.rec";
   std::map<std::string, std::string> old_;
@@ -139,6 +147,41 @@ TEST_F(ReplacingPart, what_a_killed_one_has_not_named_gets_its_name_by_the_next)
   EXPECT_EQ(file_contents(directory_ / "x.idx"), next.at("x.idx.next"));
   make("newer");
   EXPECT_THAT(classes(), ElementsAre("newer"));
+}
+
+// Another one in front of each call of the first one's, from where that has given X.rec its name.
+TEST_F(ReplacingPart, writers_that_meet_leave_the_companions_of_the_one_that_was_last) {
+  FaultyFileSystem hooked(local_file_system());
+  const FileSystemOverride instead("file", hooked);
+  bool met = true;
+  for (int moment = 0; met; ++moment) {
+    for (const bool commits : {true, false}) {
+      FinishedPart first(rec_, true, "first", 2);
+      first.begin_commit();
+      first.commit_companions();
+      bool second_is_named = false;
+      int call = 0;
+      hooked.watch = [&](std::string_view, const std::string&) {
+        if (call++ != moment) return;
+        try {
+          FinishedPart second(rec_, true, "second", 3);
+          second.begin_commit();
+          second.commit_companions();
+          if (commits) second.commit_data();
+          second_is_named = commits;
+        } catch (const IoError& error) {
+          EXPECT_THAT(error.what(), HasSubstr("another pack is writing it"));
+        }
+      };
+      first.commit_data();
+      hooked.watch = {};
+      met = call > moment;
+      EXPECT_THAT(classes(), ElementsAre(second_is_named ? "second" : "first")) << moment;
+      EXPECT_EQ(index_entries(), second_is_named ? 3 : 2) << moment;
+      std::filesystem::remove(rec_ + ".partial");
+      EXPECT_THAT(names_in(directory_.path()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
+    }
+  }
 }
 
 TEST_F(ReplacingPart, a_directory_in_the_place_of_the_file_keeps_its_companions) {
