@@ -162,9 +162,10 @@ SidecarStore::SidecarStore(std::shared_ptr<const Source> data,
 }
 
 // What is there beside the data file is opened, and its beginning read together with both ends of
-// that. What cannot be is left for `try_open` to find out.
+// that. In this order, for what is not under its next name any more has its last one. What cannot
+// be opened is left for `try_open` to find out.
 void SidecarStore::read_first() {
-  for (const std::string& uri : {beside_.location.uri, next_uri(beside_.location.uri)}) {
+  for (const std::string& uri : {next_uri(beside_.location.uri), beside_.location.uri}) {
     if (ignore_sidecars_) break;
     try {
       FileSystem& files = file_system_for(uri);
@@ -191,10 +192,14 @@ void SidecarStore::read_first() {
   identity_ = identity_of_ends(size, Bytes(head_).first(last.size()), last);
 }
 
-// What `read_first` has begun to read is used once: a second look is another look.
+// What `read_first` has begun to read is used once, whatever has the name by now: a second look is
+// another look. Null where there is no such file.
 std::shared_ptr<const Sidecar> SidecarStore::open_sidecar(const std::string& uri) {
   const auto begun = std::ranges::find(read_beside_, uri, &Beside::uri);
-  if (begun == read_beside_.end()) return Sidecar::open(file_system_for(uri).open(uri));
+  if (begun == read_beside_.end()) {
+    FileSystem& files = file_system_for(uri);
+    return files.stat(uri) ? Sidecar::open(files.open(uri)) : nullptr;
+  }
   Beside beside = std::move(*begun);
   read_beside_.erase(begun);
   return Sidecar::open(std::move(beside.source), std::move(beside.head));
@@ -307,8 +312,8 @@ std::optional<StoredSidecar> SidecarStore::find_in_cache() {
 // Null where there is none to use; `look` says why, where there is one.
 std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri, Look& look) {
   try {
-    if (!file_system_for(uri).stat(uri)) return nullptr;
     const std::shared_ptr<const Sidecar> sidecar = open_sidecar(uri);
+    if (sidecar == nullptr) return nullptr;
     if (sidecar->identity() != identity_) {
       StoredSidecar& other = look.others.emplace_back();
       other.sidecar = sidecar;

@@ -413,8 +413,15 @@ TEST_F(ReplacedData, a_writer_without_a_sidecar_removes_those_of_other_files) {
   EXPECT_EQ(file_contents(next_), new_sidecar_);
 }
 
-// Each step of the writer, in front of each look of the reader.
+// Each step of the writer, in front of each look of the reader. The files are alike in size and
+// both ends, so that only their names tell whose a sidecar is.
 TEST_F(ReplacedData, an_opening_beside_the_writer_gets_one_pair_whole) {
+  const std::string old_data = std::string(5000, 'x') + "old" + std::string(5000, 'x');
+  const std::string new_data = std::string(5000, 'x') + "new" + std::string(5000, 'x');
+  write_file(data_, old_data);
+  write_file(data_ + ".partial", new_data);
+  old_sidecar_ = bytes_of("old class", data_);
+  new_sidecar_ = bytes_of("new class", data_ + ".partial");
   FaultyFileSystem hooked(local_file_system());
   const FileSystemOverride instead("file", hooked);
   const std::vector<std::function<void()>> steps{
@@ -422,8 +429,8 @@ TEST_F(ReplacedData, an_opening_beside_the_writer_gets_one_pair_whole) {
   constexpr int kLooks = 9;  // more than one opening has
   int openings = 0;
   const auto open_when = [&](std::array<int, 3> moments) {
-    write_file(data_, "some data of no format at all");
-    write_file(data_ + ".partial", "the new data of no format at all");
+    write_file(data_, old_data);
+    write_file(data_ + ".partial", new_data);
     write_file(beside_, old_sidecar_);
     std::filesystem::remove(next_);
     int look = 0;
@@ -440,14 +447,14 @@ TEST_F(ReplacedData, an_opening_beside_the_writer_gets_one_pair_whole) {
       hooked.watch = {};
       std::string bytes(source->size_bytes(), 0);
       source->read(0, std::as_writable_bytes(std::span(bytes)));
-      return bytes.substr(0, 8) + ": " + (sidecar ? sidecar->sidecar->classes().at(0) : "none");
+      return bytes.substr(5000, 3) + ": " + (sidecar ? sidecar->sidecar->classes().at(0) : "none");
     });
   };
   int cases = 0;
   for (int a = 0; a < kLooks; ++a) {
     for (int b = a; b < kLooks; ++b) {
       for (int c = b; c < kLooks; ++c, ++cases) {
-        EXPECT_THAT(open_when({a, b, c}), AnyOf("some dat: old class", "the new : new class"))
+        EXPECT_THAT(open_when({a, b, c}), AnyOf("old: old class", "new: new class"))
             << a << " " << b << " " << c;
       }
     }
