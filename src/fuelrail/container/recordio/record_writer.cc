@@ -4,6 +4,7 @@
 
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::recordio {
 namespace {
@@ -40,11 +41,13 @@ void RecordWriter::append_uncopied(Bytes payload) {
   escapes_ += parts - 1;
 }
 
-// What takes long is done before the first has its name, so that a kill hardly comes between them:
-// that would leave an index of the file before.
+// What takes long is done before the first has its name, so that a kill hardly comes between them.
 void commit_record_file(Sink& records, Sink* index) {
   records.sync();
-  if (index != nullptr) index->sync();
+  if (index != nullptr) {
+    index->sync();
+    file_system_for(index->uri()).remove(index->uri());
+  }
   records.commit();
   remove_foreign_sidecar(records.uri());
   if (index != nullptr) index->commit();

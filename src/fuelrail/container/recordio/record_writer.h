@@ -31,9 +31,10 @@ class RecordWriter {
   uint64_t escapes_ = 0;
 };
 
-// Gives a finished file and, where there is one, its index their names, the file first. A sidecar
-// that is there from the file that had the name before goes: its class names and keys are not this
-// file's. Errors: those of Sink::commit.
+// Gives a finished file and, where there is one, its index their names, the file first. The index
+// and the sidecar of a file that had the name before go: their keys and class names are not this
+// file's. Where a commit fails, or a kill comes between the two, there is no index, but never
+// another file's. Errors: those of Sink::commit and FileSystem::remove.
 void commit_record_file(Sink& records, Sink* index);
 
 }  // namespace fuelrail::recordio

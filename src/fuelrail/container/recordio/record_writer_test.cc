@@ -10,7 +10,9 @@
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
+#include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/testing/collecting_sink.h"
+#include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail::recordio {
@@ -98,6 +100,33 @@ TEST(CommitRecordFile, file_and_index_have_their_names_and_no_foreign_sidecar) {
   EXPECT_EQ(file_contents(file).size(), 12u);
   EXPECT_EQ(file_contents(index), "0\t0\n");
   EXPECT_FALSE(std::filesystem::exists(sidecar_uri(file)));
+}
+
+TEST(CommitRecordFile, whatever_fails_no_file_has_the_index_of_another) {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "a.rec", index = directory / "a.idx";
+  FaultyFileSystem faulty(local_file_system());
+  const FileSystemOverride instead("file", faulty);
+  bool failed = true;
+  for (uint64_t n = 0; failed; ++n) {
+    write_file(file, "before");
+    write_file(index, "before");
+    const auto records = faulty.create(file);
+    const auto keys = faulty.create(index);
+    keys->write(as_bytes("after"));
+    records->write(as_bytes("after"));
+    faulty.arm(Fault::kError, n);
+    failed = false;
+    try {
+      commit_record_file(*records, keys.get());
+    } catch (const IoError&) {
+      failed = true;
+    }
+    faulty.arm(Fault::kNone, 0);
+    const std::string known = std::filesystem::exists(index) ? file_contents(index) : "";
+    EXPECT_TRUE(known.empty() || known == file_contents(file)) << n << ": " << known;
+    EXPECT_TRUE(failed || known == "after");
+  }
 }
 
 TEST(CommitRecordFile, there_need_be_no_index) {
