@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import pickle
+import shutil
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -157,7 +158,10 @@ def test_errors_name_file_and_offset(rec: str, tmp_path: pathlib.Path) -> None:
         data["a"]  # type: ignore[index]
     with pytest.raises(ValueError, match="colour mode"):
         ImageRecordDataset(rec, flag=2)
-    with pytest.raises(FileNotFoundError, match=r"b\.rec"):
+    with pytest.raises(FileNotFoundError, match=r"b\.rec: no such file"):
+        RecordFileDataset(tmp_path / "b.rec")
+    shutil.copy(rec, tmp_path / "b.rec")
+    with pytest.raises(FileNotFoundError, match=r"b\.idx: no such index. Make one .*b\.rec"):
         RecordFileDataset(tmp_path / "b.rec")
     writer = MXIndexedRecordIO(tmp_path / "bad.idx", tmp_path / "bad.rec", "w")
     writer.write_idx(0, b"fine as bytes")

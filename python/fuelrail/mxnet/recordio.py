@@ -21,6 +21,7 @@ from fuelrail.errors import (
     CorruptError,
     Error,
     InvalidArgumentError,
+    NotFoundError,
     OutOfRangeError,
     StateError,
     warn_user,
@@ -333,9 +334,20 @@ class MXIndexedRecordIO(MXRecordIO):
         )
 
     def _begin_reading(self) -> None:
-        reader, entries = _core.open_indexed_recordio(
-            os.fsencode(self.uri), os.fsencode(self.idx_path)
-        )
+        try:
+            reader, entries = _core.open_indexed_recordio(
+                os.fsencode(self.uri), os.fsencode(self.idx_path)
+            )
+        except NotFoundError as error:
+            if error.path != self.idx_path:
+                raise
+            raise NotFoundError(
+                "no such index",
+                path=self.idx_path,
+                remedy="Make one with the keys 0, 1, 2, ...: docs/from_mxnet.md, "
+                '"An index by position"; or with the records\' ids as keys: '
+                f"`fuelrail merge NEW.rec {self.uri}` writes NEW.idx",
+            ) from None
         keys, idx = [], {}
         for line, (name, offset) in enumerate(entries):
             try:

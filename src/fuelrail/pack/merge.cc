@@ -140,8 +140,11 @@ class Merger {
     from.finish(checked);
     add_known(source, *from.sidecar(), first == 0);
     if (const uint64_t repeated = all_keys_.end_file(); repeated > 0 && warn_) {
-      warn_(fmt::format("{}: {} of its {} records have a key that an earlier one has", source,
-                        repeated, from.size()));
+      warn_(fmt::format(
+          "{}: {} of its {} records have a key that an earlier one has: by this key only "
+          "the last is found. An .idx with the keys 0, 1, 2, ...: docs/from_mxnet.md, "
+          "\"An index by position\"",
+          source, repeated, from.size()));
     }
   }
 
