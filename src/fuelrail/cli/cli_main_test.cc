@@ -22,6 +22,7 @@ namespace {
 using testing::call;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::Said;
 using ::testing::StartsWith;
 
@@ -39,6 +40,18 @@ TEST(CliMain, may_be_called_again_and_again) {
   EXPECT_EQ(call({"pack", photos.c_str(), rec.c_str(), "--overwrite"}).code, 0);
   EXPECT_THAT(call({"ls", rec.c_str()}).out, HasSubstr("20 x 30"));
   EXPECT_EQ(call({"verify", rec.c_str(), "--decode"}).code, 0);
+}
+
+TEST(CliMain, verify_says_what_helps_where_an_image_cannot_be_decoded) {
+  const TemporaryDirectory directory;
+  const std::string jpeg(as_text(make_jpeg(64, 64, 1)));
+  write_file(directory / "photos/ant/0.jpg", jpeg.substr(0, jpeg.size() - 300));
+  const std::string rec = directory / "x.rec";
+  ASSERT_EQ(call({"pack", (directory / "photos").c_str(), rec.c_str()}).code, 0);
+  const Said said = call({"verify", rec.c_str(), "--decode"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.err, HasSubstr("pack the images again with --decode --max-errors N"));
+  EXPECT_THAT(said.err, Not(HasSubstr("fuelrail recover")));
 }
 
 TEST(CliMain, puts_signal_handlers_back) {

@@ -63,6 +63,11 @@ class Verification {
     }
     print_end(container.get());
     if (recoverable_) console_.say(recovery_remedy());
+    if (has_bad_images_) {
+      console_.say(
+          "records whose images cannot be decoded are whole: pass over them when loading "
+          "(on_error=\"skip\"), or pack the images again with --decode --max-errors N");
+    }
     if (unread_) return kInputOutput;
     return findings_ == 0 ? kOk : kDataProblem;
   }
@@ -217,7 +222,8 @@ class Verification {
   void note_of_record(const Finding& finding, const Container& container) {
     note(finding);
     const bool is_one_file = dynamic_cast<const RecordFile*>(&container) != nullptr;
-    recoverable_ = recoverable_ || (is_one_file && !finding.unread);
+    recoverable_ = recoverable_ || (is_one_file && !finding.unread && !finding.in_image);
+    has_bad_images_ = has_bad_images_ || (finding.in_image && !finding.unread);
   }
 
   std::string recovery_remedy() const {
@@ -277,7 +283,8 @@ class Verification {
   uint64_t oddities_ = 0;
   bool unread_ = false;
   bool recoverable_ = false;  // there is damage that `recover` passes over
-  bool checksums_ = false;    // payloads are checked against checksums
+  bool has_bad_images_ = false;
+  bool checksums_ = false;  // payloads are checked against checksums
   Json damage_ = Json::array();
 };
 

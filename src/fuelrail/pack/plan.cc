@@ -58,7 +58,8 @@ void check_positions(const PackOptions& options) {
            fmt::to_string(options.nsplit));
   }
   if (options.part && *options.part >= options.nsplit) {
-    refuse("there is no such part", fmt::format("0 to {}", options.nsplit - 1),
+    refuse("there is no such part",
+           fmt::format("0 to {}, as nsplit is {}", options.nsplit - 1, options.nsplit),
            fmt::to_string(*options.part));
   }
   if (options.nsplit > 1 && !options.split.empty()) {

@@ -231,7 +231,8 @@ class Scan {
           {.path = root_,
            .expected = kLayout,
            .found = fmt::format("{} image{} in the folder itself", images, images == 1 ? "" : "s"),
-           .remedy = "Move them into a sub-folder, or open a list (.lst) of them"});
+           .remedy = "Move them into a sub-folder, or name them in a list (.csv, .tsv, .lst) and "
+                     "use that"});
     }
     throw NotFoundError("the folder has no class folders",
                         {.path = root_, .expected = kLayout, .found = what_else()});
