@@ -168,6 +168,9 @@ void check_pair(Bytes file, Bytes sidecar) {
   } else if (own != nullptr) {
     check_used(opened, *own);
   } else if (longer != nullptr && fuzzing::is_judged_damaged(opened)) {
+    require(!table.has_checksum() || has_damaged_record(*source, table) ||
+                longer->identity().first_crc == identify(*source).first_crc,
+            "a sidecar made of another beginning is used where a record is damaged");
     own = std::move(longer);
   } else {
     check_set_aside(opened, *source);

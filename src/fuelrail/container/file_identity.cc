@@ -33,15 +33,12 @@ FileIdentity identify(Sink& data) {
                      [&](uint64_t offset, MutableBytes into) { data.read_back(offset, into); });
 }
 
-bool shares_an_end(const FileIdentity& was, const FileIdentity& now) {
-  if (now.size_bytes > was.size_bytes) return false;
-  // The ends of files shorter than 4 KiB are the files, which differ where their sizes do.
-  if (now.size_bytes < std::min(was.size_bytes, kIdentityBytes)) return false;
-  return now.first_crc == was.first_crc || now.last_crc == was.last_crc;
-}
-
 ChangedEnds changed_ends(const FileIdentity& was, const FileIdentity& now) {
-  return {.first = was.first_crc != now.first_crc, .last = was.last_crc != now.last_crc};
+  // The ends of files shorter than 4 KiB are the files, which differ where their sizes do.
+  const bool both =
+      was.size_bytes != now.size_bytes && std::min(was.size_bytes, now.size_bytes) < kIdentityBytes;
+  return {.first = both || was.first_crc != now.first_crc,
+          .last = both || was.last_crc != now.last_crc};
 }
 
 }  // namespace fuelrail

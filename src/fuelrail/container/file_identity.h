@@ -27,16 +27,13 @@ FileIdentity identity_of_ends(uint64_t size_bytes, Bytes first, Bytes last);
 // name. Errors: the sink's.
 FileIdentity identify(Sink& data);
 
-// Whether a file that was `was` may be `now` after damage or a cut, because an end of it is as it
-// was. Never of a file that has grown.
-bool shares_an_end(const FileIdentity& was, const FileIdentity& now);
-
-// The ends of a file that are not as they were, its size being the same.
+// The ends of a file that are not as they were.
 struct ChangedEnds {
   bool first = false;
   bool last = false;
 
   bool any() const { return first || last; }
+  bool both() const { return first && last; }
   // Whether these bytes of a file of `size` lie in such an end, in part at least.
   bool touch(uint64_t offset, uint64_t length, uint64_t size) const {
     return (first && offset < kIdentityBytes) || (last && offset + length + kIdentityBytes > size);

@@ -12,6 +12,10 @@
 
 namespace fuelrail {
 
+// What to do with a file that was cut.
+inline constexpr const char* kRecover =
+    "Restore the file; what is left of it, 'fuelrail recover IN OUT' writes to a new file";
+
 class RecordFile : public Container {
  public:
   virtual const std::string& uri() const = 0;

@@ -266,7 +266,7 @@ std::optional<StoredSidecar> SidecarStore::judged(const Look& look) const {
       } catch (const Error&) {
         continue;
       }
-      if (!belongs(*other.sidecar)) continue;
+      if (!belongs(other)) continue;
       if (longer && cut_ == CutFile::kRefused) throw_cut(*other.sidecar);
       return other;
     }
@@ -274,10 +274,9 @@ std::optional<StoredSidecar> SidecarStore::judged(const Look& look) const {
   return std::nullopt;
 }
 
-bool SidecarStore::belongs(const Sidecar& sidecar) const {
-  if (identity_.size_bytes > sidecar.identity().size_bytes) return false;
-  if (shares_an_end(sidecar.identity(), identity_)) return true;
-  return rules_.agrees && rules_.agrees(sidecar);
+bool SidecarStore::belongs(const StoredSidecar& other) const {
+  if (identity_.size_bytes > other.sidecar->identity().size_bytes) return false;
+  return rules_.agrees && rules_.agrees(*other.sidecar, other.changed);
 }
 
 void SidecarStore::throw_cut(const Sidecar& sidecar) const {
@@ -286,9 +285,9 @@ void SidecarStore::throw_cut(const Sidecar& sidecar) const {
       .expected = fmt::format("{} bytes, as {} says", sidecar.identity().size_bytes, sidecar.uri()),
       .found = fmt::format("{}", identity_.size_bytes),
       .remedy =
-          fmt::format("Restore the file; where it was replaced on purpose, remove {}; to open "
-                      "what is left of it, ignore the sidecar (sidecar=\"ignore\", "
-                      "--sidecar ignore), or write that with 'fuelrail recover'",
+          fmt::format("Restore the file; where it was replaced on purpose, remove {} or ignore it "
+                      "(sidecar=\"ignore\", --sidecar ignore); what is left of it, 'fuelrail "
+                      "recover IN OUT' writes to a new file",
                       sidecar.uri())};
   if (rules_.first_missing) {
     const MissingRecord missing = rules_.first_missing(sidecar);

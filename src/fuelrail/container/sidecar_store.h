@@ -74,9 +74,10 @@ struct SidecarRules {
   // Throws an Error that says why the format cannot use a sidecar which belongs to the file.
   std::function<void(const Sidecar&)> accept;
 
-  // Asked of a sidecar whose file was as long as this one or longer, and had other ends: whether
-  // what the file has shows that it is the same file, damaged. Default: it does not.
-  std::function<bool(const Sidecar&)> agrees{};
+  // Asked of a sidecar that `accept` takes, of another identity, whose file was as long as this one
+  // or longer: whether what the file has shows that it is the same file, damaged or cut. Default:
+  // it does not.
+  std::function<bool(const Sidecar&, const ChangedEnds&)> agrees{};
 
   // The first record of such a longer file that this one does not have all of. Default: unknown.
   std::function<MissingRecord(const Sidecar&)> first_missing{};
@@ -127,11 +128,11 @@ class SidecarStore {
 
   // The file's sidecar: beside the file, else in the cache. It belongs to the file if their
   // identities are equal. Beside the file it also does if it was made of a file at least as long,
-  // and one of the two ends is unchanged or SidecarRules::agrees says so: then the file is damaged
-  // or cut. A sidecar that cannot be read, belongs to another file or is not accepted is set aside:
-  // `warn` hears why, it is not used, and beside the file it is not overwritten. Returns: empty
-  // when there is none to use. Errors: ReplacedError; TruncatedError where the file is shorter than
-  // its sidecar says, unless `cut` is kUsed.
+  // and SidecarRules::agrees says so: then the file is damaged or cut. A sidecar that cannot be
+  // read, belongs to another file or is not accepted is set aside: `warn` hears why, it is not
+  // used, and beside the file it is not overwritten. Returns: empty when there is none to use.
+  // Errors: ReplacedError; TruncatedError where the file is shorter than its sidecar says, unless
+  // `cut` is kUsed.
   std::optional<StoredSidecar> find(const SidecarRules& rules, CutFile cut = CutFile::kRefused);
 
   // After `find` gave none: writes the sidecar beside the file, else into the cache, else keeps it
@@ -167,7 +168,7 @@ class SidecarStore {
   std::shared_ptr<const Sidecar> open_sidecar(const std::string& uri);
   std::optional<StoredSidecar> look_beside(Look& look);
   std::optional<StoredSidecar> judged(const Look& look) const;
-  bool belongs(const Sidecar& sidecar) const;
+  bool belongs(const StoredSidecar& other) const;
   [[noreturn]] void throw_cut(const Sidecar& sidecar) const;
   std::optional<StoredSidecar> find_in_cache();
   std::shared_ptr<const Sidecar> try_open(const std::string& uri, Look& look);

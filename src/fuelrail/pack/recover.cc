@@ -12,6 +12,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/image_format.h"
+#include "fuelrail/container/ffrecord/ffrecord_container.h"
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/recordio/block_reader.h"
@@ -223,14 +224,8 @@ class FfrecordSalvage final : public Salvage {
         tell_(tell),
         table_(ffrecord::RecordTable::read_of_cut_file(*source_, options.warn)),
         reader_(*source_, kRecoveryBlockBytes) {
-    const auto accept = [this](const Sidecar& sidecar) {
-      if (sidecar.records() == table_.size()) return;
-      throw CorruptError("the sidecar does not fit the file's table",
-                         {.path = sidecar.uri(),
-                          .expected = fmt::format("{} records", table_.size()),
-                          .found = fmt::to_string(sidecar.records())});
-    };
-    own_ = SidecarStore(source_, options.warn).find({.accept = accept}, CutFile::kUsed);
+    own_ = SidecarStore(source_, options.warn)
+               .find(ffrecord::sidecar_rules(*source_, table_), CutFile::kUsed);
     const uint64_t bytes = source_->size_bytes();
     while (there_ < table_.size() && table_.offset(there_) + table_.length(there_) <= bytes) {
       ++there_;

@@ -4,10 +4,12 @@
 
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/file_reader.h"
+#include "fuelrail/container/ffrecord/record_pieces.h"
 #include "fuelrail/container/ffrecord/record_scan.h"
 #include "fuelrail/container/fingerprint.h"
 #include "fuelrail/container/image_record.h"
@@ -16,18 +18,19 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-uint64_t record_bytes(const RecordTable& table) {
-  return table.size() == 0 ? 0 : table.file_bytes() - table.offset(0);
+// Of a file of this length, whose records end with it.
+uint64_t record_bytes(const RecordTable& table, uint64_t file_bytes) {
+  return table.size() == 0 ? 0 : file_bytes - table.offset(0);
 }
 
 void accept_sidecar(const RecordTable& table, const Sidecar& sidecar) {
   const Fingerprint& found = sidecar.fingerprint();
-  if (found.records == table.size() && found.bytes == record_bytes(table)) return;
-  throw CorruptError(
-      "the sidecar does not fit the file's table",
-      {.path = sidecar.uri(),
-       .expected = fmt::format("{} records of {} bytes", table.size(), record_bytes(table)),
-       .found = fmt::format("{} of {}", found.records, found.bytes)});
+  const uint64_t bytes = record_bytes(table, sidecar.identity().size_bytes);
+  if (found.records == table.size() && found.bytes == bytes) return;
+  throw CorruptError("the sidecar does not fit the file's table",
+                     {.path = sidecar.uri(),
+                      .expected = fmt::format("{} records of {} bytes", table.size(), bytes),
+                      .found = fmt::format("{} of {}", found.records, found.bytes)});
 }
 
 // Of the file as it is, or as it was when it had `file_bytes`: the last record goes to the end.
@@ -38,19 +41,43 @@ Fingerprint fingerprint_of(const RecordTable& table, uint64_t file_bytes) {
   return builder.result();
 }
 
-// The table says where each record begins; so a file that was cut behind the last one's begin lacks
-// a part of that one alone. Lifetime: the table's.
-SidecarRules rules_for(const RecordTable& table) {
-  return {.accept = [&table](const Sidecar& sidecar) { accept_sidecar(table, sidecar); },
-          .agrees =
-              [&table](const Sidecar& sidecar) {
-                return fingerprint_of(table, sidecar.identity().size_bytes) ==
-                       sidecar.fingerprint();
-              },
-          .first_missing =
-              [&table](const Sidecar&) {
-                return MissingRecord{table.size() - 1, table.offset(table.size() - 1)};
-              }};
+bool is_sound(const Source& source, const RecordTable& table, uint64_t i, MutableBytes piece) {
+  RecordPieces pieces(source, table, i);
+  try {
+    while (!pieces.next(piece).empty()) {
+    }
+    return true;
+  } catch (const CorruptError&) {
+    return false;
+  }
+}
+
+// Whether one of the records that lie in this end of the file, in part at least, is damaged or cut.
+// One too long to be read for this question counts as damaged.
+bool has_damage(const Source& source, const RecordTable& table, const ChangedEnds& end) {
+  constexpr uint64_t kMaxReadBytes = uint64_t{256} << 20;
+  std::vector<std::byte> piece(size_t{1} << 20);
+  for (uint64_t i = 0; i < table.size(); ++i) {
+    const uint64_t offset = table.offset(i);
+    const uint64_t length = table.length(i);
+    if (!end.touch(offset, length, source.size_bytes())) continue;
+    const bool readable = length <= kMaxReadBytes && offset + length <= source.size_bytes();
+    if (!readable || !is_sound(source, table, i, piece)) return true;
+  }
+  return false;
+}
+
+// The file's beginning has the checksum of its table, which has those of the records. Where the
+// table is sound and an end has changed, a record there is damaged, or this is another file.
+bool is_same_file(const Source& source, const RecordTable& table, const Sidecar& sidecar,
+                  const ChangedEnds& changed) {
+  if (table.size() == 0) return false;
+  if (table.has_checksum() && !changed.first) return true;
+  if (!table.has_checksum() && !changed.both()) return true;
+  if (fingerprint_of(table, sidecar.identity().size_bytes) != sidecar.fingerprint()) return false;
+  if (!table.has_checksum()) return true;
+  return has_damage(source, table, {.first = true}) &&
+         (!changed.last || has_damage(source, table, {.last = true}));
 }
 
 class OpenedFfrecord final : public FfrecordContainer {
@@ -100,6 +127,20 @@ class OpenedFfrecord final : public FfrecordContainer {
 
 }  // namespace
 
+// The table says where each record begins; so a file that was cut behind the last one's begin lacks
+// a part of that one alone.
+SidecarRules sidecar_rules(const Source& source, const RecordTable& table) {
+  return {.accept = [&table](const Sidecar& sidecar) { accept_sidecar(table, sidecar); },
+          .agrees =
+              [&source, &table](const Sidecar& sidecar, const ChangedEnds& changed) {
+                return is_same_file(source, table, sidecar, changed);
+              },
+          .first_missing =
+              [&table](const Sidecar&) {
+                return MissingRecord{table.size() - 1, table.offset(table.size() - 1)};
+              }};
+}
+
 void check_record(const RecordTable& table, uint64_t i, Bytes payload) {
   const uint64_t length = table.length(i);
   if (payload.size() != length) {
@@ -132,7 +173,7 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
     std::optional<StoredSidecar> sidecar;
     if (table.size() == 0) {  // of which there is nothing to remember
       sidecar = sidecar_in_memory(SidecarWriter(), store.identity());
-    } else if (sidecar = store.find(rules_for(table)); !sidecar) {
+    } else if (sidecar = store.find(sidecar_rules(*source, table)); !sidecar) {
       SidecarWriter scanned = scan_records(*source, table, progress_of(options));
       if (options.ignore_sidecar) scanned.set_classes(options.classes);
       sidecar = store.publish(scanned);
@@ -162,7 +203,8 @@ void verify_records(const std::string& uri, const RecordTable& table,
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
                              const std::function<void(const std::string&)>& warn) {
   auto table = std::make_shared<const RecordTable>(RecordTable::read(*source, true, warn));
-  return {.rules = rules_for(*table), .make = [source, table](const BuildSidecarOptions& options) {
+  return {.rules = sidecar_rules(*source, *table),
+          .make = [source, table](const BuildSidecarOptions& options) {
             if (!options.checksums) return scan_records(*source, *table, options.progress);
             verify_records(source->uri(), *table, options.progress);
             return scan_records(*source, *table, [&](uint64_t, uint64_t total) {

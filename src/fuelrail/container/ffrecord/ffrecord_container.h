@@ -33,6 +33,9 @@ class FfrecordContainer : public RecordFile {
 std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
                                                        const OpenOptions& options = {});
 
+// Which sidecars are those of a file with this table, be it damaged or cut. Lifetime: of both.
+SidecarRules sidecar_rules(const Source& source, const RecordTable& table);
+
 // For build_sidecar: looks at all records anew, and verifies their checksums where it is to.
 // Errors: those of RecordTable::read; of `make`: the source's, CorruptError, StateError.
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,

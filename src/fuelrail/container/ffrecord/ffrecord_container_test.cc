@@ -314,6 +314,62 @@ TEST(FfrecordSidecar, of_another_file_is_set_aside_and_kept) {
   EXPECT_EQ(file.open()->sidecar_location().place, SidecarPlace::kCache);
 }
 
+// Class names as `pack` leaves them.
+void name_classes(const FfrFile& file, const std::vector<std::string>& records) {
+  SidecarWriter writer;
+  for (const std::string& record : records) writer.add_length(record.size());
+  writer.set_classes({"cat", "dog"});
+  const auto sink = file_system_for(file.path).create(file.sidecar);
+  writer.write_to(identify(*file_system_for(file.path).open(file.path)), *sink);
+  sink->commit();
+}
+
+// Another program's doing, or a kill between FileWriter's rename and the removal of the sidecar.
+TEST(FfrecordSidecar, of_a_file_with_other_records_of_the_same_lengths_is_set_aside) {
+  for (const size_t each : {size_t{20}, size_t{5000}}) {  // one in both ends; one in each
+    FfrFile file({std::string(each, 'a'), std::string(each, 'b')});
+    const CacheDirectory cache(file.directory / "cache");
+    name_classes(file, {std::string(each, 'a'), std::string(each, 'b')});
+    EXPECT_THAT(file.open()->classes(), SizeIs(2));
+    const std::vector<std::vector<std::string>> others{
+        {std::string(each, 'c'), std::string(each, 'd')},
+        {std::string(each, 'c'), std::string(each, 'b')},       // the last 4 KiB may be the same
+        {std::string(each, 'a'), std::string(each - 1, 'b')}};  // and the file shorter
+    for (const auto& records : others) {
+      write_file(file.path, file_of(records));
+      file.warnings.clear();
+      const auto container = file.open();
+      EXPECT_THAT(container->classes(), IsEmpty());
+      EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("does not belong to")));
+      Reader read(*container);
+      for (const uint64_t i : {0, 1}) EXPECT_EQ(read.field(i, 0), records[i]);
+    }
+  }
+}
+
+TEST(FfrecordSidecar, of_a_file_that_was_damaged_or_cut_stays_its_own) {
+  const std::vector<std::string> records{"first", std::string(6000, 'x'), std::string(6000, 'y')};
+  FfrFile file(records);
+  name_classes(file, records);
+  const std::string whole = file_contents(file.path);
+  for (const uint64_t at : {uint64_t{49}, uint64_t{12000}}) {
+    std::string damaged = whole;
+    damaged[at] ^= 1;
+    write_file(file.path, damaged);
+    EXPECT_THAT(file.open()->classes(), SizeIs(2)) << at;
+  }
+  std::string gap = whole;
+  gap.erase(7000, 10);
+  for (const std::string& cut : {gap, whole.substr(0, whole.size() - 1)}) {
+    write_file(file.path, cut);
+    EXPECT_THAT(refusal_of<TruncatedError>([&] { file.open(); }),
+                HasSubstr(file.path + ": record 2, offset 6053: the file was cut"));
+    EXPECT_THROW(build_sidecar(file.path), TruncatedError);
+    EXPECT_EQ(open_ffrecord(file.path, {.ignore_sidecar = true})->size(), 3);
+  }
+  EXPECT_THAT(file.warnings, IsEmpty());
+}
+
 TEST(FfrecordSidecar, that_does_not_fit_the_table_is_set_aside) {
   FfrFile file({"first", "second"});
   const CacheDirectory cache(file.directory / "cache");

@@ -196,8 +196,8 @@ void FileWriter::write_table() {
   sink_.rewrite(0, crc);
 }
 
-// In this order, so that a kill between the two leaves a sidecar that is set aside, and never a
-// file that has lost its own.
+// In this order, so that a kill between the two leaves a sidecar that is set aside, because the new
+// file's table differs and its records are sound, and never a file that has lost its own.
 void commit_without_sidecar(Sink& sink) {
   sink.commit();
   remove_foreign_sidecar(sink.uri());

@@ -9,6 +9,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/record_file.h"
 #include "fuelrail/storage/read_batch.h"
 
 namespace fuelrail::ffrecord {
@@ -103,7 +104,7 @@ void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t of
                           .offset = read_le<uint64_t>(source, place_of_offset(records, missing)),
                           .expected = fmt::format("more than {} bytes", offset),
                           .found = fmt::format("{}", source.size_bytes()),
-                          .remedy = kRestore});
+                          .remedy = kRecover});
   }
   throw CorruptError("the table says that a record begins where none can",
                      {.path = source.uri(),

@@ -6,6 +6,7 @@
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/record_file.h"
 
 namespace fuelrail::recordio {
 namespace {
@@ -111,7 +112,8 @@ uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
     throw TruncatedError("the data end inside a record",
                          {.offset = offset,
                           .expected = fmt::format("{} bytes", bytes),
-                          .found = fmt::format("{}", left)});
+                          .found = fmt::format("{}", left),
+                          .remedy = kRecover});
   }
   payload_bytes_ += head.length() + (parts_ == 0 ? 0 : kWordBytes);
   if (payload_bytes_ > kMaxPayloadBytes) {
@@ -135,7 +137,8 @@ Unframed unframe(Bytes framed, std::vector<std::byte>& storage, uint64_t offset)
       throw TruncatedError("the data end inside a record's head",
                            {.offset = offset + at,
                             .expected = fmt::format("{} bytes", kHeadBytes),
-                            .found = fmt::format("{}", rest.size())});
+                            .found = fmt::format("{}", rest.size()),
+                            .remedy = kRecover});
     }
     const PartHead head(rest.data());
     at += chain.add(head, offset + at, rest.size());

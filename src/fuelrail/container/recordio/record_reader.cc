@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/record_file.h"
 #include "fuelrail/container/recordio/framing.h"
 
 namespace fuelrail::recordio {
@@ -29,7 +30,8 @@ RecordShape measure_record(BlockReader& reader, uint64_t offset) {
       throw TruncatedError("the file ends inside a record's head",
                            {.offset = at,
                             .expected = fmt::format("{} bytes", kHeadBytes),
-                            .found = fmt::format("{}", left)});
+                            .found = fmt::format("{}", left),
+                            .remedy = kRecover});
     }
     at += chain.add(PartHead(reader.at(at, kHeadBytes).data()), at, left);
   }

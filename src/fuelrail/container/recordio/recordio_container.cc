@@ -84,9 +84,9 @@ bool has_record_in_place(const Sidecar& sidecar, const Source& source) {
 SidecarRules rules_for(const std::shared_ptr<const Source>& source) {
   return {.accept = accept_sidecar,
           .agrees =
-              [source](const Sidecar& sidecar) {
+              [source](const Sidecar& sidecar, const ChangedEnds& changed) {
                 try {
-                  return has_record_in_place(sidecar, *source);
+                  return !changed.both() || has_record_in_place(sidecar, *source);
                 } catch (const CorruptError&) {  // the table itself is damaged
                   return false;
                 }
