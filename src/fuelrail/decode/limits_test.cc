@@ -142,5 +142,16 @@ TEST(DecodeLimits, a_side_may_have_65535_pixels) {
   EXPECT_THAT(refusal(bmp(-65536, 1)), HasSubstr("at most 65535 pixels a side"));
 }
 
+TEST(DecodeLimits, a_side_of_a_jpeg_may_have_65500_pixels) {
+  const auto jpeg = [](uint32_t width) {
+    std::string text = grey_jpeg(8, 0);
+    const size_t frame = text.find("\xff\xc2");
+    return text.replace(frame + 7, 2, be(width, 2));
+  };
+  EXPECT_EQ(probe(as_bytes(jpeg(65500))).stored, (Size{8, 65500}));
+  EXPECT_THAT(testing::refusal_of<DecodeError>([&] { probe(as_bytes(jpeg(65501))); }),
+              HasSubstr("at most 65500 pixels a side"));
+}
+
 }  // namespace
 }  // namespace fuelrail

@@ -127,9 +127,10 @@ ImageInfo probe(Bytes encoded, int64_t max_pixels) {
                        .remedy = "Raise max_pixels if the image is meant to be that large, or make "
                                  "it smaller where it is packed"});
   }
-  if (height > kMaxSide || width > kMaxSide) {
+  const int64_t max_side = info.format == ImageFormat::kJpeg ? kMaxJpegSide : kMaxSide;
+  if (height > max_side || width > max_side) {
     throw DecodeError("the image declares a side that is longer than is allowed",
-                      {.expected = fmt::format("at most {} pixels a side", kMaxSide),
+                      {.expected = fmt::format("at most {} pixels a side", max_side),
                        .found = fmt::format("{} x {} (height x width)", height, width),
                        .remedy = "Cut the image into smaller ones"});
   }

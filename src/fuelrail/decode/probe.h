@@ -32,14 +32,15 @@ struct ImageInfo {
 // Pillow's own limit (Image.MAX_IMAGE_PIXELS times two).
 inline constexpr int64_t kDefaultMaxPixels = 178'956'970;
 
-// The longest side that a JPEG can have. Whatever the format, no image with a longer one is
-// decoded: one row of it would take the memory of a whole image. docs/limits.md has all limits.
+// No image with a longer side is decoded, whatever the format: one row of it would take the memory
+// of a whole image. docs/limits.md has all limits.
 inline constexpr int64_t kMaxSide = 65535;
+inline constexpr int64_t kMaxJpegSide = 65500;  // libjpeg's own, JPEG_MAX_DIMENSION
 
 // Reads the header. Allocates nothing that depends on what the header declares.
 // Errors: UnsupportedError for a format that fuelrail does not decode (named where it is known;
 // TIFF in a build without it); DecodeError for a damaged or empty header, a zero size, more
-// pixels than `max_pixels`, or a side longer than kMaxSide; TruncatedError.
+// pixels than `max_pixels`, or a side longer than is decoded; TruncatedError.
 ImageInfo probe(Bytes encoded, int64_t max_pixels = kDefaultMaxPixels);
 
 }  // namespace fuelrail
