@@ -152,11 +152,7 @@ class RecordIoSalvage final : public Salvage {
   std::optional<StreamedRecord> next() override {
     const uint64_t i = next_++;
     const RecordEntry entry = table().record(i);
-    const std::optional<uint64_t> number = own_ ? number_of(entry) : i;
-    if (!number) {  // a part of a damaged one
-      tell_({entry.offset, entry.length, std::nullopt, "the file's sidecar has no such record"});
-      return std::nullopt;
-    }
+    const uint64_t number = own_ ? number_of(entry) : i;
     const Bytes framed = reader_.at(entry.offset, entry.length);
     StreamedRecord record{.payload = recordio::unframe(framed, assembled_, entry.offset).payload};
     record.crc = crc32(record.payload);
@@ -167,7 +163,7 @@ class RecordIoSalvage final : public Salvage {
     if (labels().has_value() && has_image_prefix(record.payload)) {
       record.id = parse_image_record(record.payload).id;
     }
-    record.key = keys_.at(entry.offset, record.id.value_or(*number));
+    record.key = keys_.at(entry.offset, record.id.value_or(number));
     return record;
   }
 
@@ -192,14 +188,10 @@ class RecordIoSalvage final : public Salvage {
            fmt::format("the file ends here, and {} more of its records are missing", missing)});
   }
 
-  // Asked for from front to back.
-  std::optional<uint64_t> number_of(const RecordEntry& entry) {
-    const Sidecar& all = *own_->sidecar;
-    while (number_ < all.records() && all.record(number_).offset < entry.offset) ++number_;
-    if (number_ == all.records()) return std::nullopt;
-    const RecordEntry known = all.record(number_);
-    const bool is_it = known.offset == entry.offset && known.length == entry.length;
-    return is_it ? std::optional(number_) : std::nullopt;
+  // Asked for from front to back. Requires: `own_`, which has all records of the table.
+  uint64_t number_of(const RecordEntry& entry) {
+    while (own_->sidecar->record(number_).offset < entry.offset) ++number_;
+    return number_;
   }
 
   std::shared_ptr<const Source> source_;

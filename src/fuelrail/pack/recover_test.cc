@@ -13,6 +13,7 @@
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_writer.h"
+#include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/packer_rig.h"
 #include "fuelrail/testing/refusal.h"
@@ -240,6 +241,8 @@ TEST_F(RecoverOpaque, what_the_sidecar_does_not_know_is_no_record) {
   const Recovery recovery = recover(out("x.rec"), out("good.rec"));
   EXPECT_EQ(recovery.lost_records, 1u);
   EXPECT_EQ(file_contents(out("good.idx")), "0\t0\n2\t12\n");
+  const auto verified = recordio::open_recordio_recovering(out("x.rec"), [](const auto&) {});
+  EXPECT_EQ(verified->size(), 2);
 }
 
 TEST_F(RecoverOpaque, a_record_too_long_for_the_output_is_refused_before_it_is_read) {

@@ -70,18 +70,18 @@ Bytes read_prefix(BlockReader& reader, uint64_t offset, const RecordShape& shape
   return prefix <= length ? reader.at(at, prefix) : header;
 }
 
-// The checksums of the records that a sidecar's table holds, asked for from front to back.
-class KnownChecksums {
+// The numbers of records in a sidecar's table, asked for from front to back.
+class KnownRecords {
  public:
-  explicit KnownChecksums(const Sidecar& sidecar) : sidecar_(sidecar) {}
+  explicit KnownRecords(const Sidecar& sidecar) : sidecar_(sidecar) {}
 
   // Empty when the table has no such record.
-  std::optional<uint32_t> of(const Record& record) {
-    while (next_ < sidecar_.records() && sidecar_.record(next_).offset < record.offset) ++next_;
+  std::optional<uint64_t> number_of(const RecordEntry& entry) {
+    while (next_ < sidecar_.records() && sidecar_.record(next_).offset < entry.offset) ++next_;
     if (next_ == sidecar_.records()) return std::nullopt;
-    const RecordEntry entry = sidecar_.record(next_);
-    if (entry.offset != record.offset || entry.length != record.framed_bytes) return std::nullopt;
-    return sidecar_.payload_crc(next_);
+    const RecordEntry known = sidecar_.record(next_);
+    const bool is_it = known.offset == entry.offset && known.length == entry.length;
+    return is_it ? std::optional(next_) : std::nullopt;
   }
 
  private:
@@ -132,14 +132,15 @@ SidecarWriter recover_table(std::shared_ptr<const Source> source,
                             const ScanProgress& progress) {
   TableBuilder builder(*source, progress);
   RecordReader reader(source, {.recover = report});
-  std::optional<KnownChecksums> known;
-  if (own != nullptr && own->has_checksums()) known.emplace(*own);
+  std::optional<KnownRecords> known;
+  if (own != nullptr) known.emplace(*own);
   while (const auto record = reader.next()) {
     const RecordEntry entry{record->offset, record->framed_bytes};
-    if (!known) {
+    const std::optional<uint64_t> number = known ? known->number_of(entry) : std::nullopt;
+    if (number && own->has_checksums()) {
+      builder.table().add_record(entry, own->payload_crc(*number));
+    } else if (number || !known) {
       builder.table().add_record(entry);
-    } else if (const auto crc = known->of(*record)) {
-      builder.table().add_record(entry, *crc);
     } else {
       report({.path = source->uri(),
               .offset = entry.offset,

@@ -20,10 +20,10 @@ SidecarWriter scan_heads(const Source& source, const ScanProgress& progress = {}
 // From the whole file, with the checksum of every payload. Errors: as scan_heads.
 SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress = {});
 
-// Of a file that may be damaged: damage is reported and passed over. A damaged file cannot tell its
-// own checksums. They come from `own`, the file's sidecar, where it is given and has any; a record
-// that is not in its table is damage too. Else the table has none. Errors: CorruptError when no
-// record is left; the source's; those of `own`.
+// Of a file that may be damaged: damage is reported and passed over. Where `own`, the file's
+// sidecar, is given, a record that is not in its table is damage too. A damaged file cannot tell
+// its own checksums: they come from `own`; without them the table has none. Errors: CorruptError
+// when no record is left; the source's; those of `own`.
 SidecarWriter recover_table(std::shared_ptr<const Source> source,
                             const std::function<void(const Damage&)>& report, const Sidecar* own,
                             const ScanProgress& progress = {});
