@@ -171,12 +171,13 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
   const auto open = [&](const auto& source, SidecarStore& store) {
     RecordTable table = RecordTable::read(*source, true, options.warn, store.head());
     std::optional<StoredSidecar> sidecar;
-    if (table.size() == 0) {  // of which there is nothing to remember
-      sidecar = sidecar_in_memory(SidecarWriter(), store.identity());
-    } else if (sidecar = store.find(sidecar_rules(*source, table)); !sidecar) {
-      SidecarWriter scanned = scan_records(*source, table, progress_of(options));
+    const bool is_empty = table.size() == 0;  // of which there is nothing to remember
+    if (!is_empty) sidecar = store.find(sidecar_rules(*source, table));
+    if (!sidecar) {
+      SidecarWriter scanned =
+          is_empty ? SidecarWriter() : scan_records(*source, table, progress_of(options));
       if (options.ignore_sidecar) scanned.set_classes(options.classes);
-      sidecar = store.publish(scanned);
+      sidecar = is_empty ? sidecar_in_memory(scanned, store.identity()) : store.publish(scanned);
     }
     return std::make_shared<const OpenedFfrecord>(source, std::move(table), *std::move(sidecar));
   };

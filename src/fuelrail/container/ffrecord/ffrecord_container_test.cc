@@ -216,6 +216,8 @@ TEST(Ffrecord, a_file_of_no_records_opens_and_leaves_nothing) {
   EXPECT_EQ(file.open()->fingerprint().records, 0);
   EXPECT_THAT(file.warnings, IsEmpty());
   EXPECT_THAT(names_in(file.directory.path()), ElementsAre("x.ffr"));
+  const OpenOptions named{.ignore_sidecar = true, .classes = {"cat"}};
+  EXPECT_THAT(open_ffrecord(file.path, named)->classes(), ElementsAre("cat"));
 }
 
 TEST(Ffrecord, a_table_without_a_checksum_is_warned_of_and_records_are_still_verified) {
