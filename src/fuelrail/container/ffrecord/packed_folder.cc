@@ -172,7 +172,12 @@ std::vector<std::byte> read_last_record(const Source& source, const RecordTable&
   if (table.size() == 0) throw_no_packed_folder("no record");
   const uint64_t last = table.size() - 1;
   check_mark(begin_of_last(source, table));
-  check_length({.source = {}, .offset = table.offset(last), .length = table.length(last)});
+  if (table.length(last) > kDefaultMaxRecordBytes) {
+    throw CorruptError("the packed folder's last record, which has its names, is too long",
+                       {.expected = fmt::format("at most {} bytes", kDefaultMaxRecordBytes),
+                        .found = fmt::format("{}", table.length(last)),
+                        .remedy = "Restore the file, or open it without a schema, as records"});
+  }
   std::vector<std::byte> bytes(table.length(last));
   source.read(table.offset(last), bytes);
   check_record(table, last, bytes);
