@@ -39,18 +39,18 @@ RecordChecker::RecordChecker(const Container& container, bool decode)
 
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
-  bool record_is_whole = false;
+  bool record_is_read = false;
   try {
     if (pieces_.is_long(i)) {  // all that can be said of it is whether its checksum is right
       pieces_.read(i, [](Bytes) {});
       return checked;
     }
     read_record(container_, i, framed_, sample_);
-    record_is_whole = true;
+    record_is_read = true;
     if (is_image_) checked.tolerated = check_image(sample_.fields[content_].bytes);
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
-    checked.finding->in_image = record_is_whole;
+    checked.finding->in_image = record_is_read;
   } catch (const Interrupted&) {           // whoever waits for this gives up, too
   } catch (const std::exception& error) {  // std::bad_alloc: the image's header promises too much
     IoError refused("the record cannot be checked", {.found = error.what()});

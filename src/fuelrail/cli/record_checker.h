@@ -24,7 +24,7 @@ struct Finding {
   std::optional<uint64_t> offset{};
   std::optional<uint64_t> skipped_bytes{};  // of damaged framing
   bool unread = false;                      // nothing is known to be damaged: it could not be read
-  bool in_image = false;                    // the record is whole; its image is not
+  bool in_image = false;                    // the record was read; its image cannot be
 };
 
 Finding finding_of(const Error& error);

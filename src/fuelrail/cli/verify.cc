@@ -65,8 +65,11 @@ class Verification {
     if (recoverable_) console_.say(recovery_remedy());
     if (has_bad_images_) {
       console_.say(
-          "records whose images cannot be decoded are whole: pass over them when loading "
-          "(on_error=\"skip\"), or pack the images again with --decode --max-errors N");
+          checksums_
+              ? "records whose images cannot be decoded are whole: pass over them when loading "
+                "(on_error=\"skip\"), or pack the images again with --decode --max-errors N"
+              : "records whose images cannot be decoded may be damaged: their checksums are "
+                "unknown. Restore the file, or pass over them when loading (on_error=\"skip\")");
     }
     if (unread_) return kInputOutput;
     return findings_ == 0 ? kOk : kDataProblem;
@@ -173,6 +176,7 @@ class Verification {
       const recordio::IndexText text = recordio::read_index(*container.extent(0).source, index);
       const auto entries = recordio::parse_index(text.bytes, text.uri);
       recordio::resolve_index(entries, container, text.uri);
+      if (arguments_.dataset.ignores_sidecar()) return;  // which knows how many there should be
       recordio::check_complete(entries.size(), *container.extent(0).source, index);
     });
   }
