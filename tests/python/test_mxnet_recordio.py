@@ -361,6 +361,7 @@ def test_an_index_that_was_cut_at_a_lines_end_is_held_against_the_sidecar(
         InputSplit("a.rec", type="indexed_recordio", index_uri="a.idx")
     assert fr._core.cli_main(["fuelrail", "verify", "a.rec"]) == 1
     assert re.search(ends, capfd.readouterr().out)
+    assert fr._core.cli_main(["fuelrail", "verify", "a.rec", "--sidecar", "ignore"]) == 0
     assert MXIndexedRecordIO("first.idx", "a.rec", "r").keys == [*range(7)]
     assert len(list(InputSplit("a.rec", type="indexed_recordio", index_uri="first.idx"))) == 10
     os.unlink("a.rec.frx")
@@ -487,7 +488,7 @@ def test_an_index_may_have_more_columns_and_blank_lines() -> None:
 
 def test_an_index_of_another_file_is_found_out() -> None:
     write_indexed([b"a" * 100, b"b"])
-    pathlib.Path("a.idx").write_text("0\t4\n1\t5000\n2\t120\n3\t108\n")
+    pathlib.Path("a.idx").write_text("0\t4\n1\t5000\n2\t120\n3\t108\n4\t116\n")
     reader = MXIndexedRecordIO("a.idx", "a.rec", "r")
     with pytest.raises(fr.CorruptError, match=r"a\.rec: offset 4: .*key 0 of a\.idx"):
         reader.read_idx(0)
@@ -497,6 +498,10 @@ def test_an_index_of_another_file_is_found_out() -> None:
         reader.seek(1)
     with pytest.raises(fr.CorruptError, match=r"no record begins .* key 2 of a\.idx"):
         reader.read_idx(2)
+    with pytest.raises(
+        fr.TruncatedError, match=r"index is this file's\. If it is: Restore the file"
+    ):
+        reader.read_idx(4)
     assert reader.read_idx(3) == b"b"
 
 

@@ -21,6 +21,7 @@ from fuelrail.errors import (
     CorruptError,
     Error,
     InvalidArgumentError,
+    IoError,
     NotFoundError,
     OutOfRangeError,
     StateError,
@@ -365,14 +366,19 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys, self.idx, self._reader = keys, idx, reader
 
     def _of_key(self, error: Error, idx: Any) -> Error:
-        """The same error, which says whose record it is."""
+        """The same error, which says whose record it is, and that the index may be wrong."""
+        remedy = error.remedy
+        if not isinstance(error, IoError):
+            remedy = "See whether the index is this file's" + (
+                f". If it is: {remedy}" if remedy else ""
+            )
         return type(error)(
             f"{error.failure}, for the key {shown(idx)} of {self.idx_path}",
             path=error.path or self.uri,
             offset=error.offset,
             expected=error.expected,
             found=error.found,
-            remedy=error.remedy or "See whether the index is this file's",
+            remedy=remedy,
         )
 
 
