@@ -127,6 +127,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         # torch's default device is.
         self._epoch = torch.zeros((), dtype=torch.int64, device="cpu")
         self._epoch.share_memory_()  # type: ignore[no-untyped-call]
+        self._told = torch.zeros(2, dtype=torch.uint8, device="cpu")  # losses that were warned of
+        self._told.share_memory_()  # type: ignore[no-untyped-call]
         self._prepare()
         self._ready(1)
 
@@ -139,10 +141,11 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
 
     def __getitems__(self, indices: Sequence[int]) -> Any:
         """The samples of these indices, decoded together: a SampleBatch. Where a subclass overrides
-        `__getitem__`, a list of what it returns for each. This is what torch's DataLoader calls.
+        `__getitem__`, which must not call this, a list of what it returns for each. This is what
+        torch's DataLoader calls.
 
         FuelrailWarning once of 16-bit images, of which 8 bits are kept, and once of alpha, which
-        is dropped (of worker processes, in the first). Errors: OutOfRangeError, ArgumentTypeError;
+        is dropped, of all processes together. Errors: OutOfRangeError, ArgumentTypeError;
         those of the first record that cannot be read.
         """
         if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
@@ -167,9 +170,10 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             except BaseException:
                 self._native = None  # it may have been left half way
                 raise
-        worker = get_worker_info()
-        if worker is None or worker.id == 0:  # one speaks for all of them
-            for text in core.warnings():
+        for text in core.warnings():
+            kind = int("alpha" in text)
+            if not self._told[kind]:
+                self._told[kind] = 1
                 warn_user(text)
         return SampleBatch(self._tensors.columns(taken[0], self._is_image))
 
@@ -178,7 +182,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._epoch.fill_(whole("epoch", epoch, bits=32))
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_data", "_threads", "_options", "_tensors", "_is_image", "_epoch")
+        kept = ("_data", "_threads", "_options", "_tensors", "_is_image", "_epoch", "_told")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

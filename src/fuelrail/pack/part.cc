@@ -72,8 +72,8 @@ void complete_names_alone(const std::string& uri) {
 }
 
 // The data file has its name and is no lock any more, so another writer may have begun. That one
-// completes these names first of all, and `index` soon releases the lock: so it is waited for, but
-// not for ever. What is left then is the next writer's.
+// completes these names first of all if it makes parts, too, and `index` soon releases the lock: so
+// it is waited for, but not for ever.
 void complete_names_unless_another_does(const std::string& uri) {
   constexpr int kLooks = 100;
   for (int look = 0; look < kLooks; ++look) {
@@ -81,6 +81,7 @@ void complete_names_unless_another_does(const std::string& uri) {
     if (!is_file(next_uri(sidecar_uri(uri)))) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+  complete_names(uri);
 }
 
 // Of a file that was to replace another.

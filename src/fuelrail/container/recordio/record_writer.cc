@@ -44,13 +44,18 @@ void RecordWriter::append_uncopied(Bytes payload) {
 // What takes long is done before the first has its name, so that a kill hardly comes between them.
 void commit_record_file(Sink& records, Sink* index) {
   records.sync();
-  if (index != nullptr) {
-    index->sync();
-    file_system_for(index->uri()).remove(index->uri());
+  if (index == nullptr) {
+    records.commit();
+    return remove_foreign_sidecar(records.uri());
   }
+  index->sync();
+  FileSystem& files = file_system_for(index->uri());
+  const std::string old = index->uri() + ".old.partial";
+  if (files.stat(index->uri())) files.rename(index->uri(), old);
   records.commit();
   remove_foreign_sidecar(records.uri());
-  if (index != nullptr) index->commit();
+  index->commit();
+  files.remove(old);
 }
 
 }  // namespace fuelrail::recordio

@@ -33,8 +33,9 @@ class RecordWriter {
 
 // Gives a finished file and, where there is one, its index their names, the file first. The index
 // and the sidecar of a file that had the name before go: their keys and class names are not this
-// file's. Where a commit fails, or a kill comes between the two, there is no index, but never
-// another file's. Errors: those of Sink::commit and FileSystem::remove.
+// file's. Where a commit fails, or a kill comes between the two, there is no X.idx, so never
+// another file's; the old one is X.idx.old.partial then. Errors: those of Sink::commit and
+// FileSystem.
 void commit_record_file(Sink& records, Sink* index);
 
 }  // namespace fuelrail::recordio

@@ -126,6 +126,12 @@ TEST(CommitRecordFile, whatever_fails_no_file_has_the_index_of_another) {
     const std::string known = std::filesystem::exists(index) ? file_contents(index) : "";
     EXPECT_TRUE(known.empty() || known == file_contents(file)) << n << ": " << known;
     EXPECT_TRUE(failed || known == "after");
+    const std::string old = index + ".old.partial";
+    EXPECT_EQ(known.empty(), std::filesystem::exists(old)) << n;
+    if (known.empty()) {
+      EXPECT_EQ(file_contents(old), "before");
+    }
+    std::filesystem::remove(old);
   }
 }
 

@@ -23,7 +23,7 @@ bool still_named(int fd, const std::string& path) {
   struct stat opened {};
   struct stat named {};
   return ::fstat(fd, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+         is_same_file(opened, named);
 }
 
 bool lock(int fd) {

@@ -58,9 +58,6 @@ LocalSource::LocalSource(const std::string& uri, std::string shown_as)
   size_bytes_ = static_cast<uint64_t>(status.st_size);
 }
 
-// An open file's inode is not used again, so the two numbers tell it from all later ones. But some
-// file systems (FUSE, network) number a file anew while it is open: then it has a name still, and
-// is as long and as old as the file that has this one.
 bool LocalSource::is_still_named() const {
   struct stat opened {};
   struct stat named {};
@@ -69,10 +66,7 @@ bool LocalSource::is_still_named() const {
     if (errno == ENOENT || errno == ENOTDIR) return false;
     throw_errno(errno, "the file cannot be looked at", uri_);
   }
-  if (opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) return true;
-  return opened.st_nlink > 0 && opened.st_size == named.st_size &&
-         opened.st_mtim.tv_sec == named.st_mtim.tv_sec &&
-         opened.st_mtim.tv_nsec == named.st_mtim.tv_nsec;
+  return is_same_file(opened, named);
 }
 
 // lseek moves the descriptor's own position, at which nobody reads.

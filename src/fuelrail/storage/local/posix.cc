@@ -88,6 +88,13 @@ const char* remedy_for(int error) {
 
 }  // namespace
 
+bool is_same_file(const struct stat& opened, const struct stat& named) {
+  if (opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) return true;
+  return opened.st_nlink > 0 && opened.st_size == named.st_size &&
+         opened.st_mtim.tv_sec == named.st_mtim.tv_sec &&
+         opened.st_mtim.tv_nsec == named.st_mtim.tv_nsec;
+}
+
 void throw_errno(int error, const std::string& failure, const std::string& uri) {
   if (error == ENOENT || error == ENOTDIR) {
     throw NotFoundError("no such file or directory", {.path = uri});

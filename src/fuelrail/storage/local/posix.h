@@ -2,6 +2,8 @@
 // of fuelrail's errors.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 #include <utility>
 
@@ -53,6 +55,12 @@ class OpenedDirectory {
   std::string path_;
   Descriptor opened_;
 };
+
+// Whether the two are one file, of which `named` is what its name leads to now. An open file's
+// inode is not used again, so the two numbers tell it from all later ones. But some file systems
+// (FUSE, network) number a file anew while it is open: then it has a name still, and is as long and
+// as old as the file that has this one.
+bool is_same_file(const struct stat& opened, const struct stat& named);
 
 // `failure` is what could not be done. Errors: NotFoundError for ENOENT and ENOTDIR, else IoError
 // that holds the system's own words.
