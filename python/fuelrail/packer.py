@@ -86,8 +86,8 @@ def pack(
     source: a folder with one sub-folder for each class, in which names that begin with a dot are
         passed over; or a list: `.lst` (id, labels and path, separated by tabs), or `.csv` or
         `.tsv` with a first row that names the columns `path` and `label`, whose rows' numbers
-        are the ids. The labels of a list are numbers, or, as soon as one of them is a word or one
-        of `classes`, all of them are names of classes.
+        are the ids. The labels of a list are numbers, or, where the first is a word or (with
+        `classes`) any is a word or one of these, all of them are names of classes.
     output: the file. `X.rec` is a RecordIO file, beside which come its index `X.idx` and its
         sidecar `X.rec.frx`; `X.ffr` is an FFRecord file of the same records, beside which comes
         `X.ffr.frx`. With `split` it becomes one file a part, X_<name>.rec or X_<name>.ffr.

@@ -76,19 +76,36 @@ void read_lines(ListReader& reader, const std::string& uri, const std::function<
   }
 }
 
-// The first line whose one label is a word, or one of the given classes.
+// Where the labels are names: the first line that has one. A line of several labels makes all of
+// them numbers. Without given classes, the first line decides.
 std::optional<uint64_t> first_named_line(std::string_view text, const std::string& uri,
                                          const ListRules& rules) {
   const ClassLabels table(rules.classes);
   std::optional<uint64_t> found;
   const auto look = [&](const ListedLine& line) {
+    check_width(line, uri, rules);
+    if (line.labels.size() > 1) {
+      found.reset();
+      return false;
+    }
     const std::string_view label = line.labels[0];
-    if (line.labels.size() == 1 && (!number_of(label) || table.find(label))) found = line.line;
-    return !found;
+    if (!found && (!number_of(label) || table.find(label))) found = line.line;
+    return found || !rules.classes.empty();
   };
   read_lines(*make_list_reader(text, uri), uri, rules.keep_going, look,
              [](const CorruptError&) {});  // they are read once more
   return found;
+}
+
+// In a list of numbers.
+void refuse_word(const ListedLine& line, const std::string& uri, const ListRules& rules) {
+  const std::string_view label = line.labels[0];
+  if (rules.of_mxnet || !rules.classes.empty() || line.labels.size() > 1) return;
+  if (number_of(label)) return;
+  refuse_line(uri, line.line, "the label is a word, in a list whose labels are numbers",
+              {.expected = "a finite number",
+               .found = fmt::format("'{}'", label),
+               .remedy = "Give classes=... (--classes) if the labels are names"});
 }
 
 void warn_of_numbers(const ImageList& images, uint64_t line, const std::string& uri,
@@ -119,17 +136,14 @@ void ImageList::add(const ListedLine& line, const std::string& uri) {
 }
 
 void ImageList::add_named(const ListedLine& line, const std::string& uri) {
-  if (line.labels.size() > 1) {
-    refuse_line(uri, line.line, "several labels, in a list whose labels are names of classes",
-                {.expected = "one name", .found = fmt::format("{}", fmt::join(line.labels, " "))});
-  }
   const Name next{.number = names_.size(), .first_line = line.line};
-  const Name& name = names_.emplace(line.labels[0], next).first->second;
-  if (name.number == kMostClasses) {
+  const auto name = names_.emplace(line.labels[0], next).first;
+  if (names_.size() > kMostClasses) {
+    names_.erase(name);
     refuse_line(uri, line.line, "float32, which RecordIO stores, cannot hold the label",
                 {.expected = fmt::format("at most {} classes", kMostClasses)});
   }
-  labels_.push_back(static_cast<float>(name.number));
+  labels_.push_back(static_cast<float>(name->second.number));
   add_image(line);
 }
 
@@ -247,7 +261,12 @@ ImageList parse_image_list(std::string_view text, const std::string& uri, const 
   images.reserve(text);
   const auto take = [&](const ListedLine& line) {
     check_width(line, uri, rules);
-    named ? images.add_named(line, uri) : images.add(line, uri);
+    if (named) {
+      images.add_named(line, uri);
+    } else {
+      refuse_word(line, uri, rules);
+      images.add(line, uri);
+    }
     return true;
   };
   read_lines(*make_list_reader(text, uri, rules.warn), uri, rules.keep_going, take,

@@ -27,7 +27,8 @@ class ImageList {
   // Of a list whose labels are numbers. Errors: CorruptError for one that is not, or that float32
   // cannot hold; `uri` names the list.
   void add(const ListedLine& line, const std::string& uri);
-  // Of a list whose labels are names of classes. Errors: CorruptError for several labels.
+  // Of a list whose labels are names of classes. Requires: one label. Errors: CorruptError for more
+  // classes than float32 can number.
   void add_named(const ListedLine& line, const std::string& uri);
 
   // Once, after the last line. Names become labels: those of `classes`, or, where that is empty,
@@ -90,11 +91,12 @@ std::string root_of_list(const std::string& uri, const std::string& root);
 // The whole text of a list, without a byte order mark. Errors: NotFoundError, IoError.
 std::string read_list_text(const std::string& uri);
 
-// The labels are names of classes as soon as one, alone in its line, is a word or one of the given
-// classes; else they are numbers. `uri` names the list in errors, and says by its end which format
-// it has. Errors: CorruptError
-// with the line's number for a line that the format does not allow (list_reader.h), and for what
-// `rules` refuses; StateError when told to stop.
+// The labels are names of classes where every line has one label and the first is a word; with
+// given classes, where any is a word or one of these. Else they are numbers. Lines that cannot be
+// read, or that `rules.label_width` refuses, do not count. `uri` names the list in errors, and says
+// by its end which format it has. Errors: CorruptError with the line's number for a line that the
+// format does not allow (list_reader.h), for a word in a list of numbers, and for what `rules`
+// refuses; StateError when told to stop.
 ImageList parse_image_list(std::string_view text, const std::string& uri,
                            const ListRules& rules = {});
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -114,21 +115,43 @@ TEST(ImageList, numbers_are_numbers_of_the_given_classes) {
   }
 }
 
-TEST(ImageList, one_word_makes_names_of_labels_that_look_like_numbers) {
+TEST(ImageList, a_first_word_makes_names_of_labels_that_look_like_numbers) {
   std::vector<std::string> said;
-  const ListRules rules{.warn = [&](const std::string& text) { said.push_back(text); }};
-  const auto images =
-      parse_image_list("0\t747\ta\n\n1\tcat\tb\n2\tnan\tc\n3\t16777217\td\n", "x.lst", rules);
+  const ListRules rules{.leave_out = [](const CorruptError&) { return true; },
+                        .warn = [&](const std::string& text) { said.push_back(text); }};
+  const auto images = parse_image_list(
+      "x\t5\tz\n0\tcat\ta\n\n1\t747\tb\n2\tnan\tc\n3\t16777217\td\n", "x.lst", rules);
   EXPECT_THAT(images.classes(), ElementsAre("16777217", "747", "cat", "nan"));
-  EXPECT_THAT(images.labels(0), ElementsAre(1.0f));
-  EXPECT_THAT(images.labels(1), ElementsAre(2.0f));
-  EXPECT_THAT(said, ElementsAre("x.lst: line 3 has a word as its label, so all labels are names of "
+  EXPECT_THAT(images.labels(0), ElementsAre(2.0f));
+  EXPECT_THAT(images.labels(1), ElementsAre(1.0f));
+  EXPECT_THAT(said, ElementsAre("x.lst: line 2 has a word as its label, so all labels are names of "
                                 "classes; some look like numbers: '16777217', '747', 'nan'"));
-  EXPECT_THAT(complaint_about("0\tcat\ta\n1\t7\t8\tb\n"),
-              HasSubstr("line 2: several labels, in a list whose labels are names of classes"));
   EXPECT_THAT(complaint_about("0\tcat\t7\ta\n"), HasSubstr("not a number: expected a finite "
                                                            "number, found 'cat'"));
   EXPECT_THAT(complaint_about("0\t7\tcat\ta\n"), HasSubstr("found 'cat'"));
+}
+
+TEST(ImageList, a_word_behind_numbers_is_one_bad_line) {
+  EXPECT_EQ(
+      complaint_about("0\t9\ta\n1\t1O\tb\n2\t10\tc\n"),
+      "train.lst: line 2: the label is a word, in a list whose labels are numbers: expected a "
+      "finite number, found '1O'. Give classes=... (--classes) if the labels are names.");
+}
+
+TEST(ImageList, a_line_of_several_labels_makes_a_word_one_bad_line) {
+  for (const char* text : {"0\t4\t5\ta\n17\tfoo\tb\n", "17\tfoo\tb\n0\t4\t5\ta\n"}) {
+    for (const auto& width : {std::optional<uint64_t>{}, std::optional<uint64_t>{2}}) {
+      uint64_t bad = 0;
+      const ListRules rules{.label_width = width,
+                            .leave_out = [&](const CorruptError&) { return ++bad > 0; }};
+      const auto images = parse_image_list(text, "x.lst", rules);
+      EXPECT_EQ(bad, 1u);
+      EXPECT_THAT(images.labels(0), ElementsAre(4.0f, 5.0f));
+    }
+  }
+  const ListRules one{.label_width = 1, .leave_out = [](const CorruptError&) { return true; }};
+  EXPECT_THAT(parse_image_list("0\t4\t5\ta\n1\tfoo\tb\n", "x.lst", one).classes(),
+              ElementsAre("foo"));
 }
 
 TEST(ImageList, a_label_is_the_name_of_a_given_class_before_it_is_a_number) {
