@@ -49,12 +49,14 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
   for (PlannedPart& part : plan) parts_.push_back({.plan = std::move(part)});
   // Before anything is written or dropped; but what was left may say that they are this job's.
   if (!options.resume || !PackJournal::is_left(lock)) look_at_existing_parts();
-  journal_ = std::make_unique<PackJournal>(lock, job, options.resume,
+  // A job that fails at once leaves alone what another may yet resume.
+  journal_ = std::make_unique<PackJournal>(lock, job, options.resume || left_out().too_many(),
                                            std::chrono::milliseconds(options.journal_interval_ms));
 }
 
 PackResult PackJob::run() {
   if (left_out().too_many()) {
+    if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // it is new
     give_up("a folder, or a line of the list, cannot be read, and more is left out than is allowed",
             failures_[left_out().allowed]);
   }

@@ -52,7 +52,8 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
     return may_leave_out;
   };
   const auto leave_out_line = [&](const Error& error) {  // the job fails when it knows all of them
-    return leave_out(error) || unread.size() < kMostFailuresListed;
+    if (may_leave_out || unread.size() < kMostFailuresListed) leave_out(error);
+    return true;
   };
   std::unique_ptr<PackSource> images;
   try {

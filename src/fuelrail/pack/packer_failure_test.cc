@@ -124,6 +124,16 @@ TEST_F(Packer, a_report_of_ten_thousand_images_lists_all_of_them_where_there_are
               HasSubstr("lists all of them"));
 }
 
+TEST_F(Packer, a_list_of_more_bad_lines_than_are_listed_leaves_a_report_and_names_the_first) {
+  std::string list;
+  for (int i = 0; i < 10'001; ++i) list += "no line\n";
+  write_file(directory_ / "x.lst", list + "0\t1\tphotos/ant/0.jpg\n");
+  EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
+              AllOf(HasSubstr("line 1:"), HasSubstr("lists those found so far")));
+  const std::string report = file_contents(out("x.rec.errors.jsonl"));
+  EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 10'000);
+}
+
 // How many images may be left out does not count: the function is at fault.
 TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) {
   std::atomic<int> calls{0};

@@ -256,6 +256,25 @@ TEST_F(ResumedPacker, what_another_job_has_left_stays_where_an_output_is_there) 
   EXPECT_TRUE(outputs() == expected);
 }
 
+TEST_F(ResumedPacker, a_list_with_too_many_bad_lines_leaves_no_journal_and_changes_none) {
+  const std::string list = directory_ / "x.lst";
+  write_file(list, "0\t1\tphotos/ant/0.jpg\nno line\n");
+  const auto fail = [&] {
+    for (const bool resume : {true, false}) {
+      EXPECT_THAT(refusal<CorruptError>(list, out("x.rec"), {.resume = resume}),
+                  HasSubstr("line 2"));
+    }
+  };
+  fail();
+  EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
+  empty_out();
+  stop_at_the_second_bad_image({"x.rec", {.max_errors = {.count = 2}, .threads = 1}});
+  auto left = outputs();
+  fail();
+  left["x.rec.errors.jsonl"] = outputs().at("x.rec.errors.jsonl");
+  EXPECT_TRUE(outputs() == left);
+}
+
 TEST_F(ResumedPacker, without_anything_left_it_is_an_ordinary_run) {
   const Job job = jobs().at(0);
   const auto expected = made_in_one_go(job);
