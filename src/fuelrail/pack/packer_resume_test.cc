@@ -260,7 +260,7 @@ TEST_F(ResumedPacker, a_list_with_too_many_bad_lines_leaves_no_journal_and_chang
   const std::string list = directory_ / "x.lst";
   write_file(list, "0\t1\tphotos/ant/0.jpg\nno line\n");
   const auto fail = [&] {
-    for (const bool resume : {true, false}) {
+    for (const bool resume : {false, true}) {
       EXPECT_THAT(refusal<CorruptError>(list, out("x.rec"), {.resume = resume}),
                   HasSubstr("line 2"));
     }
