@@ -419,7 +419,7 @@ TEST_F(ResumedPacker, what_was_left_is_not_lost_to_a_file_of_the_outputs_name) {
   const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
   const auto expected = made_in_one_go(job);
   empty_out();
-  if (!killed_at(90, job, false)) GTEST_SKIP() << "it was packed before";
+  stop_at_the_second_bad_image(job);
   write_file(out("x.rec"), "somebody's");
   const auto before = outputs();
   PackOptions options = job.options;
