@@ -25,6 +25,21 @@ constexpr auto kPatternSyntax = std::regex::ECMAScript | std::regex_constants::_
 constexpr auto kPatternSyntax = std::regex::ECMAScript;
 #endif
 
+// The numbers of \1 and {1,2} may have nine digits: libstdc++ overflows at longer ones.
+// Errors: std::regex_error.
+std::regex compiled(std::string_view pattern) {
+  constexpr size_t kMostDigits = 9;
+  constexpr std::string_view kDigits = "0123456789";
+  for (size_t at = pattern.find_first_of("\\{,"); at < pattern.size();
+       at = pattern.find_first_of("\\{,", at + 1)) {
+    const size_t end = std::min(pattern.find_first_not_of(kDigits, at + 1), pattern.size());
+    if (end - at - 1 > kMostDigits && (pattern[at] != ',' || pattern.find('{') < at)) {
+      throw std::regex_error(std::regex_constants::error_badbrace);
+    }
+  }
+  return std::regex(pattern.begin(), pattern.end(), kPatternSyntax);
+}
+
 [[noreturn]] void throw_bad_uri(const std::string& uri, const std::string& failure,
                                 const std::string& remedy) {
   throw InvalidArgumentError(
@@ -173,7 +188,7 @@ class ItemFiles {
                                         const std::string& name, const std::string& item) {
     std::vector<FileInfo> matches;
     try {
-      const std::regex pattern(name, kPatternSyntax);
+      const std::regex pattern = compiled(name);
       for (const FileInfo& entry : files.list(directory)) {
         if (!entry.is_directory && std::regex_match(base_name(entry.uri), pattern)) {
           matches.push_back(entry);
@@ -258,8 +273,7 @@ bool would_find_split_file(const std::vector<SplitPlace>& places, const std::str
     if (around != wanted) return false;
     if (place.pattern.empty()) return !is_own_file(name);
     // A file that is called as the pattern comes before all that match it.
-    return name == place.pattern ||
-           std::regex_match(name, std::regex(place.pattern, kPatternSyntax));
+    return name == place.pattern || std::regex_match(name, compiled(place.pattern));
   });
 }
 
