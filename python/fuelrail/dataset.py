@@ -349,7 +349,7 @@ def open(
     labels, as those of the folder itself. None: what the file says.
     root: of a list of images, the folder that its paths are relative to. None: the list's own.
     sidecar: "use": what is known of a record file is read from its sidecar, and one is made where
-    there is none. "ignore": none is read and none is written; the file is scanned, so that payload
+    there is none. "ignore": no sidecar is read or written; the file is scanned, so that payload
     checksums, and class names unless `classes` gives them, are unknown: for a file that was changed
     on purpose, or is damaged.
     classes: the class names, by label: a list of them (`train.classes`), or the path of a file that

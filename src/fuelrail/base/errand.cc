@@ -86,7 +86,8 @@ bool Errand::ask(const std::function<bool()>& step) const {
   return state_->answered && state_->answer_given;
 }
 
-// What the work owns goes before its end is told: who has waited finds it gone.
+// The work is destroyed before its end is told, so that a caller who waited finds all it owned
+// gone.
 void Errand::State::run_and_end(std::function<void()>& work) {
   std::exception_ptr failure;
   try {

@@ -14,7 +14,7 @@ namespace fuelrail {
 // Copies are the same errand, which runs once. Threads: `run` from one; everything else from any.
 class Errand {
  public:
-  // How long a caller who wants to leave waits for the work to end by itself, and to clean up.
+  // How long a caller that gives up still waits for the work to end and clean up.
   static constexpr std::chrono::milliseconds kPatience{700};
 
   Errand();
