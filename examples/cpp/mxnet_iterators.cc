@@ -33,7 +33,7 @@ class Negative final : public fuelrail::PixelStage {
 
 // MXNet's parameters under their names, as a struct; more in mxnet/record_options.h.
 void train(const std::string& path) {
-  fuelrail::ImageRecordIter batches(
+  fuelrail::mxnet::ImageRecordIter batches(
       {.path_imgrec = path,
        .label_width = 3,
        .data_shape = {3, 32, 32},
@@ -51,7 +51,7 @@ void train(const std::string& path) {
 
 // Any producer on a thread of its own, up to 4 items ahead; cells are filled again and again.
 void read_ahead(const std::string& path) {
-  fuelrail::InputSplit split(path, {.part = 0, .nsplit = 1});
+  fuelrail::split::InputSplit split(path, {.part = 0, .nsplit = 1});
   fuelrail::ThreadedIter<std::vector<std::byte>> records(4);
   records.init(
       [&](std::unique_ptr<std::vector<std::byte>>& cell) {

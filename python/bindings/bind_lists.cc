@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bindings.h"
-#include "fuelrail/pack/list_maker.h"
+#include "fuelrail/mxnet/list_maker.h"
 
 namespace fuelrail::python {
 namespace {
@@ -17,15 +17,16 @@ nb::tuple lists_of_folder(nb::handle prefix, nb::handle root, std::vector<std::s
                           double test_ratio, bool overwrite) {
   const std::string to = fs_name(prefix), from = fs_name(root);
   const PythonTurns turns;
-  const ListOptions options{.extensions = std::move(extensions),
-                            .recursive = recursive,
-                            .shuffle = shuffle,
-                            .chunks = chunks,
-                            .train_ratio = train_ratio,
-                            .test_ratio = test_ratio,
-                            .overwrite = overwrite,
-                            .keep_going = [turns] { return turns.keep_going(); }};
-  const MadeLists made = turns.run([to, from, options] { return make_lists(to, from, options); });
+  const mxnet::ListOptions options{.extensions = std::move(extensions),
+                                   .recursive = recursive,
+                                   .shuffle = shuffle,
+                                   .chunks = chunks,
+                                   .train_ratio = train_ratio,
+                                   .test_ratio = test_ratio,
+                                   .overwrite = overwrite,
+                                   .keep_going = [turns] { return turns.keep_going(); }};
+  const mxnet::MadeLists made =
+      turns.run([to, from, options] { return mxnet::make_lists(to, from, options); });
   nb::list uris, folders;
   for (const std::string& uri : made.uris) uris.append(fs_text(uri));
   for (const std::string& folder : made.folders) folders.append(fs_text(folder));
@@ -35,11 +36,11 @@ nb::tuple lists_of_folder(nb::handle prefix, nb::handle root, std::vector<std::s
 }  // namespace
 
 void bind_lists(nb::module_& module) {
-  module.def("list_extensions", [] { return ListOptions().extensions; });
+  module.def("list_extensions", [] { return mxnet::ListOptions().extensions; });
   module.def("make_lists", lists_of_folder, nb::arg("prefix"), nb::arg("root"),
              nb::arg("extensions"), nb::arg("recursive"), nb::arg("shuffle"), nb::arg("chunks"),
              nb::arg("train_ratio"), nb::arg("test_ratio"), nb::arg("overwrite"),
-             nb::sig("def make_lists(prefix: str, root: str, "
+             nb::sig("def mxnet::make_lists(prefix: str, root: str, "
                      "extensions: collections.abc.Sequence[str], recursive: bool, shuffle: bool, "
                      "chunks: int, train_ratio: float, test_ratio: float, overwrite: bool) "
                      "-> tuple[list[str], list[str], int]"));

@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kRecordPoll(50);
 
 // --- Parameters by MXNet's names ---
 
-using Options = RecordIterOptions;
+using Options = mxnet::RecordIterOptions;
 
 struct Parameter {
   std::string name;
@@ -87,7 +87,7 @@ Parameter data_shape() {
             options.data_shape = {shape[0], shape[1], shape[2]};
           },
           [](Options& options) -> nb::object {
-            const MxShape& shape = options.data_shape;
+            const mxnet::MxShape& shape = options.data_shape;
             return nb::make_tuple(shape.channels, shape.height, shape.width);
           }};
 }
@@ -178,36 +178,36 @@ std::vector<Parameter> detection_parameters() {
       number("label_width", [](Options& o) -> auto& { return o.detection->label_width; }),
       number("label_pad_width", [](Options& o) -> auto& { return o.detection->label_pad_width; }),
       number("label_pad_value", [](Options& o) -> auto& { return o.detection->label_pad_value; }),
-      sampled("resize", &DetOptions::resize),
-      sampled("inter_method", &DetOptions::inter_method),
-      sampled("rand_crop_prob", &DetOptions::rand_crop_prob),
-      sampled("num_crop_sampler", &DetOptions::num_crop_sampler),
-      sampled("min_crop_scales", &DetOptions::min_crop_scales),
-      sampled("max_crop_scales", &DetOptions::max_crop_scales),
-      sampled("min_crop_aspect_ratios", &DetOptions::min_crop_aspect_ratios),
-      sampled("max_crop_aspect_ratios", &DetOptions::max_crop_aspect_ratios),
-      sampled("min_crop_overlaps", &DetOptions::min_crop_overlaps),
-      sampled("max_crop_overlaps", &DetOptions::max_crop_overlaps),
-      sampled("min_crop_sample_coverages", &DetOptions::min_crop_sample_coverages),
-      sampled("max_crop_sample_coverages", &DetOptions::max_crop_sample_coverages),
-      sampled("min_crop_object_coverages", &DetOptions::min_crop_object_coverages),
-      sampled("max_crop_object_coverages", &DetOptions::max_crop_object_coverages),
-      sampled("max_crop_trials", &DetOptions::max_crop_trials),
+      sampled("resize", &mxnet::DetOptions::resize),
+      sampled("inter_method", &mxnet::DetOptions::inter_method),
+      sampled("rand_crop_prob", &mxnet::DetOptions::rand_crop_prob),
+      sampled("num_crop_sampler", &mxnet::DetOptions::num_crop_sampler),
+      sampled("min_crop_scales", &mxnet::DetOptions::min_crop_scales),
+      sampled("max_crop_scales", &mxnet::DetOptions::max_crop_scales),
+      sampled("min_crop_aspect_ratios", &mxnet::DetOptions::min_crop_aspect_ratios),
+      sampled("max_crop_aspect_ratios", &mxnet::DetOptions::max_crop_aspect_ratios),
+      sampled("min_crop_overlaps", &mxnet::DetOptions::min_crop_overlaps),
+      sampled("max_crop_overlaps", &mxnet::DetOptions::max_crop_overlaps),
+      sampled("min_crop_sample_coverages", &mxnet::DetOptions::min_crop_sample_coverages),
+      sampled("max_crop_sample_coverages", &mxnet::DetOptions::max_crop_sample_coverages),
+      sampled("min_crop_object_coverages", &mxnet::DetOptions::min_crop_object_coverages),
+      sampled("max_crop_object_coverages", &mxnet::DetOptions::max_crop_object_coverages),
+      sampled("max_crop_trials", &mxnet::DetOptions::max_crop_trials),
       choice("crop_emit_mode", {"center", "overlap"},
              [](Options& o) -> auto& { return o.detection->augment.crop_emit_mode; }),
-      sampled("emit_overlap_thresh", &DetOptions::emit_overlap_thresh),
-      sampled("rand_pad_prob", &DetOptions::rand_pad_prob),
-      sampled("max_pad_scale", &DetOptions::max_pad_scale),
-      sampled("fill_value", &DetOptions::fill_value),
-      sampled("max_random_hue", &DetOptions::max_random_hue),
-      sampled("random_hue_prob", &DetOptions::random_hue_prob),
-      sampled("max_random_saturation", &DetOptions::max_random_saturation),
-      sampled("random_saturation_prob", &DetOptions::random_saturation_prob),
-      sampled("max_random_illumination", &DetOptions::max_random_illumination),
-      sampled("random_illumination_prob", &DetOptions::random_illumination_prob),
-      sampled("max_random_contrast", &DetOptions::max_random_contrast),
-      sampled("random_contrast_prob", &DetOptions::random_contrast_prob),
-      sampled("rand_mirror_prob", &DetOptions::rand_mirror_prob),
+      sampled("emit_overlap_thresh", &mxnet::DetOptions::emit_overlap_thresh),
+      sampled("rand_pad_prob", &mxnet::DetOptions::rand_pad_prob),
+      sampled("max_pad_scale", &mxnet::DetOptions::max_pad_scale),
+      sampled("fill_value", &mxnet::DetOptions::fill_value),
+      sampled("max_random_hue", &mxnet::DetOptions::max_random_hue),
+      sampled("random_hue_prob", &mxnet::DetOptions::random_hue_prob),
+      sampled("max_random_saturation", &mxnet::DetOptions::max_random_saturation),
+      sampled("random_saturation_prob", &mxnet::DetOptions::random_saturation_prob),
+      sampled("max_random_illumination", &mxnet::DetOptions::max_random_illumination),
+      sampled("random_illumination_prob", &mxnet::DetOptions::random_illumination_prob),
+      sampled("max_random_contrast", &mxnet::DetOptions::max_random_contrast),
+      sampled("random_contrast_prob", &mxnet::DetOptions::random_contrast_prob),
+      sampled("rand_mirror_prob", &mxnet::DetOptions::rand_mirror_prob),
       choice("resize_mode", {"force", "shrink", "fit"},
              [](Options& o) -> auto& { return o.detection->augment.resize_mode; }),
   };
@@ -263,7 +263,7 @@ class RecordIterHandle {
       const OpenOptions open{.schema = {}, .warn = std::move(warn), .keep_going = [&turns] {
                                return turns.keep_going();
                              }};
-      return std::make_shared<ImageRecordIter>(options, open);
+      return std::make_shared<mxnet::ImageRecordIter>(options, open);
     });
   }
   ~RecordIterHandle() {
@@ -279,7 +279,7 @@ class RecordIterHandle {
     calls_.check_process();
     calls_.start();
     for (;;) {
-      const ImageRecordIter::Next next =
+      const mxnet::ImageRecordIter::Next next =
           calls_.call([this] { return iterator_->next_for(kRecordPoll); });
       if (next.status == Engine::Status::kEndOfEpoch) return false;
       if (next.status == Engine::Status::kBatch) {
@@ -326,7 +326,7 @@ class RecordIterHandle {
   }
 
   NativeCalls calls_{"the iterator"};
-  std::shared_ptr<ImageRecordIter> iterator_;
+  std::shared_ptr<mxnet::ImageRecordIter> iterator_;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/pack/arrays.h"
 #include "fuelrail/pack/convert.h"
-#include "fuelrail/pack/image_steps.h"
+#include "fuelrail/pack/image/image_steps.h"
 #include "fuelrail/pack/merge.h"
 #include "fuelrail/pack/packer.h"
 #include "fuelrail/pack/recover.h"
@@ -31,15 +31,15 @@
 namespace fuelrail::python {
 namespace {
 
-nb::tuple described(const PackResult::File& file) {
+nb::tuple described(const pack::PackResult::File& file) {
   return nb::make_tuple(fs_text(file.path), file.records, file.bytes, file.was_there);
 }
 
-nb::dict summary(const PackResult& result) {
+nb::dict summary(const pack::PackResult& result) {
   nb::list files;
-  for (const PackResult::File& file : result.files) files.append(described(file));
+  for (const pack::PackResult::File& file : result.files) files.append(described(file));
   nb::list failures;
-  for (const PackFailure& failure : result.failures) {
+  for (const pack::PackFailure& failure : result.failures) {
     failures.append(nb::make_tuple(fs_text(failure.path), fs_text(failure.reason)));
   }
   nb::dict all;
@@ -50,8 +50,9 @@ nb::dict summary(const PackResult& result) {
   return all;
 }
 
-std::function<bool(const PackProgress&)> teller(const PythonTurns& turns, nb::handle progress) {
-  return [turns, progress](const PackProgress& now) {
+std::function<bool(const pack::PackProgress&)> teller(const PythonTurns& turns,
+                                                      nb::handle progress) {
+  return [turns, progress](const pack::PackProgress& now) {
     return turns.take([&] {
       if (!progress.is_none()) {
         call_python(progress, nb::make_tuple(now.done, now.total, now.bytes, now.seconds));
@@ -66,7 +67,7 @@ struct Raised {
 };
 
 // Raises that again, with a note of the image. Does nothing for what was no function of Python.
-void raise_own(const StepsError& error) {
+void raise_own(const pack::StepsError& error) {
   std::shared_ptr<nb::object> own;
   try {
     if (error.cause()) std::rethrow_exception(error.cause());
@@ -93,17 +94,17 @@ void raise_own(const StepsError& error) {
 
 // Gives `options` its callbacks, and runs `work` with them.
 template <typename Work>
-nb::dict run_packing(PackOptions options, nb::handle progress, nb::handle failed,
+nb::dict run_packing(pack::PackOptions options, nb::handle progress, nb::handle failed,
                      nb::list& warnings, const Work& work) {
   const PythonTurns turns;
   // By what the failures' callback has raised.
   const auto stopped = std::make_shared<std::atomic<bool>>(false);
-  options.progress = [stopped, tell = teller(turns, progress)](const PackProgress& now) {
+  options.progress = [stopped, tell = teller(turns, progress)](const pack::PackProgress& now) {
     return !*stopped && tell(now);
   };
   options.keep_going = [turns] { return turns.keep_going(); };
   if (!failed.is_none()) {
-    options.failed = [turns, stopped, failed](const PackFailure& failure) {
+    options.failed = [turns, stopped, failed](const pack::PackFailure& failure) {
       const bool go_on = turns.take([&] {
         call_python(failed, nb::make_tuple(fs_text(failure.path), fs_text(failure.reason)));
       });
@@ -112,31 +113,33 @@ nb::dict run_packing(PackOptions options, nb::handle progress, nb::handle failed
   }
   try {
     return summary(run_warning(turns, warnings, [options = std::move(options), work](auto warn) {
-      PackOptions all = options;
+      pack::PackOptions all = options;
       all.warn = std::move(warn);
       return work(all);
     }));
-  } catch (const StepsError& error) {
+  } catch (const pack::StepsError& error) {
     raise_own(error);
     throw;
   }
 }
 
-nb::dict run_pack(nb::handle source, nb::handle output, const PackOptions& options,
+nb::dict run_pack(nb::handle source, nb::handle output, const pack::PackOptions& options,
                   nb::handle progress, nb::handle failed, nb::list warnings) {
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
-  return run_packing(options, progress, failed, warnings,
-                     [from, to](const PackOptions& all) { return pack(from, to, all); });
+  return run_packing(options, progress, failed, warnings, [from, to](const pack::PackOptions& all) {
+    return pack::pack(from, to, all);
+  });
 }
 
-ArrayElement element_of(const nb::dlpack::dtype& dtype) {
+pack::ArrayElement element_of(const nb::dlpack::dtype& dtype) {
   using Code = nb::dlpack::dtype_code;
   const auto kind = static_cast<Code>(dtype.code);
-  const auto one_of = [&](ArrayElement b8, ArrayElement b16, ArrayElement b32, ArrayElement b64) {
+  const auto one_of = [&](pack::ArrayElement b8, pack::ArrayElement b16, pack::ArrayElement b32,
+                          pack::ArrayElement b64) {
     return dtype.bits == 8 ? b8 : dtype.bits == 16 ? b16 : dtype.bits == 32 ? b32 : b64;
   };
-  using E = ArrayElement;
+  using E = pack::ArrayElement;
   if (kind == Code::Int) return one_of(E::kInt8, E::kInt16, E::kInt32, E::kInt64);
   if (kind == Code::UInt) return one_of(E::kUint8, E::kUint16, E::kUint32, E::kUint64);
   if (kind == Code::Float && dtype.bits >= 16) {
@@ -149,7 +152,7 @@ using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 
 // `data`: (N, H, W) or (N, C, H, W).
 nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_t label_width,
-                         nb::handle output, const PackOptions& options, nb::handle progress,
+                         nb::handle output, const pack::PackOptions& options, nb::handle progress,
                          nb::handle failed, nb::list warnings) {
   const std::string to = fs_name(output);
   const bool grey = data.ndim() == 3;
@@ -162,7 +165,7 @@ nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_
   const auto bytes = static_cast<int64_t>(data.itemsize());
   const auto stride = [&](size_t axis) { return data.stride(axis) * bytes; };
   const size_t row = grey ? 1 : 2;
-  const ImageArrays arrays{
+  const pack::ImageArrays arrays{
       .data = static_cast<const std::byte*>(data.data()),
       .element = element_of(data.dtype()),
       .count = size(0),
@@ -176,9 +179,10 @@ nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_
     const GilTaken taken;
     delete array;
   });
-  return run_packing(
-      options, progress, failed, warnings,
-      [held, arrays, to](const PackOptions& all) { return pack_arrays(arrays, to, all); });
+  return run_packing(options, progress, failed, warnings,
+                     [held, arrays, to](const pack::PackOptions& all) {
+                       return pack::pack_arrays(arrays, to, all);
+                     });
 }
 
 nb::tuple run_merge(const nb::list& sources, nb::handle output, bool overwrite, nb::handle progress,
@@ -186,21 +190,21 @@ nb::tuple run_merge(const nb::list& sources, nb::handle output, bool overwrite, 
   const std::vector<std::string> from = fs_names(sources);
   const std::string to = fs_name(output);
   const PythonTurns turns;
-  MergeOptions options{.overwrite = overwrite,
-                       .progress = teller(turns, progress),
-                       .keep_going = [turns] { return turns.keep_going(); }};
+  pack::MergeOptions options{.overwrite = overwrite,
+                             .progress = teller(turns, progress),
+                             .keep_going = [turns] { return turns.keep_going(); }};
   return described(
       run_warning(turns, warnings, [from, to, options = std::move(options)](auto warn) {
         auto all = options;
         all.warn = std::move(warn);
-        return merge(from, to, all);
+        return pack::merge(from, to, all);
       }));
 }
 
 // --- Steps of images ---
 
 // `function(flat pixels, height, width, channels)` gives (pixels, height, width, channels).
-void call_on_pixels(const nb::object& function, ConstImageView from, OwnedPixels& to) {
+void call_on_pixels(const nb::object& function, ConstImageView from, pack::OwnedPixels& to) {
   const GilTaken taken;
   try {
     import_numpy();
@@ -224,15 +228,15 @@ void call_on_pixels(const nb::object& function, ConstImageView from, OwnedPixels
 
 // Each is a list of transforms or a function as `call_on_pixels` has it. A function may let go of
 // the GIL in its midst: the lock is what keeps a second call out.
-std::vector<ImageStage> stages_of(const nb::list& stages) {
+std::vector<pack::ImageStage> stages_of(const nb::list& stages) {
   const auto mutex = std::make_shared<std::mutex>();
-  std::vector<ImageStage> all;
+  std::vector<pack::ImageStage> all;
   for (nb::handle stage : stages) {
     if (nb::isinstance<nb::list>(stage)) {
       all.emplace_back(nb::cast<Transforms>(stage));
     } else {
       auto function = shared_object(nb::borrow(stage));
-      all.emplace_back([function, mutex](ConstImageView from, OwnedPixels& to) {
+      all.emplace_back([function, mutex](ConstImageView from, pack::OwnedPixels& to) {
         const std::lock_guard one_at_a_time(*mutex);
         call_on_pixels(*function, from, to);
       });
@@ -241,31 +245,32 @@ std::vector<ImageStage> stages_of(const nb::list& stages) {
   return all;
 }
 
-void make_steps(ImageSteps* self, bool pass_through, ColorMode color, bool center_crop,
+void make_steps(pack::ImageSteps* self, bool pass_through, pack::ColorMode color, bool center_crop,
                 int64_t shorter_side, int64_t height, int64_t width, int rule,
                 const nb::list& stages, std::string stages_name, bool png,
                 std::optional<int> quality, uint64_t seed) {
-  ImageSteps steps{.keep = pass_through ? ImageSteps::Keep::kAll : ImageSteps::Keep::kNone,
-                   .color = color,
-                   .center_crop = center_crop,
-                   .shorter_side = shorter_side,
-                   .resize = {height, width},
-                   .rule = static_cast<ResizeRule>(rule),
-                   .stages = stages_of(stages),
-                   .stages_name = std::move(stages_name),
-                   .encoding = png ? ImageEncoding::kPng : ImageEncoding::kJpeg,
-                   .quality = quality,
-                   .seed = seed};
+  pack::ImageSteps steps{
+      .keep = pass_through ? pack::ImageSteps::Keep::kAll : pack::ImageSteps::Keep::kNone,
+      .color = color,
+      .center_crop = center_crop,
+      .shorter_side = shorter_side,
+      .resize = {height, width},
+      .rule = static_cast<pack::ResizeRule>(rule),
+      .stages = stages_of(stages),
+      .stages_name = std::move(stages_name),
+      .encoding = png ? pack::ImageEncoding::kPng : pack::ImageEncoding::kJpeg,
+      .quality = quality,
+      .seed = seed};
   check(steps);
-  new (self) ImageSteps(std::move(steps));
+  new (self) pack::ImageSteps(std::move(steps));
 }
 
 void bind_options(nb::module_& module) {
-  nb::enum_<ColorMode>(module, "ColorMode")
-      .value("unchanged", ColorMode::kUnchanged)
-      .value("grey", ColorMode::kGrey)
-      .value("color", ColorMode::kColor);
-  nb::class_<ImageSteps>(module, "ImageSteps")
+  nb::enum_<pack::ColorMode>(module, "ColorMode")
+      .value("unchanged", pack::ColorMode::kUnchanged)
+      .value("grey", pack::ColorMode::kGrey)
+      .value("color", pack::ColorMode::kColor);
+  nb::class_<pack::ImageSteps>(module, "ImageSteps")
       .def("__init__", make_steps, nb::arg("pass_through"), nb::arg("color"),
            nb::arg("center_crop"), nb::arg("shorter_side"), nb::arg("height"), nb::arg("width"),
            nb::arg("rule"), nb::arg("stages"), nb::arg("stages_name"), nb::arg("png"),
@@ -275,39 +280,39 @@ void bind_options(nb::module_& module) {
                    "stages: list[typing.Any], stages_name: str, png: bool, quality: int | None, "
                    "seed: int) -> None"));
   const auto may_be_none = nb::for_setter(nb::arg("value").none());
-  nb::class_<PackOptions>(module, "PackOptions")
+  nb::class_<pack::PackOptions>(module, "PackOptions")
       .def(nb::init<>())
-      .def_rw("resize", &PackOptions::resize)
-      .def_rw("quality", &PackOptions::quality, may_be_none)
-      .def_rw("verify_images", &PackOptions::verify_images)
-      .def_rw("decode", &PackOptions::decode)
-      .def_rw("images", &PackOptions::images, may_be_none)
-      .def_rw("first_label_only", &PackOptions::first_label_only)
-      .def_rw("label_width", &PackOptions::label_width, may_be_none)
-      .def_rw("split", &PackOptions::split)
-      .def_rw("seed", &PackOptions::seed)
-      .def_rw("nsplit", &PackOptions::nsplit)
-      .def_rw("part", &PackOptions::part, may_be_none)
+      .def_rw("resize", &pack::PackOptions::resize)
+      .def_rw("quality", &pack::PackOptions::quality, may_be_none)
+      .def_rw("verify_images", &pack::PackOptions::verify_images)
+      .def_rw("decode", &pack::PackOptions::decode)
+      .def_rw("images", &pack::PackOptions::images, may_be_none)
+      .def_rw("first_label_only", &pack::PackOptions::first_label_only)
+      .def_rw("label_width", &pack::PackOptions::label_width, may_be_none)
+      .def_rw("split", &pack::PackOptions::split)
+      .def_rw("seed", &pack::PackOptions::seed)
+      .def_rw("nsplit", &pack::PackOptions::nsplit)
+      .def_rw("part", &pack::PackOptions::part, may_be_none)
       .def_prop_rw(
-          "root", [](const PackOptions& self) { return fs_text(self.root); },
-          [](PackOptions& self, nb::str root) { self.root = fs_name(root); })
+          "root", [](const pack::PackOptions& self) { return fs_text(self.root); },
+          [](pack::PackOptions& self, nb::str root) { self.root = fs_name(root); })
       .def_prop_rw(
           "max_errors",
-          [](const PackOptions& self) {
+          [](const pack::PackOptions& self) {
             return std::pair(self.max_errors.count, self.max_errors.fraction);
           },
-          [](PackOptions& self, std::pair<uint64_t, double> allowed) {
+          [](pack::PackOptions& self, std::pair<uint64_t, double> allowed) {
             self.max_errors = {.count = allowed.first, .fraction = allowed.second};
           })
       .def_prop_rw(
-          "classes", [](const PackOptions& self) { return fs_texts(self.classes); },
-          [](PackOptions& self, nb::list names) { self.classes = fs_names(names); },
+          "classes", [](const pack::PackOptions& self) { return fs_texts(self.classes); },
+          [](pack::PackOptions& self, nb::list names) { self.classes = fs_names(names); },
           nb::for_getter(nb::sig("def classes(self) -> list[str]")),
           nb::for_setter(nb::sig("def classes(self, names: list[str]) -> None")))
-      .def_rw("mxnet_list", &PackOptions::mxnet_list)
-      .def_rw("overwrite", &PackOptions::overwrite)
-      .def_rw("resume", &PackOptions::resume)
-      .def_rw("threads", &PackOptions::threads);
+      .def_rw("mxnet_list", &pack::PackOptions::mxnet_list)
+      .def_rw("overwrite", &pack::PackOptions::overwrite)
+      .def_rw("resume", &pack::PackOptions::resume)
+      .def_rw("threads", &pack::PackOptions::threads);
 }
 
 nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& schema,
@@ -315,16 +320,16 @@ nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& s
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
   const PythonTurns turns;
-  ConvertOptions options{.schema = schema,
-                         .classes = fs_names(classes),
-                         .overwrite = overwrite,
-                         .progress = teller(turns, progress),
-                         .keep_going = [turns] { return turns.keep_going(); }};
+  pack::ConvertOptions options{.schema = schema,
+                               .classes = fs_names(classes),
+                               .overwrite = overwrite,
+                               .progress = teller(turns, progress),
+                               .keep_going = [turns] { return turns.keep_going(); }};
   return described(
       run_warning(turns, warnings, [from, to, options = std::move(options)](auto warn) {
         auto all = options;
         all.warn = std::move(warn);
-        return convert(from, to, all);
+        return pack::convert(from, to, all);
       }));
 }
 
@@ -333,17 +338,17 @@ nb::dict run_recover(nb::handle source, nb::handle output, bool overwrite, nb::h
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
   const PythonTurns turns;
-  const RecoverOptions options{.overwrite = overwrite, .progress = teller(turns, progress)};
+  const pack::RecoverOptions options{.overwrite = overwrite, .progress = teller(turns, progress)};
   const auto [recovery, losses] = run_warning(turns, warnings, [from, to, options](auto warn) {
-    std::vector<Loss> found;
-    RecoverOptions all = options;
-    all.lost = [&found](const Loss& loss) { found.push_back(loss); };
+    std::vector<pack::Loss> found;
+    pack::RecoverOptions all = options;
+    all.lost = [&found](const pack::Loss& loss) { found.push_back(loss); };
     all.warn = std::move(warn);
-    Recovery made = recover(from, to, all);
+    pack::Recovery made = pack::recover(from, to, all);
     return std::pair(std::move(made), std::move(found));
   });
   nb::list lost;
-  for (const Loss& loss : losses) {
+  for (const pack::Loss& loss : losses) {
     lost.append(nb::make_tuple(loss.offset, loss.bytes, loss.record, fs_text(loss.reason)));
   }
   nb::dict all;
@@ -360,32 +365,33 @@ void bind_pack(nb::module_& module) {
   bind_options(module);
   module.def("pack", run_pack, nb::arg("source"), nb::arg("output"), nb::arg("options"),
              nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
-             nb::sig("def pack(source: str, output: str, options: PackOptions, "
+             nb::sig("def pack::pack(source: str, output: str, options: pack::PackOptions, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "failed: collections.abc.Callable[[str, str], object] | None, "
                      "warnings: list[str]) -> dict[str, typing.Any]"));
-  module.def("pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"),
-             nb::arg("label_width"), nb::arg("output"), nb::arg("options"),
-             nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
-             nb::sig("def pack_arrays(data: typing.Any, labels: list[float], label_width: int, "
-                     "output: str, options: PackOptions, "
-                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-                     "failed: collections.abc.Callable[[str, str], object] | None, "
-                     "warnings: list[str]) -> dict[str, typing.Any]"));
+  module.def(
+      "pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"), nb::arg("label_width"),
+      nb::arg("output"), nb::arg("options"), nb::arg("progress").none(), nb::arg("failed").none(),
+      nb::arg("warnings"),
+      nb::sig("def pack::pack_arrays(data: typing.Any, labels: list[float], label_width: int, "
+              "output: str, options: pack::PackOptions, "
+              "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
+              "failed: collections.abc.Callable[[str, str], object] | None, "
+              "warnings: list[str]) -> dict[str, typing.Any]"));
   module.def("merge", run_merge, nb::arg("sources"), nb::arg("output"), nb::arg("overwrite"),
              nb::arg("progress").none(), nb::arg("warnings"),
-             nb::sig("def merge(sources: list[str], output: str, overwrite: bool, "
+             nb::sig("def pack::merge(sources: list[str], output: str, overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> tuple[str, int, int, bool]"));
   module.def("recover", run_recover, nb::arg("source"), nb::arg("output"), nb::arg("overwrite"),
              nb::arg("progress").none(), nb::arg("warnings"),
-             nb::sig("def recover(source: str, output: str, overwrite: bool, "
+             nb::sig("def pack::recover(source: str, output: str, overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> dict[str, typing.Any]"));
   module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("schema"),
              nb::arg("classes"), nb::arg("overwrite"), nb::arg("progress").none(),
              nb::arg("warnings"),
-             nb::sig("def convert(source: str, output: str, schema: str, classes: list[str], "
+             nb::sig("def pack::convert(source: str, output: str, schema: str, classes: list[str], "
                      "overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> tuple[str, int, int, bool]"));

@@ -28,11 +28,11 @@ using Made = std::optional<std::vector<std::byte>>;  // of a split; empty = its 
 struct SplitCore {
   enum Kind : uint8_t { kRecord, kChunk, kBatch };
 
-  SplitCore(const std::string& uri, const InputSplitOptions& options)
+  SplitCore(const std::string& uri, const split::InputSplitOptions& options)
       : split(std::in_place, uri, options) {}
 
   // Errors: StateError when it is closed.
-  InputSplit& open() {
+  split::InputSplit& open() {
     if (split) return *split;
     throw StateError("the input split is closed", {.remedy = "Make a new one"});
   }
@@ -45,7 +45,7 @@ struct SplitCore {
   }
 
   std::mutex mutex;  // of the split: one call at a time
-  std::optional<InputSplit> split;
+  std::optional<split::InputSplit> split;
   std::mutex late_mutex;                 // never held for long
   std::array<std::deque<Made>, 3> late;  // by kind: what came after Ctrl-C, for the next call
 };
@@ -53,7 +53,7 @@ struct SplitCore {
 // A split that any thread may call; one call at a time goes on.
 class SharedSplit {
  public:
-  SharedSplit(const std::string& uri, const InputSplitOptions& options)
+  SharedSplit(const std::string& uri, const split::InputSplitOptions& options)
       : core_(PythonTurns().run(
             [uri, options] { return std::make_shared<SplitCore>(uri, options); })) {}
   ~SharedSplit() { close(); }
@@ -70,7 +70,7 @@ class SharedSplit {
       const GilReleased released;
       hold_.lock();
     }
-    InputSplit* operator->() const { return &core_->open(); }
+    split::InputSplit* operator->() const { return &core_->open(); }
 
    private:
     std::shared_ptr<SplitCore> core_;
@@ -190,16 +190,17 @@ std::unique_ptr<SharedSplit> open_split(nb::bytes uri, const std::string& type, 
                                         uint64_t shuffle_parts, uint64_t batch_size,
                                         uint64_t chunk_bytes) {
   const std::string name(uri.c_str(), uri.size());
-  const InputSplitOptions options{.type = split_type_of(type),
-                                  .part = part,
-                                  .nsplit = nsplit,
-                                  .index_uri = std::string(index_uri.c_str(), index_uri.size()),
-                                  .recurse_directories = recurse_directories,
-                                  .shuffle = shuffle,
-                                  .seed = seed,
-                                  .shuffle_parts = shuffle_parts,
-                                  .batch_size = batch_size,
-                                  .chunk_bytes = chunk_bytes};
+  const split::InputSplitOptions options{
+      .type = split::split_type_of(type),
+      .part = part,
+      .nsplit = nsplit,
+      .index_uri = std::string(index_uri.c_str(), index_uri.size()),
+      .recurse_directories = recurse_directories,
+      .shuffle = shuffle,
+      .seed = seed,
+      .shuffle_parts = shuffle_parts,
+      .batch_size = batch_size,
+      .chunk_bytes = chunk_bytes};
   return std::make_unique<SharedSplit>(name, options);
 }
 
@@ -209,17 +210,18 @@ std::optional<nb::bytes> next_split_record(SharedSplit& self) {
   if (const auto record = self.record_at_hand(hold)) return python_bytes(*record);
   if (hold) hold.unlock();
   return bytes_or_none(
-      self.next(SplitCore::kRecord, [](InputSplit& split) { return split.next_record(); }));
+      self.next(SplitCore::kRecord, [](split::InputSplit& split) { return split.next_record(); }));
 }
 
 std::optional<nb::bytes> next_split_chunk(SharedSplit& self) {
   return bytes_or_none(
-      self.next(SplitCore::kChunk, [](InputSplit& split) { return split.next_chunk(); }));
+      self.next(SplitCore::kChunk, [](split::InputSplit& split) { return split.next_chunk(); }));
 }
 
 std::optional<nb::bytes> next_split_batch(SharedSplit& self, uint64_t records) {
-  return bytes_or_none(self.next(
-      SplitCore::kBatch, [records](InputSplit& split) { return split.next_batch(records); }));
+  return bytes_or_none(self.next(SplitCore::kBatch, [records](split::InputSplit& split) {
+    return split.next_batch(records);
+  }));
 }
 
 nb::typed<nb::list, nb::bytes> records_of_chunk(SharedSplit& self, nb::bytes chunk) {
@@ -231,11 +233,11 @@ nb::typed<nb::list, nb::bytes> records_of_chunk(SharedSplit& self, nb::bytes chu
 }
 
 void rewind_split(SharedSplit& self) {
-  self.move([](InputSplit& split) { split.before_first(); });
+  self.move([](split::InputSplit& split) { split.before_first(); });
 }
 
 void move_split(SharedSplit& self, uint64_t part, uint64_t nsplit) {
-  self.move([part, nsplit](InputSplit& split) { split.reset_partition(part, nsplit); });
+  self.move([part, nsplit](split::InputSplit& split) { split.reset_partition(part, nsplit); });
 }
 
 nb::typed<nb::list, nb::str> split_files(SharedSplit& self) {

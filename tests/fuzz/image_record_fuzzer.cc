@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "fuelrail/container/image_record.h"
-#include "fuelrail/container/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuzzing.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

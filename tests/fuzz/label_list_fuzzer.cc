@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const int64_t width : {1, 2, -1}) {
     fuzzing::succeeds([&] {
-      const LabelList list(text, width, "fuzzed.lst");
+      const mxnet::LabelList list(text, width, "fuzzed.lst");
       const auto widest = static_cast<int64_t>(list.widest());
       fuzzing::require(list.size() == 0 || width == -1 || widest == width,
                        "a row has as many labels as asked for");

@@ -5,7 +5,7 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
-#include "fuelrail/pack/journal.h"
+#include "fuelrail/pack/output/journal.h"
 #include "fuzzing.h"
 
 namespace fuelrail {
@@ -32,7 +32,7 @@ std::vector<std::byte> journal_of(Bytes entries) {
 }
 
 void check_journal(Bytes journal) {
-  const auto contents = parse_journal(journal, "job");
+  const auto contents = pack::parse_journal(journal, "job");
   if (!contents) return;
   require(contents->valid_bytes <= journal.size(), "what is used is there");
   require(contents->items.size() <= journal.size(), "no more items than bytes");
@@ -40,7 +40,7 @@ void check_journal(Bytes journal) {
     require(item < contents->items.size() && contents->items[item].framed_bytes == 0,
             "a reason is that of an image left out");
   }
-  const auto again = parse_journal(journal.first(contents->valid_bytes), "job");
+  const auto again = pack::parse_journal(journal.first(contents->valid_bytes), "job");
   require(again && again->items.size() == contents->items.size(),
           "without what cannot be used it says the same");
 }

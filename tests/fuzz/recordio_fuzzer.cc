@@ -6,7 +6,8 @@
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/recordio/record_table.h"
-#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuzzing.h"
 

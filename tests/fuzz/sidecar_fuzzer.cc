@@ -2,7 +2,8 @@
 // the header.
 #include <algorithm>
 
-#include "fuelrail/container/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/collecting_sink.h"
 #include "sidecar_fuzzing.h"

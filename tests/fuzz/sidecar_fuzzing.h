@@ -8,8 +8,8 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/container/fingerprint.h"
-#include "fuelrail/container/sidecar.h"
-#include "fuelrail/container/sidecar_format.h"
+#include "fuelrail/container/sidecar/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar_format.h"
 #include "fuzzing.h"
 
 namespace fuelrail::fuzzing {

@@ -117,18 +117,18 @@ std::optional<Records> records_of(const Files& files, std::vector<uint64_t>& pla
   return records;
 }
 
-Records records_left(InputSplit& split) {
+Records records_left(split::InputSplit& split) {
   Records records;
   while (const auto record = split.next_record()) records.emplace_back(as_text(*record));
   return records;
 }
 
 // All parts, one after the other; each is read a second time, in batches or in chunks.
-Records all_parts(const Files& files, InputSplitOptions options, const Setting& setting) {
+Records all_parts(const Files& files, split::InputSplitOptions options, const Setting& setting) {
   Records all;
-  std::optional<InputSplit> moved;
+  std::optional<split::InputSplit> moved;
   for (options.part = 0; options.part < options.nsplit; ++options.part) {
-    InputSplit split(files.list, options);
+    split::InputSplit split(files.list, options);
     const Records records = records_left(split);
     require(!split.next_record() && !split.next_chunk(), "the end stays the end");
     split.before_first();
@@ -147,7 +147,7 @@ Records all_parts(const Files& files, InputSplitOptions options, const Setting& 
   return all;
 }
 
-void check_all(const Files& files, const InputSplitOptions& options, const Setting& setting,
+void check_all(const Files& files, const split::InputSplitOptions& options, const Setting& setting,
                const std::optional<Records>& expected) {
   Records all;
   const bool clean = succeeds([&] { all = all_parts(files, options, setting); });
@@ -168,19 +168,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Setting setting = setting_of(data);
   memory_file_system().make_directory("memory://split");
   const Files files(fuzzing::as_bytes(data + kSettingBytes, size - kSettingBytes), setting.files);
-  InputSplitOptions options{.type = SplitType::kText,
-                            .nsplit = setting.nsplit,
-                            .shuffle_parts = setting.shuffle_parts,
-                            .batch_size = setting.batch,
-                            .chunk_bytes = setting.chunk_bytes};
+  split::InputSplitOptions options{.type = split::SplitType::kText,
+                                   .nsplit = setting.nsplit,
+                                   .shuffle_parts = setting.shuffle_parts,
+                                   .batch_size = setting.batch,
+                                   .chunk_bytes = setting.chunk_bytes};
   check_all(files, options, setting, lines_of(files));
 
-  options.type = SplitType::kRecordIo;
+  options.type = split::SplitType::kRecordIo;
   std::vector<uint64_t> places;
   const std::optional<Records> records = records_of(files, places);
   check_all(files, options, setting, records);
 
-  options.type = SplitType::kIndexedRecordIo;
+  options.type = split::SplitType::kIndexedRecordIo;
   options.shuffle_parts = 0;
   options.shuffle = setting.shuffle;
   options.index_uri = "memory://split/idx";

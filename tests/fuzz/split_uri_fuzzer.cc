@@ -26,7 +26,7 @@ void make_files() {
 }
 
 // The grammar, taken together again.
-std::string composed(const SplitUri& uri) {
+std::string composed(const split::SplitUri& uri) {
   std::string text;
   for (const std::string& item : uri.items) text += (text.empty() ? "" : ";") + item;
   char separator = '?';
@@ -44,11 +44,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const bool made = (make_files(), true);
   require(made, "there are files");
   const std::string text(reinterpret_cast<const char*>(data), size);
-  SplitUri uri;
-  if (!succeeds([&] { uri = parse_split_uri(text); })) return 0;
+  split::SplitUri uri;
+  if (!succeeds([&] { uri = split::parse_split_uri(text); })) return 0;
   require(!uri.items.empty(), "a list has an item");
   const std::string again = composed(uri);
-  const SplitUri same = parse_split_uri(again);
+  const split::SplitUri same = split::parse_split_uri(again);
   require(same.items == uri.items && same.arguments == uri.arguments && same.cache == uri.cache,
           "written again, it is the same");
   for (std::string& item : uri.items) {

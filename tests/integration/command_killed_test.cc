@@ -110,7 +110,7 @@ class CommandKilled : public ::testing::TestWithParam<const char*> {
     for (const auto& [name, bytes] : files) write_file(out() + "/" + name, bytes);
   }
 
-  // As readers do (pack/part.h): they are those of the new file, and of no other.
+  // As readers do (pack/output/part.h): they are those of the new file, and of no other.
   void take_next_companions(Files& files) const {
     for (const char* companion : {"x.idx", "x.rec.frx", "x.ffr.frx"}) {
       auto next = files.extract(std::string(companion) + ".next");

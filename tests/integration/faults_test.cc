@@ -81,7 +81,7 @@ struct Packing {
     make_photographs(files, root);
     files.make_directory(out);
   }
-  void pack() const { fuelrail::pack(source, join_uri(out, name), {.threads = 2}); }
+  void pack::pack() const { fuelrail::pack(source, join_uri(out, name), {.threads = 2}); }
 
   FileSystem& files;  // without faults
   std::string source;

@@ -92,18 +92,20 @@ class Replacing : public PhotographFolder {
   void make(Version version) const {
     switch (verb_) {
       case Verb::kPack:
-        pack(source(version, ""), output(), {.overwrite = true, .threads = 1});
+        pack::pack(source(version, ""), output(), {.overwrite = true, .threads = 1});
         return;
       case Verb::kIm2rec:
-        pack(source(version, ".lst"), output(),
-             {.root = source(version, ""), .overwrite = true, .resume = true, .threads = 1});
+        pack::pack(source(version, ".lst"), output(),
+                   {.root = source(version, ""), .overwrite = true, .resume = true, .threads = 1});
         return;
       case Verb::kConvert:
-        convert(source(version, has_index() ? ".ffr" : ".rec"), output(), {.overwrite = true});
+        pack::convert(source(version, has_index() ? ".ffr" : ".rec"), output(),
+                      {.overwrite = true});
         return;
       case Verb::kMerge:
-        merge({source(version, ".part000" + extension_), source(version, ".part001" + extension_)},
-              output(), {.overwrite = true});
+        pack::merge(
+            {source(version, ".part000" + extension_), source(version, ".part001" + extension_)},
+            output(), {.overwrite = true});
         return;
       case Verb::kIndex:
         build_sidecar(output(), {.checksums = version == Version::kNew});
@@ -113,7 +115,7 @@ class Replacing : public PhotographFolder {
 
   // What is there before.
   void begin() const {
-    if (verb_ == Verb::kIndex) pack(source(Version::kOld, ""), output(), {.overwrite = true});
+    if (verb_ == Verb::kIndex) pack::pack(source(Version::kOld, ""), output(), {.overwrite = true});
     make(Version::kOld);
   }
 
@@ -143,9 +145,9 @@ class Replacing : public PhotographFolder {
     }
     write_file(source(version, ".lst"), list);
     for (const char* extension : {".rec", ".ffr"}) {
-      pack(source(version, ""), source(version, extension), {.threads = 1});
+      pack::pack(source(version, ""), source(version, extension), {.threads = 1});
     }
-    pack(source(version, ""), source(version, extension_), {.nsplit = 2, .threads = 1});
+    pack::pack(source(version, ""), source(version, extension_), {.nsplit = 2, .threads = 1});
   }
 
   Verb verb_;

@@ -40,13 +40,13 @@ Where OUT or its .idx or .frx is there already, nothing is done and the exit cod
 
 int run(const Arguments& arguments, Console& console) {
   return run_copying("converted", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
-    return convert(arguments.source, arguments.output,
-                   {.schema = arguments.schema,
-                    .classes = classes_named(arguments.classes, console),
-                    .overwrite = arguments.made.overwrite,
-                    .progress = std::move(callbacks.progress),
-                    .keep_going = std::move(callbacks.keep_going),
-                    .warn = std::move(callbacks.warn)});
+    return pack::convert(arguments.source, arguments.output,
+                         {.schema = arguments.schema,
+                          .classes = classes_named(arguments.classes, console),
+                          .overwrite = arguments.made.overwrite,
+                          .progress = std::move(callbacks.progress),
+                          .keep_going = std::move(callbacks.keep_going),
+                          .warn = std::move(callbacks.warn)});
   });
 }
 

@@ -12,7 +12,7 @@
 #include "fuelrail/cli/packing.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
-#include "fuelrail/pack/list_maker.h"
+#include "fuelrail/mxnet/list_maker.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
@@ -22,7 +22,7 @@ struct Arguments {
   std::string prefix;
   std::string root;
   bool list = false;
-  ListOptions lists;
+  mxnet::ListOptions lists;
   bool no_shuffle = false;
   bool pass_through = false;
   bool pack_label = false;
@@ -56,11 +56,11 @@ What cannot be read is named, left out and listed in OUT.errors.jsonl, and the e
 and np2rec, with transforms and functions of your own.)";
 
 int make(const Arguments& arguments, Console& console) {
-  ListOptions options = arguments.lists;
+  mxnet::ListOptions options = arguments.lists;
   options.shuffle = !arguments.no_shuffle;
   options.overwrite = arguments.packing.output.overwrite;
   options.keep_going = [] { return !interrupted(); };
-  const MadeLists made = make_lists(arguments.prefix, arguments.root, options);
+  const mxnet::MadeLists made = mxnet::make_lists(arguments.prefix, arguments.root, options);
   for (size_t label = 0; label < made.folders.size(); ++label) {
     console.print_line(made.folders[label] + " " + std::to_string(label));
   }

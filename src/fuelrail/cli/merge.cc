@@ -34,11 +34,11 @@ Where OUT or its .idx or .frx is there already, nothing is done and the exit cod
 
 int run_merge(const MergeArguments& arguments, Console& console) {
   return run_copying("merged", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
-    return merge(arguments.sources, arguments.output,
-                 {.overwrite = arguments.made.overwrite,
-                  .progress = std::move(callbacks.progress),
-                  .keep_going = std::move(callbacks.keep_going),
-                  .warn = std::move(callbacks.warn)});
+    return pack::merge(arguments.sources, arguments.output,
+                       {.overwrite = arguments.made.overwrite,
+                        .progress = std::move(callbacks.progress),
+                        .keep_going = std::move(callbacks.keep_going),
+                        .warn = std::move(callbacks.warn)});
   });
 }
 

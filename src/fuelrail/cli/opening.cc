@@ -4,7 +4,7 @@
 
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/concat.h"
-#include "fuelrail/pack/open_input.h"
+#include "fuelrail/pack/source/open_input.h"
 
 namespace fuelrail::cli {
 

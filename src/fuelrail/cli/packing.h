@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fuelrail/cli/console.h"
-#include "fuelrail/pack/packer.h"
+#include "fuelrail/pack/pack_options.h"
 
 namespace CLI {
 class App;
@@ -32,7 +32,7 @@ std::vector<std::string> classes_named(const std::string& classes, Console& cons
 
 // By which a job that copies records speaks with the user.
 struct CopyCallbacks {
-  std::function<bool(const PackProgress&)> progress;
+  std::function<bool(const pack::PackProgress&)> progress;
   std::function<bool()> keep_going;
   std::function<void(const std::string&)> warn;
 };
@@ -41,7 +41,7 @@ struct CopyCallbacks {
 // and "records", as for ProgressDisplay. Returns: an ExitCode.
 int run_copying(const std::string& verb, const std::string& things,
                 const OutputArguments& arguments, Console& console,
-                const std::function<PackResult::File(CopyCallbacks)>& copy);
+                const std::function<pack::PackResult::File(CopyCallbacks)>& copy);
 
 struct PackingArguments {
   uint64_t nsplit = 1;
@@ -56,7 +56,7 @@ struct PackingArguments {
 void add_packing_options(CLI::App& command, PackingArguments& arguments);
 
 // Packs, and says how far it is, what is left out and what was made. Returns: an ExitCode.
-int run_packing(const std::string& source, const std::string& output, PackOptions options,
+int run_packing(const std::string& source, const std::string& output, pack::PackOptions options,
                 const PackingArguments& arguments, Console& console);
 
 }  // namespace fuelrail::cli

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "fuelrail/container/scan_progress.h"
-#include "fuelrail/container/sidecar.h"
-#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
 
 namespace fuelrail {
 

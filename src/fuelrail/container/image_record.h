@@ -14,7 +14,8 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/sample.h"
-#include "fuelrail/container/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
 
 namespace fuelrail {
 

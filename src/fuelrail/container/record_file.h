@@ -8,7 +8,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
-#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
 
 namespace fuelrail {
 

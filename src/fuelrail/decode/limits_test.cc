@@ -10,8 +10,8 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
-#include "fuelrail/decode/jpeg/made_jpeg.h"
 #include "fuelrail/testing/crop_job.h"
+#include "fuelrail/testing/made_jpeg.h"
 #include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {

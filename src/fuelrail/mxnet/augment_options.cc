@@ -5,7 +5,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/option_checks.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 constexpr int64_t kMostDegrees = 1000000;
@@ -128,4 +128,4 @@ void check(const AugmentOptions& options, const MxShape& shape) {
   require_stages(options, shape.size());
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

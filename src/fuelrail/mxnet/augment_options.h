@@ -10,7 +10,7 @@
 #include "fuelrail/mxnet/mx_shape.h"
 #include "fuelrail/transform/pixel_stage.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // In the order in which they take effect. Random numbers are uniform unless said otherwise.
 struct AugmentOptions {
@@ -76,4 +76,4 @@ struct AugmentOptions {
 // size. Those of check(shape).
 void check(const AugmentOptions& options, const MxShape& shape);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

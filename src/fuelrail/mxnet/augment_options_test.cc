@@ -10,7 +10,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using testing::refusal_of;
@@ -147,4 +147,4 @@ TEST(AugmentOptions, stage_that_changes_the_size_is_refused) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -8,7 +8,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/transform/portable_math.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 struct AspectRange {
@@ -304,4 +304,4 @@ Box needed_pixels(const AugmentPlan& plan, Size image) {
   return needed_input(CvResizeStep{image, resize->to, crop->box, resize->interpolation});
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

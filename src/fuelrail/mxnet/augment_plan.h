@@ -14,7 +14,7 @@
 #include "fuelrail/transform/cv_resize.h"
 #include "fuelrail/transform/cv_warp.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 struct ResizeTo {
   Size to;
@@ -69,4 +69,4 @@ CvInterpolation choose_interpolation(int64_t inter_method, Size from, Size to, D
 // InvalidArgumentError where the longer side would pass kLongestSide.
 Size resized_shorter_side(Size image, int64_t resize);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

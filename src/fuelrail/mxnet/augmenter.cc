@@ -7,7 +7,7 @@
 #include "fuelrail/mxnet/colours.h"
 #include "fuelrail/mxnet/picture.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 struct Augmenter::Impl {
   AugmentOptions options;
@@ -106,4 +106,4 @@ ConstImageView Augmenter::run(ConstImageView decoded, Box box, const Draws& draw
   return impl_->picture.view();
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -11,7 +11,7 @@
 #include "fuelrail/mxnet/augment_options.h"
 #include "fuelrail/mxnet/draws.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Keeps its memory and tables between calls. Threads: one augmenter a thread.
 class Augmenter {
@@ -43,4 +43,4 @@ class Augmenter {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -11,7 +11,7 @@
 #include "fuelrail/mxnet/augment_plan.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using testing::refusal_of;
@@ -237,4 +237,4 @@ TEST(AugmentPlan, steps_take_words_only_when_they_are_asked_for) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

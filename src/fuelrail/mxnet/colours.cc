@@ -5,7 +5,7 @@
 #include "fuelrail/mxnet/colours_kernels.h"
 #include "fuelrail/transform/cv_color.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using Levels = std::array<uint8_t, 256>;
@@ -62,4 +62,4 @@ void add_light(ImageView rgb, const std::array<float, 3>& light) {
   replace_levels(rgb, levels);
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -7,7 +7,7 @@
 
 #include "fuelrail/base/image_view.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // cv::Mat::convertTo: factor * level + offset in float32, rounded to the nearest (the even one of
 // two), cut to 0 to 255. Any channels.
@@ -30,4 +30,4 @@ void shift_hls(ImageView rgb, const std::array<int, 3>& hls);
 // Requires: 3 channels.
 void add_light(ImageView rgb, const std::array<float, 3>& light);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -11,7 +11,7 @@
 #include "fuelrail/transform/rgb_steps-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace HWY_NAMESPACE {
 namespace {
 
@@ -48,12 +48,12 @@ void SaturateRow(uint8_t* rgb, int64_t width, float factor) {
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 HWY_EXPORT(ScaleRow);
 HWY_EXPORT(SumGreyRow);
@@ -71,5 +71,5 @@ void saturate_row(uint8_t* rgb, int64_t width, float factor) {
   HWY_DYNAMIC_DISPATCH(SaturateRow)(rgb, width, factor);
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet
 #endif

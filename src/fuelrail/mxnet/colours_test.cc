@@ -9,7 +9,7 @@
 
 #include "fuelrail/testing/each_simd_target.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 ImageView row_of(std::vector<uint8_t>& bytes) {
@@ -106,4 +106,4 @@ TEST(Colours, shift_of_nothing_keeps_grey_and_lightness_is_added) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

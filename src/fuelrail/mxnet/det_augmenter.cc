@@ -13,7 +13,7 @@
 #include "fuelrail/mxnet/det_label.h"
 #include "fuelrail/mxnet/picture.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 template <typename Value>
@@ -247,4 +247,4 @@ void write_det_row(int64_t channels, Size used, std::span<const float> label, fl
   std::fill(rest, row.end(), pad_value);
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -17,7 +17,7 @@
 #include "fuelrail/mxnet/det_options.h"
 #include "fuelrail/mxnet/draws.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Objects without area are dropped, as in MXNet. Errors: CorruptError for a label that is not as
 // said above: shorter than 7 numbers, widths that are no whole numbers or do not fit.
@@ -56,4 +56,4 @@ inline constexpr size_t kDetRowPrefix = 4;
 void write_det_row(int64_t channels, Size used, std::span<const float> label, float pad_value,
                    std::span<float> row);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

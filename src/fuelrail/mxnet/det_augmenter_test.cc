@@ -12,7 +12,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using testing::refusal_of;
@@ -396,4 +396,4 @@ TEST(DetOptions, hue_needs_three_channels) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

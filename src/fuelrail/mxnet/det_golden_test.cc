@@ -9,7 +9,7 @@
 #include "fuelrail/mxnet/output.h"
 #include "fuelrail/testing/mxnet_golden.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 // A number, or "(0.1,0.2)".
@@ -149,4 +149,4 @@ INSTANTIATE_TEST_SUITE_P(Mxnet, GoldenRandomDetection,
                          [](const auto& config) { return config.param; });
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

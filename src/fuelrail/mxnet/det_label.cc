@@ -8,7 +8,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/det_augmenter.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 struct DetWidths {
@@ -135,4 +135,4 @@ bool DetLabel::crop(const DetBox& box, const CropLimits& limits, CropEmitMode mo
   return true;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

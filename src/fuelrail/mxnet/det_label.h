@@ -8,7 +8,7 @@
 
 #include "fuelrail/mxnet/det_options.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // In fractions of an image's sides.
 struct DetBox {
@@ -80,4 +80,4 @@ class DetLabel {
   std::vector<float> extras_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

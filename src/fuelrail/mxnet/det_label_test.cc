@@ -9,7 +9,7 @@
 #include "fuelrail/mxnet/det_augmenter.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using testing::refusal_of;
@@ -148,4 +148,4 @@ TEST(DetLabel, row_that_is_no_label_is_an_error) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

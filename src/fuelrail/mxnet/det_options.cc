@@ -7,7 +7,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/option_checks.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 void require_det_colours(const DetOptions& options, int64_t channels) {
@@ -99,4 +99,4 @@ void check(const DetOptions& options, const MxShape& shape) {
   require_magnitude("emit_overlap_thresh", options.emit_overlap_thresh);
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

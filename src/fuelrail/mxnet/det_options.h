@@ -7,7 +7,7 @@
 
 #include "fuelrail/mxnet/mx_shape.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Which objects a crop leaves in the label: those whose centre it holds, or those of whose area it
 // holds more than emit_overlap_thresh.
@@ -70,4 +70,4 @@ struct DetOptions {
 // has not three channels. Those of check(shape).
 void check(const DetOptions& options, const MxShape& shape);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -5,7 +5,7 @@
 
 #include "fuelrail/transform/portable_math.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 float Draws::unit() {
   const float unit = static_cast<float>(bits()) * 0x1p-32f;
@@ -57,4 +57,4 @@ void Draws::shuffle(std::span<int> items) {
   }
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -11,7 +11,7 @@
 
 #include "fuelrail/base/philox.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Threads: one. The order of the calls is part of the result.
 class Draws {
@@ -85,4 +85,4 @@ class CountedDraws final : public Draws {
   uint32_t taken_ = 0;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 // Gives the words that a test wrote down.
@@ -93,4 +93,4 @@ TEST(Draws, counted_words_are_a_function_of_the_sample) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

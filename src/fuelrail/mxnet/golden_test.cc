@@ -13,7 +13,7 @@
 #include "fuelrail/mxnet/output.h"
 #include "fuelrail/testing/mxnet_golden.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using nlohmann::json;
@@ -160,4 +160,4 @@ INSTANTIATE_TEST_SUITE_P(Mxnet, GoldenConfig, ::testing::ValuesIn(configs_with_a
                          [](const auto& config) { return config.param; });
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

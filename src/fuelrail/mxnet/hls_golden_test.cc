@@ -10,7 +10,7 @@
 #include "fuelrail/testing/each_simd_target.h"
 #include "fuelrail/testing/mxnet_golden.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 class GoldenHls : public ::testing::TestWithParam<int> {};
@@ -43,4 +43,4 @@ INSTANTIATE_TEST_SUITE_P(Mxnet, GoldenHls, ::testing::Values(1, 2, 3, 4, 5, 6, 7
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

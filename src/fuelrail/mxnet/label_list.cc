@@ -11,7 +11,7 @@
 #include "fuelrail/base/parse_number.h"
 #include "fuelrail/container/files/image_list.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 constexpr std::string_view kColumnEnds = " \t\v\f";
@@ -125,4 +125,4 @@ std::span<const float> LabelList::find(uint64_t id) const {
   return std::span(labels_).subspan(row->second.begin, row->second.count);
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

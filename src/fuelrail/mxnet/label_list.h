@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Immutable once made. Threads: any.
 class LabelList {
@@ -52,4 +52,4 @@ class LabelList {
   size_t widest_ = 0;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

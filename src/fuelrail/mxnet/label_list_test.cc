@@ -7,7 +7,7 @@
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using ::testing::ElementsAre;
@@ -156,4 +156,4 @@ TEST(LabelList, a_byte_order_mark_does_not_count) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -13,7 +13,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/file_system.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 constexpr uint64_t kListMagic = 0x112;
@@ -234,4 +234,4 @@ MeanImage MeanImageSum::mean() const {
   return mean;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

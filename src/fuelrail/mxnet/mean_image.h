@@ -17,7 +17,7 @@
 #include "fuelrail/mxnet/mx_shape.h"
 #include "fuelrail/storage/sink.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Immutable once made.
 struct MeanImage {
@@ -53,4 +53,4 @@ class MeanImageSum {
   uint64_t count_ = 0;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -14,7 +14,7 @@
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using ::testing::HasSubstr;
@@ -186,4 +186,4 @@ TEST(MeanImageSum, mean_of_nothing_is_refused) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -5,7 +5,7 @@
 
 #include "fuelrail/base/box.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // MXNet's `data_shape`. One channel is grey, three are red, green, blue, four have alpha last.
 struct MxShape {
@@ -25,4 +25,4 @@ inline constexpr int64_t kLongestSide = 32766;
 // sides are from 1 to kLongestSide.
 void check(const MxShape& shape);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -8,7 +8,7 @@
 #include "fuelrail/mxnet/augmenter.h"
 #include "fuelrail/mxnet/output.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 struct Photograph {
@@ -110,4 +110,4 @@ void BM_SeededDraws(benchmark::State& state) {
 BENCHMARK(BM_SeededDraws);
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

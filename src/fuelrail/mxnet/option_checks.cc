@@ -7,7 +7,7 @@
 
 #include "fuelrail/base/error.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 [[noreturn]] void refuse_value(const char* parameter, const char* expected, std::string found) {
@@ -47,4 +47,4 @@ void require_interpolation(int64_t inter_method) {
   require_value(known || inter_method == 10, "inter_method", "0 to 4, 9 or 10", inter_method);
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

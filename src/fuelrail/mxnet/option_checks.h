@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Errors: InvalidArgumentError, naming the parameter, unless `holds`.
 void require_value(bool holds, const char* parameter, const char* expected, int64_t found);
@@ -22,4 +22,4 @@ void require_ratio(const char* parameter, float value);
 
 void require_interpolation(int64_t inter_method);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -9,7 +9,7 @@
 #include "fuelrail/mxnet/option_checks.h"
 #include "fuelrail/mxnet/output_kernels.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 constexpr std::array<const char*, 4> kMeanNames{"mean_r", "mean_g", "mean_b", "mean_a"};
@@ -141,4 +141,4 @@ void OutputWriter::write_signed(const PixelRow& pixels, int64_t first, int8_t* r
                       planes(row, first).data());
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

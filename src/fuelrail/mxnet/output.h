@@ -13,7 +13,7 @@
 #include "fuelrail/mxnet/mean_image.h"
 #include "fuelrail/mxnet/mx_shape.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 struct PixelRow;  // private to the core
 
@@ -80,4 +80,4 @@ class OutputWriter {
   std::vector<int16_t> mean_levels_;  // of the mean image, rounded; for int8
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

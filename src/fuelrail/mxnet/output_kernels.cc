@@ -11,7 +11,7 @@
 #include "fuelrail/transform/row_steps-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace HWY_NAMESPACE {
 namespace {
 
@@ -143,12 +143,12 @@ void WriteSigned(const PixelRow& row, const int16_t* mean, const int16_t* const*
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 HWY_EXPORT(WriteBytes);
 HWY_EXPORT(WriteFloats);
@@ -168,5 +168,5 @@ void write_output_signed(const PixelRow& row, const int16_t* mean, const int16_t
   HWY_DYNAMIC_DISPATCH(WriteSigned)(row, mean, means, to);
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet
 #endif

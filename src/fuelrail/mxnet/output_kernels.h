@@ -6,7 +6,7 @@
 
 #include "fuelrail/transform/pixel_row.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // (level - mean) * factor + offset, or, with `divide`, (level - mean) / factor * offset; each
 // operation rounded to float32.
@@ -27,4 +27,4 @@ void write_output_bytes(const PixelRow& row, uint8_t* const* to);
 void write_output_signed(const PixelRow& row, const int16_t* mean, const int16_t* const* means,
                          int8_t* const* to);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

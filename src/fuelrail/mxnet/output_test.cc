@@ -14,7 +14,7 @@
 #include "fuelrail/testing/each_simd_target.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using testing::on_each_simd_target;
@@ -227,4 +227,4 @@ TEST(OutputOptions, refusal_names_the_parameter) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 void fill_row(uint8_t* row, int64_t pixels, int64_t channels, uint8_t fill) {
@@ -107,4 +107,4 @@ void Picture::flip() {
   });
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -12,7 +12,7 @@
 #include "fuelrail/transform/pixel_buffer.h"
 #include "fuelrail/transform/transform.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Keeps its memory and tables between images. Threads: one. Lifetime of what `view` and `own` give:
 // until the next call that is not const.
@@ -66,4 +66,4 @@ class Picture {
   ImageView own_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

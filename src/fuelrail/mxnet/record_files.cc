@@ -10,7 +10,7 @@
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/recordio_container.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 // What the files' own schema made whole numbers of becomes the float that was stored: it was one.
@@ -149,4 +149,4 @@ Fingerprint RecordFiles::make_fingerprint(const std::function<bool()>& keep_goin
   return all;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

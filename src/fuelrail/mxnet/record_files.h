@@ -10,7 +10,7 @@
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/open.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Immutable. Schema: image; label, tensor float32 [-1]. Ids are those of the image headers. What is
 // no image record is a CorruptError when it is parsed.
@@ -56,4 +56,4 @@ class RecordFiles final : public Container {
   std::vector<uint64_t> offsets_{0};  // in bytes
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

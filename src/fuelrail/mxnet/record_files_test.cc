@@ -7,7 +7,7 @@
 #include "fuelrail/testing/container_conformance.h"
 #include "fuelrail/testing/record_file.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using recordio::as_labels;
@@ -70,4 +70,4 @@ TEST(RecordFiles, what_is_no_image_record_is_an_error_with_its_place) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -18,7 +18,7 @@
 #include "fuelrail/split/split_uri.h"
 #include "fuelrail/storage/file_system.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 constexpr std::chrono::hours kForEver(24 * 365);
@@ -62,7 +62,7 @@ void check(const RecordIterOptions& options) {
 // The files that `path_imgrec` names. Of a directory, indices and lists that lie beside the records
 // are no records.
 std::vector<std::string> files_of(const std::string& path_imgrec) {
-  const SplitUri uri = parse_split_uri(path_imgrec);
+  const split::SplitUri uri = split::parse_split_uri(path_imgrec);
   if (!uri.cache.empty()) {
     throw UnsupportedError("`path_imgrec` names a cache file, which the iterator does not have",
                            {.path = path_imgrec, .remedy = "Leave out what begins with '#'"});
@@ -229,4 +229,4 @@ uint64_t ImageRecordIter::records() const { return impl_->order->size(); }
 Stats ImageRecordIter::stats() const { return impl_->loader->stats(); }
 void ImageRecordIter::stop() { impl_->loader->stop(); }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -25,7 +25,7 @@
 #include "fuelrail/engine/stats.h"
 #include "fuelrail/mxnet/record_options.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // What a batch of these iterators holds, besides the rows themselves.
 struct RecordBatch {
@@ -76,4 +76,4 @@ class ImageRecordIter {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -15,7 +15,7 @@
 #include "fuelrail/testing/record_batches.h"
 #include "fuelrail/testing/worker_conformance.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using ::testing::AllOf;
@@ -237,4 +237,4 @@ struct DetectionWorkers {
 INSTANTIATE_TYPED_TEST_SUITE_P(DetectionWorker, WorkerConformance, DetectionWorkers);
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

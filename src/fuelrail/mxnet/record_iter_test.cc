@@ -15,7 +15,7 @@
 #include "fuelrail/testing/record_file.h"
 #include "fuelrail/testing/worker_conformance.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using ::testing::AllOf;
@@ -237,4 +237,4 @@ struct RecordWorkers {
 INSTANTIATE_TYPED_TEST_SUITE_P(RecordWorker, WorkerConformance, RecordWorkers);
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -11,7 +11,7 @@
 #include "fuelrail/mxnet/mx_shape.h"
 #include "fuelrail/mxnet/output.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // What ImageDetRecordIter has besides, in place of `label_width` and `augment`.
 struct DetectionOptions {
@@ -54,4 +54,4 @@ struct RecordIterOptions {
   int64_t prefetch_buffer = 4;     // batches made ahead
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

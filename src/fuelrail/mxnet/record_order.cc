@@ -11,7 +11,7 @@
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/split/partition.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 // dmlc's chunk buffer, in words of four bytes; doubled, and one word more, while no record fits.
@@ -31,19 +31,22 @@ uint64_t sub_parts_of(const RecordFiles& files, const RecordOrderOptions& option
 }
 
 // The records whose heads lie in part `part` of `parts` of the bytes.
-PartRange by_bytes(const RecordFiles& files, uint64_t part, uint64_t parts) {
-  const PartRange bytes = ByteParts{.total_bytes = files.total_bytes()}.raw(part, parts);
+split::PartRange by_bytes(const RecordFiles& files, uint64_t part, uint64_t parts) {
+  const split::PartRange bytes =
+      split::ByteParts{.total_bytes = files.total_bytes()}.raw(part, parts);
   return {files.first_from(bytes.begin), files.first_from(bytes.end)};
 }
 
-std::vector<PartRange> ranges_of(const RecordFiles& files, const RecordOrderOptions& options) {
+std::vector<split::PartRange> ranges_of(const RecordFiles& files,
+                                        const RecordOrderOptions& options) {
   if (options.indexed) {
-    return {CountParts{.records = files.size()}.part(options.part_index, options.num_parts)};
+    return {split::CountParts{.records = files.size()}.part(options.part_index, options.num_parts)};
   }
   const uint64_t shuffled = sub_parts_of(files, options);
   if (shuffled == 1) return {by_bytes(files, options.part_index, options.num_parts)};
-  const PartRange numbers = sub_parts(options.part_index, options.num_parts, shuffled);
-  std::vector<PartRange> ranges;
+  const split::PartRange numbers =
+      split::sub_parts(options.part_index, options.num_parts, shuffled);
+  std::vector<split::PartRange> ranges;
   for (uint64_t part = numbers.begin; part < numbers.end; ++part) {
     ranges.push_back(by_bytes(files, part, options.num_parts * shuffled));
   }
@@ -52,7 +55,7 @@ std::vector<PartRange> ranges_of(const RecordFiles& files, const RecordOrderOpti
 
 // The end of the chunk that begins at record `begin`, as dmlc's reader finds it: it fills its
 // buffer, and goes back to the last head in it, which the next chunk begins with.
-uint64_t chunk_end(const RecordFiles& files, const PartRange& range, uint64_t begin) {
+uint64_t chunk_end(const RecordFiles& files, const split::PartRange& range, uint64_t begin) {
   const uint64_t from = files.offset(begin);
   const uint64_t left = files.offset(range.end) - from;
   for (uint64_t words = kChunkWords;; words = 2 * words + 1) {
@@ -92,7 +95,7 @@ RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
     : files_(std::move(files)), options_(options) {
   check_part(options_.part_index, options_.num_parts);
   ranges_ = ranges_of(*files_, options_);
-  for (const PartRange& range : ranges_) size_ += range.length();
+  for (const split::PartRange& range : ranges_) size_ += range.length();
   if (size_ == 0) {
     throw InvalidArgumentError(
         "the part has no records",
@@ -122,10 +125,10 @@ RecordOrder::Maker RecordOrder::first_maker() const {
   std::vector<size_t> visits(ranges_.size());
   std::iota(visits.begin(), visits.end(), size_t{0});
   return {.next = 0,
-          .records = options_.detection ? DmlcShuffle::of_detection_records(options_.seed)
-                                        : DmlcShuffle::of_records(options_.seed),
-          .sub_parts = DmlcShuffle::of_sub_parts(options_.part_index, options_.num_parts,
-                                                 ranges_.size(), options_.shuffle_chunk_seed),
+          .records = options_.detection ? split::DmlcShuffle::of_detection_records(options_.seed)
+                                        : split::DmlcShuffle::of_records(options_.seed),
+          .sub_parts = split::DmlcShuffle::of_sub_parts(
+              options_.part_index, options_.num_parts, ranges_.size(), options_.shuffle_chunk_seed),
           .visits = std::move(visits)};
 }
 
@@ -148,7 +151,7 @@ std::shared_ptr<const RecordPass> RecordOrder::make(Maker& maker) const {
   return pass;
 }
 
-void RecordOrder::add_range(const PartRange& range, Maker& maker, RecordPass& pass) const {
+void RecordOrder::add_range(const split::PartRange& range, Maker& maker, RecordPass& pass) const {
   uint64_t at = ranges_.size() == 1 ? 0 : pass.order.size();
   const bool listed = options_.shuffle || ranges_.size() > 1;
   for (uint64_t begin = range.begin; begin < range.end;) {
@@ -188,4 +191,4 @@ void check_index(const std::string& uri, const RecordFiles& files) {
                       .remedy = kNewIndex});
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

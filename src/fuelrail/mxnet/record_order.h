@@ -18,7 +18,7 @@
 #include "fuelrail/split/dmlc_shuffle.h"
 #include "fuelrail/split/partition.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 struct RecordOrderOptions {
   uint64_t num_parts = 1;
@@ -69,8 +69,8 @@ class RecordOrder {
   // What the passes before a pass leave to it.
   struct Maker {
     uint32_t next = 0;
-    DmlcShuffle records;
-    DmlcShuffle sub_parts;
+    split::DmlcShuffle records;
+    split::DmlcShuffle sub_parts;
     std::vector<size_t> visits;  // of sub-parts, each pass shuffling what the last one made
   };
   struct Made {
@@ -80,11 +80,11 @@ class RecordOrder {
 
   Maker first_maker() const;
   std::shared_ptr<const RecordPass> make(Maker& maker) const;
-  void add_range(const PartRange& range, Maker& maker, RecordPass& pass) const;
+  void add_range(const split::PartRange& range, Maker& maker, RecordPass& pass) const;
 
   std::shared_ptr<const RecordFiles> files_;
   RecordOrderOptions options_;
-  std::vector<PartRange> ranges_;  // of records: the part, or its sub-parts
+  std::vector<split::PartRange> ranges_;  // of records: the part, or its sub-parts
   uint64_t size_ = 0;
 
   mutable std::mutex mutex_;
@@ -97,4 +97,4 @@ class RecordOrder {
 // NotFoundError, IoError; CorruptError with path and line.
 void check_index(const std::string& uri, const RecordFiles& files);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -9,7 +9,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/record_file.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using recordio::image_payload;
@@ -178,4 +178,4 @@ TEST_F(IndexCheck, of_some_records_or_of_another_file_is_refused_with_its_line) 
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -7,7 +7,7 @@
 
 #include "fuelrail/base/error.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 RecordSampler::RecordSampler(std::shared_ptr<const RecordOrder> order,
                              const RecordSamplerOptions& options, Progress start)
@@ -82,4 +82,4 @@ std::optional<uint64_t> RecordSampler::substitute(const BatchPlan&, size_t, uint
   return std::nullopt;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

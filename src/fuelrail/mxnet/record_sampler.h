@@ -9,7 +9,7 @@
 #include "fuelrail/mxnet/record_order.h"
 #include "fuelrail/sampler/sampler.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 struct RecordSamplerOptions {
   uint64_t batch_size = 1;
@@ -46,4 +46,4 @@ class RecordSampler final : public Sampler {
   Progress at_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -7,7 +7,7 @@
 #include "fuelrail/testing/record_file.h"
 #include "fuelrail/testing/sampler_conformance.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 using ::testing::ElementsAre;
@@ -143,4 +143,4 @@ TEST(RecordSampler, chunk_positions_of_a_shuffled_chunk_are_places_before_the_sh
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

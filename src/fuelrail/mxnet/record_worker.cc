@@ -13,7 +13,7 @@
 #include "fuelrail/mxnet/augmenter.h"
 #include "fuelrail/mxnet/det_augmenter.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 namespace {
 
 DType dtype_of(MxDType dtype) {
@@ -173,4 +173,4 @@ WorkerFactory record_worker_factory(std::shared_ptr<const RecordWork> work) {
   return [work = std::move(work)] { return std::make_unique<RecordWorker>(work); };
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

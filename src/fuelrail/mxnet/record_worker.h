@@ -11,7 +11,7 @@
 #include "fuelrail/mxnet/record_files.h"
 #include "fuelrail/mxnet/record_options.h"
 
-namespace fuelrail {
+namespace fuelrail::mxnet {
 
 // Where its columns are in a batch: data [channels, height, width]; label float32, a scalar where
 // its width is 1; index uint64, the record's id; valid bool.
@@ -38,4 +38,4 @@ std::vector<ColumnSpec> record_columns(const RecordWork& work);
 // augmenting.
 WorkerFactory record_worker_factory(std::shared_ptr<const RecordWork> work);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::mxnet

@@ -11,11 +11,11 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/pack/pack_job.h"
-#include "fuelrail/pack/pack_source.h"
 #include "fuelrail/pack/plan.h"
+#include "fuelrail/pack/source/pack_source.h"
 #include "fuelrail/transform/half.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 struct Half {
@@ -222,4 +222,4 @@ PackResult pack_arrays(const ImageArrays& arrays, const std::string& output,
   return result;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/pack/packer.h"
+#include "fuelrail/pack/pack_options.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 
 enum class ArrayElement : uint8_t {
   kInt8,
@@ -53,4 +53,4 @@ struct ImageArrays {
 PackResult pack_arrays(const ImageArrays& arrays, const std::string& output,
                        const PackOptions& options);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -9,7 +9,7 @@
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/testing/packer_rig.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -169,4 +169,4 @@ TEST_F(PackedArrays, what_cannot_be_packed_is_refused) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

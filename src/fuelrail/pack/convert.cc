@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/pack/part.h"
+#include "fuelrail/pack/output/part.h"
+#include "fuelrail/pack/output/record_stream.h"
 #include "fuelrail/pack/progress_reporter.h"
-#include "fuelrail/pack/record_stream.h"
 #include "fuelrail/storage/file_system.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 void check_formats(const std::string& source, const std::string& output, bool has_schema) {
@@ -67,4 +67,4 @@ PackResult::File convert(const std::string& source, const std::string& output,
   return {part.uri(), part.records(), part.bytes()};
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/pack/packer.h"
+#include "fuelrail/pack/pack_result.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 
 struct ConvertOptions {
   // As OpenOptions has it: the records of the output are image records made of the samples that the
@@ -51,4 +51,4 @@ struct ConvertOptions {
 PackResult::File convert(const std::string& source, const std::string& output,
                          const ConvertOptions& options = {});
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

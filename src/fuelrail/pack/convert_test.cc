@@ -14,14 +14,15 @@
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_writer.h"
-#include "fuelrail/container/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/packer_rig.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 using ::testing::AllOf;
@@ -330,4 +331,4 @@ TEST_F(Convert, is_right_or_one_error_whatever_fails) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -11,12 +11,12 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
-#include "fuelrail/pack/part.h"
+#include "fuelrail/pack/output/part.h"
+#include "fuelrail/pack/output/record_stream.h"
 #include "fuelrail/pack/progress_reporter.h"
-#include "fuelrail/pack/record_stream.h"
 #include "fuelrail/storage/file_system.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 void check_merged_names(const std::vector<std::string>& sources, const std::string& output) {
@@ -228,4 +228,4 @@ PackResult::File merge(const std::vector<std::string>& sources, const std::strin
   return {part.uri(), part.records(), part.bytes()};
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

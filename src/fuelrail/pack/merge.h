@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/pack/packer.h"
+#include "fuelrail/pack/pack_result.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 
 struct MergeOptions {
   bool overwrite = false;  // replace an output that is there; otherwise it is an error
@@ -40,4 +40,4 @@ struct MergeOptions {
 PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,
                        const MergeOptions& options = {});
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -10,7 +10,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/file_system.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 void write_report(const std::string& uri, const std::vector<PackFailure>& failures) {
@@ -397,4 +397,4 @@ PackResult PackJob::result() {
   return result;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

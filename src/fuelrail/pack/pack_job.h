@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "fuelrail/base/ordered_work.h"
-#include "fuelrail/pack/image_reader.h"
-#include "fuelrail/pack/journal.h"
-#include "fuelrail/pack/made_already.h"
-#include "fuelrail/pack/pack_source.h"
-#include "fuelrail/pack/packer.h"
-#include "fuelrail/pack/part.h"
+#include "fuelrail/pack/image/image_reader.h"
+#include "fuelrail/pack/output/journal.h"
+#include "fuelrail/pack/output/made_already.h"
+#include "fuelrail/pack/output/part.h"
+#include "fuelrail/pack/pack_options.h"
 #include "fuelrail/pack/plan.h"
 #include "fuelrail/pack/progress_reporter.h"
+#include "fuelrail/pack/source/pack_source.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 
 // Of those that are too many: a list of all images, where none is where it should be, helps nobody.
 inline constexpr size_t kMostFailuresListed = 10'000;
@@ -90,4 +90,4 @@ class PackJob {
   std::unique_ptr<PackJournal> journal_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

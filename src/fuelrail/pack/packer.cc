@@ -8,22 +8,10 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/pack/pack_job.h"
-#include "fuelrail/pack/pack_source.h"
 #include "fuelrail/pack/plan.h"
+#include "fuelrail/pack/source/pack_source.h"
 
-namespace fuelrail {
-
-uint64_t MaxErrors::of(uint64_t images) const {
-  // Both sides of the comparison are the doubles nearest to their decimal numbers, so equal numbers
-  // are equal; the product is not, and only says where to look.
-  const auto fits = [&](uint64_t share) {
-    return static_cast<double>(share) / static_cast<double>(images) <= fraction;
-  };
-  auto share = static_cast<uint64_t>(fraction * static_cast<double>(images));
-  while (share > 0 && !fits(share)) --share;
-  while (share < images && fits(share + 1)) ++share;
-  return std::max(count, share);
-}
+namespace fuelrail::pack {
 
 namespace {
 
@@ -79,4 +67,4 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
   return PackJob(*images, std::move(unread), output, options).run();
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -19,7 +19,7 @@
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/packer_rig.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -362,4 +362,4 @@ TEST_F(Packer, packers_of_different_parts_do_not_share_a_report) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

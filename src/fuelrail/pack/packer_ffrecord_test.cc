@@ -8,11 +8,11 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/container/ffrecord/record_table.h"
-#include "fuelrail/container/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar.h"
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/packer_rig.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -141,4 +141,4 @@ TEST_F(Packer, a_second_packer_of_an_ffrecord_output_is_refused) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuelrail/pack/image_pipeline.h"
+#include "fuelrail/pack/image/image_pipeline.h"
 #include "fuelrail/pack/packer.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
@@ -63,7 +63,7 @@ void operator delete(void* memory, size_t) noexcept { ::operator delete(memory);
 
 #endif
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 constexpr int kThreads = 4;
@@ -220,4 +220,4 @@ TEST_F(PackerMemory, a_slow_disk_bounds_what_is_decoded_and_encoded) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

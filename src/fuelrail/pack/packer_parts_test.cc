@@ -9,11 +9,11 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/pack/merge.h"
-#include "fuelrail/pack/part.h"
-#include "fuelrail/pack/record_stream.h"
+#include "fuelrail/pack/output/part.h"
+#include "fuelrail/pack/output/record_stream.h"
 #include "fuelrail/testing/packer_rig.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 using ::testing::AllOf;
@@ -355,4 +355,4 @@ TEST_F(Merging, files_that_have_neither_index_nor_sidecar_are_merged) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -15,7 +15,7 @@
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/packer_rig.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 using ::testing::AnyOf;
@@ -469,4 +469,4 @@ TEST_F(ResumedPacker, a_run_without_it_leaves_nothing_and_replaces_what_was_left
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

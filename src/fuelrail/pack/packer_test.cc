@@ -18,7 +18,7 @@
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/packer_rig.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -267,4 +267,4 @@ TEST_F(Packer, images_in_no_part_of_a_split_are_counted) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -10,34 +10,15 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/subset.h"
-#include "fuelrail/pack/record_format.h"
+#include "fuelrail/pack/output/record_format.h"
 #include "fuelrail/storage/file_system.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
-constexpr int kMaxThreads = 1024;
-constexpr uint64_t kMostParts = 100'000;
-
-[[noreturn]] void refuse(std::string failure, std::string expected, std::string found) {
+[[noreturn]] void refuse_plan(std::string failure, std::string expected, std::string found) {
   throw InvalidArgumentError(std::move(failure),
                              {.expected = std::move(expected), .found = std::move(found)});
-}
-
-void check_part_names(const std::vector<std::pair<std::string, double>>& split) {
-  constexpr const char* kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-  for (size_t i = 0; i < split.size(); ++i) {
-    const std::string& name = split[i].first;
-    if (name.empty() || name.find_first_not_of(kLetters) != std::string::npos) {
-      refuse("the part's name cannot be in a file's name", "letters, digits, '_', '-' and '.'",
-             fmt::format("'{}'", name));
-    }
-    const auto same = [&](const auto& other) { return other.first == name; };
-    if (std::count_if(split.begin(), split.end(), same) > 1) {
-      refuse("two parts of the split have the same name", "", fmt::format("'{}'", name));
-    }
-  }
 }
 
 std::string part_uri(const std::string& output, const std::string& name) {
@@ -50,32 +31,6 @@ std::string position_uri(const std::string& output, uint64_t part, uint64_t nspl
   const RecordFormat& format = record_format_of(output);
   const size_t digits = std::max<size_t>(3, fmt::to_string(nsplit - 1).size());
   return fmt::format("{}.part{:0{}}{}", stem_of(output, format), part, digits, format.extension);
-}
-
-void check_positions(const PackOptions& options) {
-  if (options.nsplit < 1 || options.nsplit > kMostParts) {
-    refuse("nsplit is out of range", fmt::format("1 to {}", kMostParts),
-           fmt::to_string(options.nsplit));
-  }
-  if (options.part && *options.part >= options.nsplit) {
-    refuse("there is no such part",
-           fmt::format("0 to {}, as nsplit is {}", options.nsplit - 1, options.nsplit),
-           fmt::to_string(*options.part));
-  }
-  if (options.nsplit > 1 && !options.split.empty()) {
-    refuse("parts are made by fraction or by position", "one of split and nsplit", "both");
-  }
-}
-
-void check_images(const PackOptions& options) {
-  check(*options.images);
-  if (options.resize > 0 || options.quality || !options.verify_images || options.decode) {
-    refuse("the steps of images are given in two ways",
-           "images, or resize, quality, verify_images and decode", "both");
-  }
-  if (options.resume && !options.images->stages.empty() && options.images->stages_name.empty()) {
-    refuse("a job of stages without a name cannot be gone on with", "a stages_name", "none");
-  }
 }
 
 // The first image of part `part` of `nsplit`, without a product that passes 64 bits.
@@ -95,32 +50,6 @@ PlannedPart positions_part(uint64_t images, const std::string& output, const Pac
 }
 
 }  // namespace
-
-void check_pack_options(const std::string& output, const PackOptions& options) {
-  record_format_of(output);
-  if (options.resize < 0 || options.resize > (1 << 15)) {
-    refuse("resize is out of range", "0 to 32768", fmt::to_string(options.resize));
-  }
-  if (options.quality && (*options.quality < 1 || *options.quality > 100)) {
-    refuse("quality is out of range", "1 to 100", fmt::to_string(*options.quality));
-  }
-  if (options.threads < 0 || options.threads > kMaxThreads) {
-    refuse("threads is out of range", fmt::format("1 to {}", kMaxThreads),
-           fmt::to_string(options.threads));
-  }
-  if (options.journal_interval_ms < 0) {
-    refuse("the journal's interval is out of range", "0 or more milliseconds",
-           fmt::to_string(options.journal_interval_ms));
-  }
-  if (!(options.max_errors.fraction >= 0 && options.max_errors.fraction <= 1)) {
-    refuse("the fraction of images that may fail is out of range", "0 to 1",
-           fmt::to_string(options.max_errors.fraction));
-  }
-  check_class_names(options.classes);
-  check_part_names(options.split);
-  check_positions(options);
-  if (options.images) check_images(options);
-}
 
 ImageSteps image_steps(const PackOptions& options) {
   if (options.images) return *options.images;
@@ -152,8 +81,8 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
   std::vector<PlannedPart> parts;
   if (options.split.empty()) {
     if (options.nsplit > images) {
-      refuse("a part by position would be empty", fmt::format("nsplit of at most {}", images),
-             fmt::to_string(options.nsplit));
+      refuse_plan("a part by position would be empty", fmt::format("nsplit of at most {}", images),
+                  fmt::to_string(options.nsplit));
     }
     for (uint64_t part = 0; part < options.nsplit; ++part) {
       if (options.part.value_or(part) != part) continue;
@@ -163,8 +92,8 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
   }
   for (auto& [name, indices] : split_indices(images, options.split, options.seed)) {
     if (indices.empty()) {
-      refuse(fmt::format("part '{}' of the split would be empty", name), "at least one image",
-             fmt::format("{} images in all", images));
+      refuse_plan(fmt::format("part '{}' of the split would be empty", name), "at least one image",
+                  fmt::format("{} images in all", images));
     }
     parts.push_back({part_uri(output, name), std::move(indices)});
   }
@@ -196,4 +125,4 @@ std::string describe_job(const PackSource& source, const std::vector<PlannedPart
   return text;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

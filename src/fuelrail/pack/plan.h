@@ -6,18 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/pack/pack_source.h"
-#include "fuelrail/pack/packer.h"
+#include "fuelrail/pack/pack_options.h"
+#include "fuelrail/pack/source/pack_source.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 
 struct PlannedPart {
   std::string uri;
   std::vector<uint64_t> images;  // of the source, ascending
 };
-
-// Errors: InvalidArgumentError for an output or an option that cannot be.
-void check_pack_options(const std::string& output, const PackOptions& options);
 
 // What is done to every image. Requires: checked options.
 ImageSteps image_steps(const PackOptions& options);
@@ -35,4 +32,4 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
 std::string describe_job(const PackSource& source, const std::vector<PlannedPart>& plan,
                          const PackOptions& options);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/pack/packer.h"
+#include "fuelrail/pack/pack_result.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 
 // Threads: one at a time.
 class ProgressReporter {
@@ -45,4 +45,4 @@ class ProgressReporter {
   PackProgress now_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

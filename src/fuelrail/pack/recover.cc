@@ -20,14 +20,15 @@
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_table.h"
 #include "fuelrail/container/recordio/recordio_container.h"
-#include "fuelrail/container/sidecar_store.h"
-#include "fuelrail/pack/part.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
+#include "fuelrail/pack/output/part.h"
+#include "fuelrail/pack/output/record_format.h"
+#include "fuelrail/pack/output/record_stream.h"
 #include "fuelrail/pack/progress_reporter.h"
-#include "fuelrail/pack/record_format.h"
-#include "fuelrail/pack/record_stream.h"
 #include "fuelrail/storage/file_system.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 constexpr uint64_t kRecoveryBlockBytes = uint64_t{1} << 20;
@@ -351,4 +352,4 @@ Recovery recover(const std::string& source, const std::string& output,
   return result;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "fuelrail/pack/packer.h"
+#include "fuelrail/pack/pack_result.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 
 // Bytes of the source that are in no record of the output.
 struct Loss {
@@ -63,4 +63,4 @@ struct Recovery {
 Recovery recover(const std::string& source, const std::string& output,
                  const RecoverOptions& options = {});
 
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

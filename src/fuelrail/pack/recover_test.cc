@@ -18,7 +18,7 @@
 #include "fuelrail/testing/packer_rig.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail {
+namespace fuelrail::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -256,4 +256,4 @@ TEST_F(RecoverOpaque, a_record_too_long_for_the_output_is_refused_before_it_is_r
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::pack

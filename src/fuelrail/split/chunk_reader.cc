@@ -9,7 +9,7 @@
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/split/text_lines.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 using recordio::kHeadBytes;
@@ -150,4 +150,4 @@ void IndexReader::rewind(uint64_t missing) {
   missing_ = missing;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

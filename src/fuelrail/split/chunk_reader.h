@@ -13,7 +13,7 @@
 #include "fuelrail/split/partition.h"
 #include "fuelrail/split/split_chunk.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // Threads: one at a time.
 class ChunkReader {
@@ -95,4 +95,4 @@ class IndexReader final : public ChunkReader {
   uint64_t missing_ = 0;  // of the last pass's last batch
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -7,7 +7,7 @@
 
 #include "fuelrail/base/error.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 constexpr uint32_t kMostDrawn = std::numeric_limits<uint32_t>::max();
@@ -46,4 +46,4 @@ void DmlcShuffle::check_count(uint64_t count) {
                           .remedy = "Read more, smaller parts"});
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

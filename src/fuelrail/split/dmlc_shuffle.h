@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // Threads: one at a time. Each call goes on with the same generator, so that epochs differ.
 class DmlcShuffle {
@@ -53,4 +53,4 @@ class DmlcShuffle {
   std::mt19937 generator_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -11,7 +11,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/temporary_directory.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 using Json = nlohmann::json;
@@ -83,4 +83,4 @@ TEST(DmlcShuffle, more_records_than_the_generator_has_numbers_are_refused) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::split

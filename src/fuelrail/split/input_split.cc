@@ -22,7 +22,7 @@
 #include "fuelrail/split/split_index.h"
 #include "fuelrail/split/split_uri.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 constexpr std::array<std::string_view, 3> kTypeNames{"text", "recordio", "indexed_recordio"};
@@ -326,4 +326,4 @@ uint64_t InputSplit::total_size() const { return impl_->files->total_bytes(); }
 const InputSplitOptions& InputSplit::options() const { return impl_->options; }
 const std::vector<std::string>& InputSplit::files() const { return impl_->uris; }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -16,7 +16,7 @@
 
 #include "fuelrail/base/bytes.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 enum class SplitType : uint8_t {
   kText,             // lines, ended by any run of \n and \r
@@ -117,4 +117,4 @@ class InputSplit {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

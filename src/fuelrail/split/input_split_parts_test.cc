@@ -14,7 +14,7 @@
 #include "fuelrail/split/input_split.h"
 #include "fuelrail/testing/split_files.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 using ::testing::ElementsAre;
@@ -290,4 +290,4 @@ TEST(InputSplitParts, record_of_nine_megabytes_is_in_one_part) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -17,7 +17,7 @@
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/split_files.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 using ::testing::AllOf;
@@ -500,4 +500,4 @@ TEST(InputSplit, dropped_at_any_time_it_leaves_nothing_behind) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -7,7 +7,7 @@
 #include "fuelrail/split/text_lines.h"
 #include "fuelrail/storage/read_batch.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 constexpr uint64_t kCopiedAtOnce = uint64_t{4} << 20;
@@ -96,4 +96,4 @@ void PartBytes::read_files(PartRange range, MutableBytes into) const {
   }
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

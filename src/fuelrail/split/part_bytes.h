@@ -13,7 +13,7 @@
 #include "fuelrail/split/split_chunk.h"
 #include "fuelrail/split/split_files.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // Threads: one at a time; `stop` from any.
 class PartBytes {
@@ -45,4 +45,4 @@ class PartBytes {
   std::atomic<bool> stopped_ = false;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -7,7 +7,7 @@
 
 #include "fuelrail/base/error.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 // a / b, rounded up, without a sum that could wrap around.
@@ -55,4 +55,4 @@ PartRange sub_parts(uint64_t part, uint64_t nsplit, uint64_t shuffle_parts) {
   return {part * shuffle_parts, (part + 1) * shuffle_parts};
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

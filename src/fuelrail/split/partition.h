@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // [begin, end), of bytes or of records.
 struct PartRange {
@@ -50,4 +50,4 @@ struct CountParts {
 // shuffle_parts > 0 and the product fits.
 PartRange sub_parts(uint64_t part, uint64_t nsplit, uint64_t shuffle_parts);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

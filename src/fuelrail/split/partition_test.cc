@@ -8,7 +8,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 using testing::refusal_of;
@@ -81,4 +81,4 @@ TEST(Partition, sub_parts_are_parts_of_a_finer_division) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::split

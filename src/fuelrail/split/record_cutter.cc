@@ -3,7 +3,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/recordio/framing.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 std::optional<RecordCutter::Cut> RecordCutter::next(const SplitChunk& chunk, size_t from,
                                                     const SplitFiles& files) {
@@ -46,4 +46,4 @@ RecordCutter::Cut RecordCutter::unframed(Bytes bytes, size_t at, uint64_t offset
   return {record.payload, at, at + static_cast<size_t>(record.framed_bytes)};
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -11,7 +11,7 @@
 #include "fuelrail/split/split_files.h"
 #include "fuelrail/split/text_lines.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // Threads: one at a time.
 class RecordCutter {
@@ -43,4 +43,4 @@ class RecordCutter {
   std::vector<std::byte> assembled_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -10,10 +10,10 @@
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar.h"
 #include "fuelrail/storage/file_system.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 // Magic, length of the identity, length of the part: then the identity, then the part's bytes.
@@ -116,4 +116,4 @@ void check_cache_is_no_source(const std::string& uri, const SplitFiles& files,
   }
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -16,7 +16,7 @@
 #include "fuelrail/storage/sink.h"
 #include "fuelrail/storage/source.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // Threads: one at a time.
 class SplitCache {
@@ -62,4 +62,4 @@ std::string split_cache_identity(const SplitFiles& files, PartRange range, uint6
 void check_cache_is_no_source(const std::string& uri, const SplitFiles& files,
                               const std::vector<SplitPlace>& places);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -14,7 +14,7 @@
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/split_files.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 using ::testing::ElementsAre;
@@ -376,4 +376,4 @@ TEST_F(CacheAmongFiles, memory_has_them_too) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::split

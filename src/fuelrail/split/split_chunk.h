@@ -10,7 +10,7 @@
 
 #include "fuelrail/base/bytes.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // Memory is kept from use to use, and never filled but by what is read.
 class SplitChunk {
@@ -80,4 +80,4 @@ class SplitChunk {
   std::vector<Piece> pieces_;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -10,7 +10,7 @@
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/split/text_lines.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 // Of more files none is held open between reads.
@@ -110,4 +110,4 @@ uint64_t SplitFiles::moved_to_record(uint64_t at) const {
   return begins_[file] + recordio::find_record_head(reader, offset, kSearchedAtOnce);
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

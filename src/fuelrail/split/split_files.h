@@ -12,7 +12,7 @@
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/source.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // A stretch of the whole that lies in one file.
 struct SplitPiece {
@@ -55,4 +55,4 @@ class SplitFiles {
   std::vector<uint64_t> begins_;  // of each file, and the whole's end
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

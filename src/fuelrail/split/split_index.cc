@@ -7,7 +7,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/recordio/index_file.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 [[noreturn]] void throw_other_index(const std::string& uri, const std::string& expected,
@@ -45,4 +45,4 @@ std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles&
   return places;
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

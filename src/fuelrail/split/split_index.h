@@ -7,7 +7,7 @@
 
 #include "fuelrail/split/split_files.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // Sorted; the keys do not matter. Upstream reads what it can of an index and loses records; this
 // wants one that belongs to the data, though it may leave records out: they are read with the one
@@ -15,4 +15,4 @@ namespace fuelrail {
 // an offset twice or behind the end), and those of recordio::parse_index; the source's.
 std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles& files);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

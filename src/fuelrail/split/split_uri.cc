@@ -9,7 +9,7 @@
 
 #include "fuelrail/base/error.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 constexpr int kMaxDirectoryDepth = 32;
@@ -277,4 +277,4 @@ bool would_find_split_file(const std::vector<SplitPlace>& places, const std::str
   });
 }
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -7,7 +7,7 @@
 
 #include "fuelrail/storage/file_system.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 // list [? key=value & key=value] [# cache]
 struct SplitUri {
@@ -44,4 +44,4 @@ SplitListing find_split_files(const SplitUri& uri, bool recurse_directories);
 // `identity_of`: links to a directory, and file://, change nothing. Errors: FileSystem::stat's.
 bool would_find_split_file(const std::vector<SplitPlace>& places, const std::string& file);
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -11,7 +11,7 @@
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 namespace {
 
 using ::testing::ElementsAre;
@@ -163,4 +163,4 @@ TEST(SplitUri, what_fuelrail_does_not_read_says_what_will_do) {
 }
 
 }  // namespace
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -7,7 +7,7 @@
 
 #include "fuelrail/base/bytes.h"
 
-namespace fuelrail {
+namespace fuelrail::split {
 
 inline bool is_line_end(std::byte b) { return b == std::byte{'\n'} || b == std::byte{'\r'}; }
 
@@ -55,4 +55,4 @@ class LineFinder {
   bool found_ = false;
 };
 
-}  // namespace fuelrail
+}  // namespace fuelrail::split

@@ -128,4 +128,17 @@ std::string base_name(const std::string& uri) {
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
+bool is_file(const std::string& uri) {
+  const auto info = file_system_for(uri).stat(uri);
+  return info && !info->is_directory;
+}
+
+void throw_existing(const std::string& uri, const std::string& unlike) {
+  throw IoError("the output is there already",
+                {.path = uri,
+                 .expected = unlike.empty() ? "" : "none, or what this job makes",
+                 .found = unlike,
+                 .remedy = "Choose another name, or allow replacing it (overwrite, --overwrite)"});
+}
+
 }  // namespace fuelrail

@@ -105,6 +105,13 @@ class FileSystem {
 // InvalidArgumentError for any other scheme.
 FileSystem& file_system_for(const std::string& uri);
 
+// Whether there is a file of this name; a directory is none. Errors: those of FileSystem::stat.
+bool is_file(const std::string& uri);
+
+// For a writer that may not replace `uri`, which is there. `unlike`: how the file differs from what
+// would be written; empty where nobody has compared. Throws: IoError.
+[[noreturn]] void throw_existing(const std::string& uri, const std::string& unlike = "");
+
 // For tests: as long as it lives, `file_system_for` gives `with` for the URIs of `scheme` ("file"
 // stands for plain paths too). Requires: one a scheme at a time; made and destroyed while no other
 // thread asks for a file system. Errors: InvalidArgumentError for an unknown scheme.

@@ -74,7 +74,7 @@ inline const nlohmann::json& golden_configs() {
   return configs;
 }
 
-inline MxShape shape_of(const nlohmann::json& arguments) {
+inline mxnet::MxShape shape_of(const nlohmann::json& arguments) {
   const auto sides = arguments.at("data_shape").get<std::vector<int64_t>>();
   return {sides[0], sides[1], sides[2]};
 }

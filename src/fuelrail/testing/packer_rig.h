@@ -52,16 +52,16 @@ class Packer : public PhotographFolder {
   }
 
   // Replaces what is there.
-  PackResult pack_photos(PackOptions options = {.threads = 2}) const {
+  pack::PackResult pack_photos(pack::PackOptions options = {.threads = 2}) const {
     options.overwrite = true;
-    return pack(photos(), out("x.rec"), options);
+    return pack::pack(photos(), out("x.rec"), options);
   }
 
   // What `pack` says when it fails as it should.
   template <typename Expected>
   std::string refusal(const std::string& source, const std::string& output,
-                      const PackOptions& options = {}) const {
-    return testing::refusal_of<Expected>([&] { pack(source, output, options); });
+                      const pack::PackOptions& options = {}) const {
+    return testing::refusal_of<Expected>([&] { pack::pack(source, output, options); });
   }
 
   std::vector<std::string> images_;  // in the order of packing

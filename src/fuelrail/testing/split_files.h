@@ -50,13 +50,13 @@ class SplitDirectory {
 };
 
 // What is left of the pass.
-inline std::vector<std::string> records_left(InputSplit& split) {
+inline std::vector<std::string> records_left(split::InputSplit& split) {
   std::vector<std::string> records;
   while (const auto record = split.next_record()) records.emplace_back(as_text(*record));
   return records;
 }
 
-inline std::vector<std::string> records_in(const InputSplit& split, Bytes chunk) {
+inline std::vector<std::string> records_in(const split::InputSplit& split, Bytes chunk) {
   std::vector<std::string> records;
   for (const auto& record : split.records_of(chunk)) records.emplace_back(as_text(record));
   return records;

@@ -9,7 +9,7 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/record_table.h"
-#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
 
 namespace fuelrail::ffrecord {
 namespace {

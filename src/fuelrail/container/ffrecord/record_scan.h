@@ -8,7 +8,7 @@
 
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/scan_progress.h"
-#include "fuelrail/container/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail::ffrecord {

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::recordio {

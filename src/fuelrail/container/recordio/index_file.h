@@ -46,7 +46,7 @@ std::vector<IndexEntry> parse_index(Bytes text, const std::string& uri);
 
 // The index of an opened RecordIO file, all of it: `X.idx`; but `X.idx.next`, where that is there,
 // as long as a writer that has replaced the file, or was killed at it, has not given it its last
-// name (pack/part.h). Errors: NotFoundError, IoError.
+// name (pack/output/part.h). Errors: NotFoundError, IoError.
 struct IndexText {
   std::string uri{};
   std::vector<std::byte> bytes{};

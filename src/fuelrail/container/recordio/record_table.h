@@ -8,7 +8,8 @@
 
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/scan_progress.h"
-#include "fuelrail/container/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail::recordio {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "fuelrail/container/recordio/framing.h"
-#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::recordio {

@@ -8,7 +8,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/recordio/framing.h"
-#include "fuelrail/container/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/testing/collecting_sink.h"

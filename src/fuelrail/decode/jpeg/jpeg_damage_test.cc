@@ -8,8 +8,8 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
-#include "fuelrail/decode/jpeg/made_jpeg.h"
 #include "fuelrail/testing/crop_job.h"
+#include "fuelrail/testing/made_jpeg.h"
 
 namespace fuelrail {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "fuelrail/decode/jpeg/made_jpeg.h"
 #include "fuelrail/testing/crop_job.h"
+#include "fuelrail/testing/made_jpeg.h"
 
 namespace fuelrail {
 namespace {

@@ -1,0 +1,397 @@
+#include "fuelrail/container/sidecar/sidecar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/sidecar/sidecar_format.h"
+#include "fuelrail/storage/read_batch.h"
+
+namespace fuelrail {
+
+using namespace frx;
+
+namespace {
+
+// What is read first has the directory.
+static_assert(Sidecar::kHeadReadBytes >=
+              kHeaderBytes + uint64_t{kMaxSections} * kDirectoryEntryBytes);
+
+// Of what is in memory from the opening on: small sections, and the checksums of blocks.
+constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
+
+[[noreturn]] void throw_corrupt(const std::string& failure, const std::string& uri,
+                                ErrorDetail detail = {}) {
+  detail.path = uri;
+  detail.remedy = kNewSidecar;
+  throw CorruptError(failure, detail);
+}
+
+// An entry of the directory, and where its bytes lie.
+struct PlacedSection {
+  SidecarSection::Header header;
+  uint64_t begin = 0;       // of the data
+  uint64_t crcs_begin = 0;  // of the blocks' checksums, where there are blocks
+  uint64_t end = 0;         // of all of it
+};
+
+}  // namespace
+
+// --- Reading ---
+
+// The bytes of the file that are needed at opening: all but those of blocks.
+class Sidecar::File {
+ public:
+  File(std::shared_ptr<const Source> source, std::vector<std::byte> head)
+      : source_(std::move(source)) {
+    if (head.empty()) {
+      head.resize(std::min(source_->size_bytes(), kHeadReadBytes));
+      source_->read(0, head);
+    }
+    pieces_.push_back({0, std::move(head)});
+  }
+
+  const std::shared_ptr<const Source>& source() const { return source_; }
+  uint64_t size() const { return source_->size_bytes(); }
+  Bytes head() const { return pieces_.front().bytes; }
+
+  // Says that these bytes will be asked for. In order; neighbours become one piece.
+  void want(uint64_t begin, uint64_t end) {
+    begin = std::max<uint64_t>(begin, head().size());
+    if (begin >= end) return;
+    if (wanted_.empty() || wanted_.back().end != begin) wanted_.push_back({begin, begin});
+    wanted_.back().end = end;
+    wanted_bytes_ += end - begin;
+    if (wanted_bytes_ <= kMaxResidentBytes) return;
+    throw_corrupt("the sidecar has more small sections and checksums than fuelrail reads",
+                  source_->uri(), {.expected = fmt::format("at most {} bytes", kMaxResidentBytes)});
+  }
+
+  // Reads what is wanted, all at once.
+  void read_wanted() {
+    std::vector<ReadRequest> requests;
+    for (const Range& range : wanted_) {
+      pieces_.push_back({range.begin, std::vector<std::byte>(range.end - range.begin)});
+    }
+    for (size_t i = 1; i < pieces_.size(); ++i) {
+      requests.push_back(
+          {.source = source_.get(), .offset = pieces_[i].begin, .into = pieces_[i].bytes});
+    }
+    read_all(requests);
+  }
+
+  // Requires: wanted and read, or in the head.
+  std::vector<std::byte> bytes(uint64_t begin, uint64_t length) const {
+    std::vector<std::byte> found;
+    found.reserve(length);
+    for (const Piece& piece : pieces_) {  // the head and another one at most
+      const uint64_t end = piece.begin + piece.bytes.size();
+      if (found.size() == length || begin < piece.begin || begin >= end) continue;
+      const uint64_t count = std::min(length - found.size(), end - begin);
+      const Bytes part = Bytes(piece.bytes).subspan(begin - piece.begin, count);
+      found.insert(found.end(), part.begin(), part.end());
+      begin += count;
+    }
+    return found;
+  }
+
+ private:
+  struct Range {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+  };
+  struct Piece {
+    uint64_t begin = 0;
+    std::vector<std::byte> bytes;
+  };
+
+  std::shared_ptr<const Source> source_;
+  std::vector<Piece> pieces_;
+  std::vector<Range> wanted_;
+  uint64_t wanted_bytes_ = 0;
+};
+
+std::unique_ptr<Sidecar> Sidecar::open(std::shared_ptr<const Source> file,
+                                       std::vector<std::byte> head) {
+  std::unique_ptr<Sidecar> sidecar(new Sidecar(file->uri()));
+  File reading(std::move(file), std::move(head));
+  sidecar->read_header(reading);
+  sidecar->read_sections(reading);
+  sidecar->read_meta();
+  sidecar->read_labels();
+  sidecar->read_classes();
+  sidecar->table_ = sidecar->entries_section(kRecordsSection, kTableEntryBytes);
+  sidecar->checksums_ = sidecar->entries_section(kChecksumsSection, kChecksumBytes);
+  sidecar->keys_ = sidecar->entries_section(kKeysSection, kKeyBytes);
+  return sidecar;
+}
+
+void Sidecar::read_header(const File& file) {
+  const Bytes bytes = file.head();
+  const std::string_view found = as_text(bytes.first(std::min(bytes.size(), kSignature.size())));
+  if (found != kSignature.substr(0, found.size())) {
+    throw_corrupt("this is not a sidecar: its signature is wrong", uri_, {.offset = 0});
+  }
+  if (bytes.size() < kHeaderBytes) {
+    throw TruncatedError("the sidecar ends inside its header",
+                         {.path = uri_,
+                          .expected = fmt::format("{} bytes", kHeaderBytes),
+                          .found = fmt::format("{}", bytes.size()),
+                          .remedy = kNewSidecar});
+  }
+  std::copy_n(bytes.begin(), kHeaderBytes, header_.begin());
+  const auto major = load_le<uint16_t>(bytes.data() + kMajorAt);
+  if (major != kMajorVersion) {
+    throw UnsupportedError("the sidecar has a version that this fuelrail does not read",
+                           {.path = uri_,
+                            .expected = fmt::format("{}", kMajorVersion),
+                            .found = fmt::format("{}", major),
+                            .remedy = "Use a newer fuelrail"});
+  }
+  const auto size = load_le<uint64_t>(bytes.data() + kFileSizeAt);
+  const ErrorDetail sizes{.path = uri_,
+                          .expected = fmt::format("{} bytes", size),
+                          .found = fmt::format("{}", file.size()),
+                          .remedy = kNewSidecar};
+  if (file.size() < size) throw TruncatedError("the sidecar ends too early", sizes);
+  if (file.size() > size) throw CorruptError("the sidecar is longer than it says", sizes);
+  identity_ = {.size_bytes = load_le<uint64_t>(bytes.data() + kDataSizeAt),
+               .first_crc = load_le<uint32_t>(bytes.data() + kFirstCrcAt),
+               .last_crc = load_le<uint32_t>(bytes.data() + kLastCrcAt)};
+}
+
+namespace {
+
+// The directory, checked against its checksum. Returns: an entry after the other.
+Bytes checked_directory(Bytes head, uint64_t file_bytes, const std::string& uri) {
+  const auto count = load_le<uint32_t>(head.data() + kSectionCountAt);
+  const uint64_t bytes = uint64_t{count} * kDirectoryEntryBytes;
+  if (count > kMaxSections || bytes > file_bytes - kHeaderBytes) {
+    throw_corrupt("the sidecar's directory is too long", uri, {.found = fmt::format("{}", count)});
+  }
+  const Bytes directory = head.subspan(kHeaderBytes, bytes);
+  if (crc32(directory, crc32(head.first(kHeaderCrcAt))) !=
+      load_le<uint32_t>(head.data() + kHeaderCrcAt)) {
+    throw_corrupt("the sidecar's header is damaged: its checksum is wrong", uri);
+  }
+  return directory;
+}
+
+// Whether a section is cut into blocks as it must be.
+bool has_right_blocks(const SidecarSection::Header& section) {
+  if (section.block_bytes == 0) return section.size <= kMaxUnblockedBytes;
+  return section.block_bytes >= kLeastBlockBytes && section.block_bytes <= kMostBlockBytes;
+}
+
+// Where the section of a directory's entry lies. Requires: the one before ends at `end`, which is
+// in the file.
+PlacedSection placed_section(const std::byte* entry, uint64_t end, uint64_t file_bytes,
+                             const std::string& uri) {
+  PlacedSection section{.header = {.type = load_le<uint32_t>(entry + kTypeAt),
+                                   .kept = (load_le<uint32_t>(entry + kFlagsAt) & kKeptFlag) != 0,
+                                   .size = load_le<uint64_t>(entry + kLengthAt),
+                                   .block_bytes = load_le<uint32_t>(entry + kBlockBytesAt),
+                                   .crc = load_le<uint32_t>(entry + kCrcAt)},
+                        .begin = load_le<uint64_t>(entry + kOffsetAt)};
+  const SidecarSection::Header& header = section.header;
+  const uint64_t begin = round_up(end, kSectionAlignment);
+  const uint64_t left = file_bytes - std::min(begin, file_bytes);
+  if (section.begin != begin || begin > file_bytes || header.size > left ||
+      stored_bytes(header.size, header.block_bytes) > left) {
+    throw_corrupt(
+        fmt::format("section {} of the sidecar is misplaced", name_of_section(header.type)), uri,
+        {.expected = fmt::format("offset {}, at most {} bytes", begin, left),
+         .found = fmt::format("offset {}, {} bytes", section.begin, header.size)});
+  }
+  if (!has_right_blocks(header)) {
+    throw_corrupt(fmt::format("section {} of the sidecar has blocks of a wrong size",
+                              name_of_section(header.type)),
+                  uri,
+                  {.expected = fmt::format("{} to {} bytes", kLeastBlockBytes, kMostBlockBytes),
+                   .found = fmt::format("{} in a section of {}", header.block_bytes, header.size)});
+  }
+  section.end = begin + stored_bytes(header.size, header.block_bytes);
+  section.crcs_begin = section.end - blocks_of(header.size, header.block_bytes) * kChecksumBytes;
+  return section;
+}
+
+void check_zeros(const std::vector<std::byte>& gap, uint64_t offset, const std::string& uri) {
+  if (std::any_of(gap.begin(), gap.end(), [](std::byte b) { return b != std::byte{0}; })) {
+    throw_corrupt("the sidecar's padding is not zero", uri, {.offset = offset});
+  }
+}
+
+}  // namespace
+
+void Sidecar::read_sections(File& file) {
+  const Bytes directory = checked_directory(file.head(), file.size(), uri_);
+  std::vector<PlacedSection> placed;
+  uint64_t end = kHeaderBytes + directory.size();
+  for (size_t at = 0; at < directory.size(); at += kDirectoryEntryBytes) {
+    const PlacedSection section = placed_section(directory.data() + at, end, file.size(), uri_);
+    const bool blocks = section.header.block_bytes != 0;
+    const uint64_t data_end = section.begin + section.header.size;
+    file.want(end, blocks ? section.begin : data_end);
+    if (blocks && section.header.type == kRecordsSection) {
+      for (const auto& [from, to] : SidecarSection::ends_of(section.header)) {
+        file.want(section.begin + from, section.begin + to);
+      }
+    }
+    if (blocks) file.want(data_end, section.end);
+    end = section.end;
+    placed.push_back(section);
+  }
+  if (end != file.size()) throw_corrupt("the sidecar does not end with its last section", uri_);
+  file.read_wanted();
+
+  end = kHeaderBytes + directory.size();
+  for (const PlacedSection& section : placed) {  // leaves no byte between two of them unchecked
+    const auto [type, kept, size, block_bytes, crc] = section.header;
+    check_zeros(file.bytes(end, section.begin - end), end, uri_);
+    end = section.end;
+    if (this->section(type) != nullptr) {
+      throw_corrupt(fmt::format("the sidecar has section {} twice", name_of_section(type)), uri_);
+    }
+    if (block_bytes == 0) {
+      sections_.emplace_back(section.header, file.bytes(section.begin, size), uri_);
+      continue;
+    }
+    const uint64_t data_end = section.begin + size;
+    check_zeros(file.bytes(data_end, section.crcs_begin - data_end), data_end, uri_);
+    sections_.emplace_back(section.header, file.source(), section.begin,
+                           file.bytes(section.crcs_begin, section.end - section.crcs_begin),
+                           &may_keep_);
+    if (type != kRecordsSection) continue;
+    for (const SidecarSection::Range& range : SidecarSection::ends_of(section.header)) {
+      sections_.back().keep(range,
+                            file.bytes(section.begin + range.begin, range.end - range.begin));
+    }
+  }
+}
+
+void Sidecar::read_meta() {
+  const SidecarSection* meta = section(kMetaSection);
+  if (meta == nullptr) throw_corrupt("the sidecar has no META section", uri_);
+  std::array<std::byte, kMetaBytes> bytes;
+  meta->read(0, bytes);
+  fingerprint_ = {.records = load_le<uint64_t>(bytes.data()),
+                  .bytes = load_le<uint64_t>(bytes.data() + 8),
+                  .checksum = load_le<uint32_t>(bytes.data() + 16)};
+}
+
+bool Sidecar::same_contents(const Sidecar& other) const { return header_ == other.header_; }
+
+void Sidecar::read_labels() {
+  const SidecarSection* labels = section(kLabelsSection);
+  if (labels == nullptr) return;
+  std::array<std::byte, kLabelsBytes> bytes;
+  labels->read(0, bytes);
+  const auto width = load_le<int64_t>(bytes.data());
+  if (width < -1) {
+    throw_corrupt("the sidecar's label width is negative", uri_,
+                  {.found = fmt::format("{}", width)});
+  }
+  if (width > kMaxLabels) {
+    throw_corrupt(
+        "the sidecar's label width is more than a record can hold", uri_,
+        {.expected = fmt::format("at most {}", kMaxLabels), .found = fmt::format("{}", width)});
+  }
+  const auto flags = load_le<uint32_t>(bytes.data() + 8);
+  labels_ = {.width = width, .integral = (flags & kIntegralFlag) != 0};
+}
+
+void Sidecar::read_classes() {
+  const SidecarSection* classes = section(kClassesSection);
+  if (classes == nullptr) return;
+  const std::vector<std::byte> data = classes->all();
+  const Bytes bytes(data);
+  const auto require = [&](uint64_t wanted) {
+    if (wanted > bytes.size()) throw_corrupt("the sidecar's class names are cut short", uri_);
+  };
+  require(4);
+  const uint64_t count = load_le<uint32_t>(bytes.data());
+  uint64_t at = 4 + count * 4;
+  require(at);
+  classes_.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto length = load_le<uint32_t>(bytes.data() + 4 + i * 4);
+    require(at + length);
+    classes_.emplace_back(as_text(bytes.subspan(at, length)));
+    at += length;
+  }
+  if (at != bytes.size())
+    throw_corrupt("the sidecar's class names do not fill their section", uri_);
+}
+
+const SidecarSection* Sidecar::entries_section(uint32_t type, uint64_t entry_bytes) const {
+  const SidecarSection* entries = section(type);
+  if (entries == nullptr) return nullptr;
+  if (entries->size() % entry_bytes != 0 || entries->size() / entry_bytes != records()) {
+    throw_corrupt(fmt::format("section {} of the sidecar has a wrong size", name_of_section(type)),
+                  uri_,
+                  {.expected = fmt::format("{} entries of {} bytes", records(), entry_bytes),
+                   .found = fmt::format("{} bytes", entries->size())});
+  }
+  return entries;
+}
+
+const SidecarSection* Sidecar::section(uint32_t type) const {
+  const auto found = std::find_if(sections_.begin(), sections_.end(),
+                                  [type](const SidecarSection& s) { return s.type() == type; });
+  return found == sections_.end() ? nullptr : &*found;
+}
+
+RecordEntry Sidecar::record(uint64_t i) const {
+  RecordEntry entry;
+  read_records(i, {&entry, 1});
+  return entry;
+}
+
+void Sidecar::read_records(uint64_t begin, std::span<RecordEntry> into) const {
+  std::array<std::byte, kMostAtOnce * kTableEntryBytes> memory;
+  const MutableBytes bytes = MutableBytes(memory).first(into.size() * kTableEntryBytes);
+  table_->read(begin * kTableEntryBytes, bytes);
+  for (size_t k = 0; k < into.size(); ++k) {
+    const std::byte* const at = bytes.data() + k * kTableEntryBytes;
+    const RecordEntry& entry =
+        into[k] = {.offset = load_le<uint64_t>(at), .length = load_le<uint64_t>(at + 8)};
+    if (entry.offset <= identity_.size_bytes &&
+        entry.length <= identity_.size_bytes - entry.offset) {
+      continue;
+    }
+    throw_corrupt("the sidecar names a record that is not inside its file", uri_,
+                  {.record = begin + k,
+                   .expected = fmt::format("at most {} bytes", identity_.size_bytes),
+                   .found = fmt::format("{} bytes at {}", entry.length, entry.offset)});
+  }
+}
+
+uint32_t Sidecar::payload_crc(uint64_t i) const {
+  std::array<std::byte, kChecksumBytes> bytes;
+  checksums_->read(i * kChecksumBytes, bytes);
+  return load_le<uint32_t>(bytes.data());
+}
+
+uint64_t Sidecar::key(uint64_t i) const {
+  std::array<std::byte, kKeyBytes> bytes;
+  keys_->read(i * kKeyBytes, bytes);
+  return load_le<uint64_t>(bytes.data());
+}
+
+void Sidecar::verify() const {
+  for (const SidecarSection& section : sections_) section.verify();
+  if (table_ == nullptr) return;
+  FingerprintBuilder builder;
+  for (uint64_t i = 0; i < records(); ++i) builder.add(record(i).length);
+  const Fingerprint& found = builder.result();
+  if (found == fingerprint_) return;
+  throw_corrupt("the sidecar's fingerprint is not that of its record table", uri_,
+                {.expected = to_string(fingerprint_), .found = to_string(found)});
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,79 @@
+#include "fuelrail/pack/output/made_already.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
+#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
+#include "fuelrail/pack/output/part.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::pack {
+namespace {
+
+// What is damaged or of another kind is not what the job makes.
+template <typename Read>
+auto read_of(const MadeAlready& file, const Read& read) {
+  try {
+    return read();
+  } catch (const IoError&) {
+    throw;
+  } catch (const StateError&) {
+    throw;
+  } catch (const Error& error) {
+    ErrorDetail detail = error.detail();
+    detail.remedy.clear();  // it is another's: how to read the file
+    file.refuse(Error(error.failure(), std::move(detail)).what());
+  }
+}
+
+}  // namespace
+
+MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classes,
+                         const std::function<bool()>& keep_going)
+    : uri_(std::move(uri)) {
+  const RecordFormat& format = record_format_of(uri_);
+  if (!is_file(sidecar_uri(uri_))) refuse("no sidecar beside it");
+  if (!format.index_extension.empty() && !is_file(index_uri_of(uri_, format))) {
+    refuse("no index beside it");
+  }
+  stream_ =
+      read_of(*this, [&] { return open_record_stream(uri_, uri_, {.keep_going = keep_going}); });
+  if (const auto difference = first_difference(classes, stream_->sidecar()->classes())) {
+    refuse(fmt::format("{}, where the job has {}", difference->found, difference->expected));
+  }
+}
+
+uint64_t MadeAlready::take(Bytes payload, uint32_t crc, const std::string& path) {
+  const auto unlike = [&] {
+    refuse(fmt::format("another record {} than that of {}", taken_, path));
+  };
+  if (taken_ == stream_->size()) {
+    refuse(fmt::format("{} records, none of them of {}", taken_, path));
+  }
+  const StreamedRecord there = read_of(*this, [&] { return stream_->read(taken_); });
+  if (there.crc != crc || !std::ranges::equal(there.payload, payload)) unlike();
+  if (there.key && *there.key != parse_image_record(payload).id) unlike();
+  ++taken_;
+  return there.framed_bytes;
+}
+
+FileIdentity MadeAlready::finish() {
+  if (taken_ < stream_->size()) {
+    refuse(fmt::format("{} records, of which the job makes {}", stream_->size(), taken_));
+  }
+  read_of(*this, [&] {
+    SidecarWriter checked;
+    stream_->finish(checked);
+  });
+  return identify(*file_system_for(uri_).open(uri_));
+}
+
+void MadeAlready::refuse(const std::string& found) const { throw_existing(uri_, found); }
+
+}  // namespace fuelrail::pack

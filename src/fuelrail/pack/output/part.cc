@@ -1,0 +1,251 @@
+#include "fuelrail/pack/output/part.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::pack {
+namespace {
+
+std::unique_ptr<Sink> create(const std::string& uri) { return file_system_for(uri).create(uri); }
+
+// The file that is being written, as it was left, and the lock of all; null where another writer
+// has that.
+std::unique_ptr<Sink> try_to_hold(const std::string& uri) {
+  std::unique_ptr<Sink> sink = file_system_for(uri).resume(uri);
+  sink->leave_partial(sink->position() > 0);
+  return sink->is_first_writer() ? std::move(sink) : nullptr;
+}
+
+std::unique_ptr<Sink> hold_alone(const std::string& uri) {
+  if (std::unique_ptr<Sink> sink = try_to_hold(uri)) return sink;
+  throw IoError("another pack is writing it",
+                {.path = uri,
+                 .remedy = "Wait until that has ended; where none runs, remove " + uri +
+                           ".partial, which others must have made"});
+}
+
+void refuse_orphan(const std::string& uri) {
+  if (!is_file(uri)) return;
+  throw IoError("the output is not there, but a file that would go with it is",
+                {.path = uri,
+                 .remedy = "It may hold what another file needs: move it away, or allow replacing "
+                           "it (overwrite, --overwrite)"});
+}
+
+// By their last names, in the order in which they get them: as long as the sidecar has not got its
+// own, the others may not have theirs.
+std::vector<std::string> companions_of(const std::string& uri) {
+  const RecordFormat& format = record_format_of(uri);
+  std::vector<std::string> names;
+  if (!format.index_extension.empty()) names.push_back(index_uri_of(uri, format));
+  names.push_back(sidecar_uri(uri));
+  return names;
+}
+
+void give_last_names(const std::string& uri) {
+  FileSystem& files = file_system_for(uri);
+  for (const std::string& name : companions_of(uri)) {
+    if (files.stat(next_uri(name))) files.rename(next_uri(name), name);
+  }
+}
+
+// Requires: nobody else is writing the file, and what was left of it is as it was.
+void complete_names_alone(const std::string& uri) {
+  FileSystem& files = file_system_for(uri);
+  if (!is_file(uri) || !is_file(next_uri(sidecar_uri(uri)))) return;
+  if (is_next_in_use(*files.open(uri))) {
+    give_last_names(uri);
+  } else {  // of a file that has never got its name
+    for (const std::string& name : companions_of(uri)) files.remove(next_uri(name));
+  }
+}
+
+// The data file has its name and is no lock any more, so another writer may have begun. That one
+// completes these names first of all if it makes parts, too, and `index` soon releases the lock: so
+// it is waited for, but not for ever.
+void complete_names_unless_another_does(const std::string& uri) {
+  constexpr int kLooks = 100;
+  for (int look = 0; look < kLooks; ++look) {
+    if (const auto lock = try_to_hold(uri)) return complete_names_alone(uri);
+    if (!is_file(next_uri(sidecar_uri(uri)))) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  complete_names(uri);
+}
+
+// Of a file that was to replace another.
+void add_what_is_left(Error& error, const std::string& uri) {
+  error.add(
+      {.remedy = fmt::format("Run it again: {0} is whole, the old file or the new one, and so "
+                             "is what lies beside it (docs/packing.md)",
+                             uri)});
+}
+
+}  // namespace
+
+bool is_named(const std::string& uri, const FileIdentity& identity) {
+  const auto info = file_system_for(uri).stat(uri);
+  return info && !info->is_directory && info->size_bytes == identity.size_bytes &&
+         identify(*file_system_for(uri).open(uri)) == identity;
+}
+
+void complete_names(const std::string& uri) {
+  const std::unique_ptr<Sink> lock = hold_alone(uri);
+  complete_names_alone(uri);
+}
+
+void refuse_existing(const std::string& uri) {
+  if (is_file(uri)) throw_existing(uri);
+  if (is_file(uri + ".partial")) return;  // what was killed while it gave names has left these
+  const RecordFormat& format = record_format_of(uri);
+  refuse_orphan(sidecar_uri(uri));
+  if (!format.index_extension.empty()) refuse_orphan(index_uri_of(uri, format));
+}
+
+Part::Part(std::string uri, uint64_t expected, bool overwrite, Begin begin)
+    : uri_(std::move(uri)), overwrite_(overwrite) {
+  const RecordFormat& format = record_format_of(uri_);
+  data_ = hold_alone(uri_);
+  complete_names_alone(uri_);
+  if (begin == Begin::kEmpty && data_->position() > 0) data_->truncate(0);
+  data_->leave_partial(begin == Begin::kAsLeft);
+  if (!format.index_extension.empty()) index_ = create(index_uri_of(uri_, format));
+  sidecar_ = create(sidecar_uri(uri_));
+  records_writer_ = format.write({*data_, index_.get(), sidecar_writer_}, expected);
+  adopted_ = records_writer_->first_offset();
+}
+
+Part::~Part() {
+  // Something failed between the first name and the last one.
+  if (state_ == State::kCommitting && !replaces_ && !data_has_its_name()) remove_companions();
+}
+
+// The last step fails after the rename where the directory cannot be flushed.
+bool Part::data_has_its_name() const {
+  try {
+    return is_named(uri_, identity_);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// That they cannot be removed adds nothing to the error that is on its way.
+void Part::remove_companions() {
+  for (const std::string& name : companions_of(uri_)) {
+    try {
+      file_system_for(name).remove(name);
+    } catch (const Error&) {
+    }
+  }
+}
+
+bool Part::adopt_image(uint64_t framed_bytes, uint32_t crc) {
+  if (framed_bytes > data_->position() - adopted_) return false;
+  framed_.resize(framed_bytes);
+  data_->read_back(adopted_, framed_);
+  const std::optional<Bytes> payload = records_writer_->payload_of(framed_);
+  if (!payload || !has_image_prefix(*payload) || crc32(*payload) != crc) return false;
+  const ImageRecord image = parse_image_record(*payload);
+  records_writer_->adopt(framed_bytes, payload->size(), crc, image.id);
+  labels_.add(image.labels);
+  adopted_ += framed_bytes;
+  ++records_;
+  return true;
+}
+
+void Part::end_adopting() {
+  framed_ = {};
+  if (data_->position() > adopted_) data_->truncate(adopted_);
+}
+
+void Part::append_image(Bytes payload, uint32_t crc) {
+  const ImageRecord image = parse_image_record(payload);
+  records_writer_->append(payload, crc, image.id);
+  ++records_;
+  labels_.add(image.labels);
+}
+
+void Part::append(Bytes payload, uint32_t crc, uint64_t key, std::optional<uint64_t> id) {
+  records_writer_->append(payload, crc, key);
+  if (index_ == nullptr) {
+    keys_.push_back(key);
+    keys_differ_ = keys_differ_ || key != id.value_or(records_);
+  }
+  ++records_;
+}
+
+void Part::finish() {
+  if (keys_differ_) sidecar_writer_.set_keys(keys_);
+  records_writer_->finish();
+  identity_ = identify(*data_);
+  sidecar_writer_.write_to(identity_, *sidecar_);
+  for (Sink* sink : {data_.get(), index_.get(), sidecar_.get()}) {
+    if (sink != nullptr) sink->sync();
+  }
+}
+
+void Part::finish_images(const std::vector<std::string>& classes) {
+  // In this order rebuilding the sidecar (build_sidecar) gives the same bytes.
+  sidecar_writer_.set_labels(labels_.summary());
+  if (!classes.empty()) sidecar_writer_.set_classes(classes);
+  finish();
+}
+
+void Part::commit() {
+  begin_commit();
+  commit_companions();
+  commit_data();
+}
+
+void Part::begin_commit() {
+  if (!overwrite_) refuse_existing(uri_);  // it may have come while this one was written
+  replaces_ = overwrite_ && is_file(uri_);
+  if (replaces_) leave_partials();
+  state_ = State::kCommitting;
+}
+
+void Part::leave_partials() {
+  for (Sink* sink : {data_.get(), index_.get(), sidecar_.get()}) {
+    if (sink != nullptr) sink->leave_partial(true);
+  }
+}
+
+void Part::commit_companions() {
+  try {
+    for (Sink* companion : {index_.get(), sidecar_.get()}) {
+      if (companion == nullptr) continue;
+      companion->commit_as(replaces_ ? next_uri(companion->uri()) : companion->uri());
+    }
+  } catch (Error& error) {
+    if (replaces_) add_what_is_left(error, uri_);
+    throw;
+  }
+}
+
+void Part::commit_data() {
+  try {
+    if (overwrite_) {
+      data_->commit();
+    } else if (!data_->commit_new()) {
+      throw_existing(uri_);
+    }
+    if (replaces_) complete_names_unless_another_does(uri_);
+  } catch (Error& error) {
+    if (replaces_) add_what_is_left(error, uri_);
+    throw;
+  }
+  state_ = State::kCommitted;
+}
+
+}  // namespace fuelrail::pack

@@ -1,0 +1,109 @@
+// What a packing job is to do.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/pack/image/image_steps.h"
+#include "fuelrail/pack/pack_result.h"
+
+namespace fuelrail::pack {
+
+// How many images may be left out because they cannot be read, before the whole job fails.
+struct MaxErrors {
+  uint64_t count = 0;
+  // Of the images to be packed, rounded down; the larger of both holds. Where one part alone is
+  // made, these are the part's images, and what could not even be listed is held against all images
+  // of the source, apart from them.
+  double fraction = 0;
+
+  // How many of `images` that is. The fraction counts as the decimal number that it was written as:
+  // 0.29 of 100 images is 29, though the double is a little less.
+  uint64_t of(uint64_t images) const;
+};
+
+struct PackOptions {
+  // Results.
+  int64_t resize = 0;            // shorter side; never enlarges; 0 = leave
+  std::optional<int> quality{};  // JPEG quality, 1 to 100, of what is encoded anew (default 95);
+                                 // given, every image is. With `resize` alone, JPEGs that are
+                                 // small enough keep their bytes; all others are turned upright,
+                                 // shrunk and encoded as JPEG
+  bool verify_images = true;     // probe what passes through, so that what is no image is found now
+  bool decode = false;           // decode it, too, as a loader will: so damage behind the header is
+                                 // found now; what is encoded anew is decoded in any case
+  std::optional<ImageSteps> images{};  // given: what is done to every image; the four above then
+                                       // say nothing
+
+  // The names of the classes, by label (container/class_names.h): the labels of folders, and of a
+  // list's words, are their places in it, and the file gets all of these names. Numbers in a list
+  // are then numbers of these classes. Default: the folders' names, or the list's words, in the
+  // order of their code points; no names for a list of numbers.
+  std::vector<std::string> classes{};
+
+  // The source is a list of MXNet's: a `.lst`, whose labels are numbers.
+  bool mxnet_list = false;
+
+  // Of a list's labels. The first alone is stored, as one number; `warn` hears of lines with more.
+  bool first_label_only = false;
+  std::optional<uint64_t> label_width{};  // every image must have so many; default: any number
+
+  // Random parts by name and fraction (container/subset.h); empty = one file. What the fractions
+  // leave is left out. With OUT = `X.rec`, part `train` becomes `X_train.rec`.
+  std::vector<std::pair<std::string, double>> split{};
+  uint64_t seed = 0;  // of the split
+
+  // Parts by position: part k of n is the images from N * k / n to N * (k + 1) / n, both cut to
+  // whole numbers, so that none is empty and they differ by one image at most. With OUT = `X.rec`
+  // and n above 1 they become `X.part000.rec` and so on (more digits above 1,000 parts); `merge`
+  // makes OUT of them, byte for byte. Not together with `split`.
+  uint64_t nsplit = 1;
+  std::optional<uint64_t> part{};  // this one alone, counted from 0; default: all, one by one
+
+  std::string root{};  // for a list: folder that its paths are relative to; default: the list's own
+  MaxErrors max_errors{};
+  // Replace an output, or what would go with one (part.h), that is there; otherwise it is an error.
+  bool overwrite = false;
+
+  // Go on with what a killed or failed run of the same job has left; without one, begin. A run that
+  // fails leaves what it has written, and its journal, for the next. An output that is there, and
+  // is what the job makes, stays. See `pack`.
+  bool resume = false;
+
+  // Speed.
+  int threads = 0;  // that read, decode and encode; at most 1,024; 0 = default_threads()
+
+  // How often the work is made safe from a kill of the process: at most so much of it is lost. 0:
+  // with every image.
+  int64_t journal_interval_ms = 200;
+
+  // Called from the calling thread, at most ten times a second and at the end. Returns false to
+  // stop: the job then ends with a StateError "interrupted" and leaves no file.
+  std::function<bool(const PackProgress&)> progress{};
+
+  // Asked by the calling thread while a folder is listed, before there is any progress, every 50
+  // ms; false stops the job as `progress` does. Default: never asked.
+  std::function<bool()> keep_going{};
+
+  // What is said to the user without failing: names in the folder that begin with a dot, files that
+  // are no images, folders that hold something else than class folders, as it seems, ids that are
+  // in a list more than once. Called from the calling thread. Default: said to nobody.
+  std::function<void(const std::string&)> warn{};
+
+  // Told of every image that cannot be packed, as it is found, in the source's order; also of those
+  // that are too many, for which the job fails. Called from the calling thread. Default: nobody.
+  std::function<void(const PackFailure&)> failed{};
+
+  // Told once, when more have failed than may be left out, before the images behind that are looked
+  // at, too. Called from the calling thread. Default: nobody.
+  std::function<void()> failing{};
+};
+
+// Errors: InvalidArgumentError for an invalid output name or option.
+void check_pack_options(const std::string& output, const PackOptions& options);
+
+}  // namespace fuelrail::pack

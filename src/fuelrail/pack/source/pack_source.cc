@@ -1,0 +1,160 @@
+#include "fuelrail/pack/source/pack_source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/formats.h"
+#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/pack/source/open_input.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::pack {
+namespace {
+
+std::string what_can_be_packed(const ListRules& rules) {
+  return fmt::format(
+      "a folder with one sub-folder a class, or a list of images whose name ends in {}",
+      rules.of_mxnet ? ".lst" : ".lst, .csv or .tsv");
+}
+
+void check_length(uint64_t bytes) {
+  if (bytes <= recordio::kMaxPayloadBytes) return;
+  throw UnsupportedError("the image is too long for a record",
+                         {.expected = fmt::format("at most {} bytes", recordio::kMaxPayloadBytes),
+                          .found = fmt::to_string(bytes)});
+}
+
+class FolderSource final : public PackSource {
+ public:
+  explicit FolderSource(std::shared_ptr<const Container> folder)
+      : folder_(std::move(folder)),
+        image_(folder_->schema().index_of("image")),
+        label_(folder_->schema().index_of("label")) {}
+
+  uint64_t size() const override { return folder_->size(); }
+  const std::vector<std::string>& classes() const override { return folder_->classes(); }
+  std::string path(uint64_t i) const override { return folder_->place(i).path; }
+
+  void read(uint64_t i, SourceImage& out) const override {
+    check_length(folder_->extent(i).length);
+    read_sample(*folder_, i, out.storage, out.sample);
+    out.id = i;
+    out.encoded = out.sample.fields[image_].bytes;
+    const int64_t label = load_le<int64_t>(out.sample.fields[label_].bytes.data());
+    out.labels.assign(1, static_cast<float>(label));
+  }
+
+ private:
+  std::shared_ptr<const Container> folder_;
+  size_t image_;
+  size_t label_;
+};
+
+class ListSource final : public PackSource {
+ public:
+  ListSource(ImageList images, std::string root)
+      : images_(std::move(images)), root_(std::move(root)) {}
+
+  uint64_t size() const override { return images_.size(); }
+  const std::vector<std::string>& classes() const override { return images_.classes(); }
+  std::string path(uint64_t i) const override { return listed_uri(images_.path(i), root_); }
+  std::string description(uint64_t i) const override {
+    return fmt::format("{} {} {}", images_.id(i), fmt::join(images_.labels(i), " "), path(i));
+  }
+
+  uint64_t with_several_labels() const override {
+    uint64_t images = 0;
+    for (uint64_t i = 0; i < size(); ++i) images += images_.labels(i).size() > 1 ? 1 : 0;
+    return images;
+  }
+
+  void read(uint64_t i, SourceImage& out) const override {
+    const std::shared_ptr<const Source> source = open_listed(i);
+    check_length(source->size_bytes());
+    out.storage.resize(source->size_bytes());
+    source->read(0, out.storage);
+    out.id = images_.id(i);
+    out.encoded = out.storage;
+    const std::span<const float> labels = images_.labels(i);
+    out.labels.assign(labels.begin(), labels.end());
+  }
+
+ private:
+  std::shared_ptr<const Source> open_listed(uint64_t i) const {
+    const std::string from = path(i);
+    try {
+      return file_system_for(from).open(from);
+    } catch (NotFoundError& error) {
+      if (from != images_.path(i)) {
+        error.add({.remedy = fmt::format("The list's paths are relative to {}; where they are not, "
+                                         "give the folder that they are relative to (root, --root)",
+                                         root_.empty() ? "this folder" : root_)});
+      }
+      throw;
+    }
+  }
+
+  ImageList images_;
+  std::string root_;
+};
+
+std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& root,
+                                     const OpenOptions& options, const ListRules& rules) {
+  const std::optional<FileInfo> info = file_system_for(uri).stat(uri);
+  if (!info) {
+    throw NotFoundError(
+        "there is no such folder or list of images",
+        {.path = uri, .expected = what_can_be_packed(rules), .remedy = "Check the path"});
+  }
+  if (info->is_directory) {
+    if (!root.empty()) {
+      throw InvalidArgumentError("a root is for a list; this is a folder", {.path = uri});
+    }
+    std::shared_ptr<const Container> folder = open_input(uri, options);
+    if (std::string_view(folder->format()) != "folder") {
+      throw InvalidArgumentError("this is packed already",
+                                 {.path = uri,
+                                  .expected = "a folder with one sub-folder a class, or a list",
+                                  .found = fmt::format("a folder of {} files", folder->format()),
+                                  .remedy = "Take its files one by one with 'fuelrail convert'"});
+    }
+    return source_of_images(std::move(folder));
+  }
+  if (rules.of_mxnet ? !uri.ends_with(".lst") : !is_list_name(uri)) {
+    throw InvalidArgumentError(
+        "this cannot be packed",
+        {.path = uri,
+         .expected = what_can_be_packed(rules),
+         .remedy = is_ffrecord_name(uri)
+                       ? "Where it is a packed folder of images, convert it with --schema "
+                         "class_folders (in Python `schema=\"class_folders\"`)"
+                       : ""});
+  }
+  ImageList images = read_image_list(uri, rules);
+  if (const std::string found = repeated_ids(images); !found.empty() && options.warn) {
+    options.warn(uri + ": " + found);
+  }
+  return std::make_unique<ListSource>(std::move(images), root_of_list(uri, root));
+}
+
+}  // namespace
+
+std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images) {
+  return std::make_unique<FolderSource>(std::move(images));
+}
+
+std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
+                                             const OpenOptions& options, const ListRules& rules) {
+  std::unique_ptr<PackSource> source = open_any(uri, root, options, rules);
+  if (source->size() == 0) throw CorruptError("there is no image in it", {.path = uri});
+  return source;
+}
+
+}  // namespace fuelrail::pack
