@@ -1,8 +1,9 @@
 # Flags that every target of the project is built with. `fuelrail_options` carries them.
 add_library(fuelrail_options INTERFACE)
 target_compile_options(fuelrail_options INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
-if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # part of clang's -Wconversion, not of g++'s; one rule for both
-  target_compile_options(fuelrail_options INTERFACE -Wno-sign-conversion)
+# Part of clang's -Wconversion, not of g++'s; one rule for both. Clang also checks base/guarded.h.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(fuelrail_options INTERFACE -Wno-sign-conversion -Wthread-safety)
 endif()
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # takes a source that it includes for a header
   target_compile_options(fuelrail_options INTERFACE -Wno-subobject-linkage)

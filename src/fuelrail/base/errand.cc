@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/base/native_thread.h"
 
 namespace fuelrail {
@@ -25,21 +24,21 @@ std::atomic<Clock::time_point> all_left_at = Clock::time_point::max();
 struct Errand::State {
   void run_and_end(std::function<void()>& work);
   bool serve(const std::function<bool()>& wait_on);
-  void answer(std::unique_lock<std::mutex>& hold);
+  void answer() FUELRAIL_REQUIRES(mutex);
 
   std::atomic<bool> wanted = true;
   std::atomic<bool> apart = false;  // the work has a thread of its own
-  std::mutex one_at_a_time;         // of those who ask
-  std::mutex mutex;
-  std::condition_variable for_caller;  // something is asked, or the work has ended
-  std::condition_variable for_work;    // something is answered, or the caller has left
+  Mutex one_at_a_time;              // of those who ask
+  Mutex mutex;
+  Condition for_caller;  // something is asked, or the work has ended
+  Condition for_work;    // something is answered, or the caller has left
   const std::function<bool()>* still_wanted = nullptr;  // of work on the caller's own thread
-  const std::function<bool()>* asked = nullptr;
-  bool answered = false;
-  bool answer_given = false;
-  bool ended = false;
-  bool left = false;
-  std::exception_ptr error;
+  const std::function<bool()>* asked FUELRAIL_GUARDED_BY(mutex) = nullptr;
+  bool answered FUELRAIL_GUARDED_BY(mutex) = false;
+  bool answer_given FUELRAIL_GUARDED_BY(mutex) = false;
+  bool ended FUELRAIL_GUARDED_BY(mutex) = false;
+  bool left FUELRAIL_GUARDED_BY(mutex) = false;
+  std::exception_ptr error FUELRAIL_GUARDED_BY(mutex);
 };
 
 Errand::Errand() : state_(std::make_shared<State>()) {}
@@ -64,6 +63,7 @@ bool Errand::run(std::function<void()> work, const std::function<bool()>& wait_o
     return false;
   }
   thread.join();
+  const Lock hold(state_->mutex);
   if (state_->error) std::rethrow_exception(std::exchange(state_->error, nullptr));
   return true;
 }
@@ -75,13 +75,13 @@ bool Errand::is_wanted() const {
 
 bool Errand::ask(const std::function<bool()>& step) const {
   if (!state_->apart.load()) return step();
-  const std::lock_guard asking(state_->one_at_a_time);
-  std::unique_lock hold(state_->mutex);
+  const Lock asking(state_->one_at_a_time);
+  const Lock hold(state_->mutex);
   if (state_->left) return false;
   state_->asked = &step;
   state_->answered = false;
   state_->for_caller.notify_one();
-  state_->for_work.wait(hold, [this] { return state_->answered || state_->left; });
+  while (!state_->answered && !state_->left) state_->for_work.wait(state_->mutex);
   state_->asked = nullptr;
   return state_->answered && state_->answer_given;
 }
@@ -96,7 +96,7 @@ void Errand::State::run_and_end(std::function<void()>& work) {
     failure = std::current_exception();
   }
   work = nullptr;
-  const std::lock_guard hold(mutex);
+  const Lock hold(mutex);
   error = std::move(failure);
   ended = true;
   for_caller.notify_one();
@@ -105,18 +105,20 @@ void Errand::State::run_and_end(std::function<void()>& work) {
 // Returns: whether the work has ended; else it is left.
 bool Errand::State::serve(const std::function<bool()>& wait_on) {
   auto leave_at = Clock::time_point::max();
-  std::unique_lock hold(mutex);
+  const Lock hold(mutex);
   while (true) {
-    for_caller.wait_until(hold, std::min(leave_at, Clock::now() + kAskEvery),
-                          [this] { return ended || asked != nullptr; });
-    if (ended) return true;
-    if (asked != nullptr && !answered) answer(hold);
-    hold.unlock();
-    if (wanted.load() && !wait_on()) {
-      wanted.store(false);
-      leave_at = std::min(Clock::now() + kPatience, all_left_at.load());
+    const auto until = std::min(leave_at, Clock::now() + kAskEvery);
+    while (!ended && asked == nullptr && for_caller.wait_until(mutex, until)) {
     }
-    hold.lock();
+    if (ended) return true;
+    if (asked != nullptr && !answered) answer();
+    {
+      const Unlocked unlocked(mutex);
+      if (wanted.load() && !wait_on()) {
+        wanted.store(false);
+        leave_at = std::min(Clock::now() + kPatience, all_left_at.load());
+      }
+    }
     if (!ended && Clock::now() >= leave_at) {
       left = true;
       for_work.notify_all();
@@ -125,12 +127,12 @@ bool Errand::State::serve(const std::function<bool()>& wait_on) {
   }
 }
 
-void Errand::State::answer(std::unique_lock<std::mutex>& hold) {
+void Errand::State::answer() {
   bool given = false;
   if (wanted.load()) {
-    hold.unlock();
-    given = (*asked)();  // who asks waits for it
-    hold.lock();
+    const std::function<bool()>& step = *asked;  // its caller waits for it
+    const Unlocked unlocked(mutex);
+    given = step();
   }
   asked = nullptr;
   answer_given = given;

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
+
+#include "fuelrail/base/guarded.h"
 
 namespace fuelrail {
 
@@ -26,40 +26,44 @@ class Reorder {
   // Waits for room. Requires: every index once; an index is put only when all below it were given
   // to a producer. Returns: false, without taking `item`, once closed.
   bool put(uint64_t index, T item, uint64_t bytes) {
-    std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] {
-      return closed_ || index == next_ || waiting_bytes_ + bytes <= capacity_bytes_;
-    });
-    if (closed_) return false;
-    waiting_bytes_ += bytes;
-    waiting_.emplace(index, Waiting{std::move(item), bytes});
-    const bool awaited = index == next_;
-    lock.unlock();
+    bool awaited = false;
+    {
+      const Lock lock(mutex_);
+      while (!closed_ && index != next_ && waiting_bytes_ + bytes > capacity_bytes_) {
+        room_.wait(mutex_);
+      }
+      if (closed_) return false;
+      waiting_bytes_ += bytes;
+      waiting_.emplace(index, Waiting{std::move(item), bytes});
+      awaited = index == next_;
+    }
     if (awaited) arrived_.notify_one();
     return true;
   }
 
   // The next item in order; empty when it has not come within `patience`. Errors: that of `fail`.
-  template <typename Rep, typename Period>
-  std::optional<T> take(std::chrono::duration<Rep, Period> patience) {
-    std::unique_lock lock(mutex_);
-    if (!arrived_.wait_for(lock, patience,
-                           [this] { return failure_ || waiting_.contains(next_); })) {
-      return std::nullopt;
+  std::optional<T> take(std::chrono::milliseconds patience) {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    std::optional<T> item;
+    {
+      const Lock lock(mutex_);
+      while (!answers() && arrived_.wait_until(mutex_, until)) {
+      }
+      if (!answers()) return std::nullopt;
+      if (failure_) std::rethrow_exception(failure_);
+      auto node = waiting_.extract(next_);
+      waiting_bytes_ -= node.mapped().bytes;
+      ++next_;
+      item.emplace(std::move(node.mapped().item));
     }
-    if (failure_) std::rethrow_exception(failure_);
-    auto node = waiting_.extract(next_);
-    waiting_bytes_ -= node.mapped().bytes;
-    ++next_;
-    lock.unlock();
     room_.notify_all();
-    return std::move(node.mapped().item);
+    return item;
   }
 
   // Wakes the producers; nothing more is accepted.
   void close() {
     {
-      std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       closed_ = true;
     }
     room_.notify_all();
@@ -68,7 +72,7 @@ class Reorder {
   // An item will never come: closes, and `take` throws `failure` from now on.
   void fail(std::exception_ptr failure) {
     {
-      std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       failure_ = std::move(failure);
     }
     close();
@@ -76,7 +80,7 @@ class Reorder {
   }
 
   uint64_t waiting_bytes() const {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     return waiting_bytes_;
   }
 
@@ -86,15 +90,17 @@ class Reorder {
     uint64_t bytes;
   };
 
+  bool answers() const FUELRAIL_REQUIRES(mutex_) { return failure_ || waiting_.contains(next_); }
+
   const uint64_t capacity_bytes_;
-  mutable std::mutex mutex_;
-  std::condition_variable room_;
-  std::condition_variable arrived_;
-  std::unordered_map<uint64_t, Waiting> waiting_;
-  uint64_t waiting_bytes_ = 0;
-  uint64_t next_ = 0;
-  bool closed_ = false;
-  std::exception_ptr failure_;
+  mutable Mutex mutex_;
+  Condition room_;
+  Condition arrived_;
+  std::unordered_map<uint64_t, Waiting> waiting_ FUELRAIL_GUARDED_BY(mutex_);
+  uint64_t waiting_bytes_ FUELRAIL_GUARDED_BY(mutex_) = 0;
+  uint64_t next_ FUELRAIL_GUARDED_BY(mutex_) = 0;
+  bool closed_ FUELRAIL_GUARDED_BY(mutex_) = false;
+  std::exception_ptr failure_ FUELRAIL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fuelrail

@@ -15,19 +15,18 @@
 
 #include <unistd.h>
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/base/native_thread.h"
 
 namespace fuelrail {
@@ -79,9 +78,9 @@ class ThreadedIter {
   std::unique_ptr<T> next() {
     State* const state = mine();
     if (state == nullptr) return nullptr;
-    std::unique_lock lock(state->mutex);
+    const Lock lock(state->mutex);
     const Inside inside(*state);
-    state->arrived.wait(lock, [&] { return state->ending || state->answers(); });
+    while (!state->ending && !state->answers()) state->arrived.wait(state->mutex);
     if (state->ending) return nullptr;
     if (state->queue.empty()) {
       if (state->error) std::rethrow_exception(state->error);
@@ -97,7 +96,7 @@ class ThreadedIter {
   void recycle(std::unique_ptr<T> cell) {
     State* const state = mine();
     if (state == nullptr || cell == nullptr) return;
-    const std::lock_guard lock(state->mutex);
+    const Lock lock(state->mutex);
     if (!state->ending) state->keep(std::move(cell));
   }
 
@@ -120,21 +119,20 @@ class ThreadedIter {
   void before_first(const Rewind& move) {
     State* const state = mine();
     if (state == nullptr) return;
-    std::unique_lock lock(state->mutex);
+    const Lock lock(state->mutex);
     const Inside inside(*state);
-    state->arrived.wait(lock, [&] { return state->ending || !state->paused; });
+    while (!state->ending && state->paused) state->arrived.wait(state->mutex);
     if (state->ending) return;
     state->paused = true;
-    state->idle.wait(lock, [&] { return !state->producing; });
+    while (state->producing) state->idle.wait(state->mutex);
     state->drop_queue();
-    lock.unlock();
     std::exception_ptr error;
     try {
+      const Unlocked unlocked(state->mutex);
       move();
     } catch (...) {
       error = std::current_exception();
     }
-    lock.lock();
     state->finish(error == nullptr, error);
     state->paused = false;
     state->room.notify_one();
@@ -153,13 +151,14 @@ class ThreadedIter {
       return;
     }
     {
-      std::unique_lock lock(state_->mutex);
+      const Lock lock(state_->mutex);
       state_->ending = true;
       state_->room.notify_all();
       state_->arrived.notify_all();
-      state_->idle.wait(lock, [&] { return state_->callers == 0; });
+      while (state_->callers > 0) state_->idle.wait(state_->mutex);
     }
     if (state_->thread.joinable()) state_->thread.join();
+    const Lock lock(state_->mutex);
     state_->queue.clear();
     state_->free.clear();
   }
@@ -180,39 +179,43 @@ class ThreadedIter {
     Rewind rewind;
     size_t capacity = 0;
     const pid_t process = ::getpid();
-    std::mutex mutex;
-    std::condition_variable room;     // for the producer: space, a new beginning, the end
-    std::condition_variable arrived;  // for consumers
-    std::condition_variable idle;     // for `before_first`: the producer stands; for `destroy`
-    std::deque<std::unique_ptr<T>> queue;
-    std::vector<std::unique_ptr<T>> free;
-    std::exception_ptr error;  // comes after what is queued
-    bool ended = false;        // nothing more is produced
-    bool producing = false;
-    bool paused = false;  // by `before_first`
-    bool ending = false;  // by `destroy`
-    size_t callers = 0;   // consumers inside a call
+    Mutex mutex;
+    Condition room;     // for the producer: space, a new beginning, the end
+    Condition arrived;  // for consumers
+    Condition idle;     // for `before_first`: the producer stands; for `destroy`
+    std::deque<std::unique_ptr<T>> queue FUELRAIL_GUARDED_BY(mutex);
+    std::vector<std::unique_ptr<T>> free FUELRAIL_GUARDED_BY(mutex);
+    std::exception_ptr error FUELRAIL_GUARDED_BY(mutex);  // comes after what is queued
+    bool ended FUELRAIL_GUARDED_BY(mutex) = false;        // nothing more is produced
+    bool producing FUELRAIL_GUARDED_BY(mutex) = false;
+    bool paused FUELRAIL_GUARDED_BY(mutex) = false;  // by `before_first`
+    bool ending FUELRAIL_GUARDED_BY(mutex) = false;  // by `destroy`
+    size_t callers FUELRAIL_GUARDED_BY(mutex) = 0;   // consumers inside a call
     std::thread thread;
 
-    bool answers() const { return !paused && (!queue.empty() || ended); }
-    bool may_produce() const { return !paused && !ended && queue.size() < capacity; }
-    void keep(std::unique_ptr<T> cell) {
+    bool answers() const FUELRAIL_REQUIRES(mutex) { return !paused && (!queue.empty() || ended); }
+    bool may_produce() const FUELRAIL_REQUIRES(mutex) {
+      return !paused && !ended && queue.size() < capacity;
+    }
+    void keep(std::unique_ptr<T> cell) FUELRAIL_REQUIRES(mutex) {
       if (cell != nullptr) free.push_back(std::move(cell));
     }
-    void drop_queue() {
+    void drop_queue() FUELRAIL_REQUIRES(mutex) {
       for (std::unique_ptr<T>& cell : queue) keep(std::move(cell));
       queue.clear();
     }
-    void finish(bool more, std::exception_ptr failure) {
+    void finish(bool more, std::exception_ptr failure) FUELRAIL_REQUIRES(mutex) {
       ended = !more;
       error = std::move(failure);
     }
   };
 
-  // A consumer inside a call, which `destroy` lets out. Requires: the lock, at both ends.
+  // A consumer inside a call, which `destroy` waits for. Requires: the mutex, at both ends.
   class Inside {
    public:
-    explicit Inside(State& state) : state_(state) { ++state_.callers; }
+    explicit Inside(State& state) FUELRAIL_REQUIRES(state.mutex) : state_(state) {
+      ++state_.callers;
+    }
     ~Inside() {
       if (--state_.callers == 0 && state_.ending) state_.idle.notify_all();
     }
@@ -224,27 +227,27 @@ class ThreadedIter {
   };
 
   static void run_producer(State& state) {
-    std::unique_lock lock(state.mutex);
+    const Lock lock(state.mutex);
     for (;;) {
-      state.room.wait(lock, [&] { return state.ending || state.may_produce(); });
+      while (!state.ending && !state.may_produce()) state.room.wait(state.mutex);
       if (state.ending) return;
-      produce_one(state, lock);
+      produce_one(state);
       state.idle.notify_all();
       state.arrived.notify_all();
     }
   }
 
-  static void produce_one(State& state, std::unique_lock<std::mutex>& lock) {
+  static void produce_one(State& state) FUELRAIL_REQUIRES(state.mutex) {
     std::unique_ptr<T> cell;
     if (!state.free.empty()) {
       cell = std::move(state.free.back());
       state.free.pop_back();
     }
     state.producing = true;
-    lock.unlock();
     bool more = false;
     std::exception_ptr error;
     try {
+      const Unlocked unlocked(state.mutex);
       more = state.produce(cell);
       if (more && cell == nullptr)
         throw StateError("the producer made no cell, and was not done",
@@ -253,7 +256,6 @@ class ThreadedIter {
       more = false;
       error = std::current_exception();
     }
-    lock.lock();
     state.producing = false;
     try {
       if (more) {

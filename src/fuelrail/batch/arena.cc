@@ -23,7 +23,7 @@ std::byte* Arena::allocate(size_t bytes) {
   if (bytes > kMostBytes) throw std::bad_alloc();
   const size_t size =
       (std::max<size_t>(bytes, 1) + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   auto block = std::find_if(blocks_.begin(), blocks_.end(), [size](const Block& candidate) {
     return size <= candidate.size - candidate.used;
   });
@@ -40,12 +40,12 @@ std::byte* Arena::allocate(size_t bytes) {
 }
 
 void Arena::clear() {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   for (Block& block : blocks_) block.used = 0;
 }
 
 size_t Arena::capacity_bytes() const {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   size_t bytes = 0;
   for (const Block& block : blocks_) bytes += block.size;
   return bytes;

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <mutex>
 #include <vector>
+
+#include "fuelrail/base/guarded.h"
 
 namespace fuelrail {
 
@@ -32,8 +33,8 @@ class Arena {
     size_t used = 0;
   };
 
-  mutable std::mutex mutex_;
-  std::vector<Block> blocks_;
+  mutable Mutex mutex_;
+  std::vector<Block> blocks_ FUELRAIL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fuelrail

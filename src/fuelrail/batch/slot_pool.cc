@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
+
+#include "fuelrail/base/guarded.h"
 
 namespace fuelrail {
 namespace {
@@ -82,13 +83,13 @@ struct SlotPool::Shared {
   void give_back(std::unique_ptr<Slot> slot) noexcept {
     // In a forked child the mutex may be held by a thread that is not there.
     if (::getpid() != owner) return;
-    std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     --lent;
     if (!closed && idle.size() < keep) idle.push_back(std::move(slot));
   }
 
-  // Null when none waits. Requires: the lock.
-  std::unique_ptr<Slot> take_idle() {
+  // Null when none waits.
+  std::unique_ptr<Slot> take_idle() FUELRAIL_REQUIRES(mutex) {
     if (idle.empty()) return nullptr;
     std::unique_ptr<Slot> slot = std::move(idle.back());
     idle.pop_back();
@@ -98,11 +99,11 @@ struct SlotPool::Shared {
   const size_t slot_bytes;
   const size_t keep;
   const pid_t owner = ::getpid();
-  mutable std::mutex mutex;
-  std::vector<std::unique_ptr<Slot>> idle;
-  size_t lent = 0;
-  size_t takes = 0;  // ever
-  bool closed = false;
+  mutable Mutex mutex;
+  std::vector<std::unique_ptr<Slot>> idle FUELRAIL_GUARDED_BY(mutex);
+  size_t lent FUELRAIL_GUARDED_BY(mutex) = 0;
+  size_t takes FUELRAIL_GUARDED_BY(mutex) = 0;  // ever
+  bool closed FUELRAIL_GUARDED_BY(mutex) = false;
 };
 
 SlotPool::SlotPool(size_t slot_bytes, size_t keep)
@@ -110,7 +111,7 @@ SlotPool::SlotPool(size_t slot_bytes, size_t keep)
 
 SlotPool::~SlotPool() {
   std::vector<std::unique_ptr<Slot>> freed;
-  std::lock_guard lock(shared_->mutex);
+  const Lock lock(shared_->mutex);
   shared_->closed = true;
   freed.swap(shared_->idle);
 }
@@ -118,7 +119,7 @@ SlotPool::~SlotPool() {
 std::shared_ptr<Slot> SlotPool::take() {
   std::unique_ptr<Slot> slot;
   {
-    std::lock_guard lock(shared_->mutex);
+    const Lock lock(shared_->mutex);
     if (shared_->takes >= shared_->keep) slot = shared_->take_idle();
     ++shared_->takes;
     ++shared_->lent;
@@ -127,7 +128,7 @@ std::shared_ptr<Slot> SlotPool::take() {
     if (!slot) slot = make_slot(shared_->slot_bytes);
     slot->arena().clear();
   } catch (...) {
-    std::lock_guard lock(shared_->mutex);
+    const Lock lock(shared_->mutex);
     --shared_->lent;
     throw;
   }
@@ -137,12 +138,12 @@ std::shared_ptr<Slot> SlotPool::take() {
 }
 
 size_t SlotPool::idle() const {
-  std::lock_guard lock(shared_->mutex);
+  const Lock lock(shared_->mutex);
   return shared_->idle.size();
 }
 
 size_t SlotPool::lent() const {
-  std::lock_guard lock(shared_->mutex);
+  const Lock lock(shared_->mutex);
   return shared_->lent;
 }
 

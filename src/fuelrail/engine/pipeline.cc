@@ -32,13 +32,14 @@ Pipeline::Pipeline(std::shared_ptr<const Container> container, std::unique_ptr<S
       options_(options),
       policy_(policy),
       workers_(worker_count(options)),
-      buffers_(options.read_ahead_bytes, std::max(kReadAheadRecords, 4 * workers_ * options.group),
-               2 * workers_),
-      depth_(static_cast<size_t>(options.read_threads),
-             static_cast<size_t>(options.max_read_threads)),
-      progress_(sampler->progress()),
-      bad_records_(*container_, policy.max_bad),
-      sampler_(std::move(sampler)) {}
+      shared_{.buffers = ReadBuffers(options.read_ahead_bytes,
+                                     std::max(kReadAheadRecords, 4 * workers_ * options.group),
+                                     2 * workers_),
+              .depth = ReadDepth(static_cast<size_t>(options.read_threads),
+                                 static_cast<size_t>(options.max_read_threads)),
+              .progress = sampler->progress(),
+              .bad_records = BadRecords(*container_, policy.max_bad),
+              .next_sampler = std::move(sampler)} {}
 
 // --- life ---------------------------------------------------------------------------------------
 
@@ -50,22 +51,22 @@ bool Pipeline::orphaned() const {
 void Pipeline::start() {
   if (started_.load(std::memory_order_acquire)) return;
   process_.store(::getpid(), std::memory_order_relaxed);
-  std::lock_guard starting(start_mutex_);
+  const Lock starting(start_mutex_);
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     check_usable();
     if (started_.load(std::memory_order_relaxed)) return;
-    queue_ = options_.make_queue({.threads = options_.read_threads,
-                                  .backend = options_.read_backend,
-                                  .direct = options_.direct_reads,
-                                  .warn = options_.warn});
-    look_ahead_ =
+    shared_.queue = options_.make_queue({.threads = options_.read_threads,
+                                         .backend = options_.read_backend,
+                                         .direct = options_.direct_reads,
+                                         .warn = options_.warn});
+    shared_.look_ahead =
         std::make_unique<LookAhead>(container_, options_.read_threads, [this] { look_ended(); });
     // Slots that the engine fills, the one that the user works on, and one that he is about to let
     // go.
-    slots_ = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);
-    started_at_ = std::chrono::steady_clock::now();
-    consumer_clock_.enter();
+    shared_.slots = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);
+    shared_.started_at = std::chrono::steady_clock::now();
+    shared_.consumer_clock.enter();
     started_.store(true, std::memory_order_release);
   }
   try {
@@ -79,154 +80,160 @@ void Pipeline::start() {
 }
 
 void Pipeline::check_usable() const {
-  if (stopped_) {
+  if (shared_.stopped) {
     throw StateError("the engine has been stopped", {.remedy = "Make a new loader"});
   }
-  if (failure_) std::rethrow_exception(failure_);
+  if (shared_.failure) std::rethrow_exception(shared_.failure);
 }
 
 void Pipeline::stop() {
   {
-    std::lock_guard lock(mutex_);
-    stopped_ = true;
-    unwanted_.request_stop();
+    const Lock lock(mutex_);
+    shared_.stopped = true;
+    shared_.unwanted.request_stop();
     cancel_reads();
   }
-  work_.notify_all();
-  room_.notify_all();
-  batch_.notify_all();
-  std::lock_guard starting(start_mutex_);
+  wake_all();
+  const Lock starting(start_mutex_);
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   // Their threads end, of which one may ask for the lock.
   std::shared_ptr<ReadQueue> queue;
   std::unique_ptr<LookAhead> look_ahead;
   {
-    std::lock_guard lock(mutex_);
-    queue.swap(queue_);
-    look_ahead.swap(look_ahead_);
+    const Lock lock(mutex_);
+    queue.swap(shared_.queue);
+    look_ahead.swap(shared_.look_ahead);
   }
   queue.reset();
   look_ahead.reset();
-  std::lock_guard lock(mutex_);
-  jobs_.clear();
-  recycled_.clear();
+  const Lock lock(mutex_);
+  shared_.jobs.clear();
+  shared_.recycled.clear();
 }
 
 void Pipeline::fail(std::exception_ptr failure) {
   {
-    std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::move(failure);
+    const Lock lock(mutex_);
+    if (!shared_.failure) shared_.failure = std::move(failure);
     cancel_reads();
   }
+  wake_all();
+}
+
+// Lets the fetch thread, which may wait for reads or looks, go on soon.
+void Pipeline::cancel_reads() {
+  if (shared_.queue) shared_.queue->cancel();
+  if (shared_.look_ahead) shared_.look_ahead->cancel();
+}
+
+// --- waking -------------------------------------------------------------------------------------
+
+void Pipeline::wake_all() {
   work_.notify_all();
   room_.notify_all();
   batch_.notify_all();
 }
 
-// Lets the fetch thread, which may wait for reads or looks, go on soon. Requires: the lock is held.
-void Pipeline::cancel_reads() {
-  if (queue_) queue_->cancel();
-  if (look_ahead_) look_ahead_->cancel();
-}
-
-// --- waking -------------------------------------------------------------------------------------
-
-// Lets the lock go, then wakes those who wait for what has changed under it.
-void Pipeline::unlock_and_wake(Lock& lock) {
-  const size_t workers = std::min(std::exchange(newly_ready_, 0), idle_workers_);
+void Pipeline::unlock_and_wake() {
+  const size_t workers = std::min(std::exchange(shared_.newly_ready, 0), shared_.idle_workers);
   const FetchWait fetch =
-      fetch_is_due() ? std::exchange(fetch_waits_, FetchWait::kNot) : FetchWait::kNot;
-  const bool consumer = consumer_waits_ && next_is_ready();
-  if (consumer) consumer_waits_ = false;
-  const std::shared_ptr<ReadQueue> queue = fetch == FetchWait::kInQueue ? queue_ : nullptr;
-  lock.unlock();
+      fetch_is_due() ? std::exchange(shared_.fetch_waits, FetchWait::kNot) : FetchWait::kNot;
+  const bool consumer = shared_.consumer_waits && shared_.next_is_ready();
+  if (consumer) shared_.consumer_waits = false;
+  const std::shared_ptr<ReadQueue> queue = fetch == FetchWait::kInQueue ? shared_.queue : nullptr;
+  mutex_.unlock();
   for (size_t i = 0; i < workers; ++i) work_.notify_one();
   if (fetch == FetchWait::kOnRoom) room_.notify_one();
   if (queue) queue->interrupt();
   if (consumer) batch_.notify_one();
 }
 
-// Before a wait: wakes those who are due. Returns: whether anybody was, and the state may have
-// changed meanwhile.
-bool Pipeline::wake_due(Lock& lock) {
-  const bool due = (newly_ready_ > 0 && idle_workers_ > 0) || fetch_is_due() ||
-                   (consumer_waits_ && next_is_ready());
+// Before a wait: wakes the threads that are due. Returns: whether there were any, and the state may
+// have changed meanwhile.
+bool Pipeline::wake_due() {
+  const bool due = (shared_.newly_ready > 0 && shared_.idle_workers > 0) || fetch_is_due() ||
+                   (shared_.consumer_waits && shared_.next_is_ready());
   if (!due) return false;
-  unlock_and_wake(lock);
-  lock.lock();
+  const Pause pause(*this);
   return true;
 }
 
 bool Pipeline::fetch_is_due() const {
-  if (fetch_waits_ == FetchWait::kNot) return false;
-  if (can_issue() || (looks_ended_ && (awaits_look_ || !looked_at_.empty()))) return true;
+  if (shared_.fetch_waits == FetchWait::kNot) return false;
+  if (can_issue() || (shared_.looks_ended && (shared_.awaits_look || !shared_.looked_at.empty())))
+    return true;
   // It waits for several reads while workers would take one.
-  return fetch_waits_ == FetchWait::kInQueue && fetch_wants_ > 1 && idle_workers_ > 0;
+  return shared_.fetch_waits == FetchWait::kInQueue && shared_.fetch_wants > 1 &&
+         shared_.idle_workers > 0;
 }
 
 // --- the consumer -------------------------------------------------------------------------------
 
-bool Pipeline::next_is_ready() const {
+bool Pipeline::SharedState::next_is_ready() const {
   if (halted()) return true;
-  if (discarding_) return false;
-  if (end_of_epoch_ || too_many_bad_) return true;
-  return jobs_.empty() ? exhausted_ : jobs_.front()->complete();
+  if (discarding) return false;
+  if (end_of_epoch || too_many_bad) return true;
+  return jobs.empty() ? exhausted : jobs.front()->complete();
 }
 
 Engine::Next Pipeline::next(std::chrono::milliseconds timeout) {
   start();
-  Lock lock(mutex_);
-  if (!wait_for_next(lock, timeout)) return {Engine::Status::kTimeout, std::nullopt};
-  if (stopped_ || discarding_) check_usable();
-  if (std::exchange(end_of_epoch_, false)) return {Engine::Status::kEndOfEpoch, std::nullopt};
-  if (too_many_bad_) std::rethrow_exception(too_many_bad_);
-  if (!jobs_.empty() && jobs_.front()->complete()) {
-    Handout handout = hand_out();
-    unlock_and_wake(lock);
-    return finish_handout(std::move(handout));
+  std::optional<Handout> handout;
+  {
+    const Turn turn(*this);
+    if (!wait_for_next(timeout)) return {Engine::Status::kTimeout, std::nullopt};
+    if (shared_.stopped || shared_.discarding) check_usable();
+    if (std::exchange(shared_.end_of_epoch, false))
+      return {Engine::Status::kEndOfEpoch, std::nullopt};
+    if (shared_.too_many_bad) std::rethrow_exception(shared_.too_many_bad);
+    if (shared_.jobs.empty() || !shared_.jobs.front()->complete()) {
+      check_usable();
+      return {Engine::Status::kEndOfEpoch, std::nullopt};  // exhausted
+    }
+    handout = hand_out();
   }
-  check_usable();
-  return {Engine::Status::kEndOfEpoch, std::nullopt};  // exhausted
+  if (handout->bad) throw_with_place(handout->error, *container_, *handout->bad);
+  if (handout->error) std::rethrow_exception(handout->error);
+  return {Engine::Status::kBatch, std::move(handout->batch)};
 }
 
 // Returns: false when the time has passed.
-bool Pipeline::wait_for_next(Lock& lock, std::chrono::milliseconds timeout) {
-  if (next_is_ready()) return true;
+bool Pipeline::wait_for_next(std::chrono::milliseconds timeout) {
+  if (shared_.next_is_ready()) return true;
   const auto until = std::chrono::steady_clock::now() +
                      std::clamp(timeout, std::chrono::milliseconds(0), kForever);
-  consumer_clock_.begin_waiting();
+  shared_.consumer_clock.begin_waiting();
   bool in_time = true;
-  while (!next_is_ready() && in_time) {
-    consumer_waits_ = true;  // a further batch may be planned now, and worked on
+  while (!shared_.next_is_ready() && in_time) {
+    shared_.consumer_waits = true;  // a further batch may be planned now, and worked on
     let_near();
-    if (wake_due(lock)) continue;
-    in_time = batch_.wait_until(lock, until) == std::cv_status::no_timeout;
+    if (wake_due()) continue;
+    in_time = batch_.wait_until(mutex_, until);
   }
-  consumer_waits_ = false;
-  consumer_clock_.end_waiting();
-  return next_is_ready();
+  shared_.consumer_waits = false;
+  shared_.consumer_clock.end_waiting();
+  return shared_.next_is_ready();
 }
 
 // The row that the next batch waits for: one that is being read, if there is, of the first batch
-// that has such; else the first that is not done. Null: none is planned. Requires: the lock is
-// held.
-const Row* Pipeline::slowest_row() const {
+// that has such; else the first that is not done. Null: none is planned.
+const Row* Pipeline::SharedState::slowest_row() const {
   const Row* open = nullptr;
-  for (const JobPointer& job : jobs_) {
+  for (const JobPointer& job : jobs) {
     for (const Row& row : job->rows) {
       if (row.stage == Row::Stage::kReading) return &row;
       if (open == nullptr && row.stage != Row::Stage::kDone) open = &row;
     }
-    if (open != nullptr && !discarding_) break;
+    if (open != nullptr && !discarding) break;
   }
   return open;
 }
 
 // The place is told without a look into the container's tables: they may be on the same storage.
 void Pipeline::throw_stalled(double seconds) const {
-  const std::lock_guard lock(mutex_);
-  const Row* const row = slowest_row();
+  const Lock lock(mutex_);
+  const Row* const row = shared_.slowest_row();
   std::string stage = "the sampler has given no batch";
   std::string path;
   std::optional<uint64_t> offset;
@@ -253,91 +260,85 @@ void Pipeline::throw_stalled(double seconds) const {
 // Takes the first batch off the shared state.
 Pipeline::Handout Pipeline::hand_out() {
   size_t finished = 0;
-  while (finished < jobs_.size() && jobs_[finished]->complete()) ++finished;
-  JobPointer job = std::move(jobs_.front());
-  jobs_.pop_front();
-  if (first_open_ > 0) --first_open_;
+  while (finished < shared_.jobs.size() && shared_.jobs[finished]->complete()) ++finished;
+  JobPointer job = std::move(shared_.jobs.front());
+  shared_.jobs.pop_front();
+  if (shared_.first_open > 0) --shared_.first_open;
   let_near();
-  consumer_clock_.took(1, finished);
-  if (job->batch && !job->error) consumer_clock_.moved(job->batch->bytes());
+  shared_.consumer_clock.took(1, finished);
+  if (job->batch && !job->error) shared_.consumer_clock.moved(job->batch->bytes());
 
   Handout handout{std::move(job->batch), std::move(job->error), std::nullopt};
-  if (!job->skipped.empty()) bad_records_.note(job->plan.epoch, std::move(job->skipped));
-  if (bad_records_.too_many()) {
-    too_many_bad_ = bad_records_.too_many_error();
-    handout = {std::nullopt, too_many_bad_, std::nullopt};
+  if (!job->skipped.empty()) shared_.bad_records.note(job->plan.epoch, std::move(job->skipped));
+  if (shared_.bad_records.too_many()) {
+    shared_.too_many_bad = shared_.bad_records.too_many_error();
+    handout = {std::nullopt, shared_.too_many_bad, std::nullopt};
     job->bad_row = BatchJob::kNone;
   } else if (job->plan_failed) {
-    plan_failed_ = false;
+    shared_.plan_failed = false;
   } else {
-    progress_ = job->plan.after;
-    end_of_epoch_ = job->plan.ends_epoch;
+    shared_.progress = job->plan.after;
+    shared_.end_of_epoch = job->plan.ends_epoch;
   }
   if (job->bad_row != BatchJob::kNone) handout.bad = job->rows[job->bad_row].entry;
   recycle(std::move(job));
+  if (!handout.error && !handout.batch) handout.batch.emplace(layout_, shared_.slots->take(), 0);
   return handout;
-}
-
-Engine::Next Pipeline::finish_handout(Handout handout) const {
-  if (handout.bad) throw_with_place(handout.error, *container_, *handout.bad);
-  if (handout.error) std::rethrow_exception(handout.error);
-  if (!handout.batch) handout.batch.emplace(layout_, slots_->take(), 0);
-  return {Engine::Status::kBatch, std::move(handout.batch)};
 }
 
 void Pipeline::recycle(JobPointer job) {
   job->clear();
-  if (recycled_.size() <= options_.prefetch) recycled_.push_back(std::move(job));
+  if (shared_.recycled.size() <= options_.prefetch) shared_.recycled.push_back(std::move(job));
 }
 
 void Pipeline::go_on_from(const Pipeline& before) {
-  const std::scoped_lock lock(mutex_, before.mutex_);
-  bad_records_.go_on_from(before.bad_records_);
-  too_many_bad_ = before.too_many_bad_;
+  const Lock lock(mutex_);
+  const Lock lock_before(before.mutex_);
+  shared_.bad_records.go_on_from(before.shared_.bad_records);
+  shared_.too_many_bad = before.shared_.too_many_bad;
 }
 
 void Pipeline::restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count) {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   check_usable();
-  progress_ = sampler->progress();
+  shared_.progress = sampler->progress();
   if (count == Engine::BadCount::kAnew) {
-    bad_records_.count_anew();
-    too_many_bad_ = nullptr;
+    shared_.bad_records.count_anew();
+    shared_.too_many_bad = nullptr;
   }
-  if (!started_.load(std::memory_order_relaxed)) return sampler_.swap(sampler);
-  next_sampler_.swap(sampler);
-  discarding_ = true;
-  unwanted_.request_stop();
+  shared_.next_sampler.swap(sampler);
+  shared_.discarding = true;
+  shared_.unwanted.request_stop();
   cancel_reads();
   room_.notify_one();
 }
 
 Progress Pipeline::progress() const {
-  std::lock_guard lock(mutex_);
-  return progress_;
+  const Lock lock(mutex_);
+  return shared_.progress;
 }
 
 std::vector<BadRecord> Pipeline::bad_records(size_t since) const {
-  std::lock_guard lock(mutex_);
-  const std::vector<BadRecord>& all = bad_records_.list();
+  const Lock lock(mutex_);
+  const std::vector<BadRecord>& all = shared_.bad_records.list();
   return {all.begin() + static_cast<std::ptrdiff_t>(std::min(since, all.size())), all.end()};
 }
 
 Stats Pipeline::stats() {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   Stats stats;
   if (!started_.load(std::memory_order_relaxed)) return stats;
   stats.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - started_at_).count();
-  stats.fetch = fetch_clock_.stats();
-  stats.process = process_clock_.stats();
-  stats.consumer = consumer_clock_.stats();
-  stats.tolerated = tolerated_;
-  stats.read_backend = queue_ ? queue_->backend_name() : "";
-  stats.reads_at_once = depth_.reads();
-  const auto own = std::count_if(jobs_.begin(), jobs_.end(),
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - shared_.started_at).count();
+  stats.fetch = shared_.fetch_clock.stats();
+  stats.process = shared_.process_clock.stats();
+  stats.consumer = shared_.consumer_clock.stats();
+  stats.tolerated = shared_.tolerated;
+  stats.read_backend = shared_.queue ? shared_.queue->backend_name() : "";
+  stats.reads_at_once = shared_.depth.reads();
+  const auto own = std::count_if(shared_.jobs.begin(), shared_.jobs.end(),
                                  [](const JobPointer& job) { return job->batch.has_value(); });
-  stats.slots_lent = slots_->lent() - static_cast<size_t>(own);
+  stats.slots_lent = shared_.slots->lent() - static_cast<size_t>(own);
   stats.limit = limiting_stage(stats.fetch, stats.process, stats.consumer);
   return stats;
 }

@@ -2,24 +2,23 @@
 //
 // One lock guards the state. A worker takes it once a group of records (it hands in the group done
 // and takes the next), the fetch thread once a chunk of reads, a thread that looks at files once a
-// look. Whoever changes something notes under the lock whom to wake, and wakes them after it has
-// let the lock go, and only those who wait.
+// look. What changes under the lock wakes those who wait for it, once the lock is released, and
+// nobody else: `Turn` and `Pause` see to that.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/engine/bad_records.h"
 #include "fuelrail/engine/batch_job.h"
 #include "fuelrail/engine/engine.h"
@@ -53,7 +52,6 @@ class Pipeline {
   bool orphaned() const;
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
   using JobPointer = std::unique_ptr<BatchJob>;
 
   // What a worker works on at a time: tasks[i] makes rows[i].
@@ -70,64 +68,155 @@ class Pipeline {
     std::optional<Entry> bad;  // whose error it is, where it is a row's
   };
 
-  void start();
-  void check_usable() const;
-  bool halted() const { return stopped_ || failure_; }
-  void fail(std::exception_ptr failure);
-  void cancel_reads();
+  // What the threads share, under the lock.
+  struct SharedState {
+    bool halted() const { return stopped || failure; }
+    bool next_is_ready() const;
+    const Row* slowest_row() const;
 
-  void unlock_and_wake(Lock& lock);
-  bool wake_due(Lock& lock);
-  bool fetch_is_due() const;
+    ReadBuffers buffers;
+    ReadDepth depth;
+    Progress progress;
+    BadRecords bad_records;
+    std::unique_ptr<Sampler> next_sampler;  // the fetch thread's, once nothing is in flight
+    bool discarding = true;                 // until it has begun with that
+    bool stopped = false;
+    std::exception_ptr failure{};
+    size_t idle_workers = 0;
+    std::stop_source unwanted{};              // of the rows that workers work on
+    size_t running = 0;                       // groups that workers work on
+    size_t newly_ready = 0;                   // rows that became ready since workers were woken
+    FetchWait fetch_waits = FetchWait::kNot;  // and has not been woken
+    size_t fetch_wants = 0;                   // reads, while it waits in the queue
+    bool consumer_waits = false;              // likewise
+
+    std::unique_ptr<SlotPool> slots{};
+    std::deque<JobPointer> jobs{};  // planned and not handed out, in order
+    std::vector<JobPointer> recycled{};
+    // Rows whose record was bad: the fetch thread finds them another, which may wait here for room.
+    std::vector<Row*> skipped{};
+    std::vector<Row*> looked_at{};  // were skipped; their new records are being looked at
+    bool looks_ended = false;       // since the fetch thread has noted what they found
+    bool plans_far_ahead = false;   // the sampler does
+    bool issuing = false;           // the last planned job has rows that are not issued
+    bool awaits_look = false;       // the next row to issue does
+    size_t first_open = 0;          // into jobs: those before it have no row that could be taken
+    size_t ready = 0;               // rows read and not taken, of the jobs near
+    size_t held_back = 0;           // likewise, of those after them
+    size_t untaken = 0;             // rows not taken, read or not, of all jobs
+    bool exhausted = false;
+    bool plan_failed = false;   // nothing more is planned until the error has been handed out
+    bool end_of_epoch = false;  // comes next
+    std::exception_ptr too_many_bad{};  // until `restart`
+
+    std::chrono::steady_clock::time_point started_at{};
+    StageClock fetch_clock{};
+    StageClock process_clock{};
+    StageClock consumer_clock{};
+    uint64_t tolerated = 0;
+
+    std::unique_ptr<LookAhead> look_ahead{};
+    // Destroyed first: it reads into rows' buffers. Shared with the thread that interrupts it.
+    std::shared_ptr<ReadQueue> queue{};
+  };
+
+  // The fetch thread's own.
+  struct FetchState {
+    ReadQueue* queue = nullptr;  // the shared ones, which outlive the thread
+    LookAhead* look_ahead = nullptr;
+    std::unique_ptr<Sampler> sampler;
+    BatchJob* issuing = nullptr;  // the last planned job, while it has rows to issue
+    size_t next_row = 0;          // of issuing: the next to issue
+    size_t located = 0;           // of issuing: extents are known before this one
+    std::vector<ReadRequest> requests;
+    std::vector<Completion> completions;
+  };
+
+  // Holds the lock for a scope; then wakes those who wait for what has changed under it.
+  class FUELRAIL_ANNOTATION(scoped_lockable) Turn {
+   public:
+    explicit Turn(Pipeline& pipeline) FUELRAIL_ACQUIRE(pipeline.mutex_) : pipeline_(pipeline) {
+      pipeline_.mutex_.lock();
+    }
+    ~Turn() FUELRAIL_RELEASE() { pipeline_.unlock_and_wake(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Pipeline& pipeline_;
+  };
+  // Releases the lock for a scope, and wakes them.
+  class FUELRAIL_ANNOTATION(scoped_lockable) Pause {
+   public:
+    explicit Pause(Pipeline& pipeline) FUELRAIL_RELEASE(pipeline.mutex_) : pipeline_(pipeline) {
+      pipeline_.unlock_and_wake();
+    }
+    ~Pause() FUELRAIL_RELEASE() { pipeline_.mutex_.lock(); }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    Pipeline& pipeline_;
+  };
+
+  void start();
+  void check_usable() const FUELRAIL_REQUIRES(mutex_);
+  void fail(std::exception_ptr failure);
+  void cancel_reads() FUELRAIL_REQUIRES(mutex_);
+  void wake_all();
+
+  void unlock_and_wake() FUELRAIL_RELEASE(mutex_);
+  bool wake_due() FUELRAIL_REQUIRES(mutex_);
+  bool fetch_is_due() const FUELRAIL_REQUIRES(mutex_);
 
   // The consumer's side.
-  bool next_is_ready() const;
-  const Row* slowest_row() const;
-  bool wait_for_next(Lock& lock, std::chrono::milliseconds timeout);
-  Handout hand_out();
-  Engine::Next finish_handout(Handout handout) const;
-  void recycle(JobPointer job);
+  bool wait_for_next(std::chrono::milliseconds timeout) FUELRAIL_REQUIRES(mutex_);
+  Handout hand_out() FUELRAIL_REQUIRES(mutex_);
+  void recycle(JobPointer job) FUELRAIL_REQUIRES(mutex_);
 
   // A worker's (pipeline_work.cc).
   void work();
   void work_until_halted(Worker& worker);
-  bool claim(Lock& lock, Group& group);
-  bool take_group(Group& group);
-  void take_from(BatchJob& job, size_t most, Group& group);
-  size_t group_size() const;
-  bool have_slot(BatchJob& job);
-  void hand_in(Group& group);
-  void drop_row(Row& row, std::exception_ptr error);
-  void finish_row(Row& row, std::exception_ptr error);
-  bool skip(Row& row, const std::exception_ptr& error);
+  bool claim(Group& group) FUELRAIL_REQUIRES(mutex_);
+  bool take_group(Group& group) FUELRAIL_REQUIRES(mutex_);
+  void take_from(BatchJob& job, size_t most, Group& group) FUELRAIL_REQUIRES(mutex_);
+  size_t group_size() const FUELRAIL_REQUIRES(mutex_);
+  bool have_slot(BatchJob& job) FUELRAIL_REQUIRES(mutex_);
+  void hand_in(Group& group) FUELRAIL_REQUIRES(mutex_);
+  void drop_row(Row& row, std::exception_ptr error) FUELRAIL_REQUIRES(mutex_);
+  void finish_row(Row& row, std::exception_ptr error) FUELRAIL_REQUIRES(mutex_);
+  bool skip(Row& row, const std::exception_ptr& error) FUELRAIL_REQUIRES(mutex_);
 
-  // The fetch thread's (pipeline_fetch.cc).
-  void fetch();
-  void fetch_until_halted();
-  void fill(Lock& lock);
-  void await_more(Lock& lock);
-  void start_over(Lock& lock);
-  void discard_reads();
-  bool may_plan() const;
-  size_t wanted_batches() const;
-  void let_near();
-  bool can_issue() const;
-  bool issue();
-  bool plan_batch();
-  bool refetch_rows();
-  void substitute(Row& row);
+  // What is to be read (pipeline_fetch.cc): all threads ask.
+  bool may_plan() const FUELRAIL_REQUIRES(mutex_);
+  size_t wanted_batches() const FUELRAIL_REQUIRES(mutex_);
+  void let_near() FUELRAIL_REQUIRES(mutex_);
+  bool can_issue() const FUELRAIL_REQUIRES(mutex_);
+  bool admits(const Row& row) const FUELRAIL_REQUIRES(mutex_);
+  void mark_ready(Row& row) FUELRAIL_REQUIRES(mutex_);
   void look_ended();
-  void note_looks();
-  bool is_found(const Row& row);
-  bool locate_rows();
-  void locate(Row& row, bool planned) const;
-  bool admit_rows();
-  bool admits(const Row& row) const;
-  void admit(Row& row);
+
+  // The fetch thread's.
+  void fetch();
+  void fetch_until_halted() FUELRAIL_REQUIRES(fetch_thread_);
+  void fill() FUELRAIL_REQUIRES(fetch_thread_, mutex_);
+  void await_more() FUELRAIL_REQUIRES(fetch_thread_, mutex_);
+  void start_over() FUELRAIL_REQUIRES(fetch_thread_, mutex_);
+  void discard_reads() FUELRAIL_REQUIRES(fetch_thread_);
+  bool issue() FUELRAIL_REQUIRES(fetch_thread_);
+  void issue_from(BatchJob* job) FUELRAIL_REQUIRES(fetch_thread_, mutex_);
+  bool plan_batch() FUELRAIL_REQUIRES(fetch_thread_);
+  bool refetch_rows() FUELRAIL_REQUIRES(fetch_thread_);
+  void substitute(Row& row) FUELRAIL_REQUIRES(fetch_thread_);
+  void note_looks() FUELRAIL_REQUIRES(fetch_thread_, mutex_);
+  bool is_found(const Row& row) FUELRAIL_REQUIRES(fetch_thread_);
+  bool locate_rows() FUELRAIL_REQUIRES(fetch_thread_);
+  void locate(Row& row, bool planned) FUELRAIL_REQUIRES(fetch_thread_);
+  bool admit_rows() FUELRAIL_REQUIRES(fetch_thread_);
+  void admit(Row& row) FUELRAIL_REQUIRES(fetch_thread_, mutex_);
   bool may_be_direct(const Row& row) const;
   ReadRequest request_for(Row& row) const;
-  void mark_ready(Row& row);
-  void collect(size_t at_least);
+  void collect(size_t at_least) FUELRAIL_REQUIRES(fetch_thread_);
 
   const std::shared_ptr<const Container> container_;
   const std::shared_ptr<const BatchLayout> layout_;
@@ -137,66 +226,19 @@ class Pipeline {
   const size_t workers_;
 
   // Threads. `start_mutex_` is taken before `mutex_`.
-  std::mutex start_mutex_;
+  Mutex start_mutex_;
   std::atomic<bool> started_ = false;
   std::atomic<pid_t> process_ = 0;  // that starts the threads; written before any lock is taken
-  std::vector<std::thread> threads_;
+  std::vector<std::thread> threads_ FUELRAIL_GUARDED_BY(start_mutex_);
 
-  // The shared state.
-  mutable std::mutex mutex_;
-  std::condition_variable work_;   // workers wait: for records
-  std::condition_variable room_;   // the fetch thread waits, while no read is in flight
-  std::condition_variable batch_;  // the consumer waits: for the next batch
-  bool stopped_ = false;
-  bool discarding_ = false;                // since `restart`, until nothing is in flight
-  std::unique_ptr<Sampler> next_sampler_;  // while discarding_
-  std::exception_ptr failure_;
-  size_t idle_workers_ = 0;
-  std::stop_source unwanted_;                // of the rows that workers work on
-  size_t running_ = 0;                       // groups that workers work on
-  size_t newly_ready_ = 0;                   // rows that became ready since workers were woken
-  FetchWait fetch_waits_ = FetchWait::kNot;  // and has not been woken
-  size_t fetch_wants_ = 0;                   // reads, while it waits in the queue
-  bool consumer_waits_ = false;              // likewise
+  mutable Mutex mutex_;
+  SharedState shared_ FUELRAIL_GUARDED_BY(mutex_);
+  Condition work_;   // workers wait: for records
+  Condition room_;   // the fetch thread waits, while no read is in flight
+  Condition batch_;  // the consumer waits: for the next batch
 
-  std::unique_ptr<SlotPool> slots_;
-  ReadBuffers buffers_;
-  ReadDepth depth_;
-  std::deque<JobPointer> jobs_;  // planned and not handed out, in order
-  std::vector<JobPointer> recycled_;
-  // Rows whose record was bad: the fetch thread finds them another, which may wait here for room.
-  std::vector<Row*> skipped_;
-  std::vector<Row*> looked_at_;  // were skipped; their new records are being looked at
-  bool looks_ended_ = false;     // since the fetch thread has noted what they found
-  bool awaits_look_ = false;     // the next row to issue does
-  size_t first_open_ = 0;        // into jobs_: those before it have no row that could be taken
-  size_t ready_ = 0;             // rows read and not taken, of the jobs near
-  size_t held_back_ = 0;         // likewise, of those after them
-  size_t untaken_ = 0;           // rows not taken, read or not, of all jobs
-  bool exhausted_ = false;
-  bool plan_failed_ = false;   // nothing more is planned until the error has been handed out
-  bool end_of_epoch_ = false;  // comes next
-  Progress progress_;
-  BadRecords bad_records_;
-  std::exception_ptr too_many_bad_;  // until `restart`
-
-  std::chrono::steady_clock::time_point started_at_;
-  StageClock fetch_clock_;
-  StageClock process_clock_;
-  StageClock consumer_clock_;
-  uint64_t tolerated_ = 0;
-
-  BatchJob* issuing_ = nullptr;  // the last planned job, while it has rows to issue
-
-  // The fetch thread's own.
-  std::unique_ptr<Sampler> sampler_;
-  size_t next_row_ = 0;  // of issuing_: the next to issue
-  size_t located_ = 0;   // of issuing_: extents are known before this one
-  std::vector<ReadRequest> requests_;
-  std::vector<Completion> completions_;
-  std::unique_ptr<LookAhead> look_ahead_;
-  // Destroyed first: it reads into rows' buffers. Shared with who wakes the fetch thread there.
-  std::shared_ptr<ReadQueue> queue_;
+  OneThread fetch_thread_;
+  FetchState fetch_ FUELRAIL_GUARDED_BY(fetch_thread_);
 };
 
 }  // namespace fuelrail

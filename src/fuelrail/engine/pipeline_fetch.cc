@@ -23,113 +23,122 @@ bool passes_bound(const Row* row) { return row->job->near; }
 }  // namespace
 
 void Pipeline::fetch() {
+  fetch_thread_.begin();
   try {
-    completions_.resize(2 * kChunk);
+    {
+      const Lock lock(mutex_);
+      fetch_.queue = shared_.queue.get();
+      fetch_.look_ahead = shared_.look_ahead.get();
+    }
+    fetch_.completions.resize(2 * kChunk);
     fetch_until_halted();
     discard_reads();
   } catch (...) {
     fail(std::current_exception());
   }
-  std::lock_guard lock(mutex_);
-  fetch_waits_ = FetchWait::kNot;  // an error may have come while it did
+  const Lock lock(mutex_);
+  shared_.fetch_waits = FetchWait::kNot;  // an error may have come while it did
 }
 
 void Pipeline::fetch_until_halted() {
-  Lock lock(mutex_);
-  fetch_clock_.enter();
-  while (!halted()) {
+  const Turn turn(*this);
+  shared_.fetch_clock.enter();
+  while (!shared_.halted()) {
     note_looks();
-    if (discarding_) {
-      start_over(lock);
+    if (shared_.discarding) {
+      start_over();
     } else if (can_issue()) {
-      fill(lock);
+      fill();
     } else {
-      await_more(lock);
+      await_more();
     }
   }
-  fetch_clock_.leave();
-  unlock_and_wake(lock);
+  shared_.fetch_clock.leave();
 }
 
 // Submits reads up to the bound, of which then a quarter has to be free again: few, long bursts.
-void Pipeline::fill(Lock& lock) {
-  unlock_and_wake(lock);
+void Pipeline::fill() {
+  const Pause pause(*this);
   while (issue()) collect(0);
   collect(0);
-  lock.lock();
 }
 
 // Waits until reads have come or there is something else to do: `unlock_and_wake` ends it then.
-void Pipeline::await_more(Lock& lock) {
-  if (wake_due(lock)) return;
-  if (queue_->in_flight() > 0) {
-    fetch_waits_ = FetchWait::kInQueue;
+void Pipeline::await_more() {
+  if (wake_due()) return;
+  if (fetch_.queue->in_flight() > 0) {
+    shared_.fetch_waits = FetchWait::kInQueue;
     // Few at a time while workers want them, more while they have enough to do.
-    const size_t wanted = idle_workers_ > 0 ? 1 : options_.group;
-    fetch_wants_ = wanted;
-    lock.unlock();
+    const size_t wanted = shared_.idle_workers > 0 ? 1 : options_.group;
+    shared_.fetch_wants = wanted;
+    const Unlocked unlocked(mutex_);
     collect(wanted);
-    lock.lock();
     return;
   }
-  fetch_waits_ = FetchWait::kOnRoom;
-  const bool on_storage = !looked_at_.empty() || (awaits_look_ && buffers_.has_room());
-  if (!on_storage) fetch_clock_.begin_waiting();
-  room_.wait(lock);
-  if (!on_storage) fetch_clock_.end_waiting();
-  fetch_waits_ = FetchWait::kNot;
+  shared_.fetch_waits = FetchWait::kOnRoom;
+  const bool on_storage =
+      !shared_.looked_at.empty() || (shared_.awaits_look && shared_.buffers.has_room());
+  if (!on_storage) shared_.fetch_clock.begin_waiting();
+  room_.wait(mutex_);
+  if (!on_storage) shared_.fetch_clock.end_waiting();
+  shared_.fetch_waits = FetchWait::kNot;
 }
 
-// Lets everything in flight end, then goes on with the sampler that `restart` left.
-void Pipeline::start_over(Lock& lock) {
-  unlock_and_wake(lock);
-  discard_reads();
-  lock.lock();
-  room_.wait(lock, [this] { return running_ == 0 || halted(); });
-  if (halted()) return;
-  for (JobPointer& job : jobs_) {
-    for (Row& row : job->rows) buffers_.give_back(std::move(row.buffer));
+// At the beginning and after `restart`: waits for what is in flight, then takes the next sampler.
+void Pipeline::start_over() {
+  {
+    const Pause pause(*this);
+    discard_reads();
+  }
+  while (shared_.running > 0 && !shared_.halted()) room_.wait(mutex_);
+  if (shared_.halted()) return;
+  for (JobPointer& job : shared_.jobs) {
+    for (Row& row : job->rows) shared_.buffers.give_back(std::move(row.buffer));
     recycle(std::move(job));
   }
-  jobs_.clear();
-  skipped_.clear();
-  looked_at_.clear();
-  look_ahead_->go_on();
-  unwanted_ = {};
-  sampler_ = std::move(next_sampler_);
-  depth_.begin();
-  issuing_ = nullptr;
-  first_open_ = ready_ = held_back_ = untaken_ = newly_ready_ = 0;
-  discarding_ = exhausted_ = plan_failed_ = end_of_epoch_ = false;
+  shared_.jobs.clear();
+  shared_.skipped.clear();
+  shared_.looked_at.clear();
+  fetch_.look_ahead->go_on();
+  shared_.unwanted = {};
+  fetch_.sampler = std::move(shared_.next_sampler);
+  shared_.plans_far_ahead = fetch_.sampler->plans_far_ahead();
+  shared_.depth.begin();
+  issue_from(nullptr);
+  shared_.first_open = shared_.ready = shared_.held_back = shared_.untaken = shared_.newly_ready =
+      0;
+  shared_.discarding = shared_.exhausted = shared_.plan_failed = shared_.end_of_epoch = false;
 }
 
 void Pipeline::discard_reads() {
-  queue_->cancel();
-  while (queue_->in_flight() > 0) queue_->wait(completions_, 1);
-  look_ahead_->drop();
-  for (Completion& completion : completions_) completion.error = nullptr;
+  fetch_.queue->cancel();
+  while (fetch_.queue->in_flight() > 0) fetch_.queue->wait(fetch_.completions, 1);
+  fetch_.look_ahead->drop();
+  for (Completion& completion : fetch_.completions) completion.error = nullptr;
 }
 
 // While the user waits, the batch that he waits for does not count as prefetched.
-size_t Pipeline::wanted_batches() const { return options_.prefetch + (consumer_waits_ ? 1 : 0); }
+size_t Pipeline::wanted_batches() const {
+  return options_.prefetch + (shared_.consumer_waits ? 1 : 0);
+}
 
 // Where storage is slow, further batches are planned, so that enough of their reads are in flight.
 bool Pipeline::may_plan() const {
-  if (exhausted_ || plan_failed_) return false;
-  if (jobs_.size() < wanted_batches()) return true;
-  return sampler_->plans_far_ahead() && untaken_ < depth_.ahead() &&
-         jobs_.size() < options_.prefetch + depth_.ahead();
+  if (shared_.exhausted || shared_.plan_failed) return false;
+  if (shared_.jobs.size() < wanted_batches()) return true;
+  return shared_.plans_far_ahead && shared_.untaken < shared_.depth.ahead() &&
+         shared_.jobs.size() < options_.prefetch + shared_.depth.ahead();
 }
 
 // Lets workers take the rows of every batch that is wanted by now.
 void Pipeline::let_near() {
-  const size_t end = std::min(jobs_.size(), wanted_batches());
-  for (size_t i = end; i-- > 0 && !jobs_[i]->near;) {
-    BatchJob& job = *jobs_[i];
+  const size_t end = std::min(shared_.jobs.size(), wanted_batches());
+  for (size_t i = end; i-- > 0 && !shared_.jobs[i]->near;) {
+    BatchJob& job = *shared_.jobs[i];
     job.near = true;
-    held_back_ -= job.waiting();
-    ready_ += job.waiting();
-    newly_ready_ += job.waiting();
+    shared_.held_back -= job.waiting();
+    shared_.ready += job.waiting();
+    shared_.newly_ready += job.waiting();
   }
 }
 
@@ -147,46 +156,46 @@ void Pipeline::let_near() {
 //
 // Where this is true `issue` changes something: never twice in vain.
 bool Pipeline::can_issue() const {
-  if (std::any_of(skipped_.begin(), skipped_.end(), passes_bound)) return true;
-  if (!skipped_.empty()) return buffers_.has_room();
-  if (issuing_) return !awaits_look_ && buffers_.has_room();
+  if (std::any_of(shared_.skipped.begin(), shared_.skipped.end(), passes_bound)) return true;
+  if (!shared_.skipped.empty()) return shared_.buffers.has_room();
+  if (shared_.issuing) return !shared_.awaits_look && shared_.buffers.has_room();
   return may_plan();
 }
 
 // Submits the next chunk of reads. Returns: whether there may be more to issue.
 bool Pipeline::issue() {
-  requests_.clear();
+  fetch_.requests.clear();
   bool more = refetch_rows();
-  if (more && !issuing_) more = plan_batch();
-  if (more && issuing_) more = locate_rows() && admit_rows();
-  queue_->submit(requests_);
+  if (more && !fetch_.issuing) more = plan_batch();
+  if (more && fetch_.issuing) more = locate_rows() && admit_rows();
+  fetch_.queue->submit(fetch_.requests);
   return more;
 }
 
 // Finds other records for the rows whose own were bad, and notes their reads, before anything new
 // is read; those of near jobs first. Rows whose new records take a look come back when it has ended
-// (looked_at_). Returns: whether the bound admitted all others.
+// (shared_.looked_at). Returns: whether the bound admitted all others.
 bool Pipeline::refetch_rows() {
   if (policy_.on_error == OnError::kRaise) return true;
   std::vector<Row*> rows;
   {
-    std::lock_guard lock(mutex_);
-    rows = skipped_;  // only this thread takes any out
+    const Lock lock(mutex_);
+    rows = shared_.skipped;  // only this thread takes any out
   }
   for (Row* row : rows) {
     if (!row->located) substitute(*row);
   }
-  Lock lock(mutex_);
-  skipped_.erase(skipped_.begin(), skipped_.begin() + static_cast<std::ptrdiff_t>(rows.size()));
+  const Turn turn(*this);
+  shared_.skipped.erase(shared_.skipped.begin(),
+                        shared_.skipped.begin() + static_cast<std::ptrdiff_t>(rows.size()));
   std::erase_if(rows, [](const Row* row) { return !row->located; });
   std::stable_partition(rows.begin(), rows.end(), passes_bound);
   auto next = rows.begin();
-  if (!halted() && !discarding_) {
+  if (!shared_.halted() && !shared_.discarding) {
     for (; next != rows.end() && (passes_bound(*next) || admits(**next)); ++next) admit(**next);
   }
   const bool all = next == rows.end();
-  skipped_.insert(skipped_.begin(), next, rows.end());  // `admit` may have added some
-  unlock_and_wake(lock);
+  shared_.skipped.insert(shared_.skipped.begin(), next, rows.end());  // `admit` may have added some
   return all;
 }
 
@@ -195,7 +204,7 @@ void Pipeline::substitute(Row& row) {
   const uint32_t attempt = row.entry.substitute + 1;
   std::optional<uint64_t> record;
   if (attempt <= Sampler::kMaxSubstitutes) {
-    record = sampler_->substitute(row.job->plan, row.index, attempt);
+    record = fetch_.sampler->substitute(row.job->plan, row.index, attempt);
   }
   if (!record) {
     row.located = row.hopeless = true;  // with the error that it has
@@ -204,9 +213,9 @@ void Pipeline::substitute(Row& row) {
   row.entry.record = *record;
   row.entry.substitute = attempt;
   row.error = nullptr;
-  if (*record < container_->size() && look_ahead_->look_at_substitute(tag_of(row), *record)) {
-    std::lock_guard lock(mutex_);
-    looked_at_.push_back(&row);
+  if (*record < container_->size() && fetch_.look_ahead->look_at_substitute(tag_of(row), *record)) {
+    const Lock lock(mutex_);
+    shared_.looked_at.push_back(&row);
   } else {
     locate(row, false);
   }
@@ -214,83 +223,86 @@ void Pipeline::substitute(Row& row) {
 
 // On a thread of the looks.
 void Pipeline::look_ended() {
-  Lock lock(mutex_);
-  looks_ended_ = true;
-  unlock_and_wake(lock);
+  const Turn turn(*this);
+  shared_.looks_ended = true;
 }
 
 // Rows whose new records have been looked at by now are as any that were skipped, but located.
-// Requires: the lock is held.
 void Pipeline::note_looks() {
-  looks_ended_ = false;
-  std::erase_if(looked_at_, [this](Row* row) {
-    if (!look_ahead_->is_substitute_found(tag_of(*row))) return false;
+  shared_.looks_ended = false;
+  std::erase_if(shared_.looked_at, [this](Row* row) FUELRAIL_REQUIRES(fetch_thread_, mutex_) {
+    if (!fetch_.look_ahead->is_substitute_found(tag_of(*row))) return false;
     locate(*row, false);
-    skipped_.push_back(row);
+    shared_.skipped.push_back(row);
     return true;
   });
-  awaits_look_ = issuing_ && located_ == next_row_ && !is_found(issuing_->rows[next_row_]);
+  shared_.awaits_look = fetch_.issuing && fetch_.located == fetch_.next_row &&
+                        !is_found(fetch_.issuing->rows[fetch_.next_row]);
 }
 
 // Whether the next planned row can be located without waiting for a look.
 bool Pipeline::is_found(const Row& row) {
-  return row.entry.record >= container_->size() || look_ahead_->is_found();
+  return row.entry.record >= container_->size() || fetch_.look_ahead->is_found();
 }
 
 // Asks the sampler for the next batch. Returns: whether there is one, or an error in its place.
 bool Pipeline::plan_batch() {
   size_t ahead = 0;
   {
-    std::lock_guard lock(mutex_);
-    if (halted() || discarding_ || !may_plan()) return false;
-    ahead = depth_.ahead();
+    const Lock lock(mutex_);
+    if (shared_.halted() || shared_.discarding || !may_plan()) return false;
+    ahead = shared_.depth.ahead();
   }
   std::optional<BatchPlan> plan;
   std::exception_ptr error;
   try {
-    plan = look_ahead_->next_plan(*sampler_, ahead);
+    plan = fetch_.look_ahead->next_plan(*fetch_.sampler, ahead);
   } catch (...) {
     error = std::current_exception();
   }
 
-  Lock lock(mutex_);
+  const Turn turn(*this);
   if (!plan && !error) {
-    exhausted_ = true;
-    unlock_and_wake(lock);
+    shared_.exhausted = true;
     return false;
   }
   JobPointer job;
-  if (recycled_.empty()) {
+  if (shared_.recycled.empty()) {
     job = std::make_unique<BatchJob>();
   } else {
-    job = std::move(recycled_.back());
-    recycled_.pop_back();
+    job = std::move(shared_.recycled.back());
+    shared_.recycled.pop_back();
   }
-  plan_failed_ = job->plan_failed = error != nullptr;
+  shared_.plan_failed = job->plan_failed = error != nullptr;
   job->error = std::move(error);
   job->begin(plan ? std::move(*plan) : BatchPlan{});
-  untaken_ += job->rows.size();
-  issuing_ = job->rows.empty() ? nullptr : job.get();
-  next_row_ = located_ = 0;
-  jobs_.push_back(std::move(job));
+  shared_.untaken += job->rows.size();
+  issue_from(job->rows.empty() ? nullptr : job.get());
+  shared_.jobs.push_back(std::move(job));
   let_near();
-  unlock_and_wake(lock);
   return true;
+}
+
+// The rows to issue are this job's, from its first on. Null: there are none.
+void Pipeline::issue_from(BatchJob* job) {
+  fetch_.issuing = job;
+  fetch_.next_row = fetch_.located = 0;
+  shared_.issuing = job != nullptr;
 }
 
 // Returns: whether there are rows to admit. Waits for no look.
 bool Pipeline::locate_rows() {
-  const size_t end = std::min(issuing_->rows.size(), next_row_ + kChunk);
-  for (; located_ < end; ++located_) {
-    Row& row = issuing_->rows[located_];
+  const size_t end = std::min(fetch_.issuing->rows.size(), fetch_.next_row + kChunk);
+  for (; fetch_.located < end; ++fetch_.located) {
+    Row& row = fetch_.issuing->rows[fetch_.located];
     if (!is_found(row)) break;
     locate(row, true);
   }
-  return located_ > next_row_;
+  return fetch_.located > fetch_.next_row;
 }
 
 // `planned` = its turn among the planned records; else it is a substitute.
-void Pipeline::locate(Row& row, bool planned) const {
+void Pipeline::locate(Row& row, bool planned) {
   const uint64_t record = row.entry.record;
   row.located = true;
   try {
@@ -300,8 +312,8 @@ void Pipeline::locate(Row& row, bool planned) const {
           "there is no such record",
           {.record = record, .expected = "below " + std::to_string(container_->size())});
     }
-    row.extent =
-        planned ? look_ahead_->find(record) : look_ahead_->find_substitute(tag_of(row), record);
+    row.extent = planned ? fetch_.look_ahead->find(record)
+                         : fetch_.look_ahead->find_substitute(tag_of(row), record);
     check_length(row.extent, policy_.max_record_bytes);
   } catch (...) {
     row.error = std::current_exception();
@@ -311,22 +323,21 @@ void Pipeline::locate(Row& row, bool planned) const {
 // Takes buffers for located rows and notes their reads, as long as the bound admits them. Returns:
 // whether it admitted all.
 bool Pipeline::admit_rows() {
-  Lock lock(mutex_);
-  bool room = !halted() && !discarding_;
-  while (room && issuing_ && next_row_ < located_) {
-    Row& row = issuing_->rows[next_row_];
+  const Turn turn(*this);
+  bool room = !shared_.halted() && !shared_.discarding;
+  while (room && fetch_.issuing && fetch_.next_row < fetch_.located) {
+    Row& row = fetch_.issuing->rows[fetch_.next_row];
     room = admits(row);
     if (!room) break;
     // Once its last row is done, the job belongs to the consumer.
-    if (++next_row_ == issuing_->rows.size()) issuing_ = nullptr;
+    if (++fetch_.next_row == fetch_.issuing->rows.size()) issue_from(nullptr);
     admit(row);
   }
-  unlock_and_wake(lock);
   return room;
 }
 
 bool Pipeline::admits(const Row& row) const {
-  return row.error || buffers_.admits(static_cast<size_t>(row.extent.length));
+  return row.error || shared_.buffers.admits(static_cast<size_t>(row.extent.length));
 }
 
 void Pipeline::admit(Row& row) {
@@ -334,8 +345,8 @@ void Pipeline::admit(Row& row) {
   const auto length = static_cast<size_t>(row.extent.length);
   if (length == 0) return mark_ready(row);
   try {
-    row.buffer = buffers_.take(may_be_direct(row) ? length + kRoomForDirect : length);
-    requests_.push_back(request_for(row));
+    row.buffer = shared_.buffers.take(may_be_direct(row) ? length + kRoomForDirect : length);
+    fetch_.requests.push_back(request_for(row));
     row.stage = Row::Stage::kReading;
   } catch (...) {
     drop_row(row, std::current_exception());
@@ -367,40 +378,46 @@ void Pipeline::mark_ready(Row& row) {
   row.stage = Row::Stage::kRead;
   row.job->ready.push_back(row.index);
   if (!row.job->near) {
-    ++held_back_;
+    ++shared_.held_back;
     return;
   }
-  ++ready_;
-  ++newly_ready_;
+  ++shared_.ready;
+  ++shared_.newly_ready;
 }
 
 // Passes on what has been read, after waiting for `at_least` reads (or all that are in flight, or
 // an interruption).
 void Pipeline::collect(size_t at_least) {
-  const size_t in_flight = queue_->in_flight();
-  const size_t count = queue_->wait(completions_, std::min(at_least, completions_.size()));
+  const size_t in_flight = fetch_.queue->in_flight();
+  const size_t count =
+      fetch_.queue->wait(fetch_.completions, std::min(at_least, fetch_.completions.size()));
   if (at_least == 0 && count == 0) return;
-  Lock lock(mutex_);
-  fetch_waits_ = FetchWait::kNot;
-  if (count == 0) return;
-  if (halted() || discarding_) return;  // cancelled reads are not errors of their rows
-  const bool starving = ready_ + held_back_ == 0 && !jobs_.front()->complete();
-  for (Completion& completion : std::span(completions_).first(count)) {
-    Row& row = row_of(completion.tag);
-    if (completion.error) {
-      drop_row(row, std::exchange(completion.error, nullptr));
-    } else {
-      fetch_clock_.moved(row.extent.length);
-      mark_ready(row);
+  bool deeper = false;
+  int reads = 0;
+  {
+    const Turn turn(*this);
+    shared_.fetch_waits = FetchWait::kNot;
+    if (count == 0) return;
+    if (shared_.halted() || shared_.discarding)
+      return;  // cancelled reads are not errors of their rows
+    const bool starving =
+        shared_.ready + shared_.held_back == 0 && !shared_.jobs.front()->complete();
+    for (Completion& completion : std::span(fetch_.completions).first(count)) {
+      Row& row = row_of(completion.tag);
+      if (completion.error) {
+        drop_row(row, std::exchange(completion.error, nullptr));
+      } else {
+        shared_.fetch_clock.moved(row.extent.length);
+        mark_ready(row);
+      }
     }
+    shared_.fetch_clock.took(count, in_flight);
+    deeper = shared_.depth.arrived(count, starving);
+    reads = static_cast<int>(shared_.depth.reads());
   }
-  fetch_clock_.took(count, in_flight);
-  const bool deeper = depth_.arrived(count, starving);
-  const auto reads = static_cast<int>(depth_.reads());
-  unlock_and_wake(lock);
   if (deeper) {
-    queue_->set_threads(reads);
-    look_ahead_->set_threads(reads);
+    fetch_.queue->set_threads(reads);
+    fetch_.look_ahead->set_threads(reads);
   }
 }
 

@@ -42,33 +42,33 @@ void Pipeline::work() {
 
 void Pipeline::work_until_halted(Worker& worker) {
   Group group;
-  Lock lock(mutex_);
-  process_clock_.enter();
-  while (claim(lock, group)) {
-    unlock_and_wake(lock);
-    process(worker, group.tasks);
-    lock.lock();
+  const Turn turn(*this);
+  shared_.process_clock.enter();
+  while (claim(group)) {
+    {
+      const Pause pause(*this);
+      process(worker, group.tasks);
+    }
     hand_in(group);
   }
-  process_clock_.leave();
-  unlock_and_wake(lock);
+  shared_.process_clock.leave();
 }
 
 // Waits for a group of rows. Returns: false when the engine halts.
-bool Pipeline::claim(Lock& lock, Group& group) {
-  while (!halted()) {
+bool Pipeline::claim(Group& group) {
+  while (!shared_.halted()) {
     if (take_group(group)) {
-      ++running_;
+      ++shared_.running;
       return true;
     }
-    ++idle_workers_;
-    if (!wake_due(lock)) {
-      if (discarding_ && running_ == 0) room_.notify_one();
-      process_clock_.begin_waiting();
-      work_.wait(lock);
-      process_clock_.end_waiting();
+    ++shared_.idle_workers;
+    if (!wake_due()) {
+      if (shared_.discarding && shared_.running == 0) room_.notify_one();
+      shared_.process_clock.begin_waiting();
+      work_.wait(mutex_);
+      shared_.process_clock.end_waiting();
     }
-    --idle_workers_;
+    --shared_.idle_workers;
   }
   return false;
 }
@@ -76,15 +76,15 @@ bool Pipeline::claim(Lock& lock, Group& group) {
 // Takes the next rows in the order of batches; a batch whose records have not come yet lets the one
 // after it go first. Returns: false when there are none.
 bool Pipeline::take_group(Group& group) {
-  while (!discarding_ && ready_ > 0) {
-    while (!jobs_[first_open_]->open()) ++first_open_;
+  while (!shared_.discarding && shared_.ready > 0) {
+    while (!shared_.jobs[shared_.first_open]->open()) ++shared_.first_open;
     const size_t size = group_size();
-    const size_t queued = ready_;
-    for (size_t i = first_open_; i < jobs_.size() && jobs_[i]->near && group.rows.size() < size;
-         ++i) {
-      take_from(*jobs_[i], size - group.rows.size(), group);
+    const size_t queued = shared_.ready;
+    for (size_t i = shared_.first_open;
+         i < shared_.jobs.size() && shared_.jobs[i]->near && group.rows.size() < size; ++i) {
+      take_from(*shared_.jobs[i], size - group.rows.size(), group);
     }
-    process_clock_.took(queued - ready_, queued);
+    shared_.process_clock.took(queued - shared_.ready, queued);
     if (!group.rows.empty()) return true;  // else: no memory for their batch, the rows are done
   }
   return false;
@@ -93,9 +93,9 @@ bool Pipeline::take_group(Group& group) {
 // Large groups in the middle, small ones near the end, so that all workers end together: of the
 // batch that the user waits for, else of all that is planned.
 size_t Pipeline::group_size() const {
-  size_t left = untaken_;
-  if (consumer_waits_ && first_open_ == 0) {
-    left = jobs_.front()->rows.size() - jobs_.front()->taken;
+  size_t left = shared_.untaken;
+  if (shared_.consumer_waits && shared_.first_open == 0) {
+    left = shared_.jobs.front()->rows.size() - shared_.jobs.front()->taken;
   }
   return std::clamp<size_t>(left / (2 * workers_), 1, options_.group);
 }
@@ -104,8 +104,8 @@ void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
   const size_t count = std::min(most, job.ready.size() - job.next_ready);
   if (count == 0) return;
   const bool writable = have_slot(job);
-  ready_ -= count;
-  untaken_ -= count;
+  shared_.ready -= count;
+  shared_.untaken -= count;
   job.taken += count;
   for (size_t i = 0; i < count; ++i) {
     Row& row = job.rows[job.ready[job.next_ready++]];
@@ -116,7 +116,7 @@ void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
                              .framed = row.framed(),
                              .batch = &*job.batch,
                              .row = row.index,
-                             .stop = unwanted_.get_token()});
+                             .stop = shared_.unwanted.get_token()});
     } else {
       finish_row(row, nullptr);
     }
@@ -128,7 +128,7 @@ void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
 bool Pipeline::have_slot(BatchJob& job) {
   if (job.batch) return true;
   try {
-    job.batch.emplace(layout_, slots_->take(), job.rows.size());
+    job.batch.emplace(layout_, shared_.slots->take(), job.rows.size());
   } catch (...) {
     if (!job.error) job.error = std::current_exception();
   }
@@ -136,12 +136,12 @@ bool Pipeline::have_slot(BatchJob& job) {
 }
 
 void Pipeline::hand_in(Group& group) {
-  --running_;
-  depth_.processed();
+  --shared_.running;
+  shared_.depth.processed();
   for (size_t i = 0; i < group.rows.size(); ++i) {
     Task& task = group.tasks[i];
-    tolerated_ += task.tolerated;
-    if (!task.error) process_clock_.moved(task.batch->row_bytes(task.row));
+    shared_.tolerated += task.tolerated;
+    if (!task.error) shared_.process_clock.moved(task.batch->row_bytes(task.row));
     finish_row(*group.rows[i], std::move(task.error));
   }
   group.rows.clear();
@@ -151,13 +151,13 @@ void Pipeline::hand_in(Group& group) {
 // Ends a row that no worker took.
 void Pipeline::drop_row(Row& row, std::exception_ptr error) {
   ++row.job->taken;
-  --untaken_;
+  --shared_.untaken;
   finish_row(row, std::move(error));
 }
 
 void Pipeline::finish_row(Row& row, std::exception_ptr error) {
   BatchJob& job = *row.job;
-  buffers_.give_back(std::move(row.buffer));
+  shared_.buffers.give_back(std::move(row.buffer));
   row.extent.source.reset();
   row.located = false;
   row.stage = Row::Stage::kPlanned;
@@ -179,12 +179,12 @@ bool Pipeline::skip(Row& row, const std::exception_ptr& error) {
   job.bad_records.insert(row.entry.record);
   if (job.bad_records.size() > policy_.max_bad) return false;  // it will not be handed out
   row.error = error;
-  skipped_.push_back(&row);
+  shared_.skipped.push_back(&row);
   --job.taken;
-  ++untaken_;
-  const auto at = std::find_if(jobs_.begin(), jobs_.end(),
+  ++shared_.untaken;
+  const auto at = std::find_if(shared_.jobs.begin(), shared_.jobs.end(),
                                [&](const JobPointer& other) { return other.get() == &job; });
-  first_open_ = std::min(first_open_, static_cast<size_t>(at - jobs_.begin()));
+  shared_.first_open = std::min(shared_.first_open, static_cast<size_t>(at - shared_.jobs.begin()));
   return true;
 }
 

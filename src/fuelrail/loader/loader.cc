@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/container/fingerprint.h"
 #include "fuelrail/loader/image_worker.h"
 #include "fuelrail/sampler/epoch_sampler.h"
@@ -151,7 +151,7 @@ struct Loader::Impl {
 
   // The engine, which may be replaced while other threads ask it something or stop it.
   std::shared_ptr<Engine> engine() const {
-    const std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     return running;
   }
 
@@ -160,7 +160,7 @@ struct Loader::Impl {
   void replace_engine(EpochSamplerOptions to, std::shared_ptr<const BatchLayout> batches) {
     const std::shared_ptr<Engine> before = engine();
     std::shared_ptr<Engine> after = make_engine(to, batches, before->progress(), before.get());
-    const std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     if (stopped) throw StateError("the loader has been stopped");
     running.swap(after);
     options.shard = to.shard;
@@ -190,9 +190,9 @@ struct Loader::Impl {
   bool owes_end = false;            // kEndOfEpoch comes next, and the engine does not know of it
   std::exception_ptr too_many_bad;  // ended the run, until it is restarted
 
-  mutable std::mutex mutex;
-  std::shared_ptr<Engine> running;
-  bool stopped = false;
+  mutable Mutex mutex;
+  std::shared_ptr<Engine> running FUELRAIL_GUARDED_BY(mutex);
+  bool stopped FUELRAIL_GUARDED_BY(mutex) = false;
 };
 
 Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options)
@@ -326,7 +326,7 @@ void Loader::throw_stalled(double seconds) const { impl_->engine()->throw_stalle
 
 void Loader::stop() {
   {
-    const std::lock_guard lock(impl_->mutex);
+    const Lock lock(impl_->mutex);
     impl_->stopped = true;
   }
   impl_->engine()->stop();

@@ -109,7 +109,7 @@ RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
 }
 
 std::shared_ptr<const RecordPass> RecordOrder::pass(uint32_t number) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   for (const Made& made : made_) {
     if (made.pass && made.number == number) return made.pass;
   }

@@ -9,11 +9,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/mxnet/record_files.h"
 #include "fuelrail/split/dmlc_shuffle.h"
 #include "fuelrail/split/partition.h"
@@ -87,9 +87,10 @@ class RecordOrder {
   std::vector<split::PartRange> ranges_;  // of records: the part, or its sub-parts
   uint64_t size_ = 0;
 
-  mutable std::mutex mutex_;
-  mutable std::optional<Maker> maker_;
-  mutable std::array<Made, 2> made_;  // the last two, which a batch's rows may come from
+  mutable Mutex mutex_;
+  mutable std::optional<Maker> maker_ FUELRAIL_GUARDED_BY(mutex_);
+  mutable std::array<Made, 2> made_
+      FUELRAIL_GUARDED_BY(mutex_);  // the last two, which a batch's rows may come from
 };
 
 // Checks that an index names every record of `files` and nothing else. Upstream takes what it does

@@ -8,7 +8,7 @@ namespace fuelrail {
 
 void Feed::push(FedBatch batch) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     waiting_.push_back(std::move(batch));
   }
   changed_.notify_one();
@@ -16,15 +16,15 @@ void Feed::push(FedBatch batch) {
 
 void Feed::end() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     ended_ = true;
   }
   changed_.notify_all();
 }
 
 std::optional<FedBatch> Feed::pop() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return closed_ || ended_ || !waiting_.empty(); });
+  const Lock lock(mutex_);
+  while (!closed_ && !ended_ && waiting_.empty()) changed_.wait(mutex_);
   if (closed_) throw StateError("the order is no longer fed");
   if (waiting_.empty()) return std::nullopt;
   FedBatch batch = std::move(waiting_.front());
@@ -34,7 +34,7 @@ std::optional<FedBatch> Feed::pop() {
 
 void Feed::close() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     closed_ = true;
   }
   changed_.notify_all();

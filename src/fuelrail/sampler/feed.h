@@ -2,11 +2,10 @@
 // for batches) and the engine's, which plans by it.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <optional>
 
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/sampler/fed_sampler.h"
 
 namespace fuelrail {
@@ -29,11 +28,11 @@ class Feed {
   void close();
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<FedBatch> waiting_;
-  bool ended_ = false;
-  bool closed_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<FedBatch> waiting_ FUELRAIL_GUARDED_BY(mutex_);
+  bool ended_ FUELRAIL_GUARDED_BY(mutex_) = false;
+  bool closed_ FUELRAIL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace fuelrail

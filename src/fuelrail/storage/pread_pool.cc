@@ -12,7 +12,7 @@ PreadPool::PreadPool(const ReadQueueOptions& options)
 
 void PreadPool::submit(std::span<const ReadRequest> requests) {
   {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     completed_.make_room(requests.size());
     completed_.expect(requests.size());
   }
@@ -20,7 +20,7 @@ void PreadPool::submit(std::span<const ReadRequest> requests) {
     threads_.start(requests);
   } catch (...) {
     {
-      std::lock_guard hold(mutex_);
+      const Lock hold(mutex_);
       completed_.forget(requests.size());
     }
     complete_.notify_one();
@@ -29,16 +29,16 @@ void PreadPool::submit(std::span<const ReadRequest> requests) {
 }
 
 size_t PreadPool::wait(std::span<Completion> into, size_t at_least) {
-  std::unique_lock hold(mutex_);
+  const Lock hold(mutex_);
   wanted_ = at_least;
-  complete_.wait(hold, [this] { return completed_.serve(wanted_); });
+  while (!completed_.serve(wanted_)) complete_.wait(mutex_);
   wanted_ = 0;
   return completed_.take(into, at_least);
 }
 
 void PreadPool::interrupt() {
   {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     completed_.interrupt();
   }
   complete_.notify_one();
@@ -47,21 +47,21 @@ void PreadPool::interrupt() {
 void PreadPool::cancel() {
   const std::deque<ReadRequest> pending = threads_.take_pending();
   {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     completed_.add_cancelled(pending);
   }
   complete_.notify_one();
 }
 
 size_t PreadPool::in_flight() const {
-  std::lock_guard hold(mutex_);
+  const Lock hold(mutex_);
   return completed_.in_flight();
 }
 
 void PreadPool::deliver(std::span<Completion> completions) {
   bool wakes = false;
   {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     completed_.add(completions);
     wakes = wanted_ > 0 && completed_.serve(wanted_);
   }

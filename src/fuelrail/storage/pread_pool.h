@@ -1,12 +1,11 @@
 // The read queue that needs nothing of the kernel but pread: threads, and who waits for them.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <span>
 
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/storage/completed_reads.h"
 #include "fuelrail/storage/read_queue.h"
 #include "fuelrail/storage/read_run.h"
@@ -32,11 +31,11 @@ class PreadPool {
 
   DirectReads direct_;
   const std::function<void()> on_completion_;
-  mutable std::mutex mutex_;
-  std::condition_variable complete_;
-  CompletedReads completed_;
-  size_t wanted_ = 0;    // what `wait` is waiting for; 0 = nobody waits
-  ReadThreads threads_;  // destroyed first: they deliver into the rest
+  mutable Mutex mutex_;
+  Condition complete_;
+  CompletedReads completed_ FUELRAIL_GUARDED_BY(mutex_);
+  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // what `wait` waits for; 0 = no call does
+  ReadThreads threads_;                            // destroyed first: they deliver into the rest
 };
 
 }  // namespace fuelrail

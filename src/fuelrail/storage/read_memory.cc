@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <mutex>
 #include <new>
 #include <vector>
 
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/base/size_class.h"
 #include "fuelrail/storage/read_queue.h"
 
@@ -26,7 +26,7 @@ class IdleMemory {
 
   // Returns: null where none is idle.
   std::byte* take(SizeClass wanted) {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     Shelf& shelf = shelves_[wanted.index];
     shelf.asked_for = ++asked_;
     if (shelf.idle.empty()) return nullptr;
@@ -37,44 +37,22 @@ class IdleMemory {
   }
 
   void give_back(std::byte* data, SizeClass of) noexcept {
-    std::unique_lock hold(mutex_);
-    if (of.capacity > most_bytes_) {  // the others need not go: there is no room in any case
-      hold.unlock();
-      std::free(data);
-      return;
-    }
-    Shelf& shelf = shelves_[of.index];
-    shelf.capacity = of.capacity;
-    try {
-      while (idle_bytes_ + of.capacity > most_bytes_) {
-        Shelf* const oldest = oldest_shelf();
-        if (oldest == nullptr || oldest == &shelf) break;
-        free_one(*oldest);
-      }
-      if (idle_bytes_ + of.capacity <= most_bytes_) {
-        shelf.idle.push_back(data);
-        idle_bytes_ += of.capacity;
-        return;
-      }
-    } catch (const std::bad_alloc&) {  // of the list of idle ones
-    }
-    hold.unlock();
-    std::free(data);
+    if (!keep_idle(data, of)) std::free(data);
   }
 
   size_t idle_bytes() {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     return idle_bytes_;
   }
 
   void keep(size_t most_bytes) {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     most_bytes_ = most_bytes;
     while (idle_bytes_ > most_bytes_) free_one(*oldest_shelf());
   }
 
   void free_all() {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     while (Shelf* const shelf = oldest_shelf()) free_one(*shelf);
   }
 
@@ -87,11 +65,31 @@ class IdleMemory {
 
   // No thread holds the lock while the process forks.
   IdleMemory() {
-    ::pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
-                     [] { of_process().mutex_.unlock(); });
+    const auto unlock = []() FUELRAIL_UNCHECKED { of_process().mutex_.unlock(); };
+    ::pthread_atfork([]() FUELRAIL_UNCHECKED { of_process().mutex_.lock(); }, unlock, unlock);
   }
 
-  Shelf* oldest_shelf() {
+  // Returns: whether there is room for it.
+  bool keep_idle(std::byte* data, SizeClass of) noexcept {
+    const Lock hold(mutex_);
+    if (of.capacity > most_bytes_) return false;  // so the others may stay
+    Shelf& shelf = shelves_[of.index];
+    shelf.capacity = of.capacity;
+    while (idle_bytes_ + of.capacity > most_bytes_) {
+      Shelf* const oldest = oldest_shelf();
+      if (oldest == nullptr || oldest == &shelf) return false;
+      free_one(*oldest);
+    }
+    try {
+      shelf.idle.push_back(data);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    idle_bytes_ += of.capacity;
+    return true;
+  }
+
+  Shelf* oldest_shelf() FUELRAIL_REQUIRES(mutex_) {
     Shelf* oldest = nullptr;
     for (Shelf& shelf : shelves_) {
       if (shelf.idle.empty()) continue;
@@ -100,17 +98,17 @@ class IdleMemory {
     return oldest;
   }
 
-  void free_one(Shelf& shelf) {
+  void free_one(Shelf& shelf) FUELRAIL_REQUIRES(mutex_) {
     std::free(shelf.idle.back());
     shelf.idle.pop_back();
     idle_bytes_ -= shelf.capacity;
   }
 
-  std::mutex mutex_;
-  std::array<Shelf, kSizeClasses> shelves_;
-  size_t idle_bytes_ = 0;
-  size_t most_bytes_ = kMostIdleBytes;
-  uint64_t asked_ = 0;
+  Mutex mutex_;
+  std::array<Shelf, kSizeClasses> shelves_ FUELRAIL_GUARDED_BY(mutex_);
+  size_t idle_bytes_ FUELRAIL_GUARDED_BY(mutex_) = 0;
+  size_t most_bytes_ FUELRAIL_GUARDED_BY(mutex_) = kMostIdleBytes;
+  uint64_t asked_ FUELRAIL_GUARDED_BY(mutex_) = 0;
 };
 
 // At load, before there are threads: a fork while one of them makes it would leave the child

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <deque>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/storage/completed_reads.h"
 #include "fuelrail/storage/pread_pool.h"
 #include "fuelrail/storage/read_run.h"
@@ -23,38 +23,35 @@ class InlineReads {
   explicit InlineReads(const ReadQueueOptions& options) : direct_(options.direct, options.warn) {}
 
   void submit(std::span<const ReadRequest> requests) {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     completed_.make_room(requests.size());
     pending_.insert(pending_.end(), requests.begin(), requests.end());
     completed_.expect(requests.size());
   }
 
   size_t wait(std::span<Completion> into, size_t at_least) {
-    std::unique_lock hold(mutex_);
+    const Lock hold(mutex_);
     while (!completed_.serve(at_least)) {
       const ReadRequest request = pending_.front();
       pending_.pop_front();
-      hold.unlock();
-      Completion completion = perform(request, direct_);
-      hold.lock();
-      completed_.add(std::move(completion));
+      completed_.add(read(request));
     }
     return completed_.take(into, at_least);
   }
 
   void interrupt() {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     completed_.interrupt();
   }
 
   void cancel() {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     completed_.add_cancelled(pending_);
     pending_.clear();
   }
 
   size_t in_flight() const {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     return completed_.in_flight();
   }
 
@@ -62,10 +59,15 @@ class InlineReads {
   const char* backend_name() const { return "inline"; }
 
  private:
+  Completion read(const ReadRequest& request) FUELRAIL_REQUIRES(mutex_) {
+    const Unlocked unlocked(mutex_);
+    return perform(request, direct_);
+  }
+
   DirectReads direct_;
-  mutable std::mutex mutex_;
-  std::deque<ReadRequest> pending_;
-  CompletedReads completed_;
+  mutable Mutex mutex_;
+  std::deque<ReadRequest> pending_ FUELRAIL_GUARDED_BY(mutex_);
+  CompletedReads completed_ FUELRAIL_GUARDED_BY(mutex_);
 };
 
 // What reads, and the process that it belongs to.

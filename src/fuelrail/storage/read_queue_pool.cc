@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/guarded.h"
 
 namespace fuelrail {
 namespace {
@@ -24,7 +24,7 @@ class Queues {
 
   // Returns: whether one more may be lent; `queue` is an idle one of these options, if there is.
   bool lend(const ReadQueueOptions& options, std::unique_ptr<ReadQueue>& queue) {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     if (lent_ >= kMostLentQueues) return false;
     ++lent_;
     const auto at = std::find_if(idle_.begin(), idle_.end(),
@@ -39,7 +39,7 @@ class Queues {
   // `queue` may be null.
   void take_back(const ReadQueueOptions& options, std::unique_ptr<ReadQueue> queue) noexcept {
     std::unique_ptr<ReadQueue> oldest;  // ends outside the lock: it joins threads
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     --lent_;
     if (!queue) return;
     if (idle_.size() == kMostIdleQueues) {
@@ -52,12 +52,12 @@ class Queues {
   void free_idle() {
     std::vector<Idle> freed;  // outside the lock: it joins threads
     freed.reserve(kMostIdleQueues);
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     std::swap(idle_, freed);
   }
 
   size_t idle() {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     return idle_.size();
   }
 
@@ -74,20 +74,21 @@ class Queues {
 
   Queues() {
     idle_.reserve(kMostIdleQueues);
-    ::pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
-                     [] { of_process().begin_anew(); });
+    ::pthread_atfork([]() FUELRAIL_UNCHECKED { of_process().mutex_.lock(); },
+                     []() FUELRAIL_UNCHECKED { of_process().mutex_.unlock(); },
+                     []() FUELRAIL_UNCHECKED { of_process().begin_anew(); });
   }
 
   // In a forked child: a queue that is another process's only lets go.
-  void begin_anew() {
+  void begin_anew() FUELRAIL_RELEASE(mutex_) {
     idle_.clear();
     lent_ = 0;
     mutex_.unlock();
   }
 
-  std::mutex mutex_;
-  std::vector<Idle> idle_;  // the one that came back first, first
-  size_t lent_ = 0;
+  Mutex mutex_;
+  std::vector<Idle> idle_ FUELRAIL_GUARDED_BY(mutex_);  // the one that came back first, first
+  size_t lent_ FUELRAIL_GUARDED_BY(mutex_) = 0;
 };
 
 // At load, before there are threads: a fork while one of them makes it would leave the child

@@ -10,7 +10,7 @@ namespace fuelrail {
 
 ReadThreads::~ReadThreads() {
   {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     pending_.clear();
     stopping_ = true;
   }
@@ -23,7 +23,7 @@ void ReadThreads::start(std::span<const ReadRequest> requests) {
   const std::vector<ReadRequest> sorted = in_order_of_place(requests);
   size_t to_wake = 0;
   {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     start_threads(pending_.size() + sorted.size());
     pending_.insert(pending_.end(), sorted.begin(), sorted.end());
     to_wake = std::min(
@@ -33,13 +33,13 @@ void ReadThreads::start(std::span<const ReadRequest> requests) {
 }
 
 std::deque<ReadRequest> ReadThreads::take_pending() {
-  std::lock_guard hold(mutex_);
+  const Lock hold(mutex_);
   return std::exchange(pending_, {});
 }
 
 void ReadThreads::set_at_once(size_t reads) {
   {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     const size_t before = std::exchange(at_once_, reads);
     if (reads <= before || pending_.empty()) return;
     start_threads(pending_.size());
@@ -64,36 +64,33 @@ void ReadThreads::start_threads(size_t requests) {
 void ReadThreads::run() {
   ReadRun reads;
   std::vector<Completion> done;
-  std::unique_lock hold(mutex_);
+  const Lock hold(mutex_);
   while (true) {
-    work_.wait(hold, [this] { return may_read() || stopping_; });
+    while (!may_read() && !stopping_) work_.wait(mutex_);
     if (stopping_) return;
     ++running_;
-    read_next(hold, reads, done);
+    read_next(reads, done);
     --running_;
   }
 }
 
 // Without memory for what neighbours need, a request is read by itself: that allocates nothing.
-void ReadThreads::read_next(std::unique_lock<std::mutex>& hold, ReadRun& run,
-                            std::vector<Completion>& done) {
+void ReadThreads::read_next(ReadRun& run, std::vector<Completion>& done) {
   try {
     done.reserve(kMaxRunRequests);
     run.take_from(pending_, direct_.wanted_for(pending_.front()));
   } catch (const std::bad_alloc&) {
     const ReadRequest request = pending_.front();
     pending_.pop_front();
-    hold.unlock();
+    const Unlocked unlocked(mutex_);
     Completion completion = perform(request, direct_);
     deliver_({&completion, 1});
-    hold.lock();
     return;
   }
-  hold.unlock();
+  const Unlocked unlocked(mutex_);
   perform(run, direct_, done);
   deliver_(done);
   done.clear();
-  hold.lock();
 }
 
 }  // namespace fuelrail

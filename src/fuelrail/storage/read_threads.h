@@ -4,16 +4,15 @@
 // idle threads as it has requests.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/storage/read_queue.h"
 #include "fuelrail/storage/read_run.h"
 
@@ -39,20 +38,22 @@ class ReadThreads {
   void set_at_once(size_t reads);
 
  private:
-  void start_threads(size_t requests);
+  void start_threads(size_t requests) FUELRAIL_REQUIRES(mutex_);
   void run();
-  void read_next(std::unique_lock<std::mutex>& hold, ReadRun& run, std::vector<Completion>& done);
-  bool may_read() const { return !pending_.empty() && running_ < at_once_; }
+  void read_next(ReadRun& run, std::vector<Completion>& done) FUELRAIL_REQUIRES(mutex_);
+  bool may_read() const FUELRAIL_REQUIRES(mutex_) {
+    return !pending_.empty() && running_ < at_once_;
+  }
 
   DirectReads& direct_;
   const Deliver deliver_;
-  std::mutex mutex_;
-  std::condition_variable work_;
-  std::deque<ReadRequest> pending_;
-  size_t at_once_;
-  size_t running_ = 0;  // threads that read
-  bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  Mutex mutex_;
+  Condition work_;
+  std::deque<ReadRequest> pending_ FUELRAIL_GUARDED_BY(mutex_);
+  size_t at_once_ FUELRAIL_GUARDED_BY(mutex_);
+  size_t running_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // threads that read
+  bool stopping_ FUELRAIL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_ FUELRAIL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fuelrail

@@ -168,7 +168,7 @@ bool LocalSource::read_without_waiting(uint64_t offset,
 Source::Direct LocalSource::direct_descriptor() const {
   const int known = direct_number_.load(std::memory_order_acquire);
   if (known >= 0) return {.descriptor = known, .error = 0};
-  std::lock_guard hold(direct_mutex_);
+  const Lock hold(direct_mutex_);
   if (!direct_.valid()) {
     // The very file that is open, whatever its name means by now.
     direct_ = Descriptor(

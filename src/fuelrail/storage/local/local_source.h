@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/storage/local/posix.h"
 #include "fuelrail/storage/source.h"
 
@@ -44,8 +44,8 @@ class LocalSource final : public Source {
   mutable std::atomic<uint32_t> cached_in_a_row_ = 0;  // reads; threads may overwrite each other's
   mutable std::once_flag asked_to_wait_;
   mutable bool without_waiting_ = false;
-  mutable std::mutex direct_mutex_;
-  mutable Descriptor direct_;                    // the same file; guarded by direct_mutex_
+  mutable Mutex direct_mutex_;
+  mutable Descriptor direct_ FUELRAIL_GUARDED_BY(direct_mutex_);  // the same file
   mutable std::atomic<int> direct_number_ = -1;  // its number, once it is there; needs no lock
 };
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string_view>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/storage/memory/memory_sink.h"
 
 namespace fuelrail {
@@ -39,35 +39,35 @@ std::string parent_of(const std::string& path) {
 class Tree {
  public:
   Contents find(const std::string& path) const {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     const auto found = files_.find(path);
     return found == files_.end() ? nullptr : found->second;
   }
 
   bool is_directory(const std::string& path) const {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     return directories_.contains(path);
   }
 
   void put(const std::string& path, Contents contents) {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     files_[path] = std::move(contents);
   }
 
   // Returns: false when the name is taken.
   bool put_new(const std::string& path, Contents contents) {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     return !directories_.contains(path) && files_.try_emplace(path, std::move(contents)).second;
   }
 
   void remove(const std::string& path) {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     files_.erase(path);
   }
 
   // Returns: false when there is no such file.
   bool rename(const std::string& from, const std::string& to) {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     const auto found = files_.find(from);
     if (found == files_.end()) return false;
     Contents contents = std::move(found->second);
@@ -78,7 +78,7 @@ class Tree {
 
   // Returns: false when a file is in the way.
   bool make_directory(const std::string& path) {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     for (std::string at = path; !at.empty(); at = parent_of(at)) {
       if (files_.contains(at)) return false;
     }
@@ -87,7 +87,7 @@ class Tree {
   }
 
   std::vector<FileInfo> list(const std::string& path, const std::string& uri) const {
-    std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     const std::string prefix = path.empty() ? path : path + "/";
     std::vector<FileInfo> entries;
     const auto add = [&](const std::string& at, uint64_t size_bytes, bool is_directory) {
@@ -109,9 +109,9 @@ class Tree {
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, Contents> files_;
-  std::set<std::string> directories_{""};
+  mutable Mutex mutex_;
+  std::map<std::string, Contents> files_ FUELRAIL_GUARDED_BY(mutex_);
+  std::set<std::string> directories_ FUELRAIL_GUARDED_BY(mutex_){""};
 };
 
 class MemorySource final : public Source {

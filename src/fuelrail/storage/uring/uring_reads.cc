@@ -50,7 +50,7 @@ UringReads::UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ri
 
 // The kernel writes into the callers' memory until it says that it has done so.
 UringReads::~UringReads() {
-  std::unique_lock hold(mutex_);
+  const Lock hold(mutex_);
   pending_.clear();
   if (bell_armed_) ring_bell();
   while (true) {
@@ -60,16 +60,15 @@ UringReads::~UringReads() {
     if (all_started_ && !ring_->closed()) {
       ring_->await();
     } else {
-      hold.unlock();
+      const Unlocked unlocked(mutex_);
       std::this_thread::yield();
-      hold.lock();
     }
   }
 }
 
 void UringReads::submit(std::span<const ReadRequest> requests) {
   const std::vector<ReadRequest> sorted = in_order_of_place(requests);
-  std::lock_guard hold(mutex_);
+  const Lock hold(mutex_);
   handed_over_.clear();
   completed_.make_room(requests.size());
   unchecked_.reserve(completed_.in_flight() + requests.size());
@@ -93,37 +92,36 @@ void UringReads::submit(std::span<const ReadRequest> requests) {
 }
 
 size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
-  std::unique_lock hold(mutex_);
+  const Lock hold(mutex_);
   while (true) {
     reap();
     issue();
     if (completed_.serve(at_least)) {
-      if (at_least == 0 && completed_.empty() && !unchecked_.empty()) check_one(hold);
+      if (at_least == 0 && completed_.empty() && !unchecked_.empty()) check_one();
       break;
     }
     if (!unchecked_.empty()) {
-      check_one(hold);
+      check_one();
       continue;
     }
     if (!all_started_) {
-      hold.unlock();
+      const Unlocked unlocked(mutex_);
       std::this_thread::yield();  // until the kernel has the means again
-      hold.lock();
       continue;
     }
-    sleep(hold, at_least);
+    sleep(at_least);
   }
   return completed_.take(into, at_least);
 }
 
 void UringReads::interrupt() {
-  std::lock_guard hold(mutex_);
+  const Lock hold(mutex_);
   completed_.interrupt();
   wake_if_due();
 }
 
 void UringReads::cancel() {
-  std::lock_guard hold(mutex_);
+  const Lock hold(mutex_);
   completed_.add_cancelled(threads_.take_pending());
   completed_.add_cancelled(pending_);
   pending_.clear();
@@ -131,13 +129,13 @@ void UringReads::cancel() {
 }
 
 size_t UringReads::in_flight() const {
-  std::lock_guard hold(mutex_);
+  const Lock hold(mutex_);
   return completed_.in_flight();
 }
 
 void UringReads::set_threads(int threads) {
   threads_.set_at_once(static_cast<size_t>(threads));
-  std::lock_guard hold(mutex_);
+  const Lock hold(mutex_);
   try {
     let_kernel_read(threads);
   } catch (const std::bad_alloc&) {  // what slots there are have to do
@@ -147,7 +145,7 @@ void UringReads::set_threads(int threads) {
 }
 
 const char* UringReads::backend_name() const {
-  std::lock_guard hold(mutex_);
+  const Lock hold(mutex_);
   if (by_threads_ == 0) return "io_uring";
   return by_kernel_ == 0 ? "pread" : "io_uring and pread";
 }
@@ -270,11 +268,13 @@ void UringReads::finish(size_t slot, int32_t value) {
 }
 
 // By the thread that waits, which lets others submit meanwhile.
-void UringReads::check_one(std::unique_lock<std::mutex>& hold) {
+void UringReads::check_one() {
   const ReadRequest request = unchecked_.pop();
-  hold.unlock();
-  Completion completion = checked(request);
-  hold.lock();
+  Completion completion;
+  {
+    const Unlocked unlocked(mutex_);
+    completion = checked(request);
+  }
   completed_.add(std::move(completion));
 }
 
@@ -290,25 +290,24 @@ void UringReads::read_by_threads(std::span<const ReadRequest> requests) {
 }
 
 void UringReads::deliver(std::span<Completion> completions) {
-  std::lock_guard hold(mutex_);
+  const Lock hold(mutex_);
   completed_.add(completions);
   by_threads_ += completions.size();
   wake_if_due();
 }
 
 // Sleeps until `wake_if_due`, or until a read in the kernel has ended. It may return earlier.
-void UringReads::sleep(std::unique_lock<std::mutex>& hold, size_t at_least) {
+void UringReads::sleep(size_t at_least) {
   if (!ring_->closed()) arm_bell();
   if (!all_started_) return;
   wanted_ = at_least;
   if (!ring_->closed()) {
-    hold.unlock();
+    const Unlocked unlocked(mutex_);
     ring_->await();
-    hold.lock();
   } else if (kernel_is_at_work()) {
-    woken_.wait_for(hold, std::chrono::milliseconds(1));
+    woken_.wait_until(mutex_, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
   } else {
-    woken_.wait(hold, [this] { return may_wake(); });
+    while (!may_wake()) woken_.wait(mutex_);
   }
   wanted_ = 0;
 }

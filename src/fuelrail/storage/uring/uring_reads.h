@@ -6,16 +6,15 @@
 
 #include <sys/uio.h>
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/guarded.h"
 #include "fuelrail/storage/completed_reads.h"
 #include "fuelrail/storage/local/posix.h"
 #include "fuelrail/storage/read_queue.h"
@@ -59,50 +58,54 @@ class UringReads {
 
   UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ring, local::Descriptor bell,
              AlterResult alter_result);
-  void let_kernel_read(int at_once);
-  bool may_be_kernels(const ReadRequest& request) const;
-  bool may_start();
-  bool start_one();
-  void issue();
-  void give_up_ring();
-  void prepare(size_t slot);
-  void reap();
-  void finish(size_t slot, int32_t value);
-  void check_one(std::unique_lock<std::mutex>& hold);
-  void read_by_threads(std::span<const ReadRequest> requests);
+  void let_kernel_read(int at_once) FUELRAIL_REQUIRES(mutex_);
+  bool may_be_kernels(const ReadRequest& request) const FUELRAIL_REQUIRES(mutex_);
+  bool may_start() FUELRAIL_REQUIRES(mutex_);
+  bool start_one() FUELRAIL_REQUIRES(mutex_);
+  void issue() FUELRAIL_REQUIRES(mutex_);
+  void give_up_ring() FUELRAIL_REQUIRES(mutex_);
+  void prepare(size_t slot) FUELRAIL_REQUIRES(mutex_);
+  void reap() FUELRAIL_REQUIRES(mutex_);
+  void finish(size_t slot, int32_t value) FUELRAIL_REQUIRES(mutex_);
+  void check_one() FUELRAIL_REQUIRES(mutex_);
+  void read_by_threads(std::span<const ReadRequest> requests) FUELRAIL_REQUIRES(mutex_);
   void deliver(std::span<Completion> completions);
-  void sleep(std::unique_lock<std::mutex>& hold, size_t at_least);
-  void arm_bell();
+  void sleep(size_t at_least) FUELRAIL_REQUIRES(mutex_);
+  void arm_bell() FUELRAIL_REQUIRES(mutex_);
   // Whether the sleep of `wait` is to end: it has what it wants, or something is to be started once
   // more.
-  bool may_wake() const { return !all_started_ || completed_.serve(wanted_); }
-  void wake_if_due();
+  bool may_wake() const FUELRAIL_REQUIRES(mutex_) {
+    return !all_started_ || completed_.serve(wanted_);
+  }
+  void wake_if_due() FUELRAIL_REQUIRES(mutex_);
   void ring_bell() const;
-  bool kernel_is_at_work() const { return free_.size() < reads_.size() || bell_armed_; }
+  bool kernel_is_at_work() const FUELRAIL_REQUIRES(mutex_) {
+    return free_.size() < reads_.size() || bell_armed_;
+  }
 
   const AlterResult alter_result_;
   DirectReads direct_;
-  mutable std::mutex mutex_;
-  std::unique_ptr<Ring> ring_;
-  std::deque<Read> reads_;    // by slot; grows, and moves nothing
-  std::vector<size_t> free_;  // slots
-  size_t kernel_reads_at_once_ = 0;
-  std::deque<ReadRequest> pending_;  // for the kernel
-  std::vector<ReadRequest> handed_over_;
+  mutable Mutex mutex_;
+  const std::unique_ptr<Ring> ring_;
+  std::deque<Read> reads_ FUELRAIL_GUARDED_BY(mutex_);    // by slot; grows, and moves nothing
+  std::vector<size_t> free_ FUELRAIL_GUARDED_BY(mutex_);  // slots
+  size_t kernel_reads_at_once_ FUELRAIL_GUARDED_BY(mutex_) = 0;
+  std::deque<ReadRequest> pending_ FUELRAIL_GUARDED_BY(mutex_);  // for the kernel
+  std::vector<ReadRequest> handed_over_ FUELRAIL_GUARDED_BY(mutex_);
   // Read by the kernel, but their checksums not looked at; has room for all that are in flight.
-  ReservedQueue<ReadRequest> unchecked_;
-  CompletedReads completed_;
-  size_t by_kernel_ = 0;  // requests completed
-  size_t by_threads_ = 0;
-  bool all_started_ = true;
-  size_t wanted_ = 0;  // what `wait` sleeps for; 0 = it does not sleep
+  ReservedQueue<ReadRequest> unchecked_ FUELRAIL_GUARDED_BY(mutex_);
+  CompletedReads completed_ FUELRAIL_GUARDED_BY(mutex_);
+  size_t by_kernel_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // requests completed
+  size_t by_threads_ FUELRAIL_GUARDED_BY(mutex_) = 0;
+  bool all_started_ FUELRAIL_GUARDED_BY(mutex_) = true;
+  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // what `wait` sleeps for; 0 = it does not sleep
 
   // Threads end the sleep of `wait`, which sleeps in the kernel, by a number that the ring reads.
-  local::Descriptor bell_;
+  const local::Descriptor bell_;
   uint64_t bell_count_ = 0;
   iovec bell_piece_{};
-  bool bell_armed_ = false;
-  std::condition_variable woken_;  // likewise, once the kernel lets nobody sleep there
+  bool bell_armed_ FUELRAIL_GUARDED_BY(mutex_) = false;
+  Condition woken_;  // likewise, once the kernel lets nobody sleep there
 
   ReadThreads threads_;  // destroyed first: they deliver into the rest
 };
