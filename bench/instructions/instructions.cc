@@ -51,11 +51,10 @@ void make(const std::string& uri) {
   sink->commit();
 }
 
-fuelrail::LoaderOptions job() {
+constexpr uint64_t kSeed = 1;
+
+fuelrail::ImageOptions job() {
   return {
-      .batch_size = kBatch,
-      .shuffle = fuelrail::Shuffle::kFull,
-      .seed = 1,
       .transforms = {
           fuelrail::RandomResizedCrop{.size = {224, 224}}, fuelrail::HorizontalFlip{},
           fuelrail::Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}}};
@@ -68,12 +67,12 @@ struct Epoch {
         layout(std::make_shared<fuelrail::BatchLayout>(image_columns(*container, job()), kBatch)),
         pool(layout->total_bytes(), 1),
         batch(layout, pool.take(), kBatch),
-        worker(image_worker_factory(container, job())()),
+        worker(image_worker_factory(container, job(),
+                                    {.order = fuelrail::OrderOptions{.seed = kSeed}})()),
         queue(fuelrail::make_read_queue({.threads = 0, .backend = fuelrail::ReadBackend::kPread})),
-        sampler({.records = container->size(),
-                 .seed = 1,
-                 .shuffle = fuelrail::Shuffle::kFull,
-                 .batch_size = kBatch}),
+        sampler(
+            {.records = container->size(),
+             .order = {.seed = kSeed, .shuffle = fuelrail::Shuffle::kFull, .batch_size = kBatch}}),
         framed(kBatch) {
     std::memset(batch.column(0), 0, layout->total_bytes());  // its pages are there from now on
   }

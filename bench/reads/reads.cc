@@ -173,15 +173,15 @@ class Contender {
 
   // An engine's first two epochs; nothing of it goes on while others run.
   void run() {
-    LoaderOptions options;
-    options.batch_size = kBatch;
-    options.transforms = {RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{.p = 0.5},
-                          Normalize{{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}}};
+    const ImageOptions images{
+        .transforms = {RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{.p = 0.5},
+                       Normalize{{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}}}};
     const EpochSamplerOptions order{
-        .records = container_->size(), .seed = 1, .shuffle = Shuffle::kFull, .batch_size = kBatch};
+        .records = container_->size(),
+        .order = {.seed = 1, .shuffle = Shuffle::kFull, .batch_size = kBatch}};
     Engine engine(container_, std::make_unique<EpochSampler>(order),
-                  std::make_shared<BatchLayout>(image_columns(*container_, options), kBatch),
-                  image_worker_factory(container_, options), {.read_backend = backend_});
+                  std::make_shared<BatchLayout>(image_columns(*container_, images), kBatch),
+                  image_worker_factory(container_, images, {}), {.read = {.backend = backend_}});
     first.push_back(epoch_of(engine));
     second.push_back(epoch_of(engine));
     const Stats stats = engine.stats();

@@ -12,14 +12,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    fuelrail::LoaderOptions options;
-    options.batch_size = 8;
-    options.shuffle = fuelrail::Shuffle::kFull;
-    options.seed = 1;
-    options.transforms = {fuelrail::RandomResizedCrop{.size = {224, 224}},
-                          fuelrail::HorizontalFlip{.p = 0.5},
-                          fuelrail::Normalize{{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}}};
-    fuelrail::Loader loader(fuelrail::open_container(argv[1]), options);
+    const fuelrail::OrderOptions order{
+        .seed = 1, .shuffle = fuelrail::Shuffle::kFull, .batch_size = 8};
+    const fuelrail::ImageOptions images{
+        .transforms = {fuelrail::RandomResizedCrop{.size = {224, 224}},
+                       fuelrail::HorizontalFlip{.p = 0.5},
+                       fuelrail::Normalize{{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}}}};
+    fuelrail::Loader loader(fuelrail::open_container(argv[1]), {.order = order}, images);
 
     while (const auto batch = loader.next()) {
       const auto* pixels = reinterpret_cast<const float*>(batch->column(0));  // NCHW

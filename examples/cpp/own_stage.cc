@@ -41,14 +41,14 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    fuelrail::LoaderOptions options;
-    options.batch_size = 6;
-    options.dtype = fuelrail::DType::kUint8;
-    options.layout = fuelrail::ImageLayout::kNhwc;
-    options.transforms = {fuelrail::RandomResizedCrop{.size = {64, 64}},
-                          fuelrail::ColorJitter{.brightness = {1.0, 1.5}},
-                          fuelrail::CustomStage{std::make_shared<BlackSquare>(16)}};
-    fuelrail::Loader loader(fuelrail::open_container(argv[1]), options);
+    const fuelrail::ImageOptions images{
+        .transforms = {fuelrail::RandomResizedCrop{.size = {64, 64}},
+                       fuelrail::ColorJitter{.brightness = {1.0, 1.5}},
+                       fuelrail::CustomStage{std::make_shared<BlackSquare>(16)}},
+        .dtype = fuelrail::DType::kUint8,
+        .layout = fuelrail::ImageLayout::kNhwc};
+    fuelrail::Loader loader(fuelrail::open_container(argv[1]),
+                            {.order = fuelrail::OrderOptions{.batch_size = 6}}, images);
 
     while (const auto batch = loader.next()) {
       const auto* pixels = reinterpret_cast<const uint8_t*>(batch->column(0));

@@ -51,9 +51,7 @@ std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool che
   auto reader = std::make_unique<Reader>();
   FileReaderOptions options{
       .check_data = check_data,
-      .read_threads = read_threads,
-      .read_backend = read_backend,
-      .direct_reads = direct_reads,
+      .read = {.threads = read_threads, .backend = read_backend, .direct = direct_reads},
       .warn = [warnings = reader->warnings](const std::string& text) { warnings->add(text); }};
   reader->files = PythonTurns().run([names = std::move(names), options = std::move(options)] {
     return std::make_shared<FileReader>(names, options);

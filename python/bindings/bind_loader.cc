@@ -36,12 +36,14 @@ constexpr std::chrono::milliseconds kPoll(50);
 // the core's threads, which therefore never wait for the GIL.
 class LoaderHandle {
  public:
-  LoaderHandle(const ContainerHandle& data, LoaderOptions options)
-      : loader_(std::make_shared<Loader>(data.container, warning(std::move(options)))),
-        size_(loader_->size()) {}
-  LoaderHandle(const ContainerHandle& data, LoaderOptions options, FedSampler::Position position)
-      : loader_(std::make_shared<Loader>(
-            data.container, fed(warning(std::move(options)), data.container->size(), position))) {}
+  // An order that the caller feeds, one batch at a time; else the one that `options` say.
+  using Position = std::optional<FedSampler::Position>;
+  LoaderHandle(const ContainerHandle& data, LoaderOptions options, ImageOptions images,
+               Position fed)
+      : loader_(std::make_shared<Loader>(data.container,
+                                         completed(std::move(options), *data.container, fed),
+                                         std::move(images))),
+        size_(fed ? 0 : loader_->size()) {}
   ~LoaderHandle() {
     stop();
     if (calls_.torn()) new std::shared_ptr(std::move(loader_));  // its locks are held for ever
@@ -105,7 +107,9 @@ class LoaderHandle {
   void reshard(uint32_t rank, uint32_t world_size) {
     call([this, shard = Shard{.rank = rank, .world_size = world_size}] {
       loader_->reshard(shard);
-      if (!loader_->options().fed) size_ = loader_->size();
+      if (std::holds_alternative<OrderOptions>(loader_->options().order)) {
+        size_ = loader_->size();
+      }
     });
   }
   const char* life() const {
@@ -184,17 +188,18 @@ class LoaderHandle {
   }
 
   // Warnings come on the core's threads, where no Python runs: they wait here until it asks.
-  LoaderOptions warning(LoaderOptions options) {
-    options.warn = [said = said_](const std::string& text) { said->add(text); };
-    return options;
-  }
-
-  LoaderOptions fed(LoaderOptions options, uint64_t records, FedSampler::Position position) {
-    options.fed = [this, records, position](Progress start, const Shard& shard) {
+  LoaderOptions completed(LoaderOptions options, const Container& data, Position fed) {
+    options.engine.warn = [said = said_](const std::string& text) { said->add(text); };
+    if (!fed) return options;
+    const auto& order = std::get<OrderOptions>(options.order);
+    const auto make = [this, records = data.size(), position = *fed](Progress start,
+                                                                     const Shard& shard) {
       const std::shared_ptr<Feed> feed = begin_feed();
       return std::make_unique<FedSampler>(
           records, [feed] { return feed->pop(); }, start, position, shard);
     };
+    options.order =
+        FedOrder{.make = make, .rows = order.batch_size, .seed = order.seed, .shard = order.shard};
     return options;
   }
 
@@ -229,17 +234,15 @@ class LoaderHandle {
     return result;
   }
 
-  nb::object columns(const Batch& batch) const {
-    const std::vector<std::string>& fields = loader_->options().fields;
+  static nb::object columns(const Batch& batch) {
     nb::list arrays;
-    for (const std::string& field : fields) arrays.append(column(batch, field));
+    for (size_t i = 0; i < batch.layout().columns().size(); ++i) arrays.append(column(batch, i));
     return nb::tuple(arrays);
   }
 
   // An Array; of a ragged column a list: of bytes where the elements are bytes in one dimension,
   // else of Arrays.
-  static nb::object column(const Batch& batch, const std::string& field) {
-    const size_t index = batch.layout().index_of(field);
+  static nb::object column(const Batch& batch, size_t index) {
     const ColumnSpec& spec = batch.layout().columns()[index];
     if (!spec.ragged()) {
       return nb::cast(Array{batch.owner(), batch.column(index), spec.dtype, batch.shape(index)});
@@ -294,38 +297,36 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch
                  LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
                  Orientation orientation, bool scaled_decode, int64_t max_pixels,
                  uint64_t max_record_bytes, std::vector<std::string> fields, bool skip,
-                 MaxBad max_bad, int threads, size_t prefetch, int read_threads,
-                 ReadBackend read_backend, bool direct_reads, std::optional<double> stall_timeout) {
+                 decltype(ErrorPolicy::max_bad) max_bad, int threads, size_t prefetch,
+                 int read_threads, ReadBackend read_backend, bool direct_reads,
+                 std::optional<double> stall_timeout) {
   const GilReleased released;
-  LoaderOptions options{.batch_size = batch_size,
-                        .shuffle = shuffle,
-                        .weights = weights == nullptr ? nullptr : weights->weights,
-                        .samples = samples,
-                        .seed = seed,
-                        .shard = {.rank = rank, .world_size = world_size},
-                        .last_batch = last_batch,
-                        .transforms = std::move(transforms),
-                        .dtype = dtype,
-                        .layout = layout,
-                        .orientation = orientation,
-                        .scaled_decode = scaled_decode,
-                        .max_pixels = max_pixels,
-                        .max_record_bytes = max_record_bytes,
-                        .fields = std::move(fields),
-                        .on_error = skip ? OnError::kSkip : OnError::kRaise,
-                        .max_bad = max_bad,
-                        .threads = threads,
-                        .prefetch = prefetch,
-                        .read_threads = read_threads,
-                        .read_backend = read_backend,
-                        .direct_reads = direct_reads};
-  if (fed.empty()) {
-    new (self) LoaderHandle(data, std::move(options));
-  } else {
-    new (self) LoaderHandle(
-        data, std::move(options),
-        fed == "record" ? FedSampler::Position::kRecord : FedSampler::Position::kCounted);
-  }
+  LoaderOptions options{
+      .order = OrderOptions{.seed = seed,
+                            .shuffle = shuffle,
+                            .batch_size = batch_size,
+                            .shard = {.rank = rank, .world_size = world_size},
+                            .last_batch = last_batch,
+                            .weights = weights == nullptr ? nullptr : weights->weights},
+      .errors = {.on_error = skip ? OnError::kSkip : OnError::kRaise,
+                 .max_bad = max_bad,
+                 .max_record_bytes = max_record_bytes},
+      .engine = {
+          .threads = threads,
+          .prefetch = prefetch,
+          .read = {.threads = read_threads, .backend = read_backend, .direct = direct_reads}}};
+  if (samples > 0) std::get<OrderOptions>(options.order).samples = samples;
+  ImageOptions images{.transforms = std::move(transforms),
+                      .dtype = dtype,
+                      .layout = layout,
+                      .orientation = orientation,
+                      .scaled_decode = scaled_decode,
+                      .max_pixels = max_pixels,
+                      .fields = std::move(fields)};
+  LoaderHandle::Position position;
+  if (fed == "record") position = FedSampler::Position::kRecord;
+  if (fed == "counted") position = FedSampler::Position::kCounted;
+  new (self) LoaderHandle(data, std::move(options), std::move(images), position);
   self->set_stall_timeout(stall_timeout);
 }
 

@@ -45,7 +45,7 @@ void put(Bytes file) {
 void check_reader(Bytes file) {
   put(file);
   std::vector<uint64_t> all, damaged;
-  const ffrecord::FileReader plain({kUri, kUri}, {.check_data = false, .read_threads = 0});
+  const ffrecord::FileReader plain({kUri, kUri}, {.check_data = false, .read = {.threads = 0}});
   const ffrecord::RecordTable& table = plain.table(0);
   require(plain.size() == 2 * table.size(), "two files are one index space");
   for (uint64_t i = 0; i < plain.size(); ++i) {
@@ -66,7 +66,7 @@ void check_reader(Bytes file) {
   require(reported == damaged, "verify reports what is damaged");
   require(!succeeds([&] { plain.read(std::vector{plain.size()}); }), "there is no record more");
   const bool opened = succeeds([&] {
-    const ffrecord::FileReader checking({kUri, kUri}, {.read_threads = 0});
+    const ffrecord::FileReader checking({kUri, kUri}, {.read = {.threads = 0}});
     checking.verify_tables();
     require(succeeds([&] { checking.read(all); }) == damaged.empty(),
             "a batch with a wrong checksum is refused");

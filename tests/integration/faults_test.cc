@@ -199,12 +199,10 @@ constexpr uint64_t kBatches = 4;
 std::vector<Given> epoch_of(const std::string& uri) {
   std::vector<Given> given;
   const std::string error = error_of([&] {
-    Loader loader(open_container(uri), {.batch_size = 3,
-                                        .shuffle = Shuffle::kFull,
-                                        .seed = 5,
-                                        .transforms = {RandomResizedCrop{.size = {8, 8}}},
-                                        .dtype = DType::kUint8,
-                                        .threads = 2});
+    Loader loader(open_container(uri),
+                  {.order = OrderOptions{.seed = 5, .shuffle = Shuffle::kFull, .batch_size = 3},
+                   .engine = {.threads = 2}},
+                  {.transforms = {RandomResizedCrop{.size = {8, 8}}}, .dtype = DType::kUint8});
     for (uint64_t i = 0; i < kBatches; ++i) {
       Given& next = given.emplace_back();
       next.error = error_of([&] {

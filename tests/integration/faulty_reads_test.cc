@@ -24,10 +24,10 @@ namespace fuelrail {
 namespace {
 
 // io_uring's reads, with a say in what the kernel's results are.
-std::unique_ptr<ReadQueue> altered_ring(const ReadQueueOptions& options,
+std::unique_ptr<ReadQueue> altered_ring(const ReadOptions& options, const ReadQueueCalls& calls,
                                         uring::UringReads::AlterResult alter) {
   std::string refusal;
-  auto reads = uring::UringReads::make(options, refusal, std::move(alter));
+  auto reads = uring::UringReads::make(options, calls, refusal, std::move(alter));
   if (!reads) throw UnsupportedError(refusal);
   return std::make_unique<ForwardingReadQueue<uring::UringReads>>(std::move(reads));
 }
@@ -62,14 +62,15 @@ class FaultyReads : public testing::TestWithParam<std::tuple<Shuffle, bool, OnEr
   FaultyReads() {
     const auto [shuffle, direct, on_error] = GetParam();
     rig_.container = std::make_shared<FileRecords>(24);
-    rig_.order = {.records = 24, .seed = 5, .shuffle = shuffle, .batch_size = 4};
-    rig_.engine = {.threads = 2, .read_threads = 2, .max_read_threads = 0, .direct_reads = direct};
-    rig_.policy = {.on_error = on_error, .max_bad = 24};
+    rig_.sampling = {.records = 24, .order = {.seed = 5, .shuffle = shuffle, .batch_size = 4}};
+    rig_.engine = {.threads = 2, .read = {.threads = 2, .direct = direct}, .max_read_threads = 0};
+    rig_.policy = {.on_error = on_error};
+    if (on_error == OnError::kSkip) rig_.policy.max_bad = uint64_t{24};
     right_ = expected(rig_, 7);  // with the end of the epoch
   }
 
   std::unique_ptr<Engine> make() const {
-    return std::make_unique<Engine>(rig_.container, std::make_unique<OneEpoch>(rig_.order),
+    return std::make_unique<Engine>(rig_.container, std::make_unique<OneEpoch>(rig_.sampling),
                                     rig_.layout(), record_worker_factory(rig_.container),
                                     rig_.engine, rig_.policy);
   }
@@ -120,8 +121,8 @@ TEST_P(FaultyReads, every_batch_is_right_or_one_clear_error_whichever_read_of_th
       uint64_t reads = 0;  // of the last run
       for (uint64_t n = 0; n == 0 || n < reads; ++n) {
         uint64_t at = 0;  // counted by the engine's fetch thread
-        rig_.engine.make_queue = [&](const ReadQueueOptions& options) {
-          return altered_ring(options, [&](int32_t value) {
+        rig_.engine.make_queue = [&](const ReadOptions& options, const ReadQueueCalls& calls) {
+          return altered_ring(options, calls, [&](int32_t value) {
             if (at++ != n) return value;
             FaultyCalls::arm(EIO, again == 0 ? kNeverCalled : 0, again == 0 ? 0 : again - 1);
             return is_short ? 1 : -EIO;
@@ -146,7 +147,7 @@ TEST_P(FaultyReads, every_batch_is_right_or_one_clear_error_whichever_read_of_th
 
 // Without a ring: threads, which read neighbours in one call.
 TEST_P(FaultyReads, every_batch_is_right_or_one_clear_error_whichever_call_fails) {
-  rig_.engine.read_backend = ReadBackend::kPread;
+  rig_.engine.read.backend = ReadBackend::kPread;
   for (const int error : {EIO, EINTR, int{FaultyCalls::kShort}}) {
     for (const uint64_t more : {0u, 1u, 2u}) {
       size_t wrong = 0;

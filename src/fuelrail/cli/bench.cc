@@ -42,20 +42,20 @@ const char* thing(const Container& container) {
   return container.schema().has("image") ? "images" : "records";
 }
 
-LoaderOptions loader_options(const Arguments& arguments, const Container& container, int threads) {
-  LoaderOptions options{.batch_size = arguments.batch_size,
-                        .shuffle = Shuffle::kFull,
-                        .seed = 1,
-                        .fields = {measured_field(container)},
-                        .on_error = OnError::kSkip,
-                        .max_bad = 1.0,  // they are counted, and do not end the measurement
-                        .threads = threads};
+LoaderJob job_of(const Arguments& arguments, const Container& container, int threads) {
+  LoaderJob job{.loading = {.order = OrderOptions{.seed = 1,
+                                                  .shuffle = Shuffle::kFull,
+                                                  .batch_size = arguments.batch_size},
+                            // They are counted, and do not end the measurement.
+                            .errors = {.on_error = OnError::kSkip, .max_bad = 1.0},
+                            .engine = {.threads = threads}},
+                .images = {.fields = {measured_field(container)}}};
   if (container.schema().has("image")) {
-    options.transforms = {
+    job.images.transforms = {
         RandomResizedCrop{.size = {arguments.crop, arguments.crop}}, HorizontalFlip{},
         Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}};
   }
-  return options;
+  return job;
 }
 
 double rate(uint64_t number, double seconds) { return static_cast<double>(number) / seconds; }
@@ -182,15 +182,15 @@ int run(const Arguments& arguments, Console& console) {
                     .threads = arguments.threads > 0 ? arguments.threads : default_threads(),
                     .usable_threads = default_threads(),
                     .remote = is_remote(arguments.dataset.uri)};
-  const LoaderOptions options = loader_options(arguments, *container, measured.threads);
+  const LoaderJob job = job_of(arguments, *container, measured.threads);
   const char* const things = thing(*container);
   Duration duration{.seconds = arguments.seconds};
   if (arguments.epochs > 0) duration.epochs = arguments.epochs;
 
   // The limit first: it finds out soon where no record can be used.
-  measured.limit = measure_limit(container, options, arguments.seconds,
+  measured.limit = measure_limit(container, job, arguments.seconds,
                                  status_line(console, "the limit", things, arguments.quiet));
-  measured.loader = measure_loader(container, options, duration,
+  measured.loader = measure_loader(container, job, duration,
                                    status_line(console, "the loader", things, arguments.quiet));
   console.clear_status();
   if (measured.loader.bad_records > 0) {

@@ -78,12 +78,13 @@ struct HeldRecord {
 // Has a worker of its own do its part on held records, in a few rows of its own.
 class Decoding {
  public:
-  Decoding(const std::shared_ptr<const Container>& container, const LoaderOptions& options)
-      : layout_(std::make_shared<BatchLayout>(image_columns(*container, options), kRowsPerThread)),
+  Decoding(const std::shared_ptr<const Container>& container, const LoaderJob& job)
+      : layout_(
+            std::make_shared<BatchLayout>(image_columns(*container, job.images), kRowsPerThread)),
         pool_(layout_->total_bytes(), 1),
         slot_(pool_.take()),
         batch_(layout_, slot_, kRowsPerThread),
-        worker_(image_worker_factory(container, options)()) {}
+        worker_(image_worker_factory(container, job.images, job.loading)()) {}
 
   // Returns: why it failed, or null.
   std::exception_ptr decode(const HeldRecord& held, uint64_t position) {
@@ -107,9 +108,9 @@ class Decoding {
 // Records that can be read and decoded, evenly over the dataset.
 class HeldSample {
  public:
-  HeldSample(const std::shared_ptr<const Container>& container, const LoaderOptions& options,
+  HeldSample(const std::shared_ptr<const Container>& container, const LoaderJob& job,
              const Watch& watch)
-      : container_(*container), decoding_(container, options) {
+      : container_(*container), decoding_(container, job) {
     const uint64_t most = std::min(container_.size(), kMostHeldRecords);
     const Clock::time_point begin = Clock::now();
     for (uint64_t k = 0; k < most; ++k) {
@@ -172,10 +173,10 @@ class HeldSample {
 // Threads that decode held records until they are told to stop.
 class LimitRun {
  public:
-  LimitRun(const std::shared_ptr<const Container>& container, const LoaderOptions& options,
+  LimitRun(const std::shared_ptr<const Container>& container, const LoaderJob& job,
            const std::vector<HeldRecord>& records) {
-    for (int i = 0; i < options.threads; ++i) {
-      decodings_.push_back(std::make_unique<Decoding>(container, options));
+    for (int i = 0; i < job.loading.engine.threads; ++i) {
+      decodings_.push_back(std::make_unique<Decoding>(container, job));
     }
     try {
       for (auto& mine : decodings_) {
@@ -218,11 +219,11 @@ class LimitRun {
 
 }  // namespace
 
-LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const LoaderOptions& options,
+LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const LoaderJob& job,
                            const Duration& duration, const Watch& watch) {
   LoaderSpeed speed;
   const Clock::time_point made = Clock::now();
-  Loader loader(std::move(container), options);
+  Loader loader(std::move(container), job.loading, job.images);
   next_batch(loader, [&] { watch(0, 0); });
   speed.first_batch_seconds = since(made);
 
@@ -246,15 +247,15 @@ LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const Loa
   return speed;
 }
 
-LimitSpeed measure_limit(const std::shared_ptr<const Container>& container,
-                         const LoaderOptions& options, double seconds, const Watch& watch) {
-  HeldSample sample(container, options, watch);
+LimitSpeed measure_limit(const std::shared_ptr<const Container>& container, const LoaderJob& job,
+                         double seconds, const Watch& watch) {
+  HeldSample sample(container, job, watch);
   LimitSpeed speed{.held = sample.records().size(),
                    .unusable = sample.unusable(),
                    .mean_bytes = sample.mean_bytes(),
                    .shorter_side = sample.shorter_side()};
   const Clock::time_point begin = Clock::now();
-  LimitRun run(container, options, sample.records());
+  LimitRun run(container, job, sample.records());
   while (since(begin) < seconds) {
     const double left = seconds - since(begin);
     std::this_thread::sleep_for(std::min<Clock::duration>(

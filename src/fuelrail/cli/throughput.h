@@ -11,6 +11,12 @@
 
 namespace fuelrail::cli {
 
+// What a loader of images is told.
+struct LoaderJob {
+  LoaderOptions loading{};
+  ImageOptions images{};
+};
+
 // When a measurement ends. Default: after 5 seconds.
 struct Duration {
   double seconds = 5;
@@ -34,7 +40,7 @@ struct LoaderSpeed {
 // Takes batches and lets them go at once. The clock starts when the first batch is there, so that
 // as many batches are made ahead at its beginning as at its end; `epochs` are so many times the
 // batches of one. Errors: the loader's.
-LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const LoaderOptions& options,
+LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const LoaderJob& job,
                            const Duration& duration, const Watch& watch);
 
 struct LimitSpeed {
@@ -48,9 +54,9 @@ struct LimitSpeed {
 
 // The same threads doing nothing but the workers' part (checking, decoding, transforms), on records
 // that lie evenly over the dataset and are held in memory: no storage, order, queue or batch
-// memory. Requires: options.threads is above 0. Errors: that of the first record, when none can be
-// used; IoError when no thread starts.
-LimitSpeed measure_limit(const std::shared_ptr<const Container>& container,
-                         const LoaderOptions& options, double seconds, const Watch& watch);
+// memory. Requires: job.loading.engine.threads is above 0. Errors: that of the first record, when
+// none can be used; IoError when no thread starts.
+LimitSpeed measure_limit(const std::shared_ptr<const Container>& container, const LoaderJob& job,
+                         double seconds, const Watch& watch);
 
 }  // namespace fuelrail::cli

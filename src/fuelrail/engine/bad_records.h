@@ -52,6 +52,7 @@ class BadRecords {
   // Whether this epoch had more than `max_bad` records that are bad, and the error that says so,
   // with the last few.
   bool too_many() const { return counted_.size() > max_bad_; }
+  size_t max_bad() const { return max_bad_; }
   std::exception_ptr too_many_error() const;
 
   // One entry a record, in the order in which they came up first.

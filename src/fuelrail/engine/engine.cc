@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/engine/error_policy.h"
 #include "fuelrail/engine/pipeline.h"
 
 namespace fuelrail {
@@ -23,8 +24,8 @@ const EngineOptions& checked(const EngineOptions& options) {
   const auto in_range = [](int threads) { return threads >= 0 && threads <= kMaxThreads; };
   const std::string range = "0 to " + std::to_string(kMaxThreads);
   check(in_range(options.threads), "threads", range, std::to_string(options.threads));
-  check(in_range(options.read_threads), "read_threads", range,
-        std::to_string(options.read_threads));
+  check(in_range(options.read.threads), "read_threads", range,
+        std::to_string(options.read.threads));
   check(in_range(options.max_read_threads), "max_read_threads", range,
         std::to_string(options.max_read_threads));
   check(options.prefetch > 0, "prefetch", "1 or more", "0");
@@ -32,6 +33,11 @@ const EngineOptions& checked(const EngineOptions& options) {
   check(options.read_ahead_bytes <= kMaxReadAhead, "read_ahead_bytes",
         "at most " + std::to_string(kMaxReadAhead), std::to_string(options.read_ahead_bytes));
   return options;
+}
+
+const ErrorPolicy& checked(const ErrorPolicy& policy) {
+  check(policy);
+  return policy;
 }
 
 }  // namespace
@@ -51,7 +57,7 @@ Engine::Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampl
                std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
                const EngineOptions& options, const ErrorPolicy& policy, const Engine* before)
     : impl_(new Impl{{std::move(container), std::move(sampler), std::move(layout),
-                      std::move(make_worker), checked(options), policy}}) {
+                      std::move(make_worker), checked(options), checked(policy)}}) {
   if (before != nullptr) impl_->pipeline.go_on_from(before->impl_->mine());
 }
 

@@ -42,24 +42,21 @@ namespace fuelrail {
 struct EngineOptions {
   int threads = 0;      // workers; 0 = default_threads()
   size_t prefetch = 2;  // whole batches ahead of the one that the user works on; at least 1
-  // Reads at once to begin with; more while workers wait for them, up to `max_read_threads` where
+  // `threads` to begin with; more while workers wait for reads, up to `max_read_threads` where
   // that is more. So many threads at most read, and as many more look at files where the container
   // does not know how long those are.
-  int read_threads = 4;
+  ReadOptions read{};
   int max_read_threads = 256;
   size_t group = 4;  // records that a worker takes at a time, at most
   // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case,
   // and what stands in for a bad record of a batch that is being worked on is not kept waiting.
   size_t read_ahead_bytes = size_t{32} << 20;
-  ReadBackend read_backend = ReadBackend::kAuto;
-  // Reads past the page cache, where a file system permits it: for data far larger than memory, in
-  // files that are held open. A folder's are not, and are read in the ordinary way.
-  bool direct_reads = false;
   // Called when direct reads are refused, not possible for now, or wanted of what is not held open:
   // once each at most, on one of the engine's threads. Must neither block nor call the engine.
   std::function<void(const std::string&)> warn{};
   // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
-  std::function<std::unique_ptr<ReadQueue>(const ReadQueueOptions&)> make_queue = make_read_queue;
+  std::function<std::unique_ptr<ReadQueue>(const ReadOptions&, ReadQueueCalls)> make_queue =
+      make_read_queue;
 };
 
 // Threads: `next` and `restart` from one thread at a time; `progress`, `bad_records`, `stats`,

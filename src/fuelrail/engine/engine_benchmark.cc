@@ -54,11 +54,11 @@ void schedule(benchmark::State& state) {
   Engine engine(
       container,
       std::make_unique<EpochSampler>(EpochSamplerOptions{
-          .records = kRecords, .shuffle = Shuffle::kFull, .batch_size = kBatch}),
+          .records = kRecords, .order = {.shuffle = Shuffle::kFull, .batch_size = kBatch}}),
       std::make_shared<BatchLayout>(std::vector<ColumnSpec>{{"label", DType::kInt64, {}}}, kBatch),
       [micros] { return std::make_unique<Spin>(micros); },
       {.threads = static_cast<int>(state.range(0)),
-       .read_threads = static_cast<int>(state.range(1))});
+       .read = {.threads = static_cast<int>(state.range(1))}});
   engine.next();
   const double cpu = process_cpu_micros();
   uint64_t rows = 0;

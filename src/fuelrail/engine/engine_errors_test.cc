@@ -51,7 +51,7 @@ TEST_P(EngineWithBadRecords, first_bad_row_is_the_batchs_error_and_the_next_batc
 
 TEST(Engine, batch_with_a_bad_row_counts_as_handed) {
   Rig rig;
-  rig.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.shuffle = Shuffle::kNone;
   rig.worker.bad = {10};
   const auto engine = rig.make();
   EXPECT_EQ(engine->progress(), (Progress{0, 0}));
@@ -63,7 +63,7 @@ TEST(Engine, batch_with_a_bad_row_counts_as_handed) {
 
 TEST(Engine, end_of_epoch_follows_a_last_batch_with_a_bad_row) {
   Rig rig;
-  rig.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.shuffle = Shuffle::kNone;
   rig.worker.bad = {49};
   const auto engine = rig.make();
   for (int i = 0; i < 6; ++i) engine->next();
@@ -74,7 +74,7 @@ TEST(Engine, end_of_epoch_follows_a_last_batch_with_a_bad_row) {
 
 TEST(Engine, read_error_has_the_records_place) {
   Rig rig;
-  rig.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.shuffle = Shuffle::kNone;
   const uint64_t offset = rig.container->extent(10).offset;
   rig.container = std::make_shared<HookedContainer>(
       rig.container, ContainerHooks{.read = [offset](uint64_t at, uint64_t) {
@@ -90,7 +90,7 @@ TEST(Engine, read_error_has_the_records_place) {
 TEST(Engine, extent_that_throws_is_the_rows_error) {
   for (const uint64_t record : {0u, 8u, 15u, 49u}) {
     Rig rig;
-    rig.order.shuffle = Shuffle::kNone;
+    rig.sampling.order.shuffle = Shuffle::kNone;
     rig.container = std::make_shared<HookedContainer>(
         rig.container, ContainerHooks{.extent = [record](uint64_t i) {
           if (i == record) throw CorruptError("the table is wrong");
@@ -115,8 +115,8 @@ TEST(Engine, every_extent_throws_and_every_batch_is_an_error) {
 
 TEST(Engine, record_beyond_the_container_is_out_of_range) {
   Rig rig;
-  rig.order.shuffle = Shuffle::kNone;
-  rig.order.records = 51;
+  rig.sampling.order.shuffle = Shuffle::kNone;
+  rig.sampling.records = 51;
   const std::vector<Said> said = all_said(*rig.make(), 7);
   EXPECT_TRUE(said[5].rows);
   EXPECT_EQ(said[6].error, "record 50: there is no such record: expected below 50");
@@ -125,7 +125,7 @@ TEST(Engine, record_beyond_the_container_is_out_of_range) {
 TEST(Engine, place_that_throws_leaves_the_error_as_it_is) {
   Rig rig;
   rig.worker.bad = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-  rig.order = {.records = 10, .batch_size = 10};
+  rig.sampling = {.records = 10, .order = {.batch_size = 10}};
   rig.container = std::make_shared<HookedContainer>(
       rig.container,
       ContainerHooks{.place = [](uint64_t) { throw CorruptError("no place either"); }});
@@ -186,8 +186,8 @@ class GivesUp final : public Worker {
 
 TEST(Engine, worker_that_throws_spoils_the_bad_records_alone_and_each_has_its_place) {
   Rig rig;
-  rig.order.shuffle = Shuffle::kNone;
-  rig.order.batch_size = 5;
+  rig.sampling.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.batch_size = 5;
   rig.engine = {.threads = 1, .group = 100};  // spans over many batches
   rig.worker.bad = {7, 12, 13, 21};
   const std::vector<Said> want = expected(rig, 11);
@@ -203,7 +203,7 @@ TEST(Engine, exception_that_is_no_error_becomes_one_with_text_and_place) {
       {[] { throw std::length_error("too long"); }, "too long"}};
   for (const auto& [thrower, text] : cases) {
     Rig rig;
-    rig.order.shuffle = Shuffle::kNone;
+    rig.sampling.order.shuffle = Shuffle::kNone;
     const auto engine = rig.make([&rig, &thrower = thrower] {
       return std::make_unique<GivesUp>(rig.container, std::set<uint64_t>{10}, thrower);
     });
@@ -324,7 +324,7 @@ TEST(Engine, bad_options_are_refused_by_name) {
   EXPECT_THAT(message({.threads = -1}), HasSubstr("'threads'"));
   EXPECT_THAT(message({.threads = 100000}), HasSubstr("'threads'"));
   EXPECT_THAT(message({.prefetch = 0}), HasSubstr("'prefetch'"));
-  EXPECT_THAT(message({.read_threads = -1}), HasSubstr("'read_threads'"));
+  EXPECT_THAT(message({.read = {.threads = -1}}), HasSubstr("'read_threads'"));
   EXPECT_THAT(message({.group = 0}), HasSubstr("'group'"));
   EXPECT_THAT(message({.read_ahead_bytes = ~size_t{0}}), HasSubstr("'read_ahead_bytes'"));
   EXPECT_EQ(message({}), "accepted");

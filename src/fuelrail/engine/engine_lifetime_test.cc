@@ -68,7 +68,7 @@ TEST(EngineLifetime, engine_is_abandoned_in_the_middle_of_reads_and_work) {
   for (const int read_threads : {0, 4}) {
     Rig rig;
     rig.worker.jitter = 100000;
-    rig.engine.read_threads = read_threads;
+    rig.engine.read.threads = read_threads;
     const auto engine = rig.make();
     engine->next(std::chrono::milliseconds(0));
   }
@@ -139,7 +139,7 @@ TEST(EngineLifetime, restart_tells_workers_that_their_rows_are_not_wanted) {
   for (const OnError on_error : {OnError::kRaise, OnError::kSkip}) {
     Gate begun;
     Rig rig;
-    rig.policy = {.on_error = on_error, .max_bad = 0};
+    rig.policy = {.on_error = on_error};
     const auto engine = rig.make([&] { return std::make_unique<Endless>(begun); });
     engine->next(std::chrono::milliseconds(0));
     begun.pass();
@@ -251,7 +251,7 @@ TEST(EngineLifetime, reads_ahead_of_busy_workers_are_bounded_in_bytes) {
   Rig rig;
   rig.container =
       std::make_shared<MemoryContainer>("memory://equal", Schema{{{.name = "bytes"}}}, records);
-  rig.order = {.records = 200, .batch_size = 200};
+  rig.sampling = {.records = 200, .order = {.batch_size = 200}};
   rig.worker.before = [&](auto) { gate.pass(); };
   rig.engine.read_ahead_bytes = 40 * 4096;
   const auto engine = rig.make();

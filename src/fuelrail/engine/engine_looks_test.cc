@@ -27,8 +27,8 @@ TEST(EngineLooks, looks_at_files_are_as_many_at_once_as_reads) {
   rig.container = std::make_shared<HookedContainer>(
       made_records(2'000), ContainerHooks{.extent = [&](uint64_t record) { looks.pass(record); },
                                           .knows_extents = false});
-  rig.order = {.records = 2'000, .shuffle = Shuffle::kFull, .batch_size = 500};
-  rig.engine = {.threads = 2, .read_threads = 40, .max_read_threads = 0};
+  rig.sampling = {.records = 2'000, .order = {.shuffle = Shuffle::kFull, .batch_size = 500}};
+  rig.engine = {.threads = 2, .read = {.threads = 40}, .max_read_threads = 0};
   const auto engine = rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
   EXPECT_TRUE(looks.await(40));
@@ -77,9 +77,9 @@ TEST(EngineLooks, the_files_of_a_folder_are_looked_at_many_at_once) {
   const FileSystemOverride instead("file", held);
   Rig rig;
   rig.container = files::open_files(directory.path());
-  rig.order.records = 60;
-  rig.order.batch_size = 30;
-  rig.engine = {.threads = 2, .read_threads = 25, .max_read_threads = 0};
+  rig.sampling.records = 60;
+  rig.sampling.order.batch_size = 30;
+  rig.engine = {.threads = 2, .read = {.threads = 25}, .max_read_threads = 0};
   const auto engine = rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
   EXPECT_TRUE(looks.await(25));
@@ -99,11 +99,12 @@ TEST(EngineLooks, looks_change_no_batch_and_no_error) {
         Rig rig;
         rig.container = std::make_shared<HookedContainer>(
             made_records(300), ContainerHooks{.extent = fails, .knows_extents = known});
-        rig.order = {.records = 300, .seed = 5, .shuffle = Shuffle::kFull, .batch_size = 7};
-        rig.engine = {.threads = 3, .read_threads = read_threads};
+        rig.sampling = {.records = 300,
+                        .order = {.seed = 5, .shuffle = Shuffle::kFull, .batch_size = 7}};
+        rig.engine = {.threads = 3, .read = {.threads = read_threads}};
         rig.worker.jitter = 1'000;
         rig.policy.on_error = on_error;
-        rig.policy.max_bad = 1'000;
+        if (on_error == OnError::kSkip) rig.policy.max_bad = uint64_t{1'000};
         const auto engine = rig.make();
         said.push_back(all_said(*engine, 70));
         engine->restart(rig.sampler({.epoch = 4, .position = 21}));
@@ -120,7 +121,7 @@ struct HeldBackLooks {
   static constexpr uint64_t kHeldBack = 2'000;
 
   HeldBackLooks() {
-    rig.order = {.records = 2 * kHeldBack, .batch_size = 8};
+    rig.sampling = {.records = 2 * kHeldBack, .order = {.batch_size = 8}};
     rig.container = std::make_shared<HookedContainer>(made_records(2 * kHeldBack),
                                                       ContainerHooks{.extent =
                                                                          [this](uint64_t record) {
@@ -188,9 +189,9 @@ TEST(EngineLooks, what_stands_in_for_missing_files_is_looked_at_many_at_once) {
   constexpr uint64_t kRows = 8;
   Turnstile looks;
   Rig rig;
-  rig.order = {.records = 4'000, .batch_size = kRows};
-  rig.engine = {.threads = 2, .prefetch = 1, .read_threads = kRows, .max_read_threads = 0};
-  rig.policy = {.on_error = OnError::kSkip, .max_bad = 100};
+  rig.sampling = {.records = 4'000, .order = {.batch_size = kRows}};
+  rig.engine = {.threads = 2, .prefetch = 1, .read = {.threads = kRows}, .max_read_threads = 0};
+  rig.policy = {.on_error = OnError::kSkip, .max_bad = uint64_t{100}};
   const auto sampler = rig.sampler();
   const auto plan = sampler->next();
   std::set<uint64_t> substitutes;
@@ -236,9 +237,10 @@ TEST(EngineLooks, a_substitute_waits_neither_for_reads_nor_for_looks_of_others) 
   };
   Rig rig;
   rig.container = std::make_shared<HookedContainer>(records, hooks);
-  rig.order = {.records = 4'000, .batch_size = kRows};
-  rig.engine = {.threads = 1, .prefetch = 2, .read_threads = 8, .max_read_threads = 0, .group = 1};
-  rig.policy = {.on_error = OnError::kSkip, .max_bad = 100};
+  rig.sampling = {.records = 4'000, .order = {.batch_size = kRows}};
+  rig.engine = {
+      .threads = 1, .prefetch = 2, .read = {.threads = 8}, .max_read_threads = 0, .group = 1};
+  rig.policy = {.on_error = OnError::kSkip, .max_bad = uint64_t{100}};
   rig.worker.bad = {0};
   std::atomic<size_t> processed = 0;
   rig.worker.before = [&](std::span<const Task> tasks) { processed += tasks.size(); };

@@ -25,7 +25,7 @@ namespace {
 struct SlowStorage {
   SlowStorage(uint64_t batch_size, size_t prefetch,
               std::shared_ptr<const Container> records = made_records(4'000)) {
-    rig.order = {.records = records->size(), .batch_size = batch_size};
+    rig.sampling = {.records = records->size(), .order = {.batch_size = batch_size}};
     rig.container = std::make_shared<HookedContainer>(
         std::move(records),
         ContainerHooks{.read = [this](uint64_t offset, uint64_t) { storage.pass(offset); }});
@@ -113,7 +113,7 @@ struct FullReadAhead : SlowStorage {
 
   FullReadAhead() : SlowStorage(kRows, 1, records()) {
     rig.engine.read_ahead_bytes = 128 * 1024;
-    rig.policy = {.on_error = OnError::kSkip, .max_bad = 100};
+    rig.policy = {.on_error = OnError::kSkip, .max_bad = uint64_t{100}};
     rig.worker.bad = {kBad};
     rig.worker.before = [this, count = rig.worker.before](std::span<const Task> tasks) {
       count(tasks);
@@ -227,7 +227,7 @@ TEST(EngineReadAhead, fed_order_is_asked_for_no_more_than_is_prefetched) {
 TEST(EngineReadAhead, storage_that_keeps_up_is_read_no_deeper) {
   Rig rig;
   rig.container = made_records(2'000);
-  rig.order = {.records = 2'000, .batch_size = 500};
+  rig.sampling = {.records = 2'000, .order = {.batch_size = 500}};
   rig.engine = {.threads = 2};
   Gate gate;
   rig.worker.before = [&](auto) { gate.pass(); };
@@ -294,9 +294,9 @@ TEST(EngineReadAhead, depth_changes_no_batch) {
     for (const size_t prefetch : {1u, 2u}) {
       Rig rig;
       rig.container = made_records(500);
-      rig.order.records = 500;
-      rig.order.batch_size = batch_size;
-      rig.engine = {.threads = 4, .prefetch = prefetch, .read_threads = 1};
+      rig.sampling.records = 500;
+      rig.sampling.order.batch_size = batch_size;
+      rig.engine = {.threads = 4, .prefetch = prefetch, .read = {.threads = 1}};
       rig.worker.jitter = 2'000;
       EXPECT_EQ(all_said(*rig.make(), 1'200), expected(rig, 1'200));
     }

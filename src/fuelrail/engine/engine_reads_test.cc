@@ -41,13 +41,13 @@ TEST(EngineReads, a_batch_that_is_due_is_read_though_no_read_before_it_ends) {
   };
   Rig rig;
   rig.container = std::make_shared<HookedContainer>(records, hooks);
-  rig.order = {.records = 4'000, .batch_size = kRows};
+  rig.sampling = {.records = 4'000, .order = {.batch_size = kRows}};
   rig.engine = {.threads = 1, .prefetch = 3, .max_read_threads = 0, .group = 1};
   Gate worker;
   rig.worker.before = [&](auto) { worker.pass(); };
   std::atomic<bool> waits_for_last = false;
-  rig.engine.make_queue = [&](const ReadQueueOptions& options) {
-    return std::make_unique<WatchedQueue>(make_read_queue(options), waits_for_last);
+  rig.engine.make_queue = [&](const ReadOptions& options, const ReadQueueCalls& calls) {
+    return std::make_unique<WatchedQueue>(make_read_queue(options, calls), waits_for_last);
   };
   const auto engine = rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
@@ -77,9 +77,12 @@ TEST(EngineReads, what_has_been_read_waits_for_no_other_read_once_workers_want_i
   };
   Rig rig;
   rig.container = std::make_shared<HookedContainer>(records, hooks);
-  rig.order = {.records = 4'000, .batch_size = kRows};
-  rig.engine = {
-      .threads = 1, .prefetch = 1, .read_threads = 2, .max_read_threads = 0, .group = kRows - 1};
+  rig.sampling = {.records = 4'000, .order = {.batch_size = kRows}};
+  rig.engine = {.threads = 1,
+                .prefetch = 1,
+                .read = {.threads = 2},
+                .max_read_threads = 0,
+                .group = kRows - 1};
   Gate worker;
   std::atomic<size_t> processed = 0;
   rig.worker.before = [&](std::span<const Task> tasks) {
@@ -98,16 +101,16 @@ TEST(EngineReads, what_has_been_read_waits_for_no_other_read_once_workers_want_i
 TEST(EngineReads, every_backend_gives_the_same_batches_direct_or_not) {
   Rig rig;
   rig.container = std::make_shared<FileRecords>(300);
-  rig.order.records = 300;
+  rig.sampling.records = 300;
   for (const Shuffle shuffle : {Shuffle::kNone, Shuffle::kFull}) {
-    rig.order.shuffle = shuffle;
+    rig.sampling.order.shuffle = shuffle;
     const std::vector<Said> want = expected(rig, 80);
     for (const int threads : {0, 3}) {
       for (const ReadBackend backend : {ReadBackend::kPread, ReadBackend::kAuto}) {
         for (const bool direct : {false, true}) {
-          rig.engine.read_threads = threads;
-          rig.engine.read_backend = backend;
-          rig.engine.direct_reads = direct;
+          rig.engine.read.threads = threads;
+          rig.engine.read.backend = backend;
+          rig.engine.read.direct = direct;
           EXPECT_EQ(all_said(*rig.make(), 80), want);
         }
       }
@@ -120,11 +123,11 @@ TEST(EngineReads, buffers_of_what_is_not_read_directly_are_no_larger) {
   Rig rig;
   rig.container =
       std::make_shared<MemoryContainer>("memory://equal", Schema{{{.name = "bytes"}}}, records);
-  rig.order = {.records = 200, .batch_size = 200};
+  rig.sampling = {.records = 200, .order = {.batch_size = 200}};
   Gate gate;
   rig.worker.before = [&](auto) { gate.pass(); };
   rig.engine.read_ahead_bytes = 40 * 4096;
-  rig.engine.direct_reads = true;
+  rig.engine.read.direct = true;
   std::atomic<int> warnings = 0;
   rig.engine.warn = [&](const std::string&) { ++warnings; };
   const auto engine = rig.make();
@@ -138,7 +141,7 @@ TEST(EngineReads, buffers_of_what_is_not_read_directly_are_no_larger) {
 
 TEST(EngineReads, stats_name_the_backend) {
   Rig rig;
-  rig.engine.read_backend = ReadBackend::kPread;
+  rig.engine.read.backend = ReadBackend::kPread;
   const auto engine = rig.make();
   EXPECT_EQ(engine->stats().read_backend, "");
   engine->next();

@@ -59,7 +59,7 @@ TEST(Engine, restart_after_the_sampler_has_ended) {
 
 TEST(Engine, restart_drops_errors_that_were_not_handed_out) {
   Rig rig;
-  rig.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.shuffle = Shuffle::kNone;
   rig.worker.bad = {12};
   const auto engine = rig.make();
   engine->next();
@@ -88,7 +88,7 @@ TEST(Engine, restart_waits_for_nobody_and_next_does) {
 
 TEST(Engine, restart_drops_batches_that_are_complete_while_work_is_in_progress) {
   Rig rig;
-  rig.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.shuffle = Shuffle::kNone;
   Gate gate;
   std::atomic<bool> entered = false;
   rig.worker.before = [&](std::span<const Task> tasks) {

@@ -80,8 +80,8 @@ TEST(EngineThatSkips, passes_over_a_record_that_claims_to_be_longer_than_is_allo
 TEST(EngineThatSkips, all_ranks_have_the_same_batch_counts) {
   for (uint32_t rank = 0; rank < 4; ++rank) {
     Rig rig = skipping({1, 2, 3, 5, 8, 13, 21, 34});
-    rig.order.shard = {rank, 4};
-    rig.order.batch_size = 3;
+    rig.sampling.order.shard = {rank, 4};
+    rig.sampling.order.batch_size = 3;
     const auto engine = rig.make();
     EXPECT_EQ(all_said(*engine, 12), expected(rig, 12));
   }
@@ -124,10 +124,10 @@ TEST(EngineThatSkips, waits_for_memory_in_which_to_read_the_substitute) {
 
 TEST(EngineThatSkips, stops_at_the_batch_with_the_one_too_many_and_stays_there) {
   Rig rig = skipping({2, 10, 18, 19, 26}, 3);
-  rig.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.shuffle = Shuffle::kNone;
   // Substitutes that are bad themselves would count too.
   Rig free = rig;
-  free.policy.max_bad = 1000;
+  free.policy.max_bad = uint64_t{1000};
   const auto unlimited = free.make();
   for (int i = 0; i < 3; ++i) unlimited->next();
   ASSERT_EQ(unlimited->bad_records().size(), 4u);
@@ -161,13 +161,13 @@ TEST(EngineThatSkips, ends_when_every_record_is_bad) {
     EXPECT_THROW(rig.make()->next(), TooManyBadRecordsError);
   }
   Rig rig = skipping(bad, 50);
-  rig.order.batch_size = 2;
+  rig.sampling.order.batch_size = 2;
   EXPECT_THROW(rig.make()->next(), CorruptError) << "the substitutes are finitely many";
 }
 
 TEST(EngineThatSkips, each_epoch_has_its_own_count) {
   Rig rig = skipping({0, 1}, 2);
-  rig.order = {.records = 10, .batch_size = 10};
+  rig.sampling = {.records = 10, .order = {.batch_size = 10}};
   const auto engine = rig.make();
   for (int i = 0; i < 12; ++i) EXPECT_TRUE(said_by(*engine).error.empty());
   EXPECT_EQ(engine->bad_records().size(), 2u);
@@ -178,7 +178,7 @@ TEST(EngineThatSkips, each_epoch_has_its_own_count) {
 TEST(EngineThatSkips, record_counts_once_an_epoch_however_often_it_comes_up) {
   for (const LastBatch last_batch : {LastBatch::kPad, LastBatch::kWrap}) {
     Rig rig = skipping({0, 8}, 2);
-    rig.order = {.records = 9, .batch_size = 8, .last_batch = last_batch};
+    rig.sampling = {.records = 9, .order = {.batch_size = 8, .last_batch = last_batch}};
     rig.container = made_records(9);
     const auto engine = rig.make();
     EXPECT_EQ(all_said(*engine, 6), expected(rig, 6));
@@ -196,7 +196,7 @@ TEST(EngineThatSkips, fed_order_takes_substitutes_of_its_own_batch_or_gives_the_
   const auto container = made_records(50);
   Engine engine(container, std::make_unique<FedSampler>(50, feed), record_layout(3),
                 record_worker_factory(container, {.bad = {2, 3, 4, 5, 6}}), {},
-                {.on_error = OnError::kSkip, .max_bad = 100});
+                {.on_error = OnError::kSkip, .max_bad = uint64_t{100}});
   const auto ids = [](const Said& said) {
     std::vector<uint64_t> found;
     for (const RecordRow& row : *said.rows) found.push_back(row.id);
@@ -210,7 +210,7 @@ TEST(EngineThatSkips, fed_order_takes_substitutes_of_its_own_batch_or_gives_the_
 
 TEST(EngineThatSkips, throws_what_the_data_are_not_to_blame_for) {
   Rig rig = skipping({});
-  rig.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.shuffle = Shuffle::kNone;
   rig.worker.before = [](std::span<const Task> tasks) {
     for (const Task& task : tasks) {
       if (task.entry.record == 10) throw std::runtime_error("the user's code is wrong");

@@ -37,7 +37,7 @@ void expect_stall(const Rig& rig, Gate& gate, const std::string& said) {
 TEST(EngineStall, a_read_that_hangs_is_named_with_its_file_and_offset) {
   Rig rig;
   Gate gate;
-  rig.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.shuffle = Shuffle::kNone;
   const auto records = rig.container;
   rig.container = std::make_shared<HookedContainer>(
       records,
@@ -50,7 +50,7 @@ TEST(EngineStall, a_read_that_hangs_is_named_with_its_file_and_offset) {
 TEST(EngineStall, a_file_whose_look_hangs_is_named) {
   Rig rig;
   Gate gate;
-  rig.order.shuffle = Shuffle::kNone;
+  rig.sampling.order.shuffle = Shuffle::kNone;
   rig.container = std::make_shared<HookedContainer>(
       rig.container,
       ContainerHooks{.extent = [&](uint64_t) { gate.pass(); }, .knows_extents = false});

@@ -28,7 +28,7 @@ TEST(Engine, batches_come_in_the_samplers_order_for_any_threads_prefetch_and_gro
         for (const int read_threads : {0, 1, 4}) {
           rig.engine = {.threads = threads,
                         .prefetch = prefetch,
-                        .read_threads = read_threads,
+                        .read = {.threads = read_threads},
                         .group = group};
           EXPECT_EQ(all_said(*rig.make(), want.size()), want)
               << threads << " threads, prefetch " << prefetch << ", group " << group << ", "
@@ -45,8 +45,8 @@ TEST(Engine, last_batch_of_every_policy_and_rank_is_the_samplers) {
     for (const uint32_t world_size : {1u, 3u, 7u}) {
       for (uint32_t rank = 0; rank < world_size; ++rank) {
         Rig rig;
-        rig.order.last_batch = last;
-        rig.order.shard = {rank, world_size};
+        rig.sampling.order.last_batch = last;
+        rig.sampling.order.shard = {rank, world_size};
         EXPECT_EQ(all_said(*rig.make(), 12), expected(rig, 12)) << rank << " of " << world_size;
       }
     }
@@ -56,7 +56,7 @@ TEST(Engine, last_batch_of_every_policy_and_rank_is_the_samplers) {
 TEST(Engine, batch_size_of_one_and_of_everything) {
   for (const uint64_t batch_size : {1u, 50u, 64u}) {
     Rig rig;
-    rig.order.batch_size = batch_size;
+    rig.sampling.order.batch_size = batch_size;
     EXPECT_EQ(all_said(*rig.make(), 60), expected(rig, 60));
   }
 }
@@ -72,7 +72,7 @@ TEST(Engine, read_ahead_of_a_few_bytes_changes_nothing) {
 TEST(Engine, batch_without_rows_is_a_batch) {
   Rig rig;
   rig.container = made_records(9);
-  rig.order = {.records = 9, .batch_size = 4, .shard = {1, 2}};  // 4 + 0 rows
+  rig.sampling = {.records = 9, .order = {.batch_size = 4, .shard = {1, 2}}};  // 4 + 0 rows
   const auto engine = rig.make();
   EXPECT_EQ(rows_of(*engine->next().batch).size(), 4u);
   const Engine::Next last = engine->next();
@@ -94,7 +94,8 @@ TEST(Engine, record_without_bytes_reaches_the_worker) {
   const std::vector<MemoryContainer::Record> records(5);
   const auto container = std::make_shared<MemoryContainer>("memory://empty", Schema{}, records);
   Engine engine(
-      container, std::make_unique<EpochSampler>(EpochSamplerOptions{.records = 5, .batch_size = 5}),
+      container,
+      std::make_unique<EpochSampler>(EpochSamplerOptions{.records = 5, .order = {.batch_size = 5}}),
       std::make_shared<BatchLayout>(std::vector<ColumnSpec>{{"empty", DType::kBool, {}}}, 5),
       [] { return std::make_unique<CountEmpty>(); }, {});
   const Engine::Next next = engine.next();
@@ -114,7 +115,7 @@ TEST(Engine, end_of_epoch_comes_once_between_epochs) {
 
 TEST(Engine, sampler_that_has_ended_is_the_end_of_epoch_each_time) {
   Rig rig;
-  rig.order.records = 0;
+  rig.sampling.records = 0;
   const auto engine = rig.make();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(engine->next().status, Engine::Status::kEndOfEpoch);
 }
@@ -172,7 +173,7 @@ TEST(Engine, polling_gets_every_batch) {
 TEST(Engine, stats_count_what_was_done) {
   Rig rig;
   rig.engine.prefetch = 1;
-  rig.order = {.records = 50, .batch_size = 50, .last_batch = LastBatch::kDrop};
+  rig.sampling = {.records = 50, .order = {.batch_size = 50, .last_batch = LastBatch::kDrop}};
   std::atomic<uint64_t> bytes = 0;
   rig.container = std::make_shared<HookedContainer>(
       rig.container, ContainerHooks{.read = [&](uint64_t, uint64_t n) { bytes += n; }});

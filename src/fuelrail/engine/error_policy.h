@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include "fuelrail/container/container.h"
 
@@ -18,12 +19,20 @@ enum class OnError : uint8_t {
 // an exception of a user's code) and a StateError is thrown under either policy.
 struct ErrorPolicy {
   OnError on_error = OnError::kRaise;
-  // Bad records that one epoch may have in this process's rows, those that came up in a
+  // With kSkip: bad records that one epoch may have in this process's rows, those that came up in a
   // substitute's place among them; each counts once. Counted anew after `restart`, unless that is
-  // told to go on counting.
-  size_t max_bad = 0;
+  // told to go on counting. A count, or a fraction of the records, rounded down. Default: 1 %, but
+  // at least 10.
+  std::variant<std::monostate, uint64_t, double> max_bad{};
   uint64_t max_record_bytes = kDefaultMaxRecordBytes;  // a longer record is a bad one
+
+  // `max_bad` as a count, of so many records.
+  uint64_t most_bad(uint64_t records) const;
 };
+
+// Errors: InvalidArgumentError for a fraction that is not from 0 to 1, and for `max_bad` without
+// kSkip.
+void check(const ErrorPolicy& policy);
 
 // A record that was skipped.
 struct BadRecord {

@@ -37,9 +37,8 @@ LookAhead::LookAhead(std::shared_ptr<const Container> container, int threads,
                      std::function<void()> on_end)
     : LookAhead(std::move(container),
                 threads == 0 ? nullptr
-                             : make_read_queue({.threads = threads,
-                                                .backend = ReadBackend::kPread,
-                                                .on_completion = std::move(on_end)})) {}
+                             : make_read_queue({.threads = threads, .backend = ReadBackend::kPread},
+                                               {.on_completion = std::move(on_end)})) {}
 
 LookAhead::LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue)
     : container_(std::move(container)),

@@ -21,7 +21,7 @@ std::shared_ptr<const Container> looked_at(std::function<void(uint64_t)> look) {
       made_records(100), ContainerHooks{.extent = std::move(look), .knows_extents = false});
 }
 
-const EpochSamplerOptions kOrder{.records = 100, .batch_size = 8};
+const EpochSamplerOptions kOrder{.records = 100, .order = {.batch_size = 8}};
 
 TEST(LookAhead, looks_at_as_many_at_once_as_it_has_threads_and_at_further_batches) {
   Turnstile looks;
@@ -150,7 +150,7 @@ TEST(LookAhead, the_end_of_a_look_is_told_once_it_is_known) {
     ++told;
     told.notify_all();
   });
-  EpochSampler sampler({.records = 100, .batch_size = 1});
+  EpochSampler sampler({.records = 100, .order = {.batch_size = 1}});
   for (size_t batch = 0; batch < 20; ++batch) {
     const auto plan = ahead.next_plan(sampler, 0);
     told.wait(batch);
@@ -164,7 +164,7 @@ TEST(LookAhead, that_all_looks_have_ended_is_known_at_once_however_many_they_are
   const auto container = looked_at([](uint64_t) {});
   std::atomic<size_t> told = 0;
   LookAhead ahead(container, 1, [&] { ++told; });
-  EpochSampler sampler({.records = kRecords, .batch_size = kRecords});
+  EpochSampler sampler({.records = kRecords, .order = {.batch_size = kRecords}});
   const auto plan = ahead.next_plan(sampler, 0);
   ASSERT_TRUE(ahead.look_at_substitute(1, 50));  // the last
   while (told <= kRecords) std::this_thread::yield();
@@ -220,7 +220,8 @@ TEST(LookAhead, one_thread_looks_in_the_order_of_the_plans) {
   std::vector<uint64_t> planned;
   {
     LookAhead ahead(container, 1, {});
-    EpochSampler sampler({.records = 100, .seed = 1, .shuffle = Shuffle::kFull, .batch_size = 20});
+    EpochSampler sampler(
+        {.records = 100, .order = {.seed = 1, .shuffle = Shuffle::kFull, .batch_size = 20}});
     for (int batch = 0; batch < 5; ++batch) {
       const auto plan = ahead.next_plan(sampler, 0);
       for (const Entry& entry : plan->entries) planned.push_back(entry.record);

@@ -35,10 +35,10 @@ Pipeline::Pipeline(std::shared_ptr<const Container> container, std::unique_ptr<S
       shared_{.buffers = ReadBuffers(options.read_ahead_bytes,
                                      std::max(kReadAheadRecords, 4 * workers_ * options.group),
                                      2 * workers_),
-              .depth = ReadDepth(static_cast<size_t>(options.read_threads),
+              .depth = ReadDepth(static_cast<size_t>(options.read.threads),
                                  static_cast<size_t>(options.max_read_threads)),
               .progress = sampler->progress(),
-              .bad_records = BadRecords(*container_, policy.max_bad),
+              .bad_records = BadRecords(*container_, policy.most_bad(container_->size())),
               .next_sampler = std::move(sampler)} {}
 
 // --- life ---------------------------------------------------------------------------------------
@@ -56,12 +56,9 @@ void Pipeline::start() {
     const Lock lock(mutex_);
     check_usable();
     if (started_.load(std::memory_order_relaxed)) return;
-    shared_.queue = options_.make_queue({.threads = options_.read_threads,
-                                         .backend = options_.read_backend,
-                                         .direct = options_.direct_reads,
-                                         .warn = options_.warn});
+    shared_.queue = options_.make_queue(options_.read, {.warn = options_.warn});
     shared_.look_ahead =
-        std::make_unique<LookAhead>(container_, options_.read_threads, [this] { look_ended(); });
+        std::make_unique<LookAhead>(container_, options_.read.threads, [this] { look_ended(); });
     // Slots that the engine fills, the one that the user works on, and one that he is about to let
     // go.
     shared_.slots = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);

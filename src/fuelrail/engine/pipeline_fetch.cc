@@ -354,7 +354,7 @@ void Pipeline::admit(Row& row) {
 }
 
 bool Pipeline::may_be_direct(const Row& row) const {
-  return options_.direct_reads && row.extent.source->descriptor() >= 0;
+  return options_.read.direct && row.extent.source->descriptor() >= 0;
 }
 
 // A direct read wants the record as far behind an aligned address as it is behind an aligned

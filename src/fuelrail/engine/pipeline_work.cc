@@ -177,7 +177,8 @@ bool Pipeline::skip(Row& row, const std::exception_ptr& error) {
   BatchJob& job = *row.job;
   job.skipped.push_back({row.index, row.entry, error});
   job.bad_records.insert(row.entry.record);
-  if (job.bad_records.size() > policy_.max_bad) return false;  // it will not be handed out
+  if (job.bad_records.size() > shared_.bad_records.max_bad())
+    return false;  // it will not be handed out
   row.error = error;
   shared_.skipped.push_back(&row);
   --job.taken;

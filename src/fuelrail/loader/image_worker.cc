@@ -65,13 +65,13 @@ Filling filling_of(const std::string& name, const Schema& schema) {
 }
 
 // Ragged where the transforms give images of different sizes.
-std::vector<int64_t> image_shape(const LoaderOptions& options) {
+std::vector<int64_t> image_shape(const ImageOptions& options) {
   const Size size = output_size(options.transforms).value_or(Size{-1, -1});
   if (options.layout == ImageLayout::kNchw) return {kChannels, size.height, size.width};
   return {size.height, size.width, kChannels};
 }
 
-ColumnSpec column_of(const std::string& name, const Schema& schema, const LoaderOptions& options) {
+ColumnSpec column_of(const std::string& name, const Schema& schema, const ImageOptions& options) {
   const Filling filling = filling_of(name, schema);
   switch (filling.kind) {
     case Filling::Kind::kImage:
@@ -92,7 +92,7 @@ ColumnSpec column_of(const std::string& name, const Schema& schema, const Loader
 }
 
 // Whoever names transforms wants them done.
-void refuse_transforms_of_bytes(const Schema& schema, const LoaderOptions& options) {
+void refuse_transforms_of_bytes(const Schema& schema, const ImageOptions& options) {
   const bool has_images =
       std::any_of(schema.fields.begin(), schema.fields.end(),
                   [](const FieldSpec& field) { return field.kind == FieldKind::kImage; });
@@ -108,10 +108,12 @@ void refuse_transforms_of_bytes(const Schema& schema, const LoaderOptions& optio
 // Writes one column of one row; the image's is the only one that costs anything.
 class ImageWorker final : public Worker {
  public:
-  ImageWorker(std::shared_ptr<const Container> container, const LoaderOptions& options,
-              std::shared_ptr<LossWarnings> losses)
+  ImageWorker(std::shared_ptr<const Container> container, const ImageOptions& options,
+              uint64_t seed, OnError on_error, std::shared_ptr<LossWarnings> losses)
       : container_(std::move(container)),
         options_(options),
+        seed_(seed),
+        on_error_(on_error),
         losses_(std::move(losses)),
         writer_({options.dtype, options.layout, normalization(options.transforms)}) {
     for (const std::string& name : options_.fields) {
@@ -185,7 +187,7 @@ class ImageWorker final : public Worker {
     try {
       write_image(task, encoded, column);
     } catch (Error& error) {
-      if (options_.on_error == OnError::kRaise) {
+      if (on_error_ == OnError::kRaise) {
         error.add({.remedy = "Find all such images with 'fuelrail verify --decode', and pass over "
                              "them with on_error=\"skip\""});
       }
@@ -198,7 +200,7 @@ class ImageWorker final : public Worker {
     ImageInfo info = probe(encoded, options_.max_pixels);
     losses_->look_at(info, *container_, task.entry.record);
     if (options_.orientation == Orientation::kIgnore) info.orientation = 1;
-    const Philox random(options_.seed, task.entry.epoch, task.entry.position);
+    const Philox random(seed_, task.entry.epoch, task.entry.position);
     resolve(options_.transforms, info.oriented(), random, plan_);
 
     const int eighths = scale_decoding(info);
@@ -230,7 +232,9 @@ class ImageWorker final : public Worker {
   }
 
   const std::shared_ptr<const Container> container_;
-  const LoaderOptions options_;
+  const ImageOptions options_;
+  const uint64_t seed_;
+  const OnError on_error_;
   const std::shared_ptr<LossWarnings> losses_;
   const PixelWriter writer_;
   UprightDecoder decoder_;
@@ -242,7 +246,7 @@ class ImageWorker final : public Worker {
 
 }  // namespace
 
-std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOptions& options) {
+std::vector<ColumnSpec> image_columns(const Container& container, const ImageOptions& options) {
   if (options.fields.empty()) {
     throw InvalidArgumentError(
         "`fields` is empty",
@@ -258,10 +262,11 @@ std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOp
 }
 
 WorkerFactory image_worker_factory(std::shared_ptr<const Container> container,
-                                   const LoaderOptions& options) {
-  return [container = std::move(container), options,
-          losses = std::make_shared<LossWarnings>(options.warn)] {
-    return std::make_unique<ImageWorker>(container, options, losses);
+                                   const ImageOptions& options, const LoaderOptions& loading) {
+  return [container = std::move(container), options, seed = loading.seed(),
+          on_error = loading.errors.on_error,
+          losses = std::make_shared<LossWarnings>(loading.engine.warn)] {
+    return std::make_unique<ImageWorker>(container, options, seed, on_error, losses);
   };
 }
 

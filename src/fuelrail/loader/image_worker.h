@@ -13,10 +13,11 @@ namespace fuelrail {
 // Ragged are: images whose size the transforms leave open; tensors whose width differs from record
 // to record; bytes. Errors: InvalidArgumentError for no field and for an unknown one (the nearest
 // is suggested).
-std::vector<ColumnSpec> image_columns(const Container& container, const LoaderOptions& options);
+std::vector<ColumnSpec> image_columns(const Container& container, const ImageOptions& options);
 
-// A factory of workers that write those columns. The container outlives the workers.
+// A factory of workers that write those columns; of `loading`, with its seed, for its error policy
+// and with its warnings. The container outlives the workers.
 WorkerFactory image_worker_factory(std::shared_ptr<const Container> container,
-                                   const LoaderOptions& options);
+                                   const ImageOptions& options, const LoaderOptions& loading);
 
 }  // namespace fuelrail

@@ -22,9 +22,8 @@ using ::testing::HasSubstr;
 
 constexpr Size kOut{16, 16};
 
-LoaderOptions training_options() {
-  LoaderOptions options;
-  options.batch_size = 4;
+ImageOptions training_options() {
+  ImageOptions options;
   options.transforms = {RandomResizedCrop{.size = kOut}, HorizontalFlip{}};
   options.dtype = DType::kUint8;
   options.layout = ImageLayout::kNhwc;
@@ -35,7 +34,7 @@ LoaderOptions training_options() {
 // One batch and the tasks that fill it with records [0, rows).
 class Rows {
  public:
-  Rows(const Container& container, const LoaderOptions& options, size_t rows)
+  Rows(const Container& container, const ImageOptions& options, size_t rows)
       : layout_(std::make_shared<BatchLayout>(image_columns(container, options), rows)),
         pool_(layout_->total_bytes(), 1),
         batch_(layout_, pool_.take(), rows),
@@ -103,23 +102,22 @@ std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms,
 
 TEST(ImageWorker, rows_equal_the_transforms_on_the_whole_image) {
   const auto set = make_image_set("memory://worker/whole.rec", 12);
-  const LoaderOptions options = training_options();
+  const ImageOptions options = training_options();
   Rows rows(*set.container, options, 12);
-  image_worker_factory(set.container, options)()->process(rows.tasks());
+  image_worker_factory(set.container, options, {})()->process(rows.tasks());
   for (size_t i = 0; i < 12; ++i) {
     ASSERT_EQ(rows.tasks()[i].error, nullptr) << message_of(rows.tasks()[i].error);
-    EXPECT_EQ(rows.image(i),
-              expected_image(set.jpegs[i], options.transforms, Philox(options.seed, 3, 10 + i)))
+    EXPECT_EQ(rows.image(i), expected_image(set.jpegs[i], options.transforms, Philox(0, 3, 10 + i)))
         << i;
   }
 }
 
 TEST(ImageWorker, every_field_is_written) {
   const auto set = make_image_set("memory://worker/fields.rec", 3);
-  const LoaderOptions options = training_options();
+  const ImageOptions options = training_options();
   Rows rows(*set.container, options, 3);
   rows.tasks()[2].entry.valid = false;
-  image_worker_factory(set.container, options)()->process(rows.tasks());
+  image_worker_factory(set.container, options, {})()->process(rows.tasks());
   EXPECT_EQ(rows.value<int64_t>("label", 1), 1);
   EXPECT_EQ(rows.value<int64_t>("id", 1), 1001);
   EXPECT_EQ(rows.value<int64_t>("index", 1), 1);
@@ -131,7 +129,7 @@ TEST(ImageWorker, every_field_is_written) {
 TEST(ImageWorker, a_record_that_is_no_image_fails_alone) {
   const auto set = make_image_set("memory://worker/broken.rec", 4, /*broken=*/1);
   Rows rows(*set.container, training_options(), 4);
-  image_worker_factory(set.container, training_options())()->process(rows.tasks());
+  image_worker_factory(set.container, training_options(), {})()->process(rows.tasks());
   EXPECT_EQ(rows.tasks()[0].error, nullptr);
   EXPECT_NE(rows.tasks()[1].error, nullptr);
   EXPECT_EQ(rows.tasks()[2].error, nullptr);
@@ -140,10 +138,10 @@ TEST(ImageWorker, a_record_that_is_no_image_fails_alone) {
 
 TEST(ImageWorker, an_image_above_the_pixel_limit_is_refused) {
   const auto set = make_image_set("memory://worker/limit.rec", 1);
-  LoaderOptions options = training_options();
+  ImageOptions options = training_options();
   options.max_pixels = 100;
   Rows rows(*set.container, options, 1);
-  image_worker_factory(set.container, options)()->process(rows.tasks());
+  image_worker_factory(set.container, options, {})()->process(rows.tasks());
   ASSERT_NE(rows.tasks()[0].error, nullptr);
   EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("100"));
 }
@@ -155,7 +153,7 @@ TEST(ImageWorker, a_row_that_is_not_wanted_any_more_is_not_decoded) {
   std::stop_source unwanted;
   unwanted.request_stop();
   rows.tasks()[0].stop = unwanted.get_token();
-  image_worker_factory(set.container, training_options())()->process(rows.tasks());
+  image_worker_factory(set.container, training_options(), {})()->process(rows.tasks());
   EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("stopped"));
   EXPECT_EQ(rows.tasks()[1].error, nullptr);
 }
@@ -167,11 +165,12 @@ TEST(ImageWorker, the_first_image_that_loses_bits_and_the_first_that_loses_alpha
   }
   const auto container = std::make_shared<MemoryContainer>(
       "memory://lossy", Schema{{{.name = "image", .kind = FieldKind::kImage}}}, records);
-  LoaderOptions options = training_options();
+  ImageOptions options = training_options();
   options.fields = {"image"};
   std::vector<std::string> told;
-  options.warn = [&](const std::string& text) { told.push_back(text); };
-  const WorkerFactory make = image_worker_factory(container, options);
+  LoaderOptions loading;
+  loading.engine.warn = [&](const std::string& text) { told.push_back(text); };
+  const WorkerFactory make = image_worker_factory(container, options, loading);
   for (int worker = 0; worker < 2; ++worker) {
     Rows rows(*container, options, records.size());
     make()->process(rows.tasks());
@@ -186,26 +185,26 @@ TEST(ImageWorker, the_first_image_that_loses_bits_and_the_first_that_loses_alpha
 
 TEST(ImageWorker, images_are_not_decoded_when_nobody_asks_for_them) {
   const auto set = make_image_set("memory://worker/labels.rec", 2, /*broken=*/1);
-  LoaderOptions options = training_options();
+  ImageOptions options = training_options();
   options.fields = {"label"};
   Rows rows(*set.container, options, 2);
-  image_worker_factory(set.container, options)()->process(rows.tasks());
+  image_worker_factory(set.container, options, {})()->process(rows.tasks());
   EXPECT_EQ(rows.tasks()[1].error, nullptr);
   EXPECT_EQ(rows.value<int64_t>("label", 1), 1);
 }
 
 TEST(ImageWorker, two_resamplings_follow_one_another) {
   const auto set = make_image_set("memory://worker/steps.rec", 5);
-  LoaderOptions options = training_options();
+  ImageOptions options = training_options();
   options.transforms = {Resize{.size = {20, 30}}, RandomResizedCrop{.size = kOut}};
   Rows rows(*set.container, options, 5);
-  image_worker_factory(set.container, options)()->process(rows.tasks());
+  image_worker_factory(set.container, options, {})()->process(rows.tasks());
   for (const Task& task : rows.tasks()) EXPECT_EQ(task.error, nullptr) << message_of(task.error);
 }
 
 TEST(ImageColumns, take_shape_and_type_from_options_and_schema) {
   const auto set = make_image_set("memory://worker/columns.rec", 1);
-  LoaderOptions options = training_options();
+  ImageOptions options = training_options();
   EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(16, 16, 3));
   options.layout = ImageLayout::kNchw;
   options.dtype = DType::kFloat16;
@@ -217,7 +216,7 @@ TEST(ImageColumns, take_shape_and_type_from_options_and_schema) {
 
 TEST(ImageColumns, an_unknown_field_is_refused_with_the_nearest_name) {
   const auto set = make_image_set("memory://worker/unknown.rec", 1);
-  LoaderOptions options = training_options();
+  ImageOptions options = training_options();
   options.fields = {"imagee"};
   try {
     image_columns(*set.container, options);
@@ -231,7 +230,7 @@ TEST(ImageColumns, an_unknown_field_is_refused_with_the_nearest_name) {
 
 TEST(ImageColumns, transforms_without_a_fixed_size_make_a_ragged_column) {
   const auto set = make_image_set("memory://worker/ragged.rec", 1);
-  LoaderOptions options = training_options();
+  ImageOptions options = training_options();
   options.transforms = {Resize{.shorter_side = 20}};
   EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(-1, -1, 3));
   options.layout = ImageLayout::kNchw;
@@ -241,7 +240,7 @@ TEST(ImageColumns, transforms_without_a_fixed_size_make_a_ragged_column) {
 
 TEST(ImageColumns, encoded_bytes_are_a_ragged_column_of_bytes) {
   const auto set = make_image_set("memory://worker/encoded.rec", 1);
-  LoaderOptions options = training_options();
+  ImageOptions options = training_options();
   options.fields = {"encoded"};
   EXPECT_EQ(image_columns(*set.container, options)[0].dtype, DType::kUint8);
   EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(-1));
@@ -261,10 +260,10 @@ TEST(ImageWorker, fields_of_the_dataset_are_columns_by_name) {
        {.name = "some", .kind = FieldKind::kTensor, .dtype = DType::kFloat32, .shape = {-1}}}};
   const auto container =
       std::make_shared<MemoryContainer>("memory://worker/kinds", schema, records);
-  LoaderOptions options;
+  ImageOptions options;
   options.fields = {"some", "text", "pair"};
   Rows rows(*container, options, 2);
-  image_worker_factory(container, options)()->process(rows.tasks());
+  image_worker_factory(container, options, {})()->process(rows.tasks());
   for (const Task& task : rows.tasks()) ASSERT_EQ(task.error, nullptr) << message_of(task.error);
   const Batch& batch = rows.batch();
   EXPECT_EQ(batch.ragged_row(0, 0).shape[0], 1);
@@ -283,11 +282,11 @@ TEST(ImageWorker, fields_of_the_dataset_are_columns_by_name) {
 
 TEST(ImageWorker, images_of_no_common_size_are_rows_of_their_own) {
   const auto set = make_image_set("memory://worker/sizes.rec", 6);
-  LoaderOptions options = training_options();
+  ImageOptions options = training_options();
   options.transforms = {};
   options.fields = {"image", "encoded"};
   Rows rows(*set.container, options, 6);
-  image_worker_factory(set.container, options)()->process(rows.tasks());
+  image_worker_factory(set.container, options, {})()->process(rows.tasks());
   for (size_t i = 0; i < 6; ++i) {
     ASSERT_EQ(rows.tasks()[i].error, nullptr) << message_of(rows.tasks()[i].error);
     const RaggedRow& image = rows.batch().ragged_row(0, i);
@@ -311,7 +310,7 @@ TEST(ImageWorker, images_of_no_common_size_are_rows_of_their_own) {
 struct ImageWorkers {
   static std::vector<WorkerCase> cases() {
     const auto set = make_image_set("memory://worker/conformance.rec", 6, /*broken=*/4);
-    LoaderOptions ragged = training_options();
+    ImageOptions ragged = training_options();
     ragged.transforms = {Resize{.shorter_side = 20}};
     ragged.dtype = DType::kBfloat16;
     ragged.layout = ImageLayout::kNchw;
@@ -322,7 +321,7 @@ struct ImageWorkers {
       cases.push_back({.name = name,
                        .container = set.container,
                        .columns = image_columns(*set.container, options),
-                       .make = image_worker_factory(set.container, options),
+                       .make = image_worker_factory(set.container, options, {}),
                        .good = {0, 1, 2, 3, 5},
                        .bad = {4}});
     }

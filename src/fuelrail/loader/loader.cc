@@ -18,70 +18,67 @@
 namespace fuelrail {
 namespace {
 
-constexpr double kDefaultMaxBad = 0.01;  // of the share
-constexpr size_t kLeastMaxBad = 10;
-
-// What workers do whom nobody said what to do: images, as the options say.
 LoaderWork image_work(const std::shared_ptr<const Container>& container,
-                      const LoaderOptions& options) {
-  fuelrail::check(options.transforms);
-  fuelrail::check(PixelFormat{options.dtype, options.layout, normalization(options.transforms)});
-  if (options.max_pixels < 1) {
+                      const LoaderOptions& options, const ImageOptions& images) {
+  fuelrail::check(images.transforms);
+  fuelrail::check(PixelFormat{images.dtype, images.layout, normalization(images.transforms)});
+  if (images.max_pixels < 1) {
     throw InvalidArgumentError("`max_pixels` must be at least 1",
-                               {.found = fmt::format("{}", options.max_pixels)});
+                               {.found = fmt::format("{}", images.max_pixels)});
   }
-  return {image_columns(*container, options), image_worker_factory(container, options)};
+  return {image_columns(*container, images), image_worker_factory(container, images, options)};
 }
 
-EpochSamplerOptions sampler_options(const Container& container, const LoaderOptions& options) {
-  return {.records = container.size(),
-          .seed = options.seed,
-          .shuffle = options.shuffle,
-          .batch_size = options.batch_size,
-          .shard = options.shard,
-          .last_batch = options.last_batch,
-          .weights = options.weights,
-          .samples = options.samples};
+using Order = decltype(LoaderOptions::order);
+
+const OrderOptions* computed(const Order& order) { return std::get_if<OrderOptions>(&order); }
+
+const Shard& shard_of(const Order& order) {
+  return std::visit([](const auto& of) -> const Shard& { return of.shard; }, order);
+}
+
+Order with_shard(Order order, const Shard& shard) {
+  std::visit([&](auto& of) { of.shard = shard; }, order);
+  return order;
+}
+
+EpochSamplerOptions sampling(const Container& container, const OrderOptions& order) {
+  return {.records = container.size(), .order = order};
+}
+
+// Positions in an epoch; of a fed order, which may be as long as it likes, the records.
+uint64_t epoch_size(const Container& container, const Order& order) {
+  const OrderOptions* of = computed(order);
+  return of == nullptr ? container.size() : sampling(container, *of).epoch_size();
 }
 
 // What makes the order, as the state says it.
-std::string name_of_order(const LoaderOptions& options, const EpochSamplerOptions& sampling) {
-  if (options.fed) return "fed";
-  if (options.weights) return fmt::format("weights({})", sampling.epoch_size());
-  return to_string(options.shuffle);
+std::string name_of_order(const Container& container, const Order& order) {
+  const OrderOptions* of = computed(order);
+  if (of == nullptr) return "fed";
+  if (of->weights) return fmt::format("weights({})", epoch_size(container, order));
+  return to_string(of->shuffle);
 }
 
-std::string dataset_of(const Container& container, const LoaderOptions& options) {
+std::string dataset_of(const Container& container, const Order& order) {
   std::string name = to_string(container.fingerprint());
-  if (options.weights) name += fmt::format("-weights-{:08x}", options.weights->checksum());
-  return name;
+  const OrderOptions* of = computed(order);
+  if (of == nullptr || !of->weights) return name;
+  return name + fmt::format("-weights-{:08x}", of->weights->checksum());
+}
+
+// The most rows that a rank has in an epoch, fillers left out; of a fed order, all records.
+uint64_t share_of(const Container& container, const Order& order) {
+  const uint64_t ranks = computed(order) ? std::max(shard_of(order).world_size, 1U) : 1;
+  return (epoch_size(container, order) + ranks - 1) / ranks;
 }
 
 // The most rows that one of this rank's batches has.
-size_t slot_rows(const EpochSamplerOptions& options, bool fed) {
-  if (fed || options.last_batch != LastBatch::kShort || options.shard.world_size == 0)
-    return options.batch_size;
-  const uint64_t share =
-      (options.epoch_size() + options.shard.world_size - 1) / options.shard.world_size;
-  return std::min(options.batch_size, share);
-}
-
-// The share is the most rows that a rank has in an epoch of so many samples, fillers left out; of a
-// fed order, which may be as long as it likes, all of them.
-size_t max_bad(const LoaderOptions& options, const EpochSamplerOptions& sampling) {
-  if (const auto* count = std::get_if<uint64_t>(&options.max_bad)) return *count;
-  const uint64_t samples = sampling.epoch_size();
-  const uint64_t world_size = options.fed ? 1 : std::max(sampling.shard.world_size, 1U);
-  const auto share = static_cast<double>((samples + world_size - 1) / world_size);
-  if (const auto* fraction = std::get_if<double>(&options.max_bad)) {
-    if (!(*fraction >= 0 && *fraction <= 1)) {
-      throw InvalidArgumentError("`max_bad` is no fraction of the samples",
-                                 {.expected = "a fraction from 0 to 1, or a whole number",
-                                  .found = fmt::format("{}", *fraction)});
-    }
-    return static_cast<size_t>(*fraction * share);
-  }
-  return std::max(kLeastMaxBad, static_cast<size_t>(kDefaultMaxBad * share));
+size_t slot_rows(const Container& container, const Order& order) {
+  const OrderOptions* of = computed(order);
+  if (of == nullptr) return std::get<FedOrder>(order).rows;
+  if (of->last_batch != LastBatch::kShort) return of->batch_size;
+  return std::min(of->batch_size, share_of(container, order));
 }
 
 // "image float32 (256, 3, 224, 224)"
@@ -117,36 +114,35 @@ std::shared_ptr<const Container> not_empty(std::shared_ptr<const Container> cont
 }  // namespace
 
 struct Loader::Impl {
-  Impl(std::shared_ptr<const Container> from, LoaderOptions with, std::optional<LoaderWork> given)
+  Impl(std::shared_ptr<const Container> from, LoaderOptions with, LoaderWork of)
       : container(not_empty(std::move(from))),
         options(std::move(with)),
-        work(given ? *std::move(given) : image_work(container, options)),
-        sampling(sampler_options(*container, options)),
-        layout(make_layout(slot_rows(sampling, options.fed != nullptr))),
-        running(make_engine(sampling, layout, {})) {}
+        work(std::move(of)),
+        layout(make_layout(slot_rows(*container, options.order))),
+        running(make_engine(options.order, layout, {})) {}
 
   std::shared_ptr<const BatchLayout> make_layout(size_t rows) const {
     return std::make_shared<BatchLayout>(work.columns, rows);
   }
-  std::unique_ptr<Sampler> make_sampler(const EpochSamplerOptions& of, Progress at) const {
-    if (options.fed) return options.fed(at, of.shard);
-    return std::make_unique<EpochSampler>(of, at);
+  std::unique_ptr<Sampler> make_sampler(const Order& order, Progress at) const {
+    if (const auto* fed = std::get_if<FedOrder>(&order)) return fed->make(at, fed->shard);
+    return std::make_unique<EpochSampler>(sampling(*container, *computed(order)), at);
   }
-  std::shared_ptr<Engine> make_engine(const EpochSamplerOptions& of,
+  std::shared_ptr<Engine> make_engine(const Order& order,
                                       std::shared_ptr<const BatchLayout> batches, Progress at,
                                       const Engine* before = nullptr) const {
-    return std::make_shared<Engine>(container, make_sampler(of, at), std::move(batches),
-                                    work.make_worker,
-                                    EngineOptions{.threads = options.threads,
-                                                  .prefetch = options.prefetch,
-                                                  .read_threads = options.read_threads,
-                                                  .read_backend = options.read_backend,
-                                                  .direct_reads = options.direct_reads,
-                                                  .warn = options.warn},
-                                    ErrorPolicy{.on_error = options.on_error,
-                                                .max_bad = max_bad(options, of),
-                                                .max_record_bytes = options.max_record_bytes},
-                                    before);
+    ErrorPolicy errors = options.errors;
+    fuelrail::check(errors);
+    if (errors.on_error == OnError::kSkip) {
+      errors.max_bad = errors.most_bad(share_of(*container, order));
+    }
+    return std::make_shared<Engine>(container, make_sampler(order, at), std::move(batches),
+                                    work.make_worker, options.engine, errors, before);
+  }
+  bool is_fed() const { return !computed(options.order); }
+  // Of an epoch. Requires: the order is computed.
+  uint64_t batches_from(uint64_t position) const {
+    return EpochSampler(sampling(*container, *computed(options.order))).batches_from(position);
   }
 
   // The engine, which may be replaced while other threads ask it something or stop it.
@@ -157,19 +153,18 @@ struct Loader::Impl {
 
   // Another engine goes on from where the user stands, of such an order and such batches. Where
   // this throws, nothing has changed.
-  void replace_engine(EpochSamplerOptions to, std::shared_ptr<const BatchLayout> batches) {
+  void replace_engine(Order to, std::shared_ptr<const BatchLayout> batches) {
     const std::shared_ptr<Engine> before = engine();
     std::shared_ptr<Engine> after = make_engine(to, batches, before->progress(), before.get());
     const Lock lock(mutex);
     if (stopped) throw StateError("the loader has been stopped");
     running.swap(after);
-    options.shard = to.shard;
-    sampling = std::move(to);
+    options.order = std::move(to);
     layout = std::move(batches);
   }
 
   void restart(Progress at) {
-    engine()->restart(make_sampler(sampling, at));
+    engine()->restart(make_sampler(options.order, at));
     too_many_bad = nullptr;
     phase = Phase::kBeforeBatch;
   }
@@ -184,7 +179,6 @@ struct Loader::Impl {
   std::shared_ptr<const Container> container;
   LoaderOptions options;
   LoaderWork work;
-  EpochSamplerOptions sampling;
   std::shared_ptr<const BatchLayout> layout;
   Phase phase = Phase::kBeforeBatch;
   bool owes_end = false;            // kEndOfEpoch comes next, and the engine does not know of it
@@ -195,8 +189,14 @@ struct Loader::Impl {
   bool stopped FUELRAIL_GUARDED_BY(mutex) = false;
 };
 
-Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options)
-    : impl_(std::make_unique<Impl>(std::move(container), std::move(options), std::nullopt)) {}
+uint64_t LoaderOptions::seed() const {
+  return std::visit([](const auto& of) { return of.seed; }, order);
+}
+const Shard& LoaderOptions::shard() const { return shard_of(order); }
+
+Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options,
+               ImageOptions images)
+    : Loader(container, options, image_work(not_empty(container), options, images)) {}
 Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options, LoaderWork work)
     : impl_(std::make_unique<Impl>(std::move(container), std::move(options), std::move(work))) {}
 Loader::~Loader() = default;
@@ -223,10 +223,10 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
     throw;
   } catch (const std::bad_alloc&) {
     if (engine->progress() != before) note_handout();
-    throw no_memory(*impl_->layout, impl_->options.prefetch + 2, stats().slots_lent);
+    throw no_memory(*impl_->layout, impl_->options.engine.prefetch + 2, stats().slots_lent);
   } catch (const std::length_error&) {  // a container's word for the same
     if (engine->progress() != before) note_handout();
-    throw no_memory(*impl_->layout, impl_->options.prefetch + 2, stats().slots_lent);
+    throw no_memory(*impl_->layout, impl_->options.engine.prefetch + 2, stats().slots_lent);
   } catch (...) {
     if (engine->progress() != before) note_handout();
     throw;
@@ -236,15 +236,15 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
 std::optional<Batch> Loader::next() { return next_for(std::chrono::hours(24 * 365)).batch; }
 
 uint64_t Loader::size() const {
-  if (impl_->options.fed) throw StateError("how long a fed order is, only its feeder can tell");
-  return EpochSampler(impl_->sampling).batches_from(0);
+  if (impl_->is_fed()) throw StateError("how long a fed order is, only its feeder can tell");
+  return impl_->batches_from(0);
 }
 
 uint64_t Loader::batches_left() const {
   const uint64_t size = this->size();
   if (impl_->phase == Impl::Phase::kBeforeEnd) return 0;
   const uint64_t position = progress().position;
-  return position == 0 ? size : EpochSampler(impl_->sampling).batches_from(position);
+  return position == 0 ? size : impl_->batches_from(position);
 }
 
 void Loader::next_epoch() {
@@ -271,17 +271,18 @@ void Loader::set_epoch(uint32_t epoch) {
 Progress Loader::progress() const { return impl_->engine()->progress(); }
 
 State Loader::state() const {
-  return {.dataset = dataset_of(*impl_->container, impl_->options),
+  const Order& order = impl_->options.order;
+  return {.dataset = dataset_of(*impl_->container, order),
           .classes = fingerprint_of_classes(impl_->container->classes()),
-          .seed = impl_->options.seed,
-          .shuffle = name_of_order(impl_->options, impl_->sampling),
+          .seed = impl_->options.seed(),
+          .shuffle = name_of_order(*impl_->container, order),
           .progress = progress()};
 }
 
 void Loader::restore(const State& state) {
   check_same_run(state, this->state());
-  const uint64_t size = impl_->sampling.epoch_size();
-  if (state.progress.position >= size && !impl_->options.fed) {
+  const uint64_t size = epoch_size(*impl_->container, impl_->options.order);
+  if (state.progress.position >= size && !impl_->is_fed()) {
     throw InvalidArgumentError("the state's position is beyond the epoch",
                                {.expected = fmt::format("below {}", size),
                                 .found = fmt::format("{}", state.progress.position)});
@@ -294,23 +295,24 @@ void Loader::reserve(size_t rows) {
   const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
   if (rows <= impl_->layout->rows()) {
     const std::shared_ptr<Engine> engine = impl_->engine();
-    engine->restart(impl_->make_sampler(impl_->sampling, engine->progress()),
+    engine->restart(impl_->make_sampler(impl_->options.order, engine->progress()),
                     Engine::BadCount::kGoOn);
   } else {
-    impl_->replace_engine(impl_->sampling, impl_->make_layout(rows));
+    impl_->replace_engine(impl_->options.order, impl_->make_layout(rows));
   }
   impl_->owes_end = owes_end;
 }
 
 void Loader::reshard(const Shard& shard) {
   check(shard);
-  EpochSamplerOptions sampling = impl_->sampling;
-  sampling.shard = shard;
-  if (!impl_->options.fed) static_cast<void>(EpochSampler(sampling));  // what it refuses, before
+  Order order = with_shard(impl_->options.order, shard);
+  if (const OrderOptions* of = computed(order)) {
+    static_cast<void>(EpochSampler(sampling(*impl_->container, *of)));  // what it refuses, before
+  }
   const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
-  impl_->replace_engine(sampling, impl_->options.fed
-                                      ? impl_->layout
-                                      : impl_->make_layout(slot_rows(sampling, false)));
+  impl_->replace_engine(order, impl_->is_fed()
+                                   ? impl_->layout
+                                   : impl_->make_layout(slot_rows(*impl_->container, order)));
   impl_->owes_end = owes_end;
 }
 

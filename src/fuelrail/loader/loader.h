@@ -18,28 +18,30 @@
 
 namespace fuelrail {
 
-// What becomes of records, where it is not images as LoaderOptions says them.
+// What becomes of records, where it is not images as ImageOptions says them.
 struct LoaderWork {
   std::vector<ColumnSpec> columns;  // of the batches
   WorkerFactory make_worker;        // of workers that write them; called as Engine says
 };
 
-//   Loader loader(open_container("train.rec"), {.batch_size = 256, .shuffle = Shuffle::kFull,
-//   .transforms = {...}}); for (int epoch = 0; epoch < 90; ++epoch)
+//   Loader loader(open_container("train.rec"),
+//                 {.order = OrderOptions{.shuffle = Shuffle::kFull, .batch_size = 256}},
+//                 {.transforms = {...}});
+//   for (int epoch = 0; epoch < 90; ++epoch)
 //     while (auto batch = loader.next()) train(*batch);
 //
 // Threads: `progress`, `bad_records`, `stats`, `throw_stalled` and `stop` from any, at any time;
 // everything else from one thread at a time. `container` never changes; of `options`, only
-// `reshard` changes `shard`.
+// `reshard` changes the shard.
 class Loader {
  public:
   // Errors: InvalidArgumentError for any bad option or combination (among them: an unknown
   // field).
-  Loader(std::shared_ptr<const Container> container, LoaderOptions options);
-  // Batches of columns that the caller's own workers write. Of `options`, those of the images mean
-  // nothing then: transforms, dtype, layout, orientation, scaled_decode, max_pixels, fields.
-  // Requires: `work.make_worker` is not empty. Errors: InvalidArgumentError for any other bad
-  // option, and for columns that BatchLayout refuses.
+  Loader(std::shared_ptr<const Container> container, LoaderOptions options,
+         ImageOptions images = {});
+  // Batches of columns that the caller's own workers write. Requires: `work.make_worker` is not
+  // empty. Errors: InvalidArgumentError for any other bad option, and for columns that BatchLayout
+  // refuses.
   Loader(std::shared_ptr<const Container> container, LoaderOptions options, LoaderWork work);
   ~Loader();
 

@@ -15,6 +15,7 @@
 #include "fuelrail/sampler/feed.h"
 #include "fuelrail/testing/engine_rig.h"
 #include "fuelrail/testing/image_set.h"
+#include "fuelrail/testing/loader_job.h"
 #include "fuelrail/testing/repeated_container.h"
 
 namespace fuelrail {
@@ -25,12 +26,12 @@ using ::testing::HasSubstr;
 
 constexpr size_t kRecords = 23;
 
-LoaderOptions ids_of(uint64_t batch_size) {
-  LoaderOptions options;
-  options.batch_size = batch_size;
-  options.seed = 5;
-  options.threads = 2;
-  options.fields = {"id"};
+LoaderJob ids_of(uint64_t batch_size) {
+  LoaderJob options;
+  options.order.batch_size = batch_size;
+  options.order.seed = 5;
+  options.engine.threads = 2;
+  options.images.fields = {"id"};
   return options;
 }
 
@@ -50,9 +51,9 @@ class LoaderOrder : public ::testing::Test {
  protected:
   ImageSet set_ = make_image_set("memory://loader-order/set.rec", kRecords);
 
-  std::string refusal(const LoaderOptions& from, const LoaderOptions& to) const {
-    Loader before(set_.container, from);
-    Loader after(set_.container, to);
+  std::string refusal(const LoaderJob& from, const LoaderJob& to) const {
+    Loader before = from.loader(set_.container);
+    Loader after = to.loader(set_.container);
     try {
       after.restore(before.state());
     } catch (const InvalidArgumentError& error) {
@@ -68,24 +69,24 @@ std::vector<double> some_weights() {
   return weights;
 }
 
-LoaderOptions weighted(uint64_t samples, std::vector<double> weights = some_weights()) {
-  LoaderOptions options = ids_of(4);
-  options.weights = std::make_shared<const Weights>(weights);
-  options.samples = samples;
+LoaderJob weighted(uint64_t samples, std::vector<double> weights = some_weights()) {
+  LoaderJob options = ids_of(4);
+  options.order.weights = std::make_shared<const Weights>(weights);
+  if (samples > 0) options.order.samples = samples;
   return options;
 }
 
 TEST_F(LoaderOrder, weights_and_windows_go_on_where_the_state_was_taken) {
-  LoaderOptions window = ids_of(4);
-  window.shuffle = Shuffle::window(3, 2);
-  for (const LoaderOptions& options : {window, weighted(0), weighted(50)}) {
-    Loader whole(set_.container, options);
+  LoaderJob window = ids_of(4);
+  window.order.shuffle = Shuffle::window(3, 2);
+  for (const LoaderJob& options : {window, weighted(0), weighted(50)}) {
+    Loader whole = options.loader(set_.container);
     const auto expected = rest_of_epoch(whole);
     EXPECT_EQ(expected.size(), whole.size());
     for (size_t taken = 0; taken < expected.size(); ++taken) {
-      Loader before(set_.container, options);
+      Loader before = options.loader(set_.container);
       for (size_t i = 0; i < taken; ++i) before.next();
-      Loader after(set_.container, options);
+      Loader after = options.loader(set_.container);
       after.restore(parse_state(to_json(before.state())));
       const auto rest = rest_of_epoch(after);
       EXPECT_TRUE(std::equal(rest.begin(), rest.end(),
@@ -95,12 +96,12 @@ TEST_F(LoaderOrder, weights_and_windows_go_on_where_the_state_was_taken) {
 }
 
 TEST_F(LoaderOrder, state_of_another_order_is_refused_by_name) {
-  LoaderOptions full = ids_of(4);
-  full.shuffle = Shuffle::kFull;
-  LoaderOptions window = ids_of(4);
-  window.shuffle = Shuffle::window(3, 2);
-  LoaderOptions other_window = ids_of(4);
-  other_window.shuffle = Shuffle::window(3, 4);
+  LoaderJob full = ids_of(4);
+  full.order.shuffle = Shuffle::kFull;
+  LoaderJob window = ids_of(4);
+  window.order.shuffle = Shuffle::window(3, 2);
+  LoaderJob other_window = ids_of(4);
+  other_window.order.shuffle = Shuffle::window(3, 4);
   std::vector<double> changed = some_weights();
   changed[1] = 9;
   EXPECT_THAT(refusal(full, window), HasSubstr("'shuffle' differs: expected window(3, 2), found "
@@ -119,12 +120,11 @@ struct Restored {
   uint64_t extents = 0;
 };
 
-Restored restored_at(const std::shared_ptr<const Container>& many, const LoaderOptions& options,
+Restored restored_at(const std::shared_ptr<const Container>& many, const LoaderJob& options,
                      Progress progress) {
   std::atomic<uint64_t> extents = 0;
-  Loader loader(std::make_shared<HookedContainer>(
-                    many, ContainerHooks{.extent = [&](uint64_t) { ++extents; }}),
-                options);
+  Loader loader = options.loader(std::make_shared<HookedContainer>(
+      many, ContainerHooks{.extent = [&](uint64_t) { ++extents; }}));
   State state = loader.state();
   state.progress = progress;
   EXPECT_LT(to_json(state).size(), 1024u);
@@ -141,10 +141,10 @@ TEST_F(LoaderOrder, restoring_at_any_position_of_2_to_the_33_records_is_immediat
   constexpr uint64_t kMany = (uint64_t{1} << 33) + 7;
   const auto many = std::make_shared<RepeatedContainer>(set_.container, kMany);
   for (const Shuffle& shuffle : {Shuffle::kNone, Shuffle::kFull, Shuffle::window(256, 64)}) {
-    LoaderOptions options = ids_of(3);
-    options.shuffle = shuffle;
-    options.shard = {1, 2};
-    const EpochOrder order(kMany, shuffle, options.seed, 7);
+    LoaderJob options = ids_of(3);
+    options.order.shuffle = shuffle;
+    options.order.shard = {1, 2};
+    const EpochOrder order(kMany, shuffle, options.order.seed, 7);
     for (const uint64_t position : {uint64_t{0}, kMany / 3, kMany - 8, kMany - 2}) {
       const Restored restored = restored_at(many, options, {7, position});
       std::vector<int64_t> expected;
@@ -161,8 +161,8 @@ TEST_F(LoaderOrder, restoring_at_any_position_of_2_to_the_33_records_is_immediat
 
 TEST_F(LoaderOrder, restoring_at_any_of_2_to_the_33_weighted_draws_is_immediate) {
   constexpr uint64_t kMany = uint64_t{1} << 33;
-  const LoaderOptions options = weighted(kMany);
-  const EpochOrder order(options.weights, options.seed, 7);
+  const LoaderJob options = weighted(kMany);
+  const EpochOrder order(options.order.weights, options.order.seed, 7);
   for (const uint64_t position : {uint64_t{0}, kMany / 3, kMany - 4}) {
     const Restored restored = restored_at(set_.container, options, {7, position});
     std::vector<int64_t> expected;
@@ -180,15 +180,15 @@ TEST_F(LoaderOrder, another_share_goes_on_where_the_user_stands) {
   const Shard shares[] = {{0, 1}, {1, 2}, {2, 3}};
   for (const size_t taken : {size_t{0}, size_t{1}, size_t{3}}) {
     for (const Shard& shard : shares) {
-      LoaderOptions options = ids_of(2);
-      options.shuffle = Shuffle::kFull;
-      Loader before(set_.container, options);
+      LoaderJob options = ids_of(2);
+      options.order.shuffle = Shuffle::kFull;
+      Loader before = options.loader(set_.container);
       for (size_t i = 0; i < taken; ++i) before.next();
-      options.shard = shard;
-      Loader expected(set_.container, options);
+      options.order.shard = shard;
+      Loader expected = options.loader(set_.container);
       expected.restore(before.state());
       before.reshard(shard);
-      EXPECT_EQ(before.options().shard.world_size, shard.world_size);
+      EXPECT_EQ(before.options().shard().world_size, shard.world_size);
       EXPECT_EQ(before.size(), expected.size());
       EXPECT_EQ(before.batches_left(), expected.batches_left());
       EXPECT_EQ(rest_of_epoch(before), rest_of_epoch(expected));
@@ -198,23 +198,23 @@ TEST_F(LoaderOrder, another_share_goes_on_where_the_user_stands) {
 }
 
 TEST_F(LoaderOrder, a_share_that_cannot_be_leaves_the_loader_as_it_was) {
-  Loader loader(set_.container, ids_of(uint64_t{1} << 40));
+  Loader loader = ids_of(uint64_t{1} << 40).loader(set_.container);
   EXPECT_THROW(loader.reshard({0, 0}), InvalidArgumentError);
   EXPECT_THROW(loader.reshard({2, 2}), OutOfRangeError);
   EXPECT_THROW(loader.reshard({0, 1U << 30}), InvalidArgumentError);  // 2^70 rows
-  EXPECT_EQ(loader.options().shard.world_size, 1u);
+  EXPECT_EQ(loader.options().shard().world_size, 1u);
   EXPECT_EQ(rest_of_epoch(loader)[0].size(), kRecords);
   loader.stop();
   EXPECT_THROW(loader.reshard({0, 2}), StateError);
   EXPECT_THROW(loader.reserve(uint64_t{1} << 41), StateError);
-  EXPECT_EQ(loader.options().shard.world_size, 1u);
+  EXPECT_EQ(loader.options().shard().world_size, 1u);
   EXPECT_EQ(loader.layout().rows(), kRecords);
 }
 
 TEST_F(LoaderOrder, the_batches_that_are_left_are_counted_down_to_the_epochs_end) {
-  LoaderOptions options = ids_of(5);
-  options.last_batch = LastBatch::kDrop;
-  Loader loader(set_.container, options);
+  LoaderJob options = ids_of(5);
+  options.order.last_batch = LastBatch::kDrop;
+  Loader loader = options.loader(set_.container);
   ASSERT_EQ(loader.size(), 4u);
   for (uint64_t left = 4; left > 0; --left) {
     EXPECT_EQ(loader.batches_left(), left);
@@ -233,9 +233,9 @@ struct Feeding {
   Progress start;
   int begun = 0;
 
-  LoaderOptions options() {
-    LoaderOptions options = ids_of(1);
-    options.fed = [this](Progress at, const Shard& shard) {
+  LoaderJob options() {
+    LoaderJob options = ids_of(1);
+    options.fed = FedOrder{.make = [this](Progress at, const Shard& shard) {
       if (feed) feed->close();
       feed = std::make_shared<Feed>();
       start = at;
@@ -243,7 +243,7 @@ struct Feeding {
       return std::make_unique<FedSampler>(
           kRecords, [mine = feed] { return mine->pop(); }, at, FedSampler::Position::kCounted,
           shard);
-    };
+    }};
     return options;
   }
   ~Feeding() {
@@ -255,11 +255,10 @@ struct Feeding {
 struct FedLoader {
   FedLoader(
       std::shared_ptr<const Container> container, Feeding& by,
-      const std::function<void(LoaderOptions&)>& change = [](LoaderOptions&) {})
-      : feeding(by), loader(std::move(container), changed(by.options(), change)) {}
+      const std::function<void(LoaderJob&)>& change = [](LoaderJob&) {})
+      : feeding(by), loader(changed(by.options(), change).loader(std::move(container))) {}
   ~FedLoader() { feeding.feed->close(); }
-  static LoaderOptions changed(LoaderOptions options,
-                               const std::function<void(LoaderOptions&)>& change) {
+  static LoaderJob changed(LoaderJob options, const std::function<void(LoaderJob&)>& change) {
     change(options);
     return options;
   }
@@ -287,9 +286,9 @@ TEST_F(LoaderOrder, fed_batches_come_as_they_are_fed) {
 TEST_F(LoaderOrder, feeding_prefetch_and_one_beyond_what_was_handed_out_is_enough) {
   for (const size_t prefetch : {1u, 2u, 5u}) {
     Feeding feeding;
-    LoaderOptions options = feeding.options();
-    options.prefetch = prefetch;
-    Loader loader(set_.container, options);
+    LoaderJob options = feeding.options();
+    options.engine.prefetch = prefetch;
+    Loader loader = options.loader(set_.container);
     uint64_t pushed = 0;
     for (int64_t taken = 0; taken < 60; ++taken) {
       for (; pushed < static_cast<uint64_t>(taken) + prefetch + 1; ++pushed) {
@@ -344,11 +343,12 @@ std::shared_ptr<const Container> odd_ones_bad(const ImageSet& set) {
 
 // Fed one batch at a time.
 struct FedSkipping : FedLoader {
-  FedSkipping(std::shared_ptr<const Container> container, Feeding& by, MaxBad max_bad)
-      : FedLoader(std::move(container), by, [max_bad](LoaderOptions& options) {
-          options.batch_size = 2;
-          options.on_error = OnError::kSkip;
-          options.max_bad = max_bad;
+  FedSkipping(std::shared_ptr<const Container> container, Feeding& by,
+              decltype(ErrorPolicy::max_bad) max_bad)
+      : FedLoader(std::move(container), by, [max_bad](LoaderJob& options) {
+          options.fed->rows = 2;
+          options.errors.on_error = OnError::kSkip;
+          options.errors.max_bad = max_bad;
         }) {}
   bool too_many(std::vector<uint64_t> records) {
     feeding.feed->push({std::move(records)});
@@ -395,11 +395,11 @@ TEST_F(LoaderOrder, run_that_bad_records_have_ended_stays_ended_until_it_is_told
 
 TEST_F(LoaderOrder, max_bad_of_a_fed_order_is_a_fraction_of_all_records_on_every_rank) {
   Feeding feeding;
-  FedLoader fed(odd_ones_bad(set_), feeding, [](LoaderOptions& options) {
-    options.batch_size = 2;
-    options.shard = {1, 4};
-    options.on_error = OnError::kSkip;
-    options.max_bad = 2.5 / kRecords;
+  FedLoader fed(odd_ones_bad(set_), feeding, [](LoaderJob& options) {
+    options.fed->rows = 2;
+    options.fed->shard = {1, 4};
+    options.errors.on_error = OnError::kSkip;
+    options.errors.max_bad = 2.5 / kRecords;
   });
   for (const uint64_t record : {1u, 3u, 5u}) feeding.feed->push({{record, 2}});
   feeding.feed->end();
@@ -450,10 +450,10 @@ TEST_F(LoaderOrder, next_epoch_is_read_while_the_user_is_between_epochs) {
   };
   const auto eight = std::make_shared<HookedContainer>(
       std::make_shared<RepeatedContainer>(set_.container, 8), hooks);
-  LoaderOptions options = ids_of(2);
-  options.prefetch = 2;
-  options.read_threads = 256;  // all that there can be, so that nothing is planned far ahead
-  Loader loader(eight, options);
+  LoaderJob options = ids_of(2);
+  options.engine.prefetch = 2;
+  options.engine.read.threads = 256;  // all that there can be, so that nothing is planned far ahead
+  Loader loader = options.loader(eight);
   for (int batch = 0; batch < 4; ++batch) ASSERT_TRUE(loader.next());
   // The user has the epoch's last batch, and does what users do.
   while (in_flight < kInFlight) std::this_thread::yield();

@@ -15,14 +15,12 @@ struct Epoch {
 };
 
 Epoch epoch_of(const ImageSet& images, ReadBackend backend, bool direct) {
-  Loader loader(images.container, {.batch_size = 7,
-                                   .shuffle = Shuffle::kFull,
-                                   .transforms = {RandomResizedCrop{.size = {16, 16}}},
-                                   .dtype = DType::kUint8,
-                                   .fields = {"image"},
-                                   .threads = 2,
-                                   .read_backend = backend,
-                                   .direct_reads = direct});
+  Loader loader(images.container,
+                {.order = OrderOptions{.shuffle = Shuffle::kFull, .batch_size = 7},
+                 .engine = {.threads = 2, .read = {.backend = backend, .direct = direct}}},
+                {.transforms = {RandomResizedCrop{.size = {16, 16}}},
+                 .dtype = DType::kUint8,
+                 .fields = {"image"}});
   Epoch epoch;
   while (const auto batch = loader.next()) {
     const size_t row_bytes = loader.layout().columns()[0].row_bytes();

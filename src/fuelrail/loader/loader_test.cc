@@ -9,6 +9,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/image_set.h"
+#include "fuelrail/testing/loader_job.h"
 
 namespace fuelrail {
 namespace {
@@ -19,15 +20,15 @@ using ::testing::SizeIs;
 
 constexpr size_t kRecords = 23;
 
-LoaderOptions some_options() {
-  LoaderOptions options;
-  options.batch_size = 4;
-  options.shuffle = Shuffle::kFull;
-  options.seed = 5;
-  options.transforms = {RandomResizedCrop{.size = {8, 8}}, HorizontalFlip{},
-                        Normalize{{0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}}};
-  options.threads = 2;
-  options.fields = {"image", "id"};
+LoaderJob some_options() {
+  LoaderJob options;
+  options.order.batch_size = 4;
+  options.order.shuffle = Shuffle::kFull;
+  options.order.seed = 5;
+  options.images.transforms = {RandomResizedCrop{.size = {8, 8}}, HorizontalFlip{},
+                               Normalize{{0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}}};
+  options.engine.threads = 2;
+  options.images.fields = {"image", "id"};
   return options;
 }
 
@@ -50,9 +51,7 @@ std::vector<std::vector<std::byte>> rest_of_epoch(Loader& loader) {
 class LoaderTest : public ::testing::Test {
  protected:
   ImageSet set_ = make_image_set("memory://loader/set.rec", kRecords);
-  Loader make(const LoaderOptions& options = some_options()) {
-    return Loader(set_.container, options);
-  }
+  Loader make(const LoaderJob& options = some_options()) { return options.loader(set_.container); }
 };
 
 TEST_F(LoaderTest, an_epoch_has_as_many_batches_as_size_says) {
@@ -69,14 +68,14 @@ TEST_F(LoaderTest, epochs_follow_one_another_and_differ) {
 }
 
 TEST_F(LoaderTest, batches_are_the_same_for_any_threads_and_prefetch) {
-  LoaderOptions options = some_options();
-  options.threads = 1;
+  LoaderJob options = some_options();
+  options.engine.threads = 1;
   Loader one = make(options);
   const auto expected = rest_of_epoch(one);
   for (const int threads : {2, 3, 8}) {
     for (const size_t prefetch : {1U, 5U}) {
-      options.threads = threads;
-      options.prefetch = prefetch;
+      options.engine.threads = threads;
+      options.engine.prefetch = prefetch;
       Loader loader = make(options);
       EXPECT_EQ(rest_of_epoch(loader), expected) << threads << " threads, prefetch " << prefetch;
     }
@@ -99,9 +98,9 @@ TEST_F(LoaderTest, restoring_goes_on_where_the_state_was_taken) {
 }
 
 TEST_F(LoaderTest, a_state_of_another_seed_is_refused) {
-  LoaderOptions options = some_options();
+  LoaderJob options = some_options();
   Loader loader = make(options);
-  options.seed = 6;
+  options.order.seed = 6;
   Loader other = make(options);
   try {
     other.restore(loader.state());
@@ -172,18 +171,19 @@ TEST_F(LoaderTest, naming_the_restored_epoch_keeps_the_restored_place) {
 }
 
 TEST_F(LoaderTest, memory_is_for_the_rows_that_there_are) {
-  LoaderOptions options = some_options();
-  options.batch_size = 1'000'000'000;
+  LoaderJob options = some_options();
+  options.order.batch_size = 1'000'000'000;
   Loader loader = make(options);
   EXPECT_EQ(loader.layout().rows(), kRecords);
   EXPECT_EQ(loader.next()->rows(), kRecords);
 }
 
 TEST_F(LoaderTest, batches_beyond_all_memory_are_an_error_with_their_bytes_and_shapes) {
-  LoaderOptions options = some_options();
-  options.batch_size = 1 << 15;  // 2^15 rows of 2^15 x 2^15 pixels: more than can be addressed
-  options.last_batch = LastBatch::kPad;
-  options.transforms = {CenterCrop{.size = {1 << 15, 1 << 15}}};
+  LoaderJob options = some_options();
+  options.order.batch_size =
+      1 << 15;  // 2^15 rows of 2^15 x 2^15 pixels: more than can be addressed
+  options.order.last_batch = LastBatch::kPad;
+  options.images.transforms = {CenterCrop{.size = {1 << 15, 1 << 15}}};
   Loader loader = make(options);
   try {
     loader.next();
@@ -197,18 +197,18 @@ TEST_F(LoaderTest, batches_beyond_all_memory_are_an_error_with_their_bytes_and_s
 }
 
 TEST_F(LoaderTest, more_batches_ahead_than_can_be_counted_are_the_same_error) {
-  LoaderOptions options = some_options();
-  options.prefetch = size_t{1} << 62;
+  LoaderJob options = some_options();
+  options.engine.prefetch = size_t{1} << 62;
   Loader loader = make(options);
   EXPECT_THROW(loader.next(), OutOfMemoryError);
 }
 
 TEST_F(LoaderTest, the_ranks_together_give_the_global_batches) {
-  LoaderOptions options = some_options();
-  options.batch_size = 4;
-  options.fields = {"position"};
+  LoaderJob options = some_options();
+  options.order.batch_size = 4;
+  options.images.fields = {"position"};
   for (uint32_t rank = 0; rank < 2; ++rank) {
-    options.shard = {rank, 2};
+    options.order.shard = {rank, 2};
     Loader loader = make(options);
     const auto batch = loader.next();
     int64_t first = 0;
@@ -219,10 +219,10 @@ TEST_F(LoaderTest, the_ranks_together_give_the_global_batches) {
 
 TEST_F(LoaderTest, an_error_says_file_and_record_and_the_loader_goes_on) {
   const auto broken = make_image_set("memory://loader/broken.rec", 8, /*broken=*/5);
-  LoaderOptions options = some_options();
-  options.shuffle = Shuffle::kNone;
-  options.batch_size = 2;
-  Loader loader(broken.container, options);
+  LoaderJob options = some_options();
+  options.order.shuffle = Shuffle::kNone;
+  options.order.batch_size = 2;
+  Loader loader = options.loader(broken.container);
   EXPECT_TRUE(loader.next());
   EXPECT_TRUE(loader.next());
   try {
@@ -237,18 +237,18 @@ TEST_F(LoaderTest, an_error_says_file_and_record_and_the_loader_goes_on) {
   EXPECT_FALSE(loader.next());
 }
 
-LoaderOptions skipping_options() {
-  LoaderOptions options = some_options();
-  options.shuffle = Shuffle::kNone;
-  options.batch_size = 8;
-  options.fields = {"image", "id", "position", "substituted"};
-  options.on_error = OnError::kSkip;
+LoaderJob skipping_options() {
+  LoaderJob options = some_options();
+  options.order.shuffle = Shuffle::kNone;
+  options.order.batch_size = 8;
+  options.images.fields = {"image", "id", "position", "substituted"};
+  options.errors.on_error = OnError::kSkip;
   return options;
 }
 
 TEST_F(LoaderTest, a_skipped_image_gives_its_row_to_a_substitute_which_the_row_says) {
   const auto broken = make_image_set("memory://loader/skipped.rec", 8, /*broken=*/5);
-  Loader loader(broken.container, skipping_options());
+  Loader loader = skipping_options().loader(broken.container);
   const auto batch = loader.next();
   for (size_t row = 0; row < 8; ++row) {
     int64_t id = 0;
@@ -267,10 +267,10 @@ TEST_F(LoaderTest, a_skipped_image_gives_its_row_to_a_substitute_which_the_row_s
 
 TEST_F(LoaderTest, max_bad_is_a_count_or_a_fraction_of_the_ranks_share) {
   const auto broken = make_image_set("memory://loader/counted.rec", 8, /*broken=*/5);
-  const auto gives_a_batch = [&](MaxBad max_bad) {
-    LoaderOptions options = skipping_options();
-    options.max_bad = max_bad;
-    Loader loader(broken.container, options);
+  const auto gives_a_batch = [&](decltype(ErrorPolicy::max_bad) max_bad) {
+    LoaderJob options = skipping_options();
+    options.errors.max_bad = max_bad;
+    Loader loader = options.loader(broken.container);
     try {
       return loader.next().has_value();
     } catch (const TooManyBadRecordsError&) {
@@ -286,27 +286,27 @@ TEST_F(LoaderTest, max_bad_is_a_count_or_a_fraction_of_the_ranks_share) {
 
 TEST_F(LoaderTest, bad_options_are_refused) {
   const auto refused = [this](auto change) {
-    LoaderOptions options = some_options();
+    LoaderJob options = some_options();
     change(options);
     EXPECT_THROW(make(options), Error);
   };
-  refused([](LoaderOptions& o) { o.batch_size = 0; });
-  refused([](LoaderOptions& o) { o.threads = -1; });
-  refused([](LoaderOptions& o) { o.prefetch = 0; });
-  refused([](LoaderOptions& o) { o.shard = {2, 2}; });
-  refused([](LoaderOptions& o) { o.dtype = DType::kUint8; });  // with Normalize
-  refused([](LoaderOptions& o) { o.max_pixels = 0; });
-  refused([](LoaderOptions& o) { o.max_bad = 1.5; });
-  refused([](LoaderOptions& o) { o.max_bad = std::nan(""); });
-  refused([](LoaderOptions& o) { o.fields = {"image", "image"}; });
-  refused([](LoaderOptions& o) { o.fields = {"imagee"}; });
+  refused([](LoaderJob& o) { o.order.batch_size = 0; });
+  refused([](LoaderJob& o) { o.engine.threads = -1; });
+  refused([](LoaderJob& o) { o.engine.prefetch = 0; });
+  refused([](LoaderJob& o) { o.order.shard = {2, 2}; });
+  refused([](LoaderJob& o) { o.images.dtype = DType::kUint8; });  // with Normalize
+  refused([](LoaderJob& o) { o.images.max_pixels = 0; });
+  refused([](LoaderJob& o) { o.errors.max_bad = 1.5; });
+  refused([](LoaderJob& o) { o.errors.max_bad = std::nan(""); });
+  refused([](LoaderJob& o) { o.images.fields = {"image", "image"}; });
+  refused([](LoaderJob& o) { o.images.fields = {"imagee"}; });
 }
 
 TEST_F(LoaderTest, images_of_no_common_size_are_rows_in_memory_that_is_used_again) {
-  LoaderOptions options = some_options();
-  options.transforms = {};
-  options.dtype = DType::kUint8;
-  options.prefetch = 1;
+  LoaderJob options = some_options();
+  options.images.transforms = {};
+  options.images.dtype = DType::kUint8;
+  options.engine.prefetch = 1;
   Loader loader = make(options);
   uint64_t delivered = 0;
   for (int epoch = 0; epoch < 3; ++epoch) {
@@ -347,12 +347,8 @@ class ImageLengthWorker final : public Worker {
 };
 
 TEST_F(LoaderTest, workers_of_the_callers_own_write_columns_of_his_own) {
-  LoaderOptions options;
-  options.batch_size = 4;
-  options.fields = {};
-  options.threads = 2;
   Loader loader(
-      set_.container, options,
+      set_.container, {.order = OrderOptions{.batch_size = 4}, .engine = {.threads = 2}},
       {.columns = {{"length", DType::kInt64, {}}}, .make_worker = [container = set_.container] {
          return std::make_unique<ImageLengthWorker>(container);
        }});

@@ -115,15 +115,14 @@ std::unique_ptr<Loader> make_loader(const std::shared_ptr<const RecordWork>& wor
   const RecordIterOptions& options = work->options;
   const auto threads =
       static_cast<int>(std::min<int64_t>(options.preprocess_threads, default_threads()));
-  LoaderOptions loading;
-  loading.batch_size = sampling.batch_size;
-  loading.fed = [order, sampling](Progress start, const Shard& /*shard*/) {
+  const auto make = [order, sampling](Progress start, const Shard& /*shard*/) {
     return std::make_unique<RecordSampler>(order, sampling, start);
   };
-  loading.threads = threads;
-  loading.prefetch = static_cast<size_t>(options.prefetch_buffer);
   return std::make_unique<Loader>(
-      work->files, std::move(loading),
+      work->files,
+      LoaderOptions{
+          .order = FedOrder{.make = make, .rows = sampling.batch_size},
+          .engine = {.threads = threads, .prefetch = static_cast<size_t>(options.prefetch_buffer)}},
       LoaderWork{.columns = record_columns(*work), .make_worker = record_worker_factory(work)});
 }
 

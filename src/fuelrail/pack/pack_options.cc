@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/pack/output/record_format.h"
 
 namespace fuelrail::pack {

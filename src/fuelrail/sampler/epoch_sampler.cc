@@ -15,44 +15,44 @@ constexpr uint64_t kMost = uint64_t{1} << 62;
 
 constexpr uint32_t kSubstituteOperation = 0xfffe;  // of Philox, kept for this
 
-void check_order(const EpochSamplerOptions& options) {
-  check(options.shuffle);
-  if (!options.weights) {
-    if (options.samples == 0) return;
+void check_order(const OrderOptions& order, uint64_t records) {
+  check(order.shuffle);
+  if (!order.weights) {
+    if (!order.samples) return;
     throw InvalidArgumentError("the samples of an epoch are given, but no weights",
                                {.remedy = "Give weights, or leave the samples out"});
   }
-  if (options.shuffle != Shuffle::kNone) {
+  if (order.shuffle != Shuffle::kNone) {
     throw InvalidArgumentError("weights and a shuffle exclude each other",
-                               {.found = "a shuffle '" + to_string(options.shuffle) + "'",
+                               {.found = "a shuffle '" + to_string(order.shuffle) + "'",
                                 .remedy = "Leave the shuffle out: weights draw in random order"});
   }
-  if (options.weights->size() != options.records) {
+  if (order.weights->size() != records) {
     throw InvalidArgumentError("there is not one weight a record",
-                               {.expected = fmt::format("{} weights", options.records),
-                                .found = fmt::to_string(options.weights->size())});
+                               {.expected = fmt::format("{} weights", records),
+                                .found = fmt::to_string(order.weights->size())});
   }
 }
 
 void check(const EpochSamplerOptions& options, Progress start) {
-  const Shard& shard = options.shard;
-  if (options.batch_size == 0) {
+  const Shard& shard = options.order.shard;
+  if (options.order.batch_size == 0) {
     throw InvalidArgumentError("the batch size is 0", {.expected = "at least 1"});
   }
   check(shard);
-  if (options.batch_size > kMost / shard.world_size) {
+  if (options.order.batch_size > kMost / shard.world_size) {
     throw InvalidArgumentError("the batch size is too large for the world size",
                                {.expected = fmt::format("at most {}", kMost / shard.world_size),
                                 .found = fmt::format("batch_size {}, world_size {}",
-                                                     options.batch_size, shard.world_size)});
+                                                     options.order.batch_size, shard.world_size)});
   }
-  if (std::max(options.records, options.samples) > kMost) {
+  if (std::max(options.records, options.epoch_size()) > kMost) {
     throw InvalidArgumentError(
         options.records > kMost ? "there are too many records" : "the epoch has too many samples",
         {.expected = fmt::format("at most {}", kMost),
-         .found = fmt::to_string(std::max(options.records, options.samples))});
+         .found = fmt::to_string(std::max(options.records, options.epoch_size()))});
   }
-  check_order(options);
+  check_order(options.order, options.records);
   if (start.position > options.epoch_size()) {
     throw OutOfRangeError("the start lies beyond the records",
                           {.expected = fmt::format("a position up to {}", options.epoch_size()),
@@ -86,23 +86,23 @@ EpochSampler::EpochSampler(const EpochSamplerOptions& options, Progress start)
 uint64_t EpochSampler::batches_from(uint64_t position) const {
   const uint64_t left = options_.epoch_size() - position;
   const uint64_t whole = left / global_batch();
-  const bool tail = left % global_batch() != 0 && options_.last_batch != LastBatch::kDrop;
+  const bool tail = left % global_batch() != 0 && options_.order.last_batch != LastBatch::kDrop;
   return whole + (tail ? 1 : 0);
 }
 
 void EpochSampler::begin_epoch(uint32_t epoch) {
   if (options_.records == 0) return;
-  if (options_.weights) {
-    order_.emplace(options_.weights, options_.seed, epoch);
+  if (options_.order.weights) {
+    order_.emplace(options_.order.weights, options_.order.seed, epoch);
   } else {
-    order_.emplace(options_.records, options_.shuffle, options_.seed, epoch);
+    order_.emplace(options_.records, options_.order.shuffle, options_.order.seed, epoch);
   }
 }
 
 Entry EpochSampler::entry_at(uint64_t position) const {
   const uint64_t size = options_.epoch_size();
   const bool filler = position >= size;
-  const bool pad = filler && options_.last_batch == LastBatch::kPad;
+  const bool pad = filler && options_.order.last_batch == LastBatch::kPad;
   uint64_t source = position;
   if (filler) source = pad ? size - 1 : position % size;
   return {.record = (*order_)(source), .position = position, .epoch = at_.epoch, .valid = !pad};
@@ -113,9 +113,9 @@ std::optional<BatchPlan> EpochSampler::next() {
   if (batches == 0) return std::nullopt;
 
   const uint64_t left = options_.epoch_size() - at_.position;
-  Share share{options_.shard.rank * options_.batch_size, options_.batch_size};
-  if (left < global_batch() && options_.last_batch == LastBatch::kShort) {
-    share = even_share(left, options_.shard);
+  Share share{options_.order.shard.rank * options_.order.batch_size, options_.order.batch_size};
+  if (left < global_batch() && options_.order.last_batch == LastBatch::kShort) {
+    share = even_share(left, options_.order.shard);
   }
 
   BatchPlan plan{.entries = {},
@@ -136,8 +136,9 @@ std::optional<BatchPlan> EpochSampler::next() {
 std::optional<uint64_t> EpochSampler::substitute(const BatchPlan& plan, size_t row,
                                                  uint32_t attempt) const {
   const Entry& entry = plan.entries[row];
-  const Philox random(options_.seed, entry.epoch, entry.position);
-  if (options_.weights) return options_.weights->draw(random, kSubstituteOperation, 4 * attempt);
+  const Philox random(options_.order.seed, entry.epoch, entry.position);
+  if (options_.order.weights)
+    return options_.order.weights->draw(random, kSubstituteOperation, 4 * attempt);
   return random.below64(kSubstituteOperation, 2 * attempt, options_.records);
 }
 

@@ -15,8 +15,7 @@
 
 namespace fuelrail {
 
-struct EpochSamplerOptions {
-  uint64_t records = 0;
+struct OrderOptions {
   uint64_t seed = 0;
   Shuffle shuffle = Shuffle::kNone;
   uint64_t batch_size = 1;  // rows a rank
@@ -24,10 +23,15 @@ struct EpochSamplerOptions {
   LastBatch last_batch = LastBatch::kShort;
   // Records are drawn by them, with replacement; none: each comes once. They exclude a shuffle.
   std::shared_ptr<const Weights> weights{};
-  uint64_t samples = 0;  // in an epoch, with weights; 0: as many as records
+  std::optional<uint64_t> samples{};  // in an epoch, with weights; default: as many as records
+};
+
+struct EpochSamplerOptions {
+  uint64_t records = 0;
+  OrderOptions order{};
 
   // Positions in an epoch.
-  uint64_t epoch_size() const { return weights && samples > 0 ? samples : records; }
+  uint64_t epoch_size() const { return order.samples.value_or(records); }
 };
 
 class EpochSampler final : public Sampler {
@@ -55,7 +59,9 @@ class EpochSampler final : public Sampler {
   uint64_t batches_from(uint64_t position) const;
 
  private:
-  uint64_t global_batch() const { return options_.batch_size * options_.shard.world_size; }
+  uint64_t global_batch() const {
+    return options_.order.batch_size * options_.order.shard.world_size;
+  }
   void begin_epoch(uint32_t epoch);
   Entry entry_at(uint64_t position) const;
 

@@ -9,10 +9,10 @@ namespace {
 
 EpochSamplerOptions options(Shuffle shuffle, uint64_t records) {
   return {.records = records,
-          .seed = 1,
-          .shuffle = shuffle,
-          .batch_size = 256,
-          .shard = {.rank = 1000, .world_size = 1024}};
+          .order = {.seed = 1,
+                    .shuffle = shuffle,
+                    .batch_size = 256,
+                    .shard = {.rank = 1000, .world_size = 1024}}};
 }
 
 // Argument: the binary logarithm of the record count.

@@ -24,7 +24,7 @@ struct EpochSamplers {
       for (const Shuffle& shuffle : {Shuffle::kNone, Shuffle::kFull, Shuffle::window(3, 2)}) {
         for (const Shard shard : {Shard{0, 1}, Shard{2, 3}}) {
           for (const uint64_t records : {0u, 1u, 7u, 12u, 100u}) {
-            const EpochSamplerOptions options{records, 5, shuffle, 4, shard, last_batch};
+            const EpochSamplerOptions options{records, {5, shuffle, 4, shard, last_batch}};
             cases.push_back({fmt::format("{} records, {}, {}, rank {}", records, to_string(shuffle),
                                          name_of(last_batch), shard.rank),
                              records, [options](Progress start) {
@@ -37,9 +37,10 @@ struct EpochSamplers {
     const auto weights =
         std::make_shared<const Weights>(std::vector<double>{1, 0, 2.5, 4, 1, 9, 3});
     for (const uint64_t samples : {0u, 3u, 20u}) {
-      EpochSamplerOptions options{.records = 7, .seed = 3, .batch_size = 2, .shard = {1, 2}};
-      options.weights = weights;
-      options.samples = samples;
+      EpochSamplerOptions options{.records = 7,
+                                  .order = {.seed = 3, .batch_size = 2, .shard = {1, 2}}};
+      options.order.weights = weights;
+      if (samples > 0) options.order.samples = samples;
       cases.push_back({fmt::format("weights, {} samples", samples), 7, [options](Progress start) {
                          return std::make_unique<EpochSampler>(options, start);
                        }});
@@ -50,7 +51,8 @@ struct EpochSamplers {
 INSTANTIATE_TYPED_TEST_SUITE_P(EpochSampler, SamplerConformance, EpochSamplers);
 
 TEST(EpochSampler, the_order_is_the_epochs_permutation) {
-  EpochSampler sampler({.records = 50, .seed = 77, .shuffle = Shuffle::kFull, .batch_size = 10});
+  EpochSampler sampler(
+      {.records = 50, .order = {.seed = 77, .shuffle = Shuffle::kFull, .batch_size = 10}});
   for (uint32_t epoch = 0; epoch < 3; ++epoch) {
     const Permutation order(50, 77, epoch);
     for (uint64_t batch = 0; batch < 5; ++batch) {
@@ -66,7 +68,7 @@ TEST(EpochSampler, the_order_is_the_epochs_permutation) {
 
 TEST(EpochSampler, window_shuffle_is_the_window_order_of_each_epoch) {
   EpochSampler sampler(
-      {.records = 50, .seed = 77, .shuffle = Shuffle::window(4, 3), .batch_size = 10});
+      {.records = 50, .order = {.seed = 77, .shuffle = Shuffle::window(4, 3), .batch_size = 10}});
   for (uint32_t epoch = 0; epoch < 3; ++epoch) {
     const WindowOrder order(50, 4, 3, 77, epoch);
     for (uint64_t batch = 0; batch < 5; ++batch) {
@@ -77,9 +79,9 @@ TEST(EpochSampler, window_shuffle_is_the_window_order_of_each_epoch) {
 }
 
 EpochSamplerOptions weighted(std::vector<double> weights, uint64_t samples) {
-  EpochSamplerOptions options{.records = weights.size(), .seed = 5, .batch_size = 4};
-  options.weights = std::make_shared<const Weights>(weights);
-  options.samples = samples;
+  EpochSamplerOptions options{.records = weights.size(), .order = {.seed = 5, .batch_size = 4}};
+  options.order.weights = std::make_shared<const Weights>(weights);
+  if (samples > 0) options.order.samples = samples;
   return options;
 }
 
@@ -110,10 +112,10 @@ TEST(EpochSampler, ranks_share_a_weighted_epoch) {
   for (const BatchPlan& plan : rest_of_epoch(options)) {
     for (const uint64_t record : records_of(plan)) all.push_back(record);
   }
-  options.batch_size = 2;
+  options.order.batch_size = 2;
   Records first;
   for (uint32_t rank = 0; rank < 2; ++rank) {
-    options.shard = {rank, 2};
+    options.order.shard = {rank, 2};
     for (const uint64_t record : records_of(rest_of_epoch(options)[0])) first.push_back(record);
   }
   EXPECT_EQ(first, Records(all.begin(), all.begin() + 4));
@@ -121,10 +123,10 @@ TEST(EpochSampler, ranks_share_a_weighted_epoch) {
 
 TEST(EpochSampler, fillers_of_a_weighted_epoch_repeat_what_was_drawn) {
   EpochSamplerOptions options = weighted({1, 2, 3, 4, 5, 6}, 3);
-  options.last_batch = LastBatch::kWrap;
+  options.order.last_batch = LastBatch::kWrap;
   const Records wrapped = records_of(rest_of_epoch(options)[0]);
   EXPECT_EQ(wrapped[3], wrapped[0]);
-  options.last_batch = LastBatch::kPad;
+  options.order.last_batch = LastBatch::kPad;
   const Records padded = records_of(rest_of_epoch(options)[0]);
   EXPECT_EQ(padded[3], wrapped[2]);
 }
@@ -134,18 +136,19 @@ TEST(EpochSampler, weights_that_do_not_fit_are_refused) {
   options.records = 4;
   EXPECT_THROW(EpochSampler{options}, InvalidArgumentError);
   options.records = 3;
-  options.shuffle = Shuffle::kFull;
+  options.order.shuffle = Shuffle::kFull;
   EXPECT_THROW(EpochSampler{options}, InvalidArgumentError);
-  options.shuffle = Shuffle::kNone;
-  options.samples = (uint64_t{1} << 62) + 1;
+  options.order.shuffle = Shuffle::kNone;
+  options.order.samples = (uint64_t{1} << 62) + 1;
   EXPECT_THROW(EpochSampler{options}, InvalidArgumentError);
-  EXPECT_THROW((EpochSampler{{.records = 3, .samples = 3}}), InvalidArgumentError);
-  EXPECT_THROW((EpochSampler{{.records = 3, .shuffle = Shuffle::window(0, 1)}}),
+  EXPECT_THROW((EpochSampler{{.records = 3, .order = {.samples = 3}}}), InvalidArgumentError);
+  EXPECT_THROW((EpochSampler{{.records = 3, .order = {.shuffle = Shuffle::window(0, 1)}}}),
                InvalidArgumentError);
 }
 
 TEST(EpochSampler, a_start_in_the_tail_that_drop_leaves_out_begins_the_next_epoch) {
-  const EpochSamplerOptions options{.records = 10, .batch_size = 4, .last_batch = LastBatch::kDrop};
+  const EpochSamplerOptions options{.records = 10,
+                                    .order = {.batch_size = 4, .last_batch = LastBatch::kDrop}};
   EpochSampler sampler(options, {3, 7});
   EXPECT_EQ(sampler.progress(), (Progress{4, 0}));
   const BatchPlan plan = sampler.next().value();
@@ -155,7 +158,8 @@ TEST(EpochSampler, a_start_in_the_tail_that_drop_leaves_out_begins_the_next_epoc
 
 TEST(EpochSampler, a_start_at_the_end_begins_the_next_epoch) {
   for (const LastBatch last_batch : kPolicies) {
-    EpochSampler sampler({.records = 10, .batch_size = 4, .last_batch = last_batch}, {3, 10});
+    EpochSampler sampler({.records = 10, .order = {.batch_size = 4, .last_batch = last_batch}},
+                         {3, 10});
     EXPECT_EQ(sampler.progress(), (Progress{4, 0}));
     EXPECT_EQ(sampler.next()->epoch, 4u);
   }
@@ -163,7 +167,8 @@ TEST(EpochSampler, a_start_at_the_end_begins_the_next_epoch) {
 
 TEST(EpochSampler, drop_with_fewer_records_than_a_global_batch_gives_nothing_and_stays) {
   EpochSampler sampler(
-      {.records = 7, .batch_size = 4, .shard = {1, 2}, .last_batch = LastBatch::kDrop}, {2, 0});
+      {.records = 7, .order = {.batch_size = 4, .shard = {1, 2}, .last_batch = LastBatch::kDrop}},
+      {2, 0});
   EXPECT_EQ(sampler.batches_from(0), 0u);
   EXPECT_FALSE(sampler.next().has_value());
   EXPECT_EQ(sampler.progress(), (Progress{2, 0}));
@@ -172,7 +177,8 @@ TEST(EpochSampler, drop_with_fewer_records_than_a_global_batch_gives_nothing_and
 TEST(EpochSampler, no_records_give_nothing) {
   for (const LastBatch last_batch : kPolicies) {
     EpochSampler sampler(
-        {.records = 0, .shuffle = Shuffle::kFull, .batch_size = 4, .last_batch = last_batch});
+        {.records = 0,
+         .order = {.shuffle = Shuffle::kFull, .batch_size = 4, .last_batch = last_batch}});
     EXPECT_EQ(sampler.batches_from(0), 0u);
     EXPECT_FALSE(sampler.next().has_value());
   }
@@ -207,7 +213,8 @@ TEST(EpochSampler, far_positions_of_a_huge_epoch_are_reached_at_once) {
 
 TEST(EpochSampler, epochs_differ_from_20_records_on) {
   for (const uint64_t records : {20u, 21u, 50u, 1000u}) {
-    EpochSampler sampler({.records = records, .shuffle = Shuffle::kFull, .batch_size = records});
+    EpochSampler sampler(
+        {.records = records, .order = {.shuffle = Shuffle::kFull, .batch_size = records}});
     std::vector<Records> epochs;
     for (int epoch = 0; epoch < 20; ++epoch) epochs.push_back(records_of(sampler.next().value()));
     std::sort(epochs.begin(), epochs.end());
@@ -219,14 +226,14 @@ TEST(EpochSampler, refuses_options_that_make_no_sense) {
   const auto make = [](EpochSamplerOptions options, Progress start = {}) {
     EpochSampler sampler(options, start);
   };
-  EXPECT_THROW(make({.records = 1, .batch_size = 0}), InvalidArgumentError);
-  EXPECT_THROW(make({.records = 1, .shard = {0, 0}}), InvalidArgumentError);
-  EXPECT_THROW(make({.records = 1, .batch_size = uint64_t{1} << 62, .shard = {0, 2}}),
+  EXPECT_THROW(make({.records = 1, .order = {.batch_size = 0}}), InvalidArgumentError);
+  EXPECT_THROW(make({.records = 1, .order = {.shard = {0, 0}}}), InvalidArgumentError);
+  EXPECT_THROW(make({.records = 1, .order = {.batch_size = uint64_t{1} << 62, .shard = {0, 2}}}),
                InvalidArgumentError);
   EXPECT_THROW(make({.records = (uint64_t{1} << 62) + 1}), InvalidArgumentError);
-  EXPECT_THROW(make({.records = 1, .shard = {2, 2}}), OutOfRangeError);
+  EXPECT_THROW(make({.records = 1, .order = {.shard = {2, 2}}}), OutOfRangeError);
   EXPECT_THROW(make({.records = 1}, {0, 2}), OutOfRangeError);
-  EXPECT_NO_THROW(make({.records = uint64_t{1} << 62, .batch_size = uint64_t{1} << 62}));
+  EXPECT_NO_THROW(make({.records = uint64_t{1} << 62, .order = {.batch_size = uint64_t{1} << 62}}));
 }
 
 TEST(EpochSampler, says_which_start_it_refuses) {
@@ -241,10 +248,10 @@ TEST(EpochSampler, says_which_start_it_refuses) {
 }
 
 TEST(EpochSampler, substitutes_are_any_records_and_the_same_for_every_world_size) {
-  const EpochSamplerOptions alone{.records = 50, .seed = 3, .batch_size = 50};
+  const EpochSamplerOptions alone{.records = 50, .order = {.seed = 3, .batch_size = 50}};
   EpochSamplerOptions second_of_two = alone;
-  second_of_two.batch_size = 25;
-  second_of_two.shard = {1, 2};
+  second_of_two.order.batch_size = 25;
+  second_of_two.order.shard = {1, 2};
   EpochSampler whole(alone);
   EpochSampler half(second_of_two);
   const BatchPlan plan = *whole.next();
@@ -263,10 +270,10 @@ TEST(EpochSampler, substitutes_are_any_records_and_the_same_for_every_world_size
 TEST(EpochSampler, substitutes_are_drawn_by_the_weights) {
   const std::vector<double> weights{0, 1, 0, 3, 0};
   EpochSampler sampler({.records = 5,
-                        .seed = 3,
-                        .batch_size = 40,
-                        .weights = std::make_shared<const Weights>(weights),
-                        .samples = 40});
+                        .order = {.seed = 3,
+                                  .batch_size = 40,
+                                  .weights = std::make_shared<const Weights>(weights),
+                                  .samples = 40}});
   const BatchPlan plan = *sampler.next();
   std::map<uint64_t, int> times;
   for (size_t row = 0; row < 40; ++row) {

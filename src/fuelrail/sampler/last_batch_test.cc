@@ -12,7 +12,7 @@ class TenRecordsTwoRanks : public testing::Test {
  protected:
   static std::vector<BatchPlan> plans(LastBatch last_batch, uint32_t rank) {
     return rest_of_epoch(
-        {.records = 10, .batch_size = 2, .shard = {rank, 2}, .last_batch = last_batch});
+        {.records = 10, .order = {.batch_size = 2, .shard = {rank, 2}, .last_batch = last_batch}});
   }
   static void expect_whole_batches(const std::vector<BatchPlan>& rank0,
                                    const std::vector<BatchPlan>& rank1) {
@@ -74,7 +74,7 @@ TEST_F(TenRecordsTwoRanks, short_splits_the_rest_evenly) {
 TEST(EpochSampler, short_gives_the_first_ranks_one_row_more_and_the_last_ones_none) {
   const auto last_batch_of = [](uint64_t records, uint32_t rank) {
     return positions_of(
-        rest_of_epoch({.records = records, .batch_size = 2, .shard = {rank, 4}}).back());
+        rest_of_epoch({.records = records, .order = {.batch_size = 2, .shard = {rank, 4}}}).back());
   };
   EXPECT_EQ(last_batch_of(13, 0), (Records{8, 9}));
   EXPECT_EQ(last_batch_of(13, 1), (Records{10}));
@@ -87,7 +87,8 @@ TEST(EpochSampler, short_gives_the_first_ranks_one_row_more_and_the_last_ones_no
 }
 
 TEST(EpochSampler, wrap_goes_round_as_often_as_it_takes) {
-  const auto plans = rest_of_epoch({.records = 3, .batch_size = 8, .last_batch = LastBatch::kWrap});
+  const auto plans =
+      rest_of_epoch({.records = 3, .order = {.batch_size = 8, .last_batch = LastBatch::kWrap}});
   ASSERT_EQ(plans.size(), 1u);
   EXPECT_EQ(records_of(plans[0]), (Records{0, 1, 2, 0, 1, 2, 0, 1}));
   EXPECT_EQ(positions_of(plans[0]), (Records{0, 1, 2, 3, 4, 5, 6, 7}));
@@ -95,11 +96,12 @@ TEST(EpochSampler, wrap_goes_round_as_often_as_it_takes) {
 
 TEST(EpochSampler, fillers_of_a_shuffled_epoch_follow_its_order) {
   const Permutation order(10, 3, 2);
-  EpochSamplerOptions options{.records = 10, .seed = 3, .shuffle = Shuffle::kFull, .batch_size = 6};
-  options.last_batch = LastBatch::kWrap;
+  EpochSamplerOptions options{.records = 10,
+                              .order = {.seed = 3, .shuffle = Shuffle::kFull, .batch_size = 6}};
+  options.order.last_batch = LastBatch::kWrap;
   EXPECT_EQ(records_of(rest_of_epoch(options, {2, 6})[0]),
             (Records{order(6), order(7), order(8), order(9), order(0), order(1)}));
-  options.last_batch = LastBatch::kPad;
+  options.order.last_batch = LastBatch::kPad;
   const BatchPlan padded = rest_of_epoch(options, {2, 6})[0];
   EXPECT_EQ(records_of(padded),
             (Records{order(6), order(7), order(8), order(9), order(9), order(9)}));

@@ -22,8 +22,8 @@ struct Coverage {
 Coverage coverage(EpochSamplerOptions options, Progress start) {
   Coverage covered;
   std::optional<uint64_t> batches;
-  for (uint32_t rank = 0; rank < options.shard.world_size; ++rank) {
-    options.shard.rank = rank;
+  for (uint32_t rank = 0; rank < options.order.shard.world_size; ++rank) {
+    options.order.shard.rank = rank;
     const std::vector<BatchPlan> plans = rest_of_epoch(options, start);
     if (batches) {
       EXPECT_EQ(*batches, plans.size()) << "ranks differ in steps";
@@ -31,8 +31,9 @@ Coverage coverage(EpochSamplerOptions options, Progress start) {
     batches = plans.size();
     EXPECT_EQ(EpochSampler(options, start).batches_from(start.position), plans.size());
     for (size_t k = 0; k < plans.size(); ++k) {
-      const uint64_t begin = start.position + k * options.batch_size * options.shard.world_size;
-      const uint64_t end = begin + options.batch_size * options.shard.world_size;
+      const uint64_t begin =
+          start.position + k * options.order.batch_size * options.order.shard.world_size;
+      const uint64_t end = begin + options.order.batch_size * options.order.shard.world_size;
       for (const Entry& entry : plans[k].entries) {
         EXPECT_GE(entry.position, begin);
         EXPECT_LT(entry.position, end);
@@ -63,9 +64,9 @@ TEST(EpochSampler, the_ranks_together_take_every_position_once_from_any_start) {
           const uint64_t global = batch_size * world_size;
           for (uint64_t start = 0; start < records; start += 1 + records / 9) {
             const Coverage covered = coverage({.records = records,
-                                               .batch_size = batch_size,
-                                               .shard = {0, world_size},
-                                               .last_batch = last_batch},
+                                               .order = {.batch_size = batch_size,
+                                                         .shard = {0, world_size},
+                                                         .last_batch = last_batch}},
                                               {0, start});
             const uint64_t whole = start + (records - start) / global * global;
             const bool drop = last_batch == LastBatch::kDrop;
@@ -120,13 +121,13 @@ TEST(EpochSampler, the_global_batches_are_the_same_for_every_world_size) {
 
 TEST(EpochSampler, ranks_and_batch_size_may_change_at_a_restore) {
   const Permutation order(100, 6, 1);
-  EpochSamplerOptions options{100, 6, Shuffle::kFull, 4, {0, 2}, LastBatch::kShort};
+  EpochSamplerOptions options{100, {6, Shuffle::kFull, 4, {0, 2}, LastBatch::kShort}};
   EpochSampler before(options, {1, 0});
   for (int i = 0; i < 5; ++i) before.next();
   EXPECT_EQ(before.progress(), (Progress{1, 40}));
 
-  options.batch_size = 5;
-  options.shard = {2, 3};
+  options.order.batch_size = 5;
+  options.order.shard = {2, 3};
   EpochSampler after(options, before.progress());
   EXPECT_EQ(after.batches_from(40), 4u);
   EXPECT_EQ(records_of(after.next().value()),

@@ -59,20 +59,21 @@ class DirectFile {
   std::vector<ReadRequest> requests_;
 };
 
-std::vector<ReadQueueOptions> every_queue() {
+std::vector<ReadOptions> every_queue() {
   return {{.threads = 0},
           {.threads = 2, .backend = ReadBackend::kPread},
           {.threads = 2, .backend = ReadBackend::kAuto}};
 }
 
 TEST(DirectReads, direct_reads_bring_the_same_bytes) {
-  for (ReadQueueOptions options : every_queue()) {
+  for (ReadOptions options : every_queue()) {
     DirectFile file;
     if (file.source().direct_descriptor().descriptor < 0)
       GTEST_SKIP() << "no O_DIRECT in the temporary files";
     options.direct = true;
-    options.warn = [](const std::string& warning) { ADD_FAILURE() << warning; };
-    const auto queue = make_read_queue(options);
+    const ReadQueueCalls calls{
+        .warn = [](const std::string& warning) { ADD_FAILURE() << warning; }};
+    const auto queue = make_read_queue(options, calls);
     // What lies around a request shows that the read was an aligned one.
     const ReadRequest& sample = file.requests()[20];
     EXPECT_EQ(file.right(*queue), 60u) << queue->backend_name();
@@ -83,7 +84,7 @@ TEST(DirectReads, direct_reads_bring_the_same_bytes) {
 }
 
 TEST(DirectReads, memory_that_is_not_aligned_or_has_no_room_is_read_in_the_ordinary_way) {
-  for (ReadQueueOptions options : every_queue()) {
+  for (ReadOptions options : every_queue()) {
     DirectFile file;
     options.direct = true;
     for (size_t i = 0; i < file.requests().size(); ++i) {
@@ -120,14 +121,15 @@ class WithDirect final : public Source {
 };
 
 TEST(DirectReads, a_file_system_without_direct_reads_warns_once_and_reads) {
-  for (ReadQueueOptions options : every_queue()) {
+  for (ReadOptions options : every_queue()) {
     DirectFile file;
     const WithDirect source(file.source());
     for (ReadRequest& request : file.requests()) request.source = &source;
     std::vector<std::string> warnings;
     options.direct = true;
-    options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
-    EXPECT_EQ(file.right(*make_read_queue(options)), 60u);
+    const ReadQueueCalls calls{
+        .warn = [&](const std::string& warning) { warnings.push_back(warning); }};
+    EXPECT_EQ(file.right(*make_read_queue(options, calls)), 60u);
     ASSERT_EQ(warnings.size(), 1u);
     EXPECT_NE(warnings[0].find("refuses direct reads (Operation not supported)"), std::string::npos)
         << warnings[0];
@@ -137,14 +139,14 @@ TEST(DirectReads, a_file_system_without_direct_reads_warns_once_and_reads) {
 // That every queue reads rightly what cannot be read directly, warns of it once, and does not ask
 // the source for direct reads again.
 void expect_given_up(const std::function<Source::Direct()>& direct, const std::string& warning) {
-  for (ReadQueueOptions options : every_queue()) {
+  for (ReadOptions options : every_queue()) {
     DirectFile file;
     const WithDirect source(file.source(), direct);
     for (ReadRequest& request : file.requests()) request.source = &source;
     std::vector<std::string> warnings;
     options.direct = true;
-    options.warn = [&](const std::string& text) { warnings.push_back(text); };
-    const auto queue = make_read_queue(options);
+    const ReadQueueCalls calls{.warn = [&](const std::string& text) { warnings.push_back(text); }};
+    const auto queue = make_read_queue(options, calls);
     EXPECT_EQ(file.right(*queue), 60u);
     const int asked = source.asked.load();
     EXPECT_EQ(file.right(*queue), 60u);
@@ -176,7 +178,7 @@ TEST(DirectReads, a_file_that_never_opens_for_direct_reads_is_not_asked_for_each
 }
 
 TEST(DirectReads, direct_reads_of_what_is_not_held_open_warn_once_and_read) {
-  for (ReadQueueOptions options : every_queue()) {
+  for (ReadOptions options : every_queue()) {
     const auto source = memory_source("memory", numbered_bytes(100));
     std::vector<std::byte> memory(30);
     std::vector<ReadRequest> requests;
@@ -185,8 +187,9 @@ TEST(DirectReads, direct_reads_of_what_is_not_held_open_warn_once_and_read) {
     }
     std::vector<std::string> warnings;
     options.direct = true;
-    options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
-    const auto queue = make_read_queue(options);
+    const ReadQueueCalls calls{
+        .warn = [&](const std::string& warning) { warnings.push_back(warning); }};
+    const auto queue = make_read_queue(options, calls);
     queue->submit(requests);
     std::vector<Completion> completions(30);
     EXPECT_EQ(queue->wait(completions, 30), 30u);
@@ -198,7 +201,7 @@ TEST(DirectReads, direct_reads_of_what_is_not_held_open_warn_once_and_read) {
 }
 
 TEST(DirectReads, a_lack_of_descriptors_is_no_refusal_and_passes) {
-  for (ReadQueueOptions options : every_queue()) {
+  for (ReadOptions options : every_queue()) {
     DirectFile file;
     const Source::Direct works = file.source().direct_descriptor();
     std::atomic<bool> lacking = true;
@@ -208,8 +211,9 @@ TEST(DirectReads, a_lack_of_descriptors_is_no_refusal_and_passes) {
     for (ReadRequest& request : file.requests()) request.source = &source;
     std::vector<std::string> warnings;
     options.direct = true;
-    options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
-    const auto queue = make_read_queue(options);
+    const ReadQueueCalls calls{
+        .warn = [&](const std::string& warning) { warnings.push_back(warning); }};
+    const auto queue = make_read_queue(options, calls);
     EXPECT_EQ(file.right(*queue), 60u);
     ASSERT_EQ(warnings.size(), 1u);
     EXPECT_NE(warnings[0].find("cannot be opened for direct reads (Too many open files)"),

@@ -1,12 +1,13 @@
 #include "fuelrail/storage/pread_pool.h"
 
 #include <deque>
+#include <utility>
 
 namespace fuelrail {
 
-PreadPool::PreadPool(const ReadQueueOptions& options)
-    : direct_(options.direct, options.warn),
-      on_completion_(options.on_completion),
+PreadPool::PreadPool(const ReadOptions& options, ReadQueueCalls calls)
+    : direct_(options.direct, std::move(calls.warn)),
+      on_completion_(std::move(calls.on_completion)),
       threads_(static_cast<size_t>(options.threads), direct_,
                [this](std::span<Completion> completions) { deliver(completions); }) {}
 

@@ -16,7 +16,7 @@ namespace fuelrail {
 // Methods: ReadQueue's. The waiter is woken once, when what it waits for is complete.
 class PreadPool {
  public:
-  explicit PreadPool(const ReadQueueOptions& options);
+  PreadPool(const ReadOptions& options, ReadQueueCalls calls);
 
   void submit(std::span<const ReadRequest> requests);
   size_t wait(std::span<Completion> into, size_t at_least);

@@ -17,8 +17,7 @@ namespace {
 
 class BatchRead {
  public:
-  explicit BatchRead(const BatchReadOptions& options)
-      : options_(options), direct_(options.direct, {}) {}
+  explicit BatchRead(const ReadOptions& options) : options_(options), direct_(options.direct, {}) {}
 
   std::vector<Completion> read(std::span<const ReadRequest> requests) {
     const std::vector<ReadRequest> sorted = in_order_of_place(requests);
@@ -61,10 +60,7 @@ class BatchRead {
   }
 
   void submit(std::span<const ReadRequest> run) {
-    if (!lease_) {
-      lease_.emplace(ReadQueueOptions{
-          .threads = options_.threads, .backend = options_.backend, .direct = options_.direct});
-    }
+    if (!lease_) lease_.emplace(options_);
     ReadQueue* const queue = lease_->queue();
     if (queue == nullptr) return read_here(run);
     try {
@@ -83,7 +79,7 @@ class BatchRead {
     }
   }
 
-  const BatchReadOptions& options_;
+  const ReadOptions& options_;
   DirectReads direct_;
   ReadRun run_;
   std::vector<Completion> done_;
@@ -107,7 +103,7 @@ std::vector<Completion> read_one(const ReadRequest& request, bool direct) {
 }  // namespace
 
 std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
-                                   const BatchReadOptions& options) {
+                                   const ReadOptions& options) {
   if (requests.size() == 1) return read_one(requests.front(), options.direct);
   return BatchRead(options).read(requests);
 }

@@ -9,18 +9,12 @@
 
 namespace fuelrail {
 
-struct BatchReadOptions {
-  int threads = 16;  // reads at once, by threads; 0 = none, the calling thread reads
-  ReadBackend backend = ReadBackend::kAuto;
-  bool direct = false;  // past the page cache, as ReadQueueOptions::direct
-};
-
 // Neighbours become one read; checksums are verified by whoever has read. The queue is lent by the
 // process (read_queue_pool.h). Returns: the completions of those that failed, in no order; each
 // request has failed or has its bytes. Threads: any. Errors: those of make_read_queue;
 // WouldWait (at_hand.h), with nothing in flight.
 std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
-                                   const BatchReadOptions& options);
+                                   const ReadOptions& options);
 
 // A few reads at once, as opening a file needs them: what is not in the page cache is read by
 // threads that end with the call, so that who opens a file is left with no thread. `crc` and `room`

@@ -69,15 +69,15 @@ bool holds(const Batch& batch, const std::vector<std::byte>& bytes) {
   });
 }
 
-const std::vector<BatchReadOptions> kEveryWay{{},
-                                              {.threads = 1, .backend = ReadBackend::kPread},
-                                              {.threads = 4, .backend = ReadBackend::kPread},
-                                              {.threads = 2, .direct = true}};
+const std::vector<ReadOptions> kEveryWay{{},
+                                         {.threads = 1, .backend = ReadBackend::kPread},
+                                         {.threads = 4, .backend = ReadBackend::kPread},
+                                         {.threads = 2, .direct = true}};
 
 TEST_F(ReadBatch, every_request_has_its_bytes) {
   const ReadFile file(300'000);
   const UncachedSource uncached(file);
-  for (const BatchReadOptions& options : kEveryWay) {
+  for (const ReadOptions& options : kEveryWay) {
     for (const size_t count : {0, 1, 2, 3, 64, 1'000, 5'000}) {
       for (const Source* source : {&file.source(), static_cast<const Source*>(&uncached)}) {
         const Batch batch = batch_of(*source, file.bytes(), count, count);
@@ -91,7 +91,7 @@ TEST_F(ReadBatch, every_request_has_its_bytes) {
 TEST_F(ReadBatch, a_file_out_of_the_page_cache_is_read_as_well) {
   const ReadFile file(3'000'000);
   const int descriptor = file.source().descriptor();
-  for (const BatchReadOptions& options : kEveryWay) {
+  for (const ReadOptions& options : kEveryWay) {
     ::fsync(descriptor);
     ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
     const Batch batch = batch_of(file.source(), file.bytes(), 200, 5);
@@ -103,7 +103,7 @@ TEST_F(ReadBatch, a_file_out_of_the_page_cache_is_read_as_well) {
 TEST_F(ReadBatch, those_that_fail_are_named_and_the_others_have_their_bytes) {
   const ReadFile file(300'000);
   const UncachedSource uncached(file);
-  for (const BatchReadOptions& options : kEveryWay) {
+  for (const ReadOptions& options : kEveryWay) {
     for (const Source* source : {&file.source(), static_cast<const Source*>(&uncached)}) {
       Batch batch = batch_of(*source, file.bytes(), 300, 9);
       batch.requests[17].crc = *batch.requests[17].crc + 1;

@@ -20,7 +20,8 @@ namespace {
 // Reads in the thread that waits.
 class InlineReads {
  public:
-  explicit InlineReads(const ReadQueueOptions& options) : direct_(options.direct, options.warn) {}
+  InlineReads(const ReadOptions& options, ReadQueueCalls calls)
+      : direct_(options.direct, std::move(calls.warn)) {}
 
   void submit(std::span<const ReadRequest> requests) {
     const Lock hold(mutex_);
@@ -110,20 +111,21 @@ std::unique_ptr<ReadQueue> in_this_process(std::unique_ptr<Reads> reads) {
 
 }  // namespace
 
-std::unique_ptr<ReadQueue> make_read_queue(const ReadQueueOptions& options) {
+std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueueCalls calls) {
   if (options.threads < 0 || options.threads > kMaxReadThreads) {
     throw InvalidArgumentError("the number of reading threads is wrong",
                                {.expected = fmt::format("0 to {}", kMaxReadThreads),
                                 .found = fmt::format("{}", options.threads)});
   }
-  if (options.on_completion && options.backend != ReadBackend::kPread) {
+  if (calls.on_completion && options.backend != ReadBackend::kPread) {
     throw InvalidArgumentError("completions are told only of reads by threads",
                                {.expected = "ReadBackend::kPread"});
   }
-  if (options.threads == 0) return in_this_process(std::make_unique<InlineReads>(options));
+  if (options.threads == 0)
+    return in_this_process(std::make_unique<InlineReads>(options, std::move(calls)));
   if (options.backend != ReadBackend::kPread) {
     std::string refusal;
-    if (auto reads = uring::UringReads::make(options, refusal)) {
+    if (auto reads = uring::UringReads::make(options, calls, refusal)) {
       return in_this_process(std::move(reads));
     }
     if (options.backend == ReadBackend::kIoUring) {
@@ -131,7 +133,7 @@ std::unique_ptr<ReadQueue> make_read_queue(const ReadQueueOptions& options) {
                              {.found = refusal, .remedy = "Leave the choice of reads to fuelrail"});
     }
   }
-  return in_this_process(std::make_unique<PreadPool>(options));
+  return in_this_process(std::make_unique<PreadPool>(options, std::move(calls)));
 }
 
 std::string io_uring_refusal() {

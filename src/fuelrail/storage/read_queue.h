@@ -15,6 +15,7 @@
 #include <string>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/storage/read_options.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail {
@@ -26,7 +27,7 @@ struct ReadRequest {
   MutableBytes into;
   uint64_t tag = 0;  // the caller's; comes back in the completion
   // `into` and the memory around it that the read may overwrite too; empty = none. A direct read
-  // (ReadQueueOptions::direct) needs it.
+  // (ReadOptions::direct) needs it.
   MutableBytes room{};
   // What the bytes' CRC-32 must be. Whoever has read them looks: with `pread` the thread that did,
   // else the one that waits.
@@ -87,24 +88,14 @@ class ReadQueue {
   ReadQueue() = default;
 };
 
-inline constexpr int kMaxReadThreads = 1024;
 inline constexpr int kRingDepth = 127;  // reads that io_uring has at once, at least
 
-enum class ReadBackend : uint8_t {
-  kAuto,     // io_uring, or pread where the kernel refuses it
-  kPread,    // threads alone
-  kIoUring,  // an error where the kernel refuses it
-};
-
-// Direct reads pass by the page cache: for a data set far larger than memory, whose pages would
-// only push out others. One is made where the request's offsets, rounded outwards to multiples of
+// A direct read is made where the request's offsets, rounded outwards to multiples of
 // kDirectAlignment, fit into its `room` and lie there at such an address; all others are ordinary.
 inline constexpr size_t kDirectAlignment = 4096;
 
-struct ReadQueueOptions {
-  int threads = 4;  // as set_threads; 0 reads inside `wait`, in order, without any
-  ReadBackend backend = ReadBackend::kAuto;  // with threads = 0: not asked
-  bool direct = false;
+// What a queue tells its owner.
+struct ReadQueueCalls {
   // Called at most once when a file system refuses direct reads, at most once when a file cannot be
   // opened for them (the source is not asked again, but after a lack of descriptors or memory), and
   // at most once for a source without a descriptor; they become ordinary ones then. On a thread
@@ -117,10 +108,11 @@ struct ReadQueueOptions {
   std::function<void()> on_completion{};
 };
 
-// Threads start as they are needed and receive no signals. Errors: InvalidArgumentError unless 0 <=
+// Threads start as they are needed and receive no signals; without any, `wait` reads, in order.
+// Errors: InvalidArgumentError unless 0 <=
 // threads <= kMaxReadThreads, and for `on_completion` without kPread; UnsupportedError with
 // kIoUring where the kernel refuses it.
-std::unique_ptr<ReadQueue> make_read_queue(const ReadQueueOptions& options);
+std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueueCalls calls = {});
 
 // Why the kernel gives this process no io_uring; empty when it does.
 std::string io_uring_refusal();

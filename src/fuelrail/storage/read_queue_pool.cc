@@ -23,12 +23,12 @@ class Queues {
   }
 
   // Returns: whether one more may be lent; `queue` is an idle one of these options, if there is.
-  bool lend(const ReadQueueOptions& options, std::unique_ptr<ReadQueue>& queue) {
+  bool lend(const ReadOptions& options, std::unique_ptr<ReadQueue>& queue) {
     const Lock hold(mutex_);
     if (lent_ >= kMostLentQueues) return false;
     ++lent_;
     const auto at = std::find_if(idle_.begin(), idle_.end(),
-                                 [&](const Idle& idle) { return idle.serves(options); });
+                                 [&](const Idle& idle) { return idle.options == options; });
     if (at != idle_.end()) {
       queue = std::move(at->queue);
       idle_.erase(at);
@@ -37,7 +37,7 @@ class Queues {
   }
 
   // `queue` may be null.
-  void take_back(const ReadQueueOptions& options, std::unique_ptr<ReadQueue> queue) noexcept {
+  void take_back(const ReadOptions& options, std::unique_ptr<ReadQueue> queue) noexcept {
     std::unique_ptr<ReadQueue> oldest;  // ends outside the lock: it joins threads
     const Lock hold(mutex_);
     --lent_;
@@ -63,13 +63,8 @@ class Queues {
 
  private:
   struct Idle {
-    ReadQueueOptions options;
+    ReadOptions options;
     std::unique_ptr<ReadQueue> queue;
-
-    bool serves(const ReadQueueOptions& wanted) const {
-      return options.threads == wanted.threads && options.backend == wanted.backend &&
-             options.direct == wanted.direct;
-    }
   };
 
   Queues() {
@@ -97,7 +92,7 @@ class Queues {
 
 }  // namespace
 
-QueueLease::QueueLease(const ReadQueueOptions& options) : options_(options), process_(::getpid()) {
+QueueLease::QueueLease(const ReadOptions& options) : options_(options), process_(::getpid()) {
   if (!Queues::of_process().lend(options_, queue_) || queue_) return;
   try {
     queue_ = make_read_queue(options_);

@@ -20,9 +20,8 @@ inline constexpr size_t kMostLentQueues = 16;  // more would compete for the sam
 class QueueLease {
  public:
   // Gives none where kMostLentQueues are lent, or the system has not the means for another: then
-  // the caller reads by itself. Requires: no `warn`. Errors: those of make_read_queue, but for
-  // IoError.
-  explicit QueueLease(const ReadQueueOptions& options);
+  // the caller reads by itself. Errors: those of make_read_queue, but for IoError.
+  explicit QueueLease(const ReadOptions& options);
   // Waits for what is in flight; what is not begun is cancelled. In a forked child, of a lease that
   // the parent took: lets go.
   ~QueueLease();
@@ -32,7 +31,7 @@ class QueueLease {
   ReadQueue* queue() const { return queue_.get(); }
 
  private:
-  ReadQueueOptions options_;
+  ReadOptions options_;
   pid_t process_;
   std::unique_ptr<ReadQueue> queue_;
 };

@@ -20,7 +20,7 @@ class ReadQueuePool : public testing::Test {
   ~ReadQueuePool() override { free_idle_read_queues(); }
 };
 
-const ReadQueueOptions kOptions{.threads = 2, .backend = ReadBackend::kPread};
+const ReadOptions kOptions{.threads = 2, .backend = ReadBackend::kPread};
 
 TEST_F(ReadQueuePool, a_queue_that_came_back_is_lent_again) {
   const ReadQueue* first = nullptr;

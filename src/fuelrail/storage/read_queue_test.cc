@@ -152,10 +152,10 @@ TEST(ReadQueue, each_thread_tells_of_its_completions_once_they_are_there) {
   std::vector<ReadRequest> requests(20, {source.get(), 0, {&byte, 1}, 0});
   std::atomic<size_t> told = 0;
   std::unique_ptr<ReadQueue> queue;
-  queue = make_read_queue({.threads = 1, .backend = ReadBackend::kPread, .on_completion = [&] {
-                             told += 1;
-                             told.notify_all();
-                           }});
+  queue = make_read_queue({.threads = 1, .backend = ReadBackend::kPread}, {.on_completion = [&] {
+                            told += 1;
+                            told.notify_all();
+                          }});
   for (size_t i = 0; i < requests.size(); ++i) {
     queue->submit({&requests[i], 1});
     told.wait(i);
@@ -163,7 +163,7 @@ TEST(ReadQueue, each_thread_tells_of_its_completions_once_they_are_there) {
     EXPECT_EQ(queue->wait({&completion, 1}, 0), 1u);
   }
   EXPECT_EQ(told, requests.size());
-  EXPECT_THROW(make_read_queue({.on_completion = [] {}}), InvalidArgumentError);
+  EXPECT_THROW(make_read_queue({}, {.on_completion = [] {}}), InvalidArgumentError);
 }
 
 TEST(ReadQueue, more_threads_read_more_at_once) {

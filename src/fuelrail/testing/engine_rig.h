@@ -20,16 +20,19 @@ namespace fuelrail {
 
 struct Rig {
   std::shared_ptr<const Container> container = made_records(50);
-  EpochSamplerOptions order{.records = 50, .seed = 3, .shuffle = Shuffle::kFull, .batch_size = 8};
+  EpochSamplerOptions sampling{.records = 50,
+                               .order = {.seed = 3, .shuffle = Shuffle::kFull, .batch_size = 8}};
   RecordWorkerOptions worker{};
   // Reads as deep as it begins: how many there are is known.
   EngineOptions engine{.threads = 2, .max_read_threads = 0};
   ErrorPolicy policy{};
 
   std::unique_ptr<Sampler> sampler(Progress start = {}) const {
-    return std::make_unique<EpochSampler>(order, start);
+    return std::make_unique<EpochSampler>(sampling, start);
   }
-  std::shared_ptr<const BatchLayout> layout() const { return record_layout(order.batch_size); }
+  std::shared_ptr<const BatchLayout> layout() const {
+    return record_layout(sampling.order.batch_size);
+  }
   std::unique_ptr<Engine> make(Progress start = {}) const {
     return make(record_worker_factory(container, worker), start);
   }

@@ -90,7 +90,6 @@ struct FileReader::Impl {
   uint64_t begin(size_t file) const { return file == 0 ? 0 : ends[file - 1]; }
   // Errors: OutOfRangeError.
   Spot spot(uint64_t index) const;
-  BatchReadOptions batch_options() const;
   ReadRequest request_for(const Sources& sources, Spot spot) const;
   void warn_of_refusal(const Sources& sources) const;
   std::exception_ptr placed(const std::exception_ptr& error, Spot spot) const;
@@ -109,12 +108,6 @@ Spot FileReader::Impl::spot(uint64_t index) const {
   return {file, index - begin(file)};
 }
 
-BatchReadOptions FileReader::Impl::batch_options() const {
-  return {.threads = options.read_threads,
-          .backend = options.read_backend,
-          .direct = options.direct_reads};
-}
-
 ReadRequest FileReader::Impl::request_for(const Sources& open, Spot spot) const {
   const RecordTable& table = tables[spot.file];
   ReadRequest request;
@@ -125,7 +118,7 @@ ReadRequest FileReader::Impl::request_for(const Sources& open, Spot spot) const 
 }
 
 void FileReader::Impl::warn_of_refusal(const Sources& open) const {
-  if (!options.direct_reads || !options.warn) return;
+  if (!options.read.direct || !options.warn) return;
   const auto refused = std::find_if(
       open.begin(), open.end(), [](const auto& source) { return source->refuses_direct_reads(); });
   if (refused == open.end() || warned_of_refusal.exchange(true, std::memory_order_relaxed)) return;
@@ -167,9 +160,9 @@ FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
   impl_->uris = std::move(uris);
   impl_->options = std::move(options);
   const FileReaderOptions& wanted = impl_->options;
-  if (wanted.read_backend == ReadBackend::kIoUring || wanted.read_threads < 0 ||
-      wanted.read_threads > kMaxReadThreads) {
-    const QueueLease tried({.threads = wanted.read_threads, .backend = wanted.read_backend});
+  if (wanted.read.backend == ReadBackend::kIoUring || wanted.read.threads < 0 ||
+      wanted.read.threads > kMaxReadThreads) {
+    const QueueLease tried(wanted.read);
   }
   Sources sources;
   for (const std::string& uri : impl_->uris) {
@@ -178,7 +171,7 @@ FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
     impl_->ends.push_back(impl_->size() + impl_->tables.back().size());
     // Asked before there can be a fork beside threads that ask.
     static_cast<void>(sources.back()->reads_without_waiting());
-    if (wanted.direct_reads) static_cast<void>(sources.back()->direct_descriptor());
+    if (wanted.read.direct) static_cast<void>(sources.back()->direct_descriptor());
   }
   impl_->files.open(std::move(sources));
 }
@@ -226,7 +219,7 @@ RecordBytes FileReader::memory_for(uint64_t index) const {
   const Spot spot = impl_->spot(index);
   const RecordTable& table = impl_->tables[spot.file];
   const auto size = static_cast<size_t>(table.length(spot.record));
-  if (!impl_->options.direct_reads) {
+  if (!impl_->options.read.direct) {
     std::shared_ptr<std::byte> owner = read_memory(size);
     const MutableBytes bytes(owner.get(), size);
     return {bytes, {}, std::move(owner)};
@@ -239,7 +232,7 @@ RecordBytes FileReader::memory_for(uint64_t index) const {
 }
 
 bool FileReader::reuses_memory_for(uint64_t index) const {
-  return impl_->options.direct_reads || length(index) >= kLeastReusedBytes;
+  return impl_->options.read.direct || length(index) >= kLeastReusedBytes;
 }
 
 void FileReader::read(std::span<const uint64_t> indices, std::span<const RecordBytes> into) const {
@@ -254,7 +247,7 @@ void FileReader::read(std::span<const uint64_t> indices, std::span<const RecordB
     request.into = into[i].bytes;
     request.room = into[i].room;
   }
-  const std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
+  const std::vector<Completion> failed = read_batch(requests, impl_->options.read);
   impl_->warn_of_refusal(sources);
   if (failed.empty()) return;
   const Completion& first = *std::min_element(failed.begin(), failed.end(), has_lower_tag);
@@ -301,7 +294,7 @@ void FileReader::verify(
       if (error) report(index, error);
       ++index;
     }
-    std::vector<Completion> failed = read_batch(requests, impl_->batch_options());
+    std::vector<Completion> failed = read_batch(requests, impl_->options.read);
     std::sort(failed.begin(), failed.end(), has_lower_tag);
     for (const Completion& completion : failed) {
       report(completion.tag, impl_->placed(completion.error, impl_->spot(completion.tag)));
@@ -318,7 +311,7 @@ void FileReader::verify_tables() const {
 
 std::string FileReader::read_backend() const {
   const bool threads =
-      impl_->options.read_backend == ReadBackend::kPread || !io_uring_refusal().empty();
+      impl_->options.read.backend == ReadBackend::kPread || !io_uring_refusal().empty();
   return threads ? "pread" : "io_uring";
 }
 

@@ -19,9 +19,7 @@ namespace fuelrail::ffrecord {
 
 struct FileReaderOptions {
   bool check_data = true;  // verify the tables' checksums at opening, and every record's at reading
-  int read_threads = 16;   // reads at once, by threads; 0 = none, the calling thread reads
-  ReadBackend read_backend = ReadBackend::kAuto;
-  bool direct_reads = false;  // past the page cache, into aligned memory
+  ReadOptions read{.threads = 16};
   // Of tables without a checksum, and of direct reads that are refused. Called on the thread that
   // opens or reads. Default: said to nobody.
   std::function<void(const std::string&)> warn{};

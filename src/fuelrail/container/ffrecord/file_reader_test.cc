@@ -65,9 +65,9 @@ std::string text_of(const RecordBytes& record) { return std::string(as_text(reco
 const std::vector<FileReaderOptions> kEveryWay{
     {},
     {.check_data = false},
-    {.read_threads = 2, .read_backend = ReadBackend::kPread},
-    {.read_threads = 3, .direct_reads = true},
-    {.read_threads = 0}};
+    {.read = {.threads = 2, .backend = ReadBackend::kPread}},
+    {.read = {.threads = 3, .direct = true}},
+    {.read = {.threads = 0}}};
 
 TEST_F(FfrecordReader, gives_the_records_in_the_order_of_the_request) {
   const auto records = numbered_records(500);
@@ -287,9 +287,9 @@ TEST_F(FfrecordReader, a_forked_child_reads_after_its_parent_has) {
 
 TEST_F(FfrecordReader, a_wrong_option_is_refused_when_it_is_made) {
   const std::string path = write("a.ffr", {"x"});
-  EXPECT_THROW(FileReader({path}, {.read_threads = -1}), InvalidArgumentError);
-  EXPECT_THROW(FileReader({path}, {.read_threads = 5'000}), InvalidArgumentError);
-  const FileReader threads({path}, {.read_backend = ReadBackend::kPread});
+  EXPECT_THROW(FileReader({path}, {.read = {.threads = -1}}), InvalidArgumentError);
+  EXPECT_THROW(FileReader({path}, {.read = {.threads = 5'000}}), InvalidArgumentError);
+  const FileReader threads({path}, {.read = {.backend = ReadBackend::kPread}});
   EXPECT_EQ(threads.read_backend(), "pread");
   if (io_uring_refusal().empty()) {
     EXPECT_EQ(FileReader({path}, {}).read_backend(), "io_uring");
@@ -313,9 +313,9 @@ TEST_F(FfrecordReader, direct_reads_that_are_refused_are_said_once) {
   write_file(path, file_of(numbered_records(50)));
   std::vector<std::string> said;
   {
-    const FileReader reader({path}, {.direct_reads = true, .warn = [&](const std::string& text) {
-                                       said.push_back(text);
-                                     }});
+    const FileReader reader({path},
+                            {.read = {.threads = 16, .direct = true},
+                             .warn = [&](const std::string& text) { said.push_back(text); }});
     const std::vector<uint64_t> indices{1, 2, 30};
     for (int i = 0; i < 3; ++i)
       EXPECT_EQ(text_of(reader.read(indices)[2]), numbered_records(50)[30]);

@@ -21,7 +21,8 @@ constexpr size_t kMaxKernelRead = size_t{1} << 30;
 
 }  // namespace
 
-std::unique_ptr<UringReads> UringReads::make(const ReadQueueOptions& options, std::string& refusal,
+std::unique_ptr<UringReads> UringReads::make(const ReadOptions& options,
+                                             const ReadQueueCalls& calls, std::string& refusal,
                                              AlterResult alter_result,
                                              Ring::RefuseEnter refuse_enter) {
   std::unique_ptr<Ring> ring =
@@ -33,13 +34,13 @@ std::unique_ptr<UringReads> UringReads::make(const ReadQueueOptions& options, st
     return nullptr;
   }
   return std::unique_ptr<UringReads>(
-      new UringReads(options, std::move(ring), std::move(bell), std::move(alter_result)));
+      new UringReads(options, calls, std::move(ring), std::move(bell), std::move(alter_result)));
 }
 
-UringReads::UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ring,
-                       local::Descriptor bell, AlterResult alter_result)
+UringReads::UringReads(const ReadOptions& options, const ReadQueueCalls& calls,
+                       std::unique_ptr<Ring> ring, local::Descriptor bell, AlterResult alter_result)
     : alter_result_(std::move(alter_result)),
-      direct_(options.direct, options.warn),
+      direct_(options.direct, calls.warn),
       ring_(std::move(ring)),
       bell_(std::move(bell)),
       bell_piece_{&bell_count_, sizeof bell_count_},

@@ -32,8 +32,8 @@ class UringReads {
   using AlterResult = std::function<int32_t(int32_t value)>;
 
   // Returns: null where the kernel refuses; `refusal` says why.
-  static std::unique_ptr<UringReads> make(const ReadQueueOptions& options, std::string& refusal,
-                                          AlterResult alter_result = {},
+  static std::unique_ptr<UringReads> make(const ReadOptions& options, const ReadQueueCalls& calls,
+                                          std::string& refusal, AlterResult alter_result = {},
                                           Ring::RefuseEnter refuse_enter = {});
   ~UringReads();
   UringReads(const UringReads&) = delete;
@@ -56,8 +56,8 @@ class UringReads {
     bool direct = false;
   };
 
-  UringReads(const ReadQueueOptions& options, std::unique_ptr<Ring> ring, local::Descriptor bell,
-             AlterResult alter_result);
+  UringReads(const ReadOptions& options, const ReadQueueCalls& calls, std::unique_ptr<Ring> ring,
+             local::Descriptor bell, AlterResult alter_result);
   void let_kernel_read(int at_once) FUELRAIL_REQUIRES(mutex_);
   bool may_be_kernels(const ReadRequest& request) const FUELRAIL_REQUIRES(mutex_);
   bool may_start() FUELRAIL_REQUIRES(mutex_);

@@ -30,7 +30,8 @@ constexpr std::chrono::seconds kPatience(60);
 // how many came with their bytes; nothing where the kernel has no io_uring.
 std::optional<size_t> right_with(UringReads::AlterResult alter, Ring::RefuseEnter refuse = {}) {
   std::string refusal;
-  const auto reads = UringReads::make({.threads = 2}, refusal, std::move(alter), std::move(refuse));
+  const auto reads =
+      UringReads::make({.threads = 2}, {}, refusal, std::move(alter), std::move(refuse));
   if (!reads) return std::nullopt;
   const ReadFile file(300'000);
   std::vector<std::byte> memory(200 * 1'000);
@@ -169,7 +170,7 @@ class DescriptorSource final : public Source {
 std::optional<size_t> at_once(bool as_if_without_waiting, size_t wanted) {
   StoppingMemory memory(wanted);
   std::string refusal;
-  const auto reads = UringReads::make({.threads = 3}, refusal);
+  const auto reads = UringReads::make({.threads = 3}, {}, refusal);
   if (!memory.permitted() || !reads) return std::nullopt;
   std::deque<DescriptorSource> sources;
   std::vector<ReadRequest> requests;
@@ -237,7 +238,7 @@ TEST(UringReads, the_ring_takes_as_many_as_are_wanted) {
   constexpr size_t kReads = 3 * kRingDepth;
   Counters counters(kReads);
   std::string refusal;
-  const auto reads = UringReads::make({.threads = 3}, refusal);
+  const auto reads = UringReads::make({.threads = 3}, {}, refusal);
   if (!reads) GTEST_SKIP() << refusal;
   for (const ReadRequest& request : counters.requests()) reads->submit({&request, 1});
   reads->set_threads(kReads);
@@ -262,7 +263,7 @@ TEST(UringReads, who_waits_goes_on_with_reads_that_the_kernel_had_no_means_for) 
   std::once_flag once;
   std::promise<void> sleeps;
   std::string refusal;
-  const auto reads = UringReads::make({.threads = 2}, refusal, {}, [&](unsigned to_submit) {
+  const auto reads = UringReads::make({.threads = 2}, {}, refusal, {}, [&](unsigned to_submit) {
     if (to_submit == 0) std::call_once(once, [&] { sleeps.set_value(); });
     return to_submit == 0 ? 0 : error.load();
   });
@@ -290,7 +291,7 @@ TEST(UringReads, reads_in_the_kernel_end_though_it_takes_no_further) {
   std::atomic<int> error = 0;
   std::string refusal;
   const auto reads =
-      UringReads::make({.threads = 3}, refusal, {}, [&](unsigned) { return error.load(); });
+      UringReads::make({.threads = 3}, {}, refusal, {}, [&](unsigned) { return error.load(); });
   if (!reads) GTEST_SKIP() << refusal;
   reads->submit(std::span(counters.requests()).first(3));
   error = EPERM;
@@ -310,7 +311,7 @@ TEST(UringReads, interrupt_wakes_who_waits_in_the_kernel_or_without_one) {
     std::once_flag once;
     std::atomic<int> error = 0;
     std::string refusal;
-    const auto reads = UringReads::make({.threads = 1}, refusal, {}, [&](unsigned to_submit) {
+    const auto reads = UringReads::make({.threads = 1}, {}, refusal, {}, [&](unsigned to_submit) {
       if (to_submit == 0) std::call_once(once, [&] { sleeps.set_value(); });
       return error.load();
     });
@@ -333,7 +334,7 @@ TEST(UringReads, who_has_read_is_said) {
   std::byte byte{};
   const ReadRequest by_thread{memory.get(), 0, {&byte, 1}, 7};
   std::string refusal;
-  const auto reads = UringReads::make({.threads = 2}, refusal);
+  const auto reads = UringReads::make({.threads = 2}, {}, refusal);
   if (!reads) GTEST_SKIP() << refusal;
   std::vector<Completion> completions(1);
   const auto read = [&](const ReadRequest& request) {
@@ -351,7 +352,7 @@ TEST(UringReads, who_has_read_is_said) {
 
 TEST(UringReads, a_full_ring_goes_on_as_reads_end) {
   std::string refusal;
-  const auto reads = UringReads::make({.threads = 2}, refusal);
+  const auto reads = UringReads::make({.threads = 2}, {}, refusal);
   if (!reads) GTEST_SKIP() << refusal;
   const ReadFile file(5'000'000);
   constexpr size_t kRequests = 5 * kRingDepth;

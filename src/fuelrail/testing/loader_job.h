@@ -1,0 +1,28 @@
+// A loader's options, with their parts at hand to be changed.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "fuelrail/loader/loader.h"
+
+namespace fuelrail {
+
+struct LoaderJob {
+  OrderOptions order{};
+  std::optional<FedOrder> fed{};  // in place of `order`
+  ErrorPolicy errors{};
+  EngineOptions engine{};
+  ImageOptions images{};
+
+  LoaderOptions loading() const {
+    LoaderOptions options{.order = order, .errors = errors, .engine = engine};
+    if (fed) options.order = *fed;
+    return options;
+  }
+  Loader loader(std::shared_ptr<const Container> container) const {
+    return Loader(std::move(container), loading(), images);
+  }
+};
+
+}  // namespace fuelrail
