@@ -26,7 +26,7 @@ struct Arguments {
   bool no_shuffle = false;
   bool pass_through = false;
   bool pack_label = false;
-  ImageSteps images{};
+  pack::ImageSteps images{};
   int color = 1;
   int inter_method = 1;
   std::string encoding = ".jpg";
@@ -92,12 +92,13 @@ std::vector<std::string> lists_of(const std::string& prefix) {
   return lists;
 }
 
-ImageSteps steps_of(const Arguments& arguments) {
-  ImageSteps steps = arguments.images;
-  if (arguments.pass_through) steps.keep = ImageSteps::Keep::kAll;
-  steps.color = static_cast<ColorMode>(arguments.color);
-  steps.rule = static_cast<ResizeRule>(arguments.inter_method);
-  steps.encoding = arguments.encoding == ".png" ? ImageEncoding::kPng : ImageEncoding::kJpeg;
+pack::ImageSteps steps_of(const Arguments& arguments) {
+  pack::ImageSteps steps = arguments.images;
+  if (arguments.pass_through) steps.keep = pack::ImageSteps::Keep::kAll;
+  steps.color = static_cast<pack::ColorMode>(arguments.color);
+  steps.rule = static_cast<pack::ResizeRule>(arguments.inter_method);
+  steps.encoding =
+      arguments.encoding == ".png" ? pack::ImageEncoding::kPng : pack::ImageEncoding::kJpeg;
   steps.quality = arguments.quality;
   return steps;
 }
@@ -105,11 +106,11 @@ ImageSteps steps_of(const Arguments& arguments) {
 int pack_lists(const Arguments& arguments, Console& console) {
   int code = kOk;
   for (const std::string& list : lists_of(arguments.prefix)) {
-    PackOptions options{.images = steps_of(arguments),
-                        .mxnet_list = true,
-                        .first_label_only = !arguments.pack_label,
-                        .root = arguments.root,
-                        .threads = arguments.threads};
+    pack::PackOptions options{.images = steps_of(arguments),
+                              .mxnet_list = true,
+                              .first_label_only = !arguments.pack_label,
+                              .root = arguments.root,
+                              .threads = arguments.threads};
     const std::string output = list.substr(0, list.size() - 4) + ".rec";
     code =
         std::max(code, run_packing(list, output, std::move(options), arguments.packing, console));

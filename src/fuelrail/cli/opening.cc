@@ -34,13 +34,13 @@ void add_schema(CLI::App& command, std::string& schema) {
 }
 
 std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console) {
-  auto container =
-      open_input(arguments.uri,
-                 {.schema = arguments.schema,
-                  .root = arguments.root,
-                  .ignore_sidecar = arguments.ignores_sidecar(),
-                  .warn = [&console](const std::string& text) { console.say("warning: " + text); },
-                  .keep_going = [] { return !interrupted(); }});
+  auto container = pack::open_input(
+      arguments.uri,
+      {.schema = arguments.schema,
+       .root = arguments.root,
+       .ignore_sidecar = arguments.ignores_sidecar(),
+       .warn = [&console](const std::string& text) { console.say("warning: " + text); },
+       .keep_going = [] { return !interrupted(); }});
   for (const RecordFile* file : record_files_of(*container)) {
     if (!file->sidecar_location().made) continue;
     console.say(file->uri() + ": the file had no sidecar; made " + file->sidecar_location().uri);

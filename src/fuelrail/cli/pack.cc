@@ -18,7 +18,7 @@ struct Arguments {
   std::string split;
   std::string classes;
   std::optional<int> quality;
-  PackOptions options;
+  pack::PackOptions options;
   PackingArguments packing{.max_errors = "0"};
 };
 
@@ -55,7 +55,7 @@ code is 3, unless --overwrite is given: then it is replaced when all of the new 
 With --resume it is compared with what would be packed, image for image, and kept where it is that.)";
 
 int run(const Arguments& arguments, Console& console) {
-  PackOptions options = arguments.options;
+  pack::PackOptions options = arguments.options;
   if (!arguments.split.empty()) options.split = parse_split(arguments.split);
   options.quality = arguments.quality;
   options.classes = classes_named(arguments.classes, console);

@@ -7,20 +7,21 @@
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 #include "fuelrail/container/class_names.h"
+#include "fuelrail/pack/packer.h"
 
 namespace fuelrail::cli {
 namespace {
 
 constexpr int kMostFailuresSaid = 20;
 
-void report_file(const PackResult::File& file, Console& console) {
+void report_file(const pack::PackResult::File& file, Console& console) {
   console.print_line(file.path + ": " + counted(file.records, "record") + ", " +
                      human_bytes(file.bytes) +
                      (file.was_there ? ", there already as this job makes it" : ""));
 }
 
-void report_packed(const PackResult& result, Console& console) {
-  for (const PackResult::File& file : result.files) report_file(file, console);
+void report_packed(const pack::PackResult& result, Console& console) {
+  for (const pack::PackResult::File& file : result.files) report_file(file, console);
   if (result.unassigned > 0) {
     console.print_line(counted(result.unassigned, "image") + " in no part: the fractions leave " +
                        (result.unassigned == 1 ? "it" : "them") + " out");
@@ -34,7 +35,7 @@ void report_packed(const PackResult& result, Console& console) {
 
 CopyCallbacks callbacks_of(ProgressDisplay& progress, Console& console) {
   return {.progress =
-              [&progress](const PackProgress& now) {
+              [&progress](const pack::PackProgress& now) {
                 progress.update(now.done, now.total);
                 return !interrupted();
               },
@@ -64,8 +65,8 @@ std::vector<std::string> classes_named(const std::string& classes, Console& cons
 
 int run_copying(const std::string& verb, const std::string& things,
                 const OutputArguments& arguments, Console& console,
-                const std::function<PackResult::File(CopyCallbacks)>& copy) {
-  PackResult::File made;
+                const std::function<pack::PackResult::File(CopyCallbacks)>& copy) {
+  pack::PackResult::File made;
   {
     ProgressDisplay progress(console, verb, things, arguments.quiet);
     made = copy(callbacks_of(progress, console));
@@ -89,7 +90,7 @@ void add_packing_options(CLI::App& command, PackingArguments& arguments) {
   add_output_options(command, arguments.output);
 }
 
-int run_packing(const std::string& source, const std::string& output, PackOptions options,
+int run_packing(const std::string& source, const std::string& output, pack::PackOptions options,
                 const PackingArguments& arguments, Console& console) {
   const Allowance allowance = parse_allowance(arguments.max_errors);
   options.max_errors = {.count = allowance.count, .fraction = allowance.fraction};
@@ -97,7 +98,7 @@ int run_packing(const std::string& source, const std::string& output, PackOption
   options.part = arguments.part;
   options.overwrite = arguments.output.overwrite;
   options.resume = arguments.resume;
-  options.failed = [&console, said = 0](const PackFailure& failure) mutable {
+  options.failed = [&console, said = 0](const pack::PackFailure& failure) mutable {
     if (++said <= kMostFailuresSaid) {
       console.say("warning: " + failure.path + " cannot be packed: " + failure.reason);
     } else if (said == kMostFailuresSaid + 1) {
@@ -109,14 +110,14 @@ int run_packing(const std::string& source, const std::string& output, PackOption
         "warning: more images cannot be packed than are allowed, so no more is written; the others "
         "are looked at, to list all that cannot be packed (Ctrl-C ends this)");
   };
-  PackResult result;
+  pack::PackResult result;
   try {
     ProgressDisplay progress(console, "packed", "images", arguments.output.quiet);
     CopyCallbacks callbacks = callbacks_of(progress, console);
     options.progress = std::move(callbacks.progress);
     options.keep_going = std::move(callbacks.keep_going);
     options.warn = std::move(callbacks.warn);
-    result = pack(source, output, options);
+    result = pack::pack(source, output, options);
   } catch (const Error&) {
     if (!interrupted()) throw;
     throw Interrupted(

@@ -15,6 +15,7 @@ namespace fuelrail::mxnet {
 namespace HWY_NAMESPACE {
 namespace {
 
+using namespace fuelrail::HWY_NAMESPACE;  // the steps of transform/
 namespace hn = hwy::HWY_NAMESPACE;
 
 // cvtColor's, of 14 bits of fraction, with the weights of red and blue exchanged. Whole numbers

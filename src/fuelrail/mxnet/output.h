@@ -13,9 +13,11 @@
 #include "fuelrail/mxnet/mean_image.h"
 #include "fuelrail/mxnet/mx_shape.h"
 
-namespace fuelrail::mxnet {
-
+namespace fuelrail {
 struct PixelRow;  // private to the core
+}  // namespace fuelrail
+
+namespace fuelrail::mxnet {
 
 enum class MxDType : uint8_t { kFloat32, kUint8, kInt8 };
 

@@ -15,6 +15,7 @@ namespace fuelrail::mxnet {
 namespace HWY_NAMESPACE {
 namespace {
 
+using namespace fuelrail::HWY_NAMESPACE;  // the steps of transform/
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Output pixels [begin, row.width); `convert` makes an element of (channel, source pixel, level).

@@ -93,7 +93,7 @@ uint64_t RecordPass::chunk_begin(uint64_t i) const {
 RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
                          const RecordOrderOptions& options)
     : files_(std::move(files)), options_(options) {
-  check_part(options_.part_index, options_.num_parts);
+  split::check_part(options_.part_index, options_.num_parts);
   ranges_ = ranges_of(*files_, options_);
   for (const split::PartRange& range : ranges_) size_ += range.length();
   if (size_ == 0) {
