@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/json.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -16,10 +16,8 @@ namespace {
 void write_report(const std::string& uri, const std::vector<PackFailure>& failures) {
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
   for (const PackFailure& failure : failures) {
-    const nlohmann::ordered_json line{{"path", failure.path}, {"reason", failure.reason}};
-    // A path need not be UTF-8; JSON must.
-    sink->write(as_bytes(
-        line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
+    const Json line{{"path", failure.path}, {"reason", failure.reason}};
+    sink->write(as_bytes(line.text() + "\n"));
   }
   sink->commit();
 }

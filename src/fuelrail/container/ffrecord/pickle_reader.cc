@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "fuelrail/base/utf8.h"
+
 namespace fuelrail::ffrecord {
 namespace {
 
@@ -30,19 +32,10 @@ void append_utf8(uint32_t code, std::string& out) {
 
 // Surrogates are taken, as Python's "surrogatepass" does.
 bool is_utf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const auto first = static_cast<uint8_t>(text[at]);
-    const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if ((first >= 0x80 && first < 0xc0) || first > 0xf4 || length > text.size() - at) return false;
-    uint32_t code = length == 1 ? first : first & (0x7fu >> length);
-    for (size_t i = 1; i < length; ++i) {
-      const auto next = static_cast<uint8_t>(text[at + i]);
-      if ((next & 0xc0) != 0x80) return false;
-      code = code << 6 | (next & 0x3fu);
-    }
-    constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (code < kLeast[length] || code > 0x10ffff) return false;
-    at += length;
+  while (!text.empty()) {
+    const size_t bytes = first_character(text, true).bytes;
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
   }
   return true;
 }

@@ -1,0 +1,58 @@
+#include "fuelrail/base/json.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "fuelrail/base/utf8.h"
+
+namespace fuelrail {
+namespace {
+
+std::string escaped(char character) {
+  if (character == '"' || character == '\\') return {'\\', character};
+  return fmt::format("\\u{:04x}", static_cast<unsigned>(character));
+}
+
+// Commas between the elements, and the brackets.
+std::string enclosed(char begin, const std::string& elements, char end) {
+  return begin + elements.substr(0, elements.empty() ? 0 : elements.size() - 1) + end;
+}
+
+}  // namespace
+
+// With a point or an exponent, so that readers take it for what it is.
+Json::Json(double value) : text_(std::isfinite(value) ? fmt::to_string(value) : "null") {
+  if (text_.find_first_of(".enu") == std::string::npos) text_ += ".0";
+}
+
+Json::Json(const std::string& text) : text_("\"") {
+  for (std::string_view rest = text; !rest.empty();) {
+    const Utf8Character character = first_character(rest);
+    const size_t bytes = character.bytes > 0 ? character.bytes : 1;
+    if (character.bytes == 0) {
+      text_ += "\xef\xbf\xbd";  // U+FFFD
+    } else if (character.code < 0x20 || character.code == '"' || character.code == '\\') {
+      text_ += escaped(rest.front());
+    } else {
+      text_ += rest.substr(0, bytes);
+    }
+    rest.remove_prefix(bytes);
+  }
+  text_ += '"';
+}
+
+Json::Json(const std::vector<Json>& array) {
+  std::string elements;
+  for (const Json& element : array) elements += element.text_ + ',';
+  text_ = enclosed('[', elements, ']');
+}
+
+Json::Json(const std::vector<Member>& object) {
+  std::string members;
+  for (const auto& [name, value] : object) members += Json(name).text_ + ':' + value.text_ + ',';
+  text_ = enclosed('{', members, '}');
+}
+
+}  // namespace fuelrail
