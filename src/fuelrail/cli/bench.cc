@@ -1,16 +1,13 @@
 // fuelrail bench: how fast a dataset loads here, what limits it, and what to do about that.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/json.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/doctor_machine.h"
-#include "fuelrail/cli/json_text.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
@@ -19,8 +16,6 @@
 
 namespace fuelrail::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Arguments {
   DatasetArguments dataset;
@@ -94,10 +89,10 @@ Json settings_json(const Arguments& arguments, const Container& container,
   const bool images = container.schema().has("image");
   return {{"field", measured_field(container)},
           {"batch_size", arguments.batch_size},
-          {"crop", images ? Json(arguments.crop) : Json(nullptr)},
+          {"crop", images ? Json(arguments.crop) : Json()},
           {"threads", measured.threads},
-          {"transforms", images ? Json("RandomResizedCrop, HorizontalFlip, Normalize, float32 NCHW")
-                                : Json(nullptr)}};
+          {"transforms",
+           images ? Json("RandomResizedCrop, HorizontalFlip, Normalize, float32 NCHW") : Json()}};
 }
 
 Json report_on(const Arguments& arguments, const Container& container, const Measured& measured) {
@@ -130,8 +125,7 @@ Json report_on(const Arguments& arguments, const Container& container, const Mea
             {"held_records", limit.held},
             {"unusable_records", limit.unusable},
             {"mean_record_bytes", limit.mean_bytes},
-            {"median_shorter_side",
-             limit.shorter_side > 0 ? Json(limit.shorter_side) : Json(nullptr)}}},
+            {"median_shorter_side", limit.shorter_side > 0 ? Json(limit.shorter_side) : Json()}}},
           {"share_of_limit", speed / most},
           {"bottleneck", verdict.bottleneck},
           {"suggestion", verdict.suggestion}};
@@ -139,37 +133,38 @@ Json report_on(const Arguments& arguments, const Container& container, const Mea
 
 std::string whole(double value) { return grouped(static_cast<uint64_t>(value + 0.5)); }
 
-std::string job_text(const Json& settings) {
+std::string job_text(const Arguments& arguments, const Container& container, int threads) {
   const std::string work =
-      settings["crop"].is_null()
-          ? fmt::format("field '{}' of opaque records, as it is",
-                        settings["field"].get<std::string>())
-          : fmt::format("RandomResizedCrop {}, flip, normalise", settings["crop"].get<int64_t>());
-  return fmt::format("{}; batches of {}, {}", work, settings["batch_size"].get<uint64_t>(),
-                     counted(settings["threads"].get<uint64_t>(), "thread"));
+      container.schema().has("image")
+          ? fmt::format("RandomResizedCrop {}, flip, normalise", arguments.crop)
+          : fmt::format("field '{}' of opaque records, as it is", measured_field(container));
+  return fmt::format("{}; batches of {}, {}", work, arguments.batch_size,
+                     counted(static_cast<uint64_t>(threads), "thread"));
 }
 
-void print_text(const Json& report, const char* things, const Stats& stats, Console& console) {
-  const Json& loader = report["loader"];
-  const Json& limit = report["limit"];
+void print_text(const Arguments& arguments, const Container& container, const Measured& measured,
+                Console& console) {
+  const LoaderSpeed& loader = measured.loader;
+  const LimitSpeed& limit = measured.limit;
+  const double speed = rate(loader.records, loader.seconds);
+  const double most = rate(limit.records, limit.seconds);
+  const Verdict verdict = judge(measured);
+  const char* const things = thing(container);
   const auto line = [&console](std::string_view name, const std::string& value) {
     console.print_line(fmt::format("  {:<12} {}", name, value));
   };
-  console.print_line(fmt::format("{}: {}", report["path"].get<std::string>(),
-                                 counted(report["records"].get<uint64_t>(), "record")));
-  line("job", job_text(report["settings"]));
-  line("loader", fmt::format("{} {}/s, {:.1f} MB/s read (first batch after {:.2f} s)",
-                             whole(loader["records_per_second"]), things,
-                             loader["read_bytes_per_second"].get<double>() / 1e6,
-                             loader["first_batch_seconds"].get<double>()));
+  console.print_line(
+      fmt::format("{}: {}", arguments.dataset.uri, counted(container.size(), "record")));
+  line("job", job_text(arguments, container, measured.threads));
+  line("loader", fmt::format("{} {}/s, {:.1f} MB/s read (first batch after {:.2f} s)", whole(speed),
+                             things, rate(loader.stats.fetch.bytes, loader.seconds) / 1e6,
+                             loader.first_batch_seconds));
   line("limit",
        fmt::format("{} {}/s: the same threads, {} in memory; the loader has {:.0f} % of it",
-                   whole(limit["records_per_second"]), things,
-                   counted(limit["held_records"].get<uint64_t>(), "record"),
-                   100 * report["share_of_limit"].get<double>()));
-  console.write(as_bytes("\n" + to_table(stats) + "\n\n"));
-  line("bottleneck", report["bottleneck"].get<std::string>());
-  line("suggestion", report["suggestion"].get<std::string>());
+                   whole(most), things, counted(limit.held, "record"), 100 * speed / most));
+  console.write(as_bytes("\n" + to_table(loader.stats) + "\n\n"));
+  line("bottleneck", verdict.bottleneck);
+  line("suggestion", verdict.suggestion);
 }
 
 int run(const Arguments& arguments, Console& console) {
@@ -197,40 +192,15 @@ int run(const Arguments& arguments, Console& console) {
     console.say(fmt::format("warning: {} passed over; see 'fuelrail verify --decode'",
                             counted(measured.loader.bad_records, "bad record")));
   }
-  const Json report = report_on(arguments, *container, measured);
   if (arguments.json) {
-    console.print_line(to_text(report));
+    console.print_line(report_on(arguments, *container, measured).text());
   } else {
-    print_text(report, things, measured.loader.stats, console);
+    print_text(arguments, *container, measured, console);
   }
   return kOk;
 }
 
-}  // namespace
-
-void add_bench(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("bench", "Measure how fast a dataset loads, and why");
-  add_dataset(*command, arguments->dataset);
-  command->add_option("--batch-size", arguments->batch_size, "Records a batch (default: 256)")
-      ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--crop", arguments->crop, "Pixels a side of the crops (default: 224)")
-      ->check(CLI::Range(1, 1 << 15));
-  command
-      ->add_option("-j,--threads", arguments->threads,
-                   "Threads that decode, at most 1024 (default: one a processor)")
-      ->check(CLI::Range(1, 1024));
-  command
-      ->add_option("--seconds", arguments->seconds,
-                   "How long the limit, and then the loader, is measured (default: 5)")
-      ->check(CLI::Range(0.01, 86400.0));
-  command
-      ->add_option("--epochs", arguments->epochs,
-                   "Measure the loader for so many epochs, in place of the seconds")
-      ->check(CLI::Range(1, 1 << 20));
-  command->add_flag("--json", arguments->json, "One JSON document");
-  command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
-  command->footer(R"(
+constexpr const char* kFooter = R"(
 Crops at random, flips and normalises, as a training run does, and lets go of each batch at once.
 Of opaque records, which are no images, the bytes are read into batches, as with fields=["data"].
 The limit is what the same threads reach on records held in memory, where there is nothing to read
@@ -240,10 +210,35 @@ Bad records are passed over, and counted.
 Examples:
   fuelrail bench train.rec
   fuelrail bench train.rec --threads 8 --crop 176 --seconds 20
-  fuelrail bench train.rec --json | jq .loader.records_per_second)");
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run(*arguments, console); };
-  });
+  fuelrail bench train.rec --json | jq .loader.records_per_second)";
+
+std::vector<Option> options_of(Arguments& arguments) {
+  return joined({dataset_options(arguments.dataset),
+                 {{.names = "--batch-size",
+                   .target = &arguments.batch_size,
+                   .help = "Records a batch (default: 256)",
+                   .bounds = Bounds{1, 1 << 20}},
+                  {.names = "--crop",
+                   .target = &arguments.crop,
+                   .help = "Pixels a side of the crops (default: 224)",
+                   .bounds = Bounds{1, 1 << 15}},
+                  threads_option(arguments.threads, "decode"),
+                  {.names = "--seconds",
+                   .target = &arguments.seconds,
+                   .help = "How long the limit, and then the loader, is measured (default: 5)",
+                   .bounds = Bounds{0.01, 86400}},
+                  {.names = "--epochs",
+                   .target = &arguments.epochs,
+                   .help = "Measure the loader for so many epochs, in place of the seconds",
+                   .bounds = Bounds{1, 1 << 20}},
+                  json_option(arguments.json),
+                  quiet_option(arguments.quiet)}});
+}
+
+}  // namespace
+
+Command bench_command() {
+  return command_of("bench", "Measure how fast a dataset loads, and why", kFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

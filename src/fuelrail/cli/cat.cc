@@ -1,7 +1,6 @@
 // fuelrail cat: the bytes of records.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -127,28 +126,26 @@ int run(const Arguments& arguments, Console& console) {
   return kOk;
 }
 
-}  // namespace
-
-void add_cat(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("cat", "Write the bytes of records");
-  add_dataset(*command, arguments->dataset);
-  command->add_option("RECORDS", arguments->ranges, "Which: 7, -1, 5:10, as Python's slices")
-      ->required();
-  command->add_option(
-      "-o,--output", arguments->output,
-      "File, or for several records folder, to write to (default: standard output)");
-  command->add_flag("--raw", arguments->raw, "The whole payload, not the image in it");
-  command->footer(R"(
+constexpr const char* kFooter = R"(
 Opaque records of more than 32 MiB go through piece by piece: that the checksum is wrong is known at
 their end. The exit code is 1 then, and no file is left.
 
 Examples:
   fuelrail cat train.rec 7 > 7.jpg
-  fuelrail cat train.rec :20 -o first-images)");
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run(*arguments, console); };
-  });
+  fuelrail cat train.rec :20 -o first-images)";
+
+std::vector<Option> options_of(Arguments& arguments) {
+  return joined({dataset_options(arguments.dataset),
+                 {{"RECORDS", &arguments.ranges, "Which: 7, -1, 5:10, as Python's slices", true},
+                  {"-o,--output", &arguments.output,
+                   "File, or for several records folder, to write to (default: standard output)"},
+                  {"--raw", &arguments.raw, "The whole payload, not the image in it"}}});
+}
+
+}  // namespace
+
+Command cat_command() {
+  return command_of("cat", "Write the bytes of records", kFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

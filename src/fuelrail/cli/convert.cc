@@ -1,8 +1,6 @@
 // fuelrail convert: a record file of one format becomes one of the other.
 #include "fuelrail/pack/convert.h"
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -50,22 +48,19 @@ int run(const Arguments& arguments, Console& console) {
   });
 }
 
+std::vector<Option> options_of(Arguments& arguments) {
+  return joined({{{"SRC", &arguments.source, "A .rec or .ffr file", true},
+                  {"OUT", &arguments.output, "File to make; its name says the other format", true},
+                  schema_option(arguments.schema),
+                  classes_option(arguments.classes)},
+                 output_options(arguments.made)});
+}
+
 }  // namespace
 
-void add_convert(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("convert", "Make a .ffr file of a .rec file, or the other way round");
-  command->add_option("SRC", arguments->source, "A .rec or .ffr file")->required();
-  command->add_option("OUT", arguments->output, "File to make; its name says the other format")
-      ->required();
-  add_schema(*command, arguments->schema);
-  add_classes(*command, arguments->classes);
-  add_output_options(*command, arguments->made);
-  command->footer(kFooter);
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run(*arguments, console); };
-  });
+Command convert_command() {
+  return command_of("convert", "Make a .ffr file of a .rec file, or the other way round", kFooter,
+                    options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -1,5 +1,5 @@
 // fuelrail doctor: what fuelrail is made of, what the machine gives it, and what holds it back.
-#include <CLI/CLI.hpp>
+#include <CLI/Version.hpp>
 // jpeglib.h needs FILE.
 #include <cstdio>
 // After cstdio.
@@ -11,25 +11,22 @@
 #include <webp/decode.h>
 
 #include <cstdlib>
-#include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/detail/abi_macros.hpp>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/json.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/doctor_machine.h"
-#include "fuelrail/cli/json_text.h"
 #include "fuelrail/cli/text.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/storage/read_queue.h"
 
 namespace fuelrail::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kFewOpenFiles = 256;
 
@@ -38,9 +35,36 @@ struct Arguments {
   bool json = false;
 };
 
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
+template <typename T>
+std::string words_of(std::string_view name, const T& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return value ? words_of(name, *value) : "none";
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return value.empty() ? "none" : fmt::format("{}", fmt::join(value, " "));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? "yes" : "no";
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    return name.ends_with("_bytes") ? human_bytes(value) : fmt::to_string(value);
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+// A fact, in both forms.
+struct Fact {
+  template <typename T>
+  Fact(std::string_view of, const T& value) : name(of), json(value), words(words_of(of, value)) {}
+  std::string name;
+  Json json;
+  std::string words;
+};
+using Facts = std::vector<Fact>;
+using Section = std::pair<std::string, Facts>;
+
+Json json_of(const Facts& facts) {
+  std::vector<Json::Member> members;
+  for (const Fact& fact : facts) members.emplace_back(fact.name, fact.json);
+  return facts.empty() ? Json() : Json(members);
 }
 
 #define FUELRAIL_TEXT(value) #value
@@ -56,7 +80,7 @@ std::string webp_version() {
 }
 
 // Those whose library can be asked say what is loaded, the others what was compiled against.
-Json libraries_json() {
+Facts libraries() {
   const std::string tiff = libtiff_version();
   return {{"libjpeg-turbo", FUELRAIL_TEXT_OF(LIBJPEG_TURBO_VERSION)},
           {"libspng", spng_version_string()},
@@ -70,16 +94,17 @@ Json libraries_json() {
           {"cli11", CLI11_VERSION}};
 }
 
-Json threads_json() {
-  const char* local_world_size = std::getenv("LOCAL_WORLD_SIZE");
+Facts threads() {
+  const char* const local = std::getenv("LOCAL_WORLD_SIZE");
+  const auto local_world_size = local == nullptr ? std::nullopt : std::optional<std::string>(local);
   return {{"processors", std::thread::hardware_concurrency()},
           {"affinity", cpus_in_affinity_mask()},
-          {"cgroup_cpus", or_null(cgroup_quota_cpus())},
-          {"local_world_size", local_world_size == nullptr ? Json(nullptr) : local_world_size},
+          {"cgroup_cpus", cgroup_quota_cpus()},
+          {"local_world_size", local_world_size},
           {"default_threads", default_threads()}};
 }
 
-Json file_system_json(const std::string& path) {
+Facts file_system(const std::string& path) {
   const FileSystem found = file_system_at(path);
   return {{"path", path},
           {"type", found.type},
@@ -88,90 +113,71 @@ Json file_system_json(const std::string& path) {
           {"free_bytes", found.free_bytes}};
 }
 
-// The shared memory of this machine, or null where it has none.
-Json shared_memory_json() {
+// None where this machine has none.
+Facts shared_memory() {
   try {
-    Json json = file_system_json("/dev/shm");
-    json.erase("remote");
-    return json;
+    Facts facts = file_system("/dev/shm");
+    std::erase_if(facts, [](const Fact& fact) { return fact.name == "remote"; });
+    return facts;
   } catch (const Error&) {
-    return nullptr;
+    return {};
   }
 }
 
-Json report_on(const std::string& path) {
+std::vector<Section> report_on(const std::string& path) {
   const Kernel system = kernel();
   const Processor cpu = processor();
   const std::string no_io_uring = io_uring_refusal();
   const Limits limit = limits();
-  return {{"fuelrail", {{"version", FUELRAIL_VERSION}, {"compiler", FUELRAIL_COMPILER}}},
-          {"libraries", libraries_json()},
-          {"system",
-           {{"kernel", system.name}, {"architecture", system.architecture}, {"libc", system.libc}}},
-          {"processor",
-           {{"name", cpu.name},
-            {"flags", cpu.flags},
-            {"dispatch_target", cpu.targets.empty() ? "" : cpu.targets.front()},
-            {"dispatch_targets", cpu.targets}}},
-          {"threads", threads_json()},
-          {"memory",
-           {{"total_bytes", or_null(memory_bytes("MemTotal"))},
-            {"available_bytes", or_null(memory_bytes("MemAvailable"))},
-            {"cgroup_bytes", or_null(cgroup_memory_bytes())}}},
-          {"shared_memory", shared_memory_json()},
-          {"limits",
-           {{"open_files", or_null(limit.open_files)},
-            {"locked_memory_bytes", or_null(limit.locked_bytes)}}},
-          {"io_uring", {{"available", no_io_uring.empty()}, {"reason", no_io_uring}}},
-          {"file_system", file_system_json(path)}};
+  return {
+      {"fuelrail", {{"version", FUELRAIL_VERSION}, {"compiler", FUELRAIL_COMPILER}}},
+      {"libraries", libraries()},
+      {"system",
+       {{"kernel", system.name}, {"architecture", system.architecture}, {"libc", system.libc}}},
+      {"processor",
+       {{"name", cpu.name},
+        {"flags", cpu.flags},
+        {"dispatch_target", cpu.targets.empty() ? "" : cpu.targets.front()},
+        {"dispatch_targets", cpu.targets}}},
+      {"threads", threads()},
+      {"memory",
+       {{"total_bytes", memory_bytes("MemTotal")},
+        {"available_bytes", memory_bytes("MemAvailable")},
+        {"cgroup_bytes", cgroup_memory_bytes()}}},
+      {"shared_memory", shared_memory()},
+      {"limits", {{"open_files", limit.open_files}, {"locked_memory_bytes", limit.locked_bytes}}},
+      {"io_uring", {{"available", no_io_uring.empty()}, {"reason", no_io_uring}}},
+      {"file_system", file_system(path)}};
 }
 
 // What holds fuelrail back here, each with what mends it.
-Json advice_on(const Json& report) {
-  Json advice = Json::array();
-  const Json& threads = report["threads"];
-  if (!threads["cgroup_cpus"].is_null() &&
-      threads["cgroup_cpus"].get<double>() < threads["affinity"].get<double>()) {
+std::vector<std::string> advice_on(const std::string& path) {
+  std::vector<std::string> advice;
+  const int affinity = cpus_in_affinity_mask();
+  const unsigned processors = std::thread::hardware_concurrency();
+  if (const auto quota = cgroup_quota_cpus(); quota && *quota < affinity) {
     advice.push_back(fmt::format("The cgroup allows {:.2f} of {} processors; raise its CPU limit",
-                                 threads["cgroup_cpus"].get<double>(),
-                                 threads["affinity"].get<int>()));
+                                 *quota, affinity));
   }
-  if (threads["affinity"].get<int>() < threads["processors"].get<int>()) {
+  if (affinity < static_cast<int>(processors)) {
     advice.push_back(
         fmt::format("This process may run on {} of {} processors; see taskset or the job's binding",
-                    threads["affinity"].get<int>(), threads["processors"].get<int>()));
+                    affinity, processors));
   }
-  if (!report["io_uring"]["available"].get<bool>()) {
-    advice.push_back("io_uring: " + report["io_uring"]["reason"].get<std::string>() +
-                     "; reads go through threads");
+  if (const std::string no_io_uring = io_uring_refusal(); !no_io_uring.empty()) {
+    advice.push_back("io_uring: " + no_io_uring + "; reads go through threads");
   }
-  const Json& open_files = report["limits"]["open_files"];
-  if (!open_files.is_null() && open_files.get<uint64_t>() < kFewOpenFiles) {
-    advice.push_back(fmt::format("Only {} files may be open; raise it with 'ulimit -n 4096'",
-                                 open_files.get<uint64_t>()));
+  if (const auto open_files = limits().open_files; open_files && *open_files < kFewOpenFiles) {
+    advice.push_back(
+        fmt::format("Only {} files may be open; raise it with 'ulimit -n 4096'", *open_files));
   }
-  if (report["file_system"]["remote"].get<bool>()) {
+  if (const FileSystem found = file_system_at(path); found.remote) {
     advice.push_back(fmt::format(
         "{} is on {}, where reads wait for a server; give the loader more prefetch, or copy the "
         "data to a local disk",
-        report["file_system"]["path"].get<std::string>(),
-        report["file_system"]["type"].get<std::string>()));
+        path, found.type));
   }
   return advice;
-}
-
-std::string value_text(std::string_view name, const Json& value) {
-  if (value.is_null()) return "none";
-  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  if (value.is_number_unsigned() && name.ends_with("_bytes")) {
-    return human_bytes(value.get<uint64_t>());
-  }
-  if (value.is_array()) {
-    std::string text;
-    for (const Json& one : value) text += (text.empty() ? "" : " ") + value_text("", one);
-    return text.empty() ? "none" : text;
-  }
-  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 // "free_bytes": "free"; "default_threads": "default threads".
@@ -181,47 +187,49 @@ std::string spoken(std::string name) {
   return name;
 }
 
-void print_text(const Json& report, Console& console) {
-  for (const auto& [section, facts] : report.items()) {
-    if (!facts.is_object()) continue;
-    console.print_line(spoken(section));
-    for (const auto& [name, value] : facts.items()) {
-      const std::string text = value_text(name, value);
-      if (!text.empty()) console.print_line(fmt::format("  {:<18} {}", spoken(name), text));
+void print_json(const std::vector<Section>& report, const std::vector<std::string>& advice,
+                Console& console) {
+  std::vector<Json::Member> sections;
+  for (const auto& [name, facts] : report) sections.emplace_back(name, json_of(facts));
+  sections.emplace_back("advice", advice);
+  console.print_line(Json(sections).text());
+}
+
+void print_text(const std::vector<Section>& report, const std::vector<std::string>& advice,
+                Console& console) {
+  for (const auto& [section, facts] : report) {
+    if (!facts.empty()) console.print_line(spoken(section));
+    for (const Fact& fact : facts) {
+      if (fact.words.empty()) continue;
+      console.print_line(fmt::format("  {:<18} {}", spoken(fact.name), fact.words));
     }
   }
-  const Json& advice = report["advice"];
   console.print_line(advice.empty() ? "Nothing holds fuelrail back here." : "advice");
-  for (const Json& line : advice) console.print_line("  " + line.get<std::string>());
+  for (const std::string& line : advice) console.print_line("  " + line);
 }
 
 int run(const Arguments& arguments, Console& console) {
-  Json report = report_on(arguments.path);
-  report["advice"] = advice_on(report);
-  if (arguments.json) {
-    console.print_line(to_text(report));
-  } else {
-    print_text(report, console);
-  }
+  (arguments.json ? print_json : print_text)(report_on(arguments.path), advice_on(arguments.path),
+                                             console);
   return kOk;
+}
+
+constexpr const char* kFooter = R"(
+Examples:
+  fuelrail doctor
+  fuelrail doctor /data/train.rec --json | jq .processor.dispatch_target)";
+
+std::vector<Option> options_of(Arguments& arguments) {
+  return {{"PATH", &arguments.path,
+           "Where the data lies: its file system is looked at (default: here)"},
+          json_option(arguments.json)};
 }
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("doctor", "Say what this machine gives fuelrail, and what holds it back");
-  command->add_option("PATH", arguments->path,
-                      "Where the data lies: its file system is looked at (default: here)");
-  command->add_flag("--json", arguments->json, "One JSON document");
-  command->footer(R"(
-Examples:
-  fuelrail doctor
-  fuelrail doctor /data/train.rec --json | jq .processor.dispatch_target)");
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run(*arguments, console); };
-  });
+Command doctor_command() {
+  return command_of("doctor", "Say what this machine gives fuelrail, and what holds it back",
+                    kFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

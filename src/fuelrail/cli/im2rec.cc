@@ -1,7 +1,5 @@
 // fuelrail im2rec: MXNet's im2rec.py. Makes lists of a folder's images, or packs what lists name.
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -118,67 +116,65 @@ int pack_lists(const Arguments& arguments, Console& console) {
   return code;
 }
 
-void add_list_options(CLI::App& command, Arguments& arguments) {
-  command.add_flag("--list", arguments.list, "Make lists instead of packing");
-  command.add_option("--exts", arguments.lists.extensions,
-                     "Names of images end so (default: .jpeg .jpg .png)");
-  command.add_option("--chunks", arguments.lists.chunks, "Number of lists (default 1)");
-  command.add_option("--train-ratio", arguments.lists.train_ratio,
-                     "Fraction of the images for training (default 1)");
-  command.add_option("--test-ratio", arguments.lists.test_ratio,
-                     "Fraction of the images for testing (default 0)");
-  command.add_flag("--recursive", arguments.lists.recursive,
-                   "Also the folders below; each folder with images is a label");
-  command.add_flag("--no-shuffle", arguments.no_shuffle, "Keep the images in the folders' order");
+int run(const Arguments& arguments, Console& console) {
+  return arguments.list ? make(arguments, console) : pack_lists(arguments, console);
 }
 
-void add_image_options(CLI::App& command, Arguments& arguments) {
-  command.add_flag("--pass-through", arguments.pass_through,
-                   "Store the files as they are; what is no image is left out");
-  command.add_option("--resize", arguments.images.shorter_side,
-                     "Make the shorter side N pixels (default: leave it)");
-  command.add_flag("--center-crop", arguments.images.center_crop,
-                   "Cut out the middle square, before resizing");
-  command.add_option(
-      "--quality", arguments.quality,
-      "Of a JPEG 1 to 100 (default 95), of a PNG its compression, 0 to 9 (default 9)");
-  command
-      .add_option("--color", arguments.color,
-                  "1 colour, 0 grey, -1 as the file is stored (default 1)")
-      ->check(CLI::IsMember({-1, 0, 1}));
-  command.add_option("--encoding", arguments.encoding, "Of the images: .jpg (default) or .png")
-      ->check(CLI::IsMember({".jpg", ".png"}));
-  command
-      .add_option("--inter-method", arguments.inter_method,
-                  "Of resizing: 0 nearest, 1 bilinear (default), 2 cubic, 3 area, 4 Lanczos, 9 "
-                  "cubic to enlarge and area to shrink, 10 random")
-      ->check(CLI::IsMember({0, 1, 2, 3, 4, 9, 10}));
-  command.add_flag("--pack-label", arguments.pack_label,
-                   "Store all labels of a line (default: the first)");
+std::vector<Option> list_options(Arguments& arguments) {
+  mxnet::ListOptions& lists = arguments.lists;
+  return {{"--list", &arguments.list, "Make lists instead of packing"},
+          {"--exts", &lists.extensions, "Names of images end so (default: .jpeg .jpg .png)"},
+          {"--chunks", &lists.chunks, "Number of lists (default 1)"},
+          {"--train-ratio", &lists.train_ratio, "Fraction of the images for training (default 1)"},
+          {"--test-ratio", &lists.test_ratio, "Fraction of the images for testing (default 0)"},
+          {"--recursive", &lists.recursive,
+           "Also the folders below; each folder with images is a label"},
+          {"--no-shuffle", &arguments.no_shuffle, "Keep the images in the folders' order"}};
+}
+
+std::vector<Option> image_options(Arguments& arguments) {
+  return {
+      {"--pass-through", &arguments.pass_through,
+       "Store the files as they are; what is no image is left out"},
+      {"--resize", &arguments.images.shorter_side,
+       "Make the shorter side N pixels (default: leave it)"},
+      {"--center-crop", &arguments.images.center_crop,
+       "Cut out the middle square, before resizing"},
+      {"--quality", &arguments.quality,
+       "Of a JPEG 1 to 100 (default 95), of a PNG its compression, 0 to 9 (default 9)"},
+      {.names = "--color",
+       .target = &arguments.color,
+       .help = "1 colour, 0 grey, -1 as the file is stored (default 1)",
+       .choices = {"-1", "0", "1"}},
+      {.names = "--encoding",
+       .target = &arguments.encoding,
+       .help = "Of the images: .jpg (default) or .png",
+       .choices = {".jpg", ".png"}},
+      {.names = "--inter-method",
+       .target = &arguments.inter_method,
+       .help = "Of resizing: 0 nearest, 1 bilinear (default), 2 cubic, 3 area, 4 Lanczos, 9 "
+               "cubic to enlarge and area to shrink, 10 random",
+       .choices = {"0", "1", "2", "3", "4", "9", "10"}},
+      {"--pack-label", &arguments.pack_label, "Store all labels of a line (default: the first)"}};
+}
+
+std::vector<Option> options_of(Arguments& arguments) {
+  return joined({{{"PREFIX", &arguments.prefix, "What the names of the lists begin with", true},
+                  {"ROOT", &arguments.root, "Folder of the images", true}},
+                 list_options(arguments),
+                 image_options(arguments),
+                 {{.names = "--num-thread",
+                   .target = &arguments.threads,
+                   .help = "Threads that read and encode, at most 1024 (default 1)",
+                   .bounds = Bounds{1, 1024}}},
+                 packing_options(arguments.packing)});
 }
 
 }  // namespace
 
-void add_im2rec(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("im2rec", "Make lists of images, or record files of lists, as MXNet does");
-  command->add_option("PREFIX", arguments->prefix, "What the names of the lists begin with")
-      ->required();
-  command->add_option("ROOT", arguments->root, "Folder of the images")->required();
-  add_list_options(*command, *arguments);
-  add_image_options(*command, *arguments);
-  command
-      ->add_option("--num-thread", arguments->threads,
-                   "Threads that read and encode, at most 1024 (default 1)")
-      ->check(CLI::Range(1, 1024));
-  add_packing_options(*command, arguments->packing);
-  command->footer(kFooter);
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) {
-      return arguments->list ? make(*arguments, console) : pack_lists(*arguments, console);
-    };
-  });
+Command im2rec_command() {
+  return command_of("im2rec", "Make lists of images, or record files of lists, as MXNet does",
+                    kFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

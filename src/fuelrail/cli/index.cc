@@ -1,6 +1,4 @@
 // fuelrail index: makes a sidecar anew.
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 
 #include "fuelrail/base/error.h"
@@ -39,24 +37,23 @@ int run(const Arguments& arguments, Console& console) {
   return kOk;
 }
 
-}  // namespace
-
-void add_index(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("index", "Make the sidecar of a file anew, with checksums");
-  command->add_option("FILE", arguments->uri, "A .rec or .ffr file")->required();
-  command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
-  command->footer(R"(
+constexpr const char* kFooter = R"(
 Reads the whole file. Class names and keys, which the file itself does not hold, are kept from the
 sidecar that it replaces. A record that is not what the old sidecar's checksum says, or, of an .ffr, the
 file's own, is an error, and the old sidecar stays. Prints where the sidecar is.
 
 Example:
-  fuelrail index train.rec)");
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run(*arguments, console); };
-  });
+  fuelrail index train.rec)";
+
+std::vector<Option> options_of(Arguments& arguments) {
+  return {{"FILE", &arguments.uri, "A .rec or .ffr file", true}, quiet_option(arguments.quiet)};
+}
+
+}  // namespace
+
+Command index_command() {
+  return command_of("index", "Make the sidecar of a file anew, with checksums", kFooter, options_of,
+                    run);
 }
 
 }  // namespace fuelrail::cli

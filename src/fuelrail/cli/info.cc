@@ -1,19 +1,17 @@
 // fuelrail info: what a file of records is.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/json.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/content_kind.h"
-#include "fuelrail/cli/json_text.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
@@ -21,8 +19,6 @@
 
 namespace fuelrail::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kSampleRecords = 256;
 // Shorter sides below each of these, and the rest.
@@ -84,15 +80,16 @@ std::string side_range(size_t bucket) {
 }
 
 Json sampled_json(const SampledImages& sampled) {
-  Json sides = Json::array();
+  std::vector<Json> sides;
+  std::vector<Json::Member> formats(sampled.formats.begin(), sampled.formats.end());
   for (size_t b = 0; b < sampled.shorter_sides.size(); ++b) {
-    sides.push_back({{"from", b == 0 ? 0 : kSideBounds[b - 1]},
-                     {"below", b == kSideBounds.size() ? Json(nullptr) : Json(kSideBounds[b])},
-                     {"images", sampled.shorter_sides[b]}});
+    sides.push_back(Json{{"from", b == 0 ? 0 : kSideBounds[b - 1]},
+                         {"below", b == kSideBounds.size() ? Json() : Json(kSideBounds[b])},
+                         {"images", sampled.shorter_sides[b]}});
   }
   return {{"records", sampled.records},
           {"unreadable", sampled.unreadable},
-          {"formats", sampled.formats},
+          {"formats", formats},
           {"shorter_sides", sides}};
 }
 
@@ -104,18 +101,18 @@ Json label_json(const Schema& schema) {
 
 Json sidecar_json(const SidecarLocation& location) {
   return {{"place", name_of(location.place)},
-          {"path", location.uri.empty() ? Json(nullptr) : Json(location.uri)},
+          {"path", location.uri.empty() ? Json() : Json(location.uri)},
           {"made", location.made}};
 }
 
 // Null without any; of several files, one each.
 Json sidecars_json(const Container& container) {
-  Json sidecars = Json::array();
+  std::vector<Json> sidecars;
   for (const RecordFile* file : record_files_of(container)) {
     sidecars.push_back(sidecar_json(file->sidecar_location()));
   }
   if (sidecars.empty()) return nullptr;
-  return sidecars.size() == 1 ? sidecars[0] : sidecars;
+  return sidecars.size() == 1 ? sidecars[0] : Json(sidecars);
 }
 
 // What was found out of a dataset, for either way of saying it.
@@ -126,9 +123,9 @@ struct Findings {
 };
 
 Json fields_json(const Schema& schema) {
-  Json fields = Json::array();
+  std::vector<Json> fields;
   for (const FieldSpec& field : schema.fields) {
-    fields.push_back({{"name", field.name}, {"kind", describe(field)}});
+    fields.push_back(Json{{"name", field.name}, {"kind", describe(field)}});
   }
   return fields;
 }
@@ -144,21 +141,21 @@ void print_json(const std::string& uri, const Container& container, const Findin
                 Console& console) {
   const Fingerprint fingerprint = container.fingerprint();
   const auto& classes = container.classes();
-  console.print_line(
-      to_text(Json{{"path", uri},
-                   {"format", container.format()},
-                   {"records", container.size()},
-                   {"bytes", fingerprint.bytes},
-                   {"fields", fields_json(container.schema())},
-                   {"opaque", found.kind.opaque},
-                   {"packed_folders", found.kind.packed_folders},
-                   {"record_bytes", sizes_json(found)},
-                   {"label", label_json(container.schema())},
-                   {"classes", classes.empty() ? Json(nullptr) : Json(classes)},
-                   {"sample", found.kind.opaque ? Json(nullptr) : sampled_json(found.sampled)},
-                   {"checksums", container.verifies_checksums()},
-                   {"sidecar", sidecars_json(container)},
-                   {"fingerprint", to_string(fingerprint)}}));
+  console.print_line(Json{{"path", uri},
+                          {"format", container.format()},
+                          {"records", container.size()},
+                          {"bytes", fingerprint.bytes},
+                          {"fields", fields_json(container.schema())},
+                          {"opaque", found.kind.opaque},
+                          {"packed_folders", found.kind.packed_folders},
+                          {"record_bytes", sizes_json(found)},
+                          {"label", label_json(container.schema())},
+                          {"classes", classes.empty() ? Json() : Json(classes)},
+                          {"sample", found.kind.opaque ? Json() : sampled_json(found.sampled)},
+                          {"checksums", container.verifies_checksums()},
+                          {"sidecar", sidecars_json(container)},
+                          {"fingerprint", to_string(fingerprint)}}
+                         .text());
 }
 
 std::string classes_text(const Container& container) {
@@ -267,14 +264,7 @@ int run(const Arguments& arguments, Console& console) {
   return kDataProblem;
 }
 
-}  // namespace
-
-void add_info(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("info", "Say what a file of records is");
-  add_dataset(*command, arguments->dataset);
-  command->add_flag("--json", arguments->json, "One JSON document");
-  command->footer(R"(
+constexpr const char* kFooter = R"(
 A file without a sidecar (.frx) gets one, as by every command that opens it: then it opens at
 once the next time. That is said on standard error, and in the output ("made").
 Up to 256 images are looked at; the exit code is 1 when one of them is damaged. Opaque records are
@@ -283,10 +273,16 @@ not read: 'fuelrail verify' reads everything.
 Examples:
   fuelrail info train.rec
   fuelrail info packed.ffr --schema class_folders
-  fuelrail info train.rec --json | jq .records)");
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run(*arguments, console); };
-  });
+  fuelrail info train.rec --json | jq .records)";
+
+std::vector<Option> options_of(Arguments& arguments) {
+  return joined({dataset_options(arguments.dataset), {json_option(arguments.json)}});
+}
+
+}  // namespace
+
+Command info_command() {
+  return command_of("info", "Say what a file of records is", kFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

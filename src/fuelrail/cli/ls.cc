@@ -1,17 +1,15 @@
 // fuelrail ls: the records of a file, a line each.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/json.h"
 #include "fuelrail/cli/command.h"
-#include "fuelrail/cli/json_text.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
@@ -19,8 +17,6 @@
 
 namespace fuelrail::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Arguments {
   DatasetArguments dataset;
@@ -45,30 +41,31 @@ std::string text_line(uint64_t i, const RecordInfo& info, const std::string& las
 
 // Whole labels as whole numbers: JSON knows no types, its readers do.
 Json labels_json(const std::vector<double>& labels) {
-  Json json = Json::array();
+  std::vector<Json> json;
   for (const double label : labels) {
     if (std::trunc(label) == label && std::abs(label) < 0x1p53) {
-      json.push_back(static_cast<int64_t>(label));
+      json.emplace_back(static_cast<int64_t>(label));
     } else {
-      json.push_back(label);
+      json.emplace_back(label);
     }
   }
   return json;
 }
 
 Json json_line(uint64_t i, const RecordInfo& info, const Place& place) {
-  Json line{{"record", i},
-            {"id", info.id},
-            {"labels", labels_json(info.labels)},
-            {"class", info.class_name.empty() ? Json(nullptr) : Json(info.class_name)},
-            {"bytes", info.content_bytes},
-            {"path", place.path},
-            {"offset", place.offset}};
+  std::vector<Json::Member> line{
+      {"record", i},
+      {"id", info.id},
+      {"labels", labels_json(info.labels)},
+      {"class", info.class_name.empty() ? Json() : Json(info.class_name)},
+      {"bytes", info.content_bytes},
+      {"path", place.path},
+      {"offset", place.offset}};
   if (info.image) {
-    line["format"] = name_of(info.image->format);
-    line["height"] = info.image->stored.height;
-    line["width"] = info.image->stored.width;
-    line["orientation"] = info.image->orientation;
+    line.insert(line.end(), {{"format", name_of(info.image->format)},
+                             {"height", info.image->stored.height},
+                             {"width", info.image->stored.width},
+                             {"orientation", info.image->orientation}});
   }
   return line;
 }
@@ -106,7 +103,7 @@ class Listing {
       const RecordInfo info = inspector_.inspect(i);
       const Place place = container_.place(i);
       if (json_) {
-        print_element(to_text(json_line(i, info, place)));
+        print_element(json_line(i, info, place).text());
       } else {
         console_.print_line(text_line(i, info, is_folder_ ? place.path : info.class_name));
       }
@@ -114,7 +111,7 @@ class Listing {
       error.add({.path = container_.place(i).path, .record = i});
       all_read_ = false;
       console_.say(error.what());
-      if (json_) print_element(to_text(Json{{"record", i}, {"error", error.what()}}));
+      if (json_) print_element(Json{{"record", i}, {"error", error.what()}}.text());
     }
   }
 
@@ -143,25 +140,23 @@ int run(const Arguments& arguments, Console& console) {
   return Listing(*container, arguments.json, console).print(ranges) ? kOk : kDataProblem;
 }
 
-}  // namespace
-
-void add_ls(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("ls", "List records");
-  add_dataset(*command, arguments->dataset);
-  command->add_option("RECORDS", arguments->ranges,
-                      "Which: 7, -1, 5:10, :10, -3: (default: all), as Python's slices");
-  command->add_flag("--json", arguments->json, "One JSON document: an array of records");
-  command->footer(R"(
+constexpr const char* kFooter = R"(
 Records are read and checked; of opaque ones of more than 32 MiB only the beginning is.
 
 Examples:
   fuelrail ls train.rec | head
   fuelrail ls train.rec 5:10 -3:
-  fuelrail ls train.rec :1000 --json | jq '.[].bytes')");
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run(*arguments, console); };
-  });
+  fuelrail ls train.rec :1000 --json | jq '.[].bytes')";
+
+std::vector<Option> options_of(Arguments& arguments) {
+  return joined({dataset_options(arguments.dataset),
+                 {{"RECORDS", &arguments.ranges,
+                   "Which: 7, -1, 5:10, :10, -3: (default: all), as Python's slices"},
+                  {"--json", &arguments.json, "One JSON document: an array of records"}}});
 }
+
+}  // namespace
+
+Command ls_command() { return command_of("ls", "List records", kFooter, options_of, run); }
 
 }  // namespace fuelrail::cli

@@ -1,8 +1,6 @@
 // fuelrail merge: the parts of a dataset become one file again.
 #include "fuelrail/pack/merge.h"
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,13 +11,13 @@
 namespace fuelrail::cli {
 namespace {
 
-struct MergeArguments {
+struct Arguments {
   std::string output;
   std::vector<std::string> sources;
   OutputArguments made;
 };
 
-constexpr const char* kMergeFooter = R"(
+constexpr const char* kFooter = R"(
 Examples:
   fuelrail merge train.rec train.part*.rec
   fuelrail merge all.ffr a.ffr b.ffr
@@ -32,7 +30,7 @@ a file be named twice.
 Where OUT or its .idx or .frx is there already, nothing is done and the exit code is 3, unless
 --overwrite is given: then it is replaced when all of the new one is on the disk.)";
 
-int run_merge(const MergeArguments& arguments, Console& console) {
+int run(const Arguments& arguments, Console& console) {
   return run_copying("merged", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
     return pack::merge(arguments.sources, arguments.output,
                        {.overwrite = arguments.made.overwrite,
@@ -42,20 +40,16 @@ int run_merge(const MergeArguments& arguments, Console& console) {
   });
 }
 
+std::vector<Option> options_of(Arguments& arguments) {
+  return joined({{{"OUT", &arguments.output, "File to make; its name ends in .rec or .ffr", true},
+                  {"IN", &arguments.sources, "Files of the same format, in their order", true}},
+                 output_options(arguments.made)});
+}
+
 }  // namespace
 
-void add_merge(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<MergeArguments>();
-  CLI::App* command = app.add_subcommand("merge", "Join record files of one format into one");
-  command->add_option("OUT", arguments->output, "File to make; its name ends in .rec or .ffr")
-      ->required();
-  command->add_option("IN", arguments->sources, "Files of the same format, in their order")
-      ->required();
-  add_output_options(*command, arguments->made);
-  command->footer(kMergeFooter);
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run_merge(*arguments, console); };
-  });
+Command merge_command() {
+  return command_of("merge", "Join record files of one format into one", kFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

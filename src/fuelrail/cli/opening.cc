@@ -1,36 +1,31 @@
 #include "fuelrail/cli/opening.h"
 
-#include <CLI/CLI.hpp>
-
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/concat.h"
 #include "fuelrail/pack/source/open_input.h"
 
 namespace fuelrail::cli {
 
-void add_dataset(CLI::App& command, DatasetArguments& arguments) {
-  command
-      .add_option("FILE", arguments.uri,
-                  "A .rec or .ffr file, a list of images (.lst, .csv, .tsv), or a folder of images "
-                  "or of .ffr "
-                  "files")
-      ->required();
-  add_schema(command, arguments.schema);
-  command.add_option("--root", arguments.root,
-                     "Of a list: the folder that its paths are relative to (default: its own)");
-  command
-      .add_option(
-          "--sidecar", arguments.sidecar,
-          "use, or ignore: the sidecar is neither read nor written, and the file is scanned "
-          "(default: use)")
-      ->check(CLI::IsMember({"use", "ignore"}));
+std::vector<Option> dataset_options(DatasetArguments& arguments) {
+  return {
+      {"FILE", &arguments.uri,
+       "A .rec or .ffr file, a list of images (.lst, .csv, .tsv), or a folder of images or of .ffr "
+       "files",
+       true},
+      schema_option(arguments.schema),
+      {"--root", &arguments.root,
+       "Of a list: the folder that its paths are relative to (default: its own)"},
+      {.names = "--sidecar",
+       .target = &arguments.sidecar,
+       .help = "use, or ignore: the sidecar is neither read nor written, and the file is scanned "
+               "(default: use)",
+       .choices = {"use", "ignore"}}};
 }
 
-void add_schema(CLI::App& command, std::string& schema) {
-  command.add_option("--schema", schema,
-                     "class_folders: a .ffr is a packed folder (pack_folder) with one sub-folder a "
-                     "class, and holds images and labels as that folder does (default: what the "
-                     "file says)");
+Option schema_option(std::string& schema) {
+  return {"--schema", &schema,
+          "class_folders: a .ffr is a packed folder (pack_folder) with one sub-folder a class, and "
+          "holds images and labels as that folder does (default: what the file says)"};
 }
 
 std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console) {

@@ -5,13 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/cli/console.h"
+#include "fuelrail/cli/command.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/record_file.h"
-
-namespace CLI {
-class App;
-}
 
 namespace fuelrail::cli {
 
@@ -24,10 +20,10 @@ struct DatasetArguments {
   bool ignores_sidecar() const { return sidecar == "ignore"; }
 };
 
-// Adds FILE, --schema, --root and --sidecar.
-void add_dataset(CLI::App& command, DatasetArguments& arguments);
+// FILE, --schema, --root and --sidecar.
+std::vector<Option> dataset_options(DatasetArguments& arguments);
 // --schema alone, where FILE has another name.
-void add_schema(CLI::App& command, std::string& schema);
+Option schema_option(std::string& schema);
 
 // Says, too, when a sidecar was made, so that no command leaves a file behind in silence. Errors:
 // those of open_input.

@@ -1,6 +1,4 @@
 // fuelrail pack: images become a RecordIO or an FFRecord file.
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -63,39 +61,31 @@ int run(const Arguments& arguments, Console& console) {
                      console);
 }
 
+std::vector<Option> options_of(Arguments& arguments) {
+  pack::PackOptions& options = arguments.options;
+  return joined(
+      {{{"SRC", &arguments.source, "Folder (one sub-folder a class) or list (.lst, .csv, .tsv)",
+         true},
+        {"OUT", &arguments.output, "File to make; its name ends in .rec or .ffr", true},
+        {"--split", &arguments.split, "Random parts by fraction, one file each: train=.9,val=.1"},
+        {"--seed", &options.seed, "Of the split (default 0)"},
+        {"--resize", &options.resize, "Make the shorter side N pixels; never enlarges"},
+        {"--quality", &arguments.quality,
+         "JPEG quality of what is encoded anew, 1 to 100 (default 95); where it is given, every "
+         "image is encoded anew"},
+        {"--decode", &options.decode,
+         "Decode every image before it is stored: finds damage behind the header, too"},
+        threads_option(options.threads, "read and encode"),
+        {"--root", &options.root,
+         "Folder that a list's paths are relative to (default: the list's own)"},
+        classes_option(arguments.classes)},
+       packing_options(arguments.packing)});
+}
+
 }  // namespace
 
-void add_pack(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("pack", "Make a RecordIO or FFRecord file of images");
-  command
-      ->add_option("SRC", arguments->source,
-                   "Folder (one sub-folder a class) or list (.lst, .csv, .tsv)")
-      ->required();
-  command->add_option("OUT", arguments->output, "File to make; its name ends in .rec or .ffr")
-      ->required();
-  command->add_option("--split", arguments->split,
-                      "Random parts by fraction, one file each: train=.9,val=.1");
-  command->add_option("--seed", arguments->options.seed, "Of the split (default 0)");
-  command->add_option("--resize", arguments->options.resize,
-                      "Make the shorter side N pixels; never enlarges");
-  command->add_option("--quality", arguments->quality,
-                      "JPEG quality of what is encoded anew, 1 to 100 (default 95); where it is "
-                      "given, every image is encoded anew");
-  command->add_flag("--decode", arguments->options.decode,
-                    "Decode every image before it is stored: finds damage behind the header, too");
-  command
-      ->add_option("-j,--threads", arguments->options.threads,
-                   "Threads that read and encode, at most 1024 (default: one a processor)")
-      ->check(CLI::Range(1, 1024));
-  command->add_option("--root", arguments->options.root,
-                      "Folder that a list's paths are relative to (default: the list's own)");
-  add_classes(*command, arguments->classes);
-  add_packing_options(*command, arguments->packing);
-  command->footer(kFooter);
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run(*arguments, console); };
-  });
+Command pack_command() {
+  return command_of("pack", "Make a RecordIO or FFRecord file of images", kFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

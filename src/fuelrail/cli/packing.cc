@@ -1,6 +1,5 @@
 #include "fuelrail/cli/packing.h"
 
-#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -45,15 +44,15 @@ CopyCallbacks callbacks_of(ProgressDisplay& progress, Console& console) {
 
 }  // namespace
 
-void add_output_options(CLI::App& command, OutputArguments& arguments) {
-  command.add_flag("--overwrite", arguments.overwrite, "Replace an output that is there");
-  command.add_flag("-q,--quiet", arguments.quiet, "Show no progress");
+std::vector<Option> output_options(OutputArguments& arguments) {
+  return {{"--overwrite", &arguments.overwrite, "Replace an output that is there"},
+          quiet_option(arguments.quiet)};
 }
 
-void add_classes(CLI::App& command, std::string& classes) {
-  command.add_option("--classes", classes,
-                     "Class names, by number: a packed file, or a text with a name on each line "
-                     "(default: the source's own, in order)");
+Option classes_option(std::string& classes) {
+  return {"--classes", &classes,
+          "Class names, by number: a packed file, or a text with a name on each line (default: the "
+          "source's own, in order)"};
 }
 
 std::vector<std::string> classes_named(const std::string& classes, Console& console) {
@@ -75,19 +74,19 @@ int run_copying(const std::string& verb, const std::string& things,
   return kOk;
 }
 
-void add_packing_options(CLI::App& command, PackingArguments& arguments) {
-  command.add_option("--nsplit", arguments.nsplit,
-                     "Parts by position, OUT.part000.rec and so on; 'fuelrail merge' joins them");
-  command.add_option("--part", arguments.part,
-                     "Make this part alone, from 0 (default: all): for several machines");
-  command.add_option("--max-errors", arguments.max_errors,
-                     "Images that may be left out: a count (12) or a percentage (1.5%); default " +
-                         arguments.max_errors);
-  command.add_flag(
-      "--resume", arguments.resume,
-      "Go on with what a killed or failed run of the same command has left, and keep an "
-      "output that is there as this command makes it; Ctrl-C then keeps what was written");
-  add_output_options(command, arguments.output);
+std::vector<Option> packing_options(PackingArguments& arguments) {
+  return joined(
+      {{{"--nsplit", &arguments.nsplit,
+         "Parts by position, OUT.part000.rec and so on; 'fuelrail merge' joins them"},
+        {"--part", &arguments.part,
+         "Make this part alone, from 0 (default: all): for several machines"},
+        {"--max-errors", &arguments.max_errors,
+         "Images that may be left out: a count (12) or a percentage (1.5%); default " +
+             arguments.max_errors},
+        {"--resume", &arguments.resume,
+         "Go on with what a killed or failed run of the same command has left, and keep an output "
+         "that is there as this command makes it; Ctrl-C then keeps what was written"}},
+       output_options(arguments.output)});
 }
 
 int run_packing(const std::string& source, const std::string& output, pack::PackOptions options,

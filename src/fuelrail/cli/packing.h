@@ -7,12 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/cli/console.h"
+#include "fuelrail/cli/command.h"
 #include "fuelrail/pack/pack_options.h"
-
-namespace CLI {
-class App;
-}
 
 namespace fuelrail::cli {
 
@@ -21,11 +17,10 @@ struct OutputArguments {
   bool quiet = false;
 };
 
-// Adds --overwrite and --quiet. Lifetime: the arguments outlive the parsing.
-void add_output_options(CLI::App& command, OutputArguments& arguments);
+// --overwrite and --quiet.
+std::vector<Option> output_options(OutputArguments& arguments);
 
-// Adds --classes. Lifetime: as add_output_options.
-void add_classes(CLI::App& command, std::string& classes);
+Option classes_option(std::string& classes);
 
 // The names that --classes is given; none where it is empty. Errors: those of read_class_names.
 std::vector<std::string> classes_named(const std::string& classes, Console& console);
@@ -51,9 +46,8 @@ struct PackingArguments {
   OutputArguments output{};
 };
 
-// Adds --nsplit, --part, --max-errors (its default is what `arguments` has), --resume, --overwrite
-// and --quiet. Lifetime: the arguments outlive the parsing.
-void add_packing_options(CLI::App& command, PackingArguments& arguments);
+// --nsplit, --part, --max-errors, --resume, --overwrite and --quiet.
+std::vector<Option> packing_options(PackingArguments& arguments);
 
 // Packs, and says how far it is, what is left out and what was made. Returns: an ExitCode.
 int run_packing(const std::string& source, const std::string& output, pack::PackOptions options,

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -75,20 +73,17 @@ int run(const Arguments& arguments, Console& console) {
   return recovery.losses == 0 ? kOk : kDataProblem;
 }
 
+std::vector<Option> options_of(Arguments& arguments) {
+  return joined({{{"IN", &arguments.source, "A .rec or .ffr file", true},
+                  {"OUT", &arguments.output, "File to make; its name ends in .rec or .ffr", true}},
+                 output_options(arguments.made)});
+}
+
 }  // namespace
 
-void add_recover(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("recover", "Copy what can be read of a damaged file to a new one");
-  command->add_option("IN", arguments->source, "A .rec or .ffr file")->required();
-  command->add_option("OUT", arguments->output, "File to make; its name ends in .rec or .ffr")
-      ->required();
-  add_output_options(*command, arguments->made);
-  command->footer(kFooter);
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return run(*arguments, console); };
-  });
+Command recover_command() {
+  return command_of("recover", "Copy what can be read of a damaged file to a new one", kFooter,
+                    options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -1,20 +1,18 @@
 // fuelrail verify: reads everything and lists what is damaged.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/json.h"
 #include "fuelrail/base/ordered_work.h"
 #include "fuelrail/cli/command.h"
-#include "fuelrail/cli/json_text.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_checker.h"
 #include "fuelrail/cli/signals.h"
@@ -27,8 +25,6 @@
 namespace fuelrail::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Arguments {
   DatasetArguments dataset;
   int threads = 0;
@@ -39,11 +35,10 @@ struct Arguments {
 };
 
 Json json_of(const Finding& finding) {
-  Json json{{"path", finding.path}};
-  json["record"] = finding.record ? Json(*finding.record) : Json(nullptr);
-  json["offset"] = finding.offset ? Json(*finding.offset) : Json(nullptr);
-  if (finding.skipped_bytes) json["skipped_bytes"] = *finding.skipped_bytes;
-  json["problem"] = finding.problem;
+  std::vector<Json::Member> json{
+      {"path", finding.path}, {"record", finding.record}, {"offset", finding.offset}};
+  if (finding.skipped_bytes) json.emplace_back("skipped_bytes", *finding.skipped_bytes);
+  json.emplace_back("problem", finding.problem);
   return json;
 }
 
@@ -239,13 +234,14 @@ class Verification {
   void print_end(const Container* container) {
     const bool opened = container != nullptr;
     if (arguments_.json) {
-      console_.print_line(to_text(Json{{"path", arguments_.dataset.uri},
-                                       {"records", opened ? Json(records_) : Json(nullptr)},
-                                       {"decoded", arguments_.decode},
-                                       {"checksums", opened ? Json(checksums_) : Json(nullptr)},
-                                       {"tolerated", opened ? tolerated_json() : Json(nullptr)},
-                                       {"ok", findings_ == 0},
-                                       {"damage", damage_}}));
+      console_.print_line(Json{
+          {"path", arguments_.dataset.uri},
+          {"records", opened ? Json(records_) : Json()},
+          {"decoded", arguments_.decode},
+          {"checksums", opened ? Json(checksums_) : Json()},
+          {"tolerated", opened ? tolerated_json() : Json()},
+          {"ok", findings_ == 0},
+          {"damage", damage_}}.text());
       return;
     }
     if (!opened) return;
@@ -289,25 +285,14 @@ class Verification {
   bool recoverable_ = false;  // there is damage that `recover` passes over
   bool has_bad_images_ = false;
   bool checksums_ = false;  // payloads are checked against checksums
-  Json damage_ = Json::array();
+  std::vector<Json> damage_;
 };
 
-}  // namespace
+int run(const Arguments& arguments, Console& console) {
+  return Verification(arguments, console).run();
+}
 
-void add_verify(CLI::App& app, Action& action) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("verify", "Read everything and list what is damaged");
-  add_dataset(*command, arguments->dataset);
-  command->add_flag("--decode", arguments->decode, "Decode every image, too");
-  command->add_flag("--recover", arguments->recover,
-                    "Go on behind damage of the framing (.rec), and say what was skipped");
-  command
-      ->add_option("-j,--threads", arguments->threads,
-                   "Threads that read and check, at most 1024 (default: one a processor)")
-      ->check(CLI::Range(1, 1024));
-  command->add_flag("--json", arguments->json, "One JSON document");
-  command->add_flag("-q,--quiet", arguments->quiet, "Show no progress");
-  command->footer(R"(
+constexpr const char* kFooter = R"(
 Checked are the framing or the table, the checksums where they are known, the images' headers, and whether the
 sidecar and the .idx belong to the file. The exit code is 1 when anything is damaged, and 3 when
 something could not be read. With --decode, oddities of images that decoding tolerates (stray bytes,
@@ -319,10 +304,22 @@ every record of the file.
 Examples:
   fuelrail verify train.rec
   fuelrail verify train.rec --decode -j 8
-  fuelrail verify broken.rec --recover --json)");
-  command->callback([&action, arguments] {
-    action = [arguments](Console& console) { return Verification(*arguments, console).run(); };
-  });
+  fuelrail verify broken.rec --recover --json)";
+
+std::vector<Option> options_of(Arguments& arguments) {
+  return joined({dataset_options(arguments.dataset),
+                 {{"--decode", &arguments.decode, "Decode every image, too"},
+                  {"--recover", &arguments.recover,
+                   "Go on behind damage of the framing (.rec), and say what was skipped"},
+                  threads_option(arguments.threads, "read and check"),
+                  json_option(arguments.json),
+                  quiet_option(arguments.quiet)}});
+}
+
+}  // namespace
+
+Command verify_command() {
+  return command_of("verify", "Read everything and list what is damaged", kFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -1,0 +1,182 @@
+#include "fuelrail/cli/command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <type_traits>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail::cli {
+namespace {
+
+constexpr const char* kVersion = "fuelrail " FUELRAIL_VERSION "\n";
+
+constexpr const char* kFooter = R"(
+Examples:
+  fuelrail pack photos train.rec --resize 256
+  fuelrail info train.rec
+  fuelrail ls train.rec :10
+  fuelrail verify train.rec --decode
+  fuelrail bench train.rec
+
+'fuelrail COMMAND --help' says more. Exit codes: 0 ok, 1 data problem, 2 usage, 3 input/output,
+130 interrupted (143 by SIGTERM).)";
+
+bool is_unsigned(const CLI::Option& option) { return option.get_type_name().starts_with("UINT"); }
+
+void add_option(CLI::App& app, const Option& option) {
+  const auto add = [&](auto* target) {
+    if constexpr (std::is_same_v<decltype(target), bool*>) {
+      return app.add_flag(option.names, *target, option.help);
+    } else {
+      return app.add_option(option.names, *target, option.help);
+    }
+  };
+  CLI::Option* const added = std::visit(add, option.target);
+  added->required(option.required);
+  if (option.bounds && std::holds_alternative<double*>(option.target)) {
+    added->check(CLI::Range(option.bounds->least, option.bounds->most));
+  } else if (option.bounds) {
+    added->check(CLI::Range(static_cast<int64_t>(option.bounds->least),
+                            static_cast<int64_t>(option.bounds->most)));
+  }
+  if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
+  if (is_unsigned(*added)) {  // the parser would make a large number of one below 0
+    added->check([](const std::string& text) { return text.starts_with('-') ? "negative" : ""; });
+  }
+}
+
+void set_up(CLI::App& app, const std::vector<Command>& commands) {
+  app.name("fuelrail");
+  app.set_version_flag("--version", kVersion, "Print the version and exit");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(28);
+  for (const Command& command : commands) {
+    CLI::App* const added = app.add_subcommand(command.name, command.help);
+    for (const Option& option : command.options) add_option(*added, option);
+    added->footer(command.footer);
+  }
+}
+
+const Command* find(const std::vector<Command>& commands, const std::string& name) {
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [&](const Command& command) { return command.name == name; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+void check_command(const std::vector<Command>& commands, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-' || find(commands, argv[1]) != nullptr) return;
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  throw InvalidArgumentError("there is no command '" + std::string(argv[1]) + "'",
+                             {.remedy = suggest(argv[1], names)});
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+// What an option's value must be, in words; empty for any text.
+std::string kind_of_value(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (type.starts_with("INT")) return "a whole number";
+  if (type.starts_with("UINT")) return "a whole number, 0 or more";
+  return type.starts_with("FLOAT") ? "a number" : "";
+}
+
+// The option of a number that the parser could not read, or was not given; null for another error.
+const CLI::Option* option_without_number(const CLI::App& command, const CLI::ParseError& error) {
+  const bool no_number = dynamic_cast<const CLI::ConversionError*>(&error) != nullptr ||
+                         dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  const bool refused = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
+  const std::string said = error.what();
+  for (const CLI::Option* option : command.get_options()) {
+    const bool at_fault =
+        no_number ? !kind_of_value(*option).empty() : refused && is_unsigned(*option);
+    if (at_fault && said.find(option->get_name()) != std::string::npos) return option;
+  }
+  return nullptr;
+}
+
+// The parser stops at the first thing that is missing; a name that it does not know is more often
+// what went wrong, so that is looked for first.
+[[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  const CLI::App& command = named.empty() ? app : *named.front();
+  const std::string prefix = named.empty() ? "" : command.get_name() + ": ";
+  const std::vector<std::string> unknown = app.remaining(true);
+  for (const std::string& argument : unknown) {
+    if (!argument.starts_with('-') || argument == "--") continue;
+    const std::string name = argument.substr(0, argument.find('='));
+    throw InvalidArgumentError(prefix + "there is no option '" + name + "'",
+                               {.remedy = suggest(name, option_names(command))});
+  }
+  if (!unknown.empty()) {
+    throw InvalidArgumentError(prefix + "'" + unknown.front() + "' is one argument too many");
+  }
+  if (named.empty()) {
+    throw InvalidArgumentError("a command is missing", {.remedy = "See 'fuelrail --help'"});
+  }
+  const std::string remedy = "See 'fuelrail " + command.get_name() + " --help'";
+  if (const CLI::Option* option = option_without_number(command, error)) {
+    const CLI::results_t& given = option->results();
+    throw InvalidArgumentError(
+        prefix + option->get_name() + (given.empty() ? " is without its value" : " is no number"),
+        {.expected = kind_of_value(*option),
+         .found = given.empty() ? "" : "'" + given.front() + "'",
+         .remedy = remedy});
+  }
+  throw InvalidArgumentError(prefix + error.what(), {.remedy = remedy});
+}
+
+std::vector<std::string> values_given(const CLI::App& command) {
+  std::vector<std::string> values;
+  for (const CLI::Option* option : command.get_options()) {
+    values.insert(values.end(), option->results().begin(), option->results().end());
+  }
+  return values;
+}
+
+}  // namespace
+
+Option json_option(bool& json) { return {"--json", &json, "One JSON document"}; }
+
+Option quiet_option(bool& quiet) { return {"-q,--quiet", &quiet, "Show no progress"}; }
+
+Option threads_option(int& threads, std::string what_they_do) {
+  return {.names = "-j,--threads",
+          .target = &threads,
+          .help = "Threads that " + what_they_do + ", at most 1024 (default: one a processor)",
+          .bounds = Bounds{1, 1024}};
+}
+
+std::vector<Option> joined(std::initializer_list<std::vector<Option>> options) {
+  std::vector<Option> all;
+  for (const std::vector<Option>& some : options) all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
+CommandLine parse(const std::vector<Command>& commands, int argc, const char* const* argv) {
+  CLI::App app("Packs image datasets for training, and looks at them.");
+  set_up(app, commands);
+  check_command(commands, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return {.text = app.help()};
+  } catch (const CLI::CallForVersion&) {
+    return {.text = kVersion};
+  } catch (const CLI::ParseError& error) {
+    explain(app, error);
+  }
+  const CLI::App& named = *app.get_subcommands().front();
+  return {.command = find(commands, named.get_name()), .values = values_given(named)};
+}
+
+}  // namespace fuelrail::cli
