@@ -6,13 +6,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +24,7 @@
 #include "fuelrail/container/ffrecord/file_writer.h"
 #include "fuelrail/container/ffrecord/packed_folder.h"
 #include "fuelrail/storage/file_system.h"
+#include "native_handle.h"
 #include "numpy_arrays.h"
 #include "warnings.h"
 
@@ -216,91 +215,65 @@ nb::object checksums(const Reader& self, size_t file) {
                            [&](size_t i) { return table.crc(i); });
 }
 
-// The lock: Python's threads may write at once, and the GIL is not held while one does. A forked
-// child never takes it: another thread may have held it then, which the child does not have.
 class Writer {
  public:
-  // `records`: how many there will be, no more of them; empty = nobody knows.
+  // `records`: how many there will be, no more of them; empty = not known.
   Writer(const std::string& uri, std::optional<uint64_t> records)
-      : uri_(uri),
-        most_(records.value_or(UINT64_MAX)),
-        sink_(file_system_for(uri).create(uri)),
-        writer_(std::make_unique<FileWriter>(*sink_, records.value_or(0))) {}
-  // In a forked child, what a thread of the parent had in its hands is nobody's any more: no memory
-  // of it is touched.
-  ~Writer() {
-    if (::getpid() == process_) return;
-    if (mutex_.try_lock()) {
-      mutex_.unlock();
-    } else {
-      static_cast<void>(writer_.release());
-      static_cast<void>(sink_.release());
-    }
-  }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
+      : most_(records.value_or(UINT64_MAX)),
+        files_(uri, std::make_unique<Files>(uri, records.value_or(0))) {}
 
   void append(Bytes record) {
-    const auto hold = held();
-    check_room();
-    writer_->append(record);
-    records_.fetch_add(1, std::memory_order_relaxed);
+    files_.with([&](Files& files) {
+      check_room();
+      files.writer.append(record);
+      records_.fetch_add(1, std::memory_order_relaxed);
+    });
   }
   void begin_record() {
-    const auto hold = held();
-    check_room();
-    writer_->begin_record();
+    files_.with([&](Files& files) {
+      check_room();
+      files.writer.begin_record();
+    });
   }
   void add(Bytes piece) {
-    const auto hold = held();
-    writer_->add(piece);
+    files_.with([&](Files& files) { files.writer.add(piece); });
   }
   void end_record() {
-    const auto hold = held();
-    writer_->end_record();
-    records_.fetch_add(1, std::memory_order_relaxed);
+    files_.with([&](Files& files) {
+      files.writer.end_record();
+      records_.fetch_add(1, std::memory_order_relaxed);
+    });
   }
   void finish() {
-    const auto hold = held();
-    writer_->finish();
-    ffrecord::commit_without_sidecar(*sink_);
+    files_.with([](Files& files) {
+      files.writer.finish();
+      ffrecord::commit_without_sidecar(*files.sink);
+    });
   }
-  // Leaves nothing behind; whoever holds a reference to this (a traceback does) holds no file.
-  void discard() {
-    if (::getpid() != process_) return;
-    const std::lock_guard hold(mutex_);
-    writer_.reset();
-    sink_.reset();
-  }
+  void discard() { files_.discard(); }
   // Written; without the lock, which may be held for long.
   uint64_t records() const { return records_.load(std::memory_order_relaxed); }
 
  private:
+  struct Files {
+    Files(const std::string& uri, uint64_t records)
+        : sink(file_system_for(uri).create(uri)), writer(*sink, records) {}
+
+    std::unique_ptr<Sink> sink;
+    FileWriter writer;
+  };
+
   void check_room() const {
     if (records() < most_) return;
     throw OutOfRangeError("all records that were announced have been written",
-                          {.path = uri_,
+                          {.path = files_.uri(),
                            .expected = fmt::format("at most {} records", most_),
                            .remedy = "Announce more, or none (`n=None`)"});
   }
-  std::unique_lock<std::mutex> held() {
-    if (::getpid() != process_) {
-      throw StateError("the file is being written by the parent of this process",
-                       {.path = uri_, .remedy = "Write another file in this process"});
-    }
-    std::unique_lock hold(mutex_);
-    if (writer_) return hold;
-    throw StateError("the writer is closed",
-                     {.path = uri_, .remedy = "Make a new one of another name"});
-  }
 
-  const pid_t process_ = ::getpid();
-  const std::string uri_;
   const uint64_t most_;
   std::atomic<uint64_t> records_ = 0;
-  std::mutex mutex_;
-  std::unique_ptr<Sink> sink_;
-  std::unique_ptr<FileWriter> writer_;
+  WrittenFiles<Files> files_;
 };
 
 std::unique_ptr<Writer> make_writer(nb::bytes uri, std::optional<uint64_t> records) {

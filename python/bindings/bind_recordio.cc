@@ -2,7 +2,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -14,11 +13,12 @@
 
 #include "bindings.h"
 #include "buffer.h"
-#include "fuelrail/base/error.h"
+#include "fuelrail/base/own_process.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/storage/file_system.h"
+#include "native_handle.h"
 
 namespace fuelrail::python {
 namespace {
@@ -45,7 +45,7 @@ class RecordioReader {
       : source_(std::move(source)), open_(new Readers(source_, 0)) {}
   ~RecordioReader() {
     Readers* const readers = open_.load();
-    if (readers->process == ::getpid()) delete readers;
+    if (!readers->process.is_parents()) delete readers;
   }
   RecordioReader(const RecordioReader&) = delete;
   RecordioReader& operator=(const RecordioReader&) = delete;
@@ -94,7 +94,7 @@ class RecordioReader {
       position = offset;
     }
 
-    const pid_t process = ::getpid();
+    const OwnProcess process;
     std::mutex mutex;
     RecordReader onward;
     RecordReader picked;  // reads little at once
@@ -103,7 +103,7 @@ class RecordioReader {
 
   Readers& here() {
     Readers* readers = open_.load();
-    if (readers->process == ::getpid()) return *readers;
+    if (!readers->process.is_parents()) return *readers;
     auto own = std::make_unique<Readers>(source_, readers->position.load());
     if (open_.compare_exchange_strong(readers, own.get())) readers = own.release();
     return *readers;
@@ -119,78 +119,49 @@ std::unique_ptr<RecordioReader> open_reader(const nb::bytes& uri) {
   return std::make_unique<RecordioReader>(file_system_for(name).open(name));
 }
 
-// A record file, and its index where there is to be one. The lock: Python's threads may write at
-// once, and the GIL is not held while one does. A forked child never takes it, and touches nothing.
+// A record file, and its index where there is to be one.
 class RecordioWriter {
  public:
   RecordioWriter(const std::string& uri, const std::optional<std::string>& index_uri)
-      : uri_(uri), records_(file_system_for(uri).create(uri)) {
-    writer_.emplace(*records_);
-    if (!index_uri) return;
-    index_ = file_system_for(*index_uri).create(*index_uri);
-    keys_.emplace(*index_);
-  }
-  ~RecordioWriter() {
-    if (::getpid() == process_) return;
-    if (mutex_.try_lock()) {
-      mutex_.unlock();
-    } else {
-      static_cast<void>(records_.release());
-      static_cast<void>(index_.release());
-    }
-  }
-  RecordioWriter(const RecordioWriter&) = delete;
-  RecordioWriter& operator=(const RecordioWriter&) = delete;
+      : files_(uri, std::make_unique<Files>(uri, index_uri)) {}
 
   uint64_t append(Bytes payload) {
-    const auto hold = held();
-    return writer_->append(payload);
+    return files_.with([&](Files& files) { return files.writer.append(payload); });
   }
   // Requires: there is an index.
   uint64_t append_keyed(const std::string& key, Bytes payload) {
-    const auto hold = held();
-    recordio::check_index_key(key, index_->uri());
-    const uint64_t offset = writer_->append(payload);
-    keys_->add(key, offset);
-    return offset;
+    return files_.with([&](Files& files) {
+      recordio::check_index_key(key, files.index->uri());
+      const uint64_t offset = files.writer.append(payload);
+      files.keys->add(key, offset);
+      return offset;
+    });
   }
   uint64_t position() {
-    const auto hold = held();
-    return records_->position();
+    return files_.with([](Files& files) { return files.records->position(); });
   }
   void finish() {
-    const auto hold = held();
-    recordio::commit_record_file(*records_, index_.get());
+    files_.with(
+        [](Files& files) { recordio::commit_record_file(*files.records, files.index.get()); });
   }
-  // Leaves nothing behind of what is not finished; whoever holds a reference to this (a traceback
-  // does) holds no file.
-  void discard() {
-    if (::getpid() != process_) return;
-    const std::lock_guard hold(mutex_);
-    writer_.reset();
-    keys_.reset();
-    records_.reset();
-    index_.reset();
-  }
+  void discard() { files_.discard(); }
 
  private:
-  std::unique_lock<std::mutex> held() {
-    if (::getpid() != process_) {
-      throw StateError("the file is being written by the parent of this process",
-                       {.path = uri_, .remedy = "Write another file in this process"});
+  struct Files {
+    Files(const std::string& uri, const std::optional<std::string>& index_uri)
+        : records(file_system_for(uri).create(uri)), writer(*records) {
+      if (!index_uri) return;
+      index = file_system_for(*index_uri).create(*index_uri);
+      keys.emplace(*index);
     }
-    std::unique_lock hold(mutex_);
-    if (records_) return hold;
-    throw StateError("the writer is closed", {.path = uri_, .remedy = "Make a new one"});
-  }
 
-  const pid_t process_ = ::getpid();
-  const std::string uri_;
-  std::mutex mutex_;
-  std::unique_ptr<Sink> records_;
-  std::unique_ptr<Sink> index_;
-  std::optional<RecordWriter> writer_;
-  std::optional<IndexWriter> keys_;
+    std::unique_ptr<Sink> records;
+    std::unique_ptr<Sink> index;
+    RecordWriter writer;
+    std::optional<IndexWriter> keys;
+  };
+
+  WrittenFiles<Files> files_;
 };
 
 std::unique_ptr<RecordioWriter> make_writer(const nb::bytes& uri,

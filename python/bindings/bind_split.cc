@@ -2,7 +2,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <unistd.h>
 
 #include <array>
 #include <deque>
@@ -18,6 +17,7 @@
 #include "fuelrail/base/errand.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/split/input_split.h"
+#include "native_handle.h"
 
 namespace fuelrail::python {
 namespace {
@@ -160,17 +160,12 @@ class SharedSplit {
 
   // Called with the GIL, before the mutex: in a forked child it may be held for ever.
   void notice_fork() {
-    if (seen_in_ == ::getpid() || !core_) return;
-    seen_in_ = ::getpid();
-    torn_ = !core_->mutex.try_lock();
-    if (torn_) {
-      new std::shared_ptr(core_);  // never destroyed
-    } else {
-      core_->mutex.unlock();
-    }
+    if (!core_ || !seen_in_.take_over()) return;
+    torn_ = !is_free(core_->mutex);
+    if (torn_) new std::shared_ptr(core_);  // never destroyed
   }
 
-  pid_t seen_in_ = ::getpid();
+  OwnProcess seen_in_;
   bool torn_ = false;
   std::shared_ptr<SplitCore> core_;
 };

@@ -2,9 +2,6 @@
 // time, without the GIL, and never in a process that was forked from the one that owns the threads.
 #pragma once
 
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -15,8 +12,14 @@
 #include "bindings.h"
 #include "fuelrail/base/errand.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/own_process.h"
 
 namespace fuelrail::python {
+
+// In a forked child, false: a thread that the child does not have holds it for ever.
+inline bool is_free(std::mutex& mutex) {
+  return std::unique_lock(mutex, std::try_to_lock).owns_lock();
+}
 
 class NativeCalls {
  public:
@@ -34,16 +37,11 @@ class NativeCalls {
   }
 
   // From here on the core's threads run, in this process.
-  void start() {
-    if (process_.load() == 0) process_.store(getpid());
-  }
-  bool started() const { return process_.load() != 0; }
+  void start() { process_.begin(); }
+  bool started() const { return process_.begun(); }
 
   // Whether the threads are those of the process that this one was forked from.
-  bool foreign() const {
-    const pid_t process = process_.load();
-    return process != 0 && process != getpid();
-  }
+  bool foreign() const { return process_.is_parents(); }
 
   // Ends the threads of `core`; leaves them behind where they do not end in time, with all that
   // they use, until they do. Again it does nothing. Called without the GIL.
@@ -63,10 +61,7 @@ class NativeCalls {
   // Called with the GIL, before any lock. A handle that had not started may be used in a forked
   // child, unless a thread that is not there any more holds it.
   void notice_fork() {
-    if (seen_in_ == getpid()) return;
-    seen_in_ = getpid();
-    torn_ = !mutex_.try_lock();
-    if (!torn_) mutex_.unlock();
+    if (seen_in_.take_over()) torn_ = !is_free(mutex_);
   }
 
   // Errors: StateError in a forked child that cannot use the handle.
@@ -85,10 +80,53 @@ class NativeCalls {
  private:
   const std::string who_;
   std::mutex mutex_;
-  std::atomic<pid_t> process_ = 0;  // 0 before the threads start
+  OwnProcess process_{OwnProcess::Since::kBegin};  // of the threads
   std::atomic<bool> stopped_ = false;
-  pid_t seen_in_ = getpid();
+  OwnProcess seen_in_;
   bool torn_ = false;
+};
+
+// The files that a writer has open. Python's threads may write at once, and the GIL is not held
+// while one does: so under a lock, which a forked child never takes, nor touches any file.
+template <typename Files>
+class WrittenFiles {
+ public:
+  WrittenFiles(std::string uri, std::unique_ptr<Files> files)
+      : uri_(std::move(uri)), files_(std::move(files)) {}
+  ~WrittenFiles() {
+    // A thread of the parent was writing at the fork: no memory of it is touched.
+    if (process_.is_parents() && !is_free(mutex_)) static_cast<void>(files_.release());
+  }
+  WrittenFiles(const WrittenFiles&) = delete;
+  WrittenFiles& operator=(const WrittenFiles&) = delete;
+
+  const std::string& uri() const { return uri_; }
+
+  // Returns: function(files). Errors: StateError in a forked child and after `discard`.
+  template <typename Function>
+  auto with(Function function) {
+    if (process_.is_parents()) {
+      throw StateError("the file is being written by the parent of this process",
+                       {.path = uri_, .remedy = "Write another file in this process"});
+    }
+    const std::lock_guard hold(mutex_);
+    if (files_) return function(*files_);
+    throw StateError("the writer is closed", {.path = uri_, .remedy = "Make a new one"});
+  }
+
+  // Leaves nothing behind of what is not finished, also where something (a traceback does) still
+  // holds the writer.
+  void discard() {
+    if (process_.is_parents()) return;
+    const std::lock_guard hold(mutex_);
+    files_.reset();
+  }
+
+ private:
+  const OwnProcess process_;
+  const std::string uri_;
+  std::mutex mutex_;
+  std::unique_ptr<Files> files_;
 };
 
 }  // namespace fuelrail::python

@@ -13,8 +13,6 @@
 //   chunks.before_first();
 #pragma once
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <deque>
 #include <exception>
@@ -28,6 +26,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/guarded.h"
 #include "fuelrail/base/native_thread.h"
+#include "fuelrail/base/own_process.h"
 
 namespace fuelrail {
 
@@ -145,7 +144,7 @@ class ThreadedIter {
   void destroy() {
     current_.reset();
     if (state_ == nullptr) return;
-    if (state_->process != ::getpid()) {
+    if (state_->process.is_parents()) {
       // The parent's thread cannot be joined, and it may have held the lock: left as it is.
       static_cast<void>(state_.release());
       return;
@@ -178,7 +177,7 @@ class ThreadedIter {
     Produce produce;
     Rewind rewind;
     size_t capacity = 0;
-    const pid_t process = ::getpid();
+    const OwnProcess process;
     Mutex mutex;
     Condition room;     // for the producer: space, a new beginning, the end
     Condition arrived;  // for consumers
@@ -272,7 +271,7 @@ class ThreadedIter {
 
   // Null before `init`. Takes no lock in a forked child.
   State* mine() const {
-    if (state_ == nullptr || state_->process == ::getpid()) return state_.get();
+    if (state_ == nullptr || !state_->process.is_parents()) return state_.get();
     throw StateError("the iterator's thread belongs to the parent of this process",
                      {.remedy = "Make a new one after the fork"});
   }

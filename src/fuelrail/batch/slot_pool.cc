@@ -1,7 +1,6 @@
 #include "fuelrail/batch/slot_pool.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "fuelrail/base/guarded.h"
+#include "fuelrail/base/own_process.h"
 
 namespace fuelrail {
 namespace {
@@ -82,7 +82,7 @@ struct SlotPool::Shared {
 
   void give_back(std::unique_ptr<Slot> slot) noexcept {
     // In a forked child the mutex may be held by a thread that is not there.
-    if (::getpid() != owner) return;
+    if (process.is_parents()) return;
     const Lock lock(mutex);
     --lent;
     if (!closed && idle.size() < keep) idle.push_back(std::move(slot));
@@ -98,7 +98,7 @@ struct SlotPool::Shared {
 
   const size_t slot_bytes;
   const size_t keep;
-  const pid_t owner = ::getpid();
+  const OwnProcess process;
   mutable Mutex mutex;
   std::vector<std::unique_ptr<Slot>> idle FUELRAIL_GUARDED_BY(mutex);
   size_t lent FUELRAIL_GUARDED_BY(mutex) = 0;

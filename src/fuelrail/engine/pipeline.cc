@@ -1,7 +1,6 @@
 #include "fuelrail/engine/pipeline.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -43,14 +42,9 @@ Pipeline::Pipeline(std::shared_ptr<const Container> container, std::unique_ptr<S
 
 // --- life ---------------------------------------------------------------------------------------
 
-bool Pipeline::orphaned() const {
-  const pid_t process = process_.load(std::memory_order_relaxed);
-  return process != 0 && process != ::getpid();
-}
-
 void Pipeline::start() {
   if (started_.load(std::memory_order_acquire)) return;
-  process_.store(::getpid(), std::memory_order_relaxed);
+  process_.begin();
   const Lock starting(start_mutex_);
   {
     const Lock lock(mutex_);

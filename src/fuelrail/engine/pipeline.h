@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fuelrail/base/guarded.h"
+#include "fuelrail/base/own_process.h"
 #include "fuelrail/engine/bad_records.h"
 #include "fuelrail/engine/batch_job.h"
 #include "fuelrail/engine/engine.h"
@@ -49,7 +50,7 @@ class Pipeline {
 
   // Whether the threads are those of the process that this one was forked from. Takes no lock: a
   // thread that is not there may hold it.
-  bool orphaned() const;
+  bool orphaned() const { return process_.is_parents(); }
 
  private:
   using JobPointer = std::unique_ptr<BatchJob>;
@@ -228,7 +229,7 @@ class Pipeline {
   // Threads. `start_mutex_` is taken before `mutex_`.
   Mutex start_mutex_;
   std::atomic<bool> started_ = false;
-  std::atomic<pid_t> process_ = 0;  // that starts the threads; written before any lock is taken
+  OwnProcess process_{OwnProcess::Since::kBegin};  // begun before any lock is taken
   std::vector<std::thread> threads_ FUELRAIL_GUARDED_BY(start_mutex_);
 
   mutable Mutex mutex_;

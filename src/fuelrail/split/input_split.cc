@@ -1,7 +1,6 @@
 #include "fuelrail/split/input_split.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/own_process.h"
 #include "fuelrail/base/threaded_iter.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/split/chunk_reader.h"
@@ -100,7 +100,7 @@ struct InputSplit::Impl {
   std::atomic<uint64_t> chunk_bytes;
   Part part;
 
-  pid_t process = 0;  // that has started to read; 0 = none
+  OwnProcess process{OwnProcess::Since::kBegin};  // that has started to read
   std::unique_ptr<SplitChunk> chunk;
   size_t at = 0;  // in it
   RecordCutter cutter;
@@ -176,25 +176,25 @@ std::unique_ptr<PartBytes> InputSplit::Impl::open_bytes(PartRange range, uint64_
 }
 
 void InputSplit::Impl::check_process() const {
-  if (process == 0 || process == ::getpid()) return;
+  if (!process.is_parents()) return;
   throw StateError("the input split belongs to the parent of this process, which has read from it",
                    {.remedy = "Make a new one after the fork"});
 }
 
 void InputSplit::Impl::start() {
-  if (process != 0) return;
+  if (process.begun()) return;
   chunks.init([this](std::unique_ptr<SplitChunk>& cell) {
     if (cell == nullptr) cell = std::make_unique<SplitChunk>();
     return part.reader->next(*cell);
   });
-  process = ::getpid();
+  process.begin();
 }
 
 // Calls `move` while nothing is being read.
 void InputSplit::Impl::go_to(const std::function<void()>& move) {
   check_process();
   if (chunk != nullptr) chunks.recycle(std::move(chunk));
-  if (process == 0) {
+  if (!process.begun()) {
     move();
   } else {
     chunks.before_first(move);

@@ -1,7 +1,6 @@
 #include "fuelrail/storage/read_queue.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <deque>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/guarded.h"
+#include "fuelrail/base/own_process.h"
 #include "fuelrail/storage/completed_reads.h"
 #include "fuelrail/storage/pread_pool.h"
 #include "fuelrail/storage/read_run.h"
@@ -75,12 +75,11 @@ class InlineReads {
 template <typename Reads>
 class OneProcessReadQueue final : public ReadQueue {
  public:
-  explicit OneProcessReadQueue(std::unique_ptr<Reads> reads)
-      : process_(::getpid()), reads_(std::move(reads)) {}
+  explicit OneProcessReadQueue(std::unique_ptr<Reads> reads) : reads_(std::move(reads)) {}
 
   ~OneProcessReadQueue() override {
     // In a forked child there is no thread to join, and the lock may be held for ever.
-    if (::getpid() != process_) static_cast<void>(reads_.release());
+    if (process_.is_parents()) static_cast<void>(reads_.release());
   }
 
   void submit(std::span<const ReadRequest> requests) override { mine().submit(requests); }
@@ -95,12 +94,12 @@ class OneProcessReadQueue final : public ReadQueue {
 
  private:
   Reads& mine() const {
-    if (::getpid() == process_) return *reads_;
+    if (!process_.is_parents()) return *reads_;
     throw StateError("the read queue belongs to the parent of this process",
                      {.remedy = "Make a new one after the fork"});
   }
 
-  const pid_t process_;
+  const OwnProcess process_;
   std::unique_ptr<Reads> reads_;
 };
 

@@ -1,7 +1,6 @@
 #include "fuelrail/storage/read_queue_pool.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -92,7 +91,7 @@ class Queues {
 
 }  // namespace
 
-QueueLease::QueueLease(const ReadOptions& options) : options_(options), process_(::getpid()) {
+QueueLease::QueueLease(const ReadOptions& options) : options_(options) {
   if (!Queues::of_process().lend(options_, queue_) || queue_) return;
   try {
     queue_ = make_read_queue(options_);
@@ -105,7 +104,7 @@ QueueLease::QueueLease(const ReadOptions& options) : options_(options), process_
 }
 
 QueueLease::~QueueLease() {
-  if (!queue_ || ::getpid() != process_) return;  // it was not counted here
+  if (!queue_ || process_.is_parents()) return;  // it was not counted here
   try {
     queue_->cancel();
     std::array<Completion, 16> ignored;

@@ -4,11 +4,10 @@
 // Threads: any. Fork: a child begins with none; the parent's are let go.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <memory>
 
+#include "fuelrail/base/own_process.h"
 #include "fuelrail/storage/read_queue.h"
 
 namespace fuelrail {
@@ -32,7 +31,7 @@ class QueueLease {
 
  private:
   ReadOptions options_;
-  pid_t process_;
+  const OwnProcess process_;
   std::unique_ptr<ReadQueue> queue_;
 };
 

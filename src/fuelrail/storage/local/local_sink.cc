@@ -119,8 +119,7 @@ uint64_t size_of(int fd, const std::string& uri) {
 
 }  // namespace
 
-LocalSink::LocalSink(std::string uri, Begin begin)
-    : uri_(std::move(uri)), path_(path_of(uri_)), process_(::getpid()) {
+LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_(path_of(uri_)) {
   struct stat status {};
   if (path_.back() == '/' || (::stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode))) {
     throw InvalidArgumentError("this is a directory, not a file", {.path = uri_});
@@ -149,7 +148,7 @@ LocalSink::LocalSink(std::string uri, Begin begin)
 }
 
 LocalSink::~LocalSink() {
-  if (state_ == State::kCommitted || ::getpid() != process_) return;
+  if (state_ == State::kCommitted || process_.is_parents()) return;
   if (!leave_partial_) {
     ::unlink(partial_path_.c_str());
     return;
@@ -168,7 +167,7 @@ void LocalSink::check_usable() const {
   if (state_ == State::kFailed) {
     throw StateError("writing has failed before; the file is given up", {.path = uri_});
   }
-  if (::getpid() != process_) {
+  if (process_.is_parents()) {
     throw StateError("the file is being written by the parent of this process", {.path = uri_});
   }
 }

@@ -1,11 +1,10 @@
 // Writes a local file beside its final name, under a lock that dies with the writer.
 #pragma once
 
-#include <sys/types.h>
-
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/own_process.h"
 #include "fuelrail/storage/local/posix.h"
 #include "fuelrail/storage/sink.h"
 
@@ -46,7 +45,7 @@ class LocalSink final : public Sink {
   std::vector<std::byte> buffer_;  // appended and not yet written; small writes are gathered
   uint64_t position_ = 0;
   bool leave_partial_ = false;
-  pid_t process_;
+  const OwnProcess process_;
   enum class State { kOpen, kCommitted, kFailed } state_ = State::kOpen;
 };
 
