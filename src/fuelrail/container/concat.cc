@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/ranges.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/fingerprint.h"
 
@@ -42,28 +43,27 @@ class Concat final : public Container {
  public:
   // Requires: `parts` is not empty. Errors: as `concat`.
   explicit Concat(std::vector<Part> parts) : parts_(std::move(parts)) {
-    begins_.push_back(0);
     for (size_t number = 0; number < parts_.size(); ++number) add(*parts_[number], number);
   }
 
-  uint64_t size() const override { return begins_.back(); }
+  uint64_t size() const override { return records_.size(); }
   const Schema& schema() const override { return parts_[0]->schema(); }
 
   Extent extent(uint64_t i) const override {
-    const auto [part, record] = locate(i);
-    return part->extent(record);
+    const auto [part, record] = records_.find(i);
+    return parts_[part]->extent(record);
   }
   bool knows_extent(uint64_t i) const override {
-    const auto [part, record] = locate(i);
-    return part->knows_extent(record);
+    const auto [part, record] = records_.find(i);
+    return parts_[part]->knows_extent(record);
   }
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
-    const auto [part, record] = locate(i);
-    part->parse(record, framed, out);
+    const auto [part, record] = records_.find(i);
+    parts_[part]->parse(record, framed, out);
   }
   Place place(uint64_t i) const override {
-    const auto [part, record] = locate(i);
-    return part->place(record);
+    const auto [part, record] = records_.find(i);
+    return parts_[part]->place(record);
   }
 
   const std::vector<std::string>& classes() const override { return classes_; }
@@ -86,11 +86,6 @@ class Concat final : public Container {
     return all;
   }
 
-  struct Located {
-    const Container* part;
-    uint64_t record;
-  };
-
   void add(const Container& part, size_t number) {
     check_part_schema(part, number, schema());
     if (classes_.empty()) classes_ = part.classes();
@@ -100,17 +95,11 @@ class Concat final : public Container {
           fmt::format("part {} cannot be joined to those before: its class names differ", number),
           path_of(part));
     }
-    begins_.push_back(begins_.back() + part.size());
-  }
-
-  Located locate(uint64_t i) const {
-    const auto end = std::upper_bound(begins_.begin(), begins_.end(), i);
-    const auto part = static_cast<size_t>(end - begins_.begin()) - 1;
-    return {parts_[part].get(), i - begins_[part]};
+    records_.add(part.size());
   }
 
   std::vector<Part> parts_;
-  std::vector<uint64_t> begins_;  // of each part, then the end of the last
+  Ranges records_;  // of each part
   std::vector<std::string> classes_;
 };
 

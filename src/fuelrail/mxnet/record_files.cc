@@ -47,18 +47,18 @@ RecordFiles::RecordFiles(const std::vector<std::string>& uris, const OpenOptions
     files_.push_back(recordio::open_recordio(uri, options));
     const Container& file = *files_.back();
     const Extent last = file.extent(file.size() - 1);
-    begins_.push_back(begins_.back() + file.size());
-    offsets_.push_back(offsets_.back() + last.offset + last.length);
+    records_.add(file.size());
+    bytes_.add(last.offset + last.length);
   }
 }
 
 Extent RecordFiles::extent(uint64_t i) const {
-  const auto [file, record] = locate(i);
+  const auto [file, record] = records_.find(i);
   return files_[file]->extent(record);
 }
 
 void RecordFiles::parse(uint64_t i, Bytes framed, Sample& out) const {
-  const auto [file, record] = locate(i);
+  const auto [file, record] = records_.find(i);
   const Container& from = *files_[file];
   from.parse(record, framed, out);
   if (from.schema().has("image")) {
@@ -78,7 +78,7 @@ void RecordFiles::parse(uint64_t i, Bytes framed, Sample& out) const {
 }
 
 Place RecordFiles::place(uint64_t i) const {
-  const auto [file, record] = locate(i);
+  const auto [file, record] = records_.find(i);
   return files_[file]->place(record);
 }
 
@@ -89,8 +89,8 @@ bool RecordFiles::verifies_checksums() const {
 
 uint64_t RecordFiles::offset(uint64_t i) const {
   if (i == size()) return total_bytes();
-  const auto [file, record] = locate(i);
-  return offsets_[file] + files_[file]->extent(record).offset;
+  const auto [file, record] = records_.find(i);
+  return bytes_.begin(file) + files_[file]->extent(record).offset;
 }
 
 uint64_t RecordFiles::first_from(uint64_t offset) const {
@@ -135,12 +135,6 @@ uint64_t RecordFiles::label_count(uint64_t i) const {
   Sample sample;
   read_sample(*this, i, framed, sample);
   return sample.fields[1].bytes.size() / sizeof(float);
-}
-
-RecordFiles::Located RecordFiles::locate(uint64_t i) const {
-  const auto end = std::upper_bound(begins_.begin(), begins_.end(), i);
-  const auto file = static_cast<size_t>(end - begins_.begin()) - 1;
-  return {file, i - begins_[file]};
 }
 
 Fingerprint RecordFiles::make_fingerprint(const std::function<bool()>& keep_going) const {

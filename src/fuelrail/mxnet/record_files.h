@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/ranges.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/open.h"
 
@@ -20,7 +21,7 @@ class RecordFiles final : public Container {
   // those of opening RecordIO.
   explicit RecordFiles(const std::vector<std::string>& uris, const OpenOptions& options = {});
 
-  uint64_t size() const override { return begins_.back(); }
+  uint64_t size() const override { return records_.size(); }
   const Schema& schema() const override { return schema_; }
   Extent extent(uint64_t i) const override;
   void parse(uint64_t i, Bytes framed, Sample& out) const override;
@@ -31,7 +32,7 @@ class RecordFiles final : public Container {
 
   // Bytes of all files, and where record i begins in them as if they were one. Of `size()`: the
   // end. Requires: i <= size().
-  uint64_t total_bytes() const { return offsets_.back(); }
+  uint64_t total_bytes() const { return bytes_.size(); }
   uint64_t offset(uint64_t i) const;
   // The first record that does not begin before `offset`; size() where there is none.
   uint64_t first_from(uint64_t offset) const;
@@ -44,16 +45,10 @@ class RecordFiles final : public Container {
   uint64_t label_count(uint64_t i) const;
   Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override;
 
-  struct Located {
-    size_t file;
-    uint64_t record;
-  };
-  Located locate(uint64_t i) const;
-
   Schema schema_;
   std::vector<std::shared_ptr<const Container>> files_;
-  std::vector<uint64_t> begins_{0};   // of the files, in records, and the end
-  std::vector<uint64_t> offsets_{0};  // in bytes
+  Ranges records_;  // of each file
+  Ranges bytes_;
 };
 
 }  // namespace fuelrail::mxnet

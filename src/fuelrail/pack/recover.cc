@@ -15,7 +15,6 @@
 #include "fuelrail/container/ffrecord/ffrecord_container.h"
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/image_record.h"
-#include "fuelrail/container/recordio/block_reader.h"
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_table.h"
@@ -26,6 +25,7 @@
 #include "fuelrail/pack/output/record_format.h"
 #include "fuelrail/pack/output/record_stream.h"
 #include "fuelrail/pack/progress_reporter.h"
+#include "fuelrail/storage/block_reader.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -199,7 +199,7 @@ class RecordIoSalvage final : public Salvage {
   const TellLoss& tell_;
   std::optional<StoredSidecar> own_;
   StoredSidecar table_;
-  recordio::BlockReader reader_;
+  BlockReader reader_;
   std::vector<std::byte> assembled_;
   KeysByOffset keys_;
   uint64_t next_ = 0;
@@ -281,7 +281,7 @@ class FfrecordSalvage final : public Salvage {
   const TellLoss& tell_;
   ffrecord::RecordTable table_;
   std::optional<StoredSidecar> own_;
-  recordio::BlockReader reader_;
+  BlockReader reader_;
   ImageRecordTally tally_;
   uint64_t there_ = 0;  // records that lie in what is left of the file
   uint64_t next_ = 0;

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/recordio/block_reader.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/split/text_lines.h"
+#include "fuelrail/storage/block_reader.h"
 
 namespace fuelrail::split {
 namespace {
@@ -35,7 +35,7 @@ std::shared_ptr<const Source> opened(const FileInfo& file, bool held_open) {
 // Behind the line in which `offset` lies, and behind the blank lines after it; the file's end at
 // most.
 uint64_t next_line(const Source& source, uint64_t offset) {
-  recordio::BlockReader reader(source, kSearchedAtOnce);
+  BlockReader reader(source, kSearchedAtOnce);
   bool line_ended = false;
   for (uint64_t at = offset; at < source.size_bytes();) {
     const Bytes block = reader.at(at, std::min(kSearchedAtOnce, source.size_bytes() - at));
@@ -52,7 +52,7 @@ uint64_t next_line(const Source& source, uint64_t offset) {
 }  // namespace
 
 SplitFiles::SplitFiles(SplitType type, std::vector<FileInfo> files)
-    : type_(type), files_(std::move(files)), begins_{0} {
+    : type_(type), files_(std::move(files)) {
   for (const FileInfo& file : files_) {
     if (type != SplitType::kText && file.size_bytes % ByteParts::kRecordIoAlign != 0) {
       throw CorruptError("this is no RecordIO file: its size is no multiple of 4",
@@ -61,7 +61,7 @@ SplitFiles::SplitFiles(SplitType type, std::vector<FileInfo> files)
                           .remedy = "Leave it out, or make it anew if it was cut"});
     }
     sources_.push_back(opened(file, files_.size() <= kMaxOpenFiles));
-    begins_.push_back(begins_.back() + file.size_bytes);
+    bytes_.add(file.size_bytes);
   }
 }
 
@@ -71,25 +71,15 @@ std::vector<std::string> SplitFiles::uris() const {
   return uris;
 }
 
-// Requires: at < total_bytes().
-size_t SplitFiles::file_at(uint64_t at) const {
-  const auto behind = std::upper_bound(begins_.begin(), begins_.end(), at);
-  return static_cast<size_t>(behind - begins_.begin()) - 1;
-}
-
 std::vector<SplitPiece> SplitFiles::pieces(PartRange range) const {
   std::vector<SplitPiece> pieces;
   for (uint64_t at = range.begin; at < range.end;) {
-    const size_t file = file_at(at);
-    const uint64_t end = std::min(range.end, begins_[file + 1]);
-    pieces.push_back({file, at - begins_[file], end - at});
+    const auto [file, offset] = bytes_.find(at);
+    const uint64_t end = std::min(range.end, bytes_.begin(file + 1));
+    pieces.push_back({file, offset, end - at});
     at = end;
   }
   return pieces;
-}
-
-bool SplitFiles::ends_file(uint64_t at) const {
-  return std::binary_search(begins_.begin(), begins_.end(), at);
 }
 
 PartRange SplitFiles::part(uint64_t part, uint64_t nsplit) const {
@@ -102,12 +92,12 @@ PartRange SplitFiles::part(uint64_t part, uint64_t nsplit) const {
 
 uint64_t SplitFiles::moved_to_record(uint64_t at) const {
   if (ends_file(at)) return at;  // or begins the first
-  const size_t file = file_at(at);
+  const auto [file, offset] = bytes_.find(at);
   const Source& source = *sources_[file];
-  const uint64_t offset = at - begins_[file];
-  if (type_ == SplitType::kText) return begins_[file] + next_line(source, offset);
-  recordio::BlockReader reader(source, kSearchedAtOnce);
-  return begins_[file] + recordio::find_record_head(reader, offset, kSearchedAtOnce);
+  const uint64_t begin = bytes_.begin(file);
+  if (type_ == SplitType::kText) return begin + next_line(source, offset);
+  BlockReader reader(source, kSearchedAtOnce);
+  return begin + recordio::find_record_head(reader, offset, kSearchedAtOnce);
 }
 
 }  // namespace fuelrail::split

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/ranges.h"
 #include "fuelrail/split/input_split.h"
 #include "fuelrail/split/partition.h"
 #include "fuelrail/storage/file_system.h"
@@ -29,7 +30,7 @@ class SplitFiles {
   SplitFiles(SplitType type, std::vector<FileInfo> files);
 
   SplitType type() const { return type_; }
-  uint64_t total_bytes() const { return begins_.back(); }
+  uint64_t total_bytes() const { return bytes_.size(); }
   size_t size() const { return files_.size(); }
   const FileInfo& info(size_t file) const { return files_[file]; }
   const Source& source(size_t file) const { return *sources_[file]; }
@@ -39,20 +40,19 @@ class SplitFiles {
   std::vector<SplitPiece> pieces(PartRange range) const;
 
   // Whether the whole's byte before `at` is a file's last. Requires: at > 0.
-  bool ends_file(uint64_t at) const;
+  bool ends_file(uint64_t at) const { return bytes_.has_border(at); }
 
   // Part `part` of `nsplit` by bytes, both ends moved to where a record begins. Errors:
   // InvalidArgumentError unless part < nsplit; the sources'.
   PartRange part(uint64_t part, uint64_t nsplit) const;
 
  private:
-  size_t file_at(uint64_t at) const;
   uint64_t moved_to_record(uint64_t at) const;
 
   SplitType type_;
   std::vector<FileInfo> files_;
   std::vector<std::shared_ptr<const Source>> sources_;
-  std::vector<uint64_t> begins_;  // of each file, and the whole's end
+  Ranges bytes_;  // of each file
 };
 
 }  // namespace fuelrail::split

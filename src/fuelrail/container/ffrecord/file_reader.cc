@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/ranges.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/ffrecord/record_pieces.h"
 #include "fuelrail/storage/file_system.h"
@@ -82,12 +83,11 @@ struct FileReader::Impl {
   std::vector<std::string> uris;
   FileReaderOptions options;
   std::vector<RecordTable> tables;
-  std::vector<uint64_t> ends;  // in the common index space, of each file
+  Ranges records;  // of each file
   mutable OpenFiles files;
   mutable std::atomic<bool> warned_of_refusal = false;
 
-  uint64_t size() const { return ends.empty() ? 0 : ends.back(); }
-  uint64_t begin(size_t file) const { return file == 0 ? 0 : ends[file - 1]; }
+  uint64_t size() const { return records.size(); }
   // Errors: OutOfRangeError.
   Spot spot(uint64_t index) const;
   ReadRequest request_for(const Sources& sources, Spot spot) const;
@@ -103,9 +103,8 @@ Spot FileReader::Impl::spot(uint64_t index) const {
         "there is no such record",
         {.expected = fmt::format("an index below {}", size()), .found = fmt::format("{}", index)});
   }
-  const auto file =
-      static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), index) - ends.begin());
-  return {file, index - begin(file)};
+  const auto [file, record] = records.find(index);
+  return {file, record};
 }
 
 ReadRequest FileReader::Impl::request_for(const Sources& open, Spot spot) const {
@@ -168,7 +167,7 @@ FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
   for (const std::string& uri : impl_->uris) {
     sources.push_back(file_system_for(uri).open(uri));
     impl_->tables.push_back(RecordTable::read(*sources.back(), wanted.check_data, wanted.warn));
-    impl_->ends.push_back(impl_->size() + impl_->tables.back().size());
+    impl_->records.add(impl_->tables.back().size());
     // Asked before there can be a fork beside threads that ask.
     static_cast<void>(sources.back()->reads_without_waiting());
     if (wanted.read.direct) static_cast<void>(sources.back()->direct_descriptor());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
-#include "fuelrail/container/recordio/block_reader.h"
+#include "fuelrail/storage/block_reader.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail::recordio {

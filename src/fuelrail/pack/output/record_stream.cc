@@ -12,7 +12,6 @@
 #include "fuelrail/container/ffrecord/ffrecord_container.h"
 #include "fuelrail/container/ffrecord/packed_folder.h"
 #include "fuelrail/container/image_record.h"
-#include "fuelrail/container/recordio/block_reader.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/recordio/recordio_container.h"
@@ -23,6 +22,7 @@
 #include "fuelrail/pack/output/record_format.h"
 #include "fuelrail/pack/source/open_input.h"
 #include "fuelrail/pack/source/pack_source.h"
+#include "fuelrail/storage/block_reader.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -227,7 +227,7 @@ class FfrecordStream final : public RecordFileStream {
 
   const RecordFormat& to_;
   std::shared_ptr<const ffrecord::FfrecordContainer> container_;
-  recordio::BlockReader reader_;
+  BlockReader reader_;
 };
 
 // --- Samples of a schema ---

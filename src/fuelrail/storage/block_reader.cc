@@ -1,9 +1,9 @@
-#include "fuelrail/container/recordio/block_reader.h"
+#include "fuelrail/storage/block_reader.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace fuelrail::recordio {
+namespace fuelrail {
 
 BlockReader::BlockReader(const Source& source, uint64_t block_bytes)
     : source_(source), source_bytes_(source.size_bytes()), block_bytes_(block_bytes) {}
@@ -33,4 +33,4 @@ Bytes BlockReader::at(uint64_t offset, uint64_t length) {
   return {buffer_.get(), length};
 }
 
-}  // namespace fuelrail::recordio
+}  // namespace fuelrail

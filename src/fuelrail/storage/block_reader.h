@@ -7,7 +7,7 @@
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/storage/source.h"
 
-namespace fuelrail::recordio {
+namespace fuelrail {
 
 // Threads: one at a time.
 class BlockReader {
@@ -36,4 +36,4 @@ class BlockReader {
   uint64_t filled_ = 0;
 };
 
-}  // namespace fuelrail::recordio
+}  // namespace fuelrail
