@@ -14,41 +14,34 @@
 #include "fuelrail/container/concat.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/subset.h"
+#include "warnings.h"
 
 namespace fuelrail::python {
 namespace {
 
-// What is said while opening comes back with the container: Python issues the warnings, where an
-// exception may leave.
-nb::tuple open(nb::bytes uri, const std::string& schema, nb::bytes root, bool ignore_sidecar,
-               const nb::list& classes) {
+ContainerHandle open(nb::bytes uri, nb::list warnings, const std::string& schema, nb::bytes root,
+                     bool ignore_sidecar, const nb::list& classes) {
   const PythonTurns turns;
-  auto [container, said] = turns.run([turns, schema, ignore_sidecar, names = fs_names(classes),
-                                      name = std::string(uri.c_str(), uri.size()),
-                                      folder = std::string(root.c_str(), root.size())] {
-    std::vector<std::string> warned;
-    const OpenOptions options{
-        .schema = schema,
-        .root = folder,
-        .ignore_sidecar = ignore_sidecar,
-        .classes = names,
-        .warn = [&warned](const std::string& text) { warned.push_back(text); },
-        .keep_going = [&turns] { return turns.keep_going(); }};
-    return std::pair(open_container(name, options), std::move(warned));
-  });
-  return nb::make_tuple(ContainerHandle{std::move(container)}, fs_texts(said));
+  const WarningsInto warned(std::move(warnings));
+  const OpenOptions options{.schema = schema,
+                            .root = std::string(root.c_str(), root.size()),
+                            .ignore_sidecar = ignore_sidecar,
+                            .classes = fs_names(classes),
+                            .warn = warned.warn(),
+                            .keep_going = [turns] { return turns.keep_going(); }};
+  return {turns.run([options, name = std::string(uri.c_str(), uri.size())] {
+    return open_container(name, options);
+  })};
 }
 
-nb::tuple read_names(nb::bytes uri) {
+nb::list read_names(nb::bytes uri, nb::list warnings) {
   const PythonTurns turns;
-  const auto [names, said] = turns.run([turns, name = std::string(uri.c_str(), uri.size())] {
-    std::vector<std::string> warned;
-    std::vector<std::string> read = read_class_names(
-        name, {.warn = [&warned](const std::string& text) { warned.push_back(text); },
-               .keep_going = [&turns] { return turns.keep_going(); }});
-    return std::pair(std::move(read), std::move(warned));
-  });
-  return nb::make_tuple(fs_texts(names), fs_texts(said));
+  const WarningsInto warned(std::move(warnings));
+  const OpenOptions options{.warn = warned.warn(),
+                            .keep_going = [turns] { return turns.keep_going(); }};
+  return fs_texts(turns.run([options, name = std::string(uri.c_str(), uri.size())] {
+    return read_class_names(name, options);
+  }));
 }
 
 void check_classes(const ContainerHandle& self, const nb::list& classes) {
@@ -220,16 +213,15 @@ void bind_container(nb::module_& module) {
         return self.container->verifies_checksums();
       });
 
-  module.def("open_container", open, nb::arg("uri"), nb::arg("schema") = "",
+  module.def("open_container", open, nb::arg("uri"), nb::arg("warnings"), nb::arg("schema") = "",
              nb::arg("root") = nb::bytes(""), nb::arg("ignore_sidecar") = false,
              nb::arg("classes") = nb::list(),
-             nb::sig("def open_container(uri: bytes, schema: str = '', root: bytes = b'', "
-                     "ignore_sidecar: bool = False, classes: list[str] = []) -> "
-                     "tuple[Container, list[str]]"),
-             "The container, and what was said while opening it.");
-  module.def("read_class_names", read_names, nb::arg("uri"),
-             nb::sig("def read_class_names(uri: bytes) -> tuple[list[str], list[str]]"),
-             "The class names of a file, and what was said while opening it.");
+             nb::sig("def open_container(uri: bytes, warnings: list[str], schema: str = '', "
+                     "root: bytes = b'', ignore_sidecar: bool = False, classes: list[str] = []) "
+                     "-> Container"));
+  module.def("read_class_names", read_names, nb::arg("uri"), nb::arg("warnings"),
+             nb::sig("def read_class_names(uri: bytes, warnings: list[str]) -> list[str]"),
+             "The class names of a file.");
   module.def("concat", join, nb::arg("parts"), "Containers one after another.");
 }
 

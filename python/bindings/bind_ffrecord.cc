@@ -51,7 +51,7 @@ std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool che
   FileReaderOptions options{
       .check_data = check_data,
       .read = {.threads = read_threads, .backend = read_backend, .direct = direct_reads},
-      .warn = [warnings = reader->warnings](const std::string& text) { warnings->add(text); }};
+      .warn = Warnings::into(reader->warnings)};
   reader->files = PythonTurns().run([names = std::move(names), options = std::move(options)] {
     return std::make_shared<FileReader>(names, options);
   });

@@ -189,7 +189,7 @@ class LoaderHandle {
 
   // Warnings come on the core's threads, where no Python runs: they wait here until it asks.
   LoaderOptions completed(LoaderOptions options, const Container& data, Position fed) {
-    options.engine.warn = [said = said_](const std::string& text) { said->add(text); };
+    options.engine.warn = Warnings::into(said_);
     if (!fed) return options;
     const auto& order = std::get<OrderOptions>(options.order);
     const auto make = [this, records = data.size(), position = *fed](Progress start,

@@ -254,15 +254,13 @@ Options options_of(const nb::dict& values, bool detection) {
 
 class RecordIterHandle {
  public:
-  // What is said without failing is appended to `warnings`: Python issues them, where an exception
-  // may leave.
   RecordIterHandle(const nb::dict& values, bool detection, nb::list warnings) {
     Options options = options_of(values, detection);
     const PythonTurns turns;
-    iterator_ = run_warning(turns, warnings, [turns, options = std::move(options)](auto warn) {
-      const OpenOptions open{.schema = {}, .warn = std::move(warn), .keep_going = [&turns] {
-                               return turns.keep_going();
-                             }};
+    const WarningsInto warned(std::move(warnings));
+    const OpenOptions open{.warn = warned.warn(),
+                           .keep_going = [turns] { return turns.keep_going(); }};
+    iterator_ = turns.run([options = std::move(options), open] {
       return std::make_shared<mxnet::ImageRecordIter>(options, open);
     });
   }

@@ -97,6 +97,8 @@ template <typename Work>
 nb::dict run_packing(pack::PackOptions options, nb::handle progress, nb::handle failed,
                      nb::list& warnings, const Work& work) {
   const PythonTurns turns;
+  const WarningsInto warned(warnings);
+  options.warn = warned.warn();
   // By what the failures' callback has raised.
   const auto stopped = std::make_shared<std::atomic<bool>>(false);
   options.progress = [stopped, tell = teller(turns, progress)](const pack::PackProgress& now) {
@@ -112,11 +114,7 @@ nb::dict run_packing(pack::PackOptions options, nb::handle progress, nb::handle 
     };
   }
   try {
-    return summary(run_warning(turns, warnings, [options = std::move(options), work](auto warn) {
-      pack::PackOptions all = options;
-      all.warn = std::move(warn);
-      return work(all);
-    }));
+    return summary(turns.run([options = std::move(options), work] { return work(options); }));
   } catch (const pack::StepsError& error) {
     raise_own(error);
     throw;
@@ -190,15 +188,12 @@ nb::tuple run_merge(const nb::list& sources, nb::handle output, bool overwrite, 
   const std::vector<std::string> from = fs_names(sources);
   const std::string to = fs_name(output);
   const PythonTurns turns;
-  pack::MergeOptions options{.overwrite = overwrite,
-                             .progress = teller(turns, progress),
-                             .keep_going = [turns] { return turns.keep_going(); }};
-  return described(
-      run_warning(turns, warnings, [from, to, options = std::move(options)](auto warn) {
-        auto all = options;
-        all.warn = std::move(warn);
-        return pack::merge(from, to, all);
-      }));
+  const WarningsInto warned(std::move(warnings));
+  const pack::MergeOptions options{.overwrite = overwrite,
+                                   .progress = teller(turns, progress),
+                                   .keep_going = [turns] { return turns.keep_going(); },
+                                   .warn = warned.warn()};
+  return described(turns.run([from, to, options] { return pack::merge(from, to, options); }));
 }
 
 // --- Steps of images ---
@@ -320,17 +315,14 @@ nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& s
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
   const PythonTurns turns;
-  pack::ConvertOptions options{.schema = schema,
-                               .classes = fs_names(classes),
-                               .overwrite = overwrite,
-                               .progress = teller(turns, progress),
-                               .keep_going = [turns] { return turns.keep_going(); }};
-  return described(
-      run_warning(turns, warnings, [from, to, options = std::move(options)](auto warn) {
-        auto all = options;
-        all.warn = std::move(warn);
-        return pack::convert(from, to, all);
-      }));
+  const WarningsInto warned(std::move(warnings));
+  const pack::ConvertOptions options{.schema = schema,
+                                     .classes = fs_names(classes),
+                                     .overwrite = overwrite,
+                                     .progress = teller(turns, progress),
+                                     .keep_going = [turns] { return turns.keep_going(); },
+                                     .warn = warned.warn()};
+  return described(turns.run([from, to, options] { return pack::convert(from, to, options); }));
 }
 
 nb::dict run_recover(nb::handle source, nb::handle output, bool overwrite, nb::handle progress,
@@ -338,12 +330,13 @@ nb::dict run_recover(nb::handle source, nb::handle output, bool overwrite, nb::h
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
   const PythonTurns turns;
-  const pack::RecoverOptions options{.overwrite = overwrite, .progress = teller(turns, progress)};
-  const auto [recovery, losses] = run_warning(turns, warnings, [from, to, options](auto warn) {
+  const WarningsInto warned(std::move(warnings));
+  const pack::RecoverOptions options{
+      .overwrite = overwrite, .progress = teller(turns, progress), .warn = warned.warn()};
+  const auto [recovery, losses] = turns.run([from, to, options] {
     std::vector<pack::Loss> found;
     pack::RecoverOptions all = options;
     all.lost = [&found](const pack::Loss& loss) { found.push_back(loss); };
-    all.warn = std::move(warn);
     pack::Recovery made = pack::recover(from, to, all);
     return std::pair(std::move(made), std::move(found));
   });

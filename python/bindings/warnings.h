@@ -4,6 +4,9 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +29,10 @@ class Warnings {
     while (!last_.compare_exchange_weak(said->before, said, std::memory_order_release,
                                         std::memory_order_relaxed)) {
     }
+  }
+  // What an option `warn` calls.
+  static std::function<void(const std::string&)> into(std::shared_ptr<Warnings> all) {
+    return [all = std::move(all)](const std::string& text) { all->add(text); };
   }
   // Those since the last call, in their order. The GIL is held.
   nb::list take() {
@@ -50,25 +57,25 @@ class Warnings {
   std::atomic<Said*> last_ = nullptr;
 };
 
-// Runs `call(warn)` as PythonTurns::run does, and appends to `warnings` what it has said, also
-// where it fails: Python issues the warnings, where an exception may leave. Returns: what `call`
-// returns. Requires: `call` owns all that it uses.
-template <typename Call>
-auto run_warning(const PythonTurns& turns, nb::list& warnings, Call call) {
-  const auto said = std::make_shared<Warnings>();
-  const auto pass_on = [&] {
-    for (const nb::handle text : said->take()) warnings.append(text);
-  };
-  try {
-    auto result = turns.run([said, call = std::move(call)] {
-      return call([said](const std::string& text) { said->add(text); });
-    });
-    pass_on();
-    return result;
-  } catch (...) {
-    pass_on();
-    throw;
+// Appends what the core has warned of to a list of Python's, also where the work fails: Python
+// issues the warnings, where an exception may leave. Made and destroyed with the GIL.
+class WarningsInto {
+ public:
+  explicit WarningsInto(nb::list list) : list_(std::move(list)) {}
+  ~WarningsInto() {
+    try {
+      for (const nb::handle text : said_->take()) list_.append(text);
+    } catch (const std::exception&) {  // no memory for them
+    }
   }
-}
+  WarningsInto(const WarningsInto&) = delete;
+  WarningsInto& operator=(const WarningsInto&) = delete;
+
+  std::function<void(const std::string&)> warn() const { return Warnings::into(said_); }
+
+ private:
+  nb::list list_;
+  const std::shared_ptr<Warnings> said_ = std::make_shared<Warnings>();
+};
 
 }  // namespace fuelrail::python

@@ -127,11 +127,10 @@ class Container:
     @property
     def verifies_checksums(self) -> bool: ...
 
-def open_container(uri: bytes, schema: str = '', root: bytes = b'', ignore_sidecar: bool = False, classes: list[str] = []) -> tuple[Container, list[str]]:
-    """The container, and what was said while opening it."""
+def open_container(uri: bytes, warnings: list[str], schema: str = '', root: bytes = b'', ignore_sidecar: bool = False, classes: list[str] = []) -> Container: ...
 
-def read_class_names(uri: bytes) -> tuple[list[str], list[str]]:
-    """The class names of a file, and what was said while opening it."""
+def read_class_names(uri: bytes, warnings: list[str]) -> list[str]:
+    """The class names of a file."""
 
 def concat(parts: Sequence[Container]) -> Container:
     """Containers one after another."""

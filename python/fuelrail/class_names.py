@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias, Union
 
 from fuelrail import _core
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, warn_user
+from fuelrail.errors import ArgumentTypeError, CoreWarnings, InvalidArgumentError
 from fuelrail.options import file_name, typed
 
 __all__ = ["ClassNames", "class_names"]
@@ -25,10 +25,8 @@ def class_names(classes: ClassNames | None) -> list[str]:
         return []
     if isinstance(classes, (str, bytes, os.PathLike)):
         path = file_name("`classes`", classes)
-        names, said = _core.read_class_names(os.fsencode(path))
-        for message in said:
-            warn_user(message)
-        return names
+        with CoreWarnings() as said:
+            return _core.read_class_names(os.fsencode(path), said)
     if not isinstance(classes, Sequence):
         raise ArgumentTypeError(
             "`classes` is neither a path nor a list of names",

@@ -6,7 +6,7 @@ import os
 
 from fuelrail import _core
 from fuelrail.class_names import ClassNames, class_names
-from fuelrail.errors import warn_user
+from fuelrail.errors import CoreWarnings
 from fuelrail.options import file_name, suggests_options, text, truth
 from fuelrail.packer import PackedFile
 from fuelrail.progress import Progress, shown_progress
@@ -53,11 +53,6 @@ def convert(
     kind = "" if schema is None else text("schema", schema)
     table = class_names(classes)
     truth("overwrite", overwrite)
-    said: list[str] = []
-    try:
-        with shown_progress(progress, "converted", "records") as tell:
-            made = _core.convert(*names, kind, table, overwrite, tell, said)
-    finally:  # also when it fails
-        for message in said:
-            warn_user(message)
+    with CoreWarnings() as said, shown_progress(progress, "converted", "records") as tell:
+        made = _core.convert(*names, kind, table, overwrite, tell, said)
     return PackedFile(*made)

@@ -24,10 +24,10 @@ from fuelrail import _core
 from fuelrail.class_names import ClassNames, class_names
 from fuelrail.errors import (
     ArgumentTypeError,
+    CoreWarnings,
     CorruptError,
     InvalidArgumentError,
     OutOfRangeError,
-    warn_user,
 )
 from fuelrail.options import (
     choice,
@@ -393,10 +393,8 @@ def open(
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
         path = file_name("what is to be opened", source)
-        data, said = _open_path(path, schema, folder, ignored, tuple(names))
-        for message in said:
-            warn_user(message)
-        return data
+        with CoreWarnings() as said:
+            return _open_path(path, said, schema, folder, ignored, tuple(names))
     if not isinstance(source, Iterable) and hasattr(source, "__getitem__"):
         raise ArgumentTypeError(
             "a dataset of Python code cannot be opened",
@@ -428,7 +426,7 @@ def _reopen(
     path: str, fingerprint: str, schema: str, root: str, ignored: bool, classes: tuple[str, ...]
 ) -> Dataset:
     """What was opened when it was pickled; whoever pickled it has heard the warnings."""
-    data, _ = _open_path(path, schema, root, ignored, classes)
+    data = _open_path(path, [], schema, root, ignored, classes)
     if data.fingerprint != fingerprint:
         raise CorruptError(
             "the dataset has changed since it was pickled",
@@ -445,10 +443,10 @@ def _part(data: Dataset, fractions: Mapping[str, float], seed: int, name: str) -
 
 
 def _open_path(
-    path: str, schema: str, root: str, ignored: bool, classes: tuple[str, ...]
-) -> tuple[Dataset, list[str]]:
-    """The dataset, and what was said while opening it."""
-    container, said = _core.open_container(
-        os.fsencode(path), schema, os.fsencode(root), ignored, list(classes)
+    path: str, said: list[str], schema: str, root: str, ignored: bool, classes: tuple[str, ...]
+) -> Dataset:
+    """The dataset; what the core warns of is appended to `said`."""
+    container = _core.open_container(
+        os.fsencode(path), said, schema, os.fsencode(root), ignored, list(classes)
     )
-    return Dataset(container, path, opened_as=(schema, root, ignored, classes)), said
+    return Dataset(container, path, opened_as=(schema, root, ignored, classes))

@@ -141,5 +141,16 @@ def warn_user(text: str) -> None:
     warnings.warn(text, FuelrailWarning, stacklevel=level)
 
 
+class CoreWarnings(list[str]):
+    """What the core warns of in a block, issued when the block has ended, also by an error."""
+
+    def __enter__(self) -> CoreWarnings:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for text in self:
+            warn_user(text)
+
+
 def _is_ours(module: object) -> bool:
     return isinstance(module, str) and f"{module}.".startswith("fuelrail.")

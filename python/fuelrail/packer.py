@@ -10,7 +10,7 @@ from typing import Any
 
 from fuelrail import _core
 from fuelrail.class_names import ClassNames, class_names
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, warn_user
+from fuelrail.errors import ArgumentTypeError, CoreWarnings, InvalidArgumentError
 from fuelrail.options import (
     file_name,
     fractions,
@@ -204,13 +204,8 @@ def merge(
     names = [file_name("`sources`", source) for source in sources]
     made_name = file_name("`output`", output)
     truth("overwrite", overwrite)
-    said: list[str] = []
-    try:
-        with shown_progress(progress, "merged", "records") as tell:
-            made = _core.merge(names, made_name, overwrite, tell, said)
-    finally:  # also when it fails
-        for text in said:
-            warn_user(text)
+    with CoreWarnings() as said, shown_progress(progress, "merged", "records") as tell:
+        made = _core.merge(names, made_name, overwrite, tell, said)
     return PackedFile(*made)
 
 
@@ -229,12 +224,8 @@ def pack_options(
 
 def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
     """Runs a packing, which is given a list for what it warns of."""
-    said: list[str] = []
-    try:
+    with CoreWarnings() as said:
         result = call(said)
-    finally:  # also when it fails
-        for text in said:
-            warn_user(text)
     return PackReport(
         files=tuple(PackedFile(*file) for file in result["files"]),
         failures=tuple(PackFailure(*failure) for failure in result["failures"]),

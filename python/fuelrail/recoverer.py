@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from fuelrail import _core
-from fuelrail.errors import warn_user
+from fuelrail.errors import CoreWarnings
 from fuelrail.options import file_name, suggests_options, truth
 from fuelrail.packer import PackedFile
 from fuelrail.progress import Progress, shown_progress
@@ -71,13 +71,8 @@ def recover(
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     truth("overwrite", overwrite)
-    said: list[str] = []
-    try:
-        with shown_progress(progress, "read", "bytes") as tell:
-            made = _core.recover(*names, overwrite, tell, said)
-    finally:  # also when it fails
-        for text in said:
-            warn_user(text)
+    with CoreWarnings() as said, shown_progress(progress, "read", "bytes") as tell:
+        made = _core.recover(*names, overwrite, tell, said)
     return Recovery(
         file=PackedFile(*made["file"]),
         losses=tuple(Loss(*loss) for loss in made["losses"]),

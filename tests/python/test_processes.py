@@ -262,7 +262,7 @@ import ctypes, functools, operator, os, signal, sys
 from fuelrail import _core
 signal.signal(signal.SIGINT, signal.default_int_handler)
 interrupt = functools.partial(getattr(ctypes.CDLL(None), "raise"), signal.SIGINT)
-opening = functools.partial(_core.open_container, os.fsencode(sys.argv[1]))
+opening = functools.partial(_core.open_container, os.fsencode(sys.argv[1]), [])
 try:
     list(map(operator.methodcaller("__call__"), [interrupt, opening]))
 except KeyboardInterrupt:
