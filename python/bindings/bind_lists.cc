@@ -40,7 +40,7 @@ void bind_lists(nb::module_& module) {
   module.def("make_lists", lists_of_folder, nb::arg("prefix"), nb::arg("root"),
              nb::arg("extensions"), nb::arg("recursive"), nb::arg("shuffle"), nb::arg("chunks"),
              nb::arg("train_ratio"), nb::arg("test_ratio"), nb::arg("overwrite"),
-             nb::sig("def mxnet::make_lists(prefix: str, root: str, "
+             nb::sig("def make_lists(prefix: str, root: str, "
                      "extensions: collections.abc.Sequence[str], recursive: bool, shuffle: bool, "
                      "chunks: int, train_ratio: float, test_ratio: float, overwrite: bool) "
                      "-> tuple[list[str], list[str], int]"));

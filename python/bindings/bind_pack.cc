@@ -358,7 +358,7 @@ void bind_pack(nb::module_& module) {
   bind_options(module);
   module.def("pack", run_pack, nb::arg("source"), nb::arg("output"), nb::arg("options"),
              nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
-             nb::sig("def pack::pack(source: str, output: str, options: pack::PackOptions, "
+             nb::sig("def pack(source: str, output: str, options: PackOptions, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "failed: collections.abc.Callable[[str, str], object] | None, "
                      "warnings: list[str]) -> dict[str, typing.Any]"));
@@ -366,25 +366,25 @@ void bind_pack(nb::module_& module) {
       "pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"), nb::arg("label_width"),
       nb::arg("output"), nb::arg("options"), nb::arg("progress").none(), nb::arg("failed").none(),
       nb::arg("warnings"),
-      nb::sig("def pack::pack_arrays(data: typing.Any, labels: list[float], label_width: int, "
-              "output: str, options: pack::PackOptions, "
+      nb::sig("def pack_arrays(data: typing.Any, labels: list[float], label_width: int, "
+              "output: str, options: PackOptions, "
               "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
               "failed: collections.abc.Callable[[str, str], object] | None, "
               "warnings: list[str]) -> dict[str, typing.Any]"));
   module.def("merge", run_merge, nb::arg("sources"), nb::arg("output"), nb::arg("overwrite"),
              nb::arg("progress").none(), nb::arg("warnings"),
-             nb::sig("def pack::merge(sources: list[str], output: str, overwrite: bool, "
+             nb::sig("def merge(sources: list[str], output: str, overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> tuple[str, int, int, bool]"));
   module.def("recover", run_recover, nb::arg("source"), nb::arg("output"), nb::arg("overwrite"),
              nb::arg("progress").none(), nb::arg("warnings"),
-             nb::sig("def pack::recover(source: str, output: str, overwrite: bool, "
+             nb::sig("def recover(source: str, output: str, overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> dict[str, typing.Any]"));
   module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("schema"),
              nb::arg("classes"), nb::arg("overwrite"), nb::arg("progress").none(),
              nb::arg("warnings"),
-             nb::sig("def pack::convert(source: str, output: str, schema: str, classes: list[str], "
+             nb::sig("def convert(source: str, output: str, schema: str, classes: list[str], "
                      "overwrite: bool, "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "warnings: list[str]) -> tuple[str, int, int, bool]"));
