@@ -362,15 +362,14 @@ void bind_pack(nb::module_& module) {
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "failed: collections.abc.Callable[[str, str], object] | None, "
                      "warnings: list[str]) -> dict[str, typing.Any]"));
-  module.def(
-      "pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"), nb::arg("label_width"),
-      nb::arg("output"), nb::arg("options"), nb::arg("progress").none(), nb::arg("failed").none(),
-      nb::arg("warnings"),
-      nb::sig("def pack_arrays(data: typing.Any, labels: list[float], label_width: int, "
-              "output: str, options: PackOptions, "
-              "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-              "failed: collections.abc.Callable[[str, str], object] | None, "
-              "warnings: list[str]) -> dict[str, typing.Any]"));
+  module.def("pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"),
+             nb::arg("label_width"), nb::arg("output"), nb::arg("options"),
+             nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
+             nb::sig("def pack_arrays(data: typing.Any, labels: list[float], label_width: int, "
+                     "output: str, options: PackOptions, "
+                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
+                     "failed: collections.abc.Callable[[str, str], object] | None, "
+                     "warnings: list[str]) -> dict[str, typing.Any]"));
   module.def("merge", run_merge, nb::arg("sources"), nb::arg("output"), nb::arg("overwrite"),
              nb::arg("progress").none(), nb::arg("warnings"),
              nb::sig("def merge(sources: list[str], output: str, overwrite: bool, "

@@ -81,7 +81,7 @@ struct Packing {
     make_photographs(files, root);
     files.make_directory(out);
   }
-  void pack::pack() const { fuelrail::pack(source, join_uri(out, name), {.threads = 2}); }
+  void make() const { pack::pack(source, join_uri(out, name), {.threads = 2}); }
 
   FileSystem& files;  // without faults
   std::string source;
@@ -105,7 +105,7 @@ void check_pack(const Packing& packing, const Files& right, const std::string& e
     }
   }
   clear(packing.files, packing.out);
-  packing.pack();
+  packing.make();
   EXPECT_EQ(files_in(packing.files, packing.out), right) << what << ": the pack after it";
   clear(packing.files, packing.out);
 }
@@ -119,7 +119,7 @@ TEST_P(FaultyPack, is_right_or_one_clear_error_whichever_operation_fails) {
   const Packing packing(
       memory_file_system(),
       std::string("memory://faulty_pack_") + name + std::to_string(static_cast<int>(fault)), name);
-  packing.pack();
+  packing.make();
   const Files right = files_in(packing.files, packing.out);
   ASSERT_EQ(right.size(), packing.name == "x.rec" ? 3u : 2u);
   clear(packing.files, packing.out);
@@ -132,7 +132,7 @@ TEST_P(FaultyPack, is_right_or_one_clear_error_whichever_operation_fails) {
     {
       const FileSystemOverride instead("memory", faulty);
       faulty.arm(fault, n);
-      error = error_of([&] { packing.pack(); });
+      error = error_of([&] { packing.make(); });
       operations = faulty.operations();
       faulty.arm(Fault::kNone, 0);
     }
@@ -160,7 +160,7 @@ TEST_P(FaultyCallsOfPack, pack_is_right_or_one_clear_error_whichever_call_fails)
   const TemporaryDirectory directory;
   const auto [fault, name] = GetParam();
   const Packing packing(local_file_system(), directory.path(), name);
-  packing.pack();
+  packing.make();
   const Files right = files_in(packing.files, packing.out);
   clear(packing.files, packing.out);
   const bool harmless = fault == EINTR || fault == FaultyCalls::kShort;
@@ -168,7 +168,7 @@ TEST_P(FaultyCallsOfPack, pack_is_right_or_one_clear_error_whichever_call_fails)
   uint64_t calls = 0;  // of a run in which none failed: the last
   for (uint64_t n = 0; n == 0 || n <= calls; ++n) {
     FaultyCalls::arm(fault, n);
-    const std::string error = error_of([&] { packing.pack(); });
+    const std::string error = error_of([&] { packing.make(); });
     calls = FaultyCalls::calls();
     FaultyCalls::disarm();
     errors += !error.empty();
@@ -231,7 +231,7 @@ void check_epoch(const std::vector<Given>& given, const std::vector<Given>& righ
 
 void make_records(FileSystem& files, const std::string& root) {
   const Packing packing(files, root, "x.rec");
-  packing.pack();
+  packing.make();
 }
 
 class FaultyEpoch : public testing::TestWithParam<Fault> {};
