@@ -72,7 +72,7 @@ inline void check_channels(Decoder& decoder, Bytes encoded, const ImageInfo& inf
 
 // Probes and decodes `encoded`, where it is of this format, to every number of channels: either an
 // error or every pixel.
-inline void check_image(Bytes encoded, ImageFormat format) {
+inline void check_image(Bytes encoded, const ImageFormat* format) {
   static const std::unique_ptr<Decoder> kDecoder = make_decoder();
   ImageInfo info;
   if (!succeeds([&] { info = probe(encoded, kMaxPixels); }) || info.format != format) return;

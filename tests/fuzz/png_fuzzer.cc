@@ -30,9 +30,9 @@ void mend_checksums(std::vector<std::byte>& png) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fuelrail;
   const Bytes encoded = fuzzing::as_bytes(data, size);
-  fuzzing::check_image(encoded, ImageFormat::kPng);
+  fuzzing::check_image(encoded, &kPngFormat);
   std::vector<std::byte> mended = fuzzing::copied(encoded);
   mend_checksums(mended);
-  fuzzing::check_image(mended, ImageFormat::kPng);
+  fuzzing::check_image(mended, &kPngFormat);
   return 0;
 }

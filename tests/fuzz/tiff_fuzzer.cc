@@ -3,6 +3,6 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fuelrail;
-  fuzzing::check_image(fuzzing::as_bytes(data, size), ImageFormat::kTiff);
+  fuzzing::check_image(fuzzing::as_bytes(data, size), &kTiffFormat);
   return 0;
 }

@@ -1,49 +1,60 @@
-// The formats of encoded images, and how their first bytes announce them.
+// The formats of encoded images: their names, the names of their files, and the first bytes that
+// announce them. What decodes each is in decode/formats.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "fuelrail/base/bytes.h"
 
 namespace fuelrail {
 
-enum class ImageFormat : uint8_t { kJpeg, kPng, kWebp, kBmp, kTiff };
-
-struct ImageSignature {
-  ImageFormat format;
-  std::string_view bytes;      // at the beginning
-  std::string_view further{};  // at kFurtherAt
+// There is one object of each format: formats are compared by address.
+struct ImageFormat {
+  std::string_view name;                         // "jpeg": for programs
+  std::string_view title;                        // "JPEG": for people
+  std::array<std::string_view, 3> extensions{};  // of files, in lower case; new ones get the first
+  // First bytes, of which '?' stands for any. Default: none, only a container names the format.
+  std::array<std::string_view, 4> signatures{};
 };
-inline constexpr size_t kFurtherAt = 8;
+
 inline constexpr size_t kImageSignatureBytes = 12;  // the longest's
+inline constexpr ImageFormat kJpegFormat{
+    "jpeg", "JPEG", {".jpg", ".jpeg", ".jpe"}, {"\xff\xd8\xff"}};
+inline constexpr ImageFormat kPngFormat{"png", "PNG", {".png"}, {"\x89PNG\r\n\x1a\n"}};
+inline constexpr ImageFormat kWebpFormat{"webp", "WebP", {".webp"}, {"RIFF\?\?\?\?WEBP"}};
+inline constexpr ImageFormat kBmpFormat{"bmp", "BMP", {".bmp"}, {"BM"}};
+inline constexpr ImageFormat kTiffFormat{
+    "tiff", "TIFF", {".tif", ".tiff"}, {{{"II*\0", 4}, {"MM\0*", 4}, {"II+\0", 4}, {"MM\0+", 4}}}};
 
-inline constexpr std::array<ImageSignature, 8> kImageSignatures{{
-    {ImageFormat::kJpeg, {"\xff\xd8\xff", 3}},
-    {ImageFormat::kPng, {"\x89PNG\r\n\x1a\n", 8}},
-    {ImageFormat::kWebp, {"RIFF", 4}, {"WEBP", 4}},  // a length is between
-    {ImageFormat::kBmp, {"BM", 2}},
-    {ImageFormat::kTiff, {"II*\0", 4}},
-    {ImageFormat::kTiff, {"MM\0*", 4}},
-    {ImageFormat::kTiff, {"II+\0", 4}},
-    {ImageFormat::kTiff, {"MM\0+", 4}},
-}};
+// Those that first bytes announce.
+inline constexpr std::array kImageFormats{&kJpegFormat, &kPngFormat, &kWebpFormat, &kBmpFormat,
+                                          &kTiffFormat};
 
-// Empty for the beginning of anything else.
-inline std::optional<ImageFormat> announced_format(Bytes encoded) {
+// Whether `text` and `signature` agree as far as both go.
+inline bool agrees(std::string_view text, std::string_view signature) {
+  const auto common = static_cast<std::ptrdiff_t>(std::min(text.size(), signature.size()));
+  return std::equal(text.begin(), text.begin() + common, signature.begin(),
+                    [](char byte, char wanted) { return wanted == '?' || byte == wanted; });
+}
+
+inline bool announces(const ImageFormat& format, Bytes encoded) {
   const std::string_view text = as_text(encoded);
-  for (const ImageSignature& signature : kImageSignatures) {
-    if (!text.starts_with(signature.bytes)) continue;
-    if (!signature.further.empty() &&
-        (text.size() < kFurtherAt || !text.substr(kFurtherAt).starts_with(signature.further))) {
-      continue;
-    }
-    return signature.format;
+  return std::any_of(format.signatures.begin(), format.signatures.end(),
+                     [text](std::string_view signature) {
+                       return !signature.empty() && text.size() >= signature.size() &&
+                              agrees(text, signature);
+                     });
+}
+
+// Null for the beginning of anything else.
+inline const ImageFormat* announced_format(Bytes encoded) {
+  for (const ImageFormat* format : kImageFormats) {
+    if (announces(*format, encoded)) return format;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 }  // namespace fuelrail

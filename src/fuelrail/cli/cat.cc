@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuelrail/base/error.h"
@@ -27,7 +28,7 @@ struct Arguments {
 // What is written of one record, and what it is.
 struct Content {
   Bytes bytes{};  // valid until the next; empty where it comes in pieces
-  const char* extension = "bin";
+  std::string_view extension = ".bin";
   bool in_pieces = false;
 };
 
@@ -41,7 +42,7 @@ class ContentReader {
   Content read(uint64_t i) {
     const RecordInfo info = inspector_.inspect(i);  // also checks what the payload is
     Content content{.in_pieces = info.is_long};
-    if (!raw_ && info.image) content.extension = extension_of(info.image->format);
+    if (!raw_ && info.image) content.extension = info.image->format->extensions.front();
     if (!info.is_long) content.bytes = raw_ ? payload(i) : info.content;
     return content;
   }
@@ -100,7 +101,7 @@ void write_to_folder(ContentReader& reader, const std::vector<uint64_t>& records
   for (const uint64_t i : records) {
     throw_if_interrupted();
     const Content content = reader.read(i);
-    write_file(reader, i, content, join_uri(folder, fmt::format("{}.{}", i, content.extension)));
+    write_file(reader, i, content, join_uri(folder, fmt::format("{}{}", i, content.extension)));
   }
 }
 

@@ -57,7 +57,7 @@ SampledImages look_at_some(const Container& container) {
       ++sampled.unreadable;
       continue;
     }
-    ++sampled.formats[name_of(image->format)];
+    ++sampled.formats[std::string(image->format->name)];
     const int64_t side = std::min(image->stored.height, image->stored.width);
     const auto* bound = std::upper_bound(kSideBounds.begin(), kSideBounds.end(), side);
     ++sampled.shorter_sides[static_cast<size_t>(bound - kSideBounds.begin())];

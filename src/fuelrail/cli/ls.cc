@@ -35,7 +35,7 @@ std::string text_line(uint64_t i, const RecordInfo& info, const std::string& las
       info.image ? fmt::format("{} x {}", info.image->stored.height, info.image->stored.width)
                  : "-";
   return fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}", i, info.id,
-                     labels_text(info.labels), info.image ? name_of(info.image->format) : "-", size,
+                     labels_text(info.labels), info.image ? info.image->format->name : "-", size,
                      info.content_bytes, last);
 }
 
@@ -62,7 +62,7 @@ Json json_line(uint64_t i, const RecordInfo& info, const Place& place) {
       {"path", place.path},
       {"offset", place.offset}};
   if (info.image) {
-    line.insert(line.end(), {{"format", name_of(info.image->format)},
+    line.insert(line.end(), {{"format", std::string(info.image->format->name)},
                              {"height", info.image->stored.height},
                              {"width", info.image->stored.width},
                              {"orientation", info.image->orientation}});

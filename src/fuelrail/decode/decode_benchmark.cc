@@ -68,7 +68,7 @@ std::vector<Photograph> load_photographs() {
     Photograph photograph;
     photograph.encoded = {std::istreambuf_iterator<char>(file), {}};
     photograph.info = probe(as_bytes(photograph.encoded));
-    if (photograph.info.format != ImageFormat::kJpeg || photograph.info.channels != 3) continue;
+    if (photograph.info.format != &kJpegFormat || photograph.info.channels != 3) continue;
     photograph.crop = random_crop(photograph.info.stored, random);
     photographs.push_back(std::move(photograph));
   }

@@ -1,14 +1,11 @@
 #include "fuelrail/decode/decoder.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
+#include <vector>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/decode/bmp/bmp_decoder.h"
-#include "fuelrail/decode/jpeg/jpeg_decoder.h"
-#include "fuelrail/decode/png/png_decoder.h"
-#include "fuelrail/decode/tiff/tiff_decoder.h"
-#include "fuelrail/decode/webp/webp_decoder.h"
+#include "fuelrail/decode/formats.h"
 
 namespace fuelrail {
 namespace {
@@ -18,23 +15,45 @@ class AnyDecoder final : public Decoder {
  public:
   void decode(std::span<DecodeJob> jobs) override {
     while (!jobs.empty()) {
-      const ImageFormat format = jobs.front().info.format;
+      const ImageFormat* const format = jobs.front().info.format;
       const auto end = std::find_if(jobs.begin(), jobs.end(), [format](const DecodeJob& job) {
         return job.info.format != format;
       });
       const auto run = static_cast<size_t>(end - jobs.begin());
-      decoder_of(format).decode(jobs.first(run));
+      decode_run(format, jobs.first(run));
       jobs = jobs.subspan(run);
     }
   }
 
  private:
-  Decoder& decoder_of(ImageFormat format) { return *decoders_[static_cast<size_t>(format)]; }
+  // Until there is a decoder, each job gets an error of its own.
+  void decode_run(const ImageFormat* format, std::span<DecodeJob> jobs) {
+    for (; !jobs.empty(); jobs = jobs.subspan(1)) {
+      try {
+        return decoder_of(format).decode(jobs);
+      } catch (...) {
+        jobs.front().error = std::current_exception();
+      }
+    }
+  }
 
-  // In the order of ImageFormat. Each is small until it has work.
-  const std::array<std::unique_ptr<Decoder>, 5> decoders_{make_jpeg_decoder(), make_png_decoder(),
-                                                          make_webp_decoder(), make_bmp_decoder(),
-                                                          make_tiff_decoder()};
+  Decoder& decoder_of(const ImageFormat* format) {
+    for (const auto& [of, decoder] : made_) {
+      if (of == format) return *decoder;
+    }
+    return *made_.emplace_back(format, make(format)).second;
+  }
+
+  static std::unique_ptr<Decoder> make(const ImageFormat* format) {
+    const Decoding* const decoding = decoding_of(format);
+    if (decoding == nullptr) {
+      throw InvalidArgumentError("the job's image info names no format that is decoded",
+                                 {.expected = decoded_formats()});
+    }
+    return decoding->make_decoder();
+  }
+
+  std::vector<std::pair<const ImageFormat*, std::unique_ptr<Decoder>>> made_;
 };
 
 }  // namespace
@@ -55,7 +74,7 @@ ImageView decode_as_stored(Decoder& decoder, Bytes encoded, const ImageInfo& inf
     return output;
   };
   if (info.channels == 1 || info.grey_palette) return decoded(1);
-  if (info.format == ImageFormat::kJpeg) return decoded(3);
+  if (info.format == &kJpegFormat) return decoded(3);
   try {
     return decoded(4);
   } catch (const UnsupportedError&) {  // the header alone does not say that there is no alpha

@@ -13,7 +13,7 @@ namespace fuelrail {
 // Errors: InvalidArgumentError for a job that breaks a promise of its caller's.
 inline void require_valid(const DecodeJob& job) {
   const bool scales = job.eighths == 1 || job.eighths == 2 || job.eighths == 4;
-  if (job.eighths != 8 && !(scales && job.info.format == ImageFormat::kJpeg)) {
+  if (job.eighths != 8 && !(scales && job.info.format == &kJpegFormat)) {
     throw InvalidArgumentError("there is no decoding of this format at this scale");
   }
   if (job.box.height <= 0 || job.box.width <= 0 ||

@@ -9,11 +9,8 @@
 
 namespace fuelrail {
 
-const char* name_of(ImageFormat format);       // "jpeg", "png", "webp", "bmp", "tiff"
-const char* extension_of(ImageFormat format);  // "jpg", "png", "webp", "bmp", "tif"
-
 struct ImageInfo {
-  ImageFormat format = ImageFormat::kJpeg;
+  const ImageFormat* format = nullptr;
   Size stored;       // as the pixels are stored
   int channels = 0;  // as stored: 1 grey, 2 grey + alpha, 3 colour or palette, 4 CMYK or with alpha
   bool alpha = false;  // some pixels may let a background through

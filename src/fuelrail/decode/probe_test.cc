@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/decode/formats.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/testing/golden_images.h"
 #include "fuelrail/testing/refusal.h"
@@ -40,7 +41,7 @@ TEST(Probe, golden_images_are_described) {
       continue;
     }
     const ImageInfo info = probe(image.bytes());
-    EXPECT_TRUE(image.name.ends_with(extension_of(info.format)));
+    EXPECT_TRUE(image.name.ends_with(info.format->extensions.front()));
     EXPECT_EQ(info.stored, image.stored);
     EXPECT_EQ(info.channels, image.channels);
     EXPECT_EQ(info.orientation, image.orientation);
@@ -49,14 +50,18 @@ TEST(Probe, golden_images_are_described) {
   }
 }
 
-TEST(Probe, formats_have_names) {
-  EXPECT_STREQ(name_of(ImageFormat::kJpeg), "jpeg");
-  EXPECT_STREQ(name_of(ImageFormat::kPng), "png");
-  EXPECT_STREQ(name_of(ImageFormat::kWebp), "webp");
-  EXPECT_STREQ(name_of(ImageFormat::kBmp), "bmp");
-  EXPECT_STREQ(name_of(ImageFormat::kTiff), "tiff");
-  EXPECT_STREQ(extension_of(ImageFormat::kJpeg), "jpg");
-  EXPECT_STREQ(extension_of(ImageFormat::kTiff), "tif");
+TEST(Probe, every_format_that_is_announced_is_decoded) {
+  for (const ImageFormat* format : kImageFormats) {
+    SCOPED_TRACE(format->name);
+    const Decoding* decoding = decoding_of(format);
+    ASSERT_NE(decoding, nullptr);
+    for (const std::string_view signature : format->signatures) {
+      EXPECT_LE(signature.size(), kImageSignatureBytes);
+      if (signature.empty()) continue;
+      EXPECT_EQ(announced_format(as_bytes(signature)), format);
+      EXPECT_EQ(announced_decoding(as_bytes(signature)), decoding);
+    }
+  }
 }
 
 TEST(Probe, an_empty_image_is_refused) {

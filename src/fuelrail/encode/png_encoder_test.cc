@@ -48,7 +48,7 @@ TEST(PngEncoder, every_channel_comes_back_at_every_level) {
       const std::vector<std::byte> png = encoded(view(pixels, 23, 31, channels), level);
       EXPECT_EQ(stored_pixels(png), pixels) << channels << " channels, level " << level;
       const ImageInfo info = probe(png);
-      EXPECT_EQ(info.format, ImageFormat::kPng);
+      EXPECT_EQ(info.format, &kPngFormat);
       EXPECT_EQ(info.stored, (Size{23, 31}));
       EXPECT_EQ(info.channels, channels);
     }

@@ -273,7 +273,7 @@ class FfrecordSalvage final : public Salvage {
   bool is_image(Bytes payload) const {
     if (!has_image_prefix(payload)) return false;
     if (own_) return own_->sidecar->labels().has_value();
-    return announced_format(parse_image_record(payload).image).has_value();
+    return announced_format(parse_image_record(payload).image) != nullptr;
   }
 
   const RecordFormat& to_;

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <utility>
+#include <vector>
 
+#include "fuelrail/base/image_format.h"
 #include "fuelrail/container/files/file_records.h"
 #include "fuelrail/container/files/folder_scan.h"
 #include "fuelrail/container/name_end.h"
@@ -15,9 +17,15 @@
 namespace fuelrail::files {
 namespace {
 
-// The images that fuelrail decodes. A further format is listed here and in decode/.
-constexpr std::array<std::string_view, 8> kExtensions{".jpg",  ".jpeg", ".jpe", ".png",
-                                                      ".webp", ".bmp",  ".tif", ".tiff"};
+// Of the images that fuelrail decodes.
+std::vector<std::string_view> extensions() {
+  std::vector<std::string_view> all;
+  for (const ImageFormat* format : kImageFormats) {
+    std::copy_if(format->extensions.begin(), format->extensions.end(), std::back_inserter(all),
+                 [](std::string_view extension) { return !extension.empty(); });
+  }
+  return all;
+}
 
 class FilesContainer final : public FileRecords {
  public:
@@ -56,12 +64,13 @@ class FilesContainer final : public FileRecords {
 }  // namespace
 
 bool has_image_extension(std::string_view name) {
+  static const std::vector<std::string_view> kExtensions = extensions();
   return std::any_of(kExtensions.begin(), kExtensions.end(), [&](std::string_view extension) {
     return ends_with_ignoring_case(name, extension);
   });
 }
 
-std::string image_extensions() { return fmt::format("{}", fmt::join(kExtensions, ", ")); }
+std::string image_extensions() { return fmt::format("{}", fmt::join(extensions(), ", ")); }
 
 std::shared_ptr<const Container> open_files(const std::string& uri, const OpenOptions& options) {
   FileSystem& file_system = file_system_for(uri);

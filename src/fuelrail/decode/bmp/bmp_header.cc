@@ -172,7 +172,7 @@ BmpHeader parse_bmp_header(Bytes encoded) {
 ImageInfo probe_bmp(Bytes encoded) {
   const BmpHeader header = parse_bmp_header(encoded);
   ImageInfo info;
-  info.format = ImageFormat::kBmp;
+  info.format = &kBmpFormat;
   info.stored = header.size;
   info.alpha = header.channels[3].most != 0;
   info.channels = info.alpha ? 4 : 3;

@@ -157,7 +157,7 @@ ImageInfo probe_jpeg(Bytes encoded) {
   constexpr std::string_view kExif("Exif\0\0", 6);
   constexpr std::string_view kXmp("http://ns.adobe.com/xap/1.0/\0", 29);
   ImageInfo info;
-  info.format = ImageFormat::kJpeg;
+  info.format = &kJpegFormat;
   Bytes exif, xmp;
   MarkerWalk walk(encoded, 2);
   for (;;) {

@@ -104,7 +104,7 @@ ImageInfo probe_png(Bytes encoded) {
     throw DecodeError("the PNG does not begin with an IHDR chunk of 13 bytes");
   }
   ImageInfo info;
-  info.format = ImageFormat::kPng;
+  info.format = &kPngFormat;
   read_header(header->payload, info);
 
   // Damage behind the header is the decoder's to find, so the walk just ends there.

@@ -1,5 +1,5 @@
 // A build without libtiff.
-#include "fuelrail/decode/job.h"
+#include "fuelrail/base/error.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 
 namespace fuelrail {
@@ -11,17 +11,10 @@ namespace {
                                     "or convert the image to PNG"});
 }
 
-class AbsentDecoder final : public Decoder {
- public:
-  void decode(std::span<DecodeJob> jobs) override {
-    decode_each(jobs, [](DecodeJob&) { refuse(); });
-  }
-};
-
 }  // namespace
 
 ImageInfo probe_tiff(Bytes) { refuse(); }
-std::unique_ptr<Decoder> make_tiff_decoder() { return std::make_unique<AbsentDecoder>(); }
+std::unique_ptr<Decoder> make_tiff_decoder() { refuse(); }
 std::string libtiff_version() { return {}; }
 
 }  // namespace fuelrail

@@ -435,7 +435,7 @@ ImageInfo probe_tiff(Bytes encoded) {
   const TiffFile file(encoded);
   const Layout layout = layout_of(file);
   ImageInfo info;
-  info.format = ImageFormat::kTiff;
+  info.format = &kTiffFormat;
   info.stored = layout.size;
   info.channels = layout.channels;
   info.alpha = layout.alpha;

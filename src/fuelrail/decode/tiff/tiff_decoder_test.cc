@@ -58,7 +58,7 @@ TEST(TiffAbsent, a_build_without_tiff_says_so) {
   const GoldenImage& image = golden_image("rgb8.tif");
   EXPECT_THROW(probe(image.bytes()), UnsupportedError);
   ImageInfo info;
-  info.format = ImageFormat::kTiff;
+  info.format = &kTiffFormat;
   info.stored = image.stored;
   CropJob job(image.bytes(), info, whole(image.stored));
   job.decode_with(*make_decoder());

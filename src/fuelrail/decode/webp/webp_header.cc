@@ -82,7 +82,7 @@ int64_t load_le24(const std::byte* at) {
 ImageInfo probe_webp(Bytes encoded) {
   const WebPBitstreamFeatures features = features_of(encoded);
   ImageInfo info;
-  info.format = ImageFormat::kWebp;
+  info.format = &kWebpFormat;
   info.stored = {features.height, features.width};
   if (features.width <= 0 || features.height <= 0) {
     throw DecodeError("the WebP declares a size of zero");

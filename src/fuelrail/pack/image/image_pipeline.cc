@@ -114,7 +114,7 @@ struct ImagePipeline::Impl {
   }
 
   bool keeps_bytes(const ImageInfo& info) const {
-    return steps.keep == ImageSteps::Keep::kSmallJpegs && info.format == ImageFormat::kJpeg &&
+    return steps.keep == ImageSteps::Keep::kSmallJpegs && info.format == &kJpegFormat &&
            shorter(info.stored) <= steps.shorter_side;
   }
 

@@ -138,13 +138,13 @@ TEST(PackedImages, an_oriented_image_is_turned_upright_before_it_is_encoded) {
 
 TEST(PackedImages, a_png_passes_through_unless_it_is_encoded_anew) {
   const std::vector<std::byte> png = small_png();
-  ASSERT_EQ(probe(png).format, ImageFormat::kPng);
+  ASSERT_EQ(probe(png).format, &kPngFormat);
   EXPECT_EQ(copied(Preparer({}).prepare(png)), png);
   Preparer resize({.resize = 8});
-  EXPECT_EQ(probe(resize.prepare(png)).format, ImageFormat::kJpeg);
+  EXPECT_EQ(probe(resize.prepare(png)).format, &kJpegFormat);
   EXPECT_EQ(probe(resize.prepare(png)).stored, (Size{2, 2}));
   Preparer quality({.quality = 90});
-  EXPECT_EQ(probe(quality.prepare(png)).format, ImageFormat::kJpeg);
+  EXPECT_EQ(probe(quality.prepare(png)).format, &kJpegFormat);
 }
 
 TEST(PackedImages, what_is_no_image_is_refused_unless_it_need_not_be_one) {

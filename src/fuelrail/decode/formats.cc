@@ -1,0 +1,71 @@
+#include "fuelrail/decode/formats.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "fuelrail/decode/bmp/bmp_decoder.h"
+#include "fuelrail/decode/bmp/bmp_header.h"
+#include "fuelrail/decode/jpeg/jpeg_decoder.h"
+#include "fuelrail/decode/jpeg/jpeg_header.h"
+#include "fuelrail/decode/png/png_decoder.h"
+#include "fuelrail/decode/png/png_header.h"
+#include "fuelrail/decode/tiff/tiff_decoder.h"
+#include "fuelrail/decode/webp/webp_decoder.h"
+#include "fuelrail/decode/webp/webp_header.h"
+
+namespace fuelrail {
+namespace {
+
+constexpr std::array kDecodings{
+    Decoding{&kJpegFormat, probe_jpeg, make_jpeg_decoder, kMaxJpegSide},
+    Decoding{&kPngFormat, probe_png, make_png_decoder},
+    Decoding{&kWebpFormat, probe_webp, make_webp_decoder},
+    Decoding{&kBmpFormat, probe_bmp, make_bmp_decoder},
+    Decoding{&kTiffFormat, probe_tiff, make_tiff_decoder},
+};
+
+std::atomic<const Decoding*> lent = nullptr;
+
+// The first row that `accepts`, or null.
+template <typename Accepts>
+const Decoding* find_row(Accepts accepts) {
+  const auto row = std::find_if(kDecodings.begin(), kDecodings.end(), accepts);
+  if (row != kDecodings.end()) return &*row;
+  const Decoding* const one_more = lent.load(std::memory_order_acquire);
+  return one_more != nullptr && accepts(*one_more) ? one_more : nullptr;
+}
+
+}  // namespace
+
+const Decoding* decoding_of(const ImageFormat* format) {
+  return find_row([format](const Decoding& row) { return row.format == format; });
+}
+
+const Decoding* announced_decoding(Bytes encoded) {
+  return find_row([encoded](const Decoding& row) { return announces(*row.format, encoded); });
+}
+
+bool is_cut_signature(Bytes encoded) {
+  return find_row([text = as_text(encoded)](const Decoding& row) {
+           return std::any_of(row.format->signatures.begin(), row.format->signatures.end(),
+                              [text](std::string_view signature) {
+                                return text.size() < signature.size() && agrees(text, signature);
+                              });
+         }) != nullptr;
+}
+
+std::string decoded_formats() {
+  std::string titles;
+  find_row([&titles](const Decoding& row) {
+    if (!titles.empty()) titles += ", ";
+    titles += row.format->title;
+    return false;
+  });
+  return titles.replace(titles.rfind(", "), 2, " or ");
+}
+
+LentDecoding::LentDecoding(const Decoding& row) { lent.store(&row, std::memory_order_release); }
+LentDecoding::~LentDecoding() { lent.store(nullptr, std::memory_order_release); }
+
+}  // namespace fuelrail

@@ -1,0 +1,46 @@
+// How images of each format are decoded: the one table of decoders.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/base/image_format.h"
+#include "fuelrail/decode/decoder.h"
+
+namespace fuelrail {
+
+struct Decoding {
+  const ImageFormat* format = nullptr;
+  // Reads the header of bytes that a signature of the format begins. Errors: as fuelrail::probe,
+  // which also checks the size.
+  ImageInfo (*probe)(Bytes encoded) = nullptr;
+  // Called by each worker at its first image of the format. Whatever it throws is the error of the
+  // jobs at hand, and it is called again for the next ones.
+  std::unique_ptr<Decoder> (*make_decoder)() = nullptr;
+  int64_t max_side = kMaxSide;
+};
+
+// Null for a format without a decoder. Lifetime: the process.
+const Decoding* decoding_of(const ImageFormat* format);
+
+// Of the format that the first bytes announce; null where they announce none.
+const Decoding* announced_decoding(Bytes encoded);
+
+// Whether the bytes end inside the signature of a format. Requires: they announce none.
+bool is_cut_signature(Bytes encoded);
+
+std::string decoded_formats();  // "JPEG, PNG, WebP, BMP or TIFF": for messages
+
+// For tests: as long as it lives, the table has one more row. Requires: one at a time; made and
+// destroyed while no other thread decodes. Lifetime: the row outlives it.
+class LentDecoding {
+ public:
+  explicit LentDecoding(const Decoding& row);
+  ~LentDecoding();
+  LentDecoding(const LentDecoding&) = delete;
+  LentDecoding& operator=(const LentDecoding&) = delete;
+};
+
+}  // namespace fuelrail
