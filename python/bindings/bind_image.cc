@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <memory>
+#include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,7 +45,7 @@ void exchange_red_and_blue(ImageView image) {
 }
 
 // `channels`: 0 = as they are stored.
-OwnedImage decoded(Bytes encoded, const ImageInfo& info, int64_t channels) {
+OwnedImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t channels) {
   OwnedImage image;
   const auto memory = [&](int64_t count) {
     image = new_image(info.stored, count);
@@ -63,12 +65,10 @@ OwnedImage decoded(Bytes encoded, const ImageInfo& info, int64_t channels) {
   return image;
 }
 
-// `channels`: 1, 3 or 4; 0 = as they are stored.
-Array decode_image(nb::handle encoded, int channels, bool upright, bool bgr, int64_t max_pixels) {
-  const Buffer buffer(encoded);
-  const GilReleased released;
-  const ImageInfo info = probe(buffer.bytes(), max_pixels);
-  OwnedImage image = decoded(buffer.bytes(), info, channels);
+Array pixels_of(const EncodedImage& encoded, int64_t channels, bool upright, bool bgr,
+                int64_t max_pixels) {
+  const ImageInfo info = probe(encoded, max_pixels);
+  OwnedImage image = decoded(encoded, info, channels);
   if (upright && info.orientation != 1) {
     OwnedImage turned = new_image(info.oriented(), image.view.channels);
     turn_upright(image.view, info.orientation, turned.view);
@@ -80,6 +80,33 @@ Array decode_image(nb::handle encoded, int channels, bool upright, bool bgr, int
           data,
           DType::kUint8,
           {image.view.height, image.view.width, image.view.channels}};
+}
+
+// `channels`: 1, 3 or 4; 0 = as they are stored.
+Array decode_image(nb::handle encoded, int channels, bool upright, bool bgr, int64_t max_pixels) {
+  const Buffer buffer(encoded);
+  const GilReleased released;
+  return pixels_of(buffer.bytes(), channels, upright, bgr, max_pixels);
+}
+
+Array decode_record(const Record& record, const std::string& field, bool upright,
+                    int64_t max_pixels) {
+  const GilReleased released;
+  const Schema& schema = record.container->schema();
+  const size_t index = schema.index_of(field);
+  if (schema.fields[index].kind != FieldKind::kImage) {
+    throw InvalidArgumentError("the field is not an encoded image", {.found = "'" + field + "'"});
+  }
+  const ErrorDetail place{
+      .path = record.place.path, .record = record.place.record, .offset = record.place.offset};
+  try {
+    return pixels_of(record.sample.fields[index], 3, upright, false, max_pixels);
+  } catch (Error& error) {
+    error.add(place);
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemoryError("there is not enough memory for the image's pixels", place);
+  }
 }
 
 // The pixels as the encoders take them: RGB order, no alpha where the format has none.
@@ -124,6 +151,9 @@ nb::bytes encode_image(nb::handle pixels, int64_t height, int64_t width, int64_t
 }  // namespace
 
 void bind_image(nb::module_& module) {
+  module.attr("DEFAULT_MAX_PIXELS") = kDefaultMaxPixels;
+  module.def("decode", decode_record, nb::arg("record"), nb::arg("field"), nb::arg("upright"),
+             nb::arg("max_pixels"), "uint8 pixels (height, width, 3), RGB.");
   module.def("decode_image", decode_image, nb::arg("encoded"), nb::arg("channels"),
              nb::arg("upright"), nb::arg("bgr"), nb::arg("max_pixels"),
              nb::sig("def decode_image(encoded: typing.Any, channels: int, upright: bool, "

@@ -31,7 +31,6 @@ void bind_base(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_container(nb::module_& module);
 void bind_cv(nb::module_& module);
-void bind_decode(nb::module_& module);
 void bind_ffrecord(nb::module_& module);
 void bind_image(nb::module_& module);
 void bind_lists(nb::module_& module);

@@ -16,7 +16,7 @@ NB_MODULE(_core, module) {
   bind_arrays(module);
   bind_container(module);
   bind_cv(module);
-  bind_decode(module);
+  bind_image(module);
   bind_transform(module);
   bind_loader(module);
   bind_pack(module);
@@ -24,7 +24,6 @@ NB_MODULE(_core, module) {
   bind_mxnet(module);     // after bind_loader, whose Stats it gives
   bind_ffrecord(module);  // after bind_loader, whose ReadBackend it takes
   bind_recordio(module);
-  bind_image(module);
   bind_lists(module);
   bind_cli(module);
 }

@@ -152,6 +152,11 @@ DEFAULT_MAX_PIXELS: int = 178956970
 def decode(record: Record, field: str, upright: bool, max_pixels: int) -> Array:
     """uint8 pixels (height, width, 3), RGB."""
 
+def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
+    """uint8 pixels (height, width, channels)."""
+
+def encode_image(pixels: Any, height: int, width: int, channels: int, bgr: bool, png: bool, setting: int) -> bytes: ...
+
 class Interpolation(enum.Enum):
     nearest = 0
 
@@ -696,11 +701,6 @@ class RecordioWriter:
 def create_recordio(uri: bytes, index_uri: bytes | None) -> RecordioWriter: ...
 
 def open_indexed_recordio(uri: bytes, index_uri: bytes) -> tuple[RecordioReader, list[tuple[str, int]]]: ...
-
-def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
-    """uint8 pixels (height, width, channels)."""
-
-def encode_image(pixels: Any, height: int, width: int, channels: int, bgr: bool, png: bool, setting: int) -> bytes: ...
 
 def list_extensions() -> list[str]: ...
 

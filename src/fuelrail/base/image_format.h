@@ -42,11 +42,10 @@ inline bool agrees(std::string_view text, std::string_view signature) {
 
 inline bool announces(const ImageFormat& format, Bytes encoded) {
   const std::string_view text = as_text(encoded);
-  return std::any_of(format.signatures.begin(), format.signatures.end(),
-                     [text](std::string_view signature) {
-                       return !signature.empty() && text.size() >= signature.size() &&
-                              agrees(text, signature);
-                     });
+  return std::any_of(
+      format.signatures.begin(), format.signatures.end(), [text](std::string_view signature) {
+        return !signature.empty() && text.size() >= signature.size() && agrees(text, signature);
+      });
 }
 
 // Null for the beginning of anything else.

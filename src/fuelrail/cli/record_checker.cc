@@ -47,7 +47,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     }
     read_record(container_, i, framed_, sample_);
     record_is_read = true;
-    if (is_image_) checked.tolerated = check_image(sample_.fields[content_].bytes);
+    if (is_image_) checked.tolerated = check_image(sample_.fields[content_]);
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
     checked.finding->in_image = record_is_read;
@@ -65,18 +65,13 @@ Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
   return finding_of(error);
 }
 
-uint32_t RecordChecker::check_image(Bytes encoded) {
+uint32_t RecordChecker::check_image(const EncodedImage& encoded) {
   const ImageInfo info = probe(encoded);
   if (decoder_ == nullptr) return 0;
   const Size size = info.stored;
   uint8_t* const pixels = pixels_.take(static_cast<size_t>(size.height * size.width * 3));
-  DecodeJob job{.encoded = encoded,
-                .info = info,
-                .box = whole(size),
-                .output = {pixels, size.height, size.width, 3, size.width * 3}};
-  decoder_->decode({&job, 1});
-  if (job.error) std::rethrow_exception(job.error);
-  return job.tolerated;
+  return decode_whole(*decoder_, encoded, info,
+                      {pixels, size.height, size.width, 3, size.width * 3});
 }
 
 }  // namespace fuelrail::cli

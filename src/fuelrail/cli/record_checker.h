@@ -47,7 +47,7 @@ class RecordChecker {
 
  private:
   Finding finding_at(uint64_t i, Error& error) const;
-  uint32_t check_image(Bytes encoded);
+  uint32_t check_image(const EncodedImage& encoded);
 
   const Container& container_;
   PieceReader pieces_;

@@ -36,9 +36,9 @@ void read_in_pieces(const Container& container, uint64_t i, std::vector<std::byt
 }
 
 // Empty where no image begins: that is no error here.
-std::optional<ImageInfo> image_in(Bytes bytes) {
+std::optional<ImageInfo> image_in(const EncodedImage& image) {
   try {
-    return probe(bytes);
+    return probe(image);
   } catch (const Error&) {
     return {};
   }
@@ -75,9 +75,10 @@ RecordInfo RecordInspector::inspect(uint64_t i) {
   info.id = sample_.id;
   info.labels = labels();
   info.class_name = class_of(info.labels);
-  info.content = sample_.fields[content_field(container_.schema())].bytes;
+  const FieldValue& content = sample_.fields[content_field(container_.schema())];
+  info.content = content.bytes;
   info.content_bytes = info.content.size();
-  info.image = image_in(info.content);
+  info.image = image_in(content);
   return info;
 }
 

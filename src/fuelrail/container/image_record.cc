@@ -118,8 +118,7 @@ Schema image_schema(const LabelSummary& labels) {
 void fill_image_sample(const Schema& schema, uint64_t id, Bytes image, Bytes labels, Sample& out) {
   out.fields.resize(schema.fields.size());
   out.id = id;
-  out.fields[kImageAt].bytes = image;
-  out.fields[kImageAt].shape.clear();
+  out.fields[kImageAt] = {image};
   FieldValue& label = out.fields[kLabelAt];
   const FieldSpec& spec = schema.fields[kLabelAt];
   label.bytes = labels;
@@ -152,7 +151,7 @@ void PayloadParser::parse(uint64_t index, Bytes payload, Sample& out) const {
     return;
   }
   out.fields.resize(schema_.fields.size());
-  out.fields[0] = {.bytes = payload};
+  out.fields[0] = {payload};
   out.id = index;
 }
 

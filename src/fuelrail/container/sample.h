@@ -11,6 +11,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/dtype.h"
+#include "fuelrail/base/encoded_image.h"
 
 namespace fuelrail {
 
@@ -42,15 +43,14 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// The value of one field: `bytes` holds the encoded image, the tensor's elements or the raw bytes.
-struct FieldValue {
-  Bytes bytes;
+// The value of one field: an encoded image, or the bytes of a tensor's elements or of anything.
+struct FieldValue : EncodedImage {
   std::vector<int64_t> shape{};  // of a tensor whose spec has a -1
 };
 
 // Filled by Container::parse, reused from record to record.
 // Lifetime: values view the framed bytes that were parsed, or this sample's own `storage`; both
-// must outlive their use.
+// must outlive their use. Codecs are the container's.
 struct Sample {
   std::vector<FieldValue> fields;  // in the schema's order
   uint64_t id = 0;                 // the format's id of the record, or its index where it has none

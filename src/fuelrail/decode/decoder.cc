@@ -33,6 +33,7 @@ class AnyDecoder final : public Decoder {
         return decoder_of(format).decode(jobs);
       } catch (...) {
         jobs.front().error = std::current_exception();
+        jobs.front().tolerated = 0;
       }
     }
   }
@@ -60,13 +61,15 @@ class AnyDecoder final : public Decoder {
 
 std::unique_ptr<Decoder> make_decoder() { return std::make_unique<AnyDecoder>(); }
 
-void decode_whole(Decoder& decoder, Bytes encoded, const ImageInfo& info, ImageView output) {
+uint32_t decode_whole(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
+                      ImageView output) {
   DecodeJob job{.encoded = encoded, .info = info, .box = whole(info.stored), .output = output};
   decoder.decode({&job, 1});
   if (job.error) std::rethrow_exception(job.error);
+  return job.tolerated;
 }
 
-ImageView decode_as_stored(Decoder& decoder, Bytes encoded, const ImageInfo& info,
+ImageView decode_as_stored(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
                            const std::function<ImageView(int64_t channels)>& memory) {
   const auto decoded = [&](int64_t channels) {
     const ImageView output = memory(channels);

@@ -20,7 +20,7 @@ namespace fuelrail {
 inline constexpr int64_t kDecodeMargin = 64;
 
 struct DecodeJob {
-  Bytes encoded;
+  EncodedImage encoded;
   ImageInfo info;  // what `probe` said of `encoded`
   Box box;         // in stored pixels, inside info.stored, not empty
   // box.height x box.width x channels; the caller's memory. 3: RGB; 1: grey; 4: RGBA.
@@ -73,14 +73,16 @@ class Decoder {
 // Decodes every format that `probe` knows, by handing each job to its format's decoder.
 std::unique_ptr<Decoder> make_decoder();
 
-// All of one image, with as many channels as `output` has. Errors: the job's, thrown.
-void decode_whole(Decoder& decoder, Bytes encoded, const ImageInfo& info, ImageView output);
+// All of one image, with as many channels as `output` has. Returns: what was tolerated. Errors: the
+// job's, thrown.
+uint32_t decode_whole(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
+                      ImageView output);
 
 // The same with as many channels as OpenCV's IMREAD_UNCHANGED gives: 1 of what is grey (also of a
 // BMP whose palette is), 4 of what has alpha (also in a palette), else 3 (also of CMYK).
 // `memory` gives an output of info.stored and so many channels; it may be asked twice.
 // Returns: the last that it gave.
-ImageView decode_as_stored(Decoder& decoder, Bytes encoded, const ImageInfo& info,
+ImageView decode_as_stored(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
                            const std::function<ImageView(int64_t channels)>& memory);
 
 }  // namespace fuelrail

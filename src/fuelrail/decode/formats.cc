@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/decode/bmp/bmp_decoder.h"
 #include "fuelrail/decode/bmp/bmp_header.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
@@ -53,6 +54,17 @@ bool is_cut_signature(Bytes encoded) {
                                 return text.size() < signature.size() && agrees(text, signature);
                               });
          }) != nullptr;
+}
+
+void require_described_format(const EncodedImage& image) {
+  if (image.codec == nullptr) return;
+  const ImageFormat& format = *image.codec->format;
+  if (format.signatures.front().empty() || announces(format, image.bytes)) return;
+  const Decoding* const found = announced_decoding(image.bytes);
+  throw DecodeError("the image is not of the format that its file describes",
+                    {.expected = std::string(format.title),
+                     .found = std::string(found != nullptr ? found->format->title
+                                                           : "no image that fuelrail knows")});
 }
 
 std::string decoded_formats() {

@@ -13,8 +13,8 @@ namespace fuelrail {
 
 struct Decoding {
   const ImageFormat* format = nullptr;
-  // Reads the header of bytes that a signature of the format begins. Errors: as fuelrail::probe,
-  // which also checks the size.
+  // Reads the header of bytes that a signature of the format begins. Null: the container says all.
+  // Errors: as fuelrail::probe, which also checks the size.
   ImageInfo (*probe)(Bytes encoded) = nullptr;
   // Called by each worker at its first image of the format. Whatever it throws is the error of the
   // jobs at hand, and it is called again for the next ones.
@@ -30,6 +30,10 @@ const Decoding* announced_decoding(Bytes encoded);
 
 // Whether the bytes end inside the signature of a format. Requires: they announce none.
 bool is_cut_signature(Bytes encoded);
+
+// Errors: DecodeError for an image that does not begin as its codec's format does. Nothing is
+// checked without a codec, or of a format without signatures.
+void require_described_format(const EncodedImage& image);
 
 std::string decoded_formats();  // "JPEG, PNG, WebP, BMP or TIFF": for messages
 

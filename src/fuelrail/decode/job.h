@@ -4,14 +4,38 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
+#include "fuelrail/decode/formats.h"
 
 namespace fuelrail {
 
-// Errors: InvalidArgumentError for a job that breaks a promise of its caller's.
+// Of the picture, of which `info.stored` may be a part.
+inline Size coded_size(const DecodeJob& job) {
+  return job.encoded.has_coded_size() ? job.encoded.codec->coded : job.info.stored;
+}
+
+// `found`: the size that the image's own header says. Errors: DecodeError where the container has
+// described another one, InvalidArgumentError where the caller has.
+inline void require_size(const DecodeJob& job, Size found) {
+  const Size expected = coded_size(job);
+  if (found == expected) return;
+  const auto text = [](Size size) {
+    return std::to_string(size.height) + " x " + std::to_string(size.width) + " (height x width)";
+  };
+  ErrorDetail detail{.expected = text(expected), .found = text(found)};
+  if (job.encoded.codec == nullptr) {
+    throw InvalidArgumentError("the job's image info is that of another image", std::move(detail));
+  }
+  throw DecodeError("the image is not as its file describes it", std::move(detail));
+}
+
+// Errors: DecodeError for an image that is not of the format that its container describes;
+// InvalidArgumentError for a job that breaks a promise of its caller's.
 inline void require_valid(const DecodeJob& job) {
+  require_described_format(job.encoded);
   const bool scales = job.eighths == 1 || job.eighths == 2 || job.eighths == 4;
   if (job.eighths != 8 && !(scales && job.info.format == &kJpegFormat)) {
     throw InvalidArgumentError("there is no decoding of this format at this scale");

@@ -12,6 +12,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
+constexpr const char* kRemedy = "Convert the image to JPEG or PNG";
+
 // Formats that are known by their first bytes, only to be named in the refusal.
 struct Undecoded {
   std::string_view signature;  // as ImageFormat has them
@@ -48,12 +50,16 @@ constexpr Undecoded kUndecoded[] = {
     {"<?xml", "XML (SVG?)"},
 };
 
+[[noreturn]] void refuse_format(std::string_view name) {
+  throw UnsupportedError(
+      "fuelrail does not decode this image's format",
+      {.expected = decoded_formats(), .found = std::string(name), .remedy = kRemedy});
+}
+
 [[noreturn]] void refuse(std::string_view text) {
-  constexpr const char* kRemedy = "Convert the image to JPEG or PNG";
   for (const Undecoded& undecoded : kUndecoded) {
     if (text.size() >= undecoded.signature.size() && agrees(text, undecoded.signature)) {
-      throw UnsupportedError("fuelrail does not decode this image's format",
-                             {.expected = decoded_formats(), .found = undecoded.name, .remedy = kRemedy});
+      refuse_format(undecoded.name);
     }
   }
   std::string found = "bytes";
@@ -62,8 +68,12 @@ constexpr Undecoded kUndecoded[] = {
                          {.expected = decoded_formats(), .found = found, .remedy = kRemedy});
 }
 
+std::string size_text(Size size) {
+  return fmt::format("{} x {} (height x width)", size.height, size.width);
+}
+
 // Errors: where no decoder is for these bytes.
-const Decoding& decoding_for(Bytes encoded) {
+const Decoding& announced(Bytes encoded) {
   if (const Decoding* decoding = announced_decoding(encoded)) return *decoding;
   if (encoded.empty()) throw DecodeError("the image is empty");
   if (is_cut_signature(encoded)) {
@@ -73,25 +83,54 @@ const Decoding& decoding_for(Bytes encoded) {
   refuse(as_text(encoded));
 }
 
-}  // namespace
+const Decoding& described(const ImageCodec& codec) {
+  if (const Decoding* decoding = decoding_of(codec.format)) return *decoding;
+  refuse_format(codec.format->title);
+}
 
-ImageInfo probe(Bytes encoded, int64_t max_pixels) {
-  const Decoding& decoding = decoding_for(encoded);
-  const ImageInfo info = decoding.probe(encoded);
-  const auto [height, width] = info.stored;  // each below 2^31: the product cannot overflow
-  if (height * width > max_pixels) {
+ImageInfo info_from(const ImageCodec& codec, Size visible) {
+  const auto fits = [](int64_t part, int64_t all) { return part > 0 && part <= all; };
+  if (visible == Size{}) visible = codec.coded;
+  if (!fits(visible.height, codec.coded.height) || !fits(visible.width, codec.coded.width)) {
+    throw DecodeError(
+        "the image is not inside its coded picture",
+        {.expected = size_text(codec.coded) + " at most", .found = size_text(visible)});
+  }
+  return {
+      .format = codec.format, .stored = visible, .channels = codec.channels, .bits = codec.bits};
+}
+
+void check_size(Size size, int64_t max_pixels, int64_t max_side) {
+  const auto [height, width] = size;
+  if (height > max_pixels / width) {
     throw DecodeError("the image declares more pixels than are allowed",
                       {.expected = fmt::format("at most {}", max_pixels),
-                       .found = fmt::format("{} x {} (height x width)", height, width),
+                       .found = size_text(size),
                        .remedy = "Raise max_pixels if the image is meant to be that large, or make "
                                  "it smaller where it is packed"});
   }
-  if (height > decoding.max_side || width > decoding.max_side) {
+  if (height > max_side || width > max_side) {
     throw DecodeError("the image declares a side that is longer than is allowed",
-                      {.expected = fmt::format("at most {} pixels a side", decoding.max_side),
-                       .found = fmt::format("{} x {} (height x width)", height, width),
+                      {.expected = fmt::format("at most {} pixels a side", max_side),
+                       .found = size_text(size),
                        .remedy = "Cut the image into smaller ones"});
   }
+}
+
+}  // namespace
+
+ImageInfo probe(const EncodedImage& encoded, int64_t max_pixels) {
+  const ImageCodec* const codec = encoded.codec;
+  const Decoding& decoding = codec == nullptr ? announced(encoded.bytes) : described(*codec);
+  if (encoded.has_coded_size()) {
+    const ImageInfo info = info_from(*codec, encoded.visible);
+    check_size(codec->coded, max_pixels, decoding.max_side);
+    return info;
+  }
+  if (decoding.probe == nullptr) throw DecodeError("the file does not say the size of its images");
+  require_described_format(encoded);
+  const ImageInfo info = decoding.probe(encoded.bytes);
+  check_size(info.stored, max_pixels, decoding.max_side);
   return info;
 }
 

@@ -4,8 +4,7 @@
 #include <cstdint>
 
 #include "fuelrail/base/box.h"
-#include "fuelrail/base/bytes.h"
-#include "fuelrail/base/image_format.h"
+#include "fuelrail/base/encoded_image.h"
 
 namespace fuelrail {
 
@@ -34,10 +33,11 @@ inline constexpr int64_t kDefaultMaxPixels = 178'956'970;
 inline constexpr int64_t kMaxSide = 65535;
 inline constexpr int64_t kMaxJpegSide = 65500;  // libjpeg's own, JPEG_MAX_DIMENSION
 
-// Reads the header. Allocates nothing that depends on what the header declares.
+// What the image's codec says of it, else what its header does. Allocates nothing that depends on
+// what they declare.
 // Errors: UnsupportedError for a format that fuelrail does not decode (named where it is known;
 // TIFF in a build without it); DecodeError for a damaged or empty header, a zero size, more
 // pixels than `max_pixels`, or a side longer than is decoded; TruncatedError.
-ImageInfo probe(Bytes encoded, int64_t max_pixels = kDefaultMaxPixels);
+ImageInfo probe(const EncodedImage& encoded, int64_t max_pixels = kDefaultMaxPixels);
 
 }  // namespace fuelrail

@@ -16,7 +16,7 @@
 namespace fuelrail {
 
 struct UprightJob {
-  Bytes encoded;
+  EncodedImage encoded;
   ImageInfo info;  // of `encoded`; an orientation of 1 leaves the pixels as they are stored
   Box box;         // of the image turned upright, at its eighths; inside it, not empty
   int64_t channels = PixelBuffer::kChannels;  // 1, 3 or 4

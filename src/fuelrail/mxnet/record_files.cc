@@ -30,9 +30,8 @@ void image_of_bytes(Sample& sample) {
   const ImageRecord record = parse_image_record(sample.fields[0].bytes);
   sample.id = record.id;
   sample.fields.resize(2);
-  sample.fields[0] = {.bytes = record.image};
-  sample.fields[1] = {.bytes = record.labels,
-                      .shape = {static_cast<int64_t>(record.label_count())}};
+  sample.fields[0] = {record.image};
+  sample.fields[1] = {record.labels, {static_cast<int64_t>(record.label_count())}};
 }
 
 }  // namespace

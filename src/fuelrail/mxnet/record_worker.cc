@@ -128,14 +128,14 @@ class RecordWorker final : public Worker {
   // As OpenCV reads images for MXNet: turned as their EXIF tag says, but unchanged for four
   // channels.
   ImageInfo info_of_image() const {
-    ImageInfo info = probe(sample_.fields[0].bytes);
+    ImageInfo info = probe(sample_.fields[0]);
     if (options_.data_shape.channels == 4) info.orientation = 1;
     return info;
   }
 
   // The pixels of a box of the upright image.
   ConstImageView decode(Task& task, const ImageInfo& info, Box box) {
-    return decoder_.decode({.encoded = sample_.fields[0].bytes,
+    return decoder_.decode({.encoded = sample_.fields[0],
                             .info = info,
                             .box = box,
                             .channels = options_.data_shape.channels,

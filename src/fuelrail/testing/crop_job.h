@@ -19,8 +19,8 @@ class CropJob {
  public:
   static constexpr int64_t kPadding = 7;
 
-  CropJob(Bytes encoded, const ImageInfo& info, Box box, uint8_t fill = 0x5a, int64_t margin = 0,
-          int64_t channels = 3)
+  CropJob(const EncodedImage& encoded, const ImageInfo& info, Box box, uint8_t fill = 0x5a,
+          int64_t margin = 0, int64_t channels = 3)
       : fill_(fill) {
     const int64_t stride = (box.width + 2 * margin) * channels + kPadding;
     pixels_.assign(static_cast<size_t>(box.height * stride), fill);

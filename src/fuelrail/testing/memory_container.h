@@ -1,6 +1,7 @@
 // A container whose records a test writes down: any schema, any bytes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -53,19 +54,22 @@ class MemoryContainer final : public Container {
         throw TruncatedError("the record is cut short",
                              {.path = at.path, .record = i, .offset = at.offset});
       }
-      field.bytes = framed.subspan(8, length);
-      field.shape.clear();
+      field = {framed.subspan(8, length)};
       if (spec.shape == std::vector<int64_t>{-1}) {
         field.shape.push_back(static_cast<int64_t>(length / size_in_bytes(spec.dtype)));
       }
       framed = framed.subspan(8 + length);
     }
     out.id = ids_[i];
+    if (describe) describe(i, out);
   }
 
   Place place(uint64_t i) const override { return {source_->uri(), i, begins_[i]}; }
   const std::vector<std::string>& classes() const override { return classes_; }
   bool verifies_checksums() const override { return false; }
+
+  // Adds to the values of record i what a container knows of them beside their bytes.
+  std::function<void(uint64_t i, Sample& out)> describe;
 
  private:
   Fingerprint make_fingerprint(const std::function<bool()>&) const override {

@@ -359,10 +359,9 @@ Schema image_folder_schema() {
 
 void fill_sample(uint64_t i, Bytes encoded, size_t label, Sample& out) {
   out.fields.resize(2);
-  out.fields[0].bytes = encoded;
   store_le(out.scalars.data(), static_cast<int64_t>(label));
-  out.fields[1].bytes = Bytes(out.scalars).first(sizeof(int64_t));
-  for (FieldValue& field : out.fields) field.shape.clear();
+  out.fields[0] = {encoded};
+  out.fields[1] = {Bytes(out.scalars).first(sizeof(int64_t))};
   out.id = i;
 }
 

@@ -115,18 +115,18 @@ uint64_t place_of_row(const BmpHeader& header, int64_t y) {
 void require_rows(const BmpHeader& header, const DecodeJob& job) {
   const uint64_t last =
       std::max(place_of_row(header, job.box.top), place_of_row(header, job.box.bottom() - 1));
-  const uint64_t size = job.encoded.size();
+  const uint64_t size = job.encoded.bytes.size();
   if (last <= size && header.row_bytes() <= size - last) return;
-  throw_truncated(job.encoded,
+  throw_truncated(job.encoded.bytes,
                   {.expected = fmt::format("{} bytes or more", last + header.row_bytes())});
 }
 
 void read_rows(const BmpHeader& header, const DecodeJob& job) {
-  const Palette palette(job.encoded, header);
+  const Palette palette(job.encoded.bytes, header);
   require_rows(header, job);
   for (int64_t y = 0; y < job.box.height; ++y) {
     go_on(job);
-    const std::byte* row = job.encoded.data() + place_of_row(header, job.box.top + y);
+    const std::byte* row = job.encoded.bytes.data() + place_of_row(header, job.box.top + y);
     uint8_t* to = job.output.row(y);
     if (header.bits > 8) {
       take_colours(row, header, job.box, job.output.channels, to);
@@ -213,10 +213,8 @@ class BmpDecoder final : public Decoder {
 
  private:
   void decode_one(const DecodeJob& job) {
-    const BmpHeader header = parse_bmp_header(job.encoded);
-    if (header.size != job.info.stored) {
-      throw InvalidArgumentError("the job's image info is not that of its BMP");
-    }
+    const BmpHeader header = parse_bmp_header(job.encoded.bytes);
+    require_size(job, header.size);
     if (job.output.channels == 4 && header.channels[3].most == 0) refuse_alpha();
     if (header.compression == BmpCompression::kNone) {
       read_rows(header, job);
@@ -227,8 +225,8 @@ class BmpDecoder final : public Decoder {
 
   void read_runs(const BmpHeader& header, const DecodeJob& job) {
     go_on(job);
-    const Palette palette(job.encoded, header);
-    RunLengths(job.encoded, header, indices_).unpack();
+    const Palette palette(job.encoded.bytes, header);
+    RunLengths(job.encoded.bytes, header, indices_).unpack();
     for (int64_t y = 0; y < job.box.height; ++y) {
       const int64_t shown = job.box.top + y;
       const int64_t stored = header.top_down ? shown : header.size.height - 1 - shown;

@@ -137,7 +137,7 @@ bool guarded(Session& session, void (*step)(Session&)) {
 void read_header(Session& session) {
   jpeg_create_decompress(&session.codec);  // clears all but err and client_data
   session.codec.src = &session.source;
-  const Bytes encoded = session.job->encoded;
+  const Bytes encoded = session.job->encoded.bytes;
   session.source.next_input_byte = reinterpret_cast<const JOCTET*>(encoded.data());
   session.source.bytes_in_buffer = encoded.size();
   session.in_header = true;
@@ -257,7 +257,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
 [[noreturn]] void throw_failure(Session& session) {
   go_on(*session.job);
   const int code = session.errors.msg_code;
-  const size_t size = session.job->encoded.size();
+  const size_t size = session.job->encoded.bytes.size();
   const size_t at = session.ended ? size : size - session.source.bytes_in_buffer;
   char reason[JMSG_LENGTH_MAX];
   session.errors.format_message(reinterpret_cast<j_common_ptr>(&session.codec), reason);
@@ -352,9 +352,8 @@ class JpegDecoder final : public Decoder {
   void make_plan() {
     jpeg_decompress_struct& codec = session_->codec;
     const DecodeJob& job = *session_->job;
-    if (Size{codec.image_height, codec.image_width} != job.info.stored) {
-      throw InvalidArgumentError("the job's image info is not that of its JPEG");
-    }
+    const Size size{codec.image_height, codec.image_width};
+    require_size(job, size);
     if (job.output.channels == 4) refuse_alpha();  // JPEG has none
     codec.scale_num = static_cast<unsigned>(job.eighths);
     codec.scale_denom = 8;
@@ -365,7 +364,7 @@ class JpegDecoder final : public Decoder {
     plan.bytes_per_pixel = plan.cmyk ? 4 : job.output.channels;
     // Smooth upsampling looks beyond the box, and treats the region's edges as the image's. One
     // iMCU to each side, thrown away, makes the rest exact; without subsampling nothing looks.
-    const int64_t whole_width = at_eighths(job.info.stored, job.eighths).width;
+    const int64_t whole_width = at_eighths(size, job.eighths).width;
     const int64_t margin = is_subsampled(codec) ? codec.max_h_samp_factor * job.eighths : 0;
     const int64_t left = std::max<int64_t>(0, job.box.left - margin);
     const int64_t right = std::min(whole_width, job.box.right() + margin);
@@ -411,10 +410,10 @@ class JpegDecoder final : public Decoder {
                                       : uint64_t{component.width_in_blocks} *
                                             std::min(above, component.height_in_blocks);
     }
-    if (job.encoded.size() >= blocks / 8) return;
+    if (job.encoded.bytes.size() >= blocks / 8) return;
     throw TruncatedError(
         fmt::format("the JPEG ends at byte {} of the image, before the rows that are needed",
-                    job.encoded.size()),
+                    job.encoded.bytes.size()),
         {.expected =
              fmt::format("at least {} bytes, a bit for each of {} blocks", blocks / 8, blocks)});
   }
@@ -430,7 +429,7 @@ class JpegDecoder final : public Decoder {
     }
     uint64_t passed = 0;
     for (int i = 0; i < codec.comps_in_scan; ++i) passed += blocks_of(*codec.cur_comp_info[i]);
-    const Bytes encoded = session_->job->encoded;
+    const Bytes encoded = session_->job->encoded.bytes;
     each_scan(encoded, encoded.size() - session_->source.bytes_in_buffer,
               [&](Bytes header) { passed += blocks_of_scan(codec, header); });
     const uint64_t most = std::max(kMaxPasses * blocks, kBlocksOfAnyImage);

@@ -182,17 +182,16 @@ class PngDecoder final : public Decoder {
     const Context context(spng_ctx_new(0));
     if (!context) throw std::bad_alloc();
     spng_ctx* png = context.get();
-    check(spng_set_image_limits(png, static_cast<uint32_t>(job.info.stored.width),
-                                static_cast<uint32_t>(job.info.stored.height)));
+    const Size size = coded_size(job);
+    check(spng_set_image_limits(png, static_cast<uint32_t>(size.width),
+                                static_cast<uint32_t>(size.height)));
     check(spng_set_chunk_limits(png, kMaxAncillaryBytes, kMaxAncillaryBytes));
     check(spng_set_crc_action(png, SPNG_CRC_ERROR, SPNG_CRC_ERROR));
-    check(spng_set_png_buffer(png, job.encoded.data(), job.encoded.size()));
+    check(spng_set_png_buffer(png, job.encoded.bytes.data(), job.encoded.bytes.size()));
     spng_ihdr header{};
     check(spng_get_ihdr(png, &header));
-    if (Size{header.height, header.width} != job.info.stored) {
-      throw InvalidArgumentError("the job's image info is not that of its PNG");
-    }
-    require_rows(header, job.encoded, job.box.bottom());
+    require_size(job, {header.height, header.width});
+    require_rows(header, job.encoded.bytes, job.box.bottom());
     const Taken taken = taken_of(header, job.output.channels);
     int flags = SPNG_DECODE_PROGRESSIVE;
     if (job.output.channels == 4) {
@@ -220,9 +219,9 @@ class PngDecoder final : public Decoder {
 
   void read_rows(spng_ctx* png, bool interlaced, Taken taken, const DecodeJob& job) {
     const auto row_bytes =
-        static_cast<size_t>(job.info.stored.width * bytes_of(taken, job.output.channels));
+        static_cast<size_t>(coded_size(job).width * bytes_of(taken, job.output.channels));
     const bool direct =
-        taken == Taken::kAsIs && !interlaced && job.box.width == job.info.stored.width;
+        taken == Taken::kAsIs && !interlaced && job.box.width == coded_size(job).width;
     uint8_t* const scratch = scratch_.take(row_bytes);
     for (;;) {
       go_on(job);

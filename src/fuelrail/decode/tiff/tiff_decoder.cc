@@ -344,12 +344,10 @@ class TiffDecoder final : public Decoder {
 
  private:
   void decode_one(const DecodeJob& job) {
-    if (job.encoded.size() < 4) throw TruncatedError("the TIFF ends inside its signature");
-    const TiffFile file(job.encoded);
+    if (job.encoded.bytes.size() < 4) throw TruncatedError("the TIFF ends inside its signature");
+    const TiffFile file(job.encoded.bytes);
     const Layout layout = layout_of(file);
-    if (layout.size != job.info.stored) {
-      throw InvalidArgumentError("the job's image info is not that of its TIFF");
-    }
+    require_size(job, layout.size);
     if (job.output.channels == 4 && (!layout.alpha || layout.colours == Colours::kCmyk)) {
       refuse_alpha();
     }

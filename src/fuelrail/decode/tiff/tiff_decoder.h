@@ -18,8 +18,8 @@ namespace fuelrail {
 ImageInfo probe_tiff(Bytes encoded);
 
 // The pixels are Pillow's; colours with associated alpha are divided by it. Only the strips or
-// tiles that the box touches are read: damage elsewhere is not noticed. Errors: UnsupportedError in a
-// build without TIFF.
+// tiles that the box touches are read: damage elsewhere is not noticed. Errors: UnsupportedError in
+// a build without TIFF.
 std::unique_ptr<Decoder> make_tiff_decoder();
 
 // The version of the libtiff that decodes, "4.5.0"; empty in a build without TIFF.

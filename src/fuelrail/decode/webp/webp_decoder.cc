@@ -91,12 +91,11 @@ class WebpDecoder final : public Decoder {
 
  private:
   void decode_one(DecodeJob& job) {
-    if (probe_webp(job.encoded).stored != job.info.stored) {
-      throw InvalidArgumentError("the job's image info is not that of its WebP");
-    }
+    const ImageInfo info = probe_webp(job.encoded.bytes);
+    require_size(job, info.stored);
     if (job.output.channels == 4 && job.info.channels != 4) refuse_alpha();
     go_on(job);
-    const WebpFrame frame = first_frame(job.encoded, job.info);
+    const WebpFrame frame = first_frame(job.encoded.bytes, info);
     const Box seen = intersection(job.box, frame.place);
     if (seen != job.box) clear(job.output);  // an animation's canvas shows where the frame is not
     if (seen.height == 0 || seen.width == 0) return;

@@ -14,7 +14,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kFileHeaderBytes = 12, kChunkHeaderBytes = 8;
+constexpr size_t kRiffHeaderBytes = 12, kChunkHeaderBytes = 8;
 constexpr uint8_t kXmpFlag = 0x04, kExifFlag = 0x08;
 
 struct RiffChunk {
@@ -41,7 +41,7 @@ class ChunkWalk {
 
  private:
   Bytes bytes_;
-  size_t at_ = kFileHeaderBytes;
+  size_t at_ = kRiffHeaderBytes;
 };
 
 // Without an extended header there is no metadata, whatever chunks follow.

@@ -80,20 +80,20 @@ struct ImagePipeline::Impl {
     made.resize(steps.stages.size());
   }
 
-  void verify(Bytes encoded) {
+  void verify(const EncodedImage& encoded) {
     if (steps.verify == ImageSteps::Verify::kNothing) return;
     const ImageInfo info = probe(encoded);
     if (steps.verify == ImageSteps::Verify::kPixels) decode(encoded, info);
   }
 
-  Bytes prepare(Bytes encoded, uint64_t place) {
+  Bytes prepare(const EncodedImage& encoded, uint64_t place) {
     if (steps.keep == ImageSteps::Keep::kAll) {
       verify(encoded);
-      return encoded;
+      return encoded.bytes;
     }
     const ImageInfo info = probe(encoded);
     const ConstImageView image = decode(encoded, info);
-    if (keeps_bytes(info)) return encoded;
+    if (keeps_bytes(info)) return encoded.bytes;
     return finish(steps.color == ColorMode::kUnchanged ? image : upright(image, info), place, true);
   }
 
@@ -118,7 +118,7 @@ struct ImagePipeline::Impl {
            shorter(info.stored) <= steps.shorter_side;
   }
 
-  ConstImageView decode(Bytes encoded, const ImageInfo& info) {
+  ConstImageView decode(const EncodedImage& encoded, const ImageInfo& info) {
     const auto memory = [&](int64_t channels) { return stored.resize(info.stored, 0, channels); };
     if (steps.color == ColorMode::kUnchanged) {
       return decode_as_stored(*decoder, encoded, info, memory);
@@ -211,7 +211,7 @@ ImagePipeline::ImagePipeline(const ImageSteps& steps) : impl_(std::make_unique<I
 ImagePipeline::~ImagePipeline() = default;
 ImagePipeline::ImagePipeline(ImagePipeline&&) noexcept = default;
 
-Bytes ImagePipeline::prepare(Bytes encoded, uint64_t place) {
+Bytes ImagePipeline::prepare(const EncodedImage& encoded, uint64_t place) {
   return impl_->prepare(encoded, place);
 }
 Bytes ImagePipeline::prepare(ConstImageView pixels, uint64_t place) {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "fuelrail/base/bytes.h"
+#include "fuelrail/base/encoded_image.h"
 #include "fuelrail/base/image_view.h"
 #include "fuelrail/pack/image/image_steps.h"
 
@@ -27,7 +27,7 @@ class ImagePipeline {
   // Returns: the bytes to pack, a view of `encoded` or of memory that lives until the next call.
   // Errors: those of probe and of decoding; UnsupportedError for a side that is too long for the
   // encoding; those of the stages; StepsError.
-  Bytes prepare(Bytes encoded, uint64_t place);
+  Bytes prepare(const EncodedImage& encoded, uint64_t place);
 
   // The same of pixels of 1, 3 or 4 channels, which ImageSteps::keep and `color` do not change.
   Bytes prepare(ConstImageView pixels, uint64_t place);

@@ -46,7 +46,7 @@ class FolderSource final : public PackSource {
     check_length(folder_->extent(i).length);
     read_sample(*folder_, i, out.storage, out.sample);
     out.id = i;
-    out.encoded = out.sample.fields[image_].bytes;
+    out.encoded = out.sample.fields[image_];
     const int64_t label = load_le<int64_t>(out.sample.fields[label_].bytes.data());
     out.labels.assign(1, static_cast<float>(label));
   }

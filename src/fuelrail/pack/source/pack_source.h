@@ -21,7 +21,7 @@ namespace fuelrail::pack {
 struct SourceImage {
   uint64_t id = 0;
   std::vector<float> labels;
-  Bytes encoded;            // a view into what follows, or of the source's own
+  EncodedImage encoded;     // a view into what follows, or of the source's own
   ConstImageView pixels{};  // with data: what there is in place of encoded bytes
   std::vector<std::byte> storage;
   Sample sample;
