@@ -1,0 +1,67 @@
+#include "fuelrail/decode/codec_library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/formats.h"
+#include "fuelrail/testing/crop_job.h"
+#include "fuelrail/testing/invented_codec.h"
+#include "fuelrail/testing/refusal.h"
+
+namespace fuelrail::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kRemedy = "Install the package 'invented'";
+
+std::string error_of(const char* file) {
+  return refusal_of<UnsupportedError>([file] { make_decoder_in({"Invented", file, kRemedy}); });
+}
+
+std::string error_of_one_that(const char* what) {
+  ::setenv("FUELRAIL_INVENTED_CODEC", what, 1);
+  std::string error = error_of(INVENTED_CODEC);
+  ::unsetenv("FUELRAIL_INVENTED_CODEC");
+  return error;
+}
+
+TEST(CodecLibrary, decodes_the_images_of_its_row) {
+  constexpr Decoding kRow{&kInventedFormat, nullptr, [] {
+                            return make_decoder_in({"Invented", INVENTED_CODEC, kRemedy});
+                          }};
+  const LentDecoding lent(kRow);
+  constexpr std::byte kPixels[] = {std::byte{1}, std::byte{2}, std::byte{3}},
+                      kKey[] = {std::byte{7}};
+  const ImageCodec codec{.format = &kInventedFormat, .coded = {1, 1}, .parameters = kKey};
+  EncodedImage image{Bytes(kPixels)};
+  image.codec = &codec;
+  CropJob job(image, probe(image), {0, 0, 1, 1});
+  job.decode_with(*make_decoder());
+  EXPECT_EQ(job.error(), "");
+  EXPECT_EQ(job.packed(), "\x06\x05\x04");
+}
+
+TEST(CodecLibrary, that_cannot_be_used_is_one_error_with_one_remedy) {
+  const std::string absent = error_of("libfuelrail_absent.so");
+  EXPECT_THAT(absent, HasSubstr("expected libfuelrail_absent.so, found libfuelrail_absent.so: "));
+  const std::string another = error_of("libm.so.6");
+  EXPECT_THAT(another, HasSubstr("expected fuelrail_codec_version in libm.so.6, found none"));
+  const std::string old = error_of_one_that("old");
+  EXPECT_THAT(old, HasSubstr("of fuelrail " FUELRAIL_VERSION ", found one of 0.0.1"));
+  const std::string throws = error_of_one_that("throws");
+  EXPECT_THAT(throws, HasSubstr("expected a decoder, found no licence"));
+  const std::string none = error_of_one_that("none");
+  EXPECT_THAT(none, HasSubstr("expected a decoder, found none"));
+  for (const std::string& error : {absent, another, old, throws, none}) {
+    EXPECT_THAT(error, HasSubstr("Invented images need a library that cannot be used"));
+    EXPECT_THAT(error, HasSubstr(kRemedy));
+  }
+}
+
+}  // namespace
+}  // namespace fuelrail::testing
