@@ -64,11 +64,12 @@ fuelrail::ImageOptions job() {
 struct Epoch {
   explicit Epoch(const std::string& uri)
       : container(fuelrail::open_container(uri)),
-        layout(std::make_shared<fuelrail::BatchLayout>(image_columns(*container, job()), kBatch)),
+        layout(
+            std::make_shared<fuelrail::BatchLayout>(image_work(container, job()).columns, kBatch)),
         pool(layout->total_bytes(), 1),
         batch(layout, pool.take(), kBatch),
-        worker(image_worker_factory(container, job(),
-                                    {.order = fuelrail::OrderOptions{.seed = kSeed}})()),
+        worker(image_work(container, job(), {.order = fuelrail::OrderOptions{.seed = kSeed}})
+                   .make_worker()),
         queue(fuelrail::make_read_queue({.threads = 0, .backend = fuelrail::ReadBackend::kPread})),
         sampler(
             {.records = container->size(),

@@ -180,8 +180,8 @@ class Contender {
         .records = container_->size(),
         .order = {.seed = 1, .shuffle = Shuffle::kFull, .batch_size = kBatch}};
     Engine engine(container_, std::make_unique<EpochSampler>(order),
-                  std::make_shared<BatchLayout>(image_columns(*container_, images), kBatch),
-                  image_worker_factory(container_, images, {}), {.read = {.backend = backend_}});
+                  std::make_shared<BatchLayout>(image_work(container_, images).columns, kBatch),
+                  image_work(container_, images).make_worker, {.read = {.backend = backend_}});
     first.push_back(epoch_of(engine));
     second.push_back(epoch_of(engine));
     const Stats stats = engine.stats();

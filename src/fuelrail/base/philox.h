@@ -7,12 +7,23 @@
 //   counter = (low 32 bits of position, high 32 bits of position,
 //              epoch, operation << 16 | draw >> 2)
 //   number  = word (draw & 3) of the block
+// Operations, and what draws with them:
+//   256 j + i         transform i of the list of leader j: the image fields of a sample are its
+//                     leaders, numbered from 0 in the schema's order. In an image of its own (an
+//                     image that is packed, MXNet's augmenters) j is 0.
+//   2^15 and above    whole batches, but for those that follow
+//   0xfffd            orders of records: shuffle windows and weights (sampler/)
+//   0xfffe            substitutes of bad records (sampler/)
+//   0xffff            keys of permutations (base/permutation.h), interpolation (pack/)
 #pragma once
 
 #include <array>
 #include <cstdint>
 
 namespace fuelrail {
+
+inline constexpr uint32_t kOperationsPerLeader = 256;  // as many transforms may be in a list
+inline constexpr uint32_t kMaxLeaders = 127;           // all below 2^15
 
 using PhiloxBlock = std::array<uint32_t, 4>;
 
@@ -26,8 +37,8 @@ class Philox {
   Philox(uint64_t seed, uint32_t epoch, uint64_t position)
       : seed_(seed), position_(position), epoch_(epoch) {}
 
-  // Requires: operation < 2^16, draw < 2^18. `operation` is the index of the consumer (a
-  // transform's place in the list), `draw` counts the numbers that it takes.
+  // Requires: operation < 2^16, draw < 2^18. `operation` is the consumer's, as above; `draw` counts
+  // the numbers that it takes.
   uint32_t bits(uint32_t operation, uint32_t draw) const;
 
   // In [0, 1), 32 bits of resolution: bits * 2^-32, exact in double.

@@ -79,12 +79,13 @@ struct HeldRecord {
 class Decoding {
  public:
   Decoding(const std::shared_ptr<const Container>& container, const LoaderJob& job)
-      : layout_(
-            std::make_shared<BatchLayout>(image_columns(*container, job.images), kRowsPerThread)),
+      : Decoding(image_work(container, job.images, job.loading)) {}
+  explicit Decoding(const LoaderWork& work)
+      : layout_(std::make_shared<BatchLayout>(work.columns, kRowsPerThread)),
         pool_(layout_->total_bytes(), 1),
         slot_(pool_.take()),
         batch_(layout_, slot_, kRowsPerThread),
-        worker_(image_worker_factory(container, job.images, job.loading)()) {}
+        worker_(work.make_worker()) {}
 
   // Returns: why it failed, or null.
   std::exception_ptr decode(const HeldRecord& held, uint64_t position) {
@@ -155,8 +156,7 @@ class HeldSample {
 
   void note_size(uint64_t i, Bytes framed) {
     container_.parse(i, framed, sample_);
-    const Bytes image = sample_.fields[container_.schema().index_of("image")].bytes;
-    const Size size = probe(image).stored;
+    const Size size = probe(sample_.fields[container_.schema().index_of("image")]).stored;
     shorter_sides_.push_back(std::min(size.height, size.width));
   }
 

@@ -6,10 +6,15 @@
 #include <cstring>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/decode/codec_library.h"
 #include "fuelrail/decode/decoder.h"
+#include "fuelrail/decode/formats.h"
+#include "fuelrail/loader/field_program.h"
 #include "fuelrail/testing/golden_images.h"
 #include "fuelrail/testing/image_set.h"
+#include "fuelrail/testing/invented_codec.h"
 #include "fuelrail/testing/memory_container.h"
+#include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/worker_conformance.h"
 #include "fuelrail/transform/plan.h"
 #include "fuelrail/transform/resize.h"
@@ -34,13 +39,13 @@ ImageOptions training_options() {
 // One batch and the tasks that fill it with records [0, rows).
 class Rows {
  public:
-  Rows(const Container& container, const ImageOptions& options, size_t rows)
-      : layout_(std::make_shared<BatchLayout>(image_columns(container, options), rows)),
+  Rows(const std::shared_ptr<const Container>& container, const ImageOptions& options, size_t rows)
+      : layout_(std::make_shared<BatchLayout>(image_work(container, options).columns, rows)),
         pool_(layout_->total_bytes(), 1),
         batch_(layout_, pool_.take(), rows),
         framed_(rows) {
     for (size_t i = 0; i < rows; ++i) {
-      const Extent extent = container.extent(i);
+      const Extent extent = container->extent(i);
       framed_[i].resize(extent.length);
       extent.source->read(extent.offset, framed_[i]);
       tasks_.push_back({.entry = {.record = i, .position = 10 + i, .epoch = 3},
@@ -59,9 +64,9 @@ class Rows {
     std::memcpy(&value, batch_.row(layout_->index_of(column), row), sizeof value);
     return value;
   }
-  std::vector<uint8_t> image(size_t row) const {
-    const auto* pixels = reinterpret_cast<const uint8_t*>(batch_.row(0, row));
-    return {pixels, pixels + layout_->columns()[0].row_bytes()};
+  std::vector<uint8_t> image(size_t row, size_t column = 0) const {
+    const auto* pixels = reinterpret_cast<const uint8_t*>(batch_.row(column, row));
+    return {pixels, pixels + layout_->columns()[column].row_bytes()};
   }
 
  private:
@@ -81,15 +86,16 @@ std::string message_of(const std::exception_ptr& error) {
 }
 
 // What the row should hold, from the whole decoded image.
-std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms,
-                                    const Philox& random) {
+std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms, const Philox& random,
+                                    uint32_t leader = 0) {
   const ImageInfo info = probe(jpeg);
   std::vector<uint8_t> pixels(static_cast<size_t>(info.stored.height * info.stored.width * 3));
   const ImageView all{pixels.data(), info.stored.height, info.stored.width, 3,
                       info.stored.width * 3};
   DecodeJob job{.encoded = jpeg, .info = info, .box = whole(info.stored), .output = all};
   make_decoder()->decode({&job, 1});
-  const Plan geometry = resolve(transforms, info.stored, random);
+  Plan geometry;
+  resolve(transforms, info.stored, random, geometry, leader);
   std::vector<uint8_t> out(static_cast<size_t>(kOut.height * kOut.width * 3));
   Resampler().resample(all, whole(info.stored), geometry.steps.front(),
                        {out.data(), kOut.height, kOut.width, 3, kOut.width * 3});
@@ -103,8 +109,8 @@ std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms,
 TEST(ImageWorker, rows_equal_the_transforms_on_the_whole_image) {
   const auto set = make_image_set("memory://worker/whole.rec", 12);
   const ImageOptions options = training_options();
-  Rows rows(*set.container, options, 12);
-  image_worker_factory(set.container, options, {})()->process(rows.tasks());
+  Rows rows(set.container, options, 12);
+  image_work(set.container, options).make_worker()->process(rows.tasks());
   for (size_t i = 0; i < 12; ++i) {
     ASSERT_EQ(rows.tasks()[i].error, nullptr) << message_of(rows.tasks()[i].error);
     EXPECT_EQ(rows.image(i), expected_image(set.jpegs[i], options.transforms, Philox(0, 3, 10 + i)))
@@ -115,9 +121,9 @@ TEST(ImageWorker, rows_equal_the_transforms_on_the_whole_image) {
 TEST(ImageWorker, every_field_is_written) {
   const auto set = make_image_set("memory://worker/fields.rec", 3);
   const ImageOptions options = training_options();
-  Rows rows(*set.container, options, 3);
+  Rows rows(set.container, options, 3);
   rows.tasks()[2].entry.valid = false;
-  image_worker_factory(set.container, options, {})()->process(rows.tasks());
+  image_work(set.container, options).make_worker()->process(rows.tasks());
   EXPECT_EQ(rows.value<int64_t>("label", 1), 1);
   EXPECT_EQ(rows.value<int64_t>("id", 1), 1001);
   EXPECT_EQ(rows.value<int64_t>("index", 1), 1);
@@ -128,8 +134,8 @@ TEST(ImageWorker, every_field_is_written) {
 
 TEST(ImageWorker, a_record_that_is_no_image_fails_alone) {
   const auto set = make_image_set("memory://worker/broken.rec", 4, /*broken=*/1);
-  Rows rows(*set.container, training_options(), 4);
-  image_worker_factory(set.container, training_options(), {})()->process(rows.tasks());
+  Rows rows(set.container, training_options(), 4);
+  image_work(set.container, training_options()).make_worker()->process(rows.tasks());
   EXPECT_EQ(rows.tasks()[0].error, nullptr);
   EXPECT_NE(rows.tasks()[1].error, nullptr);
   EXPECT_EQ(rows.tasks()[2].error, nullptr);
@@ -140,8 +146,8 @@ TEST(ImageWorker, an_image_above_the_pixel_limit_is_refused) {
   const auto set = make_image_set("memory://worker/limit.rec", 1);
   ImageOptions options = training_options();
   options.max_pixels = 100;
-  Rows rows(*set.container, options, 1);
-  image_worker_factory(set.container, options, {})()->process(rows.tasks());
+  Rows rows(set.container, options, 1);
+  image_work(set.container, options).make_worker()->process(rows.tasks());
   ASSERT_NE(rows.tasks()[0].error, nullptr);
   EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("100"));
 }
@@ -149,11 +155,11 @@ TEST(ImageWorker, an_image_above_the_pixel_limit_is_refused) {
 // As loaders give it to their workers.
 TEST(ImageWorker, a_row_that_is_not_wanted_any_more_is_not_decoded) {
   const auto set = make_image_set("memory://worker/stop.rec", 2);
-  Rows rows(*set.container, training_options(), 2);
+  Rows rows(set.container, training_options(), 2);
   std::stop_source unwanted;
   unwanted.request_stop();
   rows.tasks()[0].stop = unwanted.get_token();
-  image_worker_factory(set.container, training_options(), {})()->process(rows.tasks());
+  image_work(set.container, training_options()).make_worker()->process(rows.tasks());
   EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("stopped"));
   EXPECT_EQ(rows.tasks()[1].error, nullptr);
 }
@@ -170,9 +176,9 @@ TEST(ImageWorker, the_first_image_that_loses_bits_and_the_first_that_loses_alpha
   std::vector<std::string> told;
   LoaderOptions loading;
   loading.engine.warn = [&](const std::string& text) { told.push_back(text); };
-  const WorkerFactory make = image_worker_factory(container, options, loading);
+  const WorkerFactory make = image_work(container, options, loading).make_worker;
   for (int worker = 0; worker < 2; ++worker) {
-    Rows rows(*container, options, records.size());
+    Rows rows(container, options, records.size());
     make()->process(rows.tasks());
     for (const Task& task : rows.tasks()) EXPECT_EQ(task.error, nullptr);
   }
@@ -187,8 +193,8 @@ TEST(ImageWorker, images_are_not_decoded_when_nobody_asks_for_them) {
   const auto set = make_image_set("memory://worker/labels.rec", 2, /*broken=*/1);
   ImageOptions options = training_options();
   options.fields = {"label"};
-  Rows rows(*set.container, options, 2);
-  image_worker_factory(set.container, options, {})()->process(rows.tasks());
+  Rows rows(set.container, options, 2);
+  image_work(set.container, options).make_worker()->process(rows.tasks());
   EXPECT_EQ(rows.tasks()[1].error, nullptr);
   EXPECT_EQ(rows.value<int64_t>("label", 1), 1);
 }
@@ -197,18 +203,18 @@ TEST(ImageWorker, two_resamplings_follow_one_another) {
   const auto set = make_image_set("memory://worker/steps.rec", 5);
   ImageOptions options = training_options();
   options.transforms = {Resize{.size = {20, 30}}, RandomResizedCrop{.size = kOut}};
-  Rows rows(*set.container, options, 5);
-  image_worker_factory(set.container, options, {})()->process(rows.tasks());
+  Rows rows(set.container, options, 5);
+  image_work(set.container, options).make_worker()->process(rows.tasks());
   for (const Task& task : rows.tasks()) EXPECT_EQ(task.error, nullptr) << message_of(task.error);
 }
 
 TEST(ImageColumns, take_shape_and_type_from_options_and_schema) {
   const auto set = make_image_set("memory://worker/columns.rec", 1);
   ImageOptions options = training_options();
-  EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(16, 16, 3));
+  EXPECT_THAT(image_work(set.container, options).columns[0].row_shape, ElementsAre(16, 16, 3));
   options.layout = ImageLayout::kNchw;
   options.dtype = DType::kFloat16;
-  const auto columns = image_columns(*set.container, options);
+  const auto columns = image_work(set.container, options).columns;
   EXPECT_THAT(columns[0].row_shape, ElementsAre(3, 16, 16));
   EXPECT_EQ(columns[0].dtype, DType::kFloat16);
   EXPECT_EQ(columns[1].dtype, DType::kInt64);
@@ -219,31 +225,31 @@ TEST(ImageColumns, an_unknown_field_is_refused_with_the_nearest_name) {
   ImageOptions options = training_options();
   options.fields = {"imagee"};
   try {
-    image_columns(*set.container, options);
+    image_work(set.container, options).columns;
     FAIL();
   } catch (const InvalidArgumentError& error) {
     EXPECT_THAT(error.what(), HasSubstr("Did you mean 'image'?"));
   }
   options.fields = {};
-  EXPECT_THROW(image_columns(*set.container, options), InvalidArgumentError);
+  EXPECT_THROW(image_work(set.container, options).columns, InvalidArgumentError);
 }
 
 TEST(ImageColumns, transforms_without_a_fixed_size_make_a_ragged_column) {
   const auto set = make_image_set("memory://worker/ragged.rec", 1);
   ImageOptions options = training_options();
   options.transforms = {Resize{.shorter_side = 20}};
-  EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(-1, -1, 3));
+  EXPECT_THAT(image_work(set.container, options).columns[0].row_shape, ElementsAre(-1, -1, 3));
   options.layout = ImageLayout::kNchw;
   options.transforms = {};
-  EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(3, -1, -1));
+  EXPECT_THAT(image_work(set.container, options).columns[0].row_shape, ElementsAre(3, -1, -1));
 }
 
 TEST(ImageColumns, encoded_bytes_are_a_ragged_column_of_bytes) {
   const auto set = make_image_set("memory://worker/encoded.rec", 1);
   ImageOptions options = training_options();
   options.fields = {"encoded"};
-  EXPECT_EQ(image_columns(*set.container, options)[0].dtype, DType::kUint8);
-  EXPECT_THAT(image_columns(*set.container, options)[0].row_shape, ElementsAre(-1));
+  EXPECT_EQ(image_work(set.container, options).columns[0].dtype, DType::kUint8);
+  EXPECT_THAT(image_work(set.container, options).columns[0].row_shape, ElementsAre(-1));
 }
 
 // Fields of every kind that a dataset may have.
@@ -262,8 +268,8 @@ TEST(ImageWorker, fields_of_the_dataset_are_columns_by_name) {
       std::make_shared<MemoryContainer>("memory://worker/kinds", schema, records);
   ImageOptions options;
   options.fields = {"some", "text", "pair"};
-  Rows rows(*container, options, 2);
-  image_worker_factory(container, options, {})()->process(rows.tasks());
+  Rows rows(container, options, 2);
+  image_work(container, options).make_worker()->process(rows.tasks());
   for (const Task& task : rows.tasks()) ASSERT_EQ(task.error, nullptr) << message_of(task.error);
   const Batch& batch = rows.batch();
   EXPECT_EQ(batch.ragged_row(0, 0).shape[0], 1);
@@ -274,10 +280,10 @@ TEST(ImageWorker, fields_of_the_dataset_are_columns_by_name) {
   EXPECT_EQ(batch.ragged_row(1, 1).shape[0], 0);
   EXPECT_EQ(std::memcmp(batch.row(2, 1), records[1].fields[1].data(), 8), 0);
   options.fields = {"image"};
-  EXPECT_THROW(image_columns(*container, options), InvalidArgumentError);
+  EXPECT_THROW(image_work(container, options).columns, InvalidArgumentError);
   options.fields = {"text"};
   options.transforms = {HorizontalFlip{}};
-  EXPECT_THROW(image_columns(*container, options), InvalidArgumentError);
+  EXPECT_THROW(image_work(container, options).columns, InvalidArgumentError);
 }
 
 TEST(ImageWorker, images_of_no_common_size_are_rows_of_their_own) {
@@ -285,8 +291,8 @@ TEST(ImageWorker, images_of_no_common_size_are_rows_of_their_own) {
   ImageOptions options = training_options();
   options.transforms = {};
   options.fields = {"image", "encoded"};
-  Rows rows(*set.container, options, 6);
-  image_worker_factory(set.container, options, {})()->process(rows.tasks());
+  Rows rows(set.container, options, 6);
+  image_work(set.container, options).make_worker()->process(rows.tasks());
   for (size_t i = 0; i < 6; ++i) {
     ASSERT_EQ(rows.tasks()[i].error, nullptr) << message_of(rows.tasks()[i].error);
     const RaggedRow& image = rows.batch().ragged_row(0, i);
@@ -306,6 +312,105 @@ TEST(ImageWorker, images_of_no_common_size_are_rows_of_their_own) {
   }
 }
 
+Schema images_named(const std::vector<std::string>& names) {
+  Schema schema;
+  for (const std::string& name : names) {
+    schema.fields.push_back({.name = name, .kind = FieldKind::kImage});
+  }
+  return schema;
+}
+
+TEST(ImageWorker, each_image_field_of_a_sample_draws_its_own_random_numbers) {
+  const std::vector<std::byte> jpeg = make_jpeg(48, 64, 1);
+  const std::string image(as_text(jpeg));
+  const auto one = std::make_shared<MemoryContainer>(
+      "memory://worker/one", images_named({"left"}),
+      std::vector<MemoryContainer::Record>(3, {.fields = {image}}));
+  const auto two = std::make_shared<MemoryContainer>(
+      "memory://worker/two", images_named({"left", "right"}),
+      std::vector<MemoryContainer::Record>(3, {.fields = {image, image}}));
+  ImageOptions options = training_options();
+  options.fields = {"left"};
+  Rows alone(one, options, 3);
+  image_work(one, options).make_worker()->process(alone.tasks());
+  options.fields = {"right", "left"};
+  Rows both(two, options, 3);
+  image_work(two, options).make_worker()->process(both.tasks());
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(both.tasks()[i].error, nullptr) << message_of(both.tasks()[i].error);
+    const Philox random(0, 3, 10 + i);
+    EXPECT_EQ(both.image(i, 1), alone.image(i));
+    EXPECT_EQ(both.image(i, 0), expected_image(jpeg, options.transforms, random, 1));
+    EXPECT_NE(both.image(i, 0), both.image(i, 1));
+  }
+}
+
+TEST(FieldPrograms, a_sample_has_127_image_fields_at_most) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 128; ++i) names.push_back("camera" + std::to_string(i));
+  ImageOptions options = training_options();
+  options.fields = {"camera126"};
+  EXPECT_EQ(std::get<ImageProgram>(field_programs(images_named(names), options)[0].source).leader,
+            126u);
+  options.fields = {"camera127"};
+  const std::string error = testing::refusal_of<InvalidArgumentError>(
+      [&] { field_programs(images_named(names), options); });
+  EXPECT_THAT(error, HasSubstr("the dataset has too many image fields: expected at most 127, "
+                               "found 'camera127' as number 128"));
+}
+
+// A container's images that nothing but its description makes images of.
+class DescribedImages {
+ public:
+  DescribedImages() : codec_{.format = &testing::kInventedFormat, .coded = {2, 4}} {
+    codec_.parameters = as_bytes("@");
+    container = std::make_shared<MemoryContainer>(
+        "memory://worker/described", images_named({"image"}),
+        std::vector<MemoryContainer::Record>{{.fields = {std::string(24, 'a')}},
+                                             {.fields = {std::string(23, 'a')}}});
+    container->describe = [this](uint64_t, Sample& out) {
+      out.fields[0].codec = &codec_;
+      out.fields[0].visible = {1, 3};
+      out.fields[0].hints = as_bytes("\1");
+    };
+    options.fields = {"image"};
+    options.dtype = DType::kUint8;
+  }
+
+  std::shared_ptr<MemoryContainer> container;
+  ImageOptions options;
+
+ private:
+  ImageCodec codec_;
+};
+
+TEST(ImageWorker, decodes_images_as_their_container_describes_them) {
+  const LentDecoding lent(testing::kInventedDecoding);
+  const DescribedImages images;
+  Rows rows(images.container, images.options, 2);
+  image_work(images.container, images.options).make_worker()->process(rows.tasks());
+  ASSERT_EQ(rows.tasks()[0].error, nullptr) << message_of(rows.tasks()[0].error);
+  const RaggedRow& row = rows.batch().ragged_row(0, 0);
+  EXPECT_THAT(row.shape, ElementsAre(3, 1, 3));
+  EXPECT_EQ(std::memcmp(row.data, "         ", 9), 0);
+  EXPECT_THAT(message_of(rows.tasks()[1].error), HasSubstr("cut"));
+}
+
+TEST(ImageWorker, an_absent_codec_library_is_an_error_that_says_what_to_install) {
+  constexpr Decoding kAbsent{
+      &testing::kInventedFormat, nullptr, [] {
+        return make_decoder_in({"Invented", "libfuelrail_absent.so", "Install 'invented'"});
+      }};
+  const LentDecoding lent(kAbsent);
+  const DescribedImages images;
+  Rows rows(images.container, images.options, 2);
+  image_work(images.container, images.options).make_worker()->process(rows.tasks());
+  for (const Task& task : rows.tasks()) {
+    EXPECT_THAT(message_of(task.error), HasSubstr("Invented images need a library"));
+    EXPECT_THAT(message_of(task.error), HasSubstr("Install 'invented'"));
+  }
+}
+
 // What every worker promises.
 struct ImageWorkers {
   static std::vector<WorkerCase> cases() {
@@ -320,8 +425,8 @@ struct ImageWorkers {
          {std::pair{"uint8, every field", training_options()}, {"ragged", ragged}}) {
       cases.push_back({.name = name,
                        .container = set.container,
-                       .columns = image_columns(*set.container, options),
-                       .make = image_worker_factory(set.container, options, {}),
+                       .columns = image_work(set.container, options).columns,
+                       .make = image_work(set.container, options).make_worker,
                        .good = {0, 1, 2, 3, 5},
                        .bad = {4}});
     }

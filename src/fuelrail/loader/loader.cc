@@ -18,17 +18,6 @@
 namespace fuelrail {
 namespace {
 
-LoaderWork image_work(const std::shared_ptr<const Container>& container,
-                      const LoaderOptions& options, const ImageOptions& images) {
-  fuelrail::check(images.transforms);
-  fuelrail::check(PixelFormat{images.dtype, images.layout, normalization(images.transforms)});
-  if (images.max_pixels < 1) {
-    throw InvalidArgumentError("`max_pixels` must be at least 1",
-                               {.found = fmt::format("{}", images.max_pixels)});
-  }
-  return {image_columns(*container, images), image_worker_factory(container, images, options)};
-}
-
 using Order = decltype(LoaderOptions::order);
 
 const OrderOptions* computed(const Order& order) { return std::get_if<OrderOptions>(&order); }
@@ -196,7 +185,7 @@ const Shard& LoaderOptions::shard() const { return shard_of(order); }
 
 Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options,
                ImageOptions images)
-    : Loader(container, options, image_work(not_empty(container), options, images)) {}
+    : Loader(container, options, image_work(not_empty(container), images, options)) {}
 Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options, LoaderWork work)
     : impl_(std::make_unique<Impl>(std::move(container), std::move(options), std::move(work))) {}
 Loader::~Loader() = default;

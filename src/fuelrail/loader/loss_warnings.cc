@@ -2,34 +2,29 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 namespace fuelrail {
-namespace {
 
-constexpr const char* kOnce = "This is said once, of one such image";
-
-std::string text_of(const Place& place, std::string_view loss, std::string_view remedy) {
-  return fmt::format("{}: record {}, offset {}: {}. {}. {}.", place.path, place.record,
-                     place.offset, loss, remedy, kOnce);
-}
-
-}  // namespace
-
-void LossWarnings::tell_of_bits(int bits, const Place& place) const {
-  if (!warn_) return;
-  warn_(text_of(place,
-                fmt::format("the image has {} bits a channel, of which the upper 8 are kept", bits),
-                "To decide yourself how it becomes 8 bits, convert it before it is packed; to keep "
-                "all bits, take the field 'encoded' and decode it yourself"));
-}
-
-void LossWarnings::tell_of_alpha(const Place& place) const {
-  if (!warn_) return;
-  warn_(text_of(place,
-                "the image may have alpha, which is dropped: its colours stay as they are stored",
-                "To see it on a background, blend the two before it is packed; to keep the alpha, "
-                "take the field 'encoded' and decode it yourself"));
+void LossWarnings::look_at(const ImageInfo& info, const Container& container, uint64_t record) {
+  const auto warn = [&](const std::string& loss) {
+    if (!warn_) return;
+    const Place place = container.place(record);
+    warn_(
+        fmt::format("{}: record {}, offset {}: {}, take the field 'encoded' and decode it "
+                    "yourself. This is said once, of one such image.",
+                    place.path, place.record, place.offset, loss));
+  };
+  if (info.bits > 8 && !told_of_bits_.exchange(true, std::memory_order_relaxed)) {
+    warn(
+        fmt::format("the image has {} bits a channel, of which the upper 8 are kept. To decide "
+                    "yourself how it becomes 8 bits, convert it before it is packed; to keep all "
+                    "bits",
+                    info.bits));
+  }
+  if (info.alpha && !told_of_alpha_.exchange(true, std::memory_order_relaxed)) {
+    warn(
+        "the image may have alpha, which is dropped: its colours stay as they are stored. To see "
+        "it on a background, blend the two before it is packed; to keep the alpha");
+  }
 }
 
 }  // namespace fuelrail

@@ -15,23 +15,13 @@ namespace fuelrail {
 // One a loader, shared by its workers. Threads: any.
 class LossWarnings {
  public:
-  // `warn` may be empty: nobody is told then.
+  // `warn` may be empty: no warning is given then.
   explicit LossWarnings(std::function<void(const std::string&)> warn) : warn_(std::move(warn)) {}
 
-  // Tells of one image with more than 8 bits a channel, and of one that may have alpha.
-  void look_at(const ImageInfo& info, const Container& container, uint64_t record) {
-    if (info.bits > 8 && !told_of_bits_.exchange(true, std::memory_order_relaxed)) {
-      tell_of_bits(info.bits, container.place(record));
-    }
-    if (info.alpha && !told_of_alpha_.exchange(true, std::memory_order_relaxed)) {
-      tell_of_alpha(container.place(record));
-    }
-  }
+  // Warns of one image with more than 8 bits a channel, and of one that may have alpha.
+  void look_at(const ImageInfo& info, const Container& container, uint64_t record);
 
  private:
-  void tell_of_bits(int bits, const Place& place) const;
-  void tell_of_alpha(const Place& place) const;
-
   const std::function<void(const std::string&)> warn_;
   std::atomic<bool> told_of_bits_ = false;
   std::atomic<bool> told_of_alpha_ = false;

@@ -356,9 +356,11 @@ class Resolver {
 
 }  // namespace
 
-void resolve(const Transforms& transforms, Size image, const Philox& random, Plan& plan) {
+void resolve(const Transforms& transforms, Size image, const Philox& random, Plan& plan,
+             uint32_t leader) {
   Resolver resolver(image, random, plan);
-  for (uint32_t i = 0; i < transforms.size(); ++i) resolver.apply(transforms[i], i);
+  uint32_t operation = kOperationsPerLeader * leader;
+  for (const Transform& transform : transforms) resolver.apply(transform, operation++);
   resolver.finish();
 }
 

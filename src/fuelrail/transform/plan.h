@@ -48,11 +48,11 @@ struct Plan {
   Size output;  // after everything
 };
 
-// Draws what is random (operation = the transform's index in the list) and merges what can be
-// merged: a crop or pad after a crop, a crop or pad after a resize, a resize after a crop. Flips
-// commute to the end, or to the first step that they do not commute with (a warp, a stage of the
-// user's). The pixels are those of applying one transform after the other. No libm: the same on
-// every processor.
+// Draws what is random (operation = kOperationsPerLeader * leader + the transform's index in the
+// list: base/philox.h) and merges what can be merged: a crop or pad after a crop, a crop or pad
+// after a resize, a resize after a crop. Flips commute to the end, or to the first step that they
+// do not commute with (a warp, a stage of the user's). The pixels are those of applying one
+// transform after the other. No libm: the same on every processor.
 //
 // Frozen draws (changing them changes users' epochs):
 //   flips and RandomGrayscale   0
@@ -73,6 +73,7 @@ inline constexpr int64_t kMaxResizedPixels = 178'956'970;  // Pillow's limit for
 Plan resolve(const Transforms& transforms, Size image, const Philox& random);
 
 // The same, keeping the memory of `plan`.
-void resolve(const Transforms& transforms, Size image, const Philox& random, Plan& plan);
+void resolve(const Transforms& transforms, Size image, const Philox& random, Plan& plan,
+             uint32_t leader = 0);
 
 }  // namespace fuelrail

@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "fuelrail/base/error.h"
@@ -264,6 +265,19 @@ TEST(Resolve, flips_are_certain_at_one_and_never_at_zero) {
   }
   const Plan twice = resolve_at({HorizontalFlip{1.0}, HorizontalFlip{1.0}}, {4, 4}, 0);
   EXPECT_FALSE(twice.flip_horizontal);
+}
+
+// Frozen: other numbers are other epochs for every user.
+TEST(Resolve, leaders_draw_apart_and_the_first_as_it_always_did) {
+  const Transforms transforms{HorizontalFlip{}, RandomCrop{.size = {10, 10}}};
+  const Philox random(7, 2, 12348);
+  for (const auto& [leader, top, left, flip] :
+       {std::tuple{0u, 750, 152, true}, {1u, 407, 290, false}, {126u, 823, 317, true}}) {
+    Plan plan;
+    resolve(transforms, {1000, 1000}, random, plan, leader);
+    EXPECT_EQ(plan.steps.front().window, (Box{top, left, 10, 10})) << leader;
+    EXPECT_EQ(plan.flip_horizontal, flip) << leader;
+  }
 }
 
 TEST(Resolve, an_unaffordable_resize_is_refused) {

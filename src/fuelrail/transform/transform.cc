@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/philox.h"
 
 namespace fuelrail {
 namespace {
@@ -180,6 +181,11 @@ class Checker {
 }  // namespace
 
 void check(const Transforms& transforms) {
+  if (transforms.size() > kOperationsPerLeader) {  // their random numbers would be another image's
+    throw InvalidArgumentError("there are too many transforms",
+                               {.expected = fmt::format("at most {}", kOperationsPerLeader),
+                                .found = fmt::format("{}", transforms.size())});
+  }
   for (size_t i = 0; i < transforms.size(); ++i) std::visit(Checker(transforms, i), transforms[i]);
 }
 

@@ -153,7 +153,8 @@ using Transforms = std::vector<Transform>;
 
 // Errors: InvalidArgumentError that names the transform, its place in the list and the value: sizes
 // below 1 or above 2^15, probabilities outside [0, 1], empty or negative ranges, a std of 0 or not
-// finite, a Normalize that is not last, a CustomStage without a stage.
+// finite, a Normalize that is not last, a CustomStage without a stage; more than
+// kOperationsPerLeader transforms.
 void check(const Transforms& transforms);
 
 // The size that `resize` gives an image. Requires: check has passed; image is not empty.

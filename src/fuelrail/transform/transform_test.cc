@@ -92,6 +92,12 @@ TEST(Check, normalize_that_is_not_last_is_refused) {
   EXPECT_THAT(refusal({Normalize{}, Normalize{}}), HasSubstr("last"));
 }
 
+TEST(Check, a_list_has_256_transforms_at_most) {
+  EXPECT_EQ(refusal(Transforms(256, HorizontalFlip{})), "accepted");
+  EXPECT_THAT(refusal(Transforms(257, HorizontalFlip{})),
+              HasSubstr("there are too many transforms: expected at most 256, found 257"));
+}
+
 TEST(Check, bad_values_of_pads_warps_and_colours_are_refused) {
   EXPECT_EQ(refusal({RandomCrop{.size = {32, 32}, .padding = {4, 4, 4, 4}}, ColorJitter{}}),
             "accepted");
