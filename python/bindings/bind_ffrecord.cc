@@ -26,6 +26,7 @@
 #include "fuelrail/storage/file_system.h"
 #include "native_handle.h"
 #include "numpy_arrays.h"
+#include "option_values.h"
 #include "warnings.h"
 
 namespace fuelrail::python {
@@ -43,15 +44,13 @@ struct Reader {
 };
 
 std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool check_data,
-                                    int read_threads, ReadBackend read_backend, bool direct_reads) {
+                                    const OptionValues& values) {
   std::vector<std::string> names;
   for (const nb::bytes& uri : uris) names.emplace_back(uri.c_str(), uri.size());
   import_numpy();
   auto reader = std::make_unique<Reader>();
-  FileReaderOptions options{
-      .check_data = check_data,
-      .read = {.threads = read_threads, .backend = read_backend, .direct = direct_reads},
-      .warn = Warnings::into(reader->warnings)};
+  FileReaderOptions options{.check_data = check_data, .warn = Warnings::into(reader->warnings)};
+  set_options(options.read, ReadOptions::table(), values);
   reader->files = PythonTurns().run([names = std::move(names), options = std::move(options)] {
     return std::make_shared<FileReader>(names, options);
   });
@@ -354,7 +353,11 @@ void bind_ffrecord(nb::module_& module) {
       .def_prop_ro("read_backend", [](const Reader& self) { return self.files->read_backend(); })
       .def("__len__", [](const Reader& self) { return self.files->size(); });
   module.def("open_ffrecord", open_reader, nb::arg("uris"), nb::arg("check_data"),
-             nb::arg("read_threads"), nb::arg("read_backend"), nb::arg("direct_reads"));
+             nb::arg("options"));
+  module.def(
+      "reader_options", [] { return option_rows(ReadOptions::table(), FileReaderOptions{}.read); },
+      nb::sig("def reader_options() -> list[tuple[str, str, typing.Any, str, str]]"),
+      "(name, kind, default, bounds, meaning) of each.");
 
   nb::class_<Writer>(module, "FfrecordWriter", "Writes an FFRecord file.")
       .def(

@@ -20,6 +20,7 @@
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/sampler/feed.h"
 #include "native_handle.h"
+#include "option_values.h"
 #include "warnings.h"
 
 namespace fuelrail::python {
@@ -291,43 +292,64 @@ void make_weights(WeightsHandle* self, const Doubles& values) {
       WeightsHandle{std::make_shared<const Weights>(std::span(values.data(), values.shape(0)))};
 }
 
-void make_loader(LoaderHandle* self, const ContainerHandle& data, uint64_t batch_size,
-                 const Shuffle& shuffle, const WeightsHandle* weights, uint64_t samples,
-                 const std::string& fed, uint64_t seed, uint32_t rank, uint32_t world_size,
-                 LastBatch last_batch, Transforms transforms, DType dtype, ImageLayout layout,
-                 Orientation orientation, bool scaled_decode, int64_t max_pixels,
-                 uint64_t max_record_bytes, std::vector<std::string> fields, bool skip,
-                 decltype(ErrorPolicy::max_bad) max_bad, int threads, size_t prefetch,
-                 int read_threads, ReadBackend read_backend, bool direct_reads,
-                 std::optional<double> stall_timeout) {
-  const GilReleased released;
-  LoaderOptions options{
-      .order = OrderOptions{.seed = seed,
-                            .shuffle = shuffle,
-                            .batch_size = batch_size,
-                            .shard = {.rank = rank, .world_size = world_size},
-                            .last_batch = last_batch,
-                            .weights = weights == nullptr ? nullptr : weights->weights},
-      .errors = {.on_error = skip ? OnError::kSkip : OnError::kRaise,
-                 .max_bad = max_bad,
-                 .max_record_bytes = max_record_bytes},
-      .engine = {
-          .threads = threads,
-          .prefetch = prefetch,
-          .read = {.threads = read_threads, .backend = read_backend, .direct = direct_reads}}};
-  if (samples > 0) std::get<OrderOptions>(options.order).samples = samples;
-  ImageOptions images{.transforms = std::move(transforms),
-                      .dtype = dtype,
-                      .layout = layout,
-                      .orientation = orientation,
-                      .scaled_decode = scaled_decode,
-                      .max_pixels = max_pixels,
-                      .fields = std::move(fields)};
+// What Python tells a loader by value.
+struct Choices {
+  OrderOptions order{};
+  ErrorPolicy errors{};
+  ImageOptions images{};
+  EngineOptions engine{};
+  std::optional<double> stall_timeout{};
+};
+
+const OptionTable<Choices>& results() {
+  static const auto table = OptionTable<Choices>()
+                                .part(&Choices::order, OrderOptions::table())
+                                .part(&Choices::images, ImageOptions::table())
+                                .part(&Choices::errors, ErrorPolicy::table());
+  return table;
+}
+
+const OptionTable<Choices>& speed() {
+  static const auto table =
+      OptionTable<Choices>()
+          .part(&Choices::engine, EngineOptions::table())
+          .number("stall_timeout", &Choices::stall_timeout, 0.001, 1e9,
+                  "seconds. Where no batch comes for so long, a StallError, a TimeoutError, says "
+                  "what it waits for: the stage (a file is looked at, read, decoded; the sampler), "
+                  "the file and offset, and the sample's index. The next call waits again, and "
+                  "gives the batch if it comes by then. Default: None, wait for ever.");
+  return table;
+}
+
+Choices choices_of(const nb::dict& values) {
+  Choices choices;
+  set_options(choices, results(), values);
+  set_options(choices, speed(), values);
+  check(choices.errors);
+  return choices;
+}
+
+void make_loader(LoaderHandle* self, const ContainerHandle& data, const OptionValues& values,
+                 const Shuffle& shuffle, const WeightsHandle* weights, const std::string& fed,
+                 uint32_t rank, uint32_t world_size, Transforms transforms,
+                 std::vector<std::string> fields) {
+  Choices choices = choices_of(values);
+  choices.order.shuffle = shuffle;
+  choices.order.shard = {.rank = rank, .world_size = world_size};
+  if (weights != nullptr) choices.order.weights = weights->weights;
+  choices.images.transforms = std::move(transforms);
+  choices.images.fields = std::move(fields);
   LoaderHandle::Position position;
   if (fed == "record") position = FedSampler::Position::kRecord;
   if (fed == "counted") position = FedSampler::Position::kCounted;
-  new (self) LoaderHandle(data, std::move(options), std::move(images), position);
-  self->set_stall_timeout(stall_timeout);
+  if (fed == "counted") choices.order.batch_size = 1;  // until `reserve`
+  const GilReleased released;
+  new (self) LoaderHandle(data,
+                          {.order = std::move(choices.order),
+                           .errors = choices.errors,
+                           .engine = std::move(choices.engine)},
+                          std::move(choices.images), position);
+  self->set_stall_timeout(choices.stall_timeout);
 }
 
 void bind_order(nb::module_& module) {
@@ -342,26 +364,15 @@ void bind_order(nb::module_& module) {
 }
 
 void bind_options(nb::module_& module) {
-  nb::enum_<LastBatch>(module, "LastBatch")
-      .value("short", LastBatch::kShort)
-      .value("drop", LastBatch::kDrop)
-      .value("pad", LastBatch::kPad)
-      .value("wrap", LastBatch::kWrap);
-  nb::enum_<DType>(module, "ImageDType", "Element types of the image column.")
-      .value("float32", DType::kFloat32)
-      .value("float16", DType::kFloat16)
-      .value("bfloat16", DType::kBfloat16)
-      .value("uint8", DType::kUint8);
-  nb::enum_<ImageLayout>(module, "ImageLayout")
-      .value("NCHW", ImageLayout::kNchw)
-      .value("NHWC", ImageLayout::kNhwc);
-  nb::enum_<Orientation>(module, "Orientation")
-      .value("apply", Orientation::kApply)
-      .value("ignore", Orientation::kIgnore);
-  nb::enum_<ReadBackend>(module, "ReadBackend", "Who reads.")
-      .value("auto", ReadBackend::kAuto)
-      .value("io_uring", ReadBackend::kIoUring)
-      .value("pread", ReadBackend::kPread);
+  module.def(
+      "loader_options", [] { return nb::make_tuple(option_rows(results()), option_rows(speed())); },
+      nb::sig("def loader_options() -> tuple[list[tuple[str, str, typing.Any, str, str]], "
+              "list[tuple[str, str, typing.Any, str, str]]]"),
+      "(name, kind, default, bounds, meaning) of each: of those that change results, and of those "
+      "that change speed only.");
+  module.def(
+      "check_loader_options", [](const OptionValues& values) { choices_of(values); },
+      nb::arg("values"), "Refuses the first that is out of bounds.");
 }
 
 }  // namespace
@@ -371,14 +382,9 @@ void bind_loader(nb::module_& module) {
   bind_options(module);
   bind_stats(module);
   nb::class_<LoaderHandle>(module, "Loader")
-      .def("__init__", make_loader, nb::arg("data"), nb::arg("batch_size"), nb::arg("shuffle"),
-           nb::arg("weights").none(), nb::arg("samples"), nb::arg("fed"), nb::arg("seed"),
-           nb::arg("rank"), nb::arg("world_size"), nb::arg("last_batch"), nb::arg("transforms"),
-           nb::arg("dtype"), nb::arg("layout"), nb::arg("orientation"), nb::arg("scaled_decode"),
-           nb::arg("max_pixels"), nb::arg("max_record_bytes"), nb::arg("fields"), nb::arg("skip"),
-           nb::arg("max_bad").none(), nb::arg("threads"), nb::arg("prefetch"),
-           nb::arg("read_threads"), nb::arg("read_backend"), nb::arg("direct_reads"),
-           nb::arg("stall_timeout").none())
+      .def("__init__", make_loader, nb::arg("data"), nb::arg("values"), nb::arg("shuffle"),
+           nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
+           nb::arg("transforms"), nb::arg("fields"))
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),

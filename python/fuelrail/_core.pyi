@@ -237,44 +237,13 @@ class Weights:
     def __init__(self, values: array.array[float]) -> None:
         """Of float64, in the processor's memory, one after the other."""
 
-class LastBatch(enum.Enum):
-    short = 0
+def loader_options() -> tuple[list[tuple[str, str, Any, str, str]], list[tuple[str, str, Any, str, str]]]:
+    """
+    (name, kind, default, bounds, meaning) of each: of those that change results, and of those that change speed only.
+    """
 
-    drop = 1
-
-    pad = 2
-
-    wrap = 3
-
-class ImageDType(enum.Enum):
-    """Element types of the image column."""
-
-    float32 = 4
-
-    float16 = 3
-
-    bfloat16 = 6
-
-    uint8 = 0
-
-class ImageLayout(enum.Enum):
-    NCHW = 0
-
-    NHWC = 1
-
-class Orientation(enum.Enum):
-    apply = 0
-
-    ignore = 1
-
-class ReadBackend(enum.Enum):
-    """Who reads."""
-
-    auto = 0
-
-    io_uring = 2
-
-    pread = 1
+def check_loader_options(values: dict[str, Any]) -> None:
+    """Refuses the first that is out of bounds."""
 
 class BadRecord:
     """A sample that was passed over."""
@@ -383,7 +352,7 @@ class Stats:
         """A table: a line a stage, and one on the whole."""
 
 class Loader:
-    def __init__(self, data: Container, batch_size: int, shuffle: Shuffle, weights: Weights | None, samples: int, fed: str, seed: int, rank: int, world_size: int, last_batch: LastBatch, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], dtype: ImageDType, layout: ImageLayout, orientation: Orientation, scaled_decode: bool, max_pixels: int, max_record_bytes: int, fields: Sequence[str], skip: bool, max_bad: int | float | None, threads: int, prefetch: int, read_threads: int, read_backend: ReadBackend, direct_reads: bool, stall_timeout: float | None) -> None: ...
+    def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str]) -> None: ...
 
     def begin(self) -> int:
         """Begins the next epoch; returns what `next` wants to hear."""
@@ -451,120 +420,12 @@ class ColorMode(enum.Enum):
 class ImageSteps:
     def __init__(self, pass_through: bool, color: ColorMode, center_crop: bool, shorter_side: int, height: int, width: int, rule: int, stages: list[Any], stages_name: str, png: bool, quality: int | None, seed: int) -> None: ...
 
-class PackOptions:
-    def __init__(self) -> None: ...
+def pack_options() -> list[tuple[str, str, Any, str, str]]:
+    """(name, kind, default, bounds, meaning) of each."""
 
-    @property
-    def resize(self) -> int: ...
+def pack(source: str, output: str, options: dict[str, Any], progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 
-    @resize.setter
-    def resize(self, arg: int, /) -> None: ...
-
-    @property
-    def quality(self) -> int | None: ...
-
-    @quality.setter
-    def quality(self, value: int | None) -> None: ...
-
-    @property
-    def verify_images(self) -> bool: ...
-
-    @verify_images.setter
-    def verify_images(self, arg: bool, /) -> None: ...
-
-    @property
-    def decode(self) -> bool: ...
-
-    @decode.setter
-    def decode(self, arg: bool, /) -> None: ...
-
-    @property
-    def images(self) -> ImageSteps | None: ...
-
-    @images.setter
-    def images(self, value: ImageSteps | None) -> None: ...
-
-    @property
-    def first_label_only(self) -> bool: ...
-
-    @first_label_only.setter
-    def first_label_only(self, arg: bool, /) -> None: ...
-
-    @property
-    def label_width(self) -> int | None: ...
-
-    @label_width.setter
-    def label_width(self, value: int | None) -> None: ...
-
-    @property
-    def split(self) -> list[tuple[str, float]]: ...
-
-    @split.setter
-    def split(self, arg: Sequence[tuple[str, float]], /) -> None: ...
-
-    @property
-    def seed(self) -> int: ...
-
-    @seed.setter
-    def seed(self, arg: int, /) -> None: ...
-
-    @property
-    def nsplit(self) -> int: ...
-
-    @nsplit.setter
-    def nsplit(self, arg: int, /) -> None: ...
-
-    @property
-    def part(self) -> int | None: ...
-
-    @part.setter
-    def part(self, value: int | None) -> None: ...
-
-    @property
-    def root(self) -> str: ...
-
-    @root.setter
-    def root(self, arg: str, /) -> None: ...
-
-    @property
-    def max_errors(self) -> tuple[int, float]: ...
-
-    @max_errors.setter
-    def max_errors(self, arg: tuple[int, float], /) -> None: ...
-
-    @property
-    def classes(self) -> list[str]: ...
-
-    @classes.setter
-    def classes(self, names: list[str]) -> None: ...
-
-    @property
-    def mxnet_list(self) -> bool: ...
-
-    @mxnet_list.setter
-    def mxnet_list(self, arg: bool, /) -> None: ...
-
-    @property
-    def overwrite(self) -> bool: ...
-
-    @overwrite.setter
-    def overwrite(self, arg: bool, /) -> None: ...
-
-    @property
-    def resume(self) -> bool: ...
-
-    @resume.setter
-    def resume(self, arg: bool, /) -> None: ...
-
-    @property
-    def threads(self) -> int: ...
-
-    @threads.setter
-    def threads(self, arg: int, /) -> None: ...
-
-def pack(source: str, output: str, options: PackOptions, progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
-
-def pack_arrays(data: Any, labels: list[float], label_width: int, output: str, options: PackOptions, progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
+def pack_arrays(data: Any, labels: list[float], label_width: int, output: str, options: dict[str, Any], progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 
 def merge(sources: list[str], output: str, overwrite: bool, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> tuple[str, int, int, bool]: ...
 
@@ -596,7 +457,7 @@ class InputSplit:
 
 def open_input_split(uri: bytes, type: str, part: int, nsplit: int, index_uri: bytes, recurse_directories: bool, shuffle: bool, seed: int, shuffle_parts: int, batch_size: int, chunk_bytes: int) -> InputSplit: ...
 
-def record_parameters(detection: bool) -> list[tuple[str, str, Any]]:
+def record_parameters(detection: bool) -> list[tuple[str, str, Any, str, str]]:
     """Name, kind and default of each parameter of MXNet's record iterators."""
 
 class RecordIter:
@@ -648,7 +509,10 @@ class FfrecordReader:
 
     def __len__(self) -> int: ...
 
-def open_ffrecord(uris: Sequence[bytes], check_data: bool, read_threads: int, read_backend: ReadBackend, direct_reads: bool) -> FfrecordReader: ...
+def open_ffrecord(uris: Sequence[bytes], check_data: bool, options: dict[str, Any]) -> FfrecordReader: ...
+
+def reader_options() -> list[tuple[str, str, Any, str, str]]:
+    """(name, kind, default, bounds, meaning) of each."""
 
 class FfrecordWriter:
     """Writes an FFRecord file."""

@@ -30,7 +30,6 @@ from fuelrail.errors import (
     OutOfRangeError,
 )
 from fuelrail.options import (
-    choice,
     choice_of,
     file_name,
     fractions,
@@ -155,7 +154,7 @@ class Sample:
         TruncatedError, UnsupportedError, OutOfMemoryError, each with the sample's place;
         InvalidArgumentError for a field that holds no image.
         """
-        upright = choice("orientation", orientation, _core.Orientation) is _core.Orientation.apply
+        upright = choice_of("orientation", orientation, ("apply", "ignore")) == "apply"
         limit = whole("max_pixels", max_pixels, least=1)
         pixels: numpy.typing.NDArray[numpy.uint8] = _core.decode(
             self._record, text("the name of a field", field), upright, limit

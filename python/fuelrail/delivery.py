@@ -36,8 +36,9 @@ class BatchContext(NamedTuple):
 class Framework(Generic[Element]):
     """How a framework takes columns."""
 
-    interleaved = False
-    """Whether images, asked for as NCHW, are to come from the core as NHWC."""
+    def native_layout(self, layout: str) -> str:
+        """The layout in which the core is to make images that are asked for in `layout`."""
+        return layout
 
     def column(self, array: _core.Array, is_image: bool) -> Element:
         """The array's memory as the framework's own."""
@@ -60,19 +61,6 @@ class Framework(Generic[Element]):
 
 class ArrayFramework(Framework[_core.Array]):
     """None: columns stay `fuelrail.Array`."""
-
-    def __init__(self, memory_format: object, pin_memory: object, device: object) -> None:
-        given = {
-            "memory_format": memory_format != "contiguous_format",
-            "pin_memory": pin_memory is not False,
-            "device": device is not None,
-        }
-        for option in given:
-            if given[option]:
-                raise InvalidArgumentError(
-                    f"`{option}` is for PyTorch's tensors",
-                    remedy="Use fuelrail.torch.DataLoader, or leave it out",
-                )
 
     def column(self, array: _core.Array, is_image: bool) -> _core.Array:
         return array

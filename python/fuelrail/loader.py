@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, Literal, NamedTuple, NoReturn, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from fuelrail import _core
 from fuelrail.closing import Closing, close_at_exit, end_thread_at_exit
@@ -22,28 +23,31 @@ from fuelrail.delivery import (
 )
 from fuelrail.errors import (
     FuelrailWarning,
-    InvalidArgumentError,
     StateError,
     TooManyBadRecordsError,
     warn_user,
 )
+from fuelrail.keywords import LoaderKeywords
 from fuelrail.options import (
-    choice,
-    choice_of,
-    integer,
-    real,
-    shown,
+    Option,
+    described,
+    keywords,
+    read_options,
     suggests_options_or,
-    truth,
     whole,
 )
 from fuelrail.orders import WindowShuffle, listed_weights, make_order
 from fuelrail.shard import ALONE, LoaderShare, given_share
 from fuelrail.state import plain_state
-from fuelrail.transforms import Transform, native_list
+from fuelrail.transforms import native_list
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Loader"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Element = TypeVar("Element")
 """What one column of a batch is: an Array, a tensor."""
 
@@ -64,13 +68,35 @@ _NOT_OPTIONS = {
     "in_order": "Leave it out: the order is always the sampler's",
     **OPENS_ALONE,
 }
+_TORCHS = dict.fromkeys(
+    ("memory_format", "pin_memory", "device"), "Use fuelrail.torch.DataLoader, or leave it out"
+)
 
-_OPENED = (
-    "self",
-    "data",
-    "schema",
-    "sidecar",
-)  # arguments that a pickle has as the dataset, not as options
+# What every loader is told: the core's options, which it checks, and Python's own with defaults.
+_RESULTS, _SPEED = ([Option(*row) for row in rows] for rows in _core.loader_options())
+LOADER_OPTIONS = (*_RESULTS, *_SPEED)
+_OWN: LoaderKeywords = {
+    "schema": None,
+    "sidecar": "use",
+    "shuffle": False,
+    "weights": None,
+    "sampler": None,
+    "batch_sampler": None,
+    "transforms": None,
+    "fields": ("image", "label"),
+    "as_dict": False,
+    "batch_transforms": None,
+    "rank": None,
+    "world_size": None,
+}
+_TEXT = "\n".join(
+    [
+        inspect.getdoc(LoaderKeywords) or "",
+        described("What changes results:", _RESULTS),
+        described("What changes speed only:", _SPEED),
+    ]
+)
+_OPENED = ("schema", "sidecar")  # which a pickle has as the dataset, not as options
 _WARNINGS = 10  # of bad samples that are named one by one
 
 
@@ -87,245 +113,87 @@ class _Held(NamedTuple):
     """Members of the state before it."""
 
 
+def takes_loader_options(
+    remedies: Mapping[str, str],
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """For an `__init__` whose `**options` are those of every loader. remedies: of unknown options."""
+    return suggests_options_or(
+        {**_NOT_OPTIONS, **remedies}, keywords(LoaderKeywords, LOADER_OPTIONS, _OWN), _TEXT
+    )
+
+
 class BaseLoader(Closing, Generic[Element]):
     """What the loaders of all frameworks share; a framework says how a column becomes its own."""
 
-    _framework: Callable[[object, object, object], Framework[Element]]
-    """Of `memory_format`, `pin_memory` and `device`."""
-
-    @suggests_options_or(_NOT_OPTIONS)
-    def __init__(
+    def _set_up(
         self,
+        framework: Framework[Element],
         data: Dataset | Openable,
-        batch_size: int = 1,
-        *,
-        schema: str | None = None,
-        sidecar: Literal["use", "ignore"] = "use",
-        shuffle: bool | Literal["full", "window"] | WindowShuffle = False,
-        weights: Iterable[float] | None = None,
-        num_samples: int | None = None,
-        sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None,
-        seed: int = 0,
-        transforms: Sequence[Transform] | None = None,
-        fields: Sequence[str] | Mapping[str, str] = ("image", "label"),
-        as_dict: bool = False,
-        dtype: Any = "float32",
-        layout: Literal["NCHW", "NHWC"] = "NCHW",
-        batch_transforms: Sequence[Callable[..., Any]] | None = None,
-        last_batch: Literal["short", "drop", "pad", "wrap"] = "short",
-        rank: int | None = None,
-        world_size: int | None = None,
-        orientation: Literal["apply", "ignore"] = "apply",
-        scaled_decode: bool = False,
-        max_pixels: int = _core.DEFAULT_MAX_PIXELS,
-        max_record_bytes: int = _core.DEFAULT_MAX_RECORD_BYTES,
-        on_error: Literal["raise", "skip"] = "raise",
-        max_bad: int | float | None = None,
-        memory_format: Any = "contiguous_format",
-        pin_memory: bool = False,
-        device: Any = None,
-        threads: int | None = None,
-        prefetch: int = 2,
-        read_threads: int = 4,
-        read_backend: Literal["auto", "io_uring", "pread"] = "auto",
-        direct_reads: bool = False,
-        stall_timeout: float | None = None,
+        given: Mapping[str, Any],
+        own: Mapping[str, Any],
     ) -> None:
-        """Prepares the loader; threads start with the first batch.
-
-        What changes results:
-            data: a Dataset, or anything that `fuelrail.open` takes.
-            batch_size: samples a batch, on each rank. Default: 1.
-            schema: what the records of `data` are, as `fuelrail.open` takes it. Default: what the
-                file says.
-            sidecar: whether the files' sidecars are used, as `fuelrail.open` takes it. Default:
-                "use".
-            shuffle: True or "full" permutes all samples anew in every epoch; "window" or a
-                WindowShuffle mixes a few long runs of samples at a time; False, the default, keeps
-                the order.
-            weights: how often each sample is drawn, with replacement, in proportion: numbers of 0
-                and more, one a sample. In place of `shuffle`.
-            num_samples: drawn by `weights` in an epoch. Default: as many as there are samples.
-            sampler: an iterable of indices, this rank's own, in place of a computed order: a list,
-                a torch Sampler. It is iterated over anew for every epoch, after its `set_epoch`,
-                if it has one, was told the epoch, and `prefetch` + 1 batches ahead of use, across
-                the end of an epoch too. An error that it raises comes in the place of its batch and
-                ends the epoch; an epoch without a sample ends the order.
-            batch_sampler: the same of lists of indices, of any length: a torch BatchSampler.
-            seed: of the order and of random transforms; 64 bits. Default: 0.
-            transforms: a list of `fuelrail.transforms`. Where it does not give all images one size,
-                they come as a list of one array an image. None where the dataset has no images.
-            fields: the columns of a batch, each once, in the order in which they are to come:
-                image: `dtype` and `layout`, (batch, 3, height, width) or (batch, height, width, 3);
-                    or a list of (3, height, width), (height, width, 3);
-                encoded: the image as it is stored (JPEG, PNG, ...): a list of bytes;
-                label: int64 (batch,) where every sample has one and all are whole numbers, else
-                    float32, (batch,) or (batch, labels), or a list of (labels,) where samples have
-                    different numbers of labels;
-                index: int64 (batch,), the sample's index in the dataset: `dataset[index]`;
-                id: int64 (batch,), the format's number of the record (`Sample.id`), which need not
-                    be an index, nor be there once only;
-                position: int64 (batch,), the place in the epoch; with `sampler` and
-                    `batch_sampler`, of this rank's n-th sample (from 0) n * world_size + rank;
-                valid: bool (batch,), False for the filler rows of last_batch="pad";
-                substituted: bool (batch,), True where on_error="skip" took another sample.
-                any other field of the dataset by its name; bytes are a list of bytes.
-                Default: image, label. A dict names them: {"x": "image", "y": "label"}.
-            as_dict: whether a batch is a dict of the columns by name, as with a dict of `fields`,
-                and not a tuple. Default: False.
-            dtype: of the images: "float32" (the default), "float16", "bfloat16" (for DLPack and
-                PyTorch; NumPy has none) or "uint8". Without Normalize, floats are in [0, 1].
-            layout: "NCHW" (the default) or "NHWC"; channels are red, green, blue.
-            batch_transforms: callables that the batch, tuple or dict, goes through when it is
-                handed out: `batch = f(batch)`, or `f(batch, context=...)` where f has a parameter
-                of that name, with a `fuelrail.BatchContext` (seed, epoch, positions). They run in
-                order on the thread that asks for the batch; what one raises comes as it is, in
-                place of the batch, and the loop can go on after it.
-            last_batch: what becomes of samples that do not fill a global batch. "short", the
-                default: shared evenly among the ranks (a FuelrailWarning where this rank gets
-                none, so that its batch has no rows); "drop": left out; "pad": filled with the last
-                sample, not valid; "wrap": filled from the beginning of the epoch.
-            rank, world_size: this process's share of every global batch. Default: those of
-                torch.distributed where it is initialised, else of the environment variables RANK
-                and WORLD_SIZE (torchrun), else of SLURM_PROCID and SLURM_STEP_NUM_TASKS in a step
-                that srun started, else 0 of 1. They are looked for with the first batch, and where
-                `len` and the state are asked for, again until that batch: so the loader may be made
-                before `init_process_group`. FuelrailWarning where `len`, `batches_left`,
-                `batches_done` or `global_batch_size` has answered for another share; and once a
-                process where SLURM's share is taken, and where the environment says that there are
-                other processes and all samples are this one's.
-            orientation: "apply", the default, turns images as their EXIF tag says; "ignore" does
-                not.
-            scaled_decode: decode JPEGs at 1/8, 1/4 or 1/2 of their size where the first resampling
-                makes them at least as much smaller: faster, and not quite the same pixels
-                (docs/transforms.md says how far off).
-            max_pixels: an image that declares more is an error, before memory is taken for it.
-                Default: 178,956,970. (docs/limits.md has all limits.)
-            max_record_bytes: a record that is longer, as it is stored, is an error, before memory
-                is taken for it. Default: 2 GiB.
-            on_error: what becomes of a sample that cannot be read or decoded. "raise", the
-                default: the error comes in place of its batch, and the loop can go on after it.
-                "skip": its row is made of another sample, drawn by (seed, epoch, position), so
-                that all ranks keep the same number of batches; id and label are that sample's.
-                A FuelrailWarning names the first ten, and `bad_records` all. (Where warnings are
-                made errors, such a one comes in place of its batch, which the next call gives.)
-            max_bad: with "skip", how many samples may be bad in this rank's part of an epoch, or
-                where they stand in for others; one more is a TooManyBadRecordsError in place of
-                its batch, which ends the run until `set_epoch` or `load_state_dict`. An int
-                counts, a float is a fraction of that part (with `sampler` and `batch_sampler`, of
-                the dataset). Default: 0.01, but at least 10 samples.
-        Of fuelrail.torch.DataLoader only:
-            memory_format: torch.channels_last: images of shape (batch, 3, height, width) whose
-                memory is that of NHWC. Default: torch.contiguous_format.
-            pin_memory: copy batches into page-locked memory. Needs CUDA. Default: False.
-            device: "cuda" (the device that is current now) or one like "cuda:1": copy batches
-                there, by way of page-locked memory and on a stream of its own; `batch_transforms`
-                run after that. Where there is no room for the copy, the iterator's next call tries
-                that batch again. Default: none, the CPU.
-        What changes speed only:
-            threads: that decode. Default: the processors that this process may use, divided by
-                LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do not set it: where they
-                start several processes on a machine without giving each its own processors, give
-                `threads`.
-            prefetch: batches made ahead, each in memory of its own. Default: 2.
-            read_threads: reads at the same time to begin with; where storage is slow, the loader
-                makes them more. Default: 4.
-            read_backend: "io_uring", "pread" (native threads) or "auto", the default: io_uring
-                where the kernel permits it. Threads read in either case what the kernel would wait
-                for: a folder's files, and what lies on NFS or FUSE. `stats().read_backend` says who
-                has read.
-            direct_reads: read past the page cache, for files far larger than memory. Where the file
-                system refuses, and of a folder, whose files are opened one at a time, a
-                FuelrailWarning says so and reads are ordinary ones. Default: False.
-            stall_timeout: seconds. Where no batch comes for so long, a StallError (a TimeoutError)
-                says what it waits for: the stage (a file is looked at, read, decoded; the sampler),
-                the file and offset, and the sample's index. The next call waits
-                again, and gives the batch if it comes by then. Default: None, wait for ever.
-
-        Errors: InvalidArgumentError for a bad value, naming the nearest good one;
-        ArgumentTypeError for a value of the wrong type and for an unknown option, naming what to
-        use instead of one of torch's; OutOfRangeError for a rank that is not below world_size;
-        UnsupportedError for `pin_memory` and `device` where PyTorch has no CUDA, and with the
-        first batch for read_backend="io_uring" where the kernel refuses it; those of
-        `fuelrail.open`.
-        """
-        given = {name: value for name, value in locals().items() if name not in _OPENED}
-        dataset = open_dataset(data, schema, sidecar=sidecar)
-        share_given = given_share(rank, world_size)
+        """given: what every loader is told, and `batch_size`; own: what this framework's is told."""
+        asked: dict[str, Any] = {**_OWN, **given}
+        values = read_options(LOADER_OPTIONS, given)
+        _core.check_loader_options(values)
+        dataset = open_dataset(data, asked["schema"], sidecar=asked["sidecar"])
+        share_given = given_share(asked["rank"], asked["world_size"])
         share = share_given or ALONE
+        weights, fields = asked["weights"], asked["fields"]
         drawn = None if weights is None else listed_weights(weights)
-        self._skips = choice_of("on_error", on_error, ("raise", "skip")) == "skip"
+        self._skips = values["on_error"] == "skip"
         order, self._fed = make_order(
-            shuffle=shuffle,
+            shuffle=asked["shuffle"],
             weights=drawn,
-            num_samples=num_samples,
-            sampler=sampler,
-            batch_sampler=batch_sampler,
-            batch_size=whole("batch_size", batch_size, least=1),
-            last_batch=choice("last_batch", last_batch, _core.LastBatch).name,
-            prefetch=whole("prefetch", prefetch, least=1, bits=16),
+            sampler=asked["sampler"],
+            batch_sampler=asked["batch_sampler"],
             world_size=share.world_size,
             index=dataset._index,
+            values=values,
         )
-        seed = whole("seed", seed, bits=64)
-        framework = type(self)._framework(memory_format, pin_memory, device)
         self._delivery: Delivery[Element] = Delivery(
             framework,
             fields=fields,
-            as_dict=as_dict,
-            batch_transforms=batch_transforms,
+            as_dict=asked["as_dict"],
+            batch_transforms=asked["batch_transforms"],
             image_fields=[field.name for field in dataset.schema if field.kind == "image"],
-            seed=seed,
+            seed=values["seed"],
         )
         check_images(self._delivery.native_fields, dataset.schema)
         self._core = _core.Loader(
             dataset.container,
+            {**values, "layout": framework.native_layout(values["layout"])},
             **order,
-            seed=seed,
             rank=share.rank,
             world_size=share.world_size,
-            last_batch=choice("last_batch", last_batch, _core.LastBatch),
-            transforms=native_list(transforms),
-            dtype=choice("dtype", dtype, _core.ImageDType),
-            layout=native_layout(layout, framework),
-            orientation=choice("orientation", orientation, _core.Orientation),
-            scaled_decode=truth("scaled_decode", scaled_decode),
-            max_pixels=whole("max_pixels", max_pixels, least=1),
-            max_record_bytes=whole("max_record_bytes", max_record_bytes, least=1),
+            transforms=native_list(asked["transforms"]),
             fields=self._delivery.native_fields,
-            skip=self._skips,
-            max_bad=_max_bad(max_bad, self._skips),
-            threads=0 if threads is None else whole("threads", threads, least=1, bits=16),
-            prefetch=prefetch,
-            read_threads=whole("read_threads", read_threads, least=1, bits=16),
-            read_backend=choice("read_backend", read_backend, _core.ReadBackend),
-            direct_reads=truth("direct_reads", direct_reads),
-            stall_timeout=_seconds("stall_timeout", stall_timeout),
         )
-        self._batch_size = None if batch_sampler is not None else whole("batch_size", batch_size)
-        shares_out = self._fed is None and last_batch == "short"
+        self._batch_size = None if asked["batch_sampler"] is not None else values["batch_size"]
+        shares_out = self._fed is None and values["last_batch"] == "short"
         self._share = LoaderShare(
             share_given,
             self._core,
             self._fed,
             batch_size=self._batch_size,
-            shared_out=order["samples"] or len(dataset) if shares_out else None,
+            shared_out=values["num_samples"] or len(dataset) if shares_out else None,
         )
         self._dataset = dataset
         self._options = (
-            f"batch_size {batch_size}",
-            _described(shuffle, weights, sampler, batch_sampler),
-            f"seed {seed}",
-            f"{threads or _core.default_threads()} threads",
+            f"batch_size {values['batch_size']}",
+            _described(asked),
+            f"seed {values['seed']}",
+            f"{values['threads'] or _core.default_threads()} threads",
         )
         # What a pickle makes the loader anew from: nobody changes it, and it can be read again.
+        batch_transforms = asked["batch_transforms"]
         self._given: dict[str, Any] = {
-            **given,
+            **{name: value for name, value in given.items() if name not in _OPENED},
+            **own,
             "rank": share_given and share.rank,
             "world_size": share_given and share.world_size,
             "weights": drawn,
-            "transforms": list(transforms or ()),
+            "transforms": list(asked["transforms"] or ()),
             "fields": dict(fields) if isinstance(fields, Mapping) else list(fields),
             "batch_transforms": None if batch_transforms is None else list(batch_transforms),
         }
@@ -620,7 +488,10 @@ class _Epoch(Iterator[Any]):
 
 
 def _rebuilt(
-    kind: type[BaseLoader[Any]], data: Dataset, options: dict[str, Any], state: dict[str, Any]
+    kind: Callable[..., BaseLoader[Any]],
+    data: Dataset,
+    options: dict[str, Any],
+    state: dict[str, Any],
 ) -> BaseLoader[Any]:
     """The loader that was pickled."""
     loader = kind(data, **options)
@@ -647,52 +518,32 @@ class Loader(BaseLoader[_core.Array]):
     it.
     """
 
-    _framework = ArrayFramework
+    @takes_loader_options(_TORCHS)
+    def __init__(
+        self,
+        data: Dataset | Openable,
+        batch_size: int = 1,
+        **options: Unpack[LoaderKeywords],
+    ) -> None:
+        """Prepares the loader; threads start with the first batch.
+
+        Errors: InvalidArgumentError for a bad value, naming the nearest good one;
+        ArgumentTypeError for a value of the wrong type and for an unknown option, naming what to
+        use instead of one of torch's; OutOfRangeError for a rank that is not below world_size;
+        UnsupportedError with the first batch for read_backend="io_uring" where the kernel refuses
+        it; those of `fuelrail.open`.
+        """
+        self._set_up(ArrayFramework(), data, {"batch_size": batch_size, **options}, {})
 
 
-def native_layout(layout: object, framework: Framework[Any]) -> _core.ImageLayout:
-    """The core's layout for the user's. Errors: InvalidArgumentError, ArgumentTypeError."""
-    asked = choice("layout", layout, _core.ImageLayout)
-    if not framework.interleaved:
-        return asked
-    if asked is not _core.ImageLayout.NCHW:
-        raise InvalidArgumentError(
-            '`memory_format` goes with layout="NCHW"',
-            found=f"layout={asked.name!r}",
-            remedy="Leave `layout` out: channels_last has the memory of NHWC",
-        )
-    return _core.ImageLayout.NHWC
-
-
-def _max_bad(value: object, skips: bool) -> int | float | None:
-    if value is None:
-        return None
-    if not skips:
-        raise InvalidArgumentError(
-            '`max_bad` goes with on_error="skip"', remedy="Give both, or leave it out"
-        )
-    if isinstance(value, bool) or integer(value) is not None:
-        return whole("max_bad", value, bits=64)
-    return real("max_bad", value)
-
-
-def _seconds(name: str, value: object) -> float | None:
-    if value is None:
-        return None
-    seconds = real(name, value)
-    if not seconds > 0:
-        raise InvalidArgumentError(
-            f"`{name}` is not above 0", found=shown(value), remedy="Use None to wait for ever"
-        )
-    return seconds
-
-
-def _described(shuffle: object, weights: object, sampler: object, batch_sampler: object) -> str:
+def _described(asked: Mapping[str, Any]) -> str:
     """The order, for people."""
-    if weights is not None:
+    shuffle = asked["shuffle"]
+    if asked["weights"] is not None:
         return "by weights"
-    if sampler is not None or batch_sampler is not None:
-        return "in the order of " + ("sampler" if batch_sampler is None else "batch_sampler")
+    for name in ("batch_sampler", "sampler"):
+        if asked[name] is not None:
+            return f"in the order of {name}"
     if shuffle == "window" or isinstance(shuffle, WindowShuffle):
         return "shuffled by windows"
     return "shuffled" if shuffle else "in order"

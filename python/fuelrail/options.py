@@ -7,8 +7,9 @@ import functools
 import inspect
 import operator
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import ParamSpec, TypeVar
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
@@ -18,6 +19,68 @@ R = TypeVar("R")
 E = TypeVar("E", bound=enum.Enum)
 
 _BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_ANY_KEYWORD = inspect.Parameter.VAR_KEYWORD
+
+
+class Option(NamedTuple):
+    """A row of one of the core's tables of options."""
+
+    name: str
+    kind: str
+    """Of its values: "bool", "int", "float or None", "one of a b c", ..."""
+    default: Any
+    bounds: str
+    """As errors say them; empty: any value of the kind."""
+    meaning: str
+
+    def read(self, value: object) -> Any:
+        """`value` as one of the kind; its bounds the core checks. Errors: ArgumentTypeError."""
+        kind = self.kind.removesuffix(" or None")
+        if value is None and kind != self.kind:
+            return None
+        if kind.startswith("one of "):
+            return choice_of(self.name, value, kind.split()[2:])
+        if kind == "bool":
+            return truth(self.name, value)
+        number = integer(value)
+        if kind == "float" or (kind == "int or float" and number is None):
+            return real(self.name, value)
+        if number is None:
+            raise ArgumentTypeError(f"`{self.name}` is not an integer", found=typed(value))
+        return number
+
+
+def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values for all of the core's options, those of `given` and defaults, as it takes them."""
+    return {
+        row.name: row.read(given[row.name]) if row.name in given else row.default for row in rows
+    }
+
+
+def keywords(
+    types: type, rows: Iterable[Option], own: Mapping[str, Any]
+) -> list[inspect.Parameter]:
+    """What a function's `**options` stand for: the keys of the TypedDict `types`, with the defaults
+    of the core's options and of Python's own.
+    """
+    defaults = {**own, **{row.name: row.default for row in rows}}
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(name, kind, default=defaults[name], annotation=hint.__forward_arg__)
+        for name, hint in types.__annotations__.items()
+    ]
+
+
+def described(heading: str, rows: Iterable[Option]) -> str:
+    """The options of the core for a docstring."""
+    lines = [heading]
+    for row in rows:
+        default = "" if row.default is None else f" Default: {row.default!r}."
+        text = f"{row.name}: {row.meaning}{default}"
+        lines += textwrap.wrap(
+            text, 100, initial_indent="    ", subsequent_indent=" " * 8, break_on_hyphens=False
+        )
+    return "\n".join(lines)
 
 
 def suggests_options(function: Callable[P, R]) -> Callable[P, R]:
@@ -26,12 +89,17 @@ def suggests_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def suggests_options_or(
-    remedies: Mapping[str, str],
+    remedies: Mapping[str, str], options: Sequence[inspect.Parameter] = (), text: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`suggests_options` for a function some of whose unknown options have remedies of their own."""
+    """`suggests_options` for a function some of whose unknown options have remedies of their own.
+    options: what its `**options` stand for; text: what its docstring says of them.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        parameters = inspect.signature(function).parameters
+        signature = inspect.signature(function)
+        named = [one for one in signature.parameters.values() if one.kind is not _ANY_KEYWORD]
+        signature = signature.replace(parameters=[*named, *options])
+        parameters = signature.parameters
         known = [name for name in parameters if name != "self"]
         places = [name for name in parameters if parameters[name].kind is _BY_PLACE]
 
@@ -52,6 +120,9 @@ def suggests_options_or(
                 )
             return function(*args, **kwargs)
 
+        if options:
+            checked.__signature__ = signature  # type: ignore[attr-defined]
+            checked.__doc__ = f"{inspect.getdoc(function)}\n\n{text}"
         return checked
 
     return decorate

@@ -90,16 +90,13 @@ def make_order(
     *,
     shuffle: object,
     weights: array.array[float] | None,
-    num_samples: int | None,
     sampler: Iterable[Any] | None,
     batch_sampler: Iterable[Any] | None,
-    batch_size: int,
-    last_batch: str,
-    prefetch: int,
     world_size: int,
     index: Callable[[object], int],
+    values: Mapping[str, Any],
 ) -> Order:
-    """Checks the options that say an order. Errors: InvalidArgumentError, ArgumentTypeError."""
+    """Checks the options that say an order. values: the core's options. Errors: InvalidArgumentError, ArgumentTypeError."""
     order = native_shuffle(shuffle)
     given = {
         "shuffle": shuffle is not False,
@@ -112,16 +109,14 @@ def make_order(
         raise InvalidArgumentError(
             "more than one option says the order", found=" and ".join(named), remedy="Give one"
         )
-    if num_samples is not None and weights is None:
+    batch_size, last_batch = values["batch_size"], values["last_batch"]
+    if values["num_samples"] is not None and weights is None:
         raise InvalidArgumentError(
             "`num_samples` goes with `weights`", remedy="Give `weights`, or choose with data.subset"
         )
-    samples = 0 if num_samples is None else whole("num_samples", num_samples, least=1, bits=62)
     native = {
         "shuffle": order,
         "weights": None if weights is None else _core.Weights(weights),
-        "samples": samples,
-        "batch_size": batch_size,
         "fed": "",
     }
     source = sampler if batch_sampler is None else batch_sampler
@@ -148,7 +143,7 @@ def make_order(
         batch_size=batch_size if batch_sampler is None else None,
         drop_last=last_batch == "drop",
         index=index,
-        prefetch=prefetch,
+        prefetch=values["prefetch"],
         world_size=world_size,
     )
-    return Order({**native, "batch_size": 1, "fed": "counted"}, fed)
+    return Order({**native, "fed": "counted"}, fed)

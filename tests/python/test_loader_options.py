@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import pathlib
@@ -49,6 +50,11 @@ OPTIONS = [
     ({"batch_size": True}, fr.ArgumentTypeError, r"batch_size.*found True \(bool\)"),
     ({"batch_size": 10**50}, fr.InvalidArgumentError, "batch_size"),
     ({"seed": -1}, fr.InvalidArgumentError, "seed"),
+    ({"batch_size": 0, "sampler": [1]}, fr.InvalidArgumentError, "batch_size"),
+    ({"prefetch": 2**16}, fr.InvalidArgumentError, "prefetch"),
+    ({"max_bad": 1.5, "on_error": "skip"}, fr.InvalidArgumentError, "a fraction from 0 to 1"),
+    ({"max_bad": -1, "on_error": "skip"}, fr.InvalidArgumentError, "max_bad"),
+    ({"max_bad": 3}, fr.InvalidArgumentError, '`max_bad` goes with on_error="skip"'),
     ({"threads": 10**9}, fr.InvalidArgumentError, "threads"),
     ({"rank": 0, "world_size": 0}, fr.InvalidArgumentError, "world_size"),
     ({"seed": 2**64}, fr.InvalidArgumentError, "seed"),
@@ -75,6 +81,69 @@ def test_a_bad_option_is_refused_with_the_nearest_good_one(
 ) -> None:
     with pytest.raises(kind, match=match):
         fr.Loader(tiny_file, **{"transforms": CROP, **options})
+
+
+ONE_TEXT = [
+    ({"read_threads": 1025}, "`read_threads` is out of range: expected 0 to 1024, found 1025"),
+    ({"read_threads": -1}, "`read_threads` is out of range: expected 0 to 1024, found -1"),
+    ({"read_threads": 2**70}, f"`read_threads` is out of range: expected 0 to 1024, found {2**70}"),
+    ({"read_threads": 4.0}, "`read_threads` is not an integer: found 4.0 (float)"),
+    ({"read_threads": True}, "`read_threads` is not an integer: found True (bool)"),
+    ({"read_backend": "iouring"}, "`read_backend` has no such value: found 'iouring'. Did you mean 'io_uring'?"),
+    ({"direct_reads": 1}, "`direct_reads` is neither True nor False: found 1 (int)"),
+    ({"read_thread": 4}, "there is no option 'read_thread'. Did you mean 'read_threads'?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "text"), ONE_TEXT, ids=lambda value: str(value)[:40])
+def test_a_bad_option_has_one_text_whatever_is_told_it(
+    tiny_file: pathlib.Path, tmp_path: pathlib.Path, options: dict[str, object], text: str
+) -> None:
+    fr.convert(tiny_file, tmp_path / "tiny.ffr", progress=False)
+    told = [
+        functools.partial(fr.Loader, tiny_file, transforms=CROP),
+        functools.partial(fr.torch.DataLoader, tiny_file, transforms=CROP),
+        functools.partial(fr.ffrecord.FileReader, tmp_path / "tiny.ffr"),
+    ]
+    if "read_threads" in options:
+        told.append(functools.partial(fr.torch.MapDataset, tiny_file, transforms=CROP))
+    for tell in told:
+        with pytest.raises(fr.InvalidArgumentError) as caught:
+            tell(**options)
+        assert str(caught.value) == text
+
+
+ANNOTATIONS = {
+    "bool": "bool",
+    "int": "int",
+    "int or None": "int | None",
+    "float or None": "float | None",
+    "int or float or None": "int | float | None",
+}
+
+
+@pytest.mark.parametrize("kind", ["Loader", "torch.DataLoader", "ffrecord.FileReader"])
+def test_signature_and_help_show_the_cores_options(kind: str) -> None:
+    called = operator.attrgetter(kind)(fr)
+    results, speed = fr._core.loader_options()
+    table = fr._core.reader_options() if kind == "ffrecord.FileReader" else [*results, *speed]
+    parameters = inspect.signature(called.__init__).parameters
+    text = " ".join(called.__init__.__doc__.split())
+    for name, value_kind, default, _, meaning in table:
+        assert parameters[name].default == default, name
+        if name != "dtype":  # which may be NumPy's
+            literal = f"Literal{value_kind.split()[2:]}"
+            written = ANNOTATIONS.get(value_kind, literal)
+            assert str(parameters[name].annotation) == written, name
+        assert f"{name}: {meaning}" in text, name
+        assert default is None or f"{meaning} Default: {default!r}." in text, name
+
+
+def test_every_option_of_the_core_can_be_given_to_a_loader() -> None:
+    results, speed = fr._core.loader_options()
+    parameters = inspect.signature(fr.Loader.__init__).parameters
+    assert {name for name, *_ in [*results, *speed]} <= {*parameters}
+    assert {name for name, *_ in fr._core.reader_options()} <= {*parameters}
 
 
 class Unspeakable:

@@ -14,12 +14,25 @@ from fuelrail.closing import Closing
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, warn_user
 from fuelrail.ffrecord.errors import RecordRangeError, as_original
 from fuelrail.ffrecord.paths import input_names
-from fuelrail.options import choice, integer, listed, shown, suggests_options, truth, typed, whole
+from fuelrail.keywords import ReadKeywords
+from fuelrail.options import (
+    Option,
+    described,
+    integer,
+    keywords,
+    listed,
+    read_options,
+    shown,
+    suggests_options_or,
+    truth,
+    typed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing
+    from typing_extensions import Unpack
 
     Record: TypeAlias = numpy.typing.NDArray[numpy.uint8]
     Names: TypeAlias = (
@@ -31,6 +44,8 @@ __all__ = ["DamagedRecord", "FileReader"]
 # What an iterator reads at once; one record, where that is longer.
 _READ_AHEAD = 64  # records
 _READ_AHEAD_BYTES = 64 << 20
+_OPTIONS = [Option(*row) for row in _core.reader_options()]
+_TEXT = described("How records are read:", _OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -53,24 +68,15 @@ class FileReader(Closing):
     more is used again for others.
     """
 
-    @suggests_options
+    @suggests_options_or({}, keywords(ReadKeywords, _OPTIONS, {}), _TEXT)
     def __init__(
-        self,
-        fname: Names,
-        check_data: bool = True,
-        *,
-        read_threads: int = 16,
-        read_backend: str = "auto",
-        direct_reads: bool = False,
+        self, fname: Names, check_data: bool = True, **options: Unpack[ReadKeywords]
     ) -> None:
         """Opens the files and reads their tables: 12 bytes of memory a record.
 
         fname: a file, a directory (all `.ffr` files in it, in the order of their names), or a list
         or tuple of files. check_data: verify the checksums of tables now, and of every record that
-        is read. read_threads: how many reads at once, by threads, of what is not in the page cache;
-        0 = none, the thread that asks reads. read_backend: "auto", "io_uring" or "pread", as for
-        `fuelrail.Loader`. direct_reads: past the page cache, for files far larger than memory;
-        where that is refused, a FuelrailWarning says so and reads are ordinary ones.
+        is read.
 
         Errors, which are also AssertionErrors: MissingFileError, FileNameError; also
         RuntimeErrors: CorruptFileError, TruncatedFileError, FileAccessError; ArgumentTypeError, and
@@ -80,19 +86,14 @@ class FileReader(Closing):
         """
         self._names = input_names(fname)
         self._check_data = _flag("check_data", check_data)
-        self._direct = truth("direct_reads", direct_reads)
-        backend = choice("read_backend", read_backend, _core.ReadBackend)
-        self._options: dict[str, Any] = {  # as a pickle has them
-            "read_threads": whole("read_threads", read_threads, bits=16),
-            "read_backend": backend.name,
-            "direct_reads": self._direct,
-        }
+        self._options = read_options(_OPTIONS, options)  # as a pickle has them
+        self._direct: bool = self._options["direct_reads"]
         self._closed = False
         try:
             self._core = _core.open_ffrecord(
                 [os.fsencode(name) for name in self._names],
                 check_data=self._check_data,
-                **{**self._options, "read_backend": backend},
+                options=self._options,
             )
         except Error as error:
             raise as_original(error) from None

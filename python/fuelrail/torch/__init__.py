@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import torch
 
-from fuelrail.loader import BaseLoader
+from fuelrail.dataset import Dataset, Openable
+from fuelrail.keywords import LoaderKeywords
+from fuelrail.loader import BaseLoader, takes_loader_options
 from fuelrail.torch.map_dataset import MapDataset, SampleBatch, collate
 from fuelrail.torch.tensors import TensorFramework
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["DataLoader", "MapDataset", "SampleBatch", "collate"]
 
@@ -30,4 +37,30 @@ class DataLoader(BaseLoader[torch.Tensor]):
     those of torch.distributed when the first batch is asked for.
     """
 
-    _framework = TensorFramework
+    @takes_loader_options({})
+    def __init__(
+        self,
+        data: Dataset | Openable,
+        batch_size: int = 1,
+        *,
+        memory_format: Any = "contiguous_format",
+        pin_memory: bool = False,
+        device: Any = None,
+        **options: Unpack[LoaderKeywords],
+    ) -> None:
+        """Prepares the loader; threads start with the first batch.
+
+        memory_format: torch.channels_last: images of shape (batch, 3, height, width) whose memory
+            is that of NHWC. Default: torch.contiguous_format.
+        pin_memory: copy batches into page-locked memory. Needs CUDA. Default: False.
+        device: "cuda" (the device that is current now) or one like "cuda:1": copy batches there, by
+            way of page-locked memory and on a stream of its own; `batch_transforms` run after that.
+            Where there is no room for the copy, the iterator's next call tries that batch again.
+            Default: none, the CPU.
+
+        Errors: those of `fuelrail.Loader`; UnsupportedError for `pin_memory` and `device` where
+        PyTorch has no CUDA.
+        """
+        own = {"memory_format": memory_format, "pin_memory": pin_memory, "device": device}
+        given = {"batch_size": batch_size, **options}
+        self._set_up(TensorFramework(memory_format, pin_memory, device), data, given, own)

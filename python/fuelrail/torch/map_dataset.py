@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 from torch.utils.data import default_collate, get_worker_info
@@ -15,12 +15,27 @@ from fuelrail.dataset import OPENS_ALONE, Dataset, Openable
 from fuelrail.dataset import open as open_dataset
 from fuelrail.delivery import NativeColumn, check_images, columns_of
 from fuelrail.errors import ArgumentTypeError, warn_user
-from fuelrail.loader import native_layout
-from fuelrail.options import choice, suggests_options_or, truth, typed, whole
+from fuelrail.keywords import SampleKeywords
+from fuelrail.loader import LOADER_OPTIONS
+from fuelrail.options import (
+    described,
+    keywords,
+    read_options,
+    suggests_options_or,
+    typed,
+    whole,
+)
 from fuelrail.torch.tensors import TensorFramework
-from fuelrail.transforms import Transform, native_list
+from fuelrail.transforms import native_list
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Sample = tuple[Any, ...]
+
+_OWN: SampleKeywords = {"schema": None, "sidecar": "use", "transforms": None}
+_OPTIONS = [option for option in LOADER_OPTIONS if option.name in SampleKeywords.__annotations__]
+_TEXT = described("Options of the core:", _OPTIONS)
 
 
 class SampleBatch(Sequence[Sample]):
@@ -80,49 +95,31 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
 
     _native: _core.Loader | None
 
-    @suggests_options_or(OPENS_ALONE)
+    @suggests_options_or(OPENS_ALONE, keywords(SampleKeywords, _OPTIONS, _OWN), _TEXT)
     def __init__(
         self,
         data: Dataset | Openable,
         *,
-        schema: str | None = None,
-        sidecar: Literal["use", "ignore"] = "use",
-        seed: int = 0,
-        transforms: Sequence[Transform] | None = None,
         fields: Sequence[str] = ("image", "label"),
-        dtype: Any = "float32",
-        layout: Literal["NCHW", "NHWC"] = "NCHW",
-        orientation: Literal["apply", "ignore"] = "apply",
-        scaled_decode: bool = False,
-        max_pixels: int = _core.DEFAULT_MAX_PIXELS,
-        max_record_bytes: int = _core.DEFAULT_MAX_RECORD_BYTES,
         memory_format: Any = "contiguous_format",
-        threads: int | None = None,
-        read_threads: int = 4,
+        **options: Unpack[SampleKeywords],
     ) -> None:
         """The options are those of `fuelrail.torch.DataLoader`; `position` among `fields` is the
         index. threads: in each process; default: the processors that this process may use, shared
         among its worker processes. Errors: those of `fuelrail.torch.DataLoader`.
         """
-        self._data = open_dataset(data, schema, sidecar=sidecar)
-        native_list(transforms)  # checked before anything else is made of it
-        self._threads = None if threads is None else whole("threads", threads, least=1, bits=16)
+        asked: dict[str, Any] = {**_OWN, **options}
+        self._values = read_options(_OPTIONS, options)
+        _core.check_loader_options(self._values)
+        self._data = open_dataset(data, asked["schema"], sidecar=asked["sidecar"])
+        native_list(asked["transforms"])  # checked before anything else is made of it
+        self._transforms = list(asked["transforms"] or ())
         self._tensors = TensorFramework(memory_format)
+        self._values["layout"] = self._tensors.native_layout(self._values["layout"])
         images = {field.name for field in self._data.schema if field.kind == "image"}
-        self._options: dict[str, Any] = {
-            "seed": whole("seed", seed, bits=64),
-            "transforms": list(transforms or ()),
-            "dtype": choice("dtype", dtype, _core.ImageDType).name,
-            "layout": native_layout(layout, self._tensors).name,
-            "orientation": choice("orientation", orientation, _core.Orientation).name,
-            "scaled_decode": truth("scaled_decode", scaled_decode),
-            "max_pixels": whole("max_pixels", max_pixels, least=1),
-            "max_record_bytes": whole("max_record_bytes", max_record_bytes, least=1),
-            "fields": columns_of(fields),
-            "read_threads": whole("read_threads", read_threads, least=1, bits=16),
-        }
-        check_images(self._options["fields"], self._data.schema)
-        self._is_image = [field in images for field in self._options["fields"]]
+        self._fields = columns_of(fields)
+        check_images(self._fields, self._data.schema)
+        self._is_image = [field in images for field in self._fields]
         # In shared memory, so that worker processes that live on hear of the next epoch; whatever
         # torch's default device is.
         self._epoch = torch.zeros((), dtype=torch.int64, device="cpu")
@@ -182,7 +179,16 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._epoch.fill_(whole("epoch", epoch, bits=32))
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_data", "_threads", "_options", "_tensors", "_is_image", "_epoch", "_told")
+        kept = (
+            "_data",
+            "_values",
+            "_transforms",
+            "_fields",
+            "_tensors",
+            "_is_image",
+            "_epoch",
+            "_told",
+        )
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -204,38 +210,25 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
 
     def _make(self, rows: int) -> _core.Loader:
         self._rows = max(rows, 1)
-        options = self._options
+        values = {
+            **self._values,
+            "batch_size": self._rows,
+            "threads": self._values["threads"] or _shared_threads(),
+            "prefetch": 1,
+        }
         return _core.Loader(
             self._data.container,
-            batch_size=self._rows,
+            values,
             shuffle=_core.Shuffle.none(),
             weights=None,
-            samples=0,
             fed="record",
-            seed=options["seed"],
             rank=0,
             world_size=1,
-            last_batch=_core.LastBatch.short,
-            transforms=native_list(options["transforms"]),
-            dtype=choice("dtype", options["dtype"], _core.ImageDType),
-            layout=choice("layout", options["layout"], _core.ImageLayout),
-            orientation=choice("orientation", options["orientation"], _core.Orientation),
-            scaled_decode=options["scaled_decode"],
-            max_pixels=options["max_pixels"],
-            max_record_bytes=options["max_record_bytes"],
-            fields=options["fields"],
-            skip=False,
-            max_bad=None,
-            threads=self._worker_threads(),
-            prefetch=1,
-            read_threads=options["read_threads"],
-            read_backend=_core.ReadBackend.auto,
-            direct_reads=False,
-            stall_timeout=None,
+            transforms=native_list(self._transforms),
+            fields=self._fields,
         )
 
-    def _worker_threads(self) -> int:
-        if self._threads is not None:
-            return self._threads
-        worker = get_worker_info()
-        return max(1, _core.default_threads() // (worker.num_workers if worker else 1))
+
+def _shared_threads() -> int:
+    worker = get_worker_info()
+    return max(1, _core.default_threads() // (worker.num_workers if worker else 1))

@@ -22,16 +22,27 @@ class TensorFramework(Framework[torch.Tensor]):
         self, memory_format: object, pin_memory: object = False, device: object = None
     ) -> None:
         """Errors: InvalidArgumentError, ArgumentTypeError; UnsupportedError without CUDA."""
-        self.interleaved = choice_of("memory_format", memory_format, _FORMATS) == _FORMATS[1]
+        self._interleaved = choice_of("memory_format", memory_format, _FORMATS) == _FORMATS[1]
         self._pins = truth("pin_memory", pin_memory)
         if self._pins:
             require_cuda("pin_memory")
         target = target_device(device)
         self._copy = None if target is None else SideStreamCopy(target)
 
+    def native_layout(self, layout: str) -> str:
+        if not self._interleaved:
+            return layout
+        if layout != "NCHW":
+            raise InvalidArgumentError(
+                '`memory_format` goes with layout="NCHW"',
+                found=f"layout={layout!r}",
+                remedy="Leave `layout` out: channels_last has the memory of NHWC",
+            )
+        return "NHWC"
+
     def column(self, array: _core.Array, is_image: bool) -> torch.Tensor:
         tensor = from_dlpack(array)
-        if not (is_image and self.interleaved):
+        if not (is_image and self._interleaved):
             return tensor
         order = (0, 3, 1, 2) if tensor.ndim == 4 else (2, 0, 1)
         # Detached, it is no view of another tensor, which PyTorch would not let go of at exit.

@@ -1,6 +1,6 @@
 #include "fuelrail/engine/engine.h"
 
-#include <string>
+#include <cstdint>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -11,27 +11,20 @@ namespace fuelrail {
 namespace {
 
 constexpr int kMaxThreads = 1024;
-constexpr size_t kMaxReadAhead = size_t{1} << 40;
 
-void check(bool good, const char* option, const std::string& expected, const std::string& found) {
-  if (!good) {
-    throw InvalidArgumentError(std::string("the engine's option '") + option + "' is out of range",
-                               {.expected = expected, .found = found});
-  }
+// What only C++ sets.
+const OptionTable<EngineOptions>& inner_table() {
+  static const auto table =
+      OptionTable<EngineOptions>()
+          .number("max_read_threads", &EngineOptions::max_read_threads, 0, kMaxReadThreads, "")
+          .number("group", &EngineOptions::group, 1, SIZE_MAX, "")
+          .number("read_ahead_bytes", &EngineOptions::read_ahead_bytes, 0, size_t{1} << 40, "");
+  return table;
 }
 
 const EngineOptions& checked(const EngineOptions& options) {
-  const auto in_range = [](int threads) { return threads >= 0 && threads <= kMaxThreads; };
-  const std::string range = "0 to " + std::to_string(kMaxThreads);
-  check(in_range(options.threads), "threads", range, std::to_string(options.threads));
-  check(in_range(options.read.threads), "read_threads", range,
-        std::to_string(options.read.threads));
-  check(in_range(options.max_read_threads), "max_read_threads", range,
-        std::to_string(options.max_read_threads));
-  check(options.prefetch > 0, "prefetch", "1 or more", "0");
-  check(options.group > 0, "group", "1 or more", "0");
-  check(options.read_ahead_bytes <= kMaxReadAhead, "read_ahead_bytes",
-        "at most " + std::to_string(kMaxReadAhead), std::to_string(options.read_ahead_bytes));
+  EngineOptions::table().check(options);
+  inner_table().check(options);
   return options;
 }
 
@@ -41,6 +34,20 @@ const ErrorPolicy& checked(const ErrorPolicy& policy) {
 }
 
 }  // namespace
+
+const OptionTable<EngineOptions>& EngineOptions::table() {
+  static const auto table =
+      OptionTable<EngineOptions>()
+          .number("threads", &EngineOptions::threads, 1, kMaxThreads,
+                  "threads that decode. Default: the processors that this process may use, divided "
+                  "by LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do not set it: "
+                  "where they start several processes on a machine without giving each its own "
+                  "processors, give `threads`.")
+          .number("prefetch", &EngineOptions::prefetch, 1, UINT16_MAX,
+                  "batches made ahead, each in memory of its own.")
+          .part(&EngineOptions::read, ReadOptions::table());
+  return table;
+}
 
 struct Engine::Impl {
   Pipeline pipeline;

@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/option.h"
 #include "fuelrail/batch/batch.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/engine/error_policy.h"
@@ -40,8 +41,8 @@ namespace fuelrail {
 
 // None of these changes results.
 struct EngineOptions {
-  int threads = 0;      // workers; 0 = default_threads()
-  size_t prefetch = 2;  // whole batches ahead of the one that the user works on; at least 1
+  std::optional<int> threads{};  // workers; default: default_threads()
+  size_t prefetch = 2;           // whole batches ahead of the one that the user works on
   // `threads` to begin with; more while workers wait for reads, up to `max_read_threads` where
   // that is more. So many threads at most read, and as many more look at files where the container
   // does not know how long those are.
@@ -57,6 +58,8 @@ struct EngineOptions {
   // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
   std::function<std::unique_ptr<ReadQueue>(const ReadOptions&, ReadQueueCalls)> make_queue =
       make_read_queue;
+
+  static const OptionTable<EngineOptions>& table();  // of threads, prefetch and read
 };
 
 // Threads: `next` and `restart` from one thread at a time; `progress`, `bad_records`, `stats`,

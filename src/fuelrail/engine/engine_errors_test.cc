@@ -321,12 +321,14 @@ TEST(Engine, bad_options_are_refused_by_name) {
     }
     return "accepted";
   };
-  EXPECT_THAT(message({.threads = -1}), HasSubstr("'threads'"));
-  EXPECT_THAT(message({.threads = 100000}), HasSubstr("'threads'"));
-  EXPECT_THAT(message({.prefetch = 0}), HasSubstr("'prefetch'"));
-  EXPECT_THAT(message({.read = {.threads = -1}}), HasSubstr("'read_threads'"));
-  EXPECT_THAT(message({.group = 0}), HasSubstr("'group'"));
-  EXPECT_THAT(message({.read_ahead_bytes = ~size_t{0}}), HasSubstr("'read_ahead_bytes'"));
+  EXPECT_THAT(message({.threads = -1}), HasSubstr("`threads` is out of range: expected "));
+  EXPECT_THAT(message({.threads = 100000}), HasSubstr("`threads` is out of range: expected "));
+  EXPECT_THAT(message({.prefetch = 0}), HasSubstr("`prefetch` is out of range: expected "));
+  EXPECT_THAT(message({.read = {.threads = -1}}),
+              HasSubstr("`read_threads` is out of range: expected "));
+  EXPECT_THAT(message({.group = 0}), HasSubstr("`group` is out of range: expected "));
+  EXPECT_THAT(message({.read_ahead_bytes = ~size_t{0}}),
+              HasSubstr("`read_ahead_bytes` is out of range: expected "));
   EXPECT_EQ(message({}), "accepted");
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "fuelrail/base/option.h"
 #include "fuelrail/container/container.h"
 
 namespace fuelrail {
@@ -28,10 +29,11 @@ struct ErrorPolicy {
 
   // `max_bad` as a count, of so many records.
   uint64_t most_bad(uint64_t records) const;
+
+  static const OptionTable<ErrorPolicy>& table();
 };
 
-// Errors: InvalidArgumentError for a fraction that is not from 0 to 1, and for `max_bad` without
-// kSkip.
+// Errors: those of the table's check; InvalidArgumentError for `max_bad` without kSkip.
 void check(const ErrorPolicy& policy);
 
 // A record that was skipped.

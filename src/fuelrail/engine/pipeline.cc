@@ -17,7 +17,7 @@ constexpr size_t kReadAheadRecords = 1024;  // small records are bounded by numb
 constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
 
 size_t worker_count(const EngineOptions& options) {
-  return static_cast<size_t>(options.threads > 0 ? options.threads : default_threads());
+  return static_cast<size_t>(options.threads.value_or(default_threads()));
 }
 
 }  // namespace

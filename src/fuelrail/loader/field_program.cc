@@ -85,10 +85,7 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
 void check_images(const Schema& schema, const ImageOptions& options) {
   check(options.transforms);
   check(PixelFormat{options.dtype, options.layout, normalization(options.transforms)});
-  if (options.max_pixels < 1) {
-    throw InvalidArgumentError("`max_pixels` must be at least 1",
-                               {.found = fmt::format("{}", options.max_pixels)});
-  }
+  ImageOptions::table().check(options);
   if (options.transforms.empty() || std::ranges::any_of(schema.fields, is_image)) return;
   throw InvalidArgumentError(
       "the transforms have nothing to change: the records are bytes, not images",

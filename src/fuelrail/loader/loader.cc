@@ -178,11 +178,6 @@ struct Loader::Impl {
   bool stopped FUELRAIL_GUARDED_BY(mutex) = false;
 };
 
-uint64_t LoaderOptions::seed() const {
-  return std::visit([](const auto& of) { return of.seed; }, order);
-}
-const Shard& LoaderOptions::shard() const { return shard_of(order); }
-
 Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options,
                ImageOptions images)
     : Loader(container, options, image_work(not_empty(container), images, options)) {}

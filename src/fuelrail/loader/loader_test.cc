@@ -196,11 +196,10 @@ TEST_F(LoaderTest, batches_beyond_all_memory_are_an_error_with_their_bytes_and_s
   }
 }
 
-TEST_F(LoaderTest, more_batches_ahead_than_can_be_counted_are_the_same_error) {
+TEST_F(LoaderTest, more_batches_ahead_than_can_be_counted_are_refused) {
   LoaderJob options = some_options();
   options.engine.prefetch = size_t{1} << 62;
-  Loader loader = make(options);
-  EXPECT_THROW(loader.next(), OutOfMemoryError);
+  EXPECT_THROW(make(options), InvalidArgumentError);
 }
 
 TEST_F(LoaderTest, the_ranks_together_give_the_global_batches) {
@@ -282,6 +281,27 @@ TEST_F(LoaderTest, max_bad_is_a_count_or_a_fraction_of_the_ranks_share) {
   EXPECT_FALSE(gives_a_batch(uint64_t{0}));
   EXPECT_TRUE(gives_a_batch(0.125));
   EXPECT_FALSE(gives_a_batch(0.124));
+}
+
+TEST_F(LoaderTest, an_option_out_of_bounds_is_refused_with_its_bounds) {
+  const auto message = [this](auto change) -> std::string {
+    LoaderJob options = some_options();
+    change(options);
+    try {
+      make(options);
+    } catch (const InvalidArgumentError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(message([](LoaderJob& o) { o.engine.prefetch = 0; }),
+            "`prefetch` is out of range: expected 1 to 65535, found 0");
+  EXPECT_EQ(message([](LoaderJob& o) { o.engine.read.threads = 1025; }),
+            "`read_threads` is out of range: expected 0 to 1024, found 1025");
+  EXPECT_EQ(message([](LoaderJob& o) { o.images.max_pixels = 0; }),
+            "`max_pixels` is out of range: expected 1 to 9223372036854775807, found 0");
+  EXPECT_EQ(message([](LoaderJob& o) { o.errors.max_bad = uint64_t{1}; }),
+            "`max_bad` goes with on_error=\"skip\". Give both, or leave it out.");
 }
 
 TEST_F(LoaderTest, bad_options_are_refused) {

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "fuelrail/base/option.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/engine/engine.h"
 #include "fuelrail/engine/error_policy.h"
@@ -55,6 +56,8 @@ struct ImageOptions {
   // Of the loader's own (encoded: the encoded bytes of the field image; id, index, position, valid,
   // substituted) and of the dataset's: images, tensors, bytes.
   std::vector<std::string> fields{"image", "label"};
+
+  static const OptionTable<ImageOptions>& table();  // of all but transforms and fields
 };
 
 }  // namespace fuelrail

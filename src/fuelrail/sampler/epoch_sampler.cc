@@ -36,9 +36,7 @@ void check_order(const OrderOptions& order, uint64_t records) {
 
 void check(const EpochSamplerOptions& options, Progress start) {
   const Shard& shard = options.order.shard;
-  if (options.order.batch_size == 0) {
-    throw InvalidArgumentError("the batch size is 0", {.expected = "at least 1"});
-  }
+  OrderOptions::table().check(options.order);
   check(shard);
   if (options.order.batch_size > kMost / shard.world_size) {
     throw InvalidArgumentError("the batch size is too large for the world size",
@@ -46,11 +44,10 @@ void check(const EpochSamplerOptions& options, Progress start) {
                                 .found = fmt::format("batch_size {}, world_size {}",
                                                      options.order.batch_size, shard.world_size)});
   }
-  if (std::max(options.records, options.epoch_size()) > kMost) {
+  if (options.records > kMost) {
     throw InvalidArgumentError(
-        options.records > kMost ? "there are too many records" : "the epoch has too many samples",
-        {.expected = fmt::format("at most {}", kMost),
-         .found = fmt::to_string(std::max(options.records, options.epoch_size()))});
+        "there are too many records",
+        {.expected = fmt::format("at most {}", kMost), .found = fmt::to_string(options.records)});
   }
   check_order(options.order, options.records);
   if (start.position > options.epoch_size()) {
@@ -75,6 +72,27 @@ Share even_share(uint64_t rows, Shard shard) {
 }
 
 }  // namespace
+
+const OptionTable<OrderOptions>& OrderOptions::table() {
+  static const auto table =
+      OptionTable<OrderOptions>()
+          .number("batch_size", &OrderOptions::batch_size, 1, kMost,
+                  "samples a batch, on each rank.")
+          .number("num_samples", &OrderOptions::samples, 1, kMost,
+                  "drawn by `weights` in an epoch. Default: as many as there are samples.")
+          .number("seed", &OrderOptions::seed, 0, UINT64_MAX,
+                  "of the order and of random transforms; 64 bits.")
+          .choice("last_batch", &OrderOptions::last_batch,
+                  {{"short", LastBatch::kShort},
+                   {"drop", LastBatch::kDrop},
+                   {"pad", LastBatch::kPad},
+                   {"wrap", LastBatch::kWrap}},
+                  "what becomes of samples that do not fill a global batch. \"short\": shared "
+                  "evenly among the ranks (a FuelrailWarning where this rank gets none, so that "
+                  "its batch has no rows); \"drop\": left out; \"pad\": filled with the last "
+                  "sample, not valid; \"wrap\": filled from the beginning of the epoch.");
+  return table;
+}
 
 EpochSampler::EpochSampler(const EpochSamplerOptions& options, Progress start)
     : options_(options), at_(start) {

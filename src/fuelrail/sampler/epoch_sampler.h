@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "fuelrail/base/option.h"
 #include "fuelrail/sampler/epoch_order.h"
 #include "fuelrail/sampler/sampler.h"
 #include "fuelrail/sampler/shard.h"
@@ -24,6 +25,8 @@ struct OrderOptions {
   // Records are drawn by them, with replacement; none: each comes once. They exclude a shuffle.
   std::shared_ptr<const Weights> weights{};
   std::optional<uint64_t> samples{};  // in an epoch, with weights; default: as many as records
+
+  static const OptionTable<OrderOptions>& table();  // of the numbers and `last_batch`
 };
 
 struct EpochSamplerOptions {
@@ -38,10 +41,10 @@ class EpochSampler final : public Sampler {
  public:
   // A start from which its epoch has no further batch (its end, or within the tail that `drop`
   // leaves out) is the beginning of the next epoch.
-  // Errors: InvalidArgumentError for a batch size or world size of 0, more than 2^62 records,
-  // samples or rows in a global batch, weights of another number than the records or beside a
-  // shuffle, samples without weights, and those of check(Shuffle); OutOfRangeError for a rank that
-  // is not below the world size, or a start beyond the epoch.
+  // Errors: those of OrderOptions' table; InvalidArgumentError for a world size of 0, more than
+  // 2^62 records, samples or rows in a global batch, weights of another number than the records or
+  // beside a shuffle, samples without weights, and those of check(Shuffle); OutOfRangeError for a
+  // rank that is not below the world size, or a start beyond the epoch.
   explicit EpochSampler(const EpochSamplerOptions& options, Progress start = {});
 
   // Returns: empty, for ever, when an epoch has no batch: no records, or fewer than a global batch

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "fuelrail/base/option.h"
+
 namespace fuelrail {
 
 inline constexpr int kMaxReadThreads = 1024;
@@ -21,6 +23,7 @@ struct ReadOptions {
   // folder's are not.
   bool direct = false;
 
+  static const OptionTable<ReadOptions>& table();
   friend bool operator==(const ReadOptions&, const ReadOptions&) = default;
 };
 

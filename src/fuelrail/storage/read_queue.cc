@@ -1,7 +1,5 @@
 #include "fuelrail/storage/read_queue.h"
 
-#include <fmt/format.h>
-
 #include <deque>
 #include <string>
 #include <utility>
@@ -111,11 +109,7 @@ std::unique_ptr<ReadQueue> in_this_process(std::unique_ptr<Reads> reads) {
 }  // namespace
 
 std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueueCalls calls) {
-  if (options.threads < 0 || options.threads > kMaxReadThreads) {
-    throw InvalidArgumentError("the number of reading threads is wrong",
-                               {.expected = fmt::format("0 to {}", kMaxReadThreads),
-                                .found = fmt::format("{}", options.threads)});
-  }
+  ReadOptions::table().check(options);
   if (calls.on_completion && options.backend != ReadBackend::kPread) {
     throw InvalidArgumentError("completions are told only of reads by threads",
                                {.expected = "ReadBackend::kPread"});

@@ -159,10 +159,8 @@ FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
   impl_->uris = std::move(uris);
   impl_->options = std::move(options);
   const FileReaderOptions& wanted = impl_->options;
-  if (wanted.read.backend == ReadBackend::kIoUring || wanted.read.threads < 0 ||
-      wanted.read.threads > kMaxReadThreads) {
-    const QueueLease tried(wanted.read);
-  }
+  ReadOptions::table().check(wanted.read);
+  if (wanted.read.backend == ReadBackend::kIoUring) const QueueLease tried(wanted.read);
   Sources sources;
   for (const std::string& uri : impl_->uris) {
     sources.push_back(file_system_for(uri).open(uri));

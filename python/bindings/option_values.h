@@ -1,0 +1,41 @@
+// The core's tables of options (base/option.h), as Python reads and fills them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "fuelrail/base/option.h"
+
+namespace fuelrail::python {
+
+namespace nb = nanobind;
+
+// Values by the options' names.
+using OptionValues = nb::typed<nb::dict, nb::str, nb::any>;
+
+nb::object python_value(const OptionValue& value);
+// Requires: `value` is of the rule's kind. Errors: InvalidArgumentError for a whole number that 64
+// bits do not hold.
+OptionValue option_value(const OptionRule& rule, nb::handle value);
+
+// (name, kind, default, bounds, meaning) of each option.
+template <typename Options>
+nb::list option_rows(const OptionTable<Options>& table, const Options& defaults = {}) {
+  nb::list rows;
+  for (const Option<Options>& one : table.rows()) {
+    rows.append(nb::make_tuple(one.rule.name, one.rule.kind, python_value(one.get(defaults)),
+                               one.rule.bounds, one.rule.meaning));
+  }
+  return rows;
+}
+
+// Sets the options that `values` has. Requires: each is of its row's kind. Errors:
+// InvalidArgumentError for a value out of bounds.
+template <typename Options>
+void set_options(Options& options, const OptionTable<Options>& table, const nb::dict& values) {
+  for (const Option<Options>& one : table.rows()) {
+    const char* const name = one.rule.name.c_str();
+    if (values.contains(name)) table.set(options, one, option_value(one.rule, values[name]));
+  }
+}
+
+}  // namespace fuelrail::python

@@ -1,0 +1,104 @@
+#include "fuelrail/base/option.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "fuelrail/base/error.h"
+
+namespace fuelrail {
+namespace {
+
+std::string shown(const OptionValue& value) {
+  return std::visit(
+      [](const auto& given) -> std::string {
+        using Value = std::remove_cvref_t<decltype(given)>;
+        if constexpr (std::is_same_v<Value, std::monostate>) {
+          return "None";
+        } else if constexpr (std::is_same_v<Value, bool>) {
+          return given ? "True" : "False";
+        } else if constexpr (std::is_same_v<Value, std::string>) {
+          return fmt::format("'{}'", given);
+        } else if constexpr (std::is_same_v<Value, double>) {
+          const auto near = static_cast<float>(given);  // a float's digits, where it is one
+          return near == given ? fmt::format("{}", near) : fmt::format("{}", given);
+        } else {
+          return fmt::format("{}", given);
+        }
+      },
+      value);
+}
+
+// Whether `a` is at most `b`. Requires: numbers.
+bool is_at_most(const OptionValue& a, const OptionValue& b) {
+  return std::visit(
+      [](const auto& x, const auto& y) {
+        using X = std::remove_cvref_t<decltype(x)>;
+        using Y = std::remove_cvref_t<decltype(y)>;
+        constexpr bool kNumbers = std::is_arithmetic_v<X> && std::is_arithmetic_v<Y> &&
+                                  !std::is_same_v<X, bool> && !std::is_same_v<Y, bool>;
+        if constexpr (kNumbers && std::is_integral_v<X> && std::is_integral_v<Y>) {
+          return std::cmp_less_equal(x, y);
+        } else if constexpr (kNumbers) {
+          return static_cast<double>(x) <= static_cast<double>(y);
+        } else {
+          return false;
+        }
+      },
+      a, b);
+}
+
+}  // namespace
+
+void OptionRule::check(const OptionValue& value) const {
+  if (allows && !allows(value)) refuse(shown(value));
+}
+
+void OptionRule::refuse(const std::string& found) const {
+  if (!choices.empty()) {
+    const bool quoted = found.size() >= 2 && found.front() == '\'';
+    throw InvalidArgumentError(
+        fmt::format("`{}` has no such value", name),
+        {.found = found,
+         .remedy = suggest(quoted ? found.substr(1, found.size() - 2) : found, choices)});
+  }
+  throw InvalidArgumentError(fmt::format("`{}` is out of range", name),
+                             {.expected = bounds, .found = found});
+}
+
+namespace option {
+
+OptionRule number_rule(std::string name, std::string kind, OptionValue least, OptionValue most,
+                       std::string meaning) {
+  const bool may_be_none = kind.ends_with(" or None");
+  const auto* const lowest = std::get_if<double>(&least);
+  const bool any = lowest != nullptr && *lowest <= std::numeric_limits<float>::lowest();
+  std::string bounds = any ? "a finite number" : fmt::format("{} to {}", shown(least), shown(most));
+  return {.name = std::move(name),
+          .kind = std::move(kind),
+          .bounds = std::move(bounds),
+          .meaning = std::move(meaning),
+          .allows = [least = std::move(least), most = std::move(most),
+                     may_be_none](const OptionValue& value) {
+            if (std::holds_alternative<std::monostate>(value)) return may_be_none;
+            return is_at_most(least, value) && is_at_most(value, most);
+          }};
+}
+
+OptionRule choice_rule(std::string name, const std::vector<std::string>& names,
+                       std::string meaning) {
+  return {.name = std::move(name),
+          .kind = fmt::format("one of {}", fmt::join(names, " ")),
+          .bounds = {},
+          .meaning = std::move(meaning),
+          .choices = names,
+          .allows = [names](const OptionValue& value) {
+            const auto* const given = std::get_if<std::string>(&value);
+            return given != nullptr && std::find(names.begin(), names.end(), *given) != names.end();
+          }};
+}
+
+}  // namespace option
+}  // namespace fuelrail
