@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/option_checks.h"
 
@@ -10,35 +12,18 @@ namespace {
 
 constexpr int64_t kMostDegrees = 1000000;
 
-void require_turns(const AugmentOptions& options) {
-  const auto fits = [](int64_t angle) { return angle >= -kMostDegrees && angle <= kMostDegrees; };
-  require_value(options.rotate >= -1 && fits(options.rotate), "rotate",
-                "-1 (off), or 0 to a million degrees", options.rotate);
-  require_value(fits(options.max_rotate_angle) && options.max_rotate_angle >= 0, "max_rotate_angle",
-                "0 to a million degrees", options.max_rotate_angle);
-  for (const int64_t angle : options.rotate_list) {
-    require_value(fits(angle), "rotate_list", "at most a million degrees", angle);
-  }
-}
-
 void require_affine(const AugmentOptions& options) {
-  require_turns(options);
-  require_factor("max_shear_ratio", options.max_shear_ratio);
-  require_ratio("min_random_scale", options.min_random_scale);
-  require_ratio("max_random_scale", options.max_random_scale);
-  require_factor("max_aspect_ratio", options.max_aspect_ratio);
-  if (options.min_aspect_ratio) {
-    require_ratio("min_aspect_ratio", *options.min_aspect_ratio);
-    require_value(options.max_aspect_ratio >= *options.min_aspect_ratio, "max_aspect_ratio",
-                  "at least min_aspect_ratio", options.max_aspect_ratio);
-  } else {
-    require_value(options.max_aspect_ratio < 1, "max_aspect_ratio",
-                  "below 1, where min_aspect_ratio is not given", options.max_aspect_ratio);
+  for (const int64_t angle : options.rotate_list) {
+    require_value(angle >= -kMostDegrees && angle <= kMostDegrees, "rotate_list",
+                  "at most a million degrees", angle);
   }
-  require_value(options.max_img_size >= 1, "max_img_size", "at least 1", options.max_img_size);
-  require_value(options.min_img_size >= 0 && options.min_img_size <= options.max_img_size &&
-                    options.min_img_size <= static_cast<float>(kLongestSide),
-                "min_img_size", "from 0 to max_img_size, and at most 32766", options.min_img_size);
+  const float least = options.min_aspect_ratio.value_or(0);
+  require_value(
+      options.min_aspect_ratio ? options.max_aspect_ratio >= least : options.max_aspect_ratio < 1,
+      "max_aspect_ratio", "at least min_aspect_ratio; below 1, where that is not given",
+      options.max_aspect_ratio);
+  require_value(options.min_img_size <= options.max_img_size, "min_img_size",
+                "from 0 to max_img_size, and at most 32766", options.min_img_size);
 }
 
 void require_areas(const AugmentOptions& options) {
@@ -72,14 +57,6 @@ void require_crops(const AugmentOptions& options) {
 }
 
 void require_colours(const AugmentOptions& options, int64_t channels) {
-  require_factor("brightness", options.brightness);
-  require_factor("contrast", options.contrast);
-  require_factor("saturation", options.saturation);
-  require_factor("pca_noise", options.pca_noise);
-  const auto fits = [](int64_t most) { return most >= 0 && most <= 255; };
-  require_value(fits(options.random_h), "random_h", "0 to 255", options.random_h);
-  require_value(fits(options.random_s), "random_s", "0 to 255", options.random_s);
-  require_value(fits(options.random_l), "random_l", "0 to 255", options.random_l);
   const bool colours = options.brightness > 0 || options.contrast > 0 || options.saturation > 0 ||
                        options.pca_noise > 0 || options.random_h > 0 || options.random_s > 0 ||
                        options.random_l > 0 || !options.stages.empty();
@@ -105,6 +82,40 @@ void require_stages(const AugmentOptions& options, Size size) {
 
 }  // namespace
 
+const OptionTable<AugmentOptions>& AugmentOptions::table() {
+  using A = AugmentOptions;
+  static const auto table =
+      OptionTable<A>()
+          .number("resize", &A::resize, -1, kLongestSide)
+          .number("rotate", &A::rotate, -1, kMostDegrees)
+          .number("max_rotate_angle", &A::max_rotate_angle, 0, kMostDegrees)
+          .any({.name = "rotate_list", .kind = "ints"}, &A::rotate_list)
+          .number("max_shear_ratio", &A::max_shear_ratio, 0, kMostFactor)
+          .number("max_random_scale", &A::max_random_scale, kLeastRatio, kMostFactor)
+          .number("min_random_scale", &A::min_random_scale, kLeastRatio, kMostFactor)
+          .number("max_aspect_ratio", &A::max_aspect_ratio, 0, kMostFactor)
+          .number("min_aspect_ratio", &A::min_aspect_ratio, kLeastRatio, kMostFactor)
+          .number("max_img_size", &A::max_img_size, 1, std::numeric_limits<float>::max())
+          .number("min_img_size", &A::min_img_size, 0, static_cast<float>(kLongestSide))
+          .number("pad", &A::pad, INT64_MIN, kLongestSide / 2)
+          .number("fill_value", &A::fill_value, 0, 255)
+          .flag("random_resized_crop", &A::random_resized_crop)
+          .number("max_random_area", &A::max_random_area)
+          .number("min_random_area", &A::min_random_area)
+          .number("max_crop_size", &A::max_crop_size)
+          .number("min_crop_size", &A::min_crop_size)
+          .flag("rand_crop", &A::rand_crop)
+          .number("inter_method", &A::inter_method)
+          .number("brightness", &A::brightness, 0, kMostFactor)
+          .number("contrast", &A::contrast, 0, kMostFactor)
+          .number("saturation", &A::saturation, 0, kMostFactor)
+          .number("random_h", &A::random_h, 0, 255)
+          .number("random_s", &A::random_s, 0, 255)
+          .number("random_l", &A::random_l, 0, 255)
+          .number("pca_noise", &A::pca_noise, 0, kMostFactor);
+  return table;
+}
+
 void check(const MxShape& shape) {
   require_value(shape.channels == 1 || shape.channels == 3 || shape.channels == 4,
                 "data_shape's first number", "1, 3 or 4 channels", shape.channels);
@@ -116,13 +127,10 @@ void check(const MxShape& shape) {
 
 void check(const AugmentOptions& options, const MxShape& shape) {
   check(shape);
+  AugmentOptions::table().check(options);
   require_interpolation(options.inter_method);
-  require_value(options.resize == -1 || (options.resize >= 1 && options.resize <= kLongestSide),
-                "resize", "-1 (off), or 1 to 32766 pixels", options.resize);
+  require_value(options.resize != 0, "resize", "-1 (off), or 1 to 32766 pixels", options.resize);
   require_affine(options);
-  require_value(options.fill_value >= 0 && options.fill_value <= 255, "fill_value", "0 to 255",
-                options.fill_value);
-  require_value(options.pad <= kLongestSide / 2, "pad", "at most 16383 pixels", options.pad);
   require_crops(options);
   require_colours(options, shape.channels);
   require_stages(options, shape.size());

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "fuelrail/base/option.h"
 #include "fuelrail/mxnet/mx_shape.h"
 #include "fuelrail/transform/pixel_stage.h"
 
@@ -68,6 +69,8 @@ struct AugmentOptions {
 
   // The user's own, after all of the above: three channels in, three out, of the shape's size.
   std::vector<std::shared_ptr<const PixelStage>> stages{};
+
+  static const OptionTable<AugmentOptions>& table();  // of all but the stages
 };
 
 // Errors: InvalidArgumentError, naming the parameter: a value without a meaning; parameters that

@@ -31,18 +31,18 @@ TEST(AugmentOptions, defaults_are_accepted_for_one_three_and_four_channels) {
 TEST(AugmentOptions, shape_of_other_channels_or_sides_is_refused) {
   const auto none = [](AugmentOptions&) {};
   EXPECT_EQ(augment_refusal(none, {2, 24, 32}),
-            "data_shape's first number cannot have this value: expected 1, 3 or 4 channels, found "
+            "`data_shape's first number` is out of range: expected 1, 3 or 4 channels, found "
             "2");
   EXPECT_EQ(augment_refusal(none, {3, 0, 32}),
-            "data_shape's height cannot have this value: expected 1 to 32766 pixels, found 0");
+            "`data_shape's height` is out of range: expected 1 to 32766 pixels, found 0");
   EXPECT_EQ(augment_refusal(none, {3, 24, 40000}),
-            "data_shape's width cannot have this value: expected 1 to 32766 pixels, found 40000");
+            "`data_shape's width` is out of range: expected 1 to 32766 pixels, found 40000");
 }
 
 TEST(AugmentOptions, unknown_interpolation_is_refused_before_anything_is_resized) {
   for (const int64_t method : {-1, 5, 7, 8, 11}) {
     EXPECT_EQ(augment_refusal([&](AugmentOptions& options) { options.inter_method = method; }),
-              "inter_method cannot have this value: expected 0 to 4, 9 or 10, found " +
+              "`inter_method` is out of range: expected 0 to 4, 9 or 10, found " +
                   std::to_string(method));
   }
 }
@@ -88,7 +88,7 @@ TEST(AugmentOptions, refusal_names_the_parameter) {
       {"pca_noise", [&](auto& options) { options.pca_noise = nan; }},
   };
   for (const auto& [name, set] : wrong) {
-    EXPECT_TRUE(augment_refusal(set).starts_with(name + " cannot have this value: ")) << name;
+    EXPECT_TRUE(augment_refusal(set).starts_with("`" + name + "` is out of range: ")) << name;
   }
 }
 
@@ -116,9 +116,9 @@ TEST(AugmentOptions, random_areas_are_fractions_in_order) {
       options.max_random_area = high;
     };
   };
-  EXPECT_TRUE(augment_refusal(areas(0, 1)).starts_with("min_random_area "));
-  EXPECT_TRUE(augment_refusal(areas(0.5f, 0.4f)).starts_with("max_random_area "));
-  EXPECT_TRUE(augment_refusal(areas(0.5f, 1.5f)).starts_with("max_random_area "));
+  EXPECT_TRUE(augment_refusal(areas(0, 1)).starts_with("`min_random_area` "));
+  EXPECT_TRUE(augment_refusal(areas(0.5f, 0.4f)).starts_with("`max_random_area` "));
+  EXPECT_TRUE(augment_refusal(areas(0.5f, 1.5f)).starts_with("`max_random_area` "));
 }
 
 TEST(AugmentOptions, colours_need_three_channels) {

@@ -369,7 +369,7 @@ TEST(DetOptions, refusal_names_the_parameter) {
     set(options);
     EXPECT_TRUE(refusal_of<InvalidArgumentError>([&] {
                   check(options, kSquare);
-                }).starts_with(name + " cannot have this value: "))
+                }).starts_with("`" + name + "` is out of range: "))
         << name;
   }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/option_checks.h"
@@ -11,17 +12,6 @@ namespace fuelrail::mxnet {
 namespace {
 
 void require_det_colours(const DetOptions& options, int64_t channels) {
-  const auto fits = [](int64_t most) { return most >= 0 && most <= 255; };
-  require_value(fits(options.max_random_hue), "max_random_hue", "0 to 255", options.max_random_hue);
-  require_value(fits(options.max_random_saturation), "max_random_saturation", "0 to 255",
-                options.max_random_saturation);
-  require_value(fits(options.max_random_illumination), "max_random_illumination", "0 to 255",
-                options.max_random_illumination);
-  require_factor("max_random_contrast", options.max_random_contrast);
-  require_finite("random_hue_prob", options.random_hue_prob);
-  require_finite("random_saturation_prob", options.random_saturation_prob);
-  require_finite("random_illumination_prob", options.random_illumination_prob);
-  require_finite("random_contrast_prob", options.random_contrast_prob);
   const auto changes = [](float probability, int64_t most) { return probability > 0 && most > 0; };
   const bool colours = changes(options.random_hue_prob, options.max_random_hue) ||
                        changes(options.random_saturation_prob, options.max_random_saturation) ||
@@ -59,7 +49,6 @@ void require_range(const char* least, const std::vector<float>& low, const char*
 
 void require_samplers(const DetOptions& options) {
   const int64_t samplers = options.num_crop_sampler;
-  require_value(samplers <= 1000, "num_crop_sampler", "at most 1000", samplers);
   if (samplers <= 0) return;
   require_range("min_crop_scales", options.min_crop_scales, "max_crop_scales",
                 options.max_crop_scales, samplers);
@@ -83,20 +72,59 @@ void require_samplers(const DetOptions& options) {
 
 }  // namespace
 
+const OptionTable<DetOptions>& DetOptions::table() {
+  using D = DetOptions;
+  static const auto table =
+      OptionTable<D>()
+          .number("resize", &D::resize, -1, kLongestSide)
+          .number("inter_method", &D::inter_method)
+          .number("rand_crop_prob", &D::rand_crop_prob)
+          .number("num_crop_sampler", &D::num_crop_sampler, INT64_MIN, 1000)
+          .any({.name = "min_crop_scales", .kind = "floats"}, &D::min_crop_scales)
+          .any({.name = "max_crop_scales", .kind = "floats"}, &D::max_crop_scales)
+          .any({.name = "min_crop_aspect_ratios", .kind = "floats"}, &D::min_crop_aspect_ratios)
+          .any({.name = "max_crop_aspect_ratios", .kind = "floats"}, &D::max_crop_aspect_ratios)
+          .any({.name = "min_crop_overlaps", .kind = "floats"}, &D::min_crop_overlaps)
+          .any({.name = "max_crop_overlaps", .kind = "floats"}, &D::max_crop_overlaps)
+          .any({.name = "min_crop_sample_coverages", .kind = "floats"},
+               &D::min_crop_sample_coverages)
+          .any({.name = "max_crop_sample_coverages", .kind = "floats"},
+               &D::max_crop_sample_coverages)
+          .any({.name = "min_crop_object_coverages", .kind = "floats"},
+               &D::min_crop_object_coverages)
+          .any({.name = "max_crop_object_coverages", .kind = "floats"},
+               &D::max_crop_object_coverages)
+          .any({.name = "max_crop_trials", .kind = "ints"}, &D::max_crop_trials)
+          .choice("crop_emit_mode", &D::crop_emit_mode,
+                  {{"center", CropEmitMode::kCenter}, {"overlap", CropEmitMode::kOverlap}})
+          .number("emit_overlap_thresh", &D::emit_overlap_thresh, 0,
+                  std::numeric_limits<float>::max())
+          .number("rand_pad_prob", &D::rand_pad_prob)
+          .number("max_pad_scale", &D::max_pad_scale)
+          .number("fill_value", &D::fill_value, 0, 255)
+          .number("max_random_hue", &D::max_random_hue, 0, 255)
+          .number("random_hue_prob", &D::random_hue_prob)
+          .number("max_random_saturation", &D::max_random_saturation, 0, 255)
+          .number("random_saturation_prob", &D::random_saturation_prob)
+          .number("max_random_illumination", &D::max_random_illumination, 0, 255)
+          .number("random_illumination_prob", &D::random_illumination_prob)
+          .number("max_random_contrast", &D::max_random_contrast, 0, kMostFactor)
+          .number("random_contrast_prob", &D::random_contrast_prob)
+          .number("rand_mirror_prob", &D::rand_mirror_prob)
+          .choice("resize_mode", &D::resize_mode,
+                  {{"force", DetResizeMode::kForce},
+                   {"shrink", DetResizeMode::kShrink},
+                   {"fit", DetResizeMode::kFit}});
+  return table;
+}
+
 void check(const DetOptions& options, const MxShape& shape) {
   check(shape);
+  DetOptions::table().check(options);
   require_interpolation(options.inter_method);
-  require_value(options.resize == -1 || (options.resize >= 1 && options.resize <= kLongestSide),
-                "resize", "-1 (off), or 1 to 32766 pixels", options.resize);
+  require_value(options.resize != 0, "resize", "-1 (off), or 1 to 32766 pixels", options.resize);
   require_det_colours(options, shape.channels);
-  require_finite("rand_mirror_prob", options.rand_mirror_prob);
-  require_finite("rand_pad_prob", options.rand_pad_prob);
-  require_finite("max_pad_scale", options.max_pad_scale);
-  require_value(options.fill_value >= 0 && options.fill_value <= 255, "fill_value", "0 to 255",
-                options.fill_value);
-  require_finite("rand_crop_prob", options.rand_crop_prob);
   require_samplers(options);
-  require_magnitude("emit_overlap_thresh", options.emit_overlap_thresh);
 }
 
 }  // namespace fuelrail::mxnet

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fuelrail/base/option.h"
 #include "fuelrail/mxnet/mx_shape.h"
 
 namespace fuelrail::mxnet {
@@ -63,6 +64,8 @@ struct DetOptions {
   float emit_overlap_thresh = 0.3f;
 
   DetResizeMode resize_mode = DetResizeMode::kForce;
+
+  static const OptionTable<DetOptions>& table();
 };
 
 // Errors: InvalidArgumentError, naming the parameter: a value without a meaning; lists that are

@@ -91,7 +91,7 @@ size_t count_labels(const std::vector<std::string_view>& columns, const ListRow&
 LabelList::LabelList(std::string_view text, int64_t label_width, const std::string& uri)
     : uri_(uri) {
   if (label_width != -1 && label_width < 1) {
-    throw InvalidArgumentError("label_width cannot have this value",
+    throw InvalidArgumentError("`label_width` is out of range",
                                {.expected = "1 or more, or -1 for rows of any width",
                                 .found = fmt::format("{}", label_width)});
   }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <string>
 
 #include "fuelrail/base/error.h"
@@ -11,7 +10,7 @@ namespace fuelrail::mxnet {
 namespace {
 
 [[noreturn]] void refuse_value(const char* parameter, const char* expected, std::string found) {
-  throw InvalidArgumentError(fmt::format("{} cannot have this value", parameter),
+  throw InvalidArgumentError(fmt::format("`{}` is out of range", parameter),
                              {.expected = expected, .found = std::move(found)});
 }
 
@@ -23,15 +22,6 @@ void require_value(bool holds, const char* parameter, const char* expected, int6
 
 void require_value(bool holds, const char* parameter, const char* expected, float found) {
   if (!holds) refuse_value(parameter, expected, fmt::format("{}", found));
-}
-
-void require_finite(const char* parameter, float value) {
-  require_value(std::isfinite(value), parameter, "a finite number", value);
-}
-
-void require_magnitude(const char* parameter, float value) {
-  require_value(std::isfinite(value) && value >= 0, parameter, "a finite number not below 0",
-                value);
 }
 
 void require_factor(const char* parameter, float value) {

@@ -9,10 +9,8 @@ namespace fuelrail::mxnet {
 void require_value(bool holds, const char* parameter, const char* expected, int64_t found);
 void require_value(bool holds, const char* parameter, const char* expected, float found);
 
-void require_finite(const char* parameter, float value);
-
-// Finite and not below 0.
-void require_magnitude(const char* parameter, float value);
+constexpr float kMostFactor = 1e6f;   // whatever is computed with it in float32 stays finite
+constexpr float kLeastRatio = 1e-6f;  // of what is divided by, too
 
 // From 0 to a million: whatever is computed with it in float32 stays finite.
 void require_factor(const char* parameter, float value);

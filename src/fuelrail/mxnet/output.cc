@@ -12,9 +12,6 @@
 namespace fuelrail::mxnet {
 namespace {
 
-constexpr std::array<const char*, 4> kMeanNames{"mean_r", "mean_g", "mean_b", "mean_a"};
-constexpr std::array<const char*, 4> kStdNames{"std_r", "std_g", "std_b", "std_a"};
-
 // As a level is rounded for int8: away from 0 in the middle (C's round), and into 16 bits.
 int16_t rounded_mean(float mean) {
   return static_cast<int16_t>(std::round(std::clamp(mean, -32768.0f, 32767.0f)));
@@ -32,17 +29,44 @@ void require_detection(const OutputOptions& options) {
 
 }  // namespace
 
+const OptionTable<OutputOptions>& OutputOptions::table() {
+  static const auto table = OptionTable<OutputOptions>()
+                                .number("mean_r", [](auto& o) -> auto& { return o.mean[0]; })
+                                .number("mean_g", [](auto& o) -> auto& { return o.mean[1]; })
+                                .number("mean_b", [](auto& o) -> auto& { return o.mean[2]; })
+                                .number("mean_a", [](auto& o) -> auto& { return o.mean[3]; })
+                                .number("std_r", [](auto& o) -> auto& { return o.std[0]; })
+                                .number("std_g", [](auto& o) -> auto& { return o.std[1]; })
+                                .number("std_b", [](auto& o) -> auto& { return o.std[2]; })
+                                .number("std_a", [](auto& o) -> auto& { return o.std[3]; })
+                                .number("scale", &OutputOptions::scale)
+                                .choice("dtype", &OutputOptions::dtype,
+                                        {{"float32", MxDType::kFloat32},
+                                         {"uint8", MxDType::kUint8},
+                                         {"int8", MxDType::kInt8}});
+  return table;
+}
+
+const OptionTable<OutputOptions>& OutputOptions::plain_table() {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  static const auto table =
+      OptionTable<OutputOptions>()
+          .flag("mirror", &OutputOptions::mirror)
+          .flag("rand_mirror", &OutputOptions::rand_mirror)
+          .number("max_random_contrast", &OutputOptions::max_random_contrast, 0, kMost, "")
+          .number("max_random_illumination", &OutputOptions::max_random_illumination, 0, kMost, "");
+  return table;
+}
+
 void check(const OutputOptions& options, const MxShape& shape) {
   check(shape);
+  OutputOptions::table().check(options);
+  OutputOptions::plain_table().check(options);
   for (size_t c = 0; c < 4; ++c) {
-    require_finite(kMeanNames[c], options.mean[c]);
-    require_finite(kStdNames[c], options.std[c]);
-    require_value(options.detection || options.std[c] != 0, kStdNames[c], "a number other than 0",
+    const std::string name = std::string("std_") + "rgba"[c];
+    require_value(options.detection || options.std[c] != 0, name.c_str(), "a number other than 0",
                   options.std[c]);
   }
-  require_finite("scale", options.scale);
-  require_magnitude("max_random_contrast", options.max_random_contrast);
-  require_magnitude("max_random_illumination", options.max_random_illumination);
   if (options.detection) require_detection(options);
   if (options.mean_image && options.mean_image->values.size() !=
                                 static_cast<size_t>(options.mean_image->shape.elements())) {

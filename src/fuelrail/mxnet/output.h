@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/base/option.h"
 #include "fuelrail/mxnet/draws.h"
 #include "fuelrail/mxnet/mean_image.h"
 #include "fuelrail/mxnet/mx_shape.h"
@@ -46,6 +47,9 @@ struct OutputOptions {
   // stands for 1, and mean counts only if one of its values is above 0, before mean_image. Without
   // random numbers; float32 only.
   bool detection = false;
+
+  static const OptionTable<OutputOptions>& table();        // of what both iterators have
+  static const OptionTable<OutputOptions>& plain_table();  // and of what detection has not
 };
 
 // Errors: InvalidArgumentError, naming the parameter, for a std of 0, numbers that are not finite,

@@ -211,12 +211,12 @@ TEST(OutputOptions, refusal_names_the_parameter) {
     return refusal_of<InvalidArgumentError>([&] { check(options, shape); });
   };
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_TRUE(refusal({.mean = {0, nan, 0, 0}}).starts_with("mean_g cannot have this value"));
+  EXPECT_TRUE(refusal({.mean = {0, nan, 0, 0}}).starts_with("`mean_g` is out of range"));
   EXPECT_EQ(refusal({.std = {1, 1, 0, 1}}),
-            "std_b cannot have this value: expected a number other than 0, found 0");
-  EXPECT_TRUE(refusal({.scale = nan}).starts_with("scale "));
-  EXPECT_TRUE(refusal({.max_random_contrast = -1}).starts_with("max_random_contrast "));
-  EXPECT_TRUE(refusal({.max_random_illumination = nan}).starts_with("max_random_illumination "));
+            "`std_b` is out of range: expected a number other than 0, found 0");
+  EXPECT_TRUE(refusal({.scale = nan}).starts_with("`scale` "));
+  EXPECT_TRUE(refusal({.max_random_contrast = -1}).starts_with("`max_random_contrast` "));
+  EXPECT_TRUE(refusal({.max_random_illumination = nan}).starts_with("`max_random_illumination` "));
   EXPECT_EQ(refusal({.mean_image = some_mean({3, 4, 5})}),
             "the mean image has not the shape of the images: expected (3, 4, 4), found (3, 4, 5)");
   const MeanImage short_mean{.shape = shape, .values = std::vector<float>(47)};

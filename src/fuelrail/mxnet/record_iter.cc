@@ -23,25 +23,13 @@ namespace {
 
 constexpr std::chrono::hours kForEver(24 * 365);
 
-void check_least(const char* name, int64_t value, int64_t least) {
-  if (value >= least) return;
-  throw InvalidArgumentError(
-      fmt::format("`{}` is too small", name),
-      {.expected = fmt::format("at least {}", least), .found = fmt::format("{}", value)});
-}
-
 void check(const RecordIterOptions& options) {
   if (options.path_imgrec.empty()) {
     throw InvalidArgumentError("`path_imgrec` is missing",
                                {.remedy = "Name the RecordIO file, or several divided by ';'"});
   }
   check(options.data_shape);
-  check_least("batch_size", options.batch_size, 1);
-  check_least("num_parts", options.num_parts, 1);
-  check_least("part_index", options.part_index, 0);
-  check_least("shuffle_chunk_size", options.shuffle_chunk_size, 0);
-  check_least("preprocess_threads", options.preprocess_threads, 1);
-  check_least("prefetch_buffer", options.prefetch_buffer, 1);
+  RecordIterOptions::table(options.detection.has_value()).check(options);
   if (options.part_index >= options.num_parts) {
     throw InvalidArgumentError("`part_index` is no part",
                                {.expected = fmt::format("below num_parts, {}", options.num_parts),
@@ -51,11 +39,9 @@ void check(const RecordIterOptions& options) {
   if (options.detection) {
     check(options.detection->augment, options.data_shape);
     const int64_t width = options.detection->label_width;
-    require_value(width == -1 || width >= 1, "label_width", "-1 (any), or at least 1", width);
-    check_least("label_pad_width", options.detection->label_pad_width, -1);
+    require_value(width != 0, "label_width", "-1 (any), or at least 1", width);
   } else {
     check(options.augment, options.data_shape);
-    check_least("label_width", options.label_width, 1);
   }
 }
 

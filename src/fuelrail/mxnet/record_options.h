@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "fuelrail/base/option.h"
 #include "fuelrail/mxnet/augment_options.h"
 #include "fuelrail/mxnet/det_options.h"
 #include "fuelrail/mxnet/mx_shape.h"
@@ -52,6 +53,9 @@ struct RecordIterOptions {
   // Backend. Neither changes results.
   int64_t preprocess_threads = 4;  // at most; no more than the process has processors
   int64_t prefetch_buffer = 4;     // batches made ahead
+
+  // The parameters of the plain iterator, or of detection's.
+  static const OptionTable<RecordIterOptions>& table(bool detection);
 };
 
 }  // namespace fuelrail::mxnet

@@ -33,7 +33,7 @@ def read_keywords(keywords: Mapping[str, Any], detection: bool) -> dict[str, Any
     Errors: ArgumentTypeError for an unknown keyword, naming the nearest, and for a value that cannot be read as
     its parameter's; InvalidArgumentError for one of several values that it is not.
     """
-    kinds = {name: kind for name, kind, _ in _core.record_parameters(detection)}
+    kinds = {name: kind for name, kind, *_ in _core.record_parameters(detection)}
     known = [*kinds, *_WITHOUT_EFFECT, *_OWN]
     values: dict[str, Any] = {}
     for name, value in keywords.items():
