@@ -26,6 +26,7 @@
 #include "fuelrail/pack/packer.h"
 #include "fuelrail/pack/recover.h"
 #include "numpy_arrays.h"
+#include "option_values.h"
 #include "warnings.h"
 
 namespace fuelrail::python {
@@ -121,13 +122,36 @@ nb::dict run_packing(pack::PackOptions options, nb::handle progress, nb::handle 
   }
 }
 
-nb::dict run_pack(nb::handle source, nb::handle output, const pack::PackOptions& options,
+// Those of the tables, max_errors and perhaps root; split and classes of `pack`, or images,
+// first_label_only and perhaps label_width of im2rec.
+pack::PackOptions options_of(const nb::dict& given) {
+  pack::PackOptions options;
+  if (given.contains("images")) {
+    options.images = nb::cast<pack::ImageSteps>(given["images"]);
+    options.mxnet_list = true;
+    options.first_label_only = nb::cast<bool>(given["first_label_only"]);
+    if (given.contains("label_width")) {
+      options.label_width = nb::cast<uint64_t>(given["label_width"]);
+    }
+  } else {
+    set_options(std::get<pack::StoredImages>(options.images), pack::StoredImages::table(), given);
+    options.split = nb::cast<std::vector<std::pair<std::string, double>>>(given["split"]);
+    options.classes = fs_names(nb::cast<nb::list>(given["classes"]));
+  }
+  if (given.contains("root")) options.root = fs_name(given["root"]);
+  set_options(options, pack::PackOptions::table(), given);
+  const auto [count, fraction] = nb::cast<std::pair<uint64_t, double>>(given["max_errors"]);
+  options.max_errors = {.count = count, .fraction = fraction};
+  return options;
+}
+
+nb::dict run_pack(nb::handle source, nb::handle output, const nb::dict& options,
                   nb::handle progress, nb::handle failed, nb::list warnings) {
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
-  return run_packing(options, progress, failed, warnings, [from, to](const pack::PackOptions& all) {
-    return pack::pack(from, to, all);
-  });
+  return run_packing(
+      options_of(options), progress, failed, warnings,
+      [from, to](const pack::PackOptions& all) { return pack::pack(from, to, all); });
 }
 
 pack::ArrayElement element_of(const nb::dlpack::dtype& dtype) {
@@ -150,7 +174,7 @@ using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 
 // `data`: (N, H, W) or (N, C, H, W).
 nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_t label_width,
-                         nb::handle output, const pack::PackOptions& options, nb::handle progress,
+                         nb::handle output, const nb::dict& options, nb::handle progress,
                          nb::handle failed, nb::list warnings) {
   const std::string to = fs_name(output);
   const bool grey = data.ndim() == 3;
@@ -177,7 +201,7 @@ nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_
     const GilTaken taken;
     delete array;
   });
-  return run_packing(options, progress, failed, warnings,
+  return run_packing(options_of(options), progress, failed, warnings,
                      [held, arrays, to](const pack::PackOptions& all) {
                        return pack::pack_arrays(arrays, to, all);
                      });
@@ -274,40 +298,15 @@ void bind_options(nb::module_& module) {
                    "shorter_side: int, height: int, width: int, rule: int, "
                    "stages: list[typing.Any], stages_name: str, png: bool, quality: int | None, "
                    "seed: int) -> None"));
-  const auto may_be_none = nb::for_setter(nb::arg("value").none());
-  nb::class_<pack::PackOptions>(module, "PackOptions")
-      .def(nb::init<>())
-      .def_rw("resize", &pack::PackOptions::resize)
-      .def_rw("quality", &pack::PackOptions::quality, may_be_none)
-      .def_rw("verify_images", &pack::PackOptions::verify_images)
-      .def_rw("decode", &pack::PackOptions::decode)
-      .def_rw("images", &pack::PackOptions::images, may_be_none)
-      .def_rw("first_label_only", &pack::PackOptions::first_label_only)
-      .def_rw("label_width", &pack::PackOptions::label_width, may_be_none)
-      .def_rw("split", &pack::PackOptions::split)
-      .def_rw("seed", &pack::PackOptions::seed)
-      .def_rw("nsplit", &pack::PackOptions::nsplit)
-      .def_rw("part", &pack::PackOptions::part, may_be_none)
-      .def_prop_rw(
-          "root", [](const pack::PackOptions& self) { return fs_text(self.root); },
-          [](pack::PackOptions& self, nb::str root) { self.root = fs_name(root); })
-      .def_prop_rw(
-          "max_errors",
-          [](const pack::PackOptions& self) {
-            return std::pair(self.max_errors.count, self.max_errors.fraction);
-          },
-          [](pack::PackOptions& self, std::pair<uint64_t, double> allowed) {
-            self.max_errors = {.count = allowed.first, .fraction = allowed.second};
-          })
-      .def_prop_rw(
-          "classes", [](const pack::PackOptions& self) { return fs_texts(self.classes); },
-          [](pack::PackOptions& self, nb::list names) { self.classes = fs_names(names); },
-          nb::for_getter(nb::sig("def classes(self) -> list[str]")),
-          nb::for_setter(nb::sig("def classes(self, names: list[str]) -> None")))
-      .def_rw("mxnet_list", &pack::PackOptions::mxnet_list)
-      .def_rw("overwrite", &pack::PackOptions::overwrite)
-      .def_rw("resume", &pack::PackOptions::resume)
-      .def_rw("threads", &pack::PackOptions::threads);
+  module.def(
+      "pack_options",
+      [] {
+        nb::list rows = option_rows(pack::StoredImages::table());
+        rows.extend(option_rows(pack::PackOptions::table()));
+        return rows;
+      },
+      nb::sig("def pack_options() -> list[tuple[str, str, typing.Any, str, str]]"),
+      "(name, kind, default, bounds, meaning) of each.");
 }
 
 nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& schema,
@@ -358,7 +357,7 @@ void bind_pack(nb::module_& module) {
   bind_options(module);
   module.def("pack", run_pack, nb::arg("source"), nb::arg("output"), nb::arg("options"),
              nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
-             nb::sig("def pack(source: str, output: str, options: PackOptions, "
+             nb::sig("def pack(source: str, output: str, options: dict[str, typing.Any], "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "failed: collections.abc.Callable[[str, str], object] | None, "
                      "warnings: list[str]) -> dict[str, typing.Any]"));
@@ -366,7 +365,7 @@ void bind_pack(nb::module_& module) {
              nb::arg("label_width"), nb::arg("output"), nb::arg("options"),
              nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
              nb::sig("def pack_arrays(data: typing.Any, labels: list[float], label_width: int, "
-                     "output: str, options: PackOptions, "
+                     "output: str, options: dict[str, typing.Any], "
                      "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
                      "failed: collections.abc.Callable[[str, str], object] | None, "
                      "warnings: list[str]) -> dict[str, typing.Any]"));

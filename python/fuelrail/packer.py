@@ -12,9 +12,11 @@ from fuelrail import _core
 from fuelrail.class_names import ClassNames, class_names
 from fuelrail.errors import ArgumentTypeError, CoreWarnings, InvalidArgumentError
 from fuelrail.options import (
+    Option,
     file_name,
     fractions,
     integer,
+    read_options,
     real,
     shown,
     suggests_options,
@@ -26,6 +28,8 @@ from fuelrail.progress import Progress, shown_progress
 
 __all__ = ["PackFailure", "PackReport", "PackedFile", "merge", "pack"]
 
+PACK_OPTIONS = [Option(*row) for row in _core.pack_options()]
+_NAMES = {option.name for option in PACK_OPTIONS}
 _PART_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -143,23 +147,14 @@ def pack(
     the same output; CorruptError for a source without images where they should be, a list's class
     that is not in `classes` or a bad list, and when more images fail than `max_errors` allows.
     """
-    options = pack_options(
-        nsplit=nsplit, part=part, max_errors=max_errors, overwrite=overwrite, resume=resume
-    )
-    if resize is not None:
-        options.resize = whole("resize", resize, least=1, bits=31)
-    if quality is not None:
-        options.quality = whole("quality", quality, least=1, bits=31)
-    options.verify_images = truth("verify_images", verify_images)
-    options.decode = truth("decode", decode)
-    if split is not None:
-        options.split = list(_parts(split).items())
-    options.seed = whole("seed", seed, bits=64)
-    if root is not None:
-        options.root = file_name("`root`", root)
-    options.classes = class_names(classes)
-    if threads is not None:
-        options.threads = whole("threads", threads, least=1, bits=16)
+    given = {name: value for name, value in locals().items() if name in _NAMES}
+    options = {
+        **read_options(PACK_OPTIONS, given),
+        "split": [] if split is None else list(_parts(split).items()),
+        **({} if root is None else {"root": file_name("`root`", root)}),
+        "classes": class_names(classes),
+        "max_errors": allowance(max_errors),
+    }
     names = (_source_name(source), file_name("`output`", output))
 
     def run(said: list[str]) -> dict[str, Any]:
@@ -209,19 +204,6 @@ def merge(
     return PackedFile(*made)
 
 
-def pack_options(
-    *, nsplit: object, part: object, max_errors: object, overwrite: object, resume: object
-) -> _core.PackOptions:
-    """What all that packs has in common."""
-    options = _core.PackOptions()
-    options.nsplit = whole("nsplit", nsplit, least=1, bits=31)
-    options.part = None if part is None else whole("part", part, bits=31)
-    options.max_errors = _allowance(max_errors)
-    options.overwrite = truth("overwrite", overwrite)
-    options.resume = truth("resume", resume)
-    return options
-
-
 def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
     """Runs a packing, which is given a list for what it warns of."""
     with CoreWarnings() as said:
@@ -260,7 +242,7 @@ def _parts(split: object) -> dict[str, float]:
     return parts
 
 
-def _allowance(max_errors: object) -> tuple[int, float]:
+def allowance(max_errors: object) -> tuple[int, float]:
     """The count and the fraction of images that may be left out, one of which is 0."""
     if isinstance(max_errors, bool) or integer(max_errors) is not None:
         return whole("max_errors", max_errors), 0.0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import json
 import pathlib
 import shutil
@@ -179,8 +180,9 @@ def test_decode_finds_what_the_header_does_not_show(
     ("options", "kind", "match"),
     [
         ({"resise": 256}, fr.ArgumentTypeError, "'resize'"),
-        ({"resize": 0}, fr.InvalidArgumentError, "resize"),
-        ({"quality": 101}, fr.InvalidArgumentError, "quality"),
+        ({"resize": 0}, fr.InvalidArgumentError, "`resize` is out of range: expected 1 to 32768"),
+        ({"quality": 101}, fr.InvalidArgumentError, "expected 1 to 100, found 101"),
+        ({"nsplit": 2**70}, fr.InvalidArgumentError, "`nsplit` is out of range"),
         ({"quality": "high"}, fr.ArgumentTypeError, "quality"),
         ({"max_errors": 1.5}, fr.InvalidArgumentError, "max_errors"),
         ({"max_errors": -1}, fr.InvalidArgumentError, "max_errors"),
@@ -217,6 +219,14 @@ def test_bad_options_are_refused(
     with pytest.raises(kind, match=match):
         fr.pack(folder, tmp_path / "out.rec", **options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_signature_has_the_cores_names_and_defaults() -> None:
+    parameters = inspect.signature(fr.pack).parameters
+    text = " ".join(fr.pack.__doc__.split())
+    for name, _, default, _, _ in fr._core.pack_options():
+        assert parameters[name].default == default, name
+        assert f" {name}: " in text, name
 
 
 def test_a_packed_png_decodes_to_itself(make_file: Callable[..., pathlib.Path]) -> None:

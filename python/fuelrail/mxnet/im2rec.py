@@ -22,8 +22,8 @@ from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.mxnet.lists import MadeLists, make_lists
 from fuelrail.mxnet.transforms import Compose, PixelFunction, flattened
-from fuelrail.options import file_name, nearest, shown, truth, typed, whole
-from fuelrail.packer import PackReport, pack_options, pack_report
+from fuelrail.options import file_name, nearest, read_options, shown, truth, typed, whole
+from fuelrail.packer import PACK_OPTIONS, PackReport, allowance, pack_report
 from fuelrail.progress import PackProgress, progress_of
 from fuelrail.transforms import Transform
 
@@ -123,11 +123,10 @@ def im2rec(
     params = _params(dataset_params)
     listed = file_name("`list_file`", list_file)
     options = _options(params, transforms)
-    options.label_width = (
-        None if params.label_width is None else whole("label_width", params.label_width, least=1)
-    )
+    if params.label_width is not None:
+        options["label_width"] = whole("label_width", params.label_width, least=1)
     if params.root is not None:
-        options.root = file_name("`root`", params.root)
+        options["root"] = file_name("`root`", params.root)
     output = _output(output_path, os.path.dirname(listed), os.path.basename(listed))
     report = pack_report(
         lambda said: _core.pack(
@@ -301,19 +300,15 @@ def _flag(option: str, value: object) -> bool:
     return truth(option, bool(value) if value in (0, 1) else value)
 
 
-def _options(params: _Params, transforms: object) -> _core.PackOptions:
-    options = pack_options(
-        nsplit=params.nsplit,
-        part=params.part,
-        max_errors=params.max_errors,
-        overwrite=params.overwrite,
-        resume=params.resume,
-    )
-    options.images = _steps(params, transforms)
-    options.mxnet_list = True
-    options.first_label_only = not _flag("pack_label", params.pack_label)
-    options.threads = whole("num_workers", params.num_workers, least=1, bits=16)
-    return options
+def _options(params: _Params, transforms: object) -> dict[str, Any]:
+    given = {name: getattr(params, name) for name in ("nsplit", "part", "overwrite", "resume")}
+    return {
+        **read_options(PACK_OPTIONS, given),
+        "threads": whole("num_workers", params.num_workers, least=1, bits=16),
+        "max_errors": allowance(params.max_errors),
+        "images": _steps(params, transforms),
+        "first_label_only": not _flag("pack_label", params.pack_label),
+    }
 
 
 def _output(output_path: object, folder: str, name: str) -> str:

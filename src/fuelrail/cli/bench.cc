@@ -1,6 +1,7 @@
 // fuelrail bench: how fast a dataset loads here, what limits it, and what to do about that.
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 #include "fuelrail/base/cpu.h"
@@ -21,7 +22,7 @@ struct Arguments {
   DatasetArguments dataset;
   uint64_t batch_size = 256;
   int64_t crop = 224;
-  int threads = 0;
+  std::optional<int> threads;
   double seconds = 5;
   uint64_t epochs = 0;  // 0: as long as `seconds`
   bool json = false;
@@ -50,6 +51,8 @@ LoaderJob job_of(const Arguments& arguments, const Container& container, int thr
         RandomResizedCrop{.size = {arguments.crop, arguments.crop}}, HorizontalFlip{},
         Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}};
   }
+  OrderOptions::table().check(std::get<OrderOptions>(job.loading.order));
+  EngineOptions::table().check(job.loading.engine);
   return job;
 }
 
@@ -174,7 +177,7 @@ int run(const Arguments& arguments, Console& console) {
   }
   Measured measured{.uri = arguments.dataset.uri,
                     .crop = container->schema().has("image") ? arguments.crop : 0,
-                    .threads = arguments.threads > 0 ? arguments.threads : default_threads(),
+                    .threads = arguments.threads.value_or(default_threads()),
                     .usable_threads = default_threads(),
                     .remote = is_remote(arguments.dataset.uri)};
   const LoaderJob job = job_of(arguments, *container, measured.threads);
@@ -216,8 +219,7 @@ std::vector<Option> options_of(Arguments& arguments) {
   return joined({dataset_options(arguments.dataset),
                  {{.names = "--batch-size",
                    .target = &arguments.batch_size,
-                   .help = "Records a batch (default: 256)",
-                   .bounds = Bounds{1, 1 << 20}},
+                   .help = "Records a batch (default: 256)"},
                   {.names = "--crop",
                    .target = &arguments.crop,
                    .help = "Pixels a side of the crops (default: 224)",

@@ -149,11 +149,10 @@ Option json_option(bool& json) { return {"--json", &json, "One JSON document"}; 
 
 Option quiet_option(bool& quiet) { return {"-q,--quiet", &quiet, "Show no progress"}; }
 
-Option threads_option(int& threads, std::string what_they_do) {
+Option threads_option(std::optional<int>& threads, std::string what_they_do) {
   return {.names = "-j,--threads",
           .target = &threads,
-          .help = "Threads that " + what_they_do + ", at most 1024 (default: one a processor)",
-          .bounds = Bounds{1, 1024}};
+          .help = "Threads that " + what_they_do + ", at most 1024 (default: one a processor)"};
 }
 
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> options) {

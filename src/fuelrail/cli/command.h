@@ -20,7 +20,7 @@ namespace fuelrail::cli {
 // is the default. bool: a flag, without a value.
 using Target =
     std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*, std::optional<int>*,
-                 std::optional<uint64_t>*, std::vector<std::string>*>;
+                 std::optional<int64_t>*, std::optional<uint64_t>*, std::vector<std::string>*>;
 
 struct Bounds {
   double least;
@@ -41,7 +41,7 @@ struct Option {
 // Options that several commands have.
 Option json_option(bool& json);
 Option quiet_option(bool& quiet);
-Option threads_option(int& threads, std::string what_they_do);
+Option threads_option(std::optional<int>& threads, std::string what_they_do);
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> options);
 
 // Lifetime: `run` keeps what the options' targets point to.

@@ -15,7 +15,7 @@ struct Arguments {
   std::string output;
   std::string split;
   std::string classes;
-  std::optional<int> quality;
+  pack::StoredImages images;
   pack::PackOptions options;
   PackingArguments packing{.max_errors = "0"};
 };
@@ -55,7 +55,7 @@ With --resume it is compared with what would be packed, image for image, and kep
 int run(const Arguments& arguments, Console& console) {
   pack::PackOptions options = arguments.options;
   if (!arguments.split.empty()) options.split = parse_split(arguments.split);
-  options.quality = arguments.quality;
+  options.images = arguments.images;
   options.classes = classes_named(arguments.classes, console);
   return run_packing(arguments.source, arguments.output, std::move(options), arguments.packing,
                      console);
@@ -68,12 +68,12 @@ std::vector<Option> options_of(Arguments& arguments) {
          true},
         {"OUT", &arguments.output, "File to make; its name ends in .rec or .ffr", true},
         {"--split", &arguments.split, "Random parts by fraction, one file each: train=.9,val=.1"},
-        {"--seed", &options.seed, "Of the split (default 0)"},
-        {"--resize", &options.resize, "Make the shorter side N pixels; never enlarges"},
-        {"--quality", &arguments.quality,
+        {"--seed", &options.split_seed, "Of the split (default 0)"},
+        {"--resize", &arguments.images.resize, "Make the shorter side N pixels; never enlarges"},
+        {"--quality", &arguments.images.quality,
          "JPEG quality of what is encoded anew, 1 to 100 (default 95); where it is given, every "
          "image is encoded anew"},
-        {"--decode", &options.decode,
+        {"--decode", &arguments.images.decode,
          "Decode every image before it is stored: finds damage behind the header, too"},
         threads_option(options.threads, "read and encode"),
         {"--root", &options.root,

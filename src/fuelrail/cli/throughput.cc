@@ -175,7 +175,7 @@ class LimitRun {
  public:
   LimitRun(const std::shared_ptr<const Container>& container, const LoaderJob& job,
            const std::vector<HeldRecord>& records) {
-    for (int i = 0; i < job.loading.engine.threads; ++i) {
+    for (int i = 0; i < *job.loading.engine.threads; ++i) {
       decodings_.push_back(std::make_unique<Decoding>(container, job));
     }
     try {

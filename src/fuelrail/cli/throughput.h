@@ -54,7 +54,7 @@ struct LimitSpeed {
 
 // The same threads doing nothing but the workers' part (checking, decoding, transforms), on records
 // that lie evenly over the dataset and are held in memory: no storage, order, queue or batch
-// memory. Requires: job.loading.engine.threads is above 0. Errors: that of the first record, when
+// memory. Requires: job.loading.engine.threads is given. Errors: that of the first record, when
 // none can be used; IoError when no thread starts.
 LimitSpeed measure_limit(const std::shared_ptr<const Container>& container, const LoaderJob& job,
                          double seconds, const Watch& watch);

@@ -20,6 +20,7 @@
 #include "fuelrail/container/formats.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/recordio_container.h"
+#include "fuelrail/engine/engine.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
@@ -27,7 +28,7 @@ namespace {
 
 struct Arguments {
   DatasetArguments dataset;
-  int threads = 0;
+  std::optional<int> threads;
   bool decode = false;
   bool recover = false;
   bool json = false;
@@ -186,8 +187,7 @@ class Verification {
 
   void check_records(const Container& container) {
     OrderedWork<CheckedRecord> work(
-        {.items = container.size(),
-         .threads = arguments_.threads > 0 ? arguments_.threads : default_threads()},
+        {.items = container.size(), .threads = arguments_.threads.value_or(default_threads())},
         [&]() -> OrderedWork<CheckedRecord>::Worker {
           return [checker = std::make_shared<RecordChecker>(container, arguments_.decode)](
                      uint64_t i) { return checker->check(i); };
@@ -289,6 +289,7 @@ class Verification {
 };
 
 int run(const Arguments& arguments, Console& console) {
+  EngineOptions::table().check({.threads = arguments.threads});
   return Verification(arguments, console).run();
 }
 

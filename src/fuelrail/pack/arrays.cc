@@ -197,11 +197,12 @@ void check_arrays(const ImageArrays& arrays, const PackOptions& options) {
     refuse_arrays("there is another number of labels than of images", fmt::to_string(labels),
                   fmt::to_string(arrays.labels.size()));
   }
-  if (!options.images || options.resume || !options.root.empty()) {
+  const auto* steps = std::get_if<ImageSteps>(&options.images);
+  if (steps == nullptr || options.resume || !options.root.empty()) {
     refuse_arrays("packing arrays takes steps of images, and neither a root nor resume", "images",
                   "other options");
   }
-  if (arrays.channels == 4 && options.images->encoding == ImageEncoding::kJpeg) {
+  if (arrays.channels == 4 && steps->encoding == ImageEncoding::kJpeg) {
     refuse_arrays("images with alpha cannot be JPEG", "the encoding .png", ".jpg",
                   "Encode as .png, or leave the fourth channel out");
   }

@@ -156,7 +156,7 @@ TEST_F(PackedArrays, what_cannot_be_packed_is_refused) {
   };
   const ImageArrays rgba = arrays_of(values, ArrayElement::kUint8, {1, 4, 2, 3});
   PackOptions jpeg = as_png();
-  jpeg.images->encoding = ImageEncoding::kJpeg;
+  std::get<ImageSteps>(jpeg.images).encoding = ImageEncoding::kJpeg;
   EXPECT_THAT(refused(rgba, jpeg), HasSubstr("images with alpha cannot be JPEG"));
   EXPECT_THAT(refused(arrays_of(values, ArrayElement::kUint8, {1, 2, 2, 3}), as_png()),
               HasSubstr("2 channels"));

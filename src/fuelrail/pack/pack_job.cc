@@ -186,8 +186,7 @@ void PackJob::write_all() {
     order.insert(order.end(), first, planned.plan.images.end());
   }
   Images images(
-      {.items = order.size(),
-       .threads = options_.threads > 0 ? options_.threads : default_threads()},
+      {.items = order.size(), .threads = options_.threads.value_or(default_threads())},
       [&]() -> Images::Worker {
         auto reader = std::make_shared<ImageReader>(source_, steps_, options_.first_label_only);
         return [&order, reader = std::move(reader)](uint64_t i) { return reader->read(order[i]); };

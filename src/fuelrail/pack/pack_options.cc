@@ -39,10 +39,6 @@ void check_part_names(const std::vector<std::pair<std::string, double>>& split) 
 }
 
 void check_positions(const PackOptions& options) {
-  if (options.nsplit < 1 || options.nsplit > kMostParts) {
-    refuse("nsplit is out of range", fmt::format("1 to {}", kMostParts),
-           fmt::to_string(options.nsplit));
-  }
   if (options.part && *options.part >= options.nsplit) {
     refuse("there is no such part",
            fmt::format("0 to {}, as nsplit is {}", options.nsplit - 1, options.nsplit),
@@ -54,13 +50,13 @@ void check_positions(const PackOptions& options) {
 }
 
 void check_images(const PackOptions& options) {
-  check(*options.images);
-  if (options.resize > 0 || options.quality || !options.verify_images || options.decode) {
-    refuse("the steps of images are given in two ways",
-           "images, or resize, quality, verify_images and decode", "both");
+  if (const auto* stored = std::get_if<StoredImages>(&options.images)) {
+    return StoredImages::table().check(*stored);
   }
-  if (options.resume && !options.images->stages.empty() && options.images->stages_name.empty()) {
-    refuse("a job of stages without a name cannot be gone on with", "a stages_name", "none");
+  const auto& steps = std::get<ImageSteps>(options.images);
+  check(steps);
+  if (options.resume && !steps.stages.empty() && steps.stages_name.empty()) {
+    refuse("a job of stages without a name cannot be resumed", "a stages_name", "none");
   }
 }
 
@@ -78,18 +74,32 @@ uint64_t MaxErrors::of(uint64_t images) const {
   return std::max(count, share);
 }
 
+const OptionTable<StoredImages>& StoredImages::table() {
+  static const auto table =
+      OptionTable<StoredImages>()
+          .number("resize", &StoredImages::resize, 1, 1 << 15, "length of the shorter side.")
+          .number("quality", &StoredImages::quality, 1, 100, "of JPEGs that are encoded anew.")
+          .flag("verify_images", &StoredImages::verify_images, "look into every image's header.")
+          .flag("decode", &StoredImages::decode, "decode every image before it is stored.");
+  return table;
+}
+
+const OptionTable<PackOptions>& PackOptions::table() {
+  static const auto table =
+      OptionTable<PackOptions>()
+          .number("seed", &PackOptions::split_seed, 0, UINT64_MAX, "of the split.")
+          .number("nsplit", &PackOptions::nsplit, 1, kMostParts, "parts by position.")
+          .number("part", &PackOptions::part, 0, kMostParts - 1, "this one alone.")
+          .flag("overwrite", &PackOptions::overwrite, "replace an output that is there.")
+          .flag("resume", &PackOptions::resume, "go on with what a stopped run has left.")
+          .number("threads", &PackOptions::threads, 1, kMaxThreads, "readers.");
+  return table;
+}
+
 void check_pack_options(const std::string& output, const PackOptions& options) {
   record_format_of(output);
-  if (options.resize < 0 || options.resize > (1 << 15)) {
-    refuse("resize is out of range", "0 to 32768", fmt::to_string(options.resize));
-  }
-  if (options.quality && (*options.quality < 1 || *options.quality > 100)) {
-    refuse("quality is out of range", "1 to 100", fmt::to_string(*options.quality));
-  }
-  if (options.threads < 0 || options.threads > kMaxThreads) {
-    refuse("threads is out of range", fmt::format("1 to {}", kMaxThreads),
-           fmt::to_string(options.threads));
-  }
+  PackOptions::table().check(options);
+  check_images(options);
   if (options.journal_interval_ms < 0) {
     refuse("the journal's interval is out of range", "0 or more milliseconds",
            fmt::to_string(options.journal_interval_ms));
@@ -101,7 +111,6 @@ void check_pack_options(const std::string& output, const PackOptions& options) {
   check_class_names(options.classes);
   check_part_names(options.split);
   check_positions(options);
-  if (options.images) check_images(options);
 }
 
 }  // namespace fuelrail::pack

@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "fuelrail/base/option.h"
 #include "fuelrail/pack/image/image_steps.h"
 #include "fuelrail/pack/pack_result.h"
 
@@ -26,18 +28,23 @@ struct MaxErrors {
   uint64_t of(uint64_t images) const;
 };
 
+// How `pack` stores images.
+struct StoredImages {
+  std::optional<int64_t> resize{};  // shorter side; never enlarges; default: leave
+  // JPEG quality of what is encoded anew (default 95); given, every image is. With `resize` alone,
+  // JPEGs that are small enough keep their bytes; all others are turned upright, shrunk and encoded
+  // as JPEG.
+  std::optional<int> quality{};
+  bool verify_images = true;  // probe what passes through, so that what is no image is found now
+  bool decode = false;        // decode it, too, as a loader will: so damage behind the header is
+                              // found now; what is encoded anew is decoded in any case
+
+  static const OptionTable<StoredImages>& table();
+};
+
 struct PackOptions {
   // Results.
-  int64_t resize = 0;            // shorter side; never enlarges; 0 = leave
-  std::optional<int> quality{};  // JPEG quality, 1 to 100, of what is encoded anew (default 95);
-                                 // given, every image is. With `resize` alone, JPEGs that are
-                                 // small enough keep their bytes; all others are turned upright,
-                                 // shrunk and encoded as JPEG
-  bool verify_images = true;     // probe what passes through, so that what is no image is found now
-  bool decode = false;           // decode it, too, as a loader will: so damage behind the header is
-                                 // found now; what is encoded anew is decoded in any case
-  std::optional<ImageSteps> images{};  // given: what is done to every image; the four above then
-                                       // say nothing
+  std::variant<StoredImages, ImageSteps> images{};
 
   // The names of the classes, by label (container/class_names.h): the labels of folders, and of a
   // list's words, are their places in it, and the file gets all of these names. Numbers in a list
@@ -55,7 +62,7 @@ struct PackOptions {
   // Random parts by name and fraction (container/subset.h); empty = one file. What the fractions
   // leave is left out. With OUT = `X.rec`, part `train` becomes `X_train.rec`.
   std::vector<std::pair<std::string, double>> split{};
-  uint64_t seed = 0;  // of the split
+  uint64_t split_seed = 0;
 
   // Parts by position: part k of n is the images from N * k / n to N * (k + 1) / n, both cut to
   // whole numbers, so that none is empty and they differ by one image at most. With OUT = `X.rec`
@@ -75,7 +82,7 @@ struct PackOptions {
   bool resume = false;
 
   // Speed.
-  int threads = 0;  // that read, decode and encode; at most 1,024; 0 = default_threads()
+  std::optional<int> threads{};  // that read, decode and encode; default: default_threads()
 
   // How often the work is made safe from a kill of the process: at most so much of it is lost. 0:
   // with every image.
@@ -101,6 +108,8 @@ struct PackOptions {
   // Told once, when more have failed than may be left out, before the images behind that are looked
   // at, too. Called from the calling thread. Default: nobody.
   std::function<void()> failing{};
+
+  static const OptionTable<PackOptions>& table();  // of the numbers and switches
 };
 
 // Errors: InvalidArgumentError for an invalid output name or option.

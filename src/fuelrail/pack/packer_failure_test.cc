@@ -71,7 +71,8 @@ TEST_F(Packer, an_image_damaged_behind_its_header_is_found_by_decoding_alone) {
   const std::string whole = file_contents(photo("ant/2.jpg"));
   write_file(photo("ant/2.jpg"), whole.substr(0, whole.size() / 2));
   EXPECT_THAT(pack_photos().failures, IsEmpty());
-  const PackResult result = pack_photos({.decode = true, .max_errors = {.count = 1}});
+  const PackResult result =
+      pack_photos({.images = StoredImages{.decode = true}, .max_errors = {.count = 1}});
   ASSERT_EQ(result.failures.size(), 1u);
   EXPECT_EQ(result.failures[0].path, photo("ant/2.jpg"));
   const std::vector<Packed> records = records_of(out("x.rec"));
@@ -280,7 +281,8 @@ TEST_F(Packer, damage_behind_the_header_is_found_when_images_are_encoded_anew) {
   const std::string whole = file_contents(photo("ant/1.jpg"));
   write_file(photo("ant/1.jpg"), whole.substr(0, whole.size() / 2));
   EXPECT_THAT(pack_photos().failures, IsEmpty());
-  const PackResult result = pack_photos({.resize = 24, .max_errors = {.count = 1}});
+  const PackResult result =
+      pack_photos({.images = StoredImages{.resize = 24}, .max_errors = {.count = 1}});
   ASSERT_EQ(result.failures.size(), 1u);
   EXPECT_EQ(result.failures[0].path, photo("ant/1.jpg"));
 }

@@ -74,7 +74,8 @@ TEST_F(Packer, an_ffrecord_file_is_the_same_for_any_number_of_threads) {
   std::vector<std::string> files;
   std::vector<std::string> sidecars;
   for (const int threads : {1, 2, 7}) {
-    pack(photos(), out("x.ffr"), {.resize = 24, .overwrite = true, .threads = threads});
+    pack(photos(), out("x.ffr"),
+         {.images = StoredImages{.resize = 24}, .overwrite = true, .threads = threads});
     files.push_back(file_contents(out("x.ffr")));
     sidecars.push_back(file_contents(out("x.ffr.frx")));
   }

@@ -48,7 +48,7 @@ class ResumedPacker : public Packer {
   // One file, parts one by one, and parts together, in both formats; two images cannot be read.
   static std::vector<Job> jobs() {
     return {
-        {"x.rec", {.resize = 24, .max_errors = {.count = 2}, .threads = 2}},
+        {"x.rec", {.images = StoredImages{.resize = 24}, .max_errors = {.count = 2}, .threads = 2}},
         {"x.ffr", {.max_errors = {.count = 2}, .threads = 1}},
         {"x.rec", {.nsplit = 3, .max_errors = {.count = 2}, .threads = 2}},
         {"x.rec", {.split = {{"a", .6}, {"b", .4}}, .max_errors = {.count = 2}, .threads = 1}},
@@ -219,8 +219,10 @@ TEST_F(ResumedPacker, what_another_job_has_left_is_begun_anew_with_a_word) {
   const Job job{"x.rec", {.max_errors = {.count = 2}, .threads = 1}};
   const auto expected = made_in_one_go(job);
   empty_out();
-  ASSERT_TRUE(
-      killed_at(60, {"x.rec", {.resize = 16, .max_errors = {.count = 2}, .threads = 1}}, false));
+  ASSERT_TRUE(killed_at(
+      60,
+      {"x.rec", {.images = StoredImages{.resize = 16}, .max_errors = {.count = 2}, .threads = 1}},
+      false));
   std::vector<std::string> said;
   resume(job, &said);
   EXPECT_TRUE(outputs() == expected);
@@ -243,7 +245,7 @@ TEST_F(ResumedPacker, what_another_job_has_left_stays_where_an_output_is_there) 
   EXPECT_TRUE(left.contains("x.part000.rec"));
   EXPECT_TRUE(left.contains("x.part001.rec.partial"));
   PackOptions other = job.options;
-  other.resize = 15;
+  other.images = StoredImages{.resize = 15};
   for (const bool resume : {true, false}) {
     other.resume = resume;
     EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), other),
@@ -316,7 +318,7 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
     for (const auto& [name, bytes] : expected) write_file(out(name), bytes);
   };
   PackOptions other = options;
-  other.quality = 50;
+  other.images = StoredImages{.quality = 50};
   const std::string what_to_do =
       "Choose another name, or allow replacing it (overwrite, --overwrite).";
   EXPECT_THAT(refused(other), HasSubstr("another record 0 than that of " + photo("ant/0.jpg")));

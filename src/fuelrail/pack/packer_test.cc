@@ -76,7 +76,8 @@ TEST_F(Packer, the_index_names_every_record_by_its_id) {
 }
 
 TEST_F(Packer, the_bytes_are_the_same_for_any_number_of_threads) {
-  for (const PackOptions& options : {PackOptions{}, PackOptions{.resize = 24, .quality = 80}}) {
+  for (const PackOptions& options :
+       {PackOptions{}, PackOptions{.images = StoredImages{.resize = 24, .quality = 80}}}) {
     std::map<std::string, std::string> first;
     for (int threads : {1, 2, 5, 40}) {
       PackOptions with_threads = options;
@@ -89,7 +90,7 @@ TEST_F(Packer, the_bytes_are_the_same_for_any_number_of_threads) {
 }
 
 TEST_F(Packer, resizing_makes_the_shorter_side_and_never_enlarges) {
-  pack_photos({.resize = 30, .threads = 2});
+  pack_photos({.images = StoredImages{.resize = 30}, .threads = 2});
   const std::vector<Packed> records = records_of(out("x.rec"));
   for (size_t i = 0; i < records.size(); ++i) {
     const std::string before = file_contents(photo(images_[i]));
@@ -141,13 +142,13 @@ TEST_F(Packer, ids_that_a_list_has_more_than_once_are_warned_of_once) {
 
 TEST_F(Packer, without_verification_any_bytes_pass) {
   write_file(photo("ant/2.jpg"), "no image");
-  EXPECT_THAT(pack_photos({.verify_images = false}).failures, IsEmpty());
+  EXPECT_THAT(pack_photos({.images = StoredImages{.verify_images = false}}).failures, IsEmpty());
   EXPECT_EQ(records_of(out("x.rec")).at(2).image, "no image");
 }
 
 TEST_F(Packer, a_split_gives_disjoint_parts_whose_union_is_everything) {
   const PackResult result =
-      pack_photos({.split = {{"train", .7}, {"val", .3}}, .seed = 5, .threads = 2});
+      pack_photos({.split = {{"train", .7}, {"val", .3}}, .split_seed = 5, .threads = 2});
   EXPECT_THAT(names_in(out()), ElementsAre("x_train.idx", "x_train.rec", "x_train.rec.frx",
                                            "x_val.idx", "x_val.rec", "x_val.rec.frx"));
   ASSERT_EQ(result.files.size(), 2u);
@@ -169,14 +170,14 @@ TEST_F(Packer, a_split_gives_disjoint_parts_whose_union_is_everything) {
 }
 
 TEST_F(Packer, a_split_depends_on_its_seed_only) {
-  const PackOptions options{.split = {{"a", .5}, {"b", .5}}, .seed = 1};
+  const PackOptions options{.split = {{"a", .5}, {"b", .5}}, .split_seed = 1};
   pack_photos(options);
   const auto first = outputs();
   PackOptions again = options;
   again.threads = 3;
   pack_photos(again);
   EXPECT_EQ(outputs(), first);
-  again.seed = 2;
+  again.split_seed = 2;
   pack_photos(again);
   EXPECT_NE(outputs(), first);
 }
@@ -238,10 +239,12 @@ TEST_F(Packer, a_folder_without_images_where_they_should_be_is_refused) {
 }
 
 TEST_F(Packer, options_out_of_range_are_refused) {
-  for (const PackOptions& options :
-       {PackOptions{.resize = -1}, PackOptions{.resize = 40'000}, PackOptions{.quality = 0},
-        PackOptions{.quality = 101}, PackOptions{.max_errors = {.fraction = 1.5}},
-        PackOptions{.threads = -1}, PackOptions{.threads = 100'000}}) {
+  for (const PackOptions& options : {PackOptions{.images = StoredImages{.resize = -1}},
+                                     PackOptions{.images = StoredImages{.resize = 40'000}},
+                                     PackOptions{.images = StoredImages{.quality = 0}},
+                                     PackOptions{.images = StoredImages{.quality = 101}},
+                                     PackOptions{.max_errors = {.fraction = 1.5}},
+                                     PackOptions{.threads = -1}, PackOptions{.threads = 100'000}}) {
     EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"), options),
                 HasSubstr("out of range"));
   }

@@ -52,14 +52,16 @@ PlannedPart positions_part(uint64_t images, const std::string& output, const Pac
 }  // namespace
 
 ImageSteps image_steps(const PackOptions& options) {
-  if (options.images) return *options.images;
-  ImageSteps steps{
-      .shorter_side = options.resize, .rule = ResizeRule::kShrink, .quality = options.quality};
-  if (!options.quality) {
-    steps.keep = options.resize == 0 ? ImageSteps::Keep::kAll : ImageSteps::Keep::kSmallJpegs;
-    steps.verify = options.decode          ? ImageSteps::Verify::kPixels
-                   : options.verify_images ? ImageSteps::Verify::kHeader
-                                           : ImageSteps::Verify::kNothing;
+  if (const auto* steps = std::get_if<ImageSteps>(&options.images)) return *steps;
+  const auto& stored = std::get<StoredImages>(options.images);
+  ImageSteps steps{.shorter_side = stored.resize.value_or(0),
+                   .rule = ResizeRule::kShrink,
+                   .quality = stored.quality};
+  if (!stored.quality) {
+    steps.keep = stored.resize ? ImageSteps::Keep::kSmallJpegs : ImageSteps::Keep::kAll;
+    steps.verify = stored.decode          ? ImageSteps::Verify::kPixels
+                   : stored.verify_images ? ImageSteps::Verify::kHeader
+                                          : ImageSteps::Verify::kNothing;
   }
   return steps;
 }
@@ -90,7 +92,7 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
     }
     return parts;
   }
-  for (auto& [name, indices] : split_indices(images, options.split, options.seed)) {
+  for (auto& [name, indices] : split_indices(images, options.split, options.split_seed)) {
     if (indices.empty()) {
       refuse_plan(fmt::format("part '{}' of the split would be empty", name), "at least one image",
                   fmt::format("{} images in all", images));
