@@ -333,15 +333,15 @@ nb::dict run_recover(nb::handle source, nb::handle output, bool overwrite, nb::h
   const pack::RecoverOptions options{
       .overwrite = overwrite, .progress = teller(turns, progress), .warn = warned.warn()};
   const auto [recovery, losses] = turns.run([from, to, options] {
-    std::vector<pack::Loss> found;
+    std::vector<Damage> found;
     pack::RecoverOptions all = options;
-    all.lost = [&found](const pack::Loss& loss) { found.push_back(loss); };
+    all.lost = [&found](const Damage& loss) { found.push_back(loss); };
     pack::Recovery made = pack::recover(from, to, all);
     return std::pair(std::move(made), std::move(found));
   });
   nb::list lost;
-  for (const pack::Loss& loss : losses) {
-    lost.append(nb::make_tuple(loss.offset, loss.bytes, loss.record, fs_text(loss.reason)));
+  for (const Damage& loss : losses) {
+    lost.append(nb::make_tuple(loss.offset, loss.skipped_bytes, loss.record, fs_text(loss.reason)));
   }
   nb::dict all;
   all["file"] = described(recovery.file);

@@ -223,8 +223,8 @@ def _source_name(source: object) -> str:
         "`source` is not a path",
         expected="a folder with one sub-folder a class, or a list of images (.lst, .csv, .tsv)",
         found=typed(source),
-        remedy="Write objects one by one with fuelrail.mxnet.recordio.MXIndexedRecordIO (.rec) or "
-        "fuelrail.ffrecord.FileWriter (.ffr), arrays of pixels with fuelrail.mxnet.np2rec",
+        remedy="Write objects one by one with fuelrail.mxnet.recordio.MXIndexedRecordIO or "
+        "fuelrail.ffrecord.FileWriter, arrays of pixels with fuelrail.mxnet.np2rec",
     )
 
 

@@ -38,7 +38,7 @@ std::vector<Found> read_plainly(const std::shared_ptr<const Source>& source, boo
 
 std::vector<Found> read_past_damage(const std::shared_ptr<const Source>& source, bool& damaged) {
   uint64_t reached = 0;
-  const auto passed = [&](const recordio::Damage& damage) {
+  const auto passed = [&](const Damage& damage) {
     require(damage.offset == reached && damage.skipped_bytes > 0,
             "damage begins where records end");
     reached += damage.skipped_bytes;
@@ -84,7 +84,7 @@ void check_tables(const std::shared_ptr<const Source>& source, size_t records, b
   require(!tabled || scanned, "a file that can be read can be scanned");
   succeeds([&] {
     check(recordio::recover_table(
-        source, [](const recordio::Damage&) {}, nullptr));
+        source, [](const Damage&) {}, nullptr));
   });
 }
 

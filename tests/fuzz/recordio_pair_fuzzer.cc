@@ -23,15 +23,14 @@ using namespace fuelrail;
 using fuzzing::contents;
 using fuzzing::require;
 using fuzzing::succeeds;
-using recordio::RecordIoContainer;
-using Opened = fuzzing::OpenedFile<RecordIoContainer>;
+using Opened = fuzzing::OpenedFile<RecordFile>;
 
 const std::string kFile = "memory://pair/x.rec";
 const std::string kSidecar = sidecar_uri(kFile);
 constexpr uint64_t kMostRead = 16;  // records of a file
 constexpr uint64_t kMostVerified = 4;
 
-Opened open_file() { return fuzzing::open_file<RecordIoContainer>(kFile); }
+Opened open_file() { return fuzzing::open_file<RecordFile>(kFile); }
 
 // The sidecar, where the format's page says that it is used.
 std::unique_ptr<Sidecar> usable_sidecar(Bytes bytes, const Source& file) {
@@ -51,7 +50,7 @@ std::unique_ptr<Sidecar> usable_sidecar(Bytes bytes, const Source& file) {
 
 void check_used(const Opened& opened, const Sidecar& sidecar) {
   require(opened.container != nullptr, "a file whose sidecar can be used is opened");
-  const RecordIoContainer& container = *opened.container;
+  const RecordFile& container = *opened.container;
   require(opened.warnings.empty(), "of a sidecar that is used nothing is said");
   require(container.sidecar_location().place == SidecarPlace::kBeside, "it is the one beside");
   require(container.size() == sidecar.records(), "there are as many records as it says");
@@ -68,7 +67,7 @@ void check_set_aside(const Opened& opened, const std::shared_ptr<const Source>& 
       succeeds([&] { scanned = sidecar_in_memory(recordio::scan_heads(*file), identify(*file)); });
   require(scans == (opened.container != nullptr), "it is opened where it can be scanned");
   if (!scans) return;
-  const RecordIoContainer& container = *opened.container;
+  const RecordFile& container = *opened.container;
   require(container.sidecar_location().place == SidecarPlace::kCache, "the new one is cached");
   require(container.sidecar().same_contents(*scanned.sidecar), "it is what a scan gives");
   const Opened again = open_file();
@@ -81,7 +80,7 @@ void check_set_aside(const Opened& opened, const std::shared_ptr<const Source>& 
 
 // What parse gives is what the file holds there, and where there is a checksum it is that of
 // this record. Returns: whether there is such a record.
-bool read_record(const RecordIoContainer& container, uint64_t i) {
+bool read_record(const RecordFile& container, uint64_t i) {
   Extent extent;
   if (!succeeds([&] { extent = container.extent(i); })) return false;
   const uint64_t size = extent.source->size_bytes();
@@ -103,7 +102,7 @@ bool read_record(const RecordIoContainer& container, uint64_t i) {
   return true;
 }
 
-void read_records(const RecordIoContainer& container) {
+void read_records(const RecordFile& container) {
   for (uint64_t i = 0; i < std::min(container.size(), kMostRead); ++i) read_record(container, i);
 }
 
@@ -123,11 +122,12 @@ bool has_record(const Sidecar& sidecar, const Extent& extent, uint32_t crc) {
 
 void check_recovery(const std::shared_ptr<const Source>& file, const Sidecar* own) {
   std::vector<RecordEntry> pieces;
-  std::shared_ptr<const RecordIoContainer> container;
+  std::shared_ptr<const RecordFile> container;
   const bool opened = succeeds([&] {
-    container = recordio::open_recordio_recovering(kFile, [&](const recordio::Damage& damage) {
+    const auto report = [&](const Damage& damage) {
       pieces.push_back({damage.offset, damage.skipped_bytes});
-    });
+    };
+    container = recordio::open_damaged(kFile, report).file;
   });
   if (!opened) return;
   require(!container->verifies_checksums() || (own != nullptr && own->has_checksums()),
@@ -160,7 +160,7 @@ void check_indexing(const std::shared_ptr<const Source>& file, const Sidecar* ow
   }
   const Opened opened = open_file();
   require(opened.container != nullptr && opened.warnings.empty(), "what is built is used");
-  const RecordIoContainer& container = *opened.container;
+  const RecordFile& container = *opened.container;
   require(container.verifies_checksums(), "what is built has checksums");
   container.sidecar().verify();
   recordio::RecordReader reader(file);

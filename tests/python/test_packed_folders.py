@@ -112,7 +112,7 @@ def test_it_converts_into_what_packing_the_folder_makes(
 def test_a_schema_that_cannot_be_converted_by_says_why(
     pack: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    with pytest.raises(fr.InvalidArgumentError, match=r"no such schema.*class_folders"):
+    with pytest.raises(fr.InvalidArgumentError, match=r"unknown schema.*class_folders"):
         fr.convert(pack, tmp_path / "x.rec", schema="class_folder")
     fr.convert(pack, tmp_path / "a.rec", schema="class_folders")
     with pytest.raises(fr.InvalidArgumentError, match="Leave the schema out"):

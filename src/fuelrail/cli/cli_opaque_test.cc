@@ -93,7 +93,7 @@ TEST_F(CliOpaque, a_schema_makes_images_of_a_packed_folder_for_every_command) {
 TEST_F(CliOpaque, a_schema_that_cannot_be_is_a_usage_error) {
   const Said unknown = call({"info", packed_, "--schema", "class_folder"});
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("there is no such schema"));
+  EXPECT_THAT(unknown.err, HasSubstr("unknown schema"));
   EXPECT_THAT(unknown.err, HasSubstr("class_folders"));
   const Said folder = call({"info", photos_, kSchema});
   EXPECT_EQ(folder.code, 2);

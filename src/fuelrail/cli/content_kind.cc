@@ -1,12 +1,13 @@
 #include "fuelrail/cli/content_kind.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
-#include "fuelrail/container/ffrecord/ffrecord_container.h"
-#include "fuelrail/container/ffrecord/packed_folder.h"
+#include "fuelrail/container/formats.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -33,13 +34,18 @@ RecordSizes sizes_of(const Container& container) {
 ContentKind kind_of(const Container& container) {
   ContentKind kind{.opaque = !container.schema().has("image")};
   if (!kind.opaque) return kind;
-  kind.ffrecord = true;
-  for (const RecordFile* file : record_files_of(container)) {
-    const auto* found = dynamic_cast<const ffrecord::FfrecordContainer*>(file);
-    kind.ffrecord = kind.ffrecord && found != nullptr;
-    if (found == nullptr || !ffrecord::is_packed_folder(*found->source(), found->table())) continue;
+  const std::vector<const RecordFile*> files = record_files_of(container);
+  for (const RecordFile* file : files) {
+    const FileFormat* format = find_format(file->uri());
+    if (format == nullptr) continue;
+    const std::optional<uint64_t> packed = file->packed_files();
+    const std::string_view reader = packed ? format->schema.reader : format->reader;
+    if (file == files.front()) kind.reader = reader;
+    if (kind.reader != reader) kind.reader.clear();
+    if (!packed) continue;
+    kind.schema = format->schema.name;
     ++kind.packed_folders;
-    kind.packed_files += found->size() - 1;
+    kind.packed_files += *packed;
   }
   return kind;
 }
@@ -51,15 +57,15 @@ std::string content_text(const ContentKind& kind) {
 }
 
 std::vector<std::pair<std::string, std::string>> readers_of(const ContentKind& kind) {
+  const std::string reader = kind.reader.empty() ? "" : kind.reader + ", ";
   if (kind.packed_folders == 0) {
-    return {{"read by",
-             std::string("loaders with fields=[\"data\"], fuelrail.open(...)[i].data, ") +
-                 (kind.ffrecord ? "fuelrail.ffrecord.FileReader, " : "") + "'fuelrail cat'"}};
+    return {{"read by", "loaders with fields=[\"data\"], fuelrail.open(...)[i].data, " + reader +
+                            "'fuelrail cat'"}};
   }
-  return {{"read by", "fuelrail.ffrecord.PackedFolder"},
-          {"as images",
-           "--schema class_folders; fuelrail.open(..., schema=\"class_folders\"): where "
-           "each class has its sub-folder"}};
+  return {{"read by", reader + "'fuelrail cat'"},
+          {"as images", fmt::format("--schema {0}; fuelrail.open(..., schema=\"{0}\"): where each "
+                                    "class has its sub-folder",
+                                    kind.schema)}};
 }
 
 }  // namespace fuelrail::cli

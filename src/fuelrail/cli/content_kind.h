@@ -21,12 +21,13 @@ RecordSizes sizes_of(const Container& container);
 
 struct ContentKind {
   bool opaque = false;          // records are bytes, of which fuelrail knows no more
-  bool ffrecord = false;        // all of it lies in FFRecord files
+  std::string reader{};         // the Python class for all of its files, where there is one
+  std::string schema{};         // by which packed folders are images
   uint64_t packed_folders = 0;  // of the files: those whose last record lists names of the others
   uint64_t packed_files = 0;    // in these
 };
 
-// Reads the beginning of each FFRecord file's last record. Errors: the source's.
+// Errors: those of RecordFile::packed_files.
 ContentKind kind_of(const Container& container);
 
 // "opaque bytes: ..." and the like. Requires: `kind` is opaque.

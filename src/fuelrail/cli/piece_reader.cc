@@ -4,32 +4,27 @@
 
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
-#include "fuelrail/container/ffrecord/record_pieces.h"
 
 namespace fuelrail::cli {
 namespace {
 
 constexpr uint64_t kHeadBytes = uint64_t{64} << 10;
 constexpr uint64_t kLongestOfBytes = uint64_t{32} << 20;
-constexpr uint64_t kLongestOfImages = (uint64_t{1} << 29) - 1;
 
 }  // namespace
 
 PieceReader::PieceReader(const Container& container)
     : container_(container),
-      longest_(container.schema().has("image") ? kLongestOfImages : kLongestOfBytes) {
+      longest_(container.schema().has("image") ? kMaxImageRecordBytes : kLongestOfBytes) {
   for (const RecordFile* file : record_files_of(container)) {
-    if (const auto* ffrecord = dynamic_cast<const ffrecord::FfrecordContainer*>(file)) {
-      files_.push_back(ffrecord);
-    }
+    if (file->has_long_records()) files_.push_back(file);
   }
 }
 
-const ffrecord::FfrecordContainer* PieceReader::file_of(uint64_t i) const {
+const RecordFile* PieceReader::file_of(uint64_t i) const {
   const std::string path = container_.place(i).path;
-  const auto found =
-      std::find_if(files_.begin(), files_.end(),
-                   [&](const ffrecord::FfrecordContainer* file) { return file->uri() == path; });
+  const auto found = std::find_if(files_.begin(), files_.end(),
+                                  [&](const RecordFile* file) { return file->uri() == path; });
   return found == files_.end() ? nullptr : *found;
 }
 
@@ -45,15 +40,12 @@ Bytes PieceReader::head(uint64_t i) {
 }
 
 void PieceReader::read(uint64_t i, const std::function<void(Bytes piece)>& take) {
-  const ffrecord::FfrecordContainer& file = *file_of(i);
-  ffrecord::RecordPieces pieces(*file.source(), file.table(), container_.place(i).record);
   piece_.resize(kPieceBytes);
-  while (true) {
-    throw_if_interrupted();
-    const Bytes piece = pieces.next(piece_);
-    if (piece.empty()) return;
+  throw_if_interrupted();
+  file_of(i)->read_pieces(container_.place(i).record, piece_, [&take](Bytes piece) {
     take(piece);
-  }
+    throw_if_interrupted();
+  });
 }
 
 }  // namespace fuelrail::cli

@@ -1,4 +1,4 @@
-// Long records of FFRecord files, read piece by piece: memory stays small, and an interrupt is
+// Long records, read piece by piece: memory stays small, and an interrupt is
 // heard between two pieces. For `ls`, `cat` and `verify`.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
-#include "fuelrail/container/ffrecord/ffrecord_container.h"
+#include "fuelrail/container/record_file.h"
 
 namespace fuelrail::cli {
 
@@ -21,7 +21,7 @@ class PieceReader {
   explicit PieceReader(const Container& container);
 
   // Whether record i is too long to be read at once: among raw bytes one of more than 32 MiB; among
-  // images one of 512 MiB, as no image has so many. Only an FFRecord file has such. Requires: i <
+  // images one of 512 MiB, as no image has so many. Only some formats have such. Requires: i <
   // container.size(). Errors: those of Container::extent.
   bool is_long(uint64_t i) const;
 
@@ -33,11 +33,11 @@ class PieceReader {
   void read(uint64_t i, const std::function<void(Bytes piece)>& take);
 
  private:
-  const ffrecord::FfrecordContainer* file_of(uint64_t i) const;
+  const RecordFile* file_of(uint64_t i) const;
 
   const Container& container_;
-  std::vector<const ffrecord::FfrecordContainer*> files_;
-  uint64_t longest_;  // that is read at once
+  std::vector<const RecordFile*> files_;  // that have long records
+  uint64_t longest_;                      // that is read at once
   std::vector<std::byte> piece_;
 };
 

@@ -21,7 +21,7 @@ Finding finding_of(const Error& error) {
                     dynamic_cast<const NotFoundError*>(&error) != nullptr};
 }
 
-Finding finding_of(const recordio::Damage& damage) {
+Finding finding_of(const Damage& damage) {
   return {.text = fmt::format("{}: offset {}: {}: {} skipped", damage.path, damage.offset,
                               damage.reason, counted(damage.skipped_bytes, "byte")),
           .problem = damage.reason,

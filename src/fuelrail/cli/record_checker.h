@@ -11,7 +11,7 @@
 #include "fuelrail/base/scratch.h"
 #include "fuelrail/cli/piece_reader.h"
 #include "fuelrail/container/container.h"
-#include "fuelrail/container/recordio/record_reader.h"
+#include "fuelrail/container/damage.h"
 #include "fuelrail/decode/decoder.h"
 
 namespace fuelrail::cli {
@@ -28,7 +28,7 @@ struct Finding {
 };
 
 Finding finding_of(const Error& error);
-Finding finding_of(const recordio::Damage& damage);
+Finding finding_of(const Damage& damage);
 
 struct CheckedRecord {
   std::optional<Finding> finding{};  // what is wrong; empty when nothing is

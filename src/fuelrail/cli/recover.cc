@@ -35,9 +35,10 @@ is lost, and 0 when nothing is. Where no record can be read, nothing is written.
 Where OUT or its .idx or .frx is there already, nothing is done and the exit code is 3, unless
 --overwrite is given: then it is replaced when all of the new one is on the disk.)";
 
-std::string text_of(const std::string& source, const pack::Loss& loss) {
+std::string text_of(const std::string& source, const Damage& loss) {
   const std::string record = loss.record ? fmt::format("record {}, ", *loss.record) : "";
-  const std::string bytes = loss.bytes > 0 ? ": " + counted(loss.bytes, "byte") + " lost" : "";
+  const std::string bytes =
+      loss.skipped_bytes > 0 ? ": " + counted(loss.skipped_bytes, "byte") + " lost" : "";
   return fmt::format("{}: {}offset {}: {}{}", source, record, loss.offset, loss.reason, bytes);
 }
 
@@ -56,13 +57,12 @@ std::string lost_text(const pack::Recovery& recovery) {
 int run(const Arguments& arguments, Console& console) {
   pack::Recovery recovery;
   run_copying("read", "bytes", arguments.made, console, [&](CopyCallbacks callbacks) {
-    recovery = pack::recover(arguments.source, arguments.output,
-                             {.overwrite = arguments.made.overwrite,
-                              .progress = std::move(callbacks.progress),
-                              .warn = std::move(callbacks.warn),
-                              .lost = [&](const pack::Loss& loss) {
-                                console.print_line(text_of(arguments.source, loss));
-                              }});
+    recovery = pack::recover(
+        arguments.source, arguments.output,
+        {.overwrite = arguments.made.overwrite,
+         .progress = std::move(callbacks.progress),
+         .warn = std::move(callbacks.warn),
+         .lost = [&](const Damage& loss) { console.print_line(text_of(arguments.source, loss)); }});
     return recovery.file;
   });
   console.print_line(arguments.source + ": " + lost_text(recovery));

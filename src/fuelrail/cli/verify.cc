@@ -18,8 +18,6 @@
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 #include "fuelrail/container/formats.h"
-#include "fuelrail/container/recordio/index_file.h"
-#include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/engine/engine.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -54,11 +52,13 @@ class Verification {
     if (container != nullptr) {
       records_ = container->size();
       checksums_ = container->verifies_checksums();
-      check_index(*container);
+      check_companions(*container);
       check_records(*container);
     }
     print_end(container.get());
-    if (recoverable_) console_.say(recovery_remedy());
+    if (recoverable_ && format_ != nullptr && can(*format_, FormatWork::kSalvage)) {
+      console_.say(recovery_remedy());
+    }
     if (has_bad_images_) {
       console_.say(
           checksums_
@@ -72,41 +72,40 @@ class Verification {
   }
 
  private:
-  bool is_ffrecord() const { return is_ffrecord_name(arguments_.dataset.uri); }
-
-  void refuse_recovery() const {
-    if (!is_ffrecord()) return;
-    throw InvalidArgumentError(
-        "only damage of RecordIO's framing can be passed over",
-        {.path = arguments_.dataset.uri,
-         .remedy = "Leave --recover out: records of an FFRecord file are found by its table, and "
-                   "each is checked whatever the others are. " +
-                   recovery_remedy()});
+  std::shared_ptr<const Container> open_past_damage() {
+    const DatasetArguments& dataset = arguments_.dataset;
+    const FileFormat& format = format_of_file(dataset.uri);
+    if (!format.damage_hides_rest || !can(format, FormatWork::kSalvage)) {
+      throw InvalidArgumentError(
+          fmt::format("damage in {} files need not be passed over", format.name),
+          {.path = dataset.uri,
+           .remedy = "Leave --recover out: each record is checked, whatever the others are. " +
+                     recovery_remedy()});
+    }
+    check_schema(dataset.uri, dataset.schema, &format);
+    const auto report = [this](const Damage& damage) {
+      note(finding_of(damage));
+      recoverable_ = true;
+    };
+    return naming(dataset.uri, [&] {
+      return format
+          .open_damaged(dataset.uri, report, {.ignore_sidecar = dataset.ignores_sidecar()},
+                        [](uint64_t, uint64_t) { return !interrupted(); })
+          .file;
+    });
   }
 
   // Returns: null, the damage being noted, when nothing of the file can be used.
   std::shared_ptr<const Container> open() {
     try {
-      if (arguments_.recover) {
-        refuse_recovery();
-        check_schema(arguments_.dataset.uri, arguments_.dataset.schema, "");
-        return recordio::open_recordio_recovering(
-            arguments_.dataset.uri,
-            [this](const recordio::Damage& damage) {
-              note(finding_of(damage));
-              recoverable_ = true;
-            },
-            {.ignore_sidecar = arguments_.dataset.ignores_sidecar(),
-             .keep_going = [] { return !interrupted(); }});
-      }
-      return open_warning(arguments_.dataset, console_);
+      return arguments_.recover ? open_past_damage() : open_warning(arguments_.dataset, console_);
     } catch (const CorruptError& error) {
       note(finding_of(error));
     } catch (const TruncatedError& error) {
       note(finding_of(error));
       recoverable_ = true;
     }
-    if (!arguments_.recover && !is_ffrecord()) {
+    if (!arguments_.recover && format_ != nullptr && format_->damage_hides_rest) {
       console_.say("nothing after the damage was read; with --recover what follows it is");
       recoverable_ = true;
     }
@@ -161,20 +160,11 @@ class Verification {
     });
   }
 
-  // MXNet's, beside a RecordIO file.
-  void check_index(const Container& container) {
-    const auto* file = dynamic_cast<const recordio::RecordIoContainer*>(&container);
-    if (file == nullptr || arguments_.recover) return;
-    const std::string index =
-        arguments_.dataset.uri.substr(0, arguments_.dataset.uri.rfind('.')) + ".idx";
-    if (!file_system_for(index).stat(index)) return;
-    check_that([&] {
-      const recordio::IndexText text = recordio::read_index(*container.extent(0).source, index);
-      const auto entries = recordio::parse_index(text.bytes, text.uri);
-      recordio::resolve_index(entries, container, text.uri);
-      if (arguments_.dataset.ignores_sidecar()) return;  // which knows how many there should be
-      recordio::check_complete(entries.size(), *container.extent(0).source, index);
-    });
+  void check_companions(const Container& container) {
+    if (arguments_.recover) return;
+    for (const RecordFile* file : record_files_of(container)) {
+      check_that([&] { file->check_companions(arguments_.dataset.ignores_sidecar()); });
+    }
   }
 
   void check_that(const std::function<void()>& holds) {
@@ -276,6 +266,7 @@ class Verification {
   static constexpr std::chrono::milliseconds kPatience{100};
 
   const Arguments& arguments_;
+  const FileFormat* format_ = find_format(arguments_.dataset.uri);
   Console& console_;
   uint64_t records_ = 0;
   uint64_t findings_ = 0;

@@ -60,15 +60,13 @@ void refuse_damage(const std::string& uri, const StoredSidecar& stored, const Si
 
 SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options) {
   const FileFormat& format = format_of_file(uri);
-  if (format.sidecar == nullptr) {
-    throw UnsupportedError(fmt::format("a {} has no sidecar", format.name),
-                           {.path = uri, .remedy = "Pack it into a .rec or .ffr file"});
-  }
+  if (!can(format, FormatWork::kIndex)) throw_cannot(FormatWork::kIndex, format, uri);
   return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
-    const SidecarRecipe recipe = format.sidecar(source, options.warn);
+    const SidecarRecipe recipe =
+        naming(uri, [&] { return format.sidecar_recipe(source, options.warn); });
     const auto old = store.find(recipe.rules);
     store.check_replaceable();
-    SidecarWriter writer = recipe.make(options);
+    SidecarWriter writer = naming(uri, [&] { return recipe.make(options); });
     if (old) {
       refuse_damage(uri, *old, writer);
       writer.keep_sections_of(*old->sidecar);

@@ -48,7 +48,7 @@ std::string said_of(std::span<const std::string> names, size_t label) {
 
 std::vector<std::string> read_class_names(const std::string& uri, const OpenOptions& options) {
   const std::optional<FileInfo> info = file_system_for(uri).stat(uri);
-  const bool opens = info && (info->is_directory || has_format_name(uri));
+  const bool opens = info && (info->is_directory || find_format(uri) != nullptr);
   std::vector<std::string> names =
       opens ? open_container(uri, options)->classes() : parse_class_names(read_text(uri), uri);
   if (!names.empty()) return names;

@@ -25,7 +25,7 @@ void check_length(const Extent& extent, uint64_t max_record_bytes) {
        .expected = fmt::format("at most {} bytes", max_record_bytes),
        .found = fmt::format("{}", extent.length),
        .remedy = "If the record is meant to be that long, raise `max_record_bytes` of the loader, "
-                 "or read it with fuelrail.ffrecord.FileReader"});
+                 "or write its bytes to a file with 'fuelrail cat'"});
 }
 
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,

@@ -10,95 +10,123 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/ffrecord/ffrecord_container.h"
-#include "fuelrail/container/ffrecord/packed_folder.h"
+#include "fuelrail/container/ffrecord/format.h"
 #include "fuelrail/container/files/list_container.h"
 #include "fuelrail/container/files/list_reader.h"
 #include "fuelrail/container/name_end.h"
-#include "fuelrail/container/recordio/recordio_container.h"
+#include "fuelrail/container/recordio/format.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
 namespace {
 
-template <auto open>
-std::shared_ptr<const Container> opened(const std::string& uri, const OpenOptions& options) {
-  return open(uri, options);
+constexpr FileFormat list_of_images(std::string_view extension) {
+  return {.extension = extension, .name = "list of images", .open = files::open_list};
+}
+constexpr FileFormat kLst = list_of_images(".lst");
+constexpr FileFormat kCsv = list_of_images(".csv");
+constexpr FileFormat kTsv = list_of_images(".tsv");
+
+constexpr std::array kTable{&recordio::kFormat, &ffrecord::kFormat, &kLst, &kCsv, &kTsv};
+const FileFormat* lent_row = nullptr;
+
+std::vector<const FileFormat*> all_formats() {
+  std::vector<const FileFormat*> formats(kTable.begin(), kTable.end());
+  if (lent_row != nullptr) formats.push_back(lent_row);
+  return formats;
 }
 
-std::shared_ptr<const Container> opened_ffrecord(const std::string& uri,
-                                                 const OpenOptions& options) {
-  if (options.schema == ffrecord::kClassFolders) return ffrecord::open_packed_images(uri, options);
-  return ffrecord::open_ffrecord(uri, options);
-}
-
-constexpr std::array kFormats{
-    FileFormat{".rec", "RecordIO", opened<recordio::open_recordio>, recordio::sidecar_recipe, {}},
-    FileFormat{".ffr", "FFRecord", opened_ffrecord, ffrecord::sidecar_recipe,
-               ffrecord::kClassFolders},
-    FileFormat{".lst", "list of images", opened<files::open_list>, nullptr, {}},
-    FileFormat{".csv", "list of images", opened<files::open_list>, nullptr, {}},
-    FileFormat{".tsv", "list of images", opened<files::open_list>, nullptr, {}},
+struct Ability {
+  const char* participle;
+  bool (*has)(const FileFormat& format);
 };
+// In the order of FormatWork.
+constexpr std::array kAbilities{
+    Ability{"opened", [](const FileFormat& format) { return format.open != nullptr; }},
+    Ability{"indexed", [](const FileFormat& format) { return format.sidecar_recipe != nullptr; }},
+    Ability{"written", [](const FileFormat& format) { return format.make_writer != nullptr; }},
+    Ability{"copied record by record",
+            [](const FileFormat& format) { return format.open_stream != nullptr; }},
+    Ability{"recovered", [](const FileFormat& format) { return format.open_damaged != nullptr; }},
+};
+const Ability& ability(FormatWork work) { return kAbilities[static_cast<size_t>(work)]; }
 
-const FileFormat* format_by_name(std::string_view name) {
-  const auto found = std::ranges::find_if(kFormats, [&](const FileFormat& format) {
-    return ends_with_ignoring_case(name, format.extension);
-  });
-  return found == kFormats.end() ? nullptr : &*found;
+// Lists of images are no record files.
+bool is_record_format(const FileFormat& format) {
+  return std::any_of(kAbilities.begin() + 1, kAbilities.end(),
+                     [&](const Ability& ability) { return ability.has(format); });
+}
+
+// "a", "a or b", "a, b or c".
+std::string alternatives(std::vector<std::string> texts) {
+  if (texts.empty()) return "none";
+  const std::string last = std::exchange(texts.back(), {});
+  texts.pop_back();
+  return texts.empty() ? last : fmt::format("{} or {}", fmt::join(texts, ", "), last);
 }
 
 // What a file that is opened by mistake is, told by its first bytes, and what to do with it.
-struct Signature {
-  size_t offset;
-  std::string_view bytes;
+struct Stranger {
+  FileSignature signature;
   const char* name;
-  const char* remedy;
+  const char* remedy;  // null: pack what is in it
 };
 using namespace std::string_view_literals;
 constexpr const char* kOpenFolder = "Open the folder that holds its class folder, not the image";
 constexpr const char* kUnpack = "Unpack it, and open the folder";
-constexpr const char* kRename = "Give it a name that ends in .ffr, if it is an FFRecord file";
-constexpr const char* kPack = "Pack its images into a .rec or .ffr file";
-constexpr std::array kSignatures{
-    Signature{0, "\x0A\x23\xD7\xCE"sv, "a RecordIO file", "Give it a name that ends in .rec"},
-    Signature{0, "\xFF\xD8\xFF"sv, "a JPEG image", kOpenFolder},
-    Signature{0, "\x89PNG\r\n\x1A\n"sv, "a PNG image", kOpenFolder},
-    Signature{0, "GIF8"sv, "a GIF image", kOpenFolder},
-    Signature{8, "WEBP"sv, "a WebP image", kOpenFolder},
-    Signature{0, "\x1F\x8B"sv, "a gzip archive", kUnpack},
-    Signature{0, "PK\x03\x04"sv, "a zip archive", kUnpack},
-    Signature{257, "ustar"sv, "a tar archive", kUnpack},
-    Signature{0, "\x28\xB5\x2F\xFD"sv, "a Zstandard archive", kUnpack},
-    Signature{0, "\x89HDF\r\n\x1A\n"sv, "an HDF5 file", kPack},
-    Signature{0, "PAR1"sv, "a Parquet file", kPack},
-    Signature{0, "ARROW1"sv, "an Arrow file", kPack},
-    Signature{4, "ftyp"sv, "an ISO media file", kPack},
+constexpr std::array kStrangers{
+    Stranger{{0, "\xFF\xD8\xFF"sv}, "a JPEG image", kOpenFolder},
+    Stranger{{0, "\x89PNG\r\n\x1A\n"sv}, "a PNG image", kOpenFolder},
+    Stranger{{0, "GIF8"sv}, "a GIF image", kOpenFolder},
+    Stranger{{8, "WEBP"sv}, "a WebP image", kOpenFolder},
+    Stranger{{0, "\x1F\x8B"sv}, "a gzip archive", kUnpack},
+    Stranger{{0, "PK\x03\x04"sv}, "a zip archive", kUnpack},
+    Stranger{{257, "ustar"sv}, "a tar archive", kUnpack},
+    Stranger{{0, "\x28\xB5\x2F\xFD"sv}, "a Zstandard archive", kUnpack},
+    Stranger{{0, "\x89HDF\r\n\x1A\n"sv}, "an HDF5 file", nullptr},
+    Stranger{{0, "PAR1"sv}, "a Parquet file", nullptr},
+    Stranger{{0, "ARROW1"sv}, "an Arrow file", nullptr},
+    Stranger{{4, "ftyp"sv}, "an ISO media file", nullptr},
 };
 
 // "RecordIO (.rec), FFRecord (.ffr) or list of images (.lst, .csv, .tsv)"
 std::string known_formats() {
-  std::vector<std::string> texts;
+  std::vector<std::string> files, folders;
   std::string_view last;
-  for (const FileFormat& format : kFormats) {
-    if (format.name == last) {
-      texts.back() += fmt::format(", {}", format.extension);
+  for (const FileFormat* format : all_formats()) {
+    if (format->open == nullptr) continue;
+    if (format->joined_in_folders) folders.push_back(fmt::format("of {} files", format->name));
+    if (format->name == last) {
+      files.back().insert(files.back().size() - 1, fmt::format(", {}", format->extension));
     } else {
-      texts.push_back(fmt::format("{} ({}", format.name, format.extension));
+      files.push_back(fmt::format("{} ({})", format->name, format->extension));
     }
-    last = format.name;
+    last = format->name;
   }
-  const std::string list = std::exchange(texts.back(), {});
-  texts.pop_back();
-  return fmt::format("a folder of images or of FFRecord files, or a file: {}) or {})",
-                     fmt::join(texts, "), "), list);
+  folders.insert(folders.begin(), "of images");
+  return fmt::format("a folder {}, or a file: {}", alternatives(folders), alternatives(files));
 }
 
+bool has_signature(std::string_view head, const FileSignature& signature) {
+  return !signature.bytes.empty() && head.compare(std::min(signature.offset, head.size()),
+                                                  signature.bytes.size(), signature.bytes) == 0;
+}
+
+// What a file is by its first bytes, and what to do with it.
+struct Guess {
+  std::string what{};
+  std::string remedy{};
+};
+
 // Fuelrail's and MXNet's own files beside a record file.
-const char* remedy_for_companion(const std::string& uri) {
+std::string remedy_for_companion(const std::string& uri) {
   if (ends_with_ignoring_case(uri, ".frx")) return "Open the file that it belongs to";
-  if (ends_with_ignoring_case(uri, ".idx")) return "Open the .rec file that it belongs to";
-  return nullptr;
+  for (const FileFormat* format : all_formats()) {
+    if (format->index_extension.empty()) continue;
+    if (!ends_with_ignoring_case(uri, format->index_extension)) continue;
+    return fmt::format("Open the {} file that it belongs to", format->extension);
+  }
+  return "";
 }
 
 bool is_text(std::string_view head) {
@@ -107,59 +135,114 @@ bool is_text(std::string_view head) {
   });
 }
 
+Guess guess(std::string_view head) {
+  if (head.empty()) return {.what = "an empty file"};
+  std::string unsigned_formats;
+  for (const FileFormat* format : all_formats()) {
+    const std::string rename = fmt::format("Give it a name that ends in {}", format->extension);
+    if (has_signature(head, format->signature)) {
+      return {.what = fmt::format("a {} file", format->name), .remedy = rename};
+    }
+    if (!is_record_format(*format) || !format->signature.bytes.empty()) continue;
+    unsigned_formats += fmt::format("{}{}, if it is of the format {}",
+                                    unsigned_formats.empty() ? "" : "; ", rename, format->name);
+  }
+  for (const Stranger& stranger : kStrangers) {
+    if (!has_signature(head, stranger.signature)) continue;
+    if (stranger.remedy != nullptr) return {stranger.name, stranger.remedy};
+    return {stranger.name,
+            fmt::format("Pack its images into a {} file", extensions_for(FormatWork::kWrite))};
+  }
+  if (is_text(head)) return {.what = "a text file"};
+  return {.what = "a file whose first bytes are not known", .remedy = unsigned_formats};
+}
+
 [[noreturn]] void refuse_format(const std::string& uri, const Source& source) {
   constexpr uint64_t kHeadBytes = 512;
   std::string head(std::min(source.size_bytes(), kHeadBytes), '\0');
   source.read(0, std::as_writable_bytes(std::span(head)));
-
-  std::string found = "a file whose first bytes are not known";
-  const char* remedy = remedy_for_companion(uri);
-  const auto signature =
-      std::find_if(kSignatures.begin(), kSignatures.end(), [&](const Signature& candidate) {
-        return head.compare(std::min(candidate.offset, head.size()), candidate.bytes.size(),
-                            candidate.bytes) == 0;
-      });
-  if (head.empty()) {
-    found = "an empty file";
-  } else if (signature != kSignatures.end()) {
-    found = signature->name;
-    if (remedy == nullptr) remedy = signature->remedy;
-  } else if (is_text(head)) {
-    found = "a text file";
-  } else if (remedy == nullptr) {
-    remedy = kRename;
-  }
+  Guess found = guess(head);
+  if (std::string remedy = remedy_for_companion(uri); !remedy.empty()) found.remedy = remedy;
   throw UnsupportedError(
-      "this is no format that fuelrail opens",
-      {.path = uri, .expected = known_formats(), .found = found, .remedy = remedy ? remedy : ""});
+      "fuelrail cannot open files of this format",
+      {.path = uri, .expected = known_formats(), .found = found.what, .remedy = found.remedy});
 }
 
 }  // namespace
 
-bool has_format_name(std::string_view name) { return format_by_name(name) != nullptr; }
+bool can(const FileFormat& format, FormatWork work) { return ability(work).has(format); }
+
+std::string extensions_for(FormatWork work) {
+  std::vector<std::string> extensions;
+  for (const FileFormat* format : all_formats()) {
+    if (can(*format, work)) extensions.emplace_back(format->extension);
+  }
+  return alternatives(std::move(extensions));
+}
+
+const FileFormat* find_format(std::string_view name) {
+  for (const FileFormat* format : all_formats()) {
+    if (ends_with_ignoring_case(name, format->extension)) return format;
+  }
+  return nullptr;
+}
 
 const FileFormat& format_of_file(const std::string& uri) {
-  if (const FileFormat* format = format_by_name(uri)) return *format;
+  if (const FileFormat* format = find_format(uri)) return *format;
   refuse_format(uri, *file_system_for(uri).open(uri));
 }
 
-void check_schema(const std::string& uri, const std::string& schema, std::string_view known) {
-  if (schema.empty() || schema == known) return;
-  if (known.empty()) {
-    throw InvalidArgumentError("only .ffr files take a schema",
-                               {.path = uri, .found = schema, .remedy = "Leave the schema out"});
+const FileFormat& format_for(FormatWork work, const std::string& uri) {
+  const FileFormat* format = find_format(uri);
+  if (format == nullptr || !is_record_format(*format) || !uri.ends_with(format->extension) ||
+      base_name(uri) == format->extension) {
+    throw InvalidArgumentError(
+        "this is not the name of a record file",
+        {.path = uri, .expected = fmt::format("a name that ends in {}", extensions_for(work))});
+  }
+  if (!can(*format, work)) throw_cannot(work, *format, uri);
+  return *format;
+}
+
+void throw_cannot(FormatWork work, const FileFormat& format, const std::string& uri) {
+  throw UnsupportedError(fmt::format("files of this format cannot be {}", ability(work).participle),
+                         {.path = uri,
+                          .expected = fmt::format("a name that ends in {}", extensions_for(work)),
+                          .found = std::string(format.name)});
+}
+
+std::string stem_of(const std::string& uri, const FileFormat& format) {
+  return uri.substr(0, uri.size() - format.extension.size());
+}
+
+std::string index_uri_of(const std::string& uri, const FileFormat& format) {
+  return stem_of(uri, format).append(format.index_extension);
+}
+
+void check_schema(const std::string& uri, const std::string& schema, const FileFormat* format) {
+  if (schema.empty() || (format != nullptr && schema == format->schema.name)) return;
+  if (format != nullptr && !format->schema.name.empty()) {
+    throw InvalidArgumentError("unknown schema",
+                               {.path = uri,
+                                .found = schema,
+                                .remedy = suggest(schema, {std::string(format->schema.name)})});
+  }
+  std::vector<std::string> with_schemas;
+  for (const FileFormat* other : all_formats()) {
+    if (!other->schema.name.empty()) with_schemas.emplace_back(other->extension);
   }
   throw InvalidArgumentError(
-      "there is no such schema",
-      {.path = uri, .found = schema, .remedy = suggest(schema, {std::string(known)})});
+      fmt::format("only {} files take a schema", alternatives(std::move(with_schemas))),
+      {.path = uri, .found = schema, .remedy = "Leave the schema out"});
 }
 
 void check_root(const std::string& uri, const std::string& root) {
   if (root.empty() || is_list_name(uri)) return;
-  throw InvalidArgumentError("a root is for a list of images, and this is none",
+  throw InvalidArgumentError("a root is for a list of images only",
                              {.path = uri, .found = root, .remedy = "Leave the root out"});
 }
 
-bool is_ffrecord_name(std::string_view name) { return ends_with_ignoring_case(name, ".ffr"); }
+LentFormat::LentFormat(const FileFormat& row) { lent_row = &row; }
+LentFormat::~LentFormat() { lent_row = nullptr; }
 
 }  // namespace fuelrail

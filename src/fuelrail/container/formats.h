@@ -1,41 +1,126 @@
-// The table of file formats. A folder is not in it: it is one by itself, not by its name.
+// The table of file formats. A format is a row here and a folder that has all else of it. A folder
+// of files is not in the table: it is told by what it is, not by its name.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/container/damage.h"
 #include "fuelrail/container/open.h"
+#include "fuelrail/container/record_file_writer.h"
+#include "fuelrail/container/record_stream.h"
+#include "fuelrail/container/scan_progress.h"
 
 namespace fuelrail {
 
-struct FileFormat {
-  std::string_view extension;
-  std::string_view name;
-  std::shared_ptr<const Container> (*open)(const std::string& uri, const OpenOptions& options);
-  // Null where files of this format have no sidecar.
-  SidecarRecipe (*sidecar)(std::shared_ptr<const Source> source,
-                           const std::function<void(const std::string&)>& warn);
-  std::string_view schema;  // the one of OpenOptions::schema that it has; empty = none
+// Bytes that every file of a format has in one place.
+struct FileSignature {
+  size_t offset = 0;
+  std::string_view bytes{};
 };
 
-// Whether `format_of_file` knows a format by the name alone.
-bool has_format_name(std::string_view name);
+// What OpenOptions::schema can say of a file.
+struct FormatSchema {
+  std::string_view name{};
+  std::string_view meaning{};  // what such a file is: "a packed folder ..."
+  std::string_view reader{};   // the Python class for such files, where there is one
+};
 
-// By the name's extension, in either case. Errors: UnsupportedError for any other name, with what
-// the file's first bytes say it is; those of FileSystem::open.
+// What a format does not have is left empty or null; then the commands that need it say so.
+struct FileFormat {
+  std::string_view extension;  // of the file's name, in lower case: ".rec"
+  std::string_view name;       // "RecordIO"
+  FileSignature signature{};
+  std::string_view reader{};  // the Python class that reads any record, where there is one
+  FormatSchema schema{};
+
+  std::string_view index_extension{};  // of the index beside the file, in place of the extension
+  bool joined_in_folders = false;      // a folder of such files is opened as one container
+  bool damage_hides_rest = false;      // records behind damage are found by searching for them
+  uint64_t max_payload_bytes = 0;      // of a record
+
+  std::shared_ptr<const Container> (*open)(const std::string& uri,
+                                           const OpenOptions& options) = nullptr;
+
+  // How the file's sidecar is made anew.
+  SidecarRecipe (*sidecar_recipe)(std::shared_ptr<const Source> source,
+                                  const std::function<void(const std::string&)>& warn) = nullptr;
+
+  // `expected`: how many records will come, or nearly. Where the data sink is not empty, the file
+  // is resumed; what is too short for that is cut to nothing.
+  std::unique_ptr<RecordFileWriter> (*make_writer)(const RecordFileSinks& sinks,
+                                                   uint64_t expected) = nullptr;
+
+  // `max_payload_bytes`: how long a record may be where it goes.
+  std::unique_ptr<RecordStream> (*open_stream)(const std::string& uri, uint64_t max_payload_bytes,
+                                               const OpenOptions& options) = nullptr;
+
+  // What is left of a damaged file; `report` hears of what is not. `progress`: of a first reading,
+  // where that takes one.
+  Salvage (*open_damaged)(const std::string& uri, const ReportDamage& report,
+                          const OpenOptions& options, const ScanProgress& progress) = nullptr;
+};
+
+// What can be done with files of a format.
+enum class FormatWork : uint8_t { kOpen, kIndex, kWrite, kCopy, kSalvage };
+bool can(const FileFormat& format, FormatWork work);
+
+// Which formats can, by their extensions: ".rec or .ffr".
+std::string extensions_for(FormatWork work);
+
+// By the name's extension, in either case; null for any other name.
+const FileFormat* find_format(std::string_view name);
+
+// The same. Errors: UnsupportedError for any other name, with what the file's first bytes say it
+// is; those of FileSystem::open.
 const FileFormat& format_of_file(const std::string& uri);
 
-// Errors: InvalidArgumentError unless `schema` is `known` or empty.
-void check_schema(const std::string& uri, const std::string& schema, std::string_view known);
+// The format of a record file, by its name with the extension in lower case. Errors:
+// InvalidArgumentError for any other name, or one that is nothing but its extension;
+// UnsupportedError where files of the format cannot be so used. Both say which can.
+const FileFormat& format_for(FormatWork work, const std::string& uri);
+
+// Throws UnsupportedError: files of the format cannot be so used, and which can.
+[[noreturn]] void throw_cannot(FormatWork work, const FileFormat& format, const std::string& uri);
+
+// Calls `use`, and names this file, and the record, in an error that names no file.
+template <typename Use>
+auto naming(const std::string& uri, const Use& use, std::optional<uint64_t> record = {}) {
+  try {
+    return use();
+  } catch (Error& error) {
+    if (error.detail().path.empty()) error.add({.path = uri, .record = record});
+    throw;
+  }
+}
+
+// `X` for `X.rec`. Requires: the URI is one of the format's.
+std::string stem_of(const std::string& uri, const FileFormat& format);
+
+// `X.idx` for `X.rec`. Requires: as stem_of, and the format has an index.
+std::string index_uri_of(const std::string& uri, const FileFormat& format);
+
+// Errors: InvalidArgumentError unless `schema` is empty or the format's, which may be null.
+void check_schema(const std::string& uri, const std::string& schema, const FileFormat* format);
 
 // Errors: InvalidArgumentError for a root of what is no list of images, by its name.
 void check_root(const std::string& uri, const std::string& root);
 
-// Whether the name of a file ends as those of FFRecord do: a folder of such files is one container.
-bool is_ffrecord_name(std::string_view name);
+// For tests: as long as it lives, `row` is the table's last. Lifetime: longer than this. Requires:
+// one at a time; made and destroyed while no other thread asks for a format.
+class LentFormat {
+ public:
+  explicit LentFormat(const FileFormat& row);
+  ~LentFormat();
+  LentFormat(const LentFormat&) = delete;
+  LentFormat& operator=(const LentFormat&) = delete;
+};
 
 }  // namespace fuelrail

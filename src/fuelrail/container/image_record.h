@@ -31,6 +31,9 @@ struct ImageRecord {
 
 inline constexpr size_t kImageHeaderBytes = 24;
 
+// With header and labels; so that an image record fits into a file of any format.
+inline constexpr uint64_t kMaxImageRecordBytes = (uint64_t{1} << 29) - 1;
+
 // Bytes of header and labels, from the payload's first four bytes. Requires: four readable bytes.
 uint64_t image_prefix_bytes(Bytes payload);
 

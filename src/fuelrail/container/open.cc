@@ -46,24 +46,45 @@ std::string find_image(FileSystem& file_system, const std::string& folder, int d
   return "";
 }
 
-// The FFRecord files directly in a folder, by their names.
-std::vector<std::string> ffrecord_files_in(FileSystem& file_system, const std::string& folder,
-                                           files::HiddenNames& hidden) {
-  std::vector<std::string> found;
+[[noreturn]] void refuse_mixed(const std::string& folder, const FileFormat& format,
+                               std::string_view others, const std::string& file,
+                               const std::string& other) {
+  throw InvalidArgumentError(
+      fmt::format("the folder has both {} files and {}", format.name, others),
+      {.path = folder,
+       .expected = fmt::format("{} files alone, or one sub-folder a class, with its images in it",
+                               format.name),
+       .found = fmt::format("{} and {}", file, other),
+       .remedy = "Open the files by their names, or move the others away"});
+}
+
+// The files directly in a folder whose format says that they are opened together, by their names.
+struct JoinedFiles {
+  const FileFormat* format = nullptr;
+  std::vector<std::string> uris{};
+};
+
+JoinedFiles joined_files_in(FileSystem& file_system, const std::string& folder,
+                            files::HiddenNames& hidden) {
+  JoinedFiles found;
   std::vector<DirectoryEntry> entries = file_system.list_names(folder);
   hidden.remove_from(entries, folder);
   for (const DirectoryEntry& entry : entries) {
-    if (!entry.is_directory && is_ffrecord_name(entry.name)) {
-      found.push_back(join_uri(folder, entry.name));
-    }
+    const FileFormat* format = entry.is_directory ? nullptr : find_format(entry.name);
+    if (format == nullptr || !format->joined_in_folders) continue;
+    found.uris.push_back(join_uri(folder, entry.name));
+    if (found.format == nullptr) found.format = format;
+    if (found.format == format) continue;
+    refuse_mixed(folder, *found.format, fmt::format("{} files", format->name), found.uris.front(),
+                 found.uris.back());
   }
   return found;
 }
 
 // One after the other. Files without records say nothing of their fields, so they are left out
 // where others have some.
-std::shared_ptr<const Container> open_ffrecord_files(const std::vector<std::string>& uris,
-                                                     const OpenOptions& options) {
+std::shared_ptr<const Container> open_joined(const std::vector<std::string>& uris,
+                                             const OpenOptions& options) {
   std::vector<std::shared_ptr<const Container>> parts, empty;
   for (const std::string& uri : uris) {
     auto part = open_container(uri, options);
@@ -75,27 +96,23 @@ std::shared_ptr<const Container> open_ffrecord_files(const std::vector<std::stri
 std::shared_ptr<const Container> open_directory(FileSystem& file_system, const std::string& uri,
                                                 const OpenOptions& options) {
   files::HiddenNames hidden;
-  const std::vector<std::string> files = ffrecord_files_in(file_system, uri, hidden);
-  if (!files.empty()) {
+  const JoinedFiles joined = joined_files_in(file_system, uri, hidden);
+  if (!joined.uris.empty()) {
     if (const std::string image = find_image(file_system, uri, 0); !image.empty()) {
-      throw InvalidArgumentError(
-          "the folder has both FFRecord files and images",
-          {.path = uri,
-           .expected = "FFRecord files alone, or one sub-folder a class, with its images in it",
-           .found = fmt::format("{} and {}", files.front(), image),
-           .remedy = "Open the files by their names, or move the images away"});
+      refuse_mixed(uri, *joined.format, "images", joined.uris.front(), image);
     }
     if (hidden.count() > 0 && options.warn) options.warn(hidden.warning(uri));
-    return open_ffrecord_files(files, options);
+    return open_joined(joined.uris, options);
   }
-  check_schema(uri, options.schema, "");
+  check_schema(uri, options.schema, nullptr);
   return files::open_files(uri, options);
 }
 
 std::shared_ptr<const Container> open_file(const std::string& uri, const OpenOptions& options) {
   const FileFormat& format = format_of_file(uri);
-  check_schema(uri, options.schema, format.schema);
-  return format.open(uri, options);
+  check_schema(uri, options.schema, &format);
+  if (!can(format, FormatWork::kOpen)) throw_cannot(FormatWork::kOpen, format, uri);
+  return naming(uri, [&] { return format.open(uri, options); });
 }
 
 }  // namespace

@@ -230,7 +230,7 @@ TEST(OpenContainer, a_schema_that_there_is_not_is_refused) {
         [&] { open_container(uri, {.schema = schema}); });
   };
   EXPECT_THAT(refusal_with(directory / "x.ffr", "class_folder"),
-              HasSubstr("x.ffr: there is no such schema: found class_folder. Did you mean "
+              HasSubstr("x.ffr: unknown schema: found class_folder. Did you mean "
                         "'class_folders'?"));
   EXPECT_THAT(refusal_with(directory / "x.ffr", "?"), HasSubstr("class_folders"));
   EXPECT_THAT(refusal_with(directory / "x.rec", "class_folders"),

@@ -1,11 +1,14 @@
 #include "fuelrail/pack/convert.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/pack/output/part.h"
-#include "fuelrail/pack/output/record_stream.h"
 #include "fuelrail/pack/progress_reporter.h"
+#include "fuelrail/pack/source/open_stream.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -13,23 +16,24 @@ namespace {
 
 void check_formats(const std::string& source, const std::string& output, bool has_schema) {
   if (const auto info = file_system_for(source).stat(source); info && info->is_directory) {
-    throw InvalidArgumentError("a folder cannot be converted",
-                               {.path = source,
-                                .expected = "a .rec or .ffr file",
-                                .remedy = "Convert its files one by one; pack a folder of images"});
+    throw InvalidArgumentError(
+        "a folder cannot be converted",
+        {.path = source,
+         .expected = fmt::format("a {} file", extensions_for(FormatWork::kCopy)),
+         .remedy = "Convert its files one by one; pack a folder of images"});
   }
   if (identity_of_name(source) == identity_of_name(output)) {
     throw InvalidArgumentError(
         "source and output are the same file",
         {.path = output, .remedy = "Give the output another name, and rename it afterwards"});
   }
-  const std::string_view from = record_format_of(source).extension;
-  const std::string_view to = record_format_of(output).extension;
-  if (from != to || has_schema) return;
+  const FileFormat& from = format_for(FormatWork::kCopy, source);
+  const FileFormat& to = format_for(FormatWork::kWrite, output);
+  if (&from != &to || has_schema) return;
   throw InvalidArgumentError("source and output are of the same format",
                              {.path = output,
-                              .expected = "an output of the other format",
-                              .found = std::string(to),
+                              .expected = "an output of another format",
+                              .found = std::string(to.extension),
                               .remedy = "Copy the file with its companions"});
 }
 
@@ -41,17 +45,14 @@ PackResult::File convert(const std::string& source, const std::string& output,
   if (!options.classes.empty() && options.schema.empty()) {
     throw InvalidArgumentError(
         "class names are for a schema; without one, records keep the labels and names they have",
-        {.path = source,
-         .remedy = "Leave the classes out, or convert a packed folder with the schema "
-                   "'class_folders'"});
+        {.path = source, .remedy = "Leave the classes out, or give a schema"});
   }
   if (!options.overwrite) refuse_existing(output);
-  const std::unique_ptr<RecordStream> stream =
-      open_record_stream(source, output,
-                         {.schema = options.schema,
-                          .classes = options.classes,
-                          .warn = options.warn,
-                          .keep_going = options.keep_going});
+  const std::unique_ptr<RecordStream> stream = open_stream(source, output,
+                                                           {.schema = options.schema,
+                                                            .classes = options.classes,
+                                                            .warn = options.warn,
+                                                            .keep_going = options.keep_going});
   Part part(output, stream->size(), options.overwrite);
   ProgressReporter progress(options.progress, stream->size());
   for (uint64_t i = 0; i < stream->size(); ++i) {

@@ -11,16 +11,17 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/pack/output/part.h"
-#include "fuelrail/pack/output/record_stream.h"
 #include "fuelrail/pack/progress_reporter.h"
+#include "fuelrail/pack/source/open_stream.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
 namespace {
 
 void check_merged_names(const std::vector<std::string>& sources, const std::string& output) {
-  const std::string_view extension = record_format_of(output).extension;
+  const FileFormat& format = format_for(FormatWork::kWrite, output);
   if (sources.empty()) throw InvalidArgumentError("there is nothing to merge", {.path = output});
   const std::string output_identity = identity_of_name(output);
   std::set<std::string> identities;
@@ -34,10 +35,10 @@ void check_merged_names(const std::vector<std::string>& sources, const std::stri
       throw InvalidArgumentError("the file is to be merged twice",
                                  {.path = source, .remedy = "Name every file once"});
     }
-    if (record_format_of(source).extension == extension) continue;
+    if (&format_for(FormatWork::kCopy, source) == &format) continue;
     throw InvalidArgumentError("files of two formats cannot be merged",
                                {.path = source,
-                                .expected = fmt::format("a name that ends in {}", extension),
+                                .expected = fmt::format("a name that ends in {}", format.extension),
                                 .remedy = "Convert it first with 'fuelrail convert'"});
   }
 }
@@ -142,7 +143,7 @@ class Merger {
     if (const uint64_t repeated = all_keys_.end_file(); repeated > 0 && warn_) {
       warn_(fmt::format(
           "{}: {} of its {} records have a key that an earlier one has: by this key only "
-          "the last is found. An .idx with the keys 0, 1, 2, ...: docs/from_mxnet.md, "
+          "the last is found. An index with the keys 0, 1, 2, ...: docs/from_mxnet.md, "
           "\"An index by position\"",
           source, repeated, from.size()));
     }
@@ -215,12 +216,12 @@ PackResult::File merge(const std::vector<std::string>& sources, const std::strin
   const OpenOptions opening{.warn = options.warn, .keep_going = options.keep_going};
   uint64_t total = 0;
   for (const std::string& source : sources) {
-    total += open_record_stream(source, output, opening)->size();
+    total += open_stream(source, output, opening)->size();
   }
   Part part(output, total, options.overwrite);
   Merger merger(part, sources, options, total);
   for (const std::string& source : sources) {
-    merger.add(source, *open_record_stream(source, output, opening));
+    merger.add(source, *open_stream(source, output, opening));
   }
   merger.finish();
   part.finish();

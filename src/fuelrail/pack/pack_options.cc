@@ -9,7 +9,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
-#include "fuelrail/pack/output/record_format.h"
+#include "fuelrail/container/formats.h"
 
 namespace fuelrail::pack {
 namespace {
@@ -97,7 +97,7 @@ const OptionTable<PackOptions>& PackOptions::table() {
 }
 
 void check_pack_options(const std::string& output, const PackOptions& options) {
-  record_format_of(output);
+  format_for(FormatWork::kWrite, output);
   PackOptions::table().check(options);
   check_images(options);
   if (options.journal_interval_ms < 0) {

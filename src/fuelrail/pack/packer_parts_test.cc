@@ -10,7 +10,7 @@
 #include "fuelrail/container/open.h"
 #include "fuelrail/pack/merge.h"
 #include "fuelrail/pack/output/part.h"
-#include "fuelrail/pack/output/record_stream.h"
+#include "fuelrail/pack/source/open_stream.h"
 #include "fuelrail/testing/packer_rig.h"
 
 namespace fuelrail::pack {
@@ -199,7 +199,7 @@ class Merging : public Packer {
     std::vector<std::string> sources;
     for (const std::string& stem : stems) sources.push_back(out(stem + extension));
     merge(sources, out("m" + extension), {.overwrite = true});
-    const auto made = open_record_stream(out("m" + extension), out("m" + extension), {});
+    const auto made = open_stream(out("m" + extension), out("m" + extension), {});
     std::vector<uint64_t> keys;
     for (uint64_t i = 0; i < made->size(); ++i) {
       const StreamedRecord record = made->read(i);

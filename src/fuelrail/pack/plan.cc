@@ -9,8 +9,8 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/container/subset.h"
-#include "fuelrail/pack/output/record_format.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -22,13 +22,13 @@ namespace {
 }
 
 std::string part_uri(const std::string& output, const std::string& name) {
-  const RecordFormat& format = record_format_of(output);
+  const FileFormat& format = format_for(FormatWork::kWrite, output);
   return fmt::format("{}_{}{}", stem_of(output, format), name, format.extension);
 }
 
 // All parts' numbers are equally long, so that a shell's pattern names the parts in their order.
 std::string position_uri(const std::string& output, uint64_t part, uint64_t nsplit) {
-  const RecordFormat& format = record_format_of(output);
+  const FileFormat& format = format_for(FormatWork::kWrite, output);
   const size_t digits = std::max<size_t>(3, fmt::to_string(nsplit - 1).size());
   return fmt::format("{}.part{:0{}}{}", stem_of(output, format), part, digits, format.extension);
 }

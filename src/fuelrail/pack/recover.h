@@ -6,27 +6,21 @@
 #include <optional>
 #include <string>
 
+#include "fuelrail/container/damage.h"
 #include "fuelrail/pack/pack_result.h"
 
 namespace fuelrail::pack {
 
-// Bytes of the source that are in no record of the output.
-struct Loss {
-  uint64_t offset = 0;               // of the first one
-  uint64_t bytes = 0;                // 0: the file ends at `offset`, too early
-  std::optional<uint64_t> record{};  // the first record lost, where its number is known
-  std::string reason{};              // one clause
-};
-
 struct RecoverOptions {
   bool overwrite = false;  // replace an output that is there; otherwise it is an error
 
-  // As PackOptions has it; what is counted is bytes read: a RecordIO file is read twice.
+  // As PackOptions has it; what is counted is bytes read: a file may be read twice.
   std::function<bool(const PackProgress&)> progress{};
   std::function<void(const std::string&)> warn{};
 
-  // Told of each loss as it is found. Called from the calling thread. Default: nobody.
-  std::function<void(const Loss&)> lost{};
+  // Told of each part of the source that is in no record of the output, as it is found. Called from
+  // the calling thread. Default: nobody.
+  std::function<void(const Damage&)> lost{};
 };
 
 struct Recovery {

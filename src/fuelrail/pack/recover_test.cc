@@ -64,7 +64,7 @@ class Recover : public Packer, public ::testing::WithParamInterface<const char*>
     return recover(source(), output(),
                    {.overwrite = overwrite,
                     .warn = [this](const std::string& text) { warnings_.push_back(text); },
-                    .lost = [this](const Loss& loss) { losses_.push_back(loss); }});
+                    .lost = [this](const Damage& loss) { losses_.push_back(loss); }});
   }
 
   void flip(uint64_t offset) const {
@@ -74,7 +74,7 @@ class Recover : public Packer, public ::testing::WithParamInterface<const char*>
   }
 
   std::vector<std::pair<uint64_t, uint64_t>> records_;  // offset and length
-  std::vector<Loss> losses_;
+  std::vector<Damage> losses_;
   std::vector<std::string> warnings_;
 };
 
@@ -98,7 +98,7 @@ TEST_P(Recover, a_record_with_a_wrong_checksum_is_lost_and_no_other) {
   ASSERT_EQ(losses_.size(), 1u);
   EXPECT_EQ(losses_[0].record, 5u);
   EXPECT_EQ(losses_[0].offset, offset);
-  EXPECT_EQ(losses_[0].bytes, length);
+  EXPECT_EQ(losses_[0].skipped_bytes, length);
   const auto good = open_container(output());
   EXPECT_EQ(ids_of(*good), ids_without({5}));
   EXPECT_THAT(good->classes(), ElementsAre("ant", "bee", "cat dog"));
@@ -241,7 +241,7 @@ TEST_F(RecoverOpaque, what_the_sidecar_does_not_know_is_no_record) {
   const Recovery recovery = recover(out("x.rec"), out("good.rec"));
   EXPECT_EQ(recovery.lost_records, 1u);
   EXPECT_EQ(file_contents(out("good.idx")), "0\t0\n2\t12\n");
-  const auto verified = recordio::open_recordio_recovering(out("x.rec"), [](const auto&) {});
+  const auto verified = recordio::open_damaged(out("x.rec"), [](const auto&) {}).file;
   EXPECT_EQ(verified->size(), 2);
 }
 

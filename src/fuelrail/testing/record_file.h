@@ -59,7 +59,7 @@ struct RecordFile {
     write_file(path, file_contents(kGolden + golden.name));
   }
 
-  std::shared_ptr<const RecordIoContainer> open() {
+  std::shared_ptr<const fuelrail::RecordFile> open() {
     return open_recordio(path, {.warn = [this](const std::string& w) { warnings.push_back(w); }});
   }
 

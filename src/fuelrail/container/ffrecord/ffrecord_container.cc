@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -9,10 +10,10 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/file_reader.h"
+#include "fuelrail/container/ffrecord/packed_folder.h"
 #include "fuelrail/container/ffrecord/record_pieces.h"
 #include "fuelrail/container/ffrecord/record_scan.h"
 #include "fuelrail/container/fingerprint.h"
-#include "fuelrail/container/image_record.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::ffrecord {
@@ -80,49 +81,57 @@ bool is_same_file(const Source& source, const RecordTable& table, const Sidecar&
          (!changed.last || has_damage(source, table, {.last = true}));
 }
 
+void check_whole(const RecordTable& table, uint64_t i, Bytes payload) {
+  const uint64_t length = table.length(i);
+  if (payload.size() == length) return;
+  const ErrorDetail detail{.expected = fmt::format("{} bytes", length),
+                           .found = fmt::format("{}", payload.size())};
+  if (payload.size() < length) throw TruncatedError("the record is cut short", detail);
+  throw CorruptError("the record is longer than the table says", detail);
+}
+
 class OpenedFfrecord final : public FfrecordContainer {
  public:
-  OpenedFfrecord(std::shared_ptr<const Source> source, RecordTable table, StoredSidecar sidecar)
-      : source_(std::move(source)),
+  // `records`: those of the table that the file has.
+  OpenedFfrecord(std::shared_ptr<const Source> source, RecordTable table, StoredSidecar sidecar,
+                 uint64_t records)
+      : FfrecordContainer(std::move(source), std::move(sidecar)),
         table_(std::move(table)),
-        sidecar_(std::move(sidecar)),
-        parser_(sidecar_.sidecar->labels()) {}
+        records_(records) {}
 
-  uint64_t size() const override { return table_.size(); }
-  const Schema& schema() const override { return parser_.schema(); }
-  Extent extent(uint64_t i) const override { return extent_of(source_, table_, i); }
+  uint64_t size() const override { return records_; }
+  Extent extent(uint64_t i) const override { return extent_of(source(), table_, i); }
+  Place place(uint64_t i) const override { return {uri(), i, table_.offset(i)}; }
+  const char* format() const override { return "FFRecord"; }
+  bool verifies_checksums() const override { return true; }
+  const RecordTable& table() const override { return table_; }
 
-  void parse(uint64_t i, Bytes framed, Sample& out) const override {
-    try {
-      check_record(table_, i, framed);
-      parser_.parse(i, framed, out);
-    } catch (Error& error) {
-      error.add({.path = source_->uri(), .record = i, .offset = table_.offset(i)});
-      throw;
+  Bytes payload(uint64_t i, Bytes framed, std::vector<std::byte>&) const override {
+    check_whole(table_, i, framed);
+    return framed;
+  }
+  std::optional<uint32_t> payload_crc(uint64_t i) const override { return table_.crc(i); }
+
+  bool has_long_records() const override { return true; }
+  void read_pieces(uint64_t i, MutableBytes buffer,
+                   const std::function<void(Bytes piece)>& take) const override {
+    RecordPieces pieces(*source(), table_, i);
+    for (Bytes piece = pieces.next(buffer); !piece.empty(); piece = pieces.next(buffer)) {
+      take(piece);
     }
   }
 
-  Place place(uint64_t i) const override { return {source_->uri(), i, table_.offset(i)}; }
-  const std::vector<std::string>& classes() const override { return sidecar().classes(); }
-  const char* format() const override { return "FFRecord"; }
-  bool verifies_checksums() const override { return true; }
-
-  const RecordTable& table() const override { return table_; }
-  const std::shared_ptr<const Source>& source() const override { return source_; }
-  const std::string& uri() const override { return source_->uri(); }
-  const Sidecar& sidecar() const override { return *sidecar_.sidecar; }
-  const SidecarLocation& sidecar_location() const override { return sidecar_.location; }
-  Bytes payload(uint64_t, Bytes framed, std::vector<std::byte>&) const override { return framed; }
+  std::optional<uint64_t> packed_files() const override {
+    return is_packed_folder(*source(), table_) ? std::optional(size() - 1) : std::nullopt;
+  }
 
  private:
   Fingerprint make_fingerprint(const std::function<bool()>&) const override {
     return fingerprint_of(table_, table_.file_bytes());
   }
 
-  std::shared_ptr<const Source> source_;
   RecordTable table_;
-  StoredSidecar sidecar_;
-  PayloadParser parser_;
+  uint64_t records_;
 };
 
 }  // namespace
@@ -142,13 +151,7 @@ SidecarRules sidecar_rules(const Source& source, const RecordTable& table) {
 }
 
 void check_record(const RecordTable& table, uint64_t i, Bytes payload) {
-  const uint64_t length = table.length(i);
-  if (payload.size() != length) {
-    const ErrorDetail detail{.expected = fmt::format("{} bytes", length),
-                             .found = fmt::format("{}", payload.size())};
-    if (payload.size() < length) throw TruncatedError("the record is cut short", detail);
-    throw CorruptError("the record is longer than the table says", detail);
-  }
+  check_whole(table, i, payload);
   check_record_crc(crc32(payload), table.crc(i));
 }
 
@@ -179,7 +182,35 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
       if (options.ignore_sidecar) scanned.set_classes(options.classes);
       sidecar = is_empty ? sidecar_in_memory(scanned, store.identity()) : store.publish(scanned);
     }
-    return std::make_shared<const OpenedFfrecord>(source, std::move(table), *std::move(sidecar));
+    const uint64_t records = table.size();
+    return std::make_shared<const OpenedFfrecord>(source, std::move(table), *std::move(sidecar),
+                                                  records);
+  };
+  return open_with_store(uri, options.warn, open, options.ignore_sidecar);
+}
+
+Salvage open_damaged(const std::string& uri, const ReportDamage& report, const OpenOptions& options,
+                     const ScanProgress& progress) {
+  const auto open = [&](const auto& source, SidecarStore& store) -> Salvage {
+    RecordTable table = RecordTable::read_of_cut_file(*source, options.warn);
+    const auto own = store.find(sidecar_rules(*source, table), CutFile::kUsed);
+    const uint64_t before = table.size();
+    const uint64_t bytes = source->size_bytes();
+    uint64_t left = 0;
+    while (left < before && table.offset(left) + table.length(left) <= bytes) ++left;
+    if (left < before) {
+      const uint64_t offset = std::min(table.offset(left), bytes);
+      report({uri, offset, bytes - offset, left,
+              fmt::format("the file ends too early: {} of its records are cut or missing",
+                          before - left)});
+    }
+    StoredSidecar used =
+        own ? *own
+            : sidecar_in_memory(scan_records(*source, table, progress, left), store.identity());
+    return {.file = std::make_shared<const OpenedFfrecord>(source, std::move(table),
+                                                           std::move(used), left),
+            .own = own ? own->sidecar : nullptr,
+            .records_before = before};
   };
   return open_with_store(uri, options.warn, open, options.ignore_sidecar);
 }

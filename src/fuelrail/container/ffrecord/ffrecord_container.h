@@ -24,14 +24,19 @@ namespace fuelrail::ffrecord {
 // what the labels are, class names, and what else cannot be rebuilt.
 class FfrecordContainer : public RecordFile {
  public:
+  using RecordFile::RecordFile;
   virtual const RecordTable& table() const = 0;
-  virtual const std::shared_ptr<const Source>& source() const = 0;
 };
 
 // Two processes may open a file at once. Errors: NotFoundError, IoError; those of
 // RecordTable::read; StateError when `keep_going` says so, with nothing written.
 std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
                                                        const OpenOptions& options = {});
+
+// What is left of a file that may be cut anywhere behind its table; `report` hears of the end that
+// is missing. Errors: those of RecordTable::read_of_cut_file.
+Salvage open_damaged(const std::string& uri, const ReportDamage& report, const OpenOptions& options,
+                     const ScanProgress& progress);
 
 // Which sidecars are those of a file with this table, be it damaged or cut. Lifetime: of both.
 SidecarRules sidecar_rules(const Source& source, const RecordTable& table);

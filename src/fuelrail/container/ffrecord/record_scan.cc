@@ -30,26 +30,28 @@ constexpr uint64_t kFewRecords = 64;  // for which no thread is started
 
 class Scan {
  public:
-  Scan(const Source& source, const RecordTable& table, const ScanProgress& progress)
+  Scan(const Source& source, const RecordTable& table, const ScanProgress& progress,
+       uint64_t records)
       : source_(source),
         table_(table),
+        records_(std::min(records, table.size())),
         reporter_(source, progress),
         slots_(std::min<uint64_t>(kWindow, table.size())),
         completions_(kGroup),
-        queue_(make_read_queue({.threads = table.size() <= kFewRecords ? 0 : kThreads})) {
+        queue_(make_read_queue({.threads = records_ <= kFewRecords ? 0 : kThreads})) {
     for (size_t slot = 0; slot < slots_.size(); ++slot) free_.push_back(slot);
   }
 
   SidecarWriter run() {
-    while (tally_.records() < table_.size()) {
-      if (next_ < table_.size() && free_.size() >= std::min(kGroup, slots_.size())) submit();
+    while (tally_.records() < records_) {
+      if (next_ < records_ && free_.size() >= std::min(kGroup, slots_.size())) submit();
       const size_t got = queue_->wait(completions_, 1);
       for (const Completion& completion : std::span(completions_).first(got)) finish(completion);
       reporter_.advance(tally_.records(), done_bytes_);
     }
     reporter_.finish();
     SidecarWriter sidecar;
-    for (uint64_t i = 0; i < table_.size(); ++i) sidecar.add_length(table_.length(i));
+    for (uint64_t i = 0; i < records_; ++i) sidecar.add_length(table_.length(i));
     if (const auto labels = tally_.labels()) sidecar.set_labels(*labels);
     return sidecar;
   }
@@ -62,7 +64,7 @@ class Scan {
 
   void submit() {
     std::vector<ReadRequest> requests;
-    while (!free_.empty() && next_ < table_.size()) {
+    while (!free_.empty() && next_ < records_) {
       const size_t number = free_.back();
       free_.pop_back();
       Slot& slot = slots_[number];
@@ -130,6 +132,7 @@ class Scan {
 
   const Source& source_;
   const RecordTable& table_;
+  const uint64_t records_;
   ScanReporter reporter_;
   ImageRecordTally tally_;
   uint64_t begin_bytes_ = kBeginBytes;
@@ -146,8 +149,8 @@ class Scan {
 }  // namespace
 
 SidecarWriter scan_records(const Source& source, const RecordTable& table,
-                           const ScanProgress& progress) {
-  return Scan(source, table, progress).run();
+                           const ScanProgress& progress, uint64_t records) {
+  return Scan(source, table, progress, records).run();
 }
 
 }  // namespace fuelrail::ffrecord

@@ -6,6 +6,8 @@
 // is damaged counts as no image record.
 #pragma once
 
+#include <cstdint>
+
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/scan_progress.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
@@ -13,8 +15,9 @@
 
 namespace fuelrail::ffrecord {
 
-// Many reads at once, neighbours as one. Errors: the source's, with the record; StateError.
+// Many reads at once, neighbours as one. `records`: the first ones alone. Errors: the source's,
+// with the record; StateError.
 SidecarWriter scan_records(const Source& source, const RecordTable& table,
-                           const ScanProgress& progress = {});
+                           const ScanProgress& progress = {}, uint64_t records = UINT64_MAX);
 
 }  // namespace fuelrail::ffrecord

@@ -45,7 +45,7 @@ float label_of(std::string_view text, const ListedLine& line, const std::string&
   }
   const auto stored = static_cast<float>(*label);
   if (!std::isfinite(stored) || (*label == std::trunc(*label) && double{stored} != *label)) {
-    refuse_line(uri, line.line, "float32, which RecordIO stores, cannot hold the label",
+    refuse_line(uri, line.line, "float32, as labels are stored, cannot hold the label",
                 {.found = std::string(text), .remedy = "Number the classes from 0"});
   }
   return stored;
@@ -140,7 +140,7 @@ void ImageList::add_named(const ListedLine& line, const std::string& uri) {
   const auto name = names_.emplace(line.labels[0], next).first;
   if (names_.size() > kMostClasses) {
     names_.erase(name);
-    refuse_line(uri, line.line, "float32, which RecordIO stores, cannot hold the label",
+    refuse_line(uri, line.line, "float32, as labels are stored, cannot hold the label",
                 {.expected = fmt::format("at most {} classes", kMostClasses)});
   }
   labels_.push_back(static_cast<float>(name->second.number));

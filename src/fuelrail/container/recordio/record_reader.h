@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/container/damage.h"
 #include "fuelrail/storage/block_reader.h"
 #include "fuelrail/storage/source.h"
 
@@ -18,13 +19,6 @@ struct Record {
   uint64_t offset = 0;  // of its head
   uint64_t framed_bytes = 0;
   Bytes payload;  // valid until the next call
-};
-
-struct Damage {
-  std::string path;
-  uint64_t offset = 0;         // of the first byte passed over
-  uint64_t skipped_bytes = 0;  // up to the next record head, or the file's end
-  std::string reason{};
 };
 
 struct RecordReaderOptions {

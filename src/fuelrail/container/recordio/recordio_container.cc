@@ -9,9 +9,12 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/recordio/format.h"
 #include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/container/recordio/index_file.h"
+#include "fuelrail/container/recordio/index_keys.h"
 #include "fuelrail/container/recordio/record_table.h"
+#include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/read_batch.h"
 
 namespace fuelrail::recordio {
@@ -98,59 +101,57 @@ SidecarRules rules_for(const std::shared_ptr<const Source>& source) {
               }};
 }
 
-class OpenedRecordIo final : public RecordIoContainer {
+class OpenedRecordIo final : public RecordFile {
  public:
   // `gaps`: the table leaves out what cannot be read.
   OpenedRecordIo(std::shared_ptr<const Source> source, StoredSidecar sidecar, bool gaps = false)
-      : source_(std::move(source)),
-        sidecar_(std::move(sidecar)),
-        parser_(sidecar_.sidecar->labels()),
-        gaps_(gaps) {}
+      : RecordFile(std::move(source), std::move(sidecar)), gaps_(gaps) {}
 
   uint64_t size() const override { return sidecar().records(); }
-  const Schema& schema() const override { return parser_.schema(); }
 
   Extent extent(uint64_t i) const override {
     const RecordEntry entry = this->entry(i);
     if (entry.length > kMaxFramedBytes) throw_too_long(i, entry);
     if (!sidecar().has_checksums() &&
-        sidecar_.changed.touch(entry.offset, entry.length, source_->size_bytes())) {
+        changed().touch(entry.offset, entry.length, source()->size_bytes())) {
       throw_changed(i, entry);
     }
-    return {source_, entry.offset, entry.length};
-  }
-
-  void parse(uint64_t i, Bytes framed, Sample& out) const override {
-    const RecordEntry entry = this->entry(i);
-    const bool checked = sidecar().has_checksums();
-    const uint32_t crc = checked ? sidecar().payload_crc(i) : 0;
-    try {
-      const Bytes payload = unframe_whole(entry, framed, out.storage);
-      if (checked) check_record_crc(crc32(payload), crc);
-      parser_.parse(i, payload, out);
-    } catch (Error& error) {
-      error.add({.path = source_->uri(), .record = i, .offset = entry.offset});
-      throw;
-    }
+    return {source(), entry.offset, entry.length};
   }
 
   Place place(uint64_t i) const override {
     try {
-      return {source_->uri(), i, sidecar().record(i).offset};
+      return {uri(), i, sidecar().record(i).offset};
     } catch (const Error&) {
-      return {source_->uri(), i, 0};  // the table is damaged; whoever reads the record hears of it
+      return {uri(), i, 0};  // the table is damaged; whoever reads the record hears of it
     }
   }
 
-  const std::vector<std::string>& classes() const override { return sidecar().classes(); }
   bool verifies_checksums() const override { return sidecar().has_checksums(); }
   const char* format() const override { return "RecordIO"; }
-  const std::string& uri() const override { return source_->uri(); }
-  const Sidecar& sidecar() const override { return *sidecar_.sidecar; }
+
   Bytes payload(uint64_t i, Bytes framed, std::vector<std::byte>& storage) const override {
-    return unframe(framed, storage, sidecar().record(i).offset).payload;
+    const RecordEntry entry = this->entry(i);
+    const Unframed record = unframe(framed, storage, entry.offset);
+    if (record.framed_bytes == entry.length && framed.size() == entry.length) return record.payload;
+    throw CorruptError("the record's length is not what the record table says",
+                       {.expected = fmt::format("{} bytes", entry.length),
+                        .found = fmt::format("{}", record.framed_bytes),
+                        .remedy = kNewSidecar});
   }
-  const SidecarLocation& sidecar_location() const override { return sidecar_.location; }
+
+  std::optional<uint32_t> payload_crc(uint64_t i) const override {
+    return sidecar().has_checksums() ? std::optional(sidecar().payload_crc(i)) : std::nullopt;
+  }
+
+  void check_companions(bool ignore_sidecar) const override {
+    const std::string index = index_uri_of(uri(), kFormat);
+    if (!is_file(index)) return;
+    const IndexText text = read_index(*source(), index);
+    const std::vector<IndexEntry> entries = parse_index(text.bytes, text.uri);
+    resolve_index(entries, *this, text.uri);
+    if (!ignore_sidecar) check_complete(entries.size(), *source(), index);
+  }
 
  private:
   // A RecordIO file is its records, one behind the other, and so must the table be: an entry that
@@ -184,7 +185,7 @@ class OpenedRecordIo final : public RecordIoContainer {
     throw CorruptError(
         "the record may be damaged: this end of the file has changed since its sidecar, which has "
         "no checksums, was made",
-        {.path = source_->uri(),
+        {.path = uri(),
          .record = i,
          .offset = entry.offset,
          .remedy = fmt::format("Restore the file; where it was changed on purpose, remove {}",
@@ -197,7 +198,7 @@ class OpenedRecordIo final : public RecordIoContainer {
 
   [[noreturn]] void throw_too_long(uint64_t i, const RecordEntry& entry) const {
     throw CorruptError("the record table has a record longer than any can be",
-                       {.path = source_->uri(),
+                       {.path = uri(),
                         .record = i,
                         .offset = entry.offset,
                         .expected = fmt::format("at most {} bytes", kMaxFramedBytes),
@@ -205,18 +206,6 @@ class OpenedRecordIo final : public RecordIoContainer {
                         .remedy = "Make a new sidecar with 'fuelrail index'"});
   }
 
-  static Bytes unframe_whole(const RecordEntry& entry, Bytes framed,
-                             std::vector<std::byte>& storage) {
-    const Unframed record = unframe(framed, storage, entry.offset);
-    if (record.framed_bytes == entry.length && framed.size() == entry.length) return record.payload;
-    throw CorruptError("the record's length is not what the record table says",
-                       {.expected = fmt::format("{} bytes", entry.length),
-                        .found = fmt::format("{}", record.framed_bytes)});
-  }
-
-  std::shared_ptr<const Source> source_;
-  StoredSidecar sidecar_;
-  PayloadParser parser_;
   bool gaps_;
 };
 
@@ -228,14 +217,15 @@ void report_missing(const Sidecar& sidecar, const Source& source,
   if (missing == 0) return;
   report({.path = source.uri(),
           .offset = end,
+          .record = sidecar.records() - missing,
           .reason = fmt::format("the file was cut: {} more of its {} records are missing", missing,
                                 sidecar.records())});
 }
 
 }  // namespace
 
-std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
-                                                       const OpenOptions& options) {
+std::shared_ptr<const RecordFile> open_recordio(const std::string& uri,
+                                                const OpenOptions& options) {
   const auto open = [&](const auto& source, SidecarStore& store) {
     std::optional<StoredSidecar> sidecar = store.find(rules_for(source));
     if (!sidecar) {
@@ -248,10 +238,21 @@ std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
   return open_with_store(uri, options.warn, open, options.ignore_sidecar);
 }
 
-std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
-    const std::string& uri, const std::function<void(const Damage&)>& report,
-    const OpenOptions& options) {
-  const auto open = [&](const auto& source, SidecarStore& store) {
+std::unique_ptr<RecordStream> open_stream(const std::string& uri, uint64_t max_payload_bytes,
+                                          const OpenOptions& options) {
+  return until_not_replaced([&](Replaced replaced) {
+    const std::shared_ptr<const RecordFile> file = open_recordio(uri, options);
+    const std::string index = index_uri_of(uri, kFormat);
+    std::vector<uint64_t> keys;
+    if (is_file(index)) keys = keys_of(*file, read_index(*file->source(), index));
+    check_still_named(*file->source(), replaced);
+    return stream_of(file, max_payload_bytes, std::move(keys));
+  });
+}
+
+Salvage open_damaged(const std::string& uri, const ReportDamage& report, const OpenOptions& options,
+                     const ScanProgress& progress) {
+  const auto open = [&](const auto& source, SidecarStore& store) -> Salvage {
     SidecarRules rules = rules_for(source);
     rules.accept = [](const Sidecar& sidecar) {
       accept_sidecar(sidecar);
@@ -259,10 +260,19 @@ std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
     };
     const std::optional<StoredSidecar> own = store.find(rules, CutFile::kUsed);
     const SidecarWriter table =
-        recover_table(source, report, own ? own->sidecar.get() : nullptr, progress_of(options));
+        recover_table(source, report, own ? own->sidecar.get() : nullptr, progress);
     if (own) report_missing(*own->sidecar, *source, report);
-    return std::make_shared<const OpenedRecordIo>(source,
-                                                  sidecar_in_memory(table, store.identity()), true);
+    Salvage salvage{.file = std::make_shared<const OpenedRecordIo>(
+                        source, sidecar_in_memory(table, store.identity()), true)};
+    std::string index = index_uri_of(uri, kFormat);
+    if (own) {
+      salvage.own = own->sidecar;
+      salvage.records_before = own->sidecar->records();
+      if (own->location.uri == next_uri(sidecar_uri(uri))) index = next_uri(index);
+    }
+    salvage.key = [keys = KeysByOffset(index, options.warn)](
+                      uint64_t offset, uint64_t wanted) mutable { return keys.at(offset, wanted); };
+    return salvage;
   };
   return open_with_store(uri, options.warn, open, options.ignore_sidecar);
 }

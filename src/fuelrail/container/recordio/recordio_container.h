@@ -9,21 +9,23 @@
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/record_file.h"
-#include "fuelrail/container/recordio/record_reader.h"
+#include "fuelrail/container/record_stream.h"
+#include "fuelrail/container/scan_progress.h"
 
 namespace fuelrail::recordio {
 
 // Schema: as container/image_record.h makes it, with images where more than half of the records can
-// begin with MXNet's image header.
-class RecordIoContainer : public RecordFile {};
+// begin with MXNet's image header. Uses the sidecar of `uri`; without one, scans the file and
+// leaves one behind (beside the file, else in the cache directory, else in memory with a warning).
+// Two processes may do so at once. Errors: NotFoundError, IoError; TruncatedError for an empty
+// file, and for one that has fewer records than its sidecar says; CorruptError and TruncatedError
+// where the scan meets damage; StateError when `keep_going` says so, with nothing written.
+std::shared_ptr<const RecordFile> open_recordio(const std::string& uri,
+                                                const OpenOptions& options = {});
 
-// Uses the sidecar of `uri`; without one, scans the file and leaves one behind (beside the file,
-// else in the cache directory, else in memory with a warning). Two processes may do so at once.
-// Errors: NotFoundError, IoError; TruncatedError for an empty file, and for one that has fewer
-// records than its sidecar says; CorruptError and TruncatedError where the scan meets damage;
-// StateError when `keep_going` says so, with nothing written.
-std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
-                                                       const OpenOptions& options = {});
+// For copying. Errors: those of open_recordio, stream_of and keys_of.
+std::unique_ptr<RecordStream> open_stream(const std::string& uri, uint64_t max_payload_bytes,
+                                          const OpenOptions& options);
 
 // Opens what is readable of a damaged file: reads all of it, reports what it passes over, and keeps
 // the table of the readable records in memory. No sidecar is written. Where the file has one with
@@ -32,9 +34,8 @@ std::shared_ptr<const RecordIoContainer> open_recordio(const std::string& uri,
 // without it nothing verifies them. What is missing at the end is reported last. Errors:
 // NotFoundError, IoError; TruncatedError for an empty file; CorruptError when no record is
 // readable; StateError.
-std::shared_ptr<const RecordIoContainer> open_recordio_recovering(
-    const std::string& uri, const std::function<void(const Damage&)>& report,
-    const OpenOptions& options = {});
+Salvage open_damaged(const std::string& uri, const ReportDamage& report,
+                     const OpenOptions& options = {}, const ScanProgress& progress = {});
 
 // For build_sidecar. The sidecar's table is read from the file; its checksums, where they are asked
 // for, from all of it. Errors of `make`: those of open_recordio.

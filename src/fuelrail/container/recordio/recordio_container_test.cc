@@ -196,9 +196,10 @@ TEST(RecordIo, opening_stops_when_told) {
   EXPECT_EQ(asked, 3);
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
   asked = 0;
-  EXPECT_THROW(open_recordio_recovering(
-                   file.path, [](const Damage&) {}, stop_at_third),
-               StateError);
+  EXPECT_THROW(
+      open_damaged(
+          file.path, [](const Damage&) {}, {}, [&](uint64_t, uint64_t) { return ++asked < 3; }),
+      StateError);
   EXPECT_EQ(open_recordio(file.path, {.keep_going = [] { return true; }})->size(), 5000u);
 }
 

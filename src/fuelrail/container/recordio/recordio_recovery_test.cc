@@ -26,7 +26,7 @@ TEST(RecordIo, recovery_opens_the_rest_and_leaves_no_sidecar) {
   write_file(file.path, bytes);
   std::vector<Damage> damage;
   const auto container =
-      open_recordio_recovering(file.path, [&](const Damage& d) { damage.push_back(d); });
+      open_damaged(file.path, [&](const Damage& d) { damage.push_back(d); }).file;
   ASSERT_EQ(container->size(), 2u);
   Reader read(*container);
   EXPECT_EQ(read.field(0, 0), "a");
@@ -56,8 +56,8 @@ struct DamagedFile : RecordFile {
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
     write_file(path, bytes);
   }
-  std::shared_ptr<const RecordIoContainer> recover() {
-    return open_recordio_recovering(path, [this](const Damage& d) { damage.push_back(d); });
+  std::shared_ptr<const fuelrail::RecordFile> recover() {
+    return open_damaged(path, [this](const Damage& d) { damage.push_back(d); }).file;
   }
   std::vector<Damage> damage;
 };
@@ -102,7 +102,7 @@ TEST(RecordIo, recovery_without_known_checksums_claims_to_verify_nothing) {
 TEST(RecordIo, recovery_of_garbage_is_an_error) {
   RecordFile file(std::vector<std::string>{"x"});
   write_file(file.path, "This is no RecordIO file.");
-  EXPECT_THROW(open_recordio_recovering(file.path, [](const Damage&) {}), CorruptError);
+  EXPECT_THROW(open_damaged(file.path, [](const Damage&) {}), CorruptError);
 }
 
 }  // namespace

@@ -133,8 +133,7 @@ TEST(RecordIoSidecar, of_a_file_that_was_cut_says_which_record_is_the_first_gone
   write_file(file.path, whole.substr(0, 3 * 2008));
   EXPECT_EQ(open_recordio(file.path, {.ignore_sidecar = true})->size(), 3u);
   std::vector<Damage> damage;
-  const auto left =
-      open_recordio_recovering(file.path, [&](const Damage& d) { damage.push_back(d); });
+  const auto left = open_damaged(file.path, [&](const Damage& d) { damage.push_back(d); }).file;
   EXPECT_EQ(left->size(), 3u);
   EXPECT_TRUE(left->verifies_checksums());
   ASSERT_EQ(damage.size(), 1u);

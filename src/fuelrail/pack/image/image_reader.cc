@@ -7,12 +7,11 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/container/image_record.h"
-#include "fuelrail/container/recordio/framing.h"
 
 namespace fuelrail::pack {
 void fill_payload(const SourceImage& image, Bytes encoded, PackedImage& out) {
   const uint64_t longest =
-      recordio::kMaxPayloadBytes - kImageHeaderBytes - sizeof(float) * image.labels.size();
+      kMaxImageRecordBytes - kImageHeaderBytes - sizeof(float) * image.labels.size();
   if (encoded.size() > longest) {
     throw UnsupportedError("the image is too long for a record",
                            {.expected = fmt::format("at most {} bytes", longest),

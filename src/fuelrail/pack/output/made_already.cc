@@ -7,10 +7,12 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/pack/output/part.h"
+#include "fuelrail/pack/source/open_stream.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -37,13 +39,12 @@ auto read_of(const MadeAlready& file, const Read& read) {
 MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classes,
                          const std::function<bool()>& keep_going)
     : uri_(std::move(uri)) {
-  const RecordFormat& format = record_format_of(uri_);
+  const FileFormat& format = format_for(FormatWork::kWrite, uri_);
   if (!is_file(sidecar_uri(uri_))) refuse("no sidecar beside it");
   if (!format.index_extension.empty() && !is_file(index_uri_of(uri_, format))) {
     refuse("no index beside it");
   }
-  stream_ =
-      read_of(*this, [&] { return open_record_stream(uri_, uri_, {.keep_going = keep_going}); });
+  stream_ = read_of(*this, [&] { return open_stream(uri_, uri_, {.keep_going = keep_going}); });
   if (const auto difference = first_difference(classes, stream_->sidecar()->classes())) {
     refuse(fmt::format("{}, where the job has {}", difference->found, difference->expected));
   }

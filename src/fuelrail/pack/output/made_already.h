@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/container/record_stream.h"
 #include "fuelrail/container/sidecar/sidecar.h"
-#include "fuelrail/pack/output/record_stream.h"
 
 namespace fuelrail::pack {
 

@@ -10,6 +10,7 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
@@ -46,7 +47,7 @@ void refuse_orphan(const std::string& uri) {
 // By their last names, in the order in which they get them: as long as the sidecar has not got its
 // own, the others may not have theirs.
 std::vector<std::string> companions_of(const std::string& uri) {
-  const RecordFormat& format = record_format_of(uri);
+  const FileFormat& format = format_for(FormatWork::kWrite, uri);
   std::vector<std::string> names;
   if (!format.index_extension.empty()) names.push_back(index_uri_of(uri, format));
   names.push_back(sidecar_uri(uri));
@@ -108,21 +109,23 @@ void complete_names(const std::string& uri) {
 void refuse_existing(const std::string& uri) {
   if (is_file(uri)) throw_existing(uri);
   if (is_file(uri + ".partial")) return;  // what was killed while it gave names has left these
-  const RecordFormat& format = record_format_of(uri);
+  const FileFormat& format = format_for(FormatWork::kWrite, uri);
   refuse_orphan(sidecar_uri(uri));
   if (!format.index_extension.empty()) refuse_orphan(index_uri_of(uri, format));
 }
 
 Part::Part(std::string uri, uint64_t expected, bool overwrite, Begin begin)
     : uri_(std::move(uri)), overwrite_(overwrite) {
-  const RecordFormat& format = record_format_of(uri_);
+  const FileFormat& format = format_for(FormatWork::kWrite, uri_);
   data_ = hold_alone(uri_);
   complete_names_alone(uri_);
   if (begin == Begin::kEmpty && data_->position() > 0) data_->truncate(0);
   data_->leave_partial(begin == Begin::kAsLeft);
   if (!format.index_extension.empty()) index_ = create(index_uri_of(uri_, format));
   sidecar_ = create(sidecar_uri(uri_));
-  records_writer_ = format.write({*data_, index_.get(), sidecar_writer_}, expected);
+  records_writer_ = naming(uri_, [&] {
+    return format.make_writer({*data_, index_.get(), sidecar_writer_}, expected);
+  });
   adopted_ = records_writer_->first_offset();
 }
 
@@ -171,23 +174,27 @@ void Part::end_adopting() {
 
 void Part::append_image(Bytes payload, uint32_t crc) {
   const ImageRecord image = parse_image_record(payload);
-  records_writer_->append(payload, crc, image.id);
-  ++records_;
+  write(payload, crc, image.id);
   labels_.add(image.labels);
 }
 
 void Part::append(Bytes payload, uint32_t crc, uint64_t key, std::optional<uint64_t> id) {
-  records_writer_->append(payload, crc, key);
   if (index_ == nullptr) {
     keys_.push_back(key);
     keys_differ_ = keys_differ_ || key != id.value_or(records_);
   }
+  write(payload, crc, key);
+}
+
+void Part::write(Bytes payload, uint32_t crc, uint64_t key) {
+  naming(
+      uri_, [&] { records_writer_->append(payload, crc, key); }, records_);
   ++records_;
 }
 
 void Part::finish() {
   if (keys_differ_) sidecar_writer_.set_keys(keys_);
-  records_writer_->finish();
+  naming(uri_, [&] { records_writer_->finish(); });
   identity_ = identify(*data_);
   sidecar_writer_.write_to(identity_, *sidecar_);
   for (Sink* sink : {data_.get(), index_.get(), sidecar_.get()}) {

@@ -33,8 +33,8 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/container/record_file_writer.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
-#include "fuelrail/pack/output/record_format.h"
 #include "fuelrail/storage/sink.h"
 
 namespace fuelrail::pack {
@@ -60,7 +60,7 @@ class Part {
   };
 
   // Begins the `.partial` files of the format that the name says. `expected`: how many records will
-  // come, or nearly. Errors: those of record_format_of and FileSystem::create; IoError while
+  // come, or nearly. Errors: those of format_for and FileSystem::create; IoError while
   // another part is writing the same file.
   Part(std::string uri, uint64_t expected, bool overwrite, Begin begin = Begin::kEmpty);
   ~Part();
@@ -111,6 +111,7 @@ class Part {
   uint64_t bytes() const { return data_->position(); }
 
  private:
+  void write(Bytes payload, uint32_t crc, uint64_t key);
   void leave_partials();
   bool data_has_its_name() const;
   void remove_companions();

@@ -11,7 +11,7 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"
-#include "fuelrail/container/recordio/framing.h"
+#include "fuelrail/container/image_record.h"
 #include "fuelrail/pack/source/open_input.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -25,10 +25,18 @@ std::string what_can_be_packed(const ListRules& rules) {
 }
 
 void check_length(uint64_t bytes) {
-  if (bytes <= recordio::kMaxPayloadBytes) return;
+  if (bytes <= kMaxImageRecordBytes) return;
   throw UnsupportedError("the image is too long for a record",
-                         {.expected = fmt::format("at most {} bytes", recordio::kMaxPayloadBytes),
+                         {.expected = fmt::format("at most {} bytes", kMaxImageRecordBytes),
                           .found = fmt::to_string(bytes)});
+}
+
+// For a file that may be one of images by a schema.
+std::string remedy_for_schema(const std::string& uri) {
+  const FileFormat* format = find_format(uri);
+  if (format == nullptr || format->schema.name.empty()) return "";
+  return fmt::format("Where it is {}, convert it with --schema {} (in Python `schema=\"{}\"`)",
+                     format->schema.meaning, format->schema.name, format->schema.name);
 }
 
 class FolderSource final : public PackSource {
@@ -130,12 +138,7 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
   if (rules.of_mxnet ? !uri.ends_with(".lst") : !is_list_name(uri)) {
     throw InvalidArgumentError(
         "this cannot be packed",
-        {.path = uri,
-         .expected = what_can_be_packed(rules),
-         .remedy = is_ffrecord_name(uri)
-                       ? "Where it is a packed folder of images, convert it with --schema "
-                         "class_folders (in Python `schema=\"class_folders\"`)"
-                       : ""});
+        {.path = uri, .expected = what_can_be_packed(rules), .remedy = remedy_for_schema(uri)});
   }
   ImageList images = read_image_list(uri, rules);
   if (const std::string found = repeated_ids(images); !found.empty() && options.warn) {

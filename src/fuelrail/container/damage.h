@@ -1,0 +1,21 @@
+// A part of a record file that is passed over because it is damaged or missing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace fuelrail {
+
+struct Damage {
+  std::string path;
+  uint64_t offset = 0;               // of the first byte passed over
+  uint64_t skipped_bytes = 0;        // 0: the file ends at `offset`, too early
+  std::optional<uint64_t> record{};  // the first record lost, where its number is known
+  std::string reason{};              // one clause
+};
+
+using ReportDamage = std::function<void(const Damage&)>;
+
+}  // namespace fuelrail

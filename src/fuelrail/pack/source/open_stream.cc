@@ -1,0 +1,53 @@
+#include "fuelrail/pack/source/open_stream.h"
+
+#include "fuelrail/container/formats.h"
+#include "fuelrail/container/image_record.h"
+#include "fuelrail/pack/image/image_reader.h"
+#include "fuelrail/pack/source/open_input.h"
+#include "fuelrail/pack/source/pack_source.h"
+
+namespace fuelrail::pack {
+namespace {
+
+// The samples of a schema. Images become image records, as `pack` makes them of the files
+// themselves.
+class ImagesStream final : public RecordStream {
+ public:
+  ImagesStream(const std::string& uri, uint64_t max_payload_bytes, const OpenOptions& options)
+      : RecordStream(uri, max_payload_bytes), source_(source_of_images(open_input(uri, options))) {}
+
+  uint64_t size() const override { return source_->size(); }
+
+  StreamedRecord read_next(uint64_t i) override {
+    source_->read(i, image_);
+    packed_.payload.clear();
+    fill_payload(image_, image_.encoded.bytes, packed_);
+    labels_.add(parse_image_record(packed_.payload).labels);
+    return {.payload = packed_.payload, .crc = packed_.crc, .id = image_.id};
+  }
+
+  void finish(SidecarWriter& to) override {
+    to.set_labels(labels_.summary());
+    to.set_classes(source_->classes());
+  }
+
+ private:
+  std::unique_ptr<PackSource> source_;
+  SourceImage image_;
+  PackedImage packed_;
+  LabelTally labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordStream> open_stream(const std::string& source, const std::string& output,
+                                          const OpenOptions& options) {
+  const uint64_t longest = format_for(FormatWork::kWrite, output).max_payload_bytes;
+  const FileFormat& format = format_for(FormatWork::kCopy, source);
+  if (!options.schema.empty()) {
+    return std::make_unique<ImagesStream>(source, longest, options);
+  }
+  return naming(source, [&] { return format.open_stream(source, longest, options); });
+}
+
+}  // namespace fuelrail::pack
