@@ -1,0 +1,265 @@
+// What adding a record format costs: a folder (testing/invented_format.h) and a row, lent here.
+// Every command then works on its files, and says plainly what a row without an entry cannot do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fuelrail/loader/loader.h"
+#include "fuelrail/testing/cli_call.h"
+#include "fuelrail/testing/invented_format.h"
+#include "fuelrail/testing/packer_rig.h"
+
+namespace fuelrail {
+namespace {
+
+using ::testing::AllOf;
+using testing::call;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using testing::Said;
+
+class InventedFormat : public Packer {
+ protected:
+  InventedFormat() {
+    pack_photos();
+    inv = out("x.inv");
+    EXPECT_EQ(call({"pack", photos(), inv, "-q"}).code, 0);
+  }
+
+  void expect_equal_files(const std::string& a, const std::string& b) const {
+    EXPECT_TRUE(file_contents(out(a)) == file_contents(out(b))) << a << " and " << b;
+  }
+
+  void damage(size_t at) const {
+    std::string contents = file_contents(inv);
+    contents[at] = static_cast<char>(contents[at] ^ 1);
+    write_file(inv, contents);
+  }
+
+  // What a command says that fails, and leaves all files as they were.
+  std::string refusal(const std::vector<std::string>& arguments) const {
+    const auto before = outputs();
+    const Said said = call(arguments);
+    EXPECT_NE(said.code, 0) << said.out;
+    EXPECT_TRUE(outputs() == before) << arguments[0];
+    return said.out + said.err;
+  }
+
+  FileFormat row = invented::kFormat;  // a test changes it
+  LentFormat lent{row};
+  std::string inv;
+};
+
+TEST_F(InventedFormat, info_ls_and_cat_read_it) {
+  EXPECT_THAT(call({"info", inv}).out,
+              AllOf(HasSubstr(": Invented"), HasSubstr("3: ant, bee, cat dog"),
+                    HasSubstr("12 jpeg"), HasSubstr("verified on every read")));
+  EXPECT_EQ(call({"ls", inv}).out, call({"ls", out("x.rec")}).out);
+  EXPECT_EQ(call({"cat", inv, "7"}).out, file_contents(photo(images_[7])));
+  EXPECT_EQ(call({"cat", inv, "7", "--raw"}).out, call({"cat", out("x.rec"), "7", "--raw"}).out);
+}
+
+TEST_F(InventedFormat, a_folder_of_its_files_is_one_container) {
+  std::filesystem::create_directory(out("folder"));
+  for (const char* name : {"folder/a.inv", "folder/b.inv"}) {
+    std::filesystem::copy_file(inv, out(name));
+  }
+  EXPECT_THAT(call({"verify", out("folder"), "-q"}).out, HasSubstr("24 records, all well"));
+  write_file(out("folder/c.ffr"), "");
+  EXPECT_THAT(call({"info", out("folder")}).err,
+              HasSubstr("the folder has both Invented files and FFRecord files"));
+}
+
+TEST_F(InventedFormat, verify_and_index_check_it) {
+  EXPECT_THAT(call({"verify", inv, "-q", "--decode"}).out, HasSubstr("12 records, all well"));
+  const std::string sidecar = file_contents(inv + ".frx");
+  EXPECT_EQ(call({"index", inv, "-q"}).code, 0);
+  EXPECT_EQ(file_contents(inv + ".frx"), sidecar);
+  damage(3000);
+  const Said said = call({"verify", inv, "-q"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, AllOf(HasSubstr(inv + ": record "), HasSubstr("checksum")));
+  EXPECT_THAT(said.err, HasSubstr("'fuelrail recover " + inv + " OUT'"));
+  EXPECT_THAT(call({"verify", inv, "-q", "--recover"}).out, HasSubstr(": 11 records, "));
+}
+
+TEST_F(InventedFormat, convert_goes_both_ways_without_loss) {
+  for (const std::string other : {"rec", "ffr"}) {
+    EXPECT_EQ(call({"convert", inv, out("c." + other), "-q"}).code, 0);
+    EXPECT_EQ(call({"convert", out("c." + other), out(other + ".inv"), "-q"}).code, 0);
+    expect_equal_files("x.inv", other + ".inv");
+    expect_equal_files("x.inv.frx", other + ".inv.frx");
+  }
+  for (const std::string end : {".rec", ".rec.frx", ".idx"})
+    expect_equal_files("x" + end, "c" + end);
+}
+
+TEST_F(InventedFormat, parts_are_packed_resumed_and_merged) {
+  EXPECT_EQ(call({"pack", photos(), out("p.inv"), "-q", "--nsplit", "3"}).code, 0);
+  EXPECT_EQ(call({"merge", out("m.inv"), out("p.part000.inv"), out("p.part001.inv"),
+                  out("p.part002.inv"), "-q"})
+                .code,
+            0);
+  expect_equal_files("x.inv", "m.inv");
+  expect_equal_files("x.inv.frx", "m.inv.frx");
+  EXPECT_EQ(call({"pack", photos(), inv, "-q", "--resume"}).code, 0);
+}
+
+// A run that is stopped leaves its records, which the next one takes over.
+TEST_F(InventedFormat, a_stopped_pack_is_resumed) {
+  pack::PackOptions options{.resume = true, .threads = 1, .journal_interval_ms = 0};
+  options.progress = [](const pack::PackProgress& at) { return at.done < 5; };
+  EXPECT_THAT(Packer::refusal<StateError>(photos(), out("r.inv"), options),
+              HasSubstr("interrupted"));
+  EXPECT_TRUE(std::filesystem::exists(out("r.inv.partial")));
+  options.progress = nullptr;
+  pack::pack(photos(), out("r.inv"), options);
+  expect_equal_files("x.inv", "r.inv");
+  expect_equal_files("x.inv.frx", "r.inv.frx");
+}
+
+TEST_F(InventedFormat, recover_copies_what_can_be_read) {
+  damage(3000);
+  std::filesystem::resize_file(inv, std::filesystem::file_size(inv) - 3);
+  std::filesystem::remove(inv + ".frx");
+  for (const std::string& good : {out("good.inv"), out("good.rec")}) {
+    const Said said = call({"recover", inv, good, "-q"});
+    EXPECT_EQ(said.code, 1);
+    EXPECT_THAT(said.out, AllOf(HasSubstr("checksum is wrong"), HasSubstr("cut short"),
+                                HasSubstr(good + ": 10 records")));
+    EXPECT_EQ(call({"verify", good, "-q"}).code, 0);
+  }
+}
+
+std::vector<uint64_t> epoch_of(Loader& loader, size_t batches = SIZE_MAX) {
+  std::vector<uint64_t> ids;
+  for (size_t k = 0; k < batches; ++k) {
+    const auto batch = loader.next();
+    if (!batch) break;
+    for (size_t row = 0; row < batch->rows(); ++row) {
+      ids.push_back(load_le<uint64_t>(batch->column(0) + row * sizeof(uint64_t)));
+    }
+  }
+  return ids;
+}
+
+TEST_F(InventedFormat, an_epoch_is_loaded_and_resumed) {
+  const auto make = [&](const std::string& uri) {
+    const OrderOptions order{.shuffle = Shuffle::kFull, .batch_size = 4};
+    return Loader(open_container(uri), {.order = order}, ImageOptions{.fields = {"id"}});
+  };
+  Loader loader = make(inv);
+  const std::vector<uint64_t> ids = epoch_of(loader);
+  EXPECT_EQ(ids.size(), images_.size());
+  Loader first = make(inv);
+  const std::vector<uint64_t> begin = epoch_of(first, 1);
+  Loader second = make(inv);
+  second.restore(first.state());
+  const std::vector<uint64_t> rest = epoch_of(second);
+  EXPECT_EQ(rest, std::vector<uint64_t>(ids.begin() + 4, ids.end()));
+}
+
+TEST_F(InventedFormat, texts_name_it_with_the_others) {
+  write_file(out("x.bin"), "INV1");
+  EXPECT_THAT(call({"info", out("x.bin")}).err,
+              HasSubstr("found a Invented file. Give it a name that ends in .inv"));
+}
+
+// --- Bad input: a row without one of its entries ------------------------------------------------
+
+TEST_F(InventedFormat, what_a_row_does_not_have_is_said_plainly) {
+  const std::string both = "expected a name that ends in .rec or .ffr";
+  row = invented::kFormat;
+  row.open = nullptr;
+  EXPECT_THAT(refusal({"info", inv}),
+              HasSubstr("files of this format cannot be opened: expected a name that ends in .rec, "
+                        ".ffr, .lst, .csv or .tsv, found Invented"));
+  row = invented::kFormat;
+  row.damage_hides_rest = false;
+  EXPECT_THAT(refusal({"verify", inv, "--recover", "-q"}),
+              HasSubstr("damage in Invented files need not be passed over. Leave --recover out"));
+  row = invented::kFormat;
+  row.sidecar_recipe = nullptr;
+  EXPECT_THAT(refusal({"index", inv, "-q"}), HasSubstr("cannot be indexed: " + both));
+  row = invented::kFormat;
+  row.make_writer = nullptr;
+  EXPECT_THAT(refusal({"pack", photos(), out("y.inv"), "-q"}),
+              HasSubstr("cannot be written: " + both));
+  EXPECT_THAT(refusal({"convert", out("x.rec"), out("y.inv"), "-q"}),
+              HasSubstr("cannot be written: " + both));
+  row = invented::kFormat;
+  row.open_stream = nullptr;
+  for (const char* command : {"convert", "merge"}) {
+    const bool merges = command == std::string("merge");
+    EXPECT_THAT(refusal({command, merges ? out("y.inv") : inv, merges ? inv : out("y.rec"), "-q"}),
+                HasSubstr("cannot be copied record by record: " + both));
+  }
+  row = invented::kFormat;
+  row.open_damaged = nullptr;
+  EXPECT_THAT(refusal({"recover", inv, out("y.rec"), "-q"}),
+              HasSubstr("cannot be recovered: " + both));
+}
+
+// --- Bad input: an entry that throws -------------------------------------------------------------
+
+[[noreturn]] void fail() { throw CorruptError("made up"); }
+
+TEST_F(InventedFormat, what_an_entry_throws_arrives_with_the_path) {
+  const std::string at_source = inv + ": made up";
+  const std::string at_output = out("y.inv") + ": made up";
+  row.open = [](const auto&, const auto&) -> std::shared_ptr<const Container> { fail(); };
+  row.sidecar_recipe = [](auto, const auto&) -> SidecarRecipe { fail(); };
+  row.make_writer = [](const auto&, uint64_t) -> std::unique_ptr<RecordFileWriter> { fail(); };
+  row.open_damaged = [](const auto&, const auto&, const auto&, const auto&) -> Salvage { fail(); };
+  EXPECT_THAT(refusal({"info", inv}), HasSubstr(at_source));
+  EXPECT_THAT(refusal({"verify", inv, "--recover", "-q"}), HasSubstr(at_source));
+  EXPECT_THAT(refusal({"index", inv, "-q"}), HasSubstr(at_source));
+  EXPECT_THAT(refusal({"recover", inv, out("y.rec"), "-q"}), HasSubstr(at_source));
+  EXPECT_THAT(refusal({"pack", photos(), out("y.inv"), "-q"}), HasSubstr(at_output));
+  EXPECT_THAT(refusal({"convert", out("x.rec"), out("y.inv"), "-q"}), HasSubstr(at_output));
+  row.open_stream = [](const auto&, uint64_t, const auto&) -> std::unique_ptr<RecordStream> {
+    fail();
+  };
+  EXPECT_THAT(refusal({"convert", inv, out("y.rec"), "-q"}), HasSubstr(at_source));
+}
+
+TEST_F(InventedFormat, what_fails_at_a_record_arrives_with_its_place) {
+  struct FailingWriter final : RecordFileWriter {
+    void append(Bytes, uint32_t, uint64_t) override {
+      if (++records == 3) fail();
+    }
+    std::optional<Bytes> payload_of(Bytes) override { return std::nullopt; }
+    void adopt(uint64_t, uint64_t, uint32_t, uint64_t) override {}
+    uint64_t first_offset() const override { return 0; }
+    void finish() override {}
+    int records = 0;
+  };
+  struct FailingStream final : RecordStream {
+    explicit FailingStream(const std::string& uri) : RecordStream(uri, 1) {}
+    uint64_t size() const override { return 3; }
+    StreamedRecord read_next(uint64_t i) override {
+      if (i == 2) fail();
+      return {};
+    }
+    void finish(SidecarWriter&) override {}
+  };
+  row.make_writer = [](const auto&, uint64_t) -> std::unique_ptr<RecordFileWriter> {
+    return std::make_unique<FailingWriter>();
+  };
+  for (const std::string& source : {photos(), out("x.rec")}) {
+    EXPECT_THAT(refusal({source == photos() ? "pack" : "convert", source, out("y.inv"), "-q"}),
+                HasSubstr(out("y.inv") + ": record 2: made up"));
+  }
+  row = invented::kFormat;
+  row.open_stream = [](const auto& uri, uint64_t, const auto&) -> std::unique_ptr<RecordStream> {
+    return std::make_unique<FailingStream>(uri);
+  };
+  EXPECT_THAT(refusal({"convert", inv, out("y.rec"), "-q"}),
+              HasSubstr(inv + ": record 2: made up"));
+}
+
+}  // namespace
+}  // namespace fuelrail
