@@ -211,9 +211,9 @@ or to wait for. Files that were read lately come from memory (the page cache), n
 Bad records are passed over, and counted.
 
 Examples:
-  fuelrail bench train.rec
-  fuelrail bench train.rec --threads 8 --crop 176 --seconds 20
-  fuelrail bench train.rec --json | jq .loader.records_per_second)";
+  fuelrail bench train.{1}
+  fuelrail bench train.{1} --threads 8 --crop 176 --seconds 20
+  fuelrail bench train.{1} --json | jq .loader.records_per_second)";
 
 std::vector<Option> options_of(Arguments& arguments) {
   return joined({dataset_options(arguments.dataset),

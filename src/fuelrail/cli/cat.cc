@@ -58,7 +58,7 @@ class ContentReader {
   }
 
  private:
-  // The payload as it was written, header and labels with it. Only RecordIO's records have a frame.
+  // The payload as it was written, header and labels with it.
   Bytes payload(uint64_t i) {
     const Extent extent = container_.extent(i);
     check_length(extent);
@@ -132,8 +132,8 @@ Opaque records of more than 32 MiB go through piece by piece: that the checksum 
 their end. The exit code is 1 then, and no file is left.
 
 Examples:
-  fuelrail cat train.rec 7 > 7.jpg
-  fuelrail cat train.rec :20 -o first-images)";
+  fuelrail cat train.{1} 7 > 7.jpg
+  fuelrail cat train.{1} :20 -o first-images)";
 
 std::vector<Option> options_of(Arguments& arguments) {
   return joined({dataset_options(arguments.dataset),

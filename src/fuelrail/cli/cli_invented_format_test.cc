@@ -163,6 +163,7 @@ TEST_F(InventedFormat, an_epoch_is_loaded_and_resumed) {
 }
 
 TEST_F(InventedFormat, texts_name_it_with_the_others) {
+  EXPECT_THAT(call({"convert", "--help"}).out, HasSubstr(".rec, .ffr or .inv"));
   write_file(out("x.bin"), "INV1");
   EXPECT_THAT(call({"info", out("x.bin")}).err,
               HasSubstr("found a Invented file. Give it a name that ends in .inv"));

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/cli/text.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -13,11 +14,11 @@ constexpr const char* kVersion = "fuelrail " FUELRAIL_VERSION "\n";
 
 constexpr const char* kFooter = R"(
 Examples:
-  fuelrail pack photos train.rec --resize 256
-  fuelrail info train.rec
-  fuelrail ls train.rec :10
-  fuelrail verify train.rec --decode
-  fuelrail bench train.rec
+  fuelrail pack photos train.{1} --resize 256
+  fuelrail info train.{1}
+  fuelrail ls train.{1} :10
+  fuelrail verify train.{1} --decode
+  fuelrail bench train.{1}
 
 'fuelrail COMMAND --help' says more. Exit codes: 0 ok, 1 data problem, 2 usage, 3 input/output,
 130 interrupted (143 by SIGTERM).)";
@@ -25,11 +26,12 @@ Examples:
 bool is_unsigned(const CLI::Option& option) { return option.get_type_name().starts_with("UINT"); }
 
 void add_option(CLI::App& app, const Option& option) {
+  const std::string help = with_formats(option.help);
   const auto add = [&](auto* target) {
     if constexpr (std::is_same_v<decltype(target), bool*>) {
-      return app.add_flag(option.names, *target, option.help);
+      return app.add_flag(option.names, *target, help);
     } else {
-      return app.add_option(option.names, *target, option.help);
+      return app.add_option(option.names, *target, help);
     }
   };
   CLI::Option* const added = std::visit(add, option.target);
@@ -49,13 +51,13 @@ void add_option(CLI::App& app, const Option& option) {
 void set_up(CLI::App& app, const std::vector<Command>& commands) {
   app.name("fuelrail");
   app.set_version_flag("--version", kVersion, "Print the version and exit");
-  app.footer(kFooter);
+  app.footer(with_formats(kFooter));
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
   for (const Command& command : commands) {
     CLI::App* const added = app.add_subcommand(command.name, command.help);
     for (const Option& option : command.options) add_option(*added, option);
-    added->footer(command.footer);
+    added->footer(with_formats(command.footer));
   }
 }
 

@@ -21,20 +21,19 @@ struct Arguments {
 
 constexpr const char* kFooter = R"(
 Examples:
-  fuelrail convert train.rec train.ffr
-  fuelrail convert train.ffr train.rec
-  fuelrail convert packed.ffr train.rec --schema class_folders
-  fuelrail convert packed.ffr val.rec --schema class_folders --classes train.rec
+  fuelrail convert train.{1} train.{2}
+  fuelrail convert train.{2} train.{1}
+  fuelrail convert packed.{s} train.{1} --schema {schema}
+  fuelrail convert packed.{s} val.{1} --schema {schema} --classes train.{1}
 
 The records are copied as they are, and their checksums verified. Class names go along in the
-sidecar, and so do the keys of an .idx: converting back gives the same .rec and the same .idx.
+sidecar, and so do the keys of an index: converting back gives the same file and the same index.
 
-With --schema class_folders, SRC is a packed folder of images (of ffrecord's pack_folder): OUT, a
-.rec or .ffr, gets image records with labels and class names, as 'fuelrail pack' of the folder
-itself makes it. Without it each file, and the list of their names, is copied as plain bytes.
+With --schema, OUT, whose format may be the same, gets image records with labels and class names, as
+'fuelrail pack' of the folder itself makes it. Without it each file of a packed folder, and the list
+of their names, is copied as plain bytes.
 
-Where OUT or its .idx or .frx is there already, nothing is done and the exit code is 3, unless
---overwrite is given: then it is replaced when all of the new one is on the disk.)";
+{existing})";
 
 int run(const Arguments& arguments, Console& console) {
   return run_copying("converted", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
@@ -49,18 +48,19 @@ int run(const Arguments& arguments, Console& console) {
 }
 
 std::vector<Option> options_of(Arguments& arguments) {
-  return joined({{{"SRC", &arguments.source, "A .rec or .ffr file", true},
-                  {"OUT", &arguments.output, "File to make; its name says the other format", true},
-                  schema_option(arguments.schema),
-                  classes_option(arguments.classes)},
-                 output_options(arguments.made)});
+  return joined(
+      {{{"SRC", &arguments.source, "A {copied} file", true},
+        {"OUT", &arguments.output, "File to make; its name says the format: {written}", true},
+        schema_option(arguments.schema),
+        classes_option(arguments.classes)},
+       output_options(arguments.made)});
 }
 
 }  // namespace
 
 Command convert_command() {
-  return command_of("convert", "Make a .ffr file of a .rec file, or the other way round", kFooter,
-                    options_of, run);
+  return command_of("convert", "Make a record file of one in another format", kFooter, options_of,
+                    run);
 }
 
 }  // namespace fuelrail::cli

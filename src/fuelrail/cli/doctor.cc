@@ -217,7 +217,7 @@ int run(const Arguments& arguments, Console& console) {
 constexpr const char* kFooter = R"(
 Examples:
   fuelrail doctor
-  fuelrail doctor /data/train.rec --json | jq .processor.dispatch_target)";
+  fuelrail doctor /data/train.{1} --json | jq .processor.dispatch_target)";
 
 std::vector<Option> options_of(Arguments& arguments) {
   return {{"PATH", &arguments.path,

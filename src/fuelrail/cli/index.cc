@@ -39,14 +39,14 @@ int run(const Arguments& arguments, Console& console) {
 
 constexpr const char* kFooter = R"(
 Reads the whole file. Class names and keys, which the file itself does not hold, are kept from the
-sidecar that it replaces. A record that is not what the old sidecar's checksum says, or, of an .ffr, the
-file's own, is an error, and the old sidecar stays. Prints where the sidecar is.
+sidecar that it replaces. A record that is not what the old sidecar's checksum says, or the file's
+own, is an error, and the old sidecar stays. Prints where the sidecar is.
 
 Example:
-  fuelrail index train.rec)";
+  fuelrail index train.{1})";
 
 std::vector<Option> options_of(Arguments& arguments) {
-  return {{"FILE", &arguments.uri, "A .rec or .ffr file", true}, quiet_option(arguments.quiet)};
+  return {{"FILE", &arguments.uri, "A {indexed} file", true}, quiet_option(arguments.quiet)};
 }
 
 }  // namespace

@@ -271,9 +271,9 @@ Up to 256 images are looked at; the exit code is 1 when one of them is damaged. 
 not read: 'fuelrail verify' reads everything.
 
 Examples:
-  fuelrail info train.rec
-  fuelrail info packed.ffr --schema class_folders
-  fuelrail info train.rec --json | jq .records)";
+  fuelrail info train.{1}
+  fuelrail info packed.{s} --schema {schema}
+  fuelrail info train.{1} --json | jq .records)";
 
 std::vector<Option> options_of(Arguments& arguments) {
   return joined({dataset_options(arguments.dataset), {json_option(arguments.json)}});

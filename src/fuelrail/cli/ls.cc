@@ -144,9 +144,9 @@ constexpr const char* kFooter = R"(
 Records are read and checked; of opaque ones of more than 32 MiB only the beginning is.
 
 Examples:
-  fuelrail ls train.rec | head
-  fuelrail ls train.rec 5:10 -3:
-  fuelrail ls train.rec :1000 --json | jq '.[].bytes')";
+  fuelrail ls train.{1} | head
+  fuelrail ls train.{1} 5:10 -3:
+  fuelrail ls train.{1} :1000 --json | jq '.[].bytes')";
 
 std::vector<Option> options_of(Arguments& arguments) {
   return joined({dataset_options(arguments.dataset),

@@ -19,16 +19,15 @@ struct Arguments {
 
 constexpr const char* kFooter = R"(
 Examples:
-  fuelrail merge train.rec train.part*.rec
-  fuelrail merge all.ffr a.ffr b.ffr
+  fuelrail merge train.{1} train.part*.{1}
+  fuelrail merge all.{2} a.{2} b.{2}
 
 The records are copied as they are, one file after the other, and their checksums verified. Index and
 sidecar are joined with them: the parts that 'fuelrail pack --nsplit' has made, each on another
 machine even, give byte for byte the file that it makes without. A key must not be in two of them, nor
 a file be named twice.
 
-Where OUT or its .idx or .frx is there already, nothing is done and the exit code is 3, unless
---overwrite is given: then it is replaced when all of the new one is on the disk.)";
+{existing})";
 
 int run(const Arguments& arguments, Console& console) {
   return run_copying("merged", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
@@ -41,7 +40,7 @@ int run(const Arguments& arguments, Console& console) {
 }
 
 std::vector<Option> options_of(Arguments& arguments) {
-  return joined({{{"OUT", &arguments.output, "File to make; its name ends in .rec or .ffr", true},
+  return joined({{{"OUT", &arguments.output, "File to make; its name ends in {written}", true},
                   {"IN", &arguments.sources, "Files of the same format, in their order", true}},
                  output_options(arguments.made)});
 }

@@ -8,10 +8,7 @@ namespace fuelrail::cli {
 
 std::vector<Option> dataset_options(DatasetArguments& arguments) {
   return {
-      {"FILE", &arguments.uri,
-       "A .rec or .ffr file, a list of images (.lst, .csv, .tsv), or a folder of images or of .ffr "
-       "files",
-       true},
+      {"FILE", &arguments.uri, "What to read: {known}", true},
       schema_option(arguments.schema),
       {"--root", &arguments.root,
        "Of a list: the folder that its paths are relative to (default: its own)"},
@@ -24,8 +21,8 @@ std::vector<Option> dataset_options(DatasetArguments& arguments) {
 
 Option schema_option(std::string& schema) {
   return {"--schema", &schema,
-          "class_folders: a .ffr is a packed folder (pack_folder) with one sub-folder a class, and "
-          "holds images and labels as that folder does (default: what the file says)"};
+          "{schemas}, and holds images and labels as that folder does (default: what the file "
+          "says)"};
 }
 
 std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console) {

@@ -1,4 +1,4 @@
-// fuelrail pack: images become a RecordIO or an FFRecord file.
+// fuelrail pack: images become a record file.
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,16 +22,16 @@ struct Arguments {
 
 constexpr const char* kFooter = R"(
 Examples:
-  fuelrail pack photos train.rec                       a folder with one sub-folder a class
-  fuelrail pack train.lst train.rec --root photos      a list: id TAB label(s) TAB path
-  fuelrail pack train.csv train.rec --root photos      a list: columns path and label, with a header
-  fuelrail pack val val.rec --classes train.rec        the class numbers of train.rec
-  fuelrail pack photos train.ffr                       an FFRecord file of the same records
-  fuelrail pack photos x.rec --split train=.9,val=.1   x_train.rec and x_val.rec, at random
-  fuelrail pack photos small.rec --resize 256          shorter side 256; smaller ones stay as they are
-  fuelrail pack photos x.rec --nsplit 8 --part 3       x.part003.rec: each machine makes its own
-  fuelrail pack photos x.rec --decode                  finds damaged images before training does
-  fuelrail pack photos x.rec --resume                  goes on where a killed run was
+  fuelrail pack photos train.{1}                       a folder with one sub-folder a class
+  fuelrail pack train.lst train.{1} --root photos      a list: id TAB label(s) TAB path
+  fuelrail pack train.csv train.{1} --root photos      a list: columns path and label, with a header
+  fuelrail pack val val.{1} --classes train.{1}        the class numbers of train.{1}
+  fuelrail pack photos train.{2}                       the same records in another format
+  fuelrail pack photos x.{1} --split train=.9,val=.1   x_train.{1} and x_val.{1}, at random
+  fuelrail pack photos small.{1} --resize 256          shorter side 256; smaller ones stay as they are
+  fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}: each machine makes its own
+  fuelrail pack photos x.{1} --decode                  finds damaged images before training does
+  fuelrail pack photos x.{1} --resume                  goes on where a killed run was
 
 Without --resize and --quality the files' bytes are packed as they are, and only their headers are
 looked at; with --decode every image is decoded, so that all damage is found. With --resize or
@@ -48,8 +48,8 @@ the exit code is 1. Within --max-errors they are left out of what is written, as
 cannot be listed, which counts as one; beyond it nothing is written, but all images are looked at, so
 that the list has all that are to be mended.
 
-Where OUT, a part of it, or an .idx or .frx of theirs is there already, nothing is done and the exit
-code is 3, unless --overwrite is given: then it is replaced when all of the new one is on the disk.
+Where OUT, a part of it, or an index or sidecar of theirs is there already, nothing is done and the
+exit code is 3, unless --overwrite is given: then it is replaced when all of the new one is on the disk.
 With --resume it is compared with what would be packed, image for image, and kept where it is that.)";
 
 int run(const Arguments& arguments, Console& console) {
@@ -66,7 +66,7 @@ std::vector<Option> options_of(Arguments& arguments) {
   return joined(
       {{{"SRC", &arguments.source, "Folder (one sub-folder a class) or list (.lst, .csv, .tsv)",
          true},
-        {"OUT", &arguments.output, "File to make; its name ends in .rec or .ffr", true},
+        {"OUT", &arguments.output, "File to make; its name ends in {written}", true},
         {"--split", &arguments.split, "Random parts by fraction, one file each: train=.9,val=.1"},
         {"--seed", &options.split_seed, "Of the split (default 0)"},
         {"--resize", &arguments.images.resize, "Make the shorter side N pixels; never enlarges"},
@@ -85,7 +85,7 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command pack_command() {
-  return command_of("pack", "Make a RecordIO or FFRecord file of images", kFooter, options_of, run);
+  return command_of("pack", "Make a record file of images", kFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

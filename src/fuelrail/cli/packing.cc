@@ -77,7 +77,7 @@ int run_copying(const std::string& verb, const std::string& things,
 std::vector<Option> packing_options(PackingArguments& arguments) {
   return joined(
       {{{"--nsplit", &arguments.nsplit,
-         "Parts by position, OUT.part000.rec and so on; 'fuelrail merge' joins them"},
+         "Parts by position, OUT.part000.{1} and so on; 'fuelrail merge' joins them"},
         {"--part", &arguments.part,
          "Make this part alone, from 0 (default: all): for several machines"},
         {"--max-errors", &arguments.max_errors,

@@ -21,19 +21,18 @@ struct Arguments {
 
 constexpr const char* kFooter = R"(
 Examples:
-  fuelrail recover broken.rec good.rec
-  fuelrail recover cut.ffr good.ffr
+  fuelrail recover broken.{1} good.{1}
+  fuelrail recover cut.{2} good.{2}
 
-Every record of IN that can be read is copied to OUT; IN stays as it is. Damage of a .rec is passed
-over to the next record; of a .ffr, which may be cut, the table at its beginning must be whole.
-Records whose checksums are known, from the sidecar or the .ffr itself, and wrong are left out.
-Class names and keys of the sidecar and the .idx are kept where these belong to IN.
+Every record of IN that can be read is copied to OUT; IN stays as it is. Damage is passed over to the
+next record; the table of a format that has one at the beginning must be whole, the end may be cut.
+Records whose checksums are known, from the sidecar or the file itself, and wrong are left out.
+Class names and keys of the sidecar and the index are kept where these belong to IN.
 
 What is lost is listed on standard output, with its place in IN. The exit code is 1 when something
 is lost, and 0 when nothing is. Where no record can be read, nothing is written.
 
-Where OUT or its .idx or .frx is there already, nothing is done and the exit code is 3, unless
---overwrite is given: then it is replaced when all of the new one is on the disk.)";
+{existing})";
 
 std::string text_of(const std::string& source, const Damage& loss) {
   const std::string record = loss.record ? fmt::format("record {}, ", *loss.record) : "";
@@ -74,8 +73,8 @@ int run(const Arguments& arguments, Console& console) {
 }
 
 std::vector<Option> options_of(Arguments& arguments) {
-  return joined({{{"IN", &arguments.source, "A .rec or .ffr file", true},
-                  {"OUT", &arguments.output, "File to make; its name ends in .rec or .ffr", true}},
+  return joined({{{"IN", &arguments.source, "A {recovered} file", true},
+                  {"OUT", &arguments.output, "File to make; its name ends in {written}", true}},
                  output_options(arguments.made)});
 }
 

@@ -9,6 +9,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/parse_number.h"
+#include "fuelrail/container/formats.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -71,6 +72,40 @@ std::string clock_time(double seconds) {
 
 std::string counted(uint64_t number, std::string_view thing) {
   return fmt::format("{} {}{}", grouped(number), thing, number == 1 ? "" : "s");
+}
+
+std::string with_formats(std::string help) {
+  std::vector<std::string> written;
+  std::string schema, with_schema, schemas;
+  for (const FileFormat* format : all_formats()) {
+    if (can(*format, FormatWork::kWrite)) written.emplace_back(format->extension);
+    if (format->schema.name.empty()) continue;
+    schema = format->schema.name;
+    with_schema = format->extension;
+    schemas += fmt::format("{}{}: a {} is {}", schemas.empty() ? "" : "; ", schema, with_schema,
+                           format->schema.meaning);
+  }
+  const std::pair<std::string_view, std::string> tokens[] = {
+      {".{1}", written.at(0)},
+      {".{2}", written.at(1)},
+      {".{s}", with_schema},
+      {"{schema}", schema},
+      {"{written}", extensions_for(FormatWork::kWrite)},
+      {"{copied}", extensions_for(FormatWork::kCopy)},
+      {"{recovered}", extensions_for(FormatWork::kSalvage)},
+      {"{indexed}", extensions_for(FormatWork::kIndex)},
+      {"{known}", known_formats()},
+      {"{schemas}", schemas},
+      {"{existing}",
+       "Where OUT, its index or its sidecar is there already, nothing is done and the exit code is "
+       "3, unless\n--overwrite is given: then it is replaced when all of the new one is on the "
+       "disk."}};
+  for (const auto& [token, value] : tokens) {
+    for (size_t at = help.find(token); at != help.npos; at = help.find(token)) {
+      help.replace(at, token.size(), value);
+    }
+  }
+  return help;
 }
 
 std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {

@@ -14,6 +14,12 @@ std::string human_bytes(uint64_t bytes);  // "812 bytes", "1.4 MB" (powers of 1,
 std::string clock_time(double seconds);   // "0:07", "12:34", "1:02:03"
 std::string counted(uint64_t number, std::string_view thing);  // "1 record", "1,234 records"
 
+// Help with what the table of formats says: ".{1}" and ".{2}" become the extensions of the first
+// two formats that are written, ".{s}" and "{schema}" those of one with a schema; "{written}",
+// "{copied}", "{recovered}", "{indexed}" those of all that are; "{known}" and "{schemas}" what is
+// opened. "{existing}": what is done where the output exists.
+std::string with_formats(std::string help);
+
 // "train=.9,val=.1". Errors: InvalidArgumentError.
 std::vector<std::pair<std::string, double>> parse_split(std::string_view text);
 

@@ -286,23 +286,23 @@ int run(const Arguments& arguments, Console& console) {
 
 constexpr const char* kFooter = R"(
 Checked are the framing or the table, the checksums where they are known, the images' headers, and whether the
-sidecar and the .idx belong to the file. The exit code is 1 when anything is damaged, and 3 when
+sidecar and the index belong to the file. The exit code is 1 when anything is damaged, and 3 when
 something could not be read. With --decode, oddities of images that decoding tolerates (stray bytes,
 a missing end) are counted; they are no damage, but bytes that were changed inside a JPEG may leave
 no other trace, or none: only a checksum finds those. Of opaque records only the checksums can be
-checked. With --schema class_folders the images of a packed folder are checked, without it
+checked. With --schema {schema} the images of a packed folder are checked, without it
 every record of the file.
 
 Examples:
-  fuelrail verify train.rec
-  fuelrail verify train.rec --decode -j 8
-  fuelrail verify broken.rec --recover --json)";
+  fuelrail verify train.{1}
+  fuelrail verify train.{1} --decode -j 8
+  fuelrail verify broken.{1} --recover --json)";
 
 std::vector<Option> options_of(Arguments& arguments) {
   return joined({dataset_options(arguments.dataset),
                  {{"--decode", &arguments.decode, "Decode every image, too"},
                   {"--recover", &arguments.recover,
-                   "Go on behind damage of the framing (.rec), and say what was skipped"},
+                   "Go on behind damage that hides what follows it, and say what was skipped"},
                   threads_option(arguments.threads, "read and check"),
                   json_option(arguments.json),
                   quiet_option(arguments.quiet)}});

@@ -30,12 +30,6 @@ constexpr FileFormat kTsv = list_of_images(".tsv");
 constexpr std::array kTable{&recordio::kFormat, &ffrecord::kFormat, &kLst, &kCsv, &kTsv};
 const FileFormat* lent_row = nullptr;
 
-std::vector<const FileFormat*> all_formats() {
-  std::vector<const FileFormat*> formats(kTable.begin(), kTable.end());
-  if (lent_row != nullptr) formats.push_back(lent_row);
-  return formats;
-}
-
 struct Ability {
   const char* participle;
   bool (*has)(const FileFormat& format);
@@ -88,24 +82,6 @@ constexpr std::array kStrangers{
     Stranger{{0, "ARROW1"sv}, "an Arrow file", nullptr},
     Stranger{{4, "ftyp"sv}, "an ISO media file", nullptr},
 };
-
-// "RecordIO (.rec), FFRecord (.ffr) or list of images (.lst, .csv, .tsv)"
-std::string known_formats() {
-  std::vector<std::string> files, folders;
-  std::string_view last;
-  for (const FileFormat* format : all_formats()) {
-    if (format->open == nullptr) continue;
-    if (format->joined_in_folders) folders.push_back(fmt::format("of {} files", format->name));
-    if (format->name == last) {
-      files.back().insert(files.back().size() - 1, fmt::format(", {}", format->extension));
-    } else {
-      files.push_back(fmt::format("{} ({})", format->name, format->extension));
-    }
-    last = format->name;
-  }
-  folders.insert(folders.begin(), "of images");
-  return fmt::format("a folder {}, or a file: {}", alternatives(folders), alternatives(files));
-}
 
 bool has_signature(std::string_view head, const FileSignature& signature) {
   return !signature.bytes.empty() && head.compare(std::min(signature.offset, head.size()),
@@ -170,6 +146,12 @@ Guess guess(std::string_view head) {
 
 }  // namespace
 
+std::vector<const FileFormat*> all_formats() {
+  std::vector<const FileFormat*> formats(kTable.begin(), kTable.end());
+  if (lent_row != nullptr) formats.push_back(lent_row);
+  return formats;
+}
+
 bool can(const FileFormat& format, FormatWork work) { return ability(work).has(format); }
 
 std::string extensions_for(FormatWork work) {
@@ -178,6 +160,23 @@ std::string extensions_for(FormatWork work) {
     if (can(*format, work)) extensions.emplace_back(format->extension);
   }
   return alternatives(std::move(extensions));
+}
+
+std::string known_formats() {
+  std::vector<std::string> files, folders;
+  std::string_view last;
+  for (const FileFormat* format : all_formats()) {
+    if (format->open == nullptr) continue;
+    if (format->joined_in_folders) folders.push_back(fmt::format("of {} files", format->name));
+    if (format->name == last) {
+      files.back().insert(files.back().size() - 1, fmt::format(", {}", format->extension));
+    } else {
+      files.push_back(fmt::format("{} ({})", format->name, format->extension));
+    }
+    last = format->name;
+  }
+  folders.insert(folders.begin(), "of images");
+  return fmt::format("a folder {}, or a file: {}", alternatives(folders), alternatives(files));
 }
 
 const FileFormat* find_format(std::string_view name) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/build_sidecar.h"
@@ -72,8 +73,14 @@ struct FileFormat {
 enum class FormatWork : uint8_t { kOpen, kIndex, kWrite, kCopy, kSalvage };
 bool can(const FileFormat& format, FormatWork work);
 
+// The rows, in their order.
+std::vector<const FileFormat*> all_formats();
+
 // Which formats can, by their extensions: ".rec or .ffr".
 std::string extensions_for(FormatWork work);
+
+// What can be opened: "a folder of images or of FFRecord files, or a file: RecordIO (.rec), ...".
+std::string known_formats();
 
 // By the name's extension, in either case; null for any other name.
 const FileFormat* find_format(std::string_view name);
