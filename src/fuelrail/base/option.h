@@ -85,25 +85,26 @@ OptionValue value_of(const Value& value) {
   }
 }
 
+// Does nothing for what the member does not take.
+template <typename Value, typename Given>
+void assign_given(Value& member, const Given& given) {
+  using Number = typename Inner<Value>::Type;
+  if constexpr (std::is_arithmetic_v<Given> && std::is_arithmetic_v<Number>) {
+    member = static_cast<Number>(given);
+  } else if constexpr (std::is_same_v<Given, std::vector<double>> &&
+                       std::is_same_v<Value, std::vector<float>>) {
+    member.assign(given.begin(), given.end());
+  } else if constexpr (std::is_same_v<Given, Value>) {
+    member = given;
+  } else if constexpr (std::is_same_v<Given, std::monostate>) {
+    member = {};
+  }
+}
+
 // Requires: `value` is of a kind that the member takes.
 template <typename Value>
 void assign(Value& member, const OptionValue& value) {
-  using Number = typename Inner<Value>::Type;
-  std::visit(
-      [&](const auto& given) {
-        using Given = std::remove_cvref_t<decltype(given)>;
-        if constexpr (std::is_arithmetic_v<Given> && std::is_arithmetic_v<Number>) {
-          member = static_cast<Number>(given);
-        } else if constexpr (std::is_same_v<Given, std::vector<double>> &&
-                             std::is_same_v<Value, std::vector<float>>) {
-          member.assign(given.begin(), given.end());
-        } else if constexpr (std::is_same_v<Given, Value>) {
-          member = given;
-        } else if constexpr (std::is_same_v<Given, std::monostate>) {
-          member = {};
-        }
-      },
-      value);
+  std::visit([&](const auto& given) { assign_given(member, given); }, value);
 }
 
 template <typename Member>

@@ -25,11 +25,7 @@ void require_value(bool holds, const char* parameter, const char* expected, floa
 }
 
 void require_factor(const char* parameter, float value) {
-  require_value(value >= 0 && value <= 1e6f, parameter, "0 to a million", value);
-}
-
-void require_ratio(const char* parameter, float value) {
-  require_value(value >= 1e-6f && value <= 1e6f, parameter, "a millionth to a million", value);
+  require_value(value >= 0 && value <= kMostFactor, parameter, "0 to a million", value);
 }
 
 void require_interpolation(int64_t inter_method) {

@@ -12,11 +12,8 @@ void require_value(bool holds, const char* parameter, const char* expected, floa
 constexpr float kMostFactor = 1e6f;   // whatever is computed with it in float32 stays finite
 constexpr float kLeastRatio = 1e-6f;  // of what is divided by, too
 
-// From 0 to a million: whatever is computed with it in float32 stays finite.
+// From 0 to kMostFactor.
 void require_factor(const char* parameter, float value);
-
-// From a millionth to a million, for what is divided by, too.
-void require_ratio(const char* parameter, float value);
 
 void require_interpolation(int64_t inter_method);
 
