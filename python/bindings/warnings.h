@@ -5,13 +5,13 @@
 
 #include <atomic>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bindings.h"
+#include "fuelrail/base/listener.h"
 
 namespace fuelrail::python {
 
@@ -31,7 +31,7 @@ class Warnings {
     }
   }
   // What an option `warn` calls.
-  static std::function<void(const std::string&)> into(std::shared_ptr<Warnings> all) {
+  static Warn into(std::shared_ptr<Warnings> all) {
     return [all = std::move(all)](const std::string& text) { all->add(text); };
   }
   // Those since the last call, in their order. The GIL is held.
@@ -71,7 +71,7 @@ class WarningsInto {
   WarningsInto(const WarningsInto&) = delete;
   WarningsInto& operator=(const WarningsInto&) = delete;
 
-  std::function<void(const std::string&)> warn() const { return Warnings::into(said_); }
+  Warn warn() const { return Warnings::into(said_); }
 
  private:
   nb::list list_;

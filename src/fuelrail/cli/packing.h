@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/pack/pack_options.h"
 
@@ -28,8 +29,8 @@ std::vector<std::string> classes_named(const std::string& classes, Console& cons
 // By which a job that copies records speaks with the user.
 struct CopyCallbacks {
   std::function<bool(const pack::PackProgress&)> progress;
-  std::function<bool()> keep_going;
-  std::function<void(const std::string&)> warn;
+  KeepGoing keep_going;
+  Warn warn;
 };
 
 // Copies records by `copy`, and says how far it is and what was made. `verb` and `things`: "merged"

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/scan_progress.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
@@ -15,8 +16,8 @@ struct BuildSidecarOptions {
   // Reads the whole file: CRC-32 of every payload, for formats that have none themselves; those of
   // others (FFRecord) are verified, and used when records are read in any case.
   bool checksums = true;
-  ScanProgress progress{};                         // Default: never called.
-  std::function<void(const std::string&)> warn{};  // Default: said to nobody.
+  ScanProgress progress{};  // Default: never called.
+  Warn warn{};
 };
 
 // Makes the sidecar of `uri` anew, and replaces the one it has; class names, and sections that

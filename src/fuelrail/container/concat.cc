@@ -80,7 +80,7 @@ class Concat final : public Container {
   }
 
  private:
-  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override {
+  Fingerprint make_fingerprint(const KeepGoing& keep_going) const override {
     Fingerprint all;
     for (const Part& part : parts_) all = join(all, part->fingerprint(keep_going));
     return all;

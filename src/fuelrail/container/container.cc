@@ -6,7 +6,7 @@
 
 namespace fuelrail {
 
-Fingerprint Container::fingerprint(const std::function<bool()>& keep_going) const {
+Fingerprint Container::fingerprint(const KeepGoing& keep_going) const {
   const Fingerprint* known = fingerprint_.load(std::memory_order_acquire);
   if (known == nullptr) {
     auto made = std::make_unique<const Fingerprint>(make_fingerprint(keep_going));

@@ -5,12 +5,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/sample.h"
 #include "fuelrail/storage/source.h"
 
@@ -70,12 +70,11 @@ class Container {
 
   virtual Place place(uint64_t i) const = 0;
 
-  // Made when it is first asked for, which may mean a look at every record, and kept. `keep_going`
-  // is asked by the calling thread as such a look begins and every 50 ms; false ends it with a
-  // StateError "interrupted", and what it throws passes through; the next call begins anew.
-  // Default: never asked. No lock is held meanwhile: `keep_going` may ask for the fingerprint too,
-  // as a signal handler that saves a state does. Errors: those of `extent`.
-  Fingerprint fingerprint(const std::function<bool()>& keep_going = {}) const;
+  // Made when it is first asked for, which may mean a look at every record, and kept; where
+  // `keep_going` ends that, the next call begins anew. No lock is held meanwhile: `keep_going` may
+  // ask for the fingerprint too, as a signal handler that saves a state does. Errors: those of
+  // `extent`; StateError.
+  Fingerprint fingerprint(const KeepGoing& keep_going = {}) const;
 
   // Names of the classes, by label. Empty when the format and its sidecar have none.
   virtual const std::vector<std::string>& classes() const = 0;
@@ -92,7 +91,7 @@ class Container {
 
  private:
   // Threads: any; two at once make the same. `keep_going` may be empty.
-  virtual Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const = 0;
+  virtual Fingerprint make_fingerprint(const KeepGoing& keep_going) const = 0;
 
   mutable std::atomic<const Fingerprint*> fingerprint_ = nullptr;  // owned; set once
 };

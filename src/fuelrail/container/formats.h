@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/damage.h"
@@ -51,8 +52,7 @@ struct FileFormat {
                                            const OpenOptions& options) = nullptr;
 
   // How the file's sidecar is made anew.
-  SidecarRecipe (*sidecar_recipe)(std::shared_ptr<const Source> source,
-                                  const std::function<void(const std::string&)>& warn) = nullptr;
+  SidecarRecipe (*sidecar_recipe)(std::shared_ptr<const Source> source, const Warn& warn) = nullptr;
 
   // `expected`: how many records will come, or nearly. Where the data sink is not empty, the file
   // is resumed; what is too short for that is cut to nothing.

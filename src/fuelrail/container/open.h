@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/container.h"
 
 namespace fuelrail {
@@ -32,14 +33,8 @@ struct OpenOptions {
   // there says it.
   std::vector<std::string> classes{};
 
-  // What is said to the user without failing: a sidecar set aside, a cache that cannot be written.
-  // Called from the opening thread. Default: said to nobody.
-  std::function<void(const std::string&)> warn{};
-
-  // Asked by the opening thread as a scan begins, and again every 1024 records or 50 ms (of a
-  // folder: at every class folder too), so cheap if it can be; false stops the opening with a
-  // StateError "interrupted". What it throws passes through. Default: never asked.
-  std::function<bool()> keep_going{};
+  Warn warn{};             // of a sidecar that is set aside, a cache that cannot be written
+  KeepGoing keep_going{};  // asked while a file is scanned or a folder listed
 
   // Asked by the opening thread about each folder in a folder of images that cannot be read; true
   // goes on without what is in it (its class keeps its label). Default: the error is thrown.

@@ -62,7 +62,7 @@ class Subset final : public Container {
   bool verifies_checksums() const override { return parent_->verifies_checksums(); }
 
  private:
-  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override {
+  Fingerprint make_fingerprint(const KeepGoing& keep_going) const override {
     return indices_.select_from(parent_->fingerprint(keep_going));
   }
 

@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/base/option.h"
 #include "fuelrail/batch/batch.h"
 #include "fuelrail/container/container.h"
@@ -53,8 +54,8 @@ struct EngineOptions {
   // and what stands in for a bad record of a batch that is being worked on is not kept waiting.
   size_t read_ahead_bytes = size_t{32} << 20;
   // Called when direct reads are refused, not possible for now, or wanted of what is not held open:
-  // once each at most, on one of the engine's threads. Must neither block nor call the engine.
-  std::function<void(const std::string&)> warn{};
+  // once each at most, on one of the engine's threads.
+  Warn warn{};
   // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
   std::function<std::unique_ptr<ReadQueue>(const ReadOptions&, ReadQueueCalls)> make_queue =
       make_read_queue;

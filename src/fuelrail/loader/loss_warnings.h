@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/decode/probe.h"
 
@@ -16,13 +16,13 @@ namespace fuelrail {
 class LossWarnings {
  public:
   // `warn` may be empty: no warning is given then.
-  explicit LossWarnings(std::function<void(const std::string&)> warn) : warn_(std::move(warn)) {}
+  explicit LossWarnings(Warn warn) : warn_(std::move(warn)) {}
 
   // Warns of one image with more than 8 bits a channel, and of one that may have alpha.
   void look_at(const ImageInfo& info, const Container& container, uint64_t record);
 
  private:
-  const std::function<void(const std::string&)> warn_;
+  const Warn warn_;
   std::atomic<bool> told_of_bits_ = false;
   std::atomic<bool> told_of_alpha_ = false;
 };

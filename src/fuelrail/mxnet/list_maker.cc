@@ -58,10 +58,6 @@ void check_options(const ListOptions& options) {
   }
 }
 
-void check_going(const ListOptions& options, const std::string& uri) {
-  if (options.keep_going && !options.keep_going()) throw StateError("interrupted", {.path = uri});
-}
-
 class ImageFinder {
  public:
   ImageFinder(std::string root, const ListOptions& options)
@@ -89,7 +85,7 @@ class ImageFinder {
            .expected = fmt::format("at most {} below the root", kMaxDepth),
            .remedy = "Look for a link that leads back into its own folder, and remove it"});
     }
-    check_going(options_, root_);
+    check_keep_going(options_.keep_going, root_);
     std::vector<std::string> folders_below;
     bool labelled = false;
     for (const FileInfo& info : file_system_.list(folder)) {
@@ -160,7 +156,7 @@ std::string list_uri(const std::string& prefix, uint64_t chunk, const Share& sha
 void refuse_existing(const std::string& prefix, const ListOptions& options) {
   if (options.overwrite) return;
   for (uint64_t chunk = 0; chunk < options.chunks; ++chunk) {
-    check_going(options, prefix);
+    check_keep_going(options.keep_going, prefix);
     for (const Share& share : shares_of(0, options)) {
       const std::string uri = list_uri(prefix, chunk, share, options);
       if (is_file(uri)) throw_existing(uri);

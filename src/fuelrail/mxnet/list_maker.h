@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
+
+#include "fuelrail/base/listener.h"
 
 namespace fuelrail::mxnet {
 
@@ -34,9 +35,7 @@ struct ListOptions {
 
   bool overwrite = false;  // replace a list that is there; otherwise it is an error
 
-  // Asked at every folder; false ends it with a StateError "interrupted", and nothing is written.
-  // Default: never asked.
-  std::function<bool()> keep_going{};
+  KeepGoing keep_going{};  // asked at every folder; nothing is written where it ends the work
 };
 
 struct MadeLists {

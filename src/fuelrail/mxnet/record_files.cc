@@ -110,9 +110,7 @@ uint64_t RecordFiles::most_labels(const OpenOptions& open) const {
   constexpr uint64_t kBetweenAsking = 1024;
   uint64_t most = 0;
   for (uint64_t i = 0; i < size(); ++i) {
-    if (open.keep_going && i % kBetweenAsking == 0 && !open.keep_going()) {
-      throw StateError("interrupted");
-    }
+    if (i % kBetweenAsking == 0) check_keep_going(open.keep_going);
     most = std::max(most, label_count(i));
   }
   return most;
@@ -136,7 +134,7 @@ uint64_t RecordFiles::label_count(uint64_t i) const {
   return sample.fields[1].bytes.size() / sizeof(float);
 }
 
-Fingerprint RecordFiles::make_fingerprint(const std::function<bool()>& keep_going) const {
+Fingerprint RecordFiles::make_fingerprint(const KeepGoing& keep_going) const {
   Fingerprint all;
   for (const auto& file : files_) all = join(all, file->fingerprint(keep_going));
   return all;

@@ -2,11 +2,11 @@
 // says of its labels, a sample here has an image and its labels as float32.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/base/ranges.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/open.h"
@@ -43,7 +43,7 @@ class RecordFiles final : public Container {
 
  private:
   uint64_t label_count(uint64_t i) const;
-  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override;
+  Fingerprint make_fingerprint(const KeepGoing& keep_going) const override;
 
   Schema schema_;
   std::vector<std::shared_ptr<const Container>> files_;

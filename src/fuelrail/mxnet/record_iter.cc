@@ -132,7 +132,7 @@ MeanImage mean_of(const RecordWork& of, const RecordOrderOptions& ordering,
   MeanImageSum sum(work->options.data_shape);
   for (;;) {
     const Engine::Next next = loader->next_for(std::chrono::milliseconds(50));
-    if (open.keep_going && !open.keep_going()) throw StateError("interrupted");
+    check_keep_going(open.keep_going);
     if (next.status == Engine::Status::kEndOfEpoch) return sum.mean();
     if (next.status == Engine::Status::kTimeout) continue;
     for (size_t row = 0; row < next.batch->rows(); ++row) {

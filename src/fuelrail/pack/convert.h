@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/pack/pack_result.h"
 
 namespace fuelrail::pack {
@@ -21,8 +22,8 @@ struct ConvertOptions {
 
   // As PackOptions has them; what is counted is records.
   std::function<bool(const PackProgress&)> progress{};
-  std::function<bool()> keep_going{};  // asked while a source without a sidecar is looked through
-  std::function<void(const std::string&)> warn{};
+  KeepGoing keep_going{};  // asked while a source without a sidecar is looked through
+  Warn warn{};
 };
 
 // Copies every record's payload as it is, in order, and verifies the checksums that the source has

@@ -200,7 +200,7 @@ class Merger {
 
   Part& to_;
   MergedKeys all_keys_;
-  const std::function<void(const std::string&)>& warn_;
+  const Warn& warn_;
   ProgressReporter progress_;
   uint64_t number_on_from_ = 0;  // what the source's record 0 is numbered; 0: keys stay
   std::vector<std::string> classes_;

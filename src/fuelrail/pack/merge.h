@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/pack/pack_result.h"
 
 namespace fuelrail::pack {
@@ -14,8 +15,8 @@ struct MergeOptions {
 
   // As PackOptions has them; what is counted is records.
   std::function<bool(const PackProgress&)> progress{};
-  std::function<bool()> keep_going{};  // asked while a source without a sidecar is looked through
-  std::function<void(const std::string&)> warn{};
+  KeepGoing keep_going{};  // asked while a source without a sidecar is looked through
+  Warn warn{};
 };
 
 // Copies the records of `sources`, one file after the other, into `output`; all are of one format.

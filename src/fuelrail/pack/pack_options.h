@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/base/option.h"
 #include "fuelrail/pack/image/image_steps.h"
 #include "fuelrail/pack/pack_result.h"
@@ -92,14 +93,12 @@ struct PackOptions {
   // stop: the job then ends with a StateError "interrupted" and leaves no file.
   std::function<bool(const PackProgress&)> progress{};
 
-  // Asked by the calling thread while a folder is listed, before there is any progress, every 50
-  // ms; false stops the job as `progress` does. Default: never asked.
-  std::function<bool()> keep_going{};
+  // Asked while a folder is listed, before there is any progress.
+  KeepGoing keep_going{};
 
-  // What is said to the user without failing: names in the folder that begin with a dot, files that
-  // are no images, folders that hold something else than class folders, as it seems, ids that are
-  // in a list more than once. Called from the calling thread. Default: said to nobody.
-  std::function<void(const std::string&)> warn{};
+  // Of names in the folder that begin with a dot, files that are no images, folders that seem to
+  // hold something else than class folders, ids that are in a list more than once.
+  Warn warn{};
 
   // Told of every image that cannot be packed, as it is found, in the source's order; also of those
   // that are too many, for which the job fails. Called from the calling thread. Default: nobody.

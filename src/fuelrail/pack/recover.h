@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/damage.h"
 #include "fuelrail/pack/pack_result.h"
 
@@ -16,7 +17,7 @@ struct RecoverOptions {
 
   // As PackOptions has it; what is counted is bytes read: a file may be read twice.
   std::function<bool(const PackProgress&)> progress{};
-  std::function<void(const std::string&)> warn{};
+  Warn warn{};
 
   // Told of each part of the source that is in no record of the output, as it is found. Called from
   // the calling thread. Default: nobody.

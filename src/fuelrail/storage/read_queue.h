@@ -15,6 +15,7 @@
 #include <string>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/storage/read_options.h"
 #include "fuelrail/storage/source.h"
 
@@ -99,9 +100,8 @@ struct ReadQueueCalls {
   // Called at most once when a file system refuses direct reads, at most once when a file cannot be
   // opened for them (the source is not asked again, but after a lack of descriptors or memory), and
   // at most once for a source without a descriptor; they become ordinary ones then. On a thread
-  // that calls `submit` or `wait`, or on one of the queue's own. Must neither block nor call the
-  // queue, whose lock may be held.
-  std::function<void(const std::string&)> warn{};
+  // that calls `submit` or `wait`, or on one of the queue's own; the queue's lock may be held.
+  Warn warn{};
   // Called each time that threads have brought completions, cancelled ones aside, which `wait` has
   // from then on. On such a thread, which holds no lock; must not throw. Only with kPread, for
   // nobody is told of what the kernel reads; never without threads.

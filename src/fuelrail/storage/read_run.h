@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/storage/read_queue.h"
 
 namespace fuelrail {
@@ -77,8 +77,7 @@ struct ReadRun {
 // Which requests are read past the page cache. Threads: any.
 class DirectReads {
  public:
-  DirectReads(bool wanted, std::function<void(const std::string&)> warn)
-      : wanted_(wanted), warn_(std::move(warn)) {}
+  DirectReads(bool wanted, Warn warn) : wanted_(wanted), warn_(std::move(warn)) {}
 
   // Whether a direct read of the request is to be tried: then it is read alone.
   bool wanted_for(const ReadRequest& request) const {
@@ -104,7 +103,7 @@ class DirectReads {
   void refused(const Source& source, int error);
 
   const bool wanted_;
-  const std::function<void(const std::string&)> warn_;
+  const Warn warn_;
   std::once_flag warned_of_closed_;
   std::once_flag warned_of_refusal_;
   std::once_flag warned_of_lack_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/container.h"
 
 namespace fuelrail {
@@ -32,7 +33,7 @@ class RepeatedContainer final : public Container {
   bool verifies_checksums() const override { return inner_->verifies_checksums(); }
 
  private:
-  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const override {
+  Fingerprint make_fingerprint(const KeepGoing& keep_going) const override {
     return {.records = size_, .bytes = size_, .checksum = inner_->fingerprint(keep_going).checksum};
   }
 

@@ -232,8 +232,7 @@ void verify_records(const std::string& uri, const RecordTable& table,
 
 }  // namespace
 
-SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
-                             const std::function<void(const std::string&)>& warn) {
+SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn& warn) {
   auto table = std::make_shared<const RecordTable>(RecordTable::read(*source, true, warn));
   return {.rules = sidecar_rules(*source, *table),
           .make = [source, table](const BuildSidecarOptions& options) {

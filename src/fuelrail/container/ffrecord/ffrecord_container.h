@@ -2,10 +2,10 @@
 // containers only.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/open.h"
@@ -43,8 +43,7 @@ SidecarRules sidecar_rules(const Source& source, const RecordTable& table);
 
 // For build_sidecar: looks at all records anew, and verifies their checksums where it is to.
 // Errors: those of RecordTable::read; of `make`: the source's, CorruptError, StateError.
-SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
-                             const std::function<void(const std::string&)>& warn);
+SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn& warn);
 
 // Errors: TruncatedError or CorruptError unless `payload` is all of record i, and its checksum
 // right; without the place.

@@ -194,7 +194,7 @@ uint64_t FileReader::length(uint64_t index) const {
 }
 
 void FileReader::require_held(std::span<const uint64_t> indices,
-                              const std::function<bool()>& keep_going) const {
+                              const KeepGoing& keep_going) const {
   const OpenFiles::Use use(impl_->files);
   for (const uint64_t index : indices) {
     const Spot spot = impl_->spot(index);
@@ -203,9 +203,8 @@ void FileReader::require_held(std::span<const uint64_t> indices,
     if (length <= kDefaultMaxRecordBytes) continue;
     if (!use.sources()[spot.file]->has_hole(table.offset(spot.record), length)) continue;
     std::vector<std::byte> buffer(size_t{1} << 20);  // which the processor's cache holds
-    const std::exception_ptr error = impl_->error_of_large(use.sources(), spot, buffer, [&] {
-      if (keep_going && !keep_going()) throw StateError("interrupted", {.path = uris()[spot.file]});
-    });
+    const std::exception_ptr error = impl_->error_of_large(
+        use.sources(), spot, buffer, [&] { check_keep_going(keep_going, uris()[spot.file]); });
     if (error) std::rethrow_exception(error);
   }
 }

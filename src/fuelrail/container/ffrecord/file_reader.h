@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/storage/read_queue.h"
 
@@ -20,9 +21,7 @@ namespace fuelrail::ffrecord {
 struct FileReaderOptions {
   bool check_data = true;  // verify the tables' checksums at opening, and every record's at reading
   ReadOptions read{.threads = 16};
-  // Of tables without a checksum, and of direct reads that are refused. Called on the thread that
-  // opens or reads. Default: said to nobody.
-  std::function<void(const std::string&)> warn{};
+  Warn warn{};  // of tables without a checksum, and of direct reads that are refused
 };
 
 // One record's bytes, and where they are.
@@ -60,10 +59,9 @@ class FileReader {
   // To be called before memory is taken for records of any length: of those longer than
   // kDefaultMaxRecordBytes of which the file has only a part (a sparse file: the rest takes no
   // place on the disk), whether their checksums are right all the same, whatever `check_data` says.
-  // `keep_going` is asked before every MiB; false ends it with a StateError. Default: never asked.
+  // `keep_going` is asked before every MiB.
   // Memory: 1 MiB. Errors: CorruptError, IoError, with the place; OutOfRangeError; StateError.
-  void require_held(std::span<const uint64_t> indices,
-                    const std::function<bool()>& keep_going = {}) const;
+  void require_held(std::span<const uint64_t> indices, const KeepGoing& keep_going = {}) const;
 
   // Memory of its own for a record, which is used again when its last owner lets go
   // (storage/read_memory.h), fit for direct reads where those are wanted. Errors: OutOfRangeError;

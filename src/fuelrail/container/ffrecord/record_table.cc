@@ -128,13 +128,11 @@ void check_crc(const std::string& uri, Bytes bytes, uint32_t expected) {
 
 }  // namespace
 
-RecordTable RecordTable::read(const Source& source, bool verify,
-                              const std::function<void(const std::string&)>& warn, Bytes head) {
+RecordTable RecordTable::read(const Source& source, bool verify, const Warn& warn, Bytes head) {
   return read_below(source, source.size_bytes(), verify, warn, head);
 }
 
-RecordTable RecordTable::read_of_cut_file(const Source& source,
-                                          const std::function<void(const std::string&)>& warn) {
+RecordTable RecordTable::read_of_cut_file(const Source& source, const Warn& warn) {
   RecordTable table = read_below(source, kMaxRecordBytes, true, warn, {});
   if (table.records_ > 0) {
     table.file_bytes_ = std::max(table.file_bytes_, table.offset(table.records_ - 1));
@@ -143,8 +141,7 @@ RecordTable RecordTable::read_of_cut_file(const Source& source,
 }
 
 RecordTable RecordTable::read_below(const Source& source, uint64_t limit, bool verify,
-                                    const std::function<void(const std::string&)>& warn,
-                                    Bytes head) {
+                                    const Warn& warn, Bytes head) {
   if (source.size_bytes() < kHeadBytes) throw_too_short(source, kHeadBytes);
   std::vector<std::byte> own_head;
   if (head.empty()) {

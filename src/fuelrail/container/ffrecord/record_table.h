@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail::ffrecord {
@@ -37,14 +37,12 @@ class RecordTable {
   //
   // Takes one read, and a second round of several at once where the table is longer than that; more
   // for one of more than 64 MiB. `head`: the beginning of the file, where it was read already.
-  static RecordTable read(const Source& source, bool verify,
-                          const std::function<void(const std::string&)>& warn = {},
+  static RecordTable read(const Source& source, bool verify, const Warn& warn = {},
                           Bytes head = {});
 
   // The same of a file that may have lost its end, but none of its table: offsets may lie behind
   // the end of the file, and the last record may be shorter than it was. Its checksum is verified.
-  static RecordTable read_of_cut_file(const Source& source,
-                                      const std::function<void(const std::string&)>& warn = {});
+  static RecordTable read_of_cut_file(const Source& source, const Warn& warn = {});
 
   uint64_t size() const { return records_; }
   // Requires: i < size().
@@ -63,8 +61,8 @@ class RecordTable {
   RecordTable() = default;
   Bytes bytes() const { return {bytes_.get(), static_cast<size_t>(table_bytes(records_)) - 4}; }
   // `limit`: no record begins behind it.
-  static RecordTable read_below(const Source& source, uint64_t limit, bool verify,
-                                const std::function<void(const std::string&)>& warn, Bytes head);
+  static RecordTable read_below(const Source& source, uint64_t limit, bool verify, const Warn& warn,
+                                Bytes head);
   void read_at_once(const Source& source, Bytes head);
   void check_offsets(const Source& source, uint64_t begin, uint64_t end, uint64_t limit) const;
   void read_in_turn(const Source& source, uint64_t limit);

@@ -32,7 +32,7 @@ void FileRecords::parse(uint64_t i, Bytes framed, Sample& out) const {
   fill(i, framed, out);
 }
 
-Fingerprint FileRecords::make_fingerprint(const std::function<bool()>& keep_going) const {
+Fingerprint FileRecords::make_fingerprint(const KeepGoing& keep_going) const {
   look_at_all(keep_going);
   FingerprintBuilder builder;
   for (uint64_t i = 0; i < size(); ++i) builder.add(length_if_there(i));
@@ -78,7 +78,7 @@ uint64_t FileRecords::look_at(uint64_t i) const {
 }
 
 // By several threads: on most file systems the time goes into waiting. Errors: StateError.
-void FileRecords::look_at_all(const std::function<bool()>& keep_going) const {
+void FileRecords::look_at_all(const KeepGoing& keep_going) const {
   constexpr uint64_t kGroup = 512;
   const uint64_t groups = (size() + kGroup - 1) / kGroup;
   OrderedWork<std::monostate> work(
@@ -95,7 +95,7 @@ void FileRecords::look_at_all(const std::function<bool()>& keep_going) const {
   for (uint64_t done = 0; done < groups;) {
     const auto now = std::chrono::steady_clock::now();
     if (keep_going && now - asked >= kAskEvery) {
-      if (!keep_going()) throw StateError("interrupted", {.path = uri_});
+      check_keep_going(keep_going, uri_);
       asked = now;
     }
     done += work.take(kAskEvery).has_value();

@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -39,11 +39,11 @@ class FileRecords : public Container {
   virtual std::string opened_uri(uint64_t i) const = 0;  // also when the directory has changed
   virtual void fill(uint64_t i, Bytes encoded, Sample& out) const = 0;
 
-  Fingerprint make_fingerprint(const std::function<bool()>& keep_going) const final;
+  Fingerprint make_fingerprint(const KeepGoing& keep_going) const final;
   uint64_t length_of(uint64_t i) const;
   uint64_t length_if_there(uint64_t i) const;
   uint64_t look_at(uint64_t i) const;
-  void look_at_all(const std::function<bool()>& keep_going) const;
+  void look_at_all(const KeepGoing& keep_going) const;
   [[noreturn]] void throw_wrong_length(uint64_t i, size_t found) const;
 
   std::string uri_;

@@ -188,7 +188,7 @@ class Scan {
       : list_names_(list_names), root_(root), options_(options), layout_(root) {}
 
   FolderListing run() {
-    check_keep_going();
+    check_keep_going(options_.keep_going, root_);
     find_classes();
     OrderedWork<ClassImages> work(
         {.items = folders_.size(), .threads = default_threads()},
@@ -286,7 +286,7 @@ class Scan {
 
   ClassImages next(OrderedWork<ClassImages>& work) const {
     for (;;) {
-      check_keep_going();
+      check_keep_going(options_.keep_going, root_);
       if (std::optional<ClassImages> found = work.take(kPatience)) return *std::move(found);
     }
   }
@@ -327,12 +327,6 @@ class Scan {
     }
     if (hidden_.count() > 0) options_.warn(hidden_.warning(root_));
     if (const std::string doubt = layout_.warning(); !doubt.empty()) options_.warn(doubt);
-  }
-
-  void check_keep_going() const {
-    if (options_.keep_going && !options_.keep_going()) {
-      throw StateError("interrupted", {.path = root_});
-    }
   }
 
   const ListNames& list_names_;

@@ -59,15 +59,13 @@ void check_width(const ListedLine& line, const std::string& uri, const ListRules
 }
 
 // Hands each line to `take` until that returns false, and what is wrong with one to `wrong`.
-void read_lines(ListReader& reader, const std::string& uri, const std::function<bool()>& keep_going,
+void read_lines(ListReader& reader, const std::string& uri, const KeepGoing& keep_going,
                 const std::function<bool(const ListedLine&)>& take,
                 const std::function<void(const CorruptError&)>& wrong) {
   constexpr uint64_t kAskEveryLines = 1024;
   ListedLine line;
   for (uint64_t lines = 0;; ++lines) {
-    if (lines % kAskEveryLines == 0 && keep_going && !keep_going()) {
-      throw StateError("interrupted", {.path = uri});
-    }
+    if (lines % kAskEveryLines == 0) check_keep_going(keep_going, uri);
     try {
       if (!reader.next(line) || !take(line)) return;
     } catch (const CorruptError& error) {

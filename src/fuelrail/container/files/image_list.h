@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/files/list_reader.h"
 
 namespace fuelrail {
@@ -76,10 +77,8 @@ struct ListRules {
   std::vector<std::string> classes{};
   // Asked of each line that cannot be used; true passes over it. Default: it is thrown.
   std::function<bool(const CorruptError&)> leave_out{};
-  // Hears of columns that are not used, and of names that look like numbers. Default: nobody.
-  std::function<void(const std::string&)> warn{};
-  // Asked every 1024 lines; false ends the reading with a StateError. Default: never asked.
-  std::function<bool()> keep_going{};
+  Warn warn{};  // of columns that are not used, and of names that look like numbers
+  KeepGoing keep_going{};
 };
 
 // A path of a list, with the root in front unless it is absolute or a URI.

@@ -99,8 +99,7 @@ bool is_same_word(std::string_view text, std::string_view lower_case) {
 
 class HeadedRows final : public ListReader {
  public:
-  HeadedRows(std::string_view text, char divider, std::string uri,
-             const std::function<void(const std::string&)>& warn)
+  HeadedRows(std::string_view text, char divider, std::string uri, const Warn& warn)
       : rows_(text, divider, uri), uri_(std::move(uri)) {
     if (!rows_.next(fields_)) fields_.clear();
     path_ = column("path", divider);
@@ -144,7 +143,7 @@ class HeadedRows final : public ListReader {
          .remedy = "Name the columns in the list's first row"});
   }
 
-  void warn_of_others(const std::function<void(const std::string&)>& warn) const {
+  void warn_of_others(const Warn& warn) const {
     std::vector<std::string> others = fields_;
     std::erase_if(others, [&](const std::string& field) {
       return is_same_word(field, "path") || is_same_word(field, "label");
@@ -165,7 +164,7 @@ class HeadedRows final : public ListReader {
 }  // namespace
 
 std::unique_ptr<ListReader> make_list_reader(std::string_view text, const std::string& uri,
-                                             const std::function<void(const std::string&)>& warn) {
+                                             const Warn& warn) {
   if (ends_with_ignoring_case(uri, kCommaEnd)) {
     return std::make_unique<HeadedRows>(text, ',', uri, warn);
   }

@@ -5,13 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/listener.h"
 
 namespace fuelrail {
 
@@ -40,9 +40,8 @@ class ListReader {
 // The format is that of the name's extension, in either case; any but `.csv` and `.tsv` is
 // `.lst`'s. `uri` names the list in errors. `warn` hears of columns that are not used. Lifetime:
 // the text's. Errors: CorruptError for a first row that does not name the columns.
-std::unique_ptr<ListReader> make_list_reader(
-    std::string_view text, const std::string& uri,
-    const std::function<void(const std::string&)>& warn = {});
+std::unique_ptr<ListReader> make_list_reader(std::string_view text, const std::string& uri,
+                                             const Warn& warn = {});
 
 // Whether the name of a file ends as those of lists of images do.
 bool is_list_name(std::string_view name);

@@ -51,8 +51,7 @@ std::vector<uint64_t> keys_of(const RecordFile& file, const IndexText& index) {
   return keys;
 }
 
-KeysByOffset::KeysByOffset(const std::string& uri,
-                           const std::function<void(const std::string&)>& warn) {
+KeysByOffset::KeysByOffset(const std::string& uri, const Warn& warn) {
   if (!is_file(uri)) return;
   try {
     const std::vector<std::byte> text = read_whole(*file_system_for(uri).open(uri));

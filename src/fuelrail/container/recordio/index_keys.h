@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/record_file.h"
 #include "fuelrail/container/recordio/index_file.h"
 
@@ -22,7 +23,7 @@ std::vector<uint64_t> keys_of(const RecordFile& file, const IndexText& index);
 class KeysByOffset {
  public:
   // Nothing where there is no such index. `warn` hears of one that is damaged, or has other keys.
-  KeysByOffset(const std::string& uri, const std::function<void(const std::string&)>& warn);
+  KeysByOffset(const std::string& uri, const Warn& warn);
 
   // `wanted`: the key of a record that the index does not name; where that is another's, one above
   // all of the index that no record has.

@@ -277,8 +277,7 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
   return open_with_store(uri, options.warn, open, options.ignore_sidecar);
 }
 
-SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
-                             const std::function<void(const std::string&)>&) {
+SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn&) {
   return {.rules = rules_for(source), .make = [source](const BuildSidecarOptions& options) {
             return options.checksums ? read_table(source, options.progress)
                                      : scan_heads(*source, options.progress);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/record_file.h"
@@ -39,7 +40,6 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report,
 
 // For build_sidecar. The sidecar's table is read from the file; its checksums, where they are asked
 // for, from all of it. Errors of `make`: those of open_recordio.
-SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
-                             const std::function<void(const std::string&)>& warn);
+SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn& warn);
 
 }  // namespace fuelrail::recordio

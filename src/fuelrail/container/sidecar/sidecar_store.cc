@@ -145,8 +145,7 @@ std::optional<std::string> sidecar_cache_directory() {
   return join_uri(home, ".cache/fuelrail");
 }
 
-SidecarStore::SidecarStore(std::shared_ptr<const Source> data,
-                           std::function<void(const std::string&)> warn, Replaced replaced,
+SidecarStore::SidecarStore(std::shared_ptr<const Source> data, Warn warn, Replaced replaced,
                            bool ignore_sidecars)
     : data_(std::move(data)),
       data_uri_(data_->uri()),

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/sidecar/sidecar.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/file_system.h"
@@ -119,7 +120,7 @@ class SidecarStore {
   // and what lies beside it, at once, so that storage is waited for once.
   // `replaced`: what `find` does where the file has been replaced. `ignore_sidecars`: nothing
   // beside the file is read, `find` gives none, and `publish` keeps the sidecar in memory.
-  SidecarStore(std::shared_ptr<const Source> data, std::function<void(const std::string&)> warn,
+  SidecarStore(std::shared_ptr<const Source> data, Warn warn,
                Replaced replaced = Replaced::kIgnored, bool ignore_sidecars = false);
 
   const FileIdentity& identity() const { return identity_; }
@@ -190,7 +191,7 @@ class SidecarStore {
   FileIdentity identity_;
   std::vector<std::byte> head_;
   std::vector<Beside> read_beside_;  // not looked at yet
-  std::function<void(const std::string&)> warn_;
+  Warn warn_;
   Replaced replaced_;
   bool ignore_sidecars_;
   Candidate beside_;
@@ -204,8 +205,8 @@ class SidecarStore {
 // the name, where it was replaced meanwhile. Returns: what `open` does. Errors: those of
 // FileSystem::open and of `open`.
 template <typename Open>
-auto open_with_store(const std::string& uri, const std::function<void(const std::string&)>& warn,
-                     const Open& open, bool ignore_sidecars = false) {
+auto open_with_store(const std::string& uri, const Warn& warn, const Open& open,
+                     bool ignore_sidecars = false) {
   return until_not_replaced([&](Replaced replaced) {
     const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
     SidecarStore store(source, warn, replaced, ignore_sidecars);

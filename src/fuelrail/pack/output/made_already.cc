@@ -37,7 +37,7 @@ auto read_of(const MadeAlready& file, const Read& read) {
 }  // namespace
 
 MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classes,
-                         const std::function<bool()>& keep_going)
+                         const KeepGoing& keep_going)
     : uri_(std::move(uri)) {
   const FileFormat& format = format_for(FormatWork::kWrite, uri_);
   if (!is_file(sidecar_uri(uri_))) refuse("no sidecar beside it");

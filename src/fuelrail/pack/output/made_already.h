@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/container/record_stream.h"
 #include "fuelrail/container/sidecar/sidecar.h"
 
@@ -20,7 +20,7 @@ class MadeAlready {
  public:
   // `classes`: those that the job gives.
   MadeAlready(std::string uri, const std::vector<std::string>& classes,
-              const std::function<bool()>& keep_going);
+              const KeepGoing& keep_going);
 
   // The next record must have this payload, with the checksum `crc`, of the image of this path.
   // Returns: the bytes of the record in the file.
