@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pathlib
 import subprocess
@@ -10,11 +9,11 @@ import sys
 from collections.abc import Callable
 
 import hypothesis
-import numpy as np
 import pytest
 from PIL import Image
 
 import fuelrail as fr
+from photographs import TINY_COUNT, encoded, photograph
 
 hypothesis.settings.register_profile(
     "fuelrail",
@@ -27,28 +26,6 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("fuelrail")
 
 os.environ["FUELRAIL_LEAK_WARNINGS"] = "1"  # of scripts, whose last words are asserted to be none
-
-TINY_COUNT = 97
-
-
-def photograph(seed: int, height: int, width: int) -> Image.Image:
-    """Something as smooth and as noisy as a photograph."""
-    random = np.random.default_rng(seed)
-    coarse = random.integers(0, 256, (height // 16 + 2, width // 16 + 2, 3), dtype=np.uint8)
-    smooth = Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)
-    noise = random.normal(0, 6, (height, width, 3))
-    return Image.fromarray(np.clip(np.asarray(smooth) + noise, 0, 255).astype(np.uint8))
-
-
-def encoded(image: Image.Image, kind: str = "JPEG", **options: object) -> bytes:
-    file = io.BytesIO()
-    image.save(file, kind, **options)
-    return file.getvalue()
-
-
-def pixels(data: bytes) -> np.ndarray:
-    """Pillow's own full decode, RGB."""
-    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
 
 
 @pytest.fixture(scope="session")

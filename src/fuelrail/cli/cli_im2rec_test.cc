@@ -1,5 +1,5 @@
 // `fuelrail im2rec`. What MXNet's own tool makes of the same command lines is in
-// tests/python/test_im2rec_command.py.
+// tests/python/mxnet/test_im2rec_command.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

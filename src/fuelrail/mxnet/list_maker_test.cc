@@ -14,12 +14,12 @@
 namespace fuelrail::mxnet {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-// What MXNet's own tool makes of a whole tree is in tests/python/test_mxnet_lists.py.
-class ListMaker : public testing::Test {
+// What MXNet's own tool makes of a whole tree is in tests/python/mxnet/test_lists.py.
+class ListMaker : public ::testing::Test {
  protected:
   void touch(const std::string& name) { write_file(root_ + "/" + name, ""); }
   std::string lines_of(const std::string& end) { return file_contents(prefix_ + end); }

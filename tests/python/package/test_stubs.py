@@ -1,0 +1,70 @@
+"""The committed stubs are what nanobind generates from the extension, and the package type-checks."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import fuelrail
+
+PACKAGE = pathlib.Path(__file__).parents[3] / "python" / "fuelrail"
+
+
+def test_the_stubs_are_those_of_the_extension(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("nanobind")
+    made = tmp_path / "_core.pyi"
+    command = ["-m", "nanobind.stubgen", "-q", "-m", "fuelrail._core", "-o", str(made)]
+    subprocess.run([sys.executable, *command], check=True)
+    committed = PACKAGE / "_core.pyi"
+    assert made.read_text() == committed.read_text(), (
+        f"regenerate {committed}: python {' '.join(command[:-1])} {committed}"
+    )
+
+
+def test_the_installed_package_is_typed() -> None:
+    installed = pathlib.Path(fuelrail.__file__).parent
+    assert (installed / "py.typed").exists()
+    assert (installed / "_core.pyi").exists()
+
+
+USE = """
+import fuelrail as fr
+import torch
+
+data: fr.Dataset = fr.open(["a.rec", "folder"])
+sample: fr.Sample = data[0]
+part: fr.Dataset = data[1:3]
+with fr.torch.DataLoader(data, batch_size=4, shuffle="full",
+                         transforms=[fr.transforms.CenterCrop((4, 5))]) as loader:
+    for images, labels in loader:
+        total: torch.Tensor = images.sum()
+for columns in fr.Loader(data):
+    shape: tuple[int, ...] = columns[0].shape
+"""
+MISUSE = {
+    "fr.Loader(data, batchsize=3)": "batchsize",
+    "fr.transforms.CenterCrop('4')": "CenterCrop",
+    "fr.transforms.HorizontalFlip(prob=0.5)": "prob",
+    "data.spilt({})": "spilt",
+}
+
+
+def test_a_type_checker_understands_the_package(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("mypy")
+    script = tmp_path / "use.py"
+    script.write_text(USE + "\n".join(MISUSE) + "\n")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(script)]
+    environment = {**os.environ, "MYPYPATH": ""}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment
+    )
+    errors = [line for line in done.stdout.splitlines() if "error:" in line]
+    first = len(USE.splitlines()) + 1
+    assert len(errors) == len(MISUSE), done.stdout
+    for line, (place, name) in enumerate(MISUSE.items(), start=first):
+        assert f"use.py:{line}: error" in errors[line - first], place
+        assert name in errors[line - first]

@@ -1,0 +1,156 @@
+"""Kills training processes at many moments. In an interpreter of its own, for loader/test_killed_run.py:
+
+    killed_run.py FILE FOLDER KILLS
+
+It imports what training takes, and no more; every process of training is forked from it. Each goes
+on from the checkpoint of those before, as docs/resume.md says, by that page's own code. The last one
+is not killed, and ends its epoch.
+
+FOLDER/checkpoint  the loader's state, and the model's
+FOLDER/log         what the model has learned from: a line of ids a step. It stands for the model's
+                   weights: what lies beyond the length that the checkpoint names is forgotten.
+FOLDER/all         everything that any process was handed: number of the process, then the ids
+
+Processes 0 to KILLS - 1 are killed at random moments. CALLS says where those after them are.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pathlib
+import random
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import fuelrail as fr
+from page import code_of
+
+recipe: dict[str, Any] = {}
+exec(code_of("resume.md")[0], recipe)
+
+OPTIONS: dict[str, Any] = {"batch_size": 4, "shuffle": "full", "seed": 7, "fields": ["id"]}
+
+
+CALLS = [
+    (name, after, count)
+    for name in ("fsync", "replace")
+    for after in (False, True)
+    for count in (1, 2, 3)
+]
+"""Killed right before or after the count-th call of a function of `os` that saves the checkpoint."""
+
+
+class Model:
+    def __init__(self, folder: pathlib.Path, process: int, tick: Callable[[], None]) -> None:
+        self.log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT)
+        self.all = os.open(folder / "all", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self.process = process
+        self.tick = tick
+        self.bytes = 0
+
+    def step(self, batch: tuple[fr.Array, ...]) -> None:
+        ids = " ".join(map(str, memoryview(batch[0]).tolist()))
+        # 32 bytes, so that no line crosses a page: there a kill can cut a write short.
+        os.write(self.all, f"{self.process} {ids}".ljust(31).encode() + b"\n")
+        os.ftruncate(self.log, self.bytes)
+        self.bytes += os.pwrite(self.log, f"{ids}\n".encode(), self.bytes)
+        self.tick()
+
+    def state_dict(self) -> dict[str, int]:
+        return {"bytes": self.bytes}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        self.bytes = state["bytes"]
+
+
+def train(file: str, folder: pathlib.Path, process: int, tick: Callable[[], None]) -> None:
+    last = process < 0
+    loader = fr.Loader(file, **OPTIONS, threads=1 + process % 3, prefetch=1 + process % 4)
+    model = Model(folder, process, tick)
+    checkpoint = str(folder / "checkpoint")
+    epochs = 2**31
+    if last:
+        with open(checkpoint) as state:
+            epochs = json.load(state)["loader"]["epoch"] + 1
+    recipe["train"](checkpoint, loader, model, epochs)
+
+
+def forked(work: Callable[[], None]) -> int:
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    return child
+
+
+def note(pipe: int) -> None:
+    os.write(pipe, b".")
+
+
+def expect(child: int, code: int) -> None:
+    found = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if found != code:
+        sys.exit(f"a process ended with {found}, not {code}")
+
+
+def kill_at_a_random_moment(
+    file: str, folder: pathlib.Path, process: int, chance: random.Random
+) -> None:
+    """After up to four steps, and up to 2 ms more: a step takes a fraction of that."""
+    heard, told = os.pipe()
+    child = forked(lambda: train(file, folder, process, lambda: note(told)))
+    os.close(told)
+    for _ in range(chance.randrange(5)):
+        if not os.read(heard, 1):
+            break
+    time.sleep(chance.uniform(0, 0.002))
+    os.kill(child, signal.SIGKILL)
+    os.close(heard)
+    expect(child, -signal.SIGKILL)
+
+
+def kill_at_the_call(
+    file: str, folder: pathlib.Path, process: int, name: str, count: int, after: bool
+) -> None:
+    real = getattr(os, name)
+    calls = iter(range(1, count + 1))
+
+    @functools.wraps(real)
+    def deadly(*arguments: object) -> object:
+        now = next(calls) == count
+        if now and not after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = real(*arguments)
+        if now:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    def work() -> None:
+        setattr(os, name, deadly)
+        train(file, folder, process, lambda: None)
+
+    expect(forked(work), -signal.SIGKILL)
+
+
+def main() -> None:
+    file, folder, kills = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3])
+    chance = random.Random(1)
+    for process in range(kills):
+        kill_at_a_random_moment(file, folder, process, chance)
+    for process, (name, after, count) in enumerate(CALLS, start=kills):
+        kill_at_the_call(file, folder, process, name, count, after)
+    expect(forked(lambda: train(file, folder, -1, lambda: None)), 0)
+
+
+if __name__ == "__main__":
+    main()
