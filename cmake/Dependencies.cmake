@@ -38,6 +38,15 @@ fuelrail_need(fmt fmt libfmt-dev)
 fuelrail_need(json nlohmann_json nlohmann-json3-dev HEADERS_ONLY)
 fuelrail_need(cli11 CLI11 libcli11-dev HEADERS_ONLY)
 fuelrail_need(hwy libhwy libhwy-dev)
+if(TARGET PkgConfig::FUELRAIL_hwy)
+  # The kernels know vectors of 1, 2 or 4 blocks of 16 bytes, and none of unknown length. Under sanitizers one instruction
+  # set of each length is compiled.
+  set(disabled "HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV")
+  if(FUELRAIL_SANITIZE)
+    string(APPEND disabled "|HWY_SSSE3|HWY_SSE4")
+  endif()
+  target_compile_definitions(PkgConfig::FUELRAIL_hwy INTERFACE "HWY_DISABLED_TARGETS=(${disabled})")
+endif()
 set(FUELRAIL_INSTALLED_NEEDS "${FUELRAIL_LINKED}")  # what an installed fuelrail has to find again
 if(FUELRAIL_BUILD_TESTS)
   fuelrail_need(gtest gtest_main libgtest-dev)

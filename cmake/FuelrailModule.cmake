@@ -19,8 +19,7 @@ function(fuelrail_test_options target)
                            -Wno-stringop-overread)
   endif()
   set_target_properties(${target} PROPERTIES
-    POSITION_INDEPENDENT_CODE OFF  # one setting for all who share the headers
-    UNITY_BUILD OFF)               # many tests have helpers of the same names
+    POSITION_INDEPENDENT_CODE OFF)  # one setting for all that share the headers
   if(target STREQUAL fuelrail_test_headers)
     target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <memory> <string> <vector>)
   else()
@@ -35,16 +34,53 @@ function(fuelrail_optimise)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# fuelrail_module(<name> SOURCES ... [DEPENDS <module>...] [LIBRARIES <dep>...] [TESTS ...] [TEST_LIBRARIES <target>...]
-#                 [BENCHMARKS ...] [TESTS_AS_ONE])
+# fuelrail_benchmark(<name> SOURCES ... [LIBRARIES ...]): a program that measures. Under sanitizers it is only compiled, so
+# that `./run test` sees that it does.
+function(fuelrail_benchmark name)
+  cmake_parse_arguments(B "" "" "SOURCES;LIBRARIES" ${ARGN})
+  if(FUELRAIL_SANITIZE)
+    add_library(${name} OBJECT ${B_SOURCES})
+    target_compile_options(${name} PRIVATE -O0)
+  else()
+    add_executable(${name} ${B_SOURCES})
+  endif()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  target_link_libraries(${name} PRIVATE fuelrail_options fuelrail_dep::fmt ${B_LIBRARIES})
+  target_compile_definitions(${name} PRIVATE FUELRAIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+endfunction()
+
+# What `./run test` builds and runs without sanitizers; `ctest -L release` runs it.
+add_custom_target(release_tests)
+
+# fuelrail_add_test(<name> SOURCES ... [LIBRARIES <target>...] [RELEASE]): a program of GoogleTest's, and the test
+# of this name. RELEASE: one of release_tests.
+function(fuelrail_add_test name)
+  cmake_parse_arguments(T "RELEASE" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name}_test ${T_SOURCES})
+  target_link_libraries(${name}_test PRIVATE ${T_LIBRARIES})
+  fuelrail_test_options(${name}_test)
+  add_test(NAME ${name} COMMAND ${name}_test)
+  # A forked child starts threads of its own, which TSan does not let it by default.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "TSAN_OPTIONS=die_after_fork=0")
+  if(T_RELEASE)
+    add_dependencies(release_tests ${name}_test)
+    set_tests_properties(${name} PROPERTIES LABELS release)
+  endif()
+endfunction()
+
+# fuelrail_module(<name> SOURCES ... [DEPENDS <module>...] [LIBRARIES <dep>...] [TESTS ...] [RELEASE_TESTS ...]
+#                 [TESTS_APART ...] [TEST_LIBRARIES <target>...] [BENCHMARKS ...])
 #
 # One static library a module, `fuelrail_<name>`. DEPENDS names modules (the table of docs/design.md, section 3);
 # LIBRARIES names third-party targets, private to the module's sources. TESTS makes one program, `<name>_test`,
 # which also links TEST_LIBRARIES; BENCHMARKS one, `<name>_benchmark`. Without SOURCES the module is headers only.
-# TESTS_AS_ONE = where sources are compiled as one (CMAKE_UNITY_BUILD), the tests are too: no two of their helpers have
-# the same name.
+# RELEASE_TESTS are tests that need the release build: what they test depends on optimisation or vector code, or sanitizers
+# leave some of it out. Without sanitizers, and beside TESTS, they are a program of their own, `<name>_release_test`.
+# TESTS_APART names those of both that are compiled by themselves where sources are compiled as one (CMAKE_UNITY_BUILD),
+# because their helpers have names of other tests' helpers.
 function(fuelrail_module name)
-  cmake_parse_arguments(M "TESTS_AS_ONE" "" "SOURCES;DEPENDS;LIBRARIES;TESTS;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
+  cmake_parse_arguments(M "" ""
+    "SOURCES;DEPENDS;LIBRARIES;TESTS;RELEASE_TESTS;TESTS_APART;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
   list(TRANSFORM M_DEPENDS PREPEND fuelrail_)
   if(M_SOURCES)
     add_library(fuelrail_${name} STATIC ${M_SOURCES})
@@ -69,21 +105,22 @@ function(fuelrail_module name)
     target_link_libraries(fuelrail_${name} INTERFACE ${M_DEPENDS})
   endif()
 
-  if(FUELRAIL_BUILD_TESTS AND M_TESTS)
-    add_executable(${name}_test ${M_TESTS})
-    target_link_libraries(${name}_test PRIVATE fuelrail_${name} ${M_TEST_LIBRARIES} ${M_LIBRARIES})
-    fuelrail_test_options(${name}_test)
-    if(M_TESTS_AS_ONE AND CMAKE_UNITY_BUILD)
-      set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON)
+  if(FUELRAIL_BUILD_TESTS)
+    set_source_files_properties(${M_TESTS_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set(libraries fuelrail_${name} ${M_TEST_LIBRARIES} ${M_LIBRARIES})
+    if(NOT M_TESTS)
+      fuelrail_add_test(${name} SOURCES ${M_RELEASE_TESTS} LIBRARIES ${libraries} RELEASE)
+    elseif(FUELRAIL_SANITIZE)
+      fuelrail_add_test(${name} SOURCES ${M_TESTS} ${M_RELEASE_TESTS} LIBRARIES ${libraries})
+    else()
+      fuelrail_add_test(${name} SOURCES ${M_TESTS} LIBRARIES ${libraries})
+      if(M_RELEASE_TESTS)
+        fuelrail_add_test(${name}_release SOURCES ${M_RELEASE_TESTS} LIBRARIES ${libraries} RELEASE)
+      endif()
     endif()
-    add_test(NAME ${name} COMMAND ${name}_test)
-    # A forked child starts threads of its own, which TSan does not let it by default.
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "TSAN_OPTIONS=die_after_fork=0")
   endif()
   if(FUELRAIL_BUILD_BENCHMARKS AND M_BENCHMARKS)
-    add_executable(${name}_benchmark ${M_BENCHMARKS})
-    target_link_libraries(${name}_benchmark PRIVATE fuelrail_${name} fuelrail_options ${M_LIBRARIES}
-                          fuelrail_dep::fmt fuelrail_dep::benchmark benchmark_main)
-    target_compile_definitions(${name}_benchmark PRIVATE FUELRAIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    fuelrail_benchmark(${name}_benchmark SOURCES ${M_BENCHMARKS}
+      LIBRARIES fuelrail_${name} ${M_LIBRARIES} fuelrail_dep::benchmark benchmark_main)
   endif()
 endfunction()

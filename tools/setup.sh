@@ -19,10 +19,10 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# The compiler launcher, where ccache happens to be installed.
-launcher() {
-  if command -v ccache >/dev/null; then echo -DCMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
-}
+# CMake compiles every tree through ccache, whose cache is this clone's own. (The sloppiness is what precompiled headers
+# need.)
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+export CCACHE_DIR="$PWD/.cache/ccache" CCACHE_MAXSIZE=3G CCACHE_SLOPPINESS=pch_defines,time_macros
 
 find_python() {
   local candidate

@@ -1,6 +1,4 @@
 // `fuelrail doctor` as people run it: on this machine, with limits, and through --json.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hwy/highway.h>

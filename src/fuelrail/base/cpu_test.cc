@@ -13,11 +13,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // A folder that plays the root of a machine: proc/self and the cgroup file systems.
-class CgroupQuota : public testing::Test {
+class CgroupQuota : public ::testing::Test {
  protected:
   void SetUp() override {
-    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(testing::TempDir()) / "fuelrail_cgroup" / test->name();
+    const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = fs::path(::testing::TempDir()) / "fuelrail_cgroup" / test->name();
     fs::remove_all(root_);
     fs::create_directories(root_);
   }
@@ -160,7 +160,7 @@ TEST(ThreadsFor, takes_a_damaged_local_world_size_for_one) {
 TEST(DefaultThreads, is_at_least_one) { EXPECT_GE(default_threads(), 1); }
 
 TEST(DescribeCpu, names_the_processor_and_its_instructions) {
-  EXPECT_THAT(describe_cpu(), testing::ContainsRegex(".+, [a-z0-9.]+$"));
+  EXPECT_THAT(describe_cpu(), ::testing::ContainsRegex(".+, [a-z0-9.]+$"));
 }
 
 }  // namespace

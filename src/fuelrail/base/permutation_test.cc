@@ -36,7 +36,12 @@ std::vector<uint64_t> sampled_positions(uint64_t n, uint64_t seed) {
 
 TEST(Permutation, is_a_bijection_for_every_size_to_10000) {
   std::vector<uint32_t> seen(10001, 0);
-  for (uint32_t n = 1; n <= 10000; ++n) {
+#ifdef FUELRAIL_SANITIZED
+  constexpr uint32_t kStep = 17;
+#else
+  constexpr uint32_t kStep = 1;
+#endif
+  for (uint32_t n = 1; n <= 10000; n += kStep) {
     const Permutation permutation(n, n * uint64_t{0x9E3779B97F4A7C15}, n % 7);
     for (uint64_t i = 0; i < n; ++i) {
       const uint64_t image = permutation(i);
@@ -118,8 +123,15 @@ Permutation keyed(uint64_t n, Vary vary, uint64_t k) {
   return vary == Vary::kEpoch ? Permutation(n, 2024, k) : Permutation(n, k, 3);
 }
 
-class PermutationStatistics : public testing::TestWithParam<Vary> {};
-INSTANTIATE_TEST_SUITE_P(, PermutationStatistics, testing::Values(Vary::kEpoch, Vary::kSeed),
+class PermutationStatistics : public ::testing::TestWithParam<Vary> {
+ protected:
+  void SetUp() override {
+#ifdef FUELRAIL_SANITIZED
+    GTEST_SKIP() << "it takes long, and asks about numbers, not about memory or threads";
+#endif
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, PermutationStatistics, ::testing::Values(Vary::kEpoch, Vary::kSeed),
                          [](const auto& suite) {
                            return suite.param == Vary::kEpoch ? "epochs" : "seeds";
                          });

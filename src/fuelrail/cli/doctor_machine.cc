@@ -1,6 +1,3 @@
-// As the transforms' kernels, which know no vectors of unknown length.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
 #include "fuelrail/cli/doctor_machine.h"
 
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 namespace fuelrail {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Memory {
   static constexpr bool kDetectsTruncation = true;

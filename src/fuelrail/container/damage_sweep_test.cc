@@ -53,7 +53,7 @@ Seen seen(const Container& container) {
 }
 
 // A pair of files in memory; there is no cache.
-class DamageSweep : public testing::Test {
+class DamageSweep : public ::testing::Test {
  protected:
   DamageSweep() {
     ::unsetenv("XDG_CACHE_HOME");

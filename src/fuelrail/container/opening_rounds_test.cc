@@ -95,7 +95,7 @@ class RoundFileSystem final : public FileSystem {
   FileSystem& inner_ = memory_file_system();
 };
 
-class OpeningRounds : public testing::Test {
+class OpeningRounds : public ::testing::Test {
  protected:
   // Opens a file that has its sidecar. Returns: how many reads were made of those of `rounds`.
   size_t opened(const std::string& uri, const std::string& contents,

@@ -13,7 +13,7 @@
 namespace fuelrail {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::shared_ptr<const Container> numbers(uint64_t records) {
   std::vector<MemoryContainer::Record> made;

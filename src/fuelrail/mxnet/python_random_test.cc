@@ -8,7 +8,7 @@
 namespace fuelrail::mxnet {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::vector<int> shuffled(uint64_t seed, int count) {
   std::vector<int> items(static_cast<size_t>(count));

@@ -8,7 +8,7 @@ namespace fuelrail {
 namespace {
 
 // The example of docs/design.md, rule 1: N = 10, G = 4, W = 2.
-class TenRecordsTwoRanks : public testing::Test {
+class TenRecordsTwoRanks : public ::testing::Test {
  protected:
   static std::vector<BatchPlan> plans(LastBatch last_batch, uint32_t rank) {
     return rest_of_epoch(

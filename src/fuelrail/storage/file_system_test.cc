@@ -28,7 +28,7 @@ TEST(FileSystem, a_store_that_is_not_read_yet_is_unsupported_with_a_remedy) {
       ADD_FAILURE() << scheme;
     } catch (const UnsupportedError& error) {
       EXPECT_FALSE(error.detail().remedy.empty());
-      EXPECT_THAT(error.what(), testing::HasSubstr("://bucket/train.rec"));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("://bucket/train.rec"));
     }
   }
 }
@@ -42,9 +42,9 @@ TEST(FileSystem, the_remedy_names_what_brings_the_file_here) {
     }
     return "";
   };
-  EXPECT_THAT(remedy("https://host/train.rec"), testing::HasSubstr("curl"));
-  EXPECT_THAT(remedy("s3://bucket/train.rec"), testing::HasSubstr("mount the bucket"));
-  EXPECT_THAT(remedy("hdfs://node/train.rec"), testing::HasSubstr("hdfs dfs -get"));
+  EXPECT_THAT(remedy("https://host/train.rec"), ::testing::HasSubstr("curl"));
+  EXPECT_THAT(remedy("s3://bucket/train.rec"), ::testing::HasSubstr("mount the bucket"));
+  EXPECT_THAT(remedy("hdfs://node/train.rec"), ::testing::HasSubstr("hdfs dfs -get"));
 }
 
 TEST(FileSystem, an_override_stands_in_as_long_as_it_lives) {

@@ -21,7 +21,7 @@ namespace fuelrail {
 namespace {
 
 // Leaves no threads for the tests that come after, of which some fork.
-class ReadBatch : public testing::Test {
+class ReadBatch : public ::testing::Test {
  protected:
   ~ReadBatch() override { free_idle_read_queues(); }
 };

@@ -16,7 +16,7 @@
 namespace fuelrail {
 namespace {
 
-class ReadMemory : public testing::Test {
+class ReadMemory : public ::testing::Test {
  protected:
   ReadMemory() { free_idle_read_memory(); }
   ~ReadMemory() override {

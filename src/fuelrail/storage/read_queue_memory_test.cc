@@ -114,7 +114,7 @@ class Reads {
   std::array<bool, kRequests> failed_{};
 };
 
-class ReadQueueWithoutMemory : public testing::TestWithParam<ReadOptions> {};
+class ReadQueueWithoutMemory : public ::testing::TestWithParam<ReadOptions> {};
 
 TEST_P(ReadQueueWithoutMemory, every_request_completes_once_or_was_not_submitted) {
   const ReadFile file(100'000);
@@ -144,9 +144,10 @@ TEST_P(ReadQueueWithoutMemory, every_request_completes_once_or_was_not_submitted
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, ReadQueueWithoutMemory,
-                         testing::Values(ReadOptions{.threads = 0},
-                                         ReadOptions{.threads = 3, .backend = ReadBackend::kPread},
-                                         ReadOptions{.threads = 3}));
+                         ::testing::Values(ReadOptions{.threads = 0},
+                                           ReadOptions{.threads = 3,
+                                                       .backend = ReadBackend::kPread},
+                                           ReadOptions{.threads = 3}));
 
 }  // namespace
 }  // namespace fuelrail

@@ -15,7 +15,7 @@ namespace fuelrail {
 namespace {
 
 // Leaves no threads for the tests that come after, of which some fork.
-class ReadQueuePool : public testing::Test {
+class ReadQueuePool : public ::testing::Test {
  protected:
   ~ReadQueuePool() override { free_idle_read_queues(); }
 };

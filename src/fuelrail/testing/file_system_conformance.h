@@ -21,7 +21,7 @@ namespace fuelrail {
 // Requires of Maker: `FileSystem& file_system()`, and `std::string directory()`: the URI of an
 // empty directory of this maker's own.
 template <typename Maker>
-class FileSystemConformance : public testing::Test {
+class FileSystemConformance : public ::testing::Test {
  protected:
   FileSystem& files() { return maker_.file_system(); }
   std::string at(const std::string& name) { return join_uri(maker_.directory(), name); }

@@ -39,7 +39,7 @@ inline std::string message_of(const std::exception_ptr& error) {
 
 // Requires of Maker: `std::unique_ptr<ReadQueue> make()`.
 template <typename Maker>
-class ReadQueueConformance : public testing::Test {
+class ReadQueueConformance : public ::testing::Test {
  protected:
   // Waits for everything that is in flight. Returns: error messages by tag.
   std::map<uint64_t, std::string> drain(size_t at_a_time = 8) {

@@ -37,7 +37,7 @@ inline std::vector<std::byte> read_range(const Source& source, uint64_t offset, 
 
 // Requires of Maker: `std::shared_ptr<const Source> make(const std::vector<std::byte>&)`.
 template <typename Maker>
-class SourceConformance : public testing::Test {
+class SourceConformance : public ::testing::Test {
  protected:
   std::shared_ptr<const Source> make(const std::vector<std::byte>& bytes) {
     return maker_.make(bytes);

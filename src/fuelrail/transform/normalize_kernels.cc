@@ -1,6 +1,4 @@
 // The kernels take 16 pixels at once, whatever the vector's length.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/transform/normalize_kernels.cc"
 #include <hwy/foreach_target.h>

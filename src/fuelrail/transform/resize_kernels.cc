@@ -1,6 +1,3 @@
-// The kernels know vectors of 1, 2 or 4 blocks of 16 bytes.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/transform/resize_kernels.cc"
 #include <hwy/foreach_target.h>

@@ -16,8 +16,8 @@ namespace fuelrail {
 namespace {
 
 using files::open_files;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<ExpectedSample> three_images() {
   return {{{"jpeg of a cat", scalar_bytes(int64_t{0})}, 0},

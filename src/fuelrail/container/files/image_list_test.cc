@@ -13,8 +13,8 @@
 namespace fuelrail {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string complaint_about(const std::string& text, const ListRules& rules = {},
                             const std::string& uri = "train.lst") {

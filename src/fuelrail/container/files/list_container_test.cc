@@ -16,8 +16,8 @@ namespace fuelrail {
 namespace {
 
 using files::open_list;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr const char* kList =
     "7\t0\tcat/1.jpg\n"
@@ -74,7 +74,7 @@ struct MemoryList {
 INSTANTIATE_TYPED_TEST_SUITE_P(List, ContainerConformance, WithViews<LocalList>);
 INSTANTIATE_TYPED_TEST_SUITE_P(MemoryList, ContainerConformance, WithViews<MemoryList>);
 
-class ListContainer : public testing::Test {
+class ListContainer : public ::testing::Test {
  protected:
   std::shared_ptr<const Container> open(const std::string& text) {
     write_file(directory_ / "all.lst", text);

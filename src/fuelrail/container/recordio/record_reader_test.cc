@@ -22,8 +22,8 @@
 namespace fuelrail::recordio {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const std::string kGolden = std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/recordio/";
 const std::string kMagicText = "\x0a\x23\xd7\xce";
@@ -305,7 +305,7 @@ TEST(Recovery, random_damage_in_one_record_loses_no_other) {
     const Recovered result = recover(file.bytes);
     for (size_t i = 0; i < payloads.size(); ++i) {
       if (i == hit) continue;
-      ASSERT_THAT(result.payloads, testing::Contains(payloads[i])) << round;
+      ASSERT_THAT(result.payloads, ::testing::Contains(payloads[i])) << round;
     }
   }
 }

@@ -25,11 +25,11 @@
 namespace fuelrail {
 namespace {
 
-using testing::AnyOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::AnyOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 void accept_all(const Sidecar&) {}
 
@@ -40,7 +40,7 @@ SidecarWriter sidecar_for(uint64_t size, uint32_t crc = 1) {
 }
 
 // A data file in a directory of its own, and a cache directory that nothing else uses.
-class SidecarStoreTest : public testing::Test {
+class SidecarStoreTest : public ::testing::Test {
  protected:
   SidecarStoreTest() {
     write_file(data_, "some data of no format at all");

@@ -32,8 +32,8 @@ std::vector<std::string> names(const std::string& directory) {
   return found;
 }
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(LocalFileSystem, links_are_followed_and_dangling_ones_left_out) {
   const TemporaryDirectory directory;

@@ -48,7 +48,7 @@ std::optional<size_t> right_with(UringReads::AlterResult alter, Ring::RefuseEnte
   return right;
 }
 
-class UringReadsWithResult : public testing::TestWithParam<int32_t> {};
+class UringReadsWithResult : public ::testing::TestWithParam<int32_t> {};
 
 // Interrupted, cancelled with its thread, out of means, failed, and of no bytes: read again.
 TEST_P(UringReadsWithResult, a_read_that_the_kernel_did_not_finish_is_read_again) {
@@ -58,7 +58,7 @@ TEST_P(UringReadsWithResult, a_read_that_the_kernel_did_not_finish_is_read_again
 }
 
 INSTANTIATE_TEST_SUITE_P(Results, UringReadsWithResult,
-                         testing::Values(-EINTR, -ECANCELED, -EAGAIN, -EIO, -ENOMEM, 0));
+                         ::testing::Values(-EINTR, -ECANCELED, -EAGAIN, -EIO, -ENOMEM, 0));
 
 TEST(UringReads, a_short_read_is_completed) {
   std::atomic<int> count = 0;
@@ -70,7 +70,7 @@ TEST(UringReads, a_short_read_is_completed) {
 }
 
 // As after a filter of system calls that comes later than the ring (seccomp).
-class UringReadsRefusedAfter : public testing::TestWithParam<int> {};
+class UringReadsRefusedAfter : public ::testing::TestWithParam<int> {};
 
 TEST_P(UringReadsRefusedAfter, threads_read_what_the_kernel_will_not) {
   std::atomic<int> calls = 0;
@@ -81,7 +81,7 @@ TEST_P(UringReadsRefusedAfter, threads_read_what_the_kernel_will_not) {
   EXPECT_EQ(*right, 200u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Calls, UringReadsRefusedAfter, testing::Values(0, 1, 2, 3, 5));
+INSTANTIATE_TEST_SUITE_P(Calls, UringReadsRefusedAfter, ::testing::Values(0, 1, 2, 3, 5));
 
 TEST(UringReads, a_kernel_without_means_is_asked_again) {
   std::atomic<int> calls = 0;
