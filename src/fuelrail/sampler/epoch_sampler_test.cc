@@ -192,8 +192,9 @@ TEST(EpochSampler, far_positions_of_a_huge_epoch_are_reached_at_once) {
   const Permutation order(kRecords, 1, 8);
   for (const uint64_t batch : {uint64_t{0}, uint64_t{12345}, kRecords / kGlobal - 1}) {
     for (const uint32_t rank : {0u, 511u, kWorld - 1}) {
-      EpochSampler sampler({kRecords, 1, Shuffle::kFull, kRows, {rank, kWorld}, LastBatch::kShort},
-                           {8, batch * kGlobal});
+      EpochSampler sampler(
+          {kRecords, {1, Shuffle::kFull, kRows, {rank, kWorld}, LastBatch::kShort}},
+          {8, batch * kGlobal});
       const BatchPlan plan = sampler.next().value();
       ASSERT_EQ(plan.entries.size(), kRows);
       for (uint64_t row = 0; row < kRows; ++row) {
@@ -203,7 +204,7 @@ TEST(EpochSampler, far_positions_of_a_huge_epoch_are_reached_at_once) {
       }
     }
   }
-  EpochSampler tail({kRecords, 1, Shuffle::kFull, kRows, {4, kWorld}, LastBatch::kShort},
+  EpochSampler tail({kRecords, {1, Shuffle::kFull, kRows, {4, kWorld}, LastBatch::kShort}},
                     {8, kRecords / kGlobal * kGlobal});
   const BatchPlan last = tail.next().value();
   EXPECT_TRUE(last.ends_epoch);

@@ -88,7 +88,7 @@ TEST(EpochSampler, every_record_comes_once_in_a_shuffled_epoch) {
     std::vector<uint64_t> seen;
     for (uint32_t rank = 0; rank < 7; ++rank) {
       for (const BatchPlan& plan :
-           rest_of_epoch({1000, 9, Shuffle::kFull, 13, {rank, 7}, last_batch}, {4, 0})) {
+           rest_of_epoch({1000, {9, Shuffle::kFull, 13, {rank, 7}, last_batch}}, {4, 0})) {
         for (const Entry& entry : plan.entries) {
           if (entry.valid) seen.push_back(entry.record);
         }
@@ -106,7 +106,7 @@ TEST(EpochSampler, the_global_batches_are_the_same_for_every_world_size) {
       std::vector<Records> batches;
       for (uint32_t rank = 0; rank < world_size; ++rank) {
         const auto plans = rest_of_epoch(
-            {101, 3, Shuffle::kFull, 12 / world_size, {rank, world_size}, last_batch});
+            {101, {3, Shuffle::kFull, 12 / world_size, {rank, world_size}, last_batch}});
         batches.resize(plans.size());
         for (size_t k = 0; k < plans.size(); ++k) {
           const Records mine = records_of(plans[k]);
