@@ -152,6 +152,15 @@ TEST(CliMain, line_ends_in_names_do_not_break_the_line) {
   EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1);
 }
 
+TEST(CliMain, doctor_speaks_in_words_and_in_json) {
+  const Said words = call({"doctor"});
+  EXPECT_EQ(words.code, 0);
+  EXPECT_THAT(words.out, HasSubstr("default threads"));
+  const Said json = call({"doctor", "--json"});
+  EXPECT_EQ(json.code, 0);
+  EXPECT_THAT(json.out, StartsWith("{\"fuelrail\":{\"version\":"));
+}
+
 TEST(CliMain, a_missing_command_is_a_usage_error) { EXPECT_EQ(call({}).code, 2); }
 
 TEST(CliMain, an_interrupt_before_the_call_does_not_count) {
