@@ -61,7 +61,8 @@ std::vector<uint8_t> decoded(Bytes encoded) {
 // What `pack` does by its own options.
 class Preparer {
  public:
-  explicit Preparer(const PackOptions& options) : steps_(image_steps(options)), pipeline_(steps_) {}
+  explicit Preparer(const StoredImages& images)
+      : steps_(image_steps({.images = images})), pipeline_(steps_) {}
   Bytes prepare(Bytes encoded) { return pipeline_.prepare(encoded, 0); }
 
  private:
