@@ -19,10 +19,14 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# CMake compiles every tree through ccache, whose cache is this clone's own. (The sloppiness is what precompiled headers
-# need.)
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-export CCACHE_DIR="$PWD/.cache/ccache" CCACHE_MAXSIZE=3G CCACHE_SLOPPINESS=pch_defines,time_macros
+# With ccache, which `setup` installs, CMake compiles every tree through it; its cache is this clone's own. (The sloppiness is
+# what precompiled headers need.)
+use_ccache() {
+  command -v ccache >/dev/null || return 0
+  export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}" CCACHE_DIR="${CCACHE_DIR:-$PWD/.cache/ccache}"
+  export CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-3G}" CCACHE_SLOPPINESS=pch_defines,time_macros
+}
+use_ccache
 
 find_python() {
   local candidate
@@ -65,6 +69,7 @@ setup() {
   if [ -e "$stamp" ] && [ -x .venv/bin/python ]; then return; fi
   mkdir -p .cache
   install_system_packages "$python"
+  use_ccache
   say "making .venv ($("$python" --version)) with the packages of tests/requirements.txt"
   [ -x .venv/bin/python ] || quietly .cache/pip.log "$python" -m venv .venv
   quietly .cache/pip.log .venv/bin/python -m pip install --disable-pip-version-check -r tests/requirements.txt

@@ -22,7 +22,7 @@ MODULES = {
 def root(tmp_path: pathlib.Path) -> pathlib.Path:
     """A repository whose branch `mine` begins at `main`."""
     files = {f"src/fuelrail/{name}/CMakeLists.txt": text for name, text in MODULES.items()}
-    folders = ("dataset", "loader", "package", "support", "torch")
+    folders = ("dataset", "loader", "pack", "package", "support", "torch")
     files |= {f"tests/python/{name}/a.py": "" for name in folders}
     laid(tmp_path, files)
     (tmp_path / "tools").mkdir()
@@ -54,7 +54,9 @@ def test_nothing_is_affected_where_nothing_differs(root: pathlib.Path) -> None:
 def test_modules_that_link_the_changed_one_are_affected(root: pathlib.Path) -> None:
     laid(root, {"src/fuelrail/decode/png/a.cc": ""})  # not known to git yet
     assert affected(root, "modules") == "cli decode loader"
-    assert affected(root, "programs") == "cli_test decode_test loader_test command_test"
+    assert affected(root, "programs") == (
+        "cli_test decode_test loader_test faults_test command_test"
+    )
     assert affected(root, "folders") == "tests/python/dataset"
 
 
@@ -68,7 +70,21 @@ def test_commits_of_the_branch_count_and_those_of_main_do_not(root: pathlib.Path
     assert affected(root, "modules") == "cli loader"
 
 
-@pytest.mark.parametrize("path", ["cmake/A.cmake", "CMakeLists.txt", "src/fuelrail/testing/a.h"])
+def test_integration_tests_are_built_where_they_change(root: pathlib.Path) -> None:
+    laid(root, {"tests/integration/faults_test.cc": ""})
+    assert affected(root, "modules") == ""
+    assert affected(root, "programs") == "faults_test replacing_test faulty_reads_test command_test"
+
+
+def test_without_main_it_asks_for_what_is_not_committed(root: pathlib.Path) -> None:
+    laid(root, {"src/fuelrail/loader/a.cc": ""})
+    commit(root)
+    git(root, "branch", "-q", "-D", "main")
+    laid(root, {"src/fuelrail/cli/a.cc": ""})
+    assert affected(root, "modules") == "cli"
+
+
+@pytest.mark.parametrize("path", ["cmake/A.cmake", "src/fuelrail/CMakeLists.txt", "src/fuelrail/testing/a.h"])
 def test_what_all_modules_share_affects_all(root: pathlib.Path, path: str) -> None:
     laid(root, {path: ""})
     assert affected(root, "modules") == "base cli decode loader"
@@ -80,9 +96,12 @@ def test_what_all_modules_share_affects_all(root: pathlib.Path, path: str) -> No
     [
         ("python/fuelrail/loader.py", ["loader", "package"]),
         ("python/fuelrail/torch/tensors.py", ["package", "torch"]),
+        ("python/fuelrail/packer.py", ["pack", "package"]),
+        ("python/fuelrail/new.py", ["dataset", "loader", "pack", "package", "torch"]),
         ("python/bindings/bind_decode.cc", ["dataset", "package"]),
+        ("python/bindings/arrays.cc", ["dataset", "loader", "pack", "package", "torch"]),
         ("tests/python/torch/test_a.py", ["torch"]),
-        ("tests/python/support/a.py", []),
+        ("tests/python/support/a.py", ["dataset", "loader", "pack", "package", "torch"]),
         ("docs/a.md", []),
     ],
 )
