@@ -74,10 +74,14 @@ nb::object copy_of(const Array& array) {
   return nb::cast(Array{std::move(memory), data, array.dtype, array.shape});
 }
 
+template <typename Type>
+using Given = nb::typed<nb::handle, Type>;  // or None
+
 // As the Array API standard 2023.12 wants it. A copy is the consumer's alone, and flagged so where
 // the capsule has flags (max_version of 1.0 and more).
-nb::object dlpack(nb::pointer_and_handle<Array> self, nb::handle stream, nb::handle max_version,
-                  nb::handle dl_device, std::optional<bool> copy) {
+Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
+           Given<TupleOf<int, int>> max_version, Given<TupleOf<int, int>> dl_device,
+           std::optional<bool> copy) {
   if (!stream.is_none()) {
     throw InvalidArgumentError("the array is in the processor's memory, which has no streams",
                                {.expected = "stream=None",
@@ -98,7 +102,7 @@ nb::object dlpack(nb::pointer_and_handle<Array> self, nb::handle stream, nb::han
 
 // Numbers and lists of them, of anything in the processor's memory that speaks DLPack, in whatever
 // layout. Errors: TypeError, and Python's own for elements that a memoryview cannot tell.
-nb::object listed(nb::handle source) {
+Any listed(nb::handle source) {
   nb::ndarray<nb::ro, nb::device::cpu> array;
   if (!nb::try_cast(source, array)) throw nb::type_error("this gives no array by DLPack");
   std::vector<size_t> shape(array.ndim());
@@ -160,7 +164,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot kSlots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
-nb::tuple shape_of(const Array& array) { return nb::tuple(nb::cast(array.shape)); }
+ShapeTuple shape_of(const Array& array) { return nb::tuple(nb::cast(array.shape)); }
 
 size_t length(const Array& array) {
   if (array.shape.empty()) throw nb::type_error("len() of an array without dimensions");
@@ -168,7 +172,7 @@ size_t length(const Array& array) {
 }
 
 // NumPy asks for the buffer first, drops whatever error that is, and comes here.
-nb::object numpy_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+Any numpy_array(nb::handle self, const Any& dtype, Given<bool> copy) {
   if (nb::inst_ptr<Array>(self)->dtype == DType::kBfloat16) {
     throw UnsupportedError(
         "NumPy has no bfloat16",
@@ -183,7 +187,7 @@ nb::object numpy_array(nb::handle self, nb::handle dtype, nb::handle copy) {
                      nb::make_tuple(view), named);
 }
 
-nb::object to_numpy(nb::handle self) {
+Any to_numpy(nb::handle self) {
   return call_python(import_module("numpy").attr("asarray"), nb::make_tuple(self));
 }
 
@@ -202,8 +206,7 @@ void bind_arrays(nb::module_& module) {
       "protocol. It may be written to. NumPy and the buffer protocol have no bfloat16:\n"
       "they raise UnsupportedError and BufferError, DLPack passes it on. `data.subset`,\n"
       "`sampler`, `weights` and the like take one, as they take whatever speaks DLPack.")
-      .def_prop_ro("shape", shape_of, nb::sig("def shape(self) -> tuple[int, ...]"),
-                   "Extent of each dimension.")
+      .def_prop_ro("shape", shape_of, "Extent of each dimension.")
       .def_prop_ro(
           "dtype", [](const Array& array) { return name_of(array.dtype); },
           "Element type by NumPy's name, such as 'float32'.")
@@ -214,23 +217,15 @@ void bind_arrays(nb::module_& module) {
           "Size of the elements in bytes.")
       .def("__len__", length)
       .def("__repr__", describe)
-      .def("numpy", to_numpy, nb::sig("def numpy(self) -> typing.Any"),
-           "The same memory as a numpy.ndarray.")
-      .def("__array__", numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
-           nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) "
-                   "-> typing.Any"))
+      .def("numpy", to_numpy, "The same memory as a numpy.ndarray.")
+      .def("__array__", numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack__", dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
            nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
-           nb::arg("copy").none() = nb::none(),
-           nb::sig("def __dlpack__(self, *, stream: int | None = None, "
-                   "max_version: tuple[int, int] | None = None, "
-                   "dl_device: tuple[int, int] | None = None, copy: bool | None = None) "
-                   "-> typing.Any"))
-      .def(
-          "__dlpack_device__",
-          [](const Array&) { return nb::make_tuple(nb::device::cpu::value, 0); },
-          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
-  module.def("listed", listed, nb::arg("array"), nb::sig("def listed(array: object) -> typing.Any"),
+           nb::arg("copy").none() = nb::none())
+      .def("__dlpack_device__", [](const Array&) -> TupleOf<int, int> {
+        return nb::make_tuple(nb::device::cpu::value, 0);
+      });
+  module.def("listed", listed, nb::arg("array"),
              "Numbers and lists of them, of what speaks DLPack in the processor's memory.");
   module.def(
       "copy_floats", copy_floats, nb::arg("source"), nb::arg("into").noconvert(),

@@ -110,8 +110,8 @@ std::string fs_name(nb::handle text) {
   return {bytes.c_str(), bytes.size()};
 }
 
-nb::list fs_texts(const std::vector<std::string>& names) {
-  nb::list texts;
+Strings fs_texts(const std::vector<std::string>& names) {
+  Strings texts;
   for (const std::string& name : names) texts.append(fs_text(name));
   return texts;
 }

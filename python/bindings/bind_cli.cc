@@ -10,9 +10,8 @@
 namespace fuelrail::python {
 namespace {
 
-int run_command(const nb::list& arguments) {
-  std::vector<std::string> words;
-  for (const nb::handle word : arguments) words.push_back(fs_name(word));
+int run_command(const Strings& arguments) {
+  const std::vector<std::string> words = fs_names(arguments);
   std::vector<const char*> argv;
   for (const std::string& word : words) {
     if (word.find('\0') != std::string::npos) {  // where the command would see it end
@@ -28,7 +27,6 @@ int run_command(const nb::list& arguments) {
 
 void bind_cli(nb::module_& module) {
   module.def("cli_main", run_command, nb::arg("argv"),
-             nb::sig("def cli_main(argv: list[str]) -> int"),
              "Runs the `fuelrail` command; returns its exit code.");
 }
 

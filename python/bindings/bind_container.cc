@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -19,8 +20,8 @@
 namespace fuelrail::python {
 namespace {
 
-ContainerHandle open(nb::bytes uri, nb::list warnings, const std::string& schema, nb::bytes root,
-                     bool ignore_sidecar, const nb::list& classes) {
+ContainerHandle open(nb::bytes uri, Strings warnings, const std::string& schema, nb::bytes root,
+                     bool ignore_sidecar, const Strings& classes) {
   const PythonTurns turns;
   const WarningsInto warned(std::move(warnings));
   const OpenOptions options{.schema = schema,
@@ -34,7 +35,7 @@ ContainerHandle open(nb::bytes uri, nb::list warnings, const std::string& schema
   })};
 }
 
-nb::list read_names(nb::bytes uri, nb::list warnings) {
+Strings read_names(nb::bytes uri, Strings warnings) {
   const PythonTurns turns;
   const WarningsInto warned(std::move(warnings));
   const OpenOptions options{.warn = warned.warn(),
@@ -44,7 +45,7 @@ nb::list read_names(nb::bytes uri, nb::list warnings) {
   }));
 }
 
-void check_classes(const ContainerHandle& self, const nb::list& classes) {
+void check_classes(const ContainerHandle& self, const Strings& classes) {
   const std::vector<std::string> names = fs_names(classes);
   const Container& container = *self.container;
   check_class_names(names);
@@ -69,8 +70,9 @@ ContainerHandle cut(const ContainerHandle& self, uint64_t begin, uint64_t count,
   return {slice(self.container, begin, count, step)};
 }
 
-nb::dict split(const ContainerHandle& self,
-               const std::vector<std::pair<std::string, double>>& fractions, uint64_t seed) {
+nb::typed<nb::dict, nb::str, ContainerHandle> split(
+    const ContainerHandle& self, const std::vector<std::pair<std::string, double>>& fractions,
+    uint64_t seed) {
   std::vector<std::pair<std::string, ContainerHandle>> parts;
   {
     const GilReleased released;
@@ -104,7 +106,8 @@ const char* name_of(FieldKind kind) {
   return "";
 }
 
-nb::list schema(const ContainerHandle& self) {
+ListOf<TupleOf<nb::str, nb::str, std::optional<nb::str>, ShapeTuple>> schema(
+    const ContainerHandle& self) {
   nb::list fields;
   for (const FieldSpec& field : self.container->schema().fields) {
     const bool tensor = field.kind == FieldKind::kTensor;
@@ -115,7 +118,7 @@ nb::list schema(const ContainerHandle& self) {
   return fields;
 }
 
-nb::tuple place_tuple(const Place& place) {
+PlaceTuple place_tuple(const Place& place) {
   return nb::make_tuple(fs_text(place.path), place.record, place.offset);
 }
 
@@ -154,7 +157,7 @@ Array array_of(Bytes bytes, DType dtype, const std::vector<int64_t>& shape) {
   return {std::move(memory), data, dtype, shape};
 }
 
-nb::object value(const Record& self, const std::string& name) {
+Any value(const Record& self, const std::string& name) {
   const Schema& schema = self.container->schema();
   const size_t index = schema.index_of(name);
   const FieldSpec& spec = schema.fields[index];
@@ -170,12 +173,11 @@ nb::object value(const Record& self, const std::string& name) {
 void bind_container(nb::module_& module) {
   module.attr("DEFAULT_MAX_RECORD_BYTES") = kDefaultMaxRecordBytes;
   nb::class_<Record>(module, "Record", "One record's bytes, read and checked.")
-      .def("value", value, nb::arg("field"), nb::sig("def value(self, field: str) -> typing.Any"),
+      .def("value", value, nb::arg("field"),
            "bytes of an image or of raw bytes, a number for a scalar, else an Array.")
       .def_prop_ro("id", [](const Record& self) { return self.sample.id; })
       .def_prop_ro(
           "place", [](const Record& self) { return place_tuple(self.place); },
-          nb::sig("def place(self) -> tuple[str, int, int]"),
           "(path, record in that file, byte offset).");
 
   nb::class_<ContainerHandle>(module, "Container", "Records of one or more files.")
@@ -186,22 +188,15 @@ void bind_container(nb::module_& module) {
           [](const ContainerHandle& self, uint64_t i) {
             return place_tuple(self.container->place(i));
           },
-          nb::arg("index"), nb::sig("def place(self, index: int) -> tuple[str, int, int]"))
+          nb::arg("index"))
       .def("slice", cut, nb::arg("begin"), nb::arg("count"), nb::arg("step"))
       .def("subset", take, nb::arg("indices"))
-      .def("split", split, nb::arg("fractions"), nb::arg("seed"),
-           nb::sig("def split(self, fractions: collections.abc.Sequence[tuple[str, float]], "
-                   "seed: int) -> dict[str, Container]"))
+      .def("split", split, nb::arg("fractions"), nb::arg("seed"))
       .def_prop_ro("schema", schema,
-                   nb::sig("def schema(self) -> list[tuple[str, str, str | None, "
-                           "tuple[int, ...]]]"),
                    "(name, kind, dtype of a tensor, shape of a tensor) of each field.")
-      .def_prop_ro(
-          "classes",
-          [](const ContainerHandle& self) { return fs_texts(self.container->classes()); },
-          nb::sig("def classes(self) -> list[str]"))
-      .def("check_classes", check_classes, nb::arg("classes"),
-           nb::sig("def check_classes(self, classes: list[str]) -> None"))
+      .def_prop_ro("classes",
+                   [](const ContainerHandle& self) { return fs_texts(self.container->classes()); })
+      .def("check_classes", check_classes, nb::arg("classes"))
       .def_prop_ro("fingerprint",
                    [](const ContainerHandle& self) {
                      const PythonTurns turns;
@@ -214,13 +209,9 @@ void bind_container(nb::module_& module) {
       });
 
   module.def("open_container", open, nb::arg("uri"), nb::arg("warnings"), nb::arg("schema") = "",
-             nb::arg("root") = nb::bytes(""), nb::arg("ignore_sidecar") = false,
-             nb::arg("classes") = nb::list(),
-             nb::sig("def open_container(uri: bytes, warnings: list[str], schema: str = '', "
-                     "root: bytes = b'', ignore_sidecar: bool = False, classes: list[str] = []) "
-                     "-> Container"));
+             nb::arg("root").sig("b''") = nb::bytes(""), nb::arg("ignore_sidecar") = false,
+             nb::arg("classes") = nb::list());
   module.def("read_class_names", read_names, nb::arg("uri"), nb::arg("warnings"),
-             nb::sig("def read_class_names(uri: bytes, warnings: list[str]) -> list[str]"),
              "The class names of a file.");
   module.def("concat", join, nb::arg("parts"), "Containers one after another.");
 }

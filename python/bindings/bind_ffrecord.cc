@@ -61,13 +61,15 @@ template <typename T>
 using Vector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <typename T, typename Value>
-nb::object numbers(size_t count, Value value) {
+Vector<T> numbers(size_t count, Value value) {
   auto memory = std::make_unique<T[]>(count);
   for (size_t i = 0; i < count; ++i) memory[i] = static_cast<T>(value(i));
   const nb::capsule owner(memory.get(),
                           [](void* held) noexcept { delete[] static_cast<T*>(held); });
-  return nb::cast(Vector<T>(memory.release(), 1, &count, owner));
+  return Vector<T>(memory.release(), 1, &count, owner);
 }
+
+using RecordArray = nb::typed<nb::object, nb::ndarray<nb::numpy, uint8_t>>;
 
 // One beyond 64 bits. Python writes out none of more than 4,300 digits.
 std::string shown_number(nb::handle number, bool negative) {
@@ -132,7 +134,7 @@ void require_held(const Reader& self, const std::vector<uint64_t>& wanted) {
   });
 }
 
-nb::list read(const Reader& self, const nb::list& indices) {
+ListOf<RecordArray> read(const Reader& self, const ListOf<nb::any>& indices) {
   // Of a copy: an index is any object, and what it does may change the list.
   const nb::tuple items(indices);
   std::vector<uint64_t> wanted;
@@ -167,7 +169,7 @@ bool is_packed_folder(const Reader& self) {
   });
 }
 
-nb::object read_one(const Reader& self, nb::handle index) {
+RecordArray read_one(const Reader& self, nb::handle index) {
   std::vector<uint64_t> wanted{index_of(index, self.files->size())};
   require_held(self, wanted);
   std::vector<RecordBytes> memory(1);
@@ -176,7 +178,8 @@ nb::object read_one(const Reader& self, nb::handle index) {
   return array;
 }
 
-nb::list verify(const Reader& self, nb::handle progress) {
+ListOf<TupleOf<uint64_t, nb::str>> verify(
+    const Reader& self, std::optional<nb::typed<nb::callable, nb::object(uint64_t)>> progress) {
   using Bad = std::vector<std::pair<uint64_t, std::string>>;
   const PythonTurns turns;
   const Bad bad = turns.run([turns, progress, files = self.files] {
@@ -191,7 +194,7 @@ nb::list verify(const Reader& self, nb::handle progress) {
         },
         [&](uint64_t done) {
           return turns.take([&] {
-            if (!progress.is_none()) call_python(progress, nb::make_tuple(done));
+            if (progress) call_python(*progress, nb::make_tuple(done));
           });
         });
     return found;
@@ -201,14 +204,14 @@ nb::list verify(const Reader& self, nb::handle progress) {
   return list;
 }
 
-nb::object offsets(const Reader& self, size_t file) {
+Vector<int64_t> offsets(const Reader& self, size_t file) {
   const ffrecord::RecordTable& table = self.files->table(file);
   const auto count = static_cast<size_t>(table.size());
   return numbers<int64_t>(
       count + 1, [&](size_t i) { return i < count ? table.offset(i) : table.file_bytes(); });
 }
 
-nb::object checksums(const Reader& self, size_t file) {
+Vector<uint32_t> checksums(const Reader& self, size_t file) {
   const ffrecord::RecordTable& table = self.files->table(file);
   return numbers<uint32_t>(static_cast<size_t>(table.size()),
                            [&](size_t i) { return table.crc(i); });
@@ -320,62 +323,51 @@ nb::object packed_entries(nb::handle last_record, uint64_t records) {
   return Folders().made_of(structure.root);
 }
 
-constexpr const char* kArray = "numpy.typing.NDArray[numpy.uint8]";
-
 }  // namespace
 
 void bind_ffrecord(nb::module_& module) {
-  const std::string read_one_sig =
-      fmt::format("def read_one(self, index: typing.SupportsIndex) -> {}", kArray);
-  const std::string read_sig =
-      fmt::format("def read(self, indices: list[typing.Any]) -> list[{}]", kArray);
   nb::class_<Reader>(module, "FfrecordReader", "FFRecord files, read in batches.")
-      .def("read", read, nb::arg("indices"), nb::sig(read_sig.c_str()))
-      .def("read_one", read_one, nb::arg("index"), nb::sig(read_one_sig.c_str()))
+      .def("read", read, nb::arg("indices"))
+      .def("read_one", read_one, nb::arg("index"),
+           nb::sig("def read_one(self, index: typing.SupportsIndex) -> "
+                   "numpy.typing.NDArray[numpy.uint8]"))
       .def("run_of", run_of, nb::arg("begin"), nb::arg("most_records"), nb::arg("most_bytes"))
       .def("is_packed_folder", is_packed_folder)
-      .def("verify", verify, nb::arg("progress").none(),
-           nb::sig("def verify(self, progress: collections.abc.Callable[[int], object] | None) "
-                   "-> list[tuple[int, str]]"))
+      .def("verify", verify, nb::arg("progress").none())
       .def("verify_tables",
            [](const Reader& self) {
              PythonTurns().run([files = self.files] { files->verify_tables(); });
            })
-      .def("offsets", offsets, nb::arg("file"),
-           nb::sig("def offsets(self, file: int) -> numpy.typing.NDArray[numpy.int64]"))
-      .def("checksums", checksums, nb::arg("file"),
-           nb::sig("def checksums(self, file: int) -> numpy.typing.NDArray[numpy.uint32]"))
+      .def("offsets", offsets, nb::arg("file"))
+      .def("checksums", checksums, nb::arg("file"))
       .def(
           "close", [](const Reader& self) { self.files->close(); }, nb::call_guard<GilReleased>())
-      .def(
-          "take_warnings", [](const Reader& self) { return self.warnings->take(); },
-          nb::sig("def take_warnings(self) -> list[str]"))
+      .def("take_warnings", [](const Reader& self) { return self.warnings->take(); })
       .def_prop_ro("read_backend", [](const Reader& self) { return self.files->read_backend(); })
       .def("__len__", [](const Reader& self) { return self.files->size(); });
   module.def("open_ffrecord", open_reader, nb::arg("uris"), nb::arg("check_data"),
              nb::arg("options"));
   module.def(
       "reader_options", [] { return option_rows(ReadOptions::table(), FileReaderOptions{}.read); },
-      nb::sig("def reader_options() -> list[tuple[str, str, typing.Any, str, str]]"),
       "(name, kind, default, bounds, meaning) of each.");
 
   nb::class_<Writer>(module, "FfrecordWriter", "Writes an FFRecord file.")
       .def(
           "append",
-          [](Writer& self, nb::handle record) {
+          [](Writer& self, const Any& record) {
             const Buffer buffer(record);
             const GilReleased released;
             self.append(buffer.bytes());
           },
-          nb::arg("record"), nb::sig("def append(self, record: typing.Any) -> None"))
+          nb::arg("record"))
       .def(
           "add",
-          [](Writer& self, nb::handle piece) {
+          [](Writer& self, const Any& piece) {
             const Buffer buffer(piece);
             const GilReleased released;
             self.add(buffer.bytes());
           },
-          nb::arg("piece"), nb::sig("def add(self, piece: typing.Any) -> None"))
+          nb::arg("piece"))
       .def("begin_record", &Writer::begin_record, nb::call_guard<GilReleased>())
       .def("end_record", &Writer::end_record, nb::call_guard<GilReleased>())
       .def("finish", &Writer::finish, nb::call_guard<GilReleased>())

@@ -83,7 +83,7 @@ Array pixels_of(const EncodedImage& encoded, int64_t channels, bool upright, boo
 }
 
 // `channels`: 1, 3 or 4; 0 = as they are stored.
-Array decode_image(nb::handle encoded, int channels, bool upright, bool bgr, int64_t max_pixels) {
+Array decode_image(const Any& encoded, int channels, bool upright, bool bgr, int64_t max_pixels) {
   const Buffer buffer(encoded);
   const GilReleased released;
   return pixels_of(buffer.bytes(), channels, upright, bgr, max_pixels);
@@ -127,7 +127,7 @@ OwnedImage image_from(Bytes pixels, Size size, int64_t channels, bool bgr, bool 
 }
 
 // `pixels`: height x width x channels bytes. `setting`: a JPEG's quality, a PNG's level.
-nb::bytes encode_image(nb::handle pixels, int64_t height, int64_t width, int64_t channels, bool bgr,
+nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t channels, bool bgr,
                        bool png, int setting) {
   const Buffer buffer(pixels);
   std::vector<std::byte> encoded;
@@ -156,13 +156,9 @@ void bind_image(nb::module_& module) {
              nb::arg("max_pixels"), "uint8 pixels (height, width, 3), RGB.");
   module.def("decode_image", decode_image, nb::arg("encoded"), nb::arg("channels"),
              nb::arg("upright"), nb::arg("bgr"), nb::arg("max_pixels"),
-             nb::sig("def decode_image(encoded: typing.Any, channels: int, upright: bool, "
-                     "bgr: bool, max_pixels: int) -> Array"),
              "uint8 pixels (height, width, channels).");
   module.def("encode_image", encode_image, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
-             nb::arg("channels"), nb::arg("bgr"), nb::arg("png"), nb::arg("setting"),
-             nb::sig("def encode_image(pixels: typing.Any, height: int, width: int, "
-                     "channels: int, bgr: bool, png: bool, setting: int) -> bytes"));
+             nb::arg("channels"), nb::arg("bgr"), nb::arg("png"), nb::arg("setting"));
 }
 
 }  // namespace fuelrail::python

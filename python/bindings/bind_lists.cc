@@ -12,9 +12,11 @@
 namespace fuelrail::python {
 namespace {
 
-nb::tuple lists_of_folder(nb::handle prefix, nb::handle root, std::vector<std::string> extensions,
-                          bool recursive, bool shuffle, uint64_t chunks, double train_ratio,
-                          double test_ratio, bool overwrite) {
+TupleOf<Strings, Strings, uint64_t> lists_of_folder(nb::str prefix, nb::str root,
+                                                    std::vector<std::string> extensions,
+                                                    bool recursive, bool shuffle, uint64_t chunks,
+                                                    double train_ratio, double test_ratio,
+                                                    bool overwrite) {
   const std::string to = fs_name(prefix), from = fs_name(root);
   const PythonTurns turns;
   const mxnet::ListOptions options{.extensions = std::move(extensions),
@@ -27,10 +29,7 @@ nb::tuple lists_of_folder(nb::handle prefix, nb::handle root, std::vector<std::s
                                    .keep_going = [turns] { return turns.keep_going(); }};
   const mxnet::MadeLists made =
       turns.run([to, from, options] { return mxnet::make_lists(to, from, options); });
-  nb::list uris, folders;
-  for (const std::string& uri : made.uris) uris.append(fs_text(uri));
-  for (const std::string& folder : made.folders) folders.append(fs_text(folder));
-  return nb::make_tuple(uris, folders, made.images);
+  return nb::make_tuple(fs_texts(made.uris), fs_texts(made.folders), made.images);
 }
 
 }  // namespace
@@ -39,11 +38,7 @@ void bind_lists(nb::module_& module) {
   module.def("list_extensions", [] { return mxnet::ListOptions().extensions; });
   module.def("make_lists", lists_of_folder, nb::arg("prefix"), nb::arg("root"),
              nb::arg("extensions"), nb::arg("recursive"), nb::arg("shuffle"), nb::arg("chunks"),
-             nb::arg("train_ratio"), nb::arg("test_ratio"), nb::arg("overwrite"),
-             nb::sig("def make_lists(prefix: str, root: str, "
-                     "extensions: collections.abc.Sequence[str], recursive: bool, shuffle: bool, "
-                     "chunks: int, train_ratio: float, test_ratio: float, overwrite: bool) "
-                     "-> tuple[list[str], list[str], int]"));
+             nb::arg("train_ratio"), nb::arg("test_ratio"), nb::arg("overwrite"));
 }
 
 }  // namespace fuelrail::python

@@ -39,6 +39,7 @@ class LoaderHandle {
  public:
   // An order that the caller feeds, one batch at a time; else the one that `options` say.
   using Position = std::optional<FedSampler::Position>;
+  using Column = std::variant<Array, ListOf<Array>, ListOf<nb::bytes>>;
   LoaderHandle(const ContainerHandle& data, LoaderOptions options, ImageOptions images,
                Position fed)
       : loader_(std::make_shared<Loader>(data.container,
@@ -63,7 +64,7 @@ class LoaderHandle {
   // Appends the next batch's columns, in the order of `fields`, to `taken`: Python may raise a
   // signal's exception as soon as a call returns, and what the call returned is lost then.
   // Returns: false at the end of the epoch.
-  bool next(uint64_t turn, nb::list taken) {
+  bool next(uint64_t turn, ListOf<TupleOf<Column, nb::ellipsis>> taken) {
     calls_.start();
     const auto begun = std::chrono::steady_clock::now();
     for (;;) {
@@ -124,7 +125,7 @@ class LoaderHandle {
     return loader_->bad_records(since);
   }
   // What was said without failing since the last call.
-  nb::list warnings() {
+  Strings warnings() {
     calls_.check_process();
     return said_->take();
   }
@@ -365,9 +366,7 @@ void bind_order(nb::module_& module) {
 
 void bind_options(nb::module_& module) {
   module.def(
-      "loader_options", [] { return nb::make_tuple(option_rows(results()), option_rows(speed())); },
-      nb::sig("def loader_options() -> tuple[list[tuple[str, str, typing.Any, str, str]], "
-              "list[tuple[str, str, typing.Any, str, str]]]"),
+      "loader_options", [] { return std::pair(option_rows(results()), option_rows(speed())); },
       "(name, kind, default, bounds, meaning) of each: of those that change results, and of those "
       "that change speed only.");
   module.def(
@@ -388,8 +387,6 @@ void bind_loader(nb::module_& module) {
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
-           nb::sig("def next(self, turn: int, "
-                   "taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool"),
            "Appends the next batch to `taken`: a signal's exception may come in place of what a "
            "call returns. False at the end of the epoch. A ragged column is a list.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
@@ -410,8 +407,7 @@ void bind_loader(nb::module_& module) {
            "Makes room for batches of so many rows, and begins the feed anew.")
       .def("progress", &LoaderHandle::progress, "Epoch and position reached by batches handed out.")
       .def("stats", &LoaderHandle::stats)
-      .def("warnings", &LoaderHandle::warnings, nb::sig("def warnings(self) -> list[str]"),
-           "What was said since the last call.")
+      .def("warnings", &LoaderHandle::warnings, "What was said since the last call.")
       .def("stop", &LoaderHandle::stop, "Ends all threads.");
 }
 

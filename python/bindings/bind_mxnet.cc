@@ -47,7 +47,7 @@ Options options_of(const nb::dict& values, bool detection) {
 
 class RecordIterHandle {
  public:
-  RecordIterHandle(const nb::dict& values, bool detection, nb::list warnings) {
+  RecordIterHandle(const OptionValues& values, bool detection, Strings warnings) {
     Options options = options_of(values, detection);
     const PythonTurns turns;
     const WarningsInto warned(std::move(warnings));
@@ -66,7 +66,7 @@ class RecordIterHandle {
 
   // Appends (data, label, index, pad) to `taken`, as LoaderHandle::next does. Returns: false at the
   // end of the epoch.
-  bool next(nb::list taken) {
+  bool next(ListOf<TupleOf<Array, Array, Array, size_t>> taken) {
     calls_.check_process();
     calls_.start();
     for (;;) {
@@ -87,7 +87,7 @@ class RecordIterHandle {
     calls_.call([this] { iterator_->reset(); });
   }
   // (dtype, shape) of a batch's column.
-  nb::tuple described(const std::string& name) const {
+  TupleOf<nb::str, ShapeTuple> described(const std::string& name) const {
     const BatchLayout& layout = iterator_->layout();
     const ColumnSpec& spec = layout.columns()[layout.index_of(name)];
     nb::list shape;
@@ -129,20 +129,14 @@ void bind_mxnet(nb::module_& module) {
         return option_rows(Options::table(detection), default_options(detection));
       },
       nb::arg("detection"),
-      nb::sig("def record_parameters(detection: bool) -> "
-              "list[tuple[str, str, typing.Any, str, str]]"),
       "Name, kind and default of each parameter of MXNet's record iterators.");
   nb::class_<RecordIterHandle>(module, "RecordIter")
-      .def(nb::init<const nb::dict&, bool, nb::list>(), nb::arg("values"), nb::arg("detection"),
-           nb::arg("warnings"),
-           nb::sig("def __init__(self, values: dict[str, Any], detection: bool, "
-                   "warnings: list[str]) -> None"))
+      .def(nb::init<const OptionValues&, bool, Strings>(), nb::arg("values"), nb::arg("detection"),
+           nb::arg("warnings"))
       .def("next", &RecordIterHandle::next, nb::arg("taken"),
-           nb::sig("def next(self, taken: list[tuple[Array, Array, Array, int]]) -> bool"),
            "Appends data, label, index and pad to `taken`; False at the end of the epoch.")
       .def("reset", &RecordIterHandle::reset)
       .def("described", &RecordIterHandle::described, nb::arg("name"),
-           nb::sig("def described(self, name: str) -> tuple[str, tuple[int, ...]]"),
            "Element type and shape of a batch's column.")
       .def_prop_ro("records", &RecordIterHandle::records, "Records of the part.")
       .def("stats", &RecordIterHandle::stats)

@@ -30,9 +30,9 @@ using recordio::RecordWriter;
 
 std::string name_from(const nb::bytes& uri) { return {uri.c_str(), uri.size()}; }
 
-nb::object bytes_of(const std::optional<recordio::Record>& record) {
+std::optional<nb::bytes> bytes_of(const std::optional<recordio::Record>& record) {
   const GilTaken taken;
-  if (!record) return nb::none();
+  if (!record) return std::nullopt;
   return nb::bytes(record->payload.data(), record->payload.size());
 }
 
@@ -50,7 +50,7 @@ class RecordioReader {
   RecordioReader(const RecordioReader&) = delete;
   RecordioReader& operator=(const RecordioReader&) = delete;
 
-  nb::object next() {
+  std::optional<nb::bytes> next() {
     const GilReleased released;
     Readers& readers = here();
     const std::lock_guard hold(readers.mutex);
@@ -60,7 +60,7 @@ class RecordioReader {
   }
 
   // The record there, after which `next` goes on.
-  nb::object read_at(uint64_t offset) {
+  std::optional<nb::bytes> read_at(uint64_t offset) {
     const GilReleased released;
     Readers& readers = here();
     const std::lock_guard hold(readers.mutex);
@@ -174,7 +174,8 @@ std::unique_ptr<RecordioWriter> make_writer(const nb::bytes& uri,
 }
 
 // The reader, and the index's keys and offsets as they stand in it.
-nb::tuple open_indexed(const nb::bytes& uri, const nb::bytes& index_uri) {
+TupleOf<RecordioReader, ListOf<TupleOf<nb::str, uint64_t>>> open_indexed(
+    const nb::bytes& uri, const nb::bytes& index_uri) {
   const std::string name = name_from(uri);
   const std::string index_name = name_from(index_uri);
   std::unique_ptr<RecordioReader> reader;
@@ -198,39 +199,34 @@ nb::tuple open_indexed(const nb::bytes& uri, const nb::bytes& index_uri) {
 
 void bind_recordio(nb::module_& module) {
   nb::class_<RecordioReader>(module, "RecordioReader", "Payloads of a RecordIO file.")
-      .def("next", &RecordioReader::next, nb::sig("def next(self) -> bytes | None"))
-      .def("read_at", &RecordioReader::read_at, nb::arg("offset"),
-           nb::sig("def read_at(self, offset: int) -> bytes | None"))
-      .def("check_index", &RecordioReader::check_index, nb::arg("entries"), nb::arg("uri"),
-           nb::sig("def check_index(self, entries: int, uri: bytes) -> None"))
+      .def("next", &RecordioReader::next)
+      .def("read_at", &RecordioReader::read_at, nb::arg("offset"))
+      .def("check_index", &RecordioReader::check_index, nb::arg("entries"), nb::arg("uri"))
       .def("seek", &RecordioReader::seek, nb::arg("offset"), nb::call_guard<GilReleased>());
   module.def("open_recordio", open_reader, nb::arg("uri"));
 
   nb::class_<RecordioWriter>(module, "RecordioWriter", "Writes a RecordIO file and its index.")
       .def(
           "append",
-          [](RecordioWriter& self, nb::handle payload) {
+          [](RecordioWriter& self, const Any& payload) {
             const Buffer buffer(payload);
             const GilReleased released;
             return self.append(buffer.bytes());
           },
-          nb::arg("payload"), nb::sig("def append(self, payload: typing.Any) -> int"))
+          nb::arg("payload"))
       .def(
           "append_keyed",
-          [](RecordioWriter& self, const std::string& key, nb::handle payload) {
+          [](RecordioWriter& self, const std::string& key, const Any& payload) {
             const Buffer buffer(payload);
             const GilReleased released;
             return self.append_keyed(key, buffer.bytes());
           },
-          nb::arg("key"), nb::arg("payload"),
-          nb::sig("def append_keyed(self, key: str, payload: typing.Any) -> int"))
+          nb::arg("key"), nb::arg("payload"))
       .def("position", &RecordioWriter::position, nb::call_guard<GilReleased>())
       .def("finish", &RecordioWriter::finish, nb::call_guard<GilReleased>())
       .def("discard", &RecordioWriter::discard, nb::call_guard<GilReleased>());
   module.def("create_recordio", make_writer, nb::arg("uri"), nb::arg("index_uri").none());
-  module.def("open_indexed_recordio", open_indexed, nb::arg("uri"), nb::arg("index_uri"),
-             nb::sig("def open_indexed_recordio(uri: bytes, index_uri: bytes) -> "
-                     "tuple[RecordioReader, list[tuple[str, int]]]"));
+  module.def("open_indexed_recordio", open_indexed, nb::arg("uri"), nb::arg("index_uri"));
 }
 
 }  // namespace fuelrail::python

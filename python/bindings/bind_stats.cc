@@ -17,7 +17,7 @@ static void bind_bad_record(nb::module_& module) {
       .def_ro("times", &BadRecord::times, "How often it came up.")
       .def_prop_ro(
           "error", [](const BadRecord& self) { return printable(self.error); },
-          nb::sig("def error(self) -> str"), "What the first error said, with file and record.")
+          "What the first error said, with file and record.")
       .def("__repr__", [](const BadRecord& self) {
         return nb::str("BadRecord(index={}, epoch={}, position={}, times={}, error={!r})")
             .format(self.record, self.epoch, self.position, self.times, printable(self.error));

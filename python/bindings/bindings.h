@@ -26,6 +26,16 @@ namespace fuelrail::python {
 
 namespace nb = nanobind;
 
+// Types that say more than nb::list and the like: nanobind prints them in signatures.
+template <typename Element>
+using ListOf = nb::typed<nb::list, Element>;
+template <typename... Elements>
+using TupleOf = nb::typed<nb::tuple, Elements...>;
+using Any = nb::typed<nb::object, nb::any>;
+using Strings = ListOf<nb::str>;
+using ShapeTuple = TupleOf<int64_t, nb::ellipsis>;
+using PlaceTuple = TupleOf<nb::str, uint64_t, uint64_t>;  // path, record in that file, byte offset
+
 void bind_errors(nb::module_& module);
 void bind_base(nb::module_& module);
 void bind_arrays(nb::module_& module);
@@ -147,7 +157,7 @@ nb::str printable(const std::string& text);
 // The other direction: the bytes that os.fsencode gives.
 std::string fs_name(nb::handle text);
 // Both of each.
-nb::list fs_texts(const std::vector<std::string>& names);
+Strings fs_texts(const std::vector<std::string>& names);
 std::vector<std::string> fs_names(const nb::list& texts);
 
 // A dense array in memory that somebody owns; Python's view of a batch's column or of pixels.

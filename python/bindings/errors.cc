@@ -99,12 +99,13 @@ void translate(const std::exception_ptr& thrown, void*) {
   }
 }
 
+using Text = nb::typed<nb::handle, nb::str>;  // or None
+
 // Error's text, composed in one place for both languages. Paths come with surrogates; the text is
 // to be printed, so it has replacement marks instead. A text alone may be another error's whole
 // text, with the traceback of the process that it comes from (torch's DataLoader): its lines stay.
-nb::object compose(nb::handle failure, nb::handle path, std::optional<uint64_t> record,
-                   std::optional<uint64_t> offset, nb::handle expected, nb::handle found,
-                   nb::handle remedy) {
+nb::str compose(nb::str failure, Text path, std::optional<uint64_t> record,
+                std::optional<uint64_t> offset, Text expected, Text found, Text remedy) {
   const bool alone = path.is_none() && !record && !offset && expected.is_none() &&
                      found.is_none() && remedy.is_none();
   const Error error(message_text(failure, alone), {.path = message_text(path),
@@ -122,10 +123,7 @@ void bind_errors(nb::module_& module) {
   nb::register_exception_translator(translate);
   module.def("compose_error", compose, nb::arg("failure"), nb::arg("path").none(),
              nb::arg("record").none(), nb::arg("offset").none(), nb::arg("expected").none(),
-             nb::arg("found").none(), nb::arg("remedy").none(),
-             nb::sig("def compose_error(failure: str, path: str | None, record: int | None, "
-                     "offset: int | None, expected: str | None, found: str | None, "
-                     "remedy: str | None) -> str"));
+             nb::arg("found").none(), nb::arg("remedy").none());
 }
 
 }  // namespace fuelrail::python

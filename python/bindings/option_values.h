@@ -3,24 +3,24 @@
 
 #include <nanobind/nanobind.h>
 
+#include "bindings.h"
 #include "fuelrail/base/option.h"
 
 namespace fuelrail::python {
 
-namespace nb = nanobind;
-
 // Values by the options' names.
 using OptionValues = nb::typed<nb::dict, nb::str, nb::any>;
+// (name, kind, default, bounds, meaning) of each option.
+using OptionRows = ListOf<TupleOf<nb::str, nb::str, nb::any, nb::str, nb::str>>;
 
 nb::object python_value(const OptionValue& value);
 // Requires: `value` is of the rule's kind. Errors: InvalidArgumentError for a whole number that 64
 // bits do not hold.
 OptionValue option_value(const OptionRule& rule, nb::handle value);
 
-// (name, kind, default, bounds, meaning) of each option.
 template <typename Options>
-nb::list option_rows(const OptionTable<Options>& table, const Options& defaults = {}) {
-  nb::list rows;
+OptionRows option_rows(const OptionTable<Options>& table, const Options& defaults = {}) {
+  OptionRows rows;
   for (const Option<Options>& one : table.rows()) {
     rows.append(nb::make_tuple(one.rule.name, one.rule.kind, python_value(one.get(defaults)),
                                one.rule.bounds, one.rule.meaning));

@@ -35,12 +35,12 @@ class Warnings {
     return [all = std::move(all)](const std::string& text) { all->add(text); };
   }
   // Those since the last call, in their order. The GIL is held.
-  nb::list take() {
+  Strings take() {
     Said* const last = last_.exchange(nullptr, std::memory_order_acquire);
     std::vector<std::string> texts;
     for (const Said* said = last; said != nullptr; said = said->before) texts.push_back(said->text);
     free(last);
-    nb::list list;
+    Strings list;
     for (auto text = texts.rbegin(); text != texts.rend(); ++text) list.append(fs_text(*text));
     return list;
   }
