@@ -8,7 +8,11 @@
 #include <new>
 #include <vector>
 
-#include "fuelrail/testing/read_queue_conformance.h"
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
+#include "fuelrail/storage/read_queue.h"
+#include "fuelrail/testing/read_file.h"
 
 #ifndef FUELRAIL_SANITIZED  // whose allocators end the process where ours throw
 

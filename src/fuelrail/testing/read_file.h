@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,10 +12,23 @@
 #include "fuelrail/storage/local/local_file_system.h"
 #include "fuelrail/storage/read_queue.h"
 #include "fuelrail/storage/source.h"
-#include "fuelrail/testing/source_conformance.h"
 #include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
+
+// Bytes that differ from place to place.
+inline std::vector<std::byte> numbered_bytes(size_t size) {
+  std::mt19937 random(static_cast<unsigned>(size));
+  std::vector<std::byte> bytes(size);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+inline std::vector<std::byte> read_range(const Source& source, uint64_t offset, size_t length) {
+  std::vector<std::byte> bytes(length);
+  source.read(offset, bytes);
+  return bytes;
+}
 
 // A source with a descriptor, which a backend may read in ways of its own.
 class ReadFile {

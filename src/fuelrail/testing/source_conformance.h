@@ -18,22 +18,9 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/source.h"
+#include "fuelrail/testing/read_file.h"
 
 namespace fuelrail {
-
-// Bytes that differ from place to place.
-inline std::vector<std::byte> numbered_bytes(size_t size) {
-  std::mt19937 random(static_cast<unsigned>(size));
-  std::vector<std::byte> bytes(size);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
-
-inline std::vector<std::byte> read_range(const Source& source, uint64_t offset, size_t length) {
-  std::vector<std::byte> bytes(length);
-  source.read(offset, bytes);
-  return bytes;
-}
 
 // Requires of Maker: `std::shared_ptr<const Source> make(const std::vector<std::byte>&)`.
 template <typename Maker>
