@@ -6,6 +6,7 @@ Every class also inherits the built-in exception that its kind of failure has in
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 
@@ -142,14 +143,18 @@ def warn_user(text: str) -> None:
 
 
 class CoreWarnings(list[str]):
-    """What the core warns of in a block, issued when the block has ended, also by an error."""
+    """What the core warns of in a block, issued when the block has ended. Where it ends by an error,
+    that error is raised, also where warnings are errors.
+    """
 
     def __enter__(self) -> CoreWarnings:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        hidden = () if error is None else (FuelrailWarning,)
         for text in self:
-            warn_user(text)
+            with contextlib.suppress(*hidden):
+                warn_user(text)
 
 
 def _is_ours(module: object) -> bool:

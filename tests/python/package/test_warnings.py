@@ -135,6 +135,17 @@ def test_direct_reads_that_cannot_be_are_said_of_the_line_of_the_loop(
     assert "cannot be opened for direct reads (Too many open files)" in texts[0]
 
 
+def test_an_error_is_raised_where_warnings_are_errors_too(odd: pathlib.Path) -> None:
+    odd.write_bytes(odd.read_bytes()[:-4])
+    with pytest.raises(fr.TruncatedError, match=r"odd\.rec: record 2"):
+        fr.open(odd)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(fr.TruncatedError):
+            fr.open(odd)
+    assert [warning.category for warning in caught] == [fr.FuelrailWarning]
+
+
 def test_a_warning_may_be_made_an_error(odd: pathlib.Path) -> None:
     for _, act in opens(odd):
         with warnings.catch_warnings():
