@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Dataset", "Field", "Place", "Sample", "open"]
 
 Openable: TypeAlias = Union[
-    str, "os.PathLike[str]", "os.PathLike[bytes]", bytes, "Dataset", "Iterable[Openable]"
+    str, os.PathLike[str], os.PathLike[bytes], bytes, "Dataset", Iterable["Openable"]
 ]
 # A function and its arguments that make the dataset again, as `__reduce__` returns them.
 Origin: TypeAlias = "tuple[Callable[..., Dataset], tuple[Any, ...]]"

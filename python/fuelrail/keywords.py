@@ -5,24 +5,28 @@ tables (`_core.loader_options`), which a test compares with these.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
-if TYPE_CHECKING:
-    from fuelrail.orders import WindowShuffle
-    from fuelrail.transforms import Transform
+from fuelrail.orders import WindowShuffle
+from fuelrail.transforms import Transform
 
 __all__ = ["LoaderKeywords", "ReadKeywords", "SampleKeywords"]
 
 
-class ReadKeywords(TypedDict, total=False):
-    """How files are read."""
-
+class _ReadThreads(TypedDict, total=False):
     read_threads: int
+
+
+class _ReadWays(TypedDict, total=False):
     read_backend: Literal["auto", "io_uring", "pread"]
     direct_reads: bool
 
 
-class SampleKeywords(TypedDict, total=False):
+class ReadKeywords(_ReadThreads, _ReadWays, total=False):
+    """How files are read."""
+
+
+class SampleKeywords(_ReadThreads, total=False):
     """What samples are made of, and how."""
 
     schema: str | None
@@ -36,10 +40,9 @@ class SampleKeywords(TypedDict, total=False):
     max_pixels: int
     max_record_bytes: int
     threads: int | None
-    read_threads: int
 
 
-class LoaderKeywords(SampleKeywords, total=False):
+class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
     """What changes results, and is Python's own:
     data: a Dataset, or anything that `fuelrail.open` takes.
     schema: what the records of `data` are, as `fuelrail.open` takes it. Default: what the file
@@ -106,6 +109,4 @@ class LoaderKeywords(SampleKeywords, total=False):
     on_error: Literal["raise", "skip"]
     max_bad: int | float | None
     prefetch: int
-    read_backend: Literal["auto", "io_uring", "pread"]
-    direct_reads: bool
     stall_timeout: float | None

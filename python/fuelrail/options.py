@@ -9,7 +9,7 @@ import operator
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar, get_type_hints
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
@@ -60,14 +60,14 @@ def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, 
 def keywords(
     types: type, rows: Iterable[Option], own: Mapping[str, Any]
 ) -> list[inspect.Parameter]:
-    """What a function's `**options` stand for: the keys of the TypedDict `types`, with the defaults
-    of the core's options and of Python's own.
+    """What a function's `**options` stand for: the keys of the TypedDict `types`, with their
+    defaults: Python's own, then the core's options in the order of its tables.
     """
     defaults = {**own, **{row.name: row.default for row in rows}}
-    kind = inspect.Parameter.KEYWORD_ONLY
+    hints, kind = get_type_hints(types), inspect.Parameter.KEYWORD_ONLY
     return [
-        inspect.Parameter(name, kind, default=defaults[name], annotation=hint.__forward_arg__)
-        for name, hint in types.__annotations__.items()
+        inspect.Parameter(name, kind, default=defaults[name], annotation=hints[name])
+        for name in sorted(hints, key=[*defaults].index)
     ]
 
 
@@ -122,6 +122,8 @@ def suggests_options_or(
 
         if options:
             checked.__signature__ = signature  # type: ignore[attr-defined]
+            hints = {name: one.annotation for name, one in parameters.items() if name != "self"}
+            checked.__annotations__ = {**hints, "return": signature.return_annotation}
             checked.__doc__ = f"{inspect.getdoc(function)}\n\n{text}"
         return checked
 

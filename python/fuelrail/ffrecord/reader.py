@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
@@ -29,15 +29,13 @@ from fuelrail.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing
     from typing_extensions import Unpack
 
     Record: TypeAlias = numpy.typing.NDArray[numpy.uint8]
-    Names: TypeAlias = (
-        str | os.PathLike[str] | Sequence[str | os.PathLike[str]]  # of one file, or of several
-    )
+
+# Of one file, or of several.
+Names: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 __all__ = ["DamagedRecord", "FileReader"]
 

@@ -6,6 +6,7 @@ import functools
 import inspect
 import operator
 import pathlib
+import typing
 
 import numpy as np
 import pytest
@@ -134,9 +135,21 @@ def test_signature_and_help_show_the_cores_options(kind: str) -> None:
         if name != "dtype":  # which may be NumPy's
             literal = f"Literal{value_kind.split()[2:]}"
             written = ANNOTATIONS.get(value_kind, literal)
-            assert str(parameters[name].annotation) == written, name
+            shown = inspect.formatannotation(parameters[name].annotation)
+            assert shown.strip("'") == written, name
         assert f"{name}: {meaning}" in text, name
         assert default is None or f"{meaning} Default: {default!r}." in text, name
+
+
+@pytest.mark.parametrize(
+    "kind", ["Loader", "torch.DataLoader", "torch.MapDataset", "ffrecord.FileReader"]
+)
+def test_annotations_can_be_evaluated_and_are_those_of_the_signature(kind: str) -> None:
+    called = operator.attrgetter(kind)(fr)
+    hints = typing.get_type_hints(called.__init__)
+    parameters = inspect.signature(called, eval_str=True).parameters
+    assert [*hints] == [*parameters, "return"]
+    assert hints["read_threads"] is int
 
 
 def test_every_option_of_the_core_can_be_given_to_a_loader() -> None:
