@@ -16,18 +16,15 @@
 #include <utility>
 
 #include "bindings.h"
+#include "core_handle.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/sampler/feed.h"
-#include "native_handle.h"
 #include "option_values.h"
 #include "warnings.h"
 
 namespace fuelrail::python {
 namespace {
-
-// How long a wait goes on before Python's signal handlers get their turn.
-constexpr std::chrono::milliseconds kPoll(50);
 
 // A loader that any Python thread may call: the core's wants one caller at a time. Its batches are
 // taken in turns: an iterator holds the number of its turn, and whatever else sets the loader's
@@ -35,28 +32,24 @@ constexpr std::chrono::milliseconds kPoll(50);
 //
 // Python feeds a fed order from the thread that asks for batches, before it asks: no Python runs on
 // the core's threads, which therefore never wait for the GIL.
-class LoaderHandle {
+class LoaderHandle : public CoreHandle<Loader> {
  public:
   // An order that the caller feeds, one batch at a time; else the one that `options` say.
   using Position = std::optional<FedSampler::Position>;
   using Column = std::variant<Array, ListOf<Array>, ListOf<nb::bytes>>;
   LoaderHandle(const ContainerHandle& data, LoaderOptions options, ImageOptions images,
                Position fed)
-      : loader_(std::make_shared<Loader>(data.container,
-                                         completed(std::move(options), *data.container, fed),
-                                         std::move(images))),
-        size_(fed ? 0 : loader_->size()) {}
-  ~LoaderHandle() {
-    stop();
-    if (calls_.torn()) new std::shared_ptr(std::move(loader_));  // its locks are held for ever
+      : CoreHandle("the loader") {
+    core_ = std::make_shared<Loader>(
+        data.container, completed(std::move(options), *data.container, fed), std::move(images));
+    if (!fed) size_ = core_->size();
   }
-  LoaderHandle(const LoaderHandle&) = delete;
-  LoaderHandle& operator=(const LoaderHandle&) = delete;
+  ~LoaderHandle() { stop(); }
 
   // Begins the next epoch and a turn; returns the turn's number.
   uint64_t begin() {
     return call([this] {
-      loader_->next_epoch();
+      core_->next_epoch();
       return begin_turn();
     });
   }
@@ -65,21 +58,17 @@ class LoaderHandle {
   // signal's exception as soon as a call returns, and what the call returned is lost then.
   // Returns: false at the end of the epoch.
   bool next(uint64_t turn, ListOf<TupleOf<Column, nb::ellipsis>> taken) {
-    calls_.start();
     const auto begun = std::chrono::steady_clock::now();
-    for (;;) {
-      const Engine::Next result = call([this, turn] { return take(turn); });
-      if (result.status == Engine::Status::kEndOfEpoch) return false;
-      if (result.status == Engine::Status::kBatch) {
-        taken.append(columns(*result.batch));
-        return true;
-      }
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begun;
-      if (stall_timeout_ && waited.count() >= *stall_timeout_) {
-        call([this] { loader_->throw_stalled(*stall_timeout_); });
-      }
-    }
+    const std::optional<Batch> batch = next_batch(
+        [this, turn](std::chrono::milliseconds timeout) { return take(turn, timeout); },
+        [this, begun] {
+          const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begun;
+          if (stall_timeout_ && waited.count() >= *stall_timeout_) {
+            call([this] { core_->throw_stalled(*stall_timeout_); });
+          }
+        });
+    if (batch) taken.append(columns(*batch));
+    return batch.has_value();
   }
 
   // Seconds that `next` waits for a batch at most. Default: for ever. Before anything else.
@@ -87,30 +76,34 @@ class LoaderHandle {
 
   void set_epoch(uint32_t epoch) {
     call([this, epoch] {
-      loader_->set_epoch(epoch);
+      core_->set_epoch(epoch);
       begin_turn();
     });
   }
   std::string state() {
     look_at_data();
-    return call([this] { return to_json(loader_->state()); });
+    return call([this] { return to_json(core_->state()); });
   }
   void restore(const std::string& json) {
     look_at_data();
     call([this, &json] {
-      loader_->restore(parse_state(json));
+      core_->restore(parse_state(json));
       begin_turn();
     });
   }
+  // Whether the end of the epoch comes next.
+  bool at_end() {
+    return call([this] { return core_->phase() == Engine::Phase::kEnd; });
+  }
   uint64_t size() const { return size_; }
   uint64_t batches_left() {
-    return call([this] { return loader_->batches_left(); });
+    return call([this] { return core_->batches_left(); });
   }
   void reshard(uint32_t rank, uint32_t world_size) {
     call([this, shard = Shard{.rank = rank, .world_size = world_size}] {
-      loader_->reshard(shard);
-      if (std::holds_alternative<OrderOptions>(loader_->options().order)) {
-        size_ = loader_->size();
+      core_->reshard(shard);
+      if (std::holds_alternative<OrderOptions>(core_->options().order)) {
+        size_ = core_->size();
       }
     });
   }
@@ -122,19 +115,13 @@ class LoaderHandle {
   std::vector<BadRecord> bad_records(size_t since) {
     calls_.check_process();
     const GilReleased released;
-    return loader_->bad_records(since);
+    return core_->bad_records(since);
   }
   // What was said without failing since the last call.
   Strings warnings() {
     calls_.check_process();
     return said_->take();
   }
-  Stats stats() {
-    calls_.check_process();
-    const GilReleased released;
-    return loader_->stats();
-  }
-
   // A batch of a fed order; its end; and room for larger ones, which begins the feed anew.
   void feed(std::vector<uint64_t> records, bool ends_epoch) {
     call([&] { current_feed()->push({std::move(records), ends_epoch}); });
@@ -143,7 +130,7 @@ class LoaderHandle {
     call([this] { current_feed()->end(); });
   }
   void reserve(size_t rows) {
-    call([this, rows] { loader_->reserve(rows); });
+    call([this, rows] { core_->reserve(rows); });
   }
   // How often the feed has begun: another number says that it goes on from `progress`.
   uint64_t feeds() {
@@ -154,23 +141,17 @@ class LoaderHandle {
   }
   std::pair<uint32_t, uint64_t> progress() {
     return call([this] {
-      const Progress at = loader_->progress();
+      const Progress at = core_->progress();
       return std::pair(at.epoch, at.position);
     });
   }
 
-  // Does not wait for a call in another thread: it ends that call. In a forked child there is
-  // nothing to stop: the threads are the parent's.
   void stop() {
-    calls_.notice_fork();
-    if (calls_.foreign() || calls_.torn()) return;
-    const GilReleased released;
-    {
+    stop_after([this] {
       const std::lock_guard lock(feed_mutex_);
       stopped_ = true;
       if (feed_) feed_->close();  // the core's thread may wait for it
-    }
-    calls_.stop(loader_);
+    });
   }
 
  private:
@@ -184,7 +165,7 @@ class LoaderHandle {
   void look_at_data() {
     calls_.check_process();
     const PythonTurns turns;
-    turns.run([turns, loader = loader_] {
+    turns.run([turns, loader = core_] {
       loader->container().fingerprint([&] { return turns.keep_going(); });
     });
   }
@@ -219,21 +200,16 @@ class LoaderHandle {
     return feed_;
   }
 
-  uint64_t begin_turn() {
-    at_end_ = false;
-    return ++turn_;
-  }
+  uint64_t begin_turn() { return ++turn_; }
 
-  Engine::Next take(uint64_t turn) {
+  Engine::Next take(uint64_t turn, std::chrono::milliseconds timeout) {
     if (turn != turn_) {
       throw StateError(
           "this iterator is over: another one was made, or the loader's place was set, since",
           {.remedy = "Use one iterator of a loader at a time"});
     }
-    if (at_end_) return {.status = Engine::Status::kEndOfEpoch};
-    Engine::Next result = loader_->next_for(kPoll);
-    at_end_ = result.status == Engine::Status::kEndOfEpoch;
-    return result;
+    if (core_->phase() == Engine::Phase::kOver) return {.status = Engine::Status::kEndOfEpoch};
+    return core_->next_for(timeout);
   }
 
   static nb::object columns(const Batch& batch) {
@@ -246,9 +222,7 @@ class LoaderHandle {
   // else of Arrays.
   static nb::object column(const Batch& batch, size_t index) {
     const ColumnSpec& spec = batch.layout().columns()[index];
-    if (!spec.ragged()) {
-      return nb::cast(Array{batch.owner(), batch.column(index), spec.dtype, batch.shape(index)});
-    }
+    if (!spec.ragged()) return nb::cast(array_of(batch, index));
     const size_t dimensions = spec.row_shape.size();
     nb::list rows;
     for (size_t i = 0; i < batch.rows(); ++i) {
@@ -274,11 +248,8 @@ class LoaderHandle {
   bool stopped_ = false;
 
   std::optional<double> stall_timeout_;
-  std::shared_ptr<Loader> loader_;
   std::atomic<uint64_t> size_ = 0;  // of a computed order; read in forked children too
-  NativeCalls calls_{"the loader"};
   uint64_t turn_ = 0;
-  bool at_end_ = false;  // of the turn's epoch
 };
 
 struct WeightsHandle {
@@ -394,6 +365,7 @@ void bind_loader(nb::module_& module) {
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
       .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
            "Takes another share from where the user stands, and begins the feed anew.")
+      .def("at_end", &LoaderHandle::at_end, "Whether the end of the epoch comes next.")
       .def("size", &LoaderHandle::size, "Batches of a whole epoch; 0 for a fed order.")
       .def("batches_left", &LoaderHandle::batches_left, "Of the epoch; not of a fed order.")
       .def("life", &LoaderHandle::life, "Whether its threads were started, and by whom.")

@@ -1,30 +1,19 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
-#include <array>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "bindings.h"
-#include "fuelrail/base/error.h"
+#include "core_handle.h"
 #include "fuelrail/mxnet/record_iter.h"
-#include "native_handle.h"
 #include "option_values.h"
 #include "warnings.h"
 
 namespace fuelrail::python {
 namespace {
-
-// How long a wait goes on before Python's signal handlers get their turn.
-constexpr std::chrono::milliseconds kRecordPoll(50);
 
 using Options = mxnet::RecordIterOptions;
 
@@ -45,79 +34,46 @@ Options options_of(const nb::dict& values, bool detection) {
 
 // --- The iterator ---
 
-class RecordIterHandle {
+class RecordIterHandle : public CoreHandle<mxnet::ImageRecordIter> {
  public:
-  RecordIterHandle(const OptionValues& values, bool detection, Strings warnings) {
+  RecordIterHandle(const OptionValues& values, bool detection, Strings warnings)
+      : CoreHandle("the iterator") {
     Options options = options_of(values, detection);
     const PythonTurns turns;
     const WarningsInto warned(std::move(warnings));
     const OpenOptions open{.warn = warned.warn(),
                            .keep_going = [turns] { return turns.keep_going(); }};
-    iterator_ = turns.run([options = std::move(options), open] {
+    core_ = turns.run([options = std::move(options), open] {
       return std::make_shared<mxnet::ImageRecordIter>(options, open);
     });
   }
-  ~RecordIterHandle() {
-    stop();
-    if (calls_.torn()) new std::shared_ptr(std::move(iterator_));  // its locks are held for ever
-  }
-  RecordIterHandle(const RecordIterHandle&) = delete;
-  RecordIterHandle& operator=(const RecordIterHandle&) = delete;
 
   // Appends (data, label, index, pad) to `taken`, as LoaderHandle::next does. Returns: false at the
   // end of the epoch.
   bool next(ListOf<TupleOf<Array, Array, Array, size_t>> taken) {
-    calls_.check_process();
-    calls_.start();
-    for (;;) {
-      const mxnet::ImageRecordIter::Next next =
-          calls_.call([this] { return iterator_->next_for(kRecordPoll); });
-      if (next.status == Engine::Status::kEndOfEpoch) return false;
-      if (next.status == Engine::Status::kBatch) {
-        const Batch& batch = next.batch->batch;
-        taken.append(nb::make_tuple(column(batch, "data"), column(batch, "label"),
-                                    column(batch, "index"), next.batch->pad));
-        return true;
-      }
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    }
+    const auto next = next_batch(
+        [this](std::chrono::milliseconds timeout) { return core_->next_for(timeout); }, [] {});
+    if (!next) return false;
+    const auto column = [&](const char* name) {
+      return array_of(next->batch, next->batch.layout().index_of(name));
+    };
+    taken.append(nb::make_tuple(column("data"), column("label"), column("index"), next->pad));
+    return true;
   }
 
   void reset() {
-    calls_.call([this] { iterator_->reset(); });
+    calls_.call([this] { core_->reset(); });
   }
   // (dtype, shape) of a batch's column.
   TupleOf<nb::str, ShapeTuple> described(const std::string& name) const {
-    const BatchLayout& layout = iterator_->layout();
+    const BatchLayout& layout = core_->layout();
     const ColumnSpec& spec = layout.columns()[layout.index_of(name)];
     nb::list shape;
     shape.append(layout.rows());
     for (const int64_t extent : spec.row_shape) shape.append(extent);
     return nb::make_tuple(name_of(spec.dtype), nb::tuple(shape));
   }
-  uint64_t records() const { return iterator_->records(); }
-  Stats stats() {
-    return calls_.call([this] { return iterator_->stats(); });
-  }
-
-  // Does not wait for a call in another thread: it ends that call. In a forked child there is
-  // nothing to stop: the threads are the parent's.
-  void stop() {
-    calls_.notice_fork();
-    if (calls_.foreign() || calls_.torn() || !iterator_) return;
-    const GilReleased released;
-    calls_.stop(iterator_);
-  }
-
- private:
-  static Array column(const Batch& batch, const char* name) {
-    const size_t index = batch.layout().index_of(name);
-    return {batch.owner(), batch.column(index), batch.layout().columns()[index].dtype,
-            batch.shape(index)};
-  }
-
-  NativeCalls calls_{"the iterator"};
-  std::shared_ptr<mxnet::ImageRecordIter> iterator_;
+  uint64_t records() const { return core_->records(); }
 };
 
 }  // namespace

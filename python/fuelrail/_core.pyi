@@ -374,6 +374,9 @@ class Loader:
         Takes another share from where the user stands, and begins the feed anew.
         """
 
+    def at_end(self) -> bool:
+        """Whether the end of the epoch comes next."""
+
     def size(self) -> int:
         """Batches of a whole epoch; 0 for a fed order."""
 

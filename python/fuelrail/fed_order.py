@@ -64,7 +64,6 @@ class FedOrder:
         self._error: BaseException | None = None  # comes after those
         self._over = False  # the error ends the epoch
         self._ended = False  # there is nothing more, ever
-        self._owes_end = False  # the end of the epoch comes next
         self._batches = 0  # handed out, of the epoch that the next one belongs to
         self._done = 0  # with the last one handed out, of its epoch
         self._state: Any = None
@@ -84,7 +83,6 @@ class FedOrder:
     def begin(self, core: _core.Loader) -> None:
         """A new iterator begins: an order that had failed is asked anew."""
         with self._own_lock():
-            self._owes_end = False
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
 
@@ -92,7 +90,7 @@ class FedOrder:
         """Appends the next batch to `taken`; False at the end of the epoch."""
         with self._own_lock():
             self._top_up(core)
-            if self._over and not self._ahead and not self._owes_end:
+            if self._over and not self._ahead and not core.at_end():
                 error, self._error = self._error, None
                 try:
                     if error is not None:
@@ -107,8 +105,6 @@ class FedOrder:
             except BaseException:  # of a bad record, or of a signal behind a good batch
                 self._count(core, taken)
                 raise
-            if not is_batch:
-                self._owes_end = False
             return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
@@ -129,7 +125,7 @@ class FedOrder:
             if core.feeds() != self._feeds:
                 batches: int = self._resume_from(core.progress()).get("batches", 0)
                 return batches
-            return self._done if self._owes_end else self._batches
+            return self._done if core.at_end() else self._batches
 
     def reshard(self, core: _core.Loader, rank: int, world_size: int) -> None:
         """Another share, of the core too. Errors: those of `check_state` for a restored state in
@@ -201,7 +197,6 @@ class FedOrder:
         if self._before is None or (not taken and core.progress() == self._before):
             return
         pulled = self._ahead[0]  # nothing is called from here on: no signal's exception comes
-        self._owes_end = pulled.ends_epoch
         self._done = self._batches + 1
         self._batches = 0 if pulled.ends_epoch else self._done
         self._state = pulled.state
@@ -217,7 +212,7 @@ class FedOrder:
         self._feeds = core.feeds()
         self._ahead.clear()
         self._error = None
-        self._over = self._ended = self._owes_end = False
+        self._over = self._ended = False
         self._batches, self._state = resume.get("batches", 0), resume.get("state")
         self._pulls = self._epochs(at[0], resume)
 

@@ -1,10 +1,8 @@
 #include "fuelrail/engine/engine.h"
 
-#include <cstdint>
 #include <utility>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/engine/error_policy.h"
 #include "fuelrail/engine/pipeline.h"
 
 namespace fuelrail {
@@ -49,49 +47,39 @@ const OptionTable<EngineOptions>& EngineOptions::table() {
   return table;
 }
 
-struct Engine::Impl {
-  Pipeline pipeline;
-
-  // The pipeline, in the process that its threads belong to.
-  Pipeline& mine() {
-    if (!pipeline.orphaned()) return pipeline;
-    throw StateError("the engine's threads belong to the parent of this process",
-                     {.remedy = "Make a new loader or iterator after the fork"});
-  }
-};
-
 Engine::Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
                std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
                const EngineOptions& options, const ErrorPolicy& policy, const Engine* before)
-    : impl_(new Impl{{std::move(container), std::move(sampler), std::move(layout),
-                      std::move(make_worker), checked(options), checked(policy)}}) {
-  if (before != nullptr) impl_->pipeline.go_on_from(before->impl_->mine());
+    : pipeline_(std::make_unique<Pipeline>(std::move(container), std::move(sampler),
+                                           std::move(layout), std::move(make_worker),
+                                           checked(options), checked(policy))) {
+  if (before != nullptr) pipeline_->go_on_from(before->mine());
 }
 
 Engine::~Engine() {
   // The parent's threads cannot be joined, and one of them may have held the lock: what they share
   // is left as it is.
-  if (impl_->pipeline.orphaned()) static_cast<void>(impl_.release());
+  if (pipeline_->orphaned()) static_cast<void>(pipeline_.release());
 }
 
-Engine::Next Engine::next(std::chrono::milliseconds timeout) { return impl_->mine().next(timeout); }
+Pipeline& Engine::mine() const {
+  if (!pipeline_->orphaned()) return *pipeline_;
+  throw StateError("the engine's threads belong to the parent of this process",
+                   {.remedy = "Make a new loader or iterator after the fork"});
+}
 
+Engine::Next Engine::next(std::chrono::milliseconds timeout) { return mine().next(timeout); }
+Engine::Phase Engine::phase() const { return mine().phase(); }
+void Engine::begin_epoch() { mine().begin_epoch(); }
 void Engine::restart(std::unique_ptr<Sampler> sampler, BadCount count) {
-  impl_->mine().restart(std::move(sampler), count);
+  mine().restart(std::move(sampler), count);
 }
-
-Progress Engine::progress() const { return impl_->mine().progress(); }
-
-std::vector<BadRecord> Engine::bad_records(size_t since) const {
-  return impl_->mine().bad_records(since);
-}
-
-Stats Engine::stats() const { return impl_->mine().stats(); }
-
-void Engine::throw_stalled(double seconds) const { impl_->mine().throw_stalled(seconds); }
-
+Progress Engine::progress() const { return mine().progress(); }
+std::vector<BadRecord> Engine::bad_records(size_t since) const { return mine().bad_records(since); }
+Stats Engine::stats() const { return mine().stats(); }
+void Engine::throw_stalled(double seconds) const { mine().throw_stalled(seconds); }
 void Engine::stop() {
-  if (!impl_->pipeline.orphaned()) impl_->pipeline.stop();
+  if (!pipeline_->orphaned()) pipeline_->stop();
 }
 
 }  // namespace fuelrail

@@ -40,6 +40,8 @@
 
 namespace fuelrail {
 
+class Pipeline;
+
 // None of these changes results.
 struct EngineOptions {
   std::optional<int> threads{};  // workers; default: default_threads()
@@ -72,7 +74,7 @@ class Engine {
  public:
   // Starts nothing yet: threads start at the first `next`. `policy` and `options` stand apart: the
   // one changes results. `before`, if given, is an engine of the same container that this one goes
-  // on for: what it has passed over and counted so far is this one's too. Errors:
+  // on for: what it has passed over and counted so far is this one's too, and its phase. Errors:
   // InvalidArgumentError for bad options. Requires: no other argument is null.
   Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
          std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
@@ -105,13 +107,27 @@ class Engine {
   // engine: each `next` throws it. StateError after `stop`.
   Next next(std::chrono::milliseconds timeout = std::chrono::hours(24 * 365));
 
+  // Where the user stands in an epoch.
+  enum class Phase : uint8_t {
+    kBeginning,   // no batch was handed out since the epoch, or `restart`, began
+    kInside,      // one was, and more may come
+    kEnd,         // its last one was: kEndOfEpoch comes next
+    kOver,        // kEndOfEpoch came last: the next epoch's first batch comes next
+    kTooManyBad,  // TooManyBadRecordsError comes each time, until `restart`
+  };
+  Phase phase() const;
+
+  // Makes kBeginning, that of the next epoch, of kEnd and kOver: kEndOfEpoch does not come (again).
+  // Changes no other phase. Errors: TooManyBadRecordsError where that has ended the run.
+  void begin_epoch();
+
   // Discards everything in flight and goes on with another sampler. Batches already handed out stay
   // valid. Does not wait for the reads and the groups in progress, `next` does; until they have
   // ended, the sampler before this one may still be at work. Errors: StateError after `stop`; the
   // error that has ended the engine.
   enum class BadCount : uint8_t {
-    kAnew,  // for `max_bad`; ends a run's TooManyBadRecordsError
-    kGoOn,  // the epoch's count stands, and so does that error
+    kAnew,  // for `max_bad`; the phase is kBeginning
+    kGoOn,  // the epoch's count stands, and so does the phase
   };
   void restart(std::unique_ptr<Sampler> sampler, BadCount count = BadCount::kAnew);
 
@@ -135,8 +151,10 @@ class Engine {
   void stop();
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  // The pipeline, in the process that its threads belong to. Errors: StateError in another.
+  Pipeline& mine() const;
+
+  std::unique_ptr<Pipeline> pipeline_;
 };
 
 }  // namespace fuelrail

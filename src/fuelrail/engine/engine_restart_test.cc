@@ -119,5 +119,48 @@ TEST(Engine, restart_leaves_handed_batches_as_they_are) {
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(rows_of(held[i]), *want[i].rows);
 }
 
+TEST(Engine, phase_is_kept_where_restart_goes_on_and_else_begins_anew) {
+  using Phase = Engine::Phase;
+  Rig rig;
+  const auto two_batches_an_epoch = [](Progress at) {
+    const auto feed = [n = at.position]() mutable {
+      const bool last = n % 2 == 1;
+      return std::optional(FedBatch{{n++}, last});
+    };
+    return std::make_unique<FedSampler>(50, feed, at);
+  };
+  const auto make = [&](const Engine* before) {
+    return std::make_unique<Engine>(rig.container, two_batches_an_epoch({}), rig.layout(),
+                                    record_worker_factory(rig.container), rig.engine, ErrorPolicy{},
+                                    before);
+  };
+  const auto engine = make(nullptr);
+  const auto go_on = [&] {
+    engine->restart(two_batches_an_epoch(engine->progress()), Engine::BadCount::kGoOn);
+  };
+  EXPECT_EQ(engine->phase(), Phase::kBeginning);
+  engine->next();
+  go_on();
+  EXPECT_EQ(engine->phase(), Phase::kInside);
+  engine->next();
+  go_on();
+  EXPECT_EQ(engine->phase(), Phase::kEnd);
+  EXPECT_EQ(make(engine.get())->next().status, Engine::Status::kEndOfEpoch);
+  EXPECT_EQ(engine->next(milliseconds(0)).status, Engine::Status::kEndOfEpoch);
+  EXPECT_EQ(engine->phase(), Phase::kOver);
+  go_on();
+  EXPECT_EQ(engine->phase(), Phase::kOver);
+  engine->begin_epoch();
+  EXPECT_EQ(engine->phase(), Phase::kBeginning);
+  engine->next();
+  engine->begin_epoch();
+  EXPECT_EQ(engine->phase(), Phase::kInside);
+  engine->next();
+  engine->begin_epoch();
+  EXPECT_TRUE(engine->next().batch) << "the next epoch's first, without kEndOfEpoch";
+  engine->restart(two_batches_an_epoch({}));
+  EXPECT_EQ(engine->phase(), Phase::kBeginning);
+}
+
 }  // namespace
 }  // namespace fuelrail

@@ -162,9 +162,8 @@ bool Pipeline::fetch_is_due() const {
 // --- the consumer -------------------------------------------------------------------------------
 
 bool Pipeline::SharedState::next_is_ready() const {
-  if (halted()) return true;
+  if (halted() || phase == Engine::Phase::kEnd || too_many_bad) return true;
   if (discarding) return false;
-  if (end_of_epoch || too_many_bad) return true;
   return jobs.empty() ? exhausted : jobs.front()->complete();
 }
 
@@ -175,12 +174,12 @@ Engine::Next Pipeline::next(std::chrono::milliseconds timeout) {
     const Turn turn(*this);
     if (!wait_for_next(timeout)) return {Engine::Status::kTimeout, std::nullopt};
     if (shared_.stopped || shared_.discarding) check_usable();
-    if (std::exchange(shared_.end_of_epoch, false))
-      return {Engine::Status::kEndOfEpoch, std::nullopt};
     if (shared_.too_many_bad) std::rethrow_exception(shared_.too_many_bad);
-    if (shared_.jobs.empty() || !shared_.jobs.front()->complete()) {
-      check_usable();
-      return {Engine::Status::kEndOfEpoch, std::nullopt};  // exhausted
+    const bool at_end = shared_.phase == Engine::Phase::kEnd;
+    if (at_end || shared_.jobs.empty() || !shared_.jobs.front()->complete()) {
+      if (!at_end) check_usable();  // else the sampler is exhausted
+      shared_.phase = Engine::Phase::kOver;
+      return {Engine::Status::kEndOfEpoch, std::nullopt};
     }
     handout = hand_out();
   }
@@ -269,7 +268,7 @@ Pipeline::Handout Pipeline::hand_out() {
     shared_.plan_failed = false;
   } else {
     shared_.progress = job->plan.after;
-    shared_.end_of_epoch = job->plan.ends_epoch;
+    shared_.phase = job->plan.ends_epoch ? Engine::Phase::kEnd : Engine::Phase::kInside;
   }
   if (job->bad_row != BatchJob::kNone) handout.bad = job->rows[job->bad_row].entry;
   recycle(std::move(job));
@@ -286,6 +285,7 @@ void Pipeline::go_on_from(const Pipeline& before) {
   const Lock lock(mutex_);
   const Lock lock_before(before.mutex_);
   shared_.bad_records.go_on_from(before.shared_.bad_records);
+  shared_.phase = before.shared_.phase;
   shared_.too_many_bad = before.shared_.too_many_bad;
 }
 
@@ -295,6 +295,7 @@ void Pipeline::restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count)
   shared_.progress = sampler->progress();
   if (count == Engine::BadCount::kAnew) {
     shared_.bad_records.count_anew();
+    shared_.phase = Engine::Phase::kBeginning;
     shared_.too_many_bad = nullptr;
   }
   shared_.next_sampler.swap(sampler);
@@ -302,6 +303,18 @@ void Pipeline::restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count)
   shared_.unwanted.request_stop();
   cancel_reads();
   room_.notify_one();
+}
+
+Engine::Phase Pipeline::phase() const {
+  const Lock lock(mutex_);
+  return shared_.too_many_bad ? Engine::Phase::kTooManyBad : shared_.phase;
+}
+
+void Pipeline::begin_epoch() {
+  const Lock lock(mutex_);
+  if (shared_.too_many_bad) std::rethrow_exception(shared_.too_many_bad);
+  const bool over = shared_.phase == Engine::Phase::kEnd || shared_.phase == Engine::Phase::kOver;
+  if (over) shared_.phase = Engine::Phase::kBeginning;
 }
 
 Progress Pipeline::progress() const {

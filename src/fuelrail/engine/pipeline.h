@@ -40,6 +40,8 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
 
   Engine::Next next(std::chrono::milliseconds timeout);
+  Engine::Phase phase() const;
+  void begin_epoch();
   void restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count);
   void go_on_from(const Pipeline& before);  // before anything else
   Progress progress() const;
@@ -106,9 +108,9 @@ class Pipeline {
     size_t held_back = 0;           // likewise, of those after them
     size_t untaken = 0;             // rows not taken, read or not, of all jobs
     bool exhausted = false;
-    bool plan_failed = false;   // nothing more is planned until the error has been handed out
-    bool end_of_epoch = false;  // comes next
-    std::exception_ptr too_many_bad{};  // until `restart`
+    bool plan_failed = false;  // nothing more is planned until the error has been handed out
+    Engine::Phase phase = Engine::Phase::kBeginning;  // kTooManyBad: by too_many_bad alone
+    std::exception_ptr too_many_bad{};                // until `restart`
 
     std::chrono::steady_clock::time_point started_at{};
     StageClock fetch_clock{};

@@ -107,7 +107,7 @@ void Pipeline::start_over() {
   issue_from(nullptr);
   shared_.first_open = shared_.ready = shared_.held_back = shared_.untaken = shared_.newly_ready =
       0;
-  shared_.discarding = shared_.exhausted = shared_.plan_failed = shared_.end_of_epoch = false;
+  shared_.discarding = shared_.exhausted = shared_.plan_failed = false;
 }
 
 void Pipeline::discard_reads() {

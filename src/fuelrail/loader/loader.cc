@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <exception>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -152,26 +151,12 @@ struct Loader::Impl {
     layout = std::move(batches);
   }
 
-  void restart(Progress at) {
-    engine()->restart(make_sampler(options.order, at));
-    too_many_bad = nullptr;
-    phase = Phase::kBeforeBatch;
-  }
-
-  // Where the next call of Engine::next stands in its epoch.
-  enum class Phase : uint8_t {
-    kBeforeBatch,  // nothing of this epoch was handed out since it began or was restored
-    kInside,       // something was, more is to come
-    kBeforeEnd,    // the last batch was; kEndOfEpoch comes next
-  };
+  void restart(Progress at) { engine()->restart(make_sampler(options.order, at)); }
 
   std::shared_ptr<const Container> container;
   LoaderOptions options;
   LoaderWork work;
   std::shared_ptr<const BatchLayout> layout;
-  Phase phase = Phase::kBeforeBatch;
-  bool owes_end = false;            // kEndOfEpoch comes next, and the engine does not know of it
-  std::exception_ptr too_many_bad;  // ended the run, until it is restarted
 
   mutable Mutex mutex;
   std::shared_ptr<Engine> running FUELRAIL_GUARDED_BY(mutex);
@@ -186,35 +171,12 @@ Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options
 Loader::~Loader() = default;
 
 Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
-  if (impl_->owes_end) {
-    impl_->owes_end = false;
-    impl_->phase = Impl::Phase::kBeforeBatch;
-    return {.status = Engine::Status::kEndOfEpoch};
-  }
-  const std::shared_ptr<Engine> engine = impl_->engine();
-  const Progress before = engine->progress();
-  const auto note_handout = [&] {
-    const bool inside = engine->progress().epoch == before.epoch;
-    impl_->phase = inside ? Impl::Phase::kInside : Impl::Phase::kBeforeEnd;
-  };
   try {
-    Engine::Next next = engine->next(timeout);
-    if (next.status == Engine::Status::kEndOfEpoch) impl_->phase = Impl::Phase::kBeforeBatch;
-    if (next.status == Engine::Status::kBatch) note_handout();
-    return next;
-  } catch (const TooManyBadRecordsError&) {
-    impl_->too_many_bad = std::current_exception();
-    throw;
+    return impl_->engine()->next(timeout);
   } catch (const std::bad_alloc&) {
-    if (engine->progress() != before) note_handout();
-    throw no_memory(*impl_->layout, impl_->options.engine.prefetch + 2, stats().slots_lent);
   } catch (const std::length_error&) {  // a container's word for the same
-    if (engine->progress() != before) note_handout();
-    throw no_memory(*impl_->layout, impl_->options.engine.prefetch + 2, stats().slots_lent);
-  } catch (...) {
-    if (engine->progress() != before) note_handout();
-    throw;
   }
+  throw no_memory(*impl_->layout, impl_->options.engine.prefetch + 2, stats().slots_lent);
 }
 
 std::optional<Batch> Loader::next() { return next_for(std::chrono::hours(24 * 365)).batch; }
@@ -226,30 +188,22 @@ uint64_t Loader::size() const {
 
 uint64_t Loader::batches_left() const {
   const uint64_t size = this->size();
-  if (impl_->phase == Impl::Phase::kBeforeEnd) return 0;
+  if (phase() == Engine::Phase::kEnd) return 0;
   const uint64_t position = progress().position;
   return position == 0 ? size : impl_->batches_from(position);
 }
 
+Engine::Phase Loader::phase() const { return impl_->engine()->phase(); }
+
 void Loader::next_epoch() {
-  if (impl_->too_many_bad) std::rethrow_exception(impl_->too_many_bad);
-  switch (impl_->phase) {
-    case Impl::Phase::kBeforeBatch:
-      return;
-    case Impl::Phase::kBeforeEnd:
-      next();
-      return;
-    case Impl::Phase::kInside:
-      impl_->restart({impl_->engine()->progress().epoch + 1, 0});
-      return;
-  }
+  if (phase() == Engine::Phase::kInside) return impl_->restart({progress().epoch + 1, 0});
+  impl_->engine()->begin_epoch();
 }
 
 void Loader::set_epoch(uint32_t epoch) {
-  if (impl_->phase == Impl::Phase::kBeforeEnd) next();
-  const bool fresh = impl_->phase == Impl::Phase::kBeforeBatch && !impl_->too_many_bad;
-  if (fresh && impl_->engine()->progress().epoch == epoch) return;
-  impl_->restart({epoch, 0});
+  const bool begun = phase() == Engine::Phase::kInside || phase() == Engine::Phase::kTooManyBad;
+  if (begun || progress().epoch != epoch) return impl_->restart({epoch, 0});
+  impl_->engine()->begin_epoch();
 }
 
 Progress Loader::progress() const { return impl_->engine()->progress(); }
@@ -271,12 +225,10 @@ void Loader::restore(const State& state) {
                                {.expected = fmt::format("below {}", size),
                                 .found = fmt::format("{}", state.progress.position)});
   }
-  impl_->owes_end = false;
   impl_->restart(state.progress);
 }
 
 void Loader::reserve(size_t rows) {
-  const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
   if (rows <= impl_->layout->rows()) {
     const std::shared_ptr<Engine> engine = impl_->engine();
     engine->restart(impl_->make_sampler(impl_->options.order, engine->progress()),
@@ -284,7 +236,6 @@ void Loader::reserve(size_t rows) {
   } else {
     impl_->replace_engine(impl_->options.order, impl_->make_layout(rows));
   }
-  impl_->owes_end = owes_end;
 }
 
 void Loader::reshard(const Shard& shard) {
@@ -293,11 +244,9 @@ void Loader::reshard(const Shard& shard) {
   if (const OrderOptions* of = computed(order)) {
     static_cast<void>(EpochSampler(sampling(*impl_->container, *of)));  // what it refuses, before
   }
-  const bool owes_end = impl_->phase == Impl::Phase::kBeforeEnd;
   impl_->replace_engine(order, impl_->is_fed()
                                    ? impl_->layout
                                    : impl_->make_layout(slot_rows(*impl_->container, order)));
-  impl_->owes_end = owes_end;
 }
 
 const LoaderOptions& Loader::options() const { return impl_->options; }

@@ -58,6 +58,9 @@ class Loader {
   // until kEndOfEpoch has come. Errors: as for `size`.
   uint64_t batches_left() const;
 
+  // Where the user stands in the epoch.
+  Engine::Phase phase() const;
+
   // Skips what is left of an epoch of which `next` has handed out a batch; does nothing where there
   // is none such: at an epoch's beginning, and right after `restore`.
   void next_epoch();

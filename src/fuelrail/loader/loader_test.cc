@@ -196,6 +196,15 @@ TEST_F(LoaderTest, batches_beyond_all_memory_are_an_error_with_their_bytes_and_s
   }
 }
 
+TEST_F(LoaderTest, batches_of_more_rows_than_memory_can_list_are_the_same_error) {
+  LoaderJob options = some_options();
+  options.order.batch_size = size_t{1} << 60;
+  options.order.last_batch = LastBatch::kPad;
+  options.images.fields = {"valid"};
+  Loader loader = make(options);
+  EXPECT_THROW(loader.next(), OutOfMemoryError);
+}
+
 TEST_F(LoaderTest, more_batches_ahead_than_can_be_counted_are_refused) {
   LoaderJob options = some_options();
   options.engine.prefetch = size_t{1} << 62;

@@ -181,7 +181,6 @@ struct ImageRecordIter::Impl {
   std::shared_ptr<const RecordWork> work;
   std::shared_ptr<const RecordOrder> order;
   std::unique_ptr<Loader> loader;
-  bool at_end = false;
 };
 
 ImageRecordIter::ImageRecordIter(RecordIterOptions options, const OpenOptions& open)
@@ -191,9 +190,10 @@ ImageRecordIter::~ImageRecordIter() = default;
 std::optional<RecordBatch> ImageRecordIter::next() { return next_for(kForEver).batch; }
 
 ImageRecordIter::Next ImageRecordIter::next_for(std::chrono::milliseconds timeout) {
-  if (impl_->at_end) return {.status = Engine::Status::kEndOfEpoch};
+  if (impl_->loader->phase() == Engine::Phase::kOver) {
+    return {.status = Engine::Status::kEndOfEpoch};
+  }
   Engine::Next taken = impl_->loader->next_for(timeout);
-  impl_->at_end = taken.status == Engine::Status::kEndOfEpoch;
   Next next{.status = taken.status};
   if (taken.batch) {
     size_t pad = 0;
@@ -204,9 +204,7 @@ ImageRecordIter::Next ImageRecordIter::next_for(std::chrono::milliseconds timeou
   return next;
 }
 
-void ImageRecordIter::reset() {
-  if (!std::exchange(impl_->at_end, false)) impl_->loader->next_epoch();
-}
+void ImageRecordIter::reset() { impl_->loader->next_epoch(); }
 
 const RecordIterOptions& ImageRecordIter::options() const { return impl_->work->options; }
 const BatchLayout& ImageRecordIter::layout() const { return impl_->loader->layout(); }
