@@ -160,7 +160,8 @@ TEST_F(CommandTest, usage_errors_suggest_the_nearest_name) {
       {{"info"}, "info: FILE is required"},
       {{"info", "a.rec", "b.rec"}, "info: 'b.rec' is one argument too many"},
       {{}, "a command is missing"},
-      {{"pack", photos(), rec(), "--quality", "0"}, "`quality` is out of range: expected 1 to 100, found 0"},
+      {{"pack", photos(), rec(), "--quality", "0"},
+       "`quality` is out of range: expected 1 to 100, found 0"},
       {{"pack", photos(), rec(), "--quality", "high"}, "--quality"},
       {{"pack", photos(), rec(), "--split", "train"}, "the split is not one"},
       {{"pack", photos(), rec(), "--split", "a=.9,b=.2"}, "split"},
@@ -168,8 +169,10 @@ TEST_F(CommandTest, usage_errors_suggest_the_nearest_name) {
       {{"pack", photos(), rec(), "--root", "/tmp"}, "a root is for a list"},
       {{"pack", photos(), out("x.data")}, "ends in .rec"},
       {{"pack", photos(), rec(), "-j", "-2"}, "threads"},
-      {{"pack", photos(), rec(), "-j", "100000"}, "`threads` is out of range: expected 1 to 1024, found 100000"},
-      {{"verify", photos(), "-j", "100000"}, "`threads` is out of range: expected 1 to 1024, found 100000"},
+      {{"pack", photos(), rec(), "-j", "100000"},
+       "`threads` is out of range: expected 1 to 1024, found 100000"},
+      {{"verify", photos(), "-j", "100000"},
+       "`threads` is out of range: expected 1 to 1024, found 100000"},
   };
   for (const Case& wrong : cases) {
     const CommandResult result = run_command(wrong.arguments);

@@ -84,7 +84,9 @@ def test_without_main_it_asks_for_what_is_not_committed(root: pathlib.Path) -> N
     assert affected(root, "modules") == "cli"
 
 
-@pytest.mark.parametrize("path", ["cmake/A.cmake", "src/fuelrail/CMakeLists.txt", "src/fuelrail/testing/a.h"])
+@pytest.mark.parametrize(
+    "path", ["cmake/A.cmake", "src/fuelrail/CMakeLists.txt", "src/fuelrail/testing/a.h"]
+)
 def test_what_all_modules_share_affects_all(root: pathlib.Path, path: str) -> None:
     laid(root, {path: ""})
     assert affected(root, "modules") == "base cli decode loader"
