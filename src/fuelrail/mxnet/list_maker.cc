@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kShuffleSeed = 100;  // im2rec.py's
 
-struct ListRow {
+struct MadeRow {
   uint64_t id;
   uint64_t label;
   std::string path;  // below the root
@@ -69,7 +69,7 @@ class ImageFinder {
 
   void find() { look_into("", 0); }
 
-  std::vector<ListRow> rows;
+  std::vector<MadeRow> rows;
   std::vector<std::string> folders;
 
  private:
@@ -164,11 +164,11 @@ void refuse_existing(const std::string& prefix, const ListOptions& options) {
   }
 }
 
-void write_list(const std::string& uri, std::span<const ListRow> rows, bool overwrite) {
+void write_list(const std::string& uri, std::span<const MadeRow> rows, bool overwrite) {
   constexpr size_t kWriteBytes = size_t{1} << 20;
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
   std::string text;
-  for (const ListRow& row : rows) {
+  for (const MadeRow& row : rows) {
     text += fmt::format("{}\t{:.6f}\t{}\n", row.id, static_cast<double>(row.label), row.path);
     if (text.size() < kWriteBytes) continue;
     sink->write(as_bytes(text));
@@ -203,7 +203,7 @@ MadeLists make_lists(const std::string& prefix, const std::string& root,
   MadeLists made{.uris = {}, .folders = {}, .images = found.rows.size()};
   if (options.recursive) made.folders = std::move(found.folders);
   const uint64_t nominal = (made.images + options.chunks - 1) / options.chunks;
-  const std::span<const ListRow> rows = found.rows;
+  const std::span<const MadeRow> rows = found.rows;
   for (uint64_t chunk = 0; chunk < options.chunks; ++chunk) {
     for (const Share& share : shares_of(nominal, options)) {
       const uint64_t end = std::min((chunk + 1) * nominal, made.images);
