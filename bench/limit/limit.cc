@@ -96,7 +96,8 @@ void work(Job& job, const std::vector<fuelrail::Entry>& entries, std::atomic<siz
 
 std::vector<fuelrail::Entry> epoch_order(uint64_t records, uint32_t epoch) {
   fuelrail::EpochSampler sampler(
-      {.records = records, .seed = 1, .shuffle = fuelrail::Shuffle::kFull, .batch_size = records},
+      {.records = records,
+       .order = {.seed = 1, .shuffle = fuelrail::Shuffle::kFull, .batch_size = records}},
       {epoch, 0});
   return sampler.next()->entries;
 }
