@@ -11,10 +11,12 @@
 namespace fuelrail {
 
 // How the images of a field are encoded, where the container says it and not each image itself.
+// With a coded size, an image's own header is not looked at before it is decoded: it is upright and
+// without alpha, in the channels and bits that stand here. Where headers know better, leave it out.
 struct ImageCodec {
   const ImageFormat* format = nullptr;  // never null
   Size coded{};                         // of the picture; empty: each image's header says its own
-  int channels = 3;                     // with a coded size: as ImageInfo has them
+  int channels = 3;                     // with a coded size: 1 to 4, as ImageInfo has them
   int bits = 8;                         // with a coded size: of a sample
   Bytes parameters{};  // what a decoder needs besides the image's bytes (HEVC: the hvcC)
 };
@@ -29,7 +31,7 @@ struct EncodedImage {
   Bytes bytes{};
   const ImageCodec* codec = nullptr;  // null: the bytes begin with their format's signature
   // The image, where it is the upper left part of the coded picture. Empty: all of it.
-  // Requires, unless it is empty: has_coded_size().
+  // Requires, unless it is empty: has_coded_size(), or `probe` refuses the image.
   Size visible{};
   // For the decoder: what an index says of these bytes. To be used, never to be believed.
   Bytes hints{};

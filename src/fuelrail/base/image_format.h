@@ -11,12 +11,14 @@
 
 namespace fuelrail {
 
-// There is one object of each format: formats are compared by address.
+// Formats are compared by address: a program, or a Python extension, has one object of each. A
+// library that it opens at run time has its own.
 struct ImageFormat {
   std::string_view name;                         // "jpeg": for programs
   std::string_view title;                        // "JPEG": for people
   std::array<std::string_view, 3> extensions{};  // of files, in lower case; new ones get the first
-  // First bytes, of which '?' stands for any. Default: none, only a container names the format.
+  // First bytes, of which '?' stands for any byte: there is no other way to write a '?'. Default:
+  // none, only a container names the format.
   std::array<std::string_view, 4> signatures{};
 };
 

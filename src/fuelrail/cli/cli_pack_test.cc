@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/testing/absent_codec.h"
 #include "fuelrail/testing/cli_call.h"
 #include "fuelrail/testing/packer_rig.h"
 
@@ -55,6 +56,19 @@ TEST_F(CliPack, what_cannot_be_merged_is_refused) {
   ASSERT_EQ(pack_into("z.rec", {}).code, 0);
   const Said others = call({"merge", out("n.rec"), out("x.rec"), out("z.rec"), "-q"});
   EXPECT_THAT(others.err, HasSubstr("Pack the file again with the classes of the first one"));
+}
+
+TEST_F(CliPack, an_absent_codec_library_is_one_error) {
+  const LentDecoding lent(testing::kAbsentDecoding);
+  write_file(photo("ant/2.jpg"), "RARE");
+  write_file(photo("bee/1.jpg"), "RARE");
+  for (const Said& said : {call({"verify", photos(), "--decode", "-q"}),
+                           pack_into("x.rec", {"--decode", "--max-errors", "5"})}) {
+    EXPECT_NE(said.code, 0);
+    EXPECT_THAT(said.err, HasSubstr(photo("ant/2.jpg")));
+    EXPECT_THAT(said.err, HasSubstr("Install 'rare'"));
+    EXPECT_THAT(said.err, Not(HasSubstr(photo("bee/1.jpg"))));
+  }
 }
 
 TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {

@@ -48,6 +48,9 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     read_record(container_, i, framed_, sample_);
     record_is_read = true;
     if (is_image_) checked.tolerated = check_image(sample_.fields[content_]);
+  } catch (StateError& error) {  // not of this record alone: a codec library that is absent
+    add_place(i, error);
+    throw;
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
     checked.finding->in_image = record_is_read;
@@ -59,9 +62,13 @@ CheckedRecord RecordChecker::check(uint64_t i) {
   return checked;
 }
 
-Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
+void RecordChecker::add_place(uint64_t i, Error& error) const {
   const Place place = container_.place(i);
   error.add({.path = place.path, .record = place.record, .offset = place.offset});
+}
+
+Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
+  add_place(i, error);
   return finding_of(error);
 }
 

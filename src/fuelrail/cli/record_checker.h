@@ -42,10 +42,12 @@ class RecordChecker {
   RecordChecker(const Container& container, bool decode);
 
   // Long records (piece_reader.h) are checked against their checksums alone. After an interrupt the
-  // result says nothing. Errors: none; they are findings. Requires: i < container.size().
+  // result says nothing. Errors: StateError, where this machine cannot decode the images' format;
+  // all others are findings. Requires: i < container.size().
   CheckedRecord check(uint64_t i);
 
  private:
+  void add_place(uint64_t i, Error& error) const;
   Finding finding_at(uint64_t i, Error& error) const;
   uint32_t check_image(const EncodedImage& encoded);
 

@@ -6,7 +6,6 @@
 #include <exception>
 #include <new>
 #include <string>
-#include <string_view>
 
 #include "fuelrail/base/error.h"
 
@@ -15,8 +14,8 @@ namespace {
 
 [[noreturn]] void refuse(const CodecLibrary& library, const std::string& expected,
                          const std::string& found) {
-  throw UnsupportedError(fmt::format("{} images need a library that cannot be used", library.title),
-                         {.expected = expected, .found = found, .remedy = library.remedy});
+  throw StateError(fmt::format("{} images need a library that cannot be used", library.title),
+                   {.expected = expected, .found = found, .remedy = library.remedy});
 }
 
 template <typename Function>
@@ -31,21 +30,23 @@ Function function_in(void* opened, const char* name, const CodecLibrary& library
 std::unique_ptr<Decoder> make_decoder_in(const CodecLibrary& library) {
   void* const opened = ::dlopen(library.file, RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) refuse(library, library.file, ::dlerror());
-  const auto version = function_in<const char* (*)()>(opened, "fuelrail_codec_version", library);
-  const std::string_view built_with = version();
-  if (built_with != FUELRAIL_VERSION) {
-    refuse(library, fmt::format("{} of fuelrail {}", library.file, FUELRAIL_VERSION),
-           fmt::format("one of {}", built_with));
+  const int built_with = function_in<int (*)()>(opened, "fuelrail_codec_interface", library)();
+  if (built_with != kCodecInterface) {
+    refuse(library, fmt::format("{} of interface {}", library.file, kCodecInterface),
+           fmt::format("interface {}", built_with));
   }
   const auto make = function_in<Decoder* (*)()>(opened, "fuelrail_make_decoder", library);
+  std::string found = "none";
   try {
     if (std::unique_ptr<Decoder> decoder{make()}) return decoder;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    refuse(library, "a decoder", error.what());
+    found = error.what();
+  } catch (...) {
+    found = "an exception of no known type";
   }
-  refuse(library, "a decoder", "none");
+  refuse(library, "a decoder", found);
 }
 
 }  // namespace fuelrail

@@ -1,14 +1,29 @@
 #include "fuelrail/decode/decoder.h"
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/formats.h"
+#include "fuelrail/decode/job.h"
 
 namespace fuelrail {
 namespace {
+
+// In place of a decoder that this machine does not have: the same error for every job.
+class NoDecoder final : public Decoder {
+ public:
+  explicit NoDecoder(const StateError& why) : why_(why) {}
+  void decode(std::span<DecodeJob> jobs) override {
+    decode_each(jobs, [this](const DecodeJob&) { throw why_; });
+  }
+
+ private:
+  const StateError why_;
+};
 
 // Hands each run of jobs of one format to that format's decoder, as one group.
 class AnyDecoder final : public Decoder {
@@ -29,20 +44,22 @@ class AnyDecoder final : public Decoder {
   // Until there is a decoder, each job gets an error of its own.
   void decode_run(const ImageFormat* format, std::span<DecodeJob> jobs) {
     for (; !jobs.empty(); jobs = jobs.subspan(1)) {
-      try {
-        return decoder_of(format).decode(jobs);
-      } catch (...) {
-        jobs.front().error = std::current_exception();
-        jobs.front().tolerated = 0;
-      }
+      if (Decoder* const decoder = decoder_for(format, jobs.front())) return decoder->decode(jobs);
     }
   }
 
-  Decoder& decoder_of(const ImageFormat* format) {
+  // Null where making it fails, which is the job's error then.
+  Decoder* decoder_for(const ImageFormat* format, DecodeJob& job) {
     for (const auto& [of, decoder] : made_) {
-      if (of == format) return *decoder;
+      if (of == format) return decoder.get();
     }
-    return *made_.emplace_back(format, make(format)).second;
+    try {
+      return made_.emplace_back(format, make(format)).second.get();
+    } catch (...) {
+      job.error = std::current_exception();
+      job.tolerated = 0;
+      return nullptr;
+    }
   }
 
   static std::unique_ptr<Decoder> make(const ImageFormat* format) {
@@ -51,7 +68,15 @@ class AnyDecoder final : public Decoder {
       throw InvalidArgumentError("the job's image info names no format that is decoded",
                                  {.expected = decoded_formats()});
     }
-    return decoding->make_decoder();
+    try {
+      if (std::unique_ptr<Decoder> decoder = decoding->make_decoder()) return decoder;
+      throw StateError("the decoder of " + std::string(format->title) + " images is not there",
+                       {.expected = "a decoder",
+                        .found = "null",
+                        .remedy = "Report it: the format's row of decode/formats.cc is wrong"});
+    } catch (const StateError& error) {
+      return std::make_unique<NoDecoder>(error);
+    }
   }
 
   std::vector<std::pair<const ImageFormat*, std::unique_ptr<Decoder>>> made_;

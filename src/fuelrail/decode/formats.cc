@@ -26,6 +26,13 @@ constexpr std::array kDecodings{
     Decoding{&kTiffFormat, probe_tiff, make_tiff_decoder},
 };
 
+// A format that first bytes announce is found in folders, and counted as an image, by
+// kImageFormats.
+static_assert(std::ranges::all_of(kDecodings, [](const Decoding& row) {
+  return row.format->signatures.front().empty() ||
+         std::ranges::find(kImageFormats, row.format) != kImageFormats.end();
+}));
+
 std::atomic<const Decoding*> lent = nullptr;
 
 // The first row that `accepts`, or null.

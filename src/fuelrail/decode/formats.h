@@ -13,11 +13,14 @@ namespace fuelrail {
 
 struct Decoding {
   const ImageFormat* format = nullptr;
-  // Reads the header of bytes that a signature of the format begins. Null: the container says all.
+  // Reads the header of bytes that begin with a signature of the format. Null: the container says
+  // all of it.
   // Errors: as fuelrail::probe, which also checks the size.
   ImageInfo (*probe)(Bytes encoded) = nullptr;
-  // Called by each worker at its first image of the format. Whatever it throws is the error of the
-  // jobs at hand, and it is called again for the next ones.
+  // Called by each worker at its first image of the format. Errors: StateError where this machine
+  // cannot decode the format: the error of all its images, which no error policy passes over. Null
+  // is such an error too. Anything else is the error of one image, and the maker is called again
+  // for the next.
   std::unique_ptr<Decoder> (*make_decoder)() = nullptr;
   int64_t max_side = kMaxSide;
 };

@@ -129,6 +129,24 @@ TEST(DescribedImage, of_a_wrong_or_missing_size_is_refused) {
   EXPECT_THAT(error_of({}, {}), HasSubstr("does not say the size of its images"));
 }
 
+TEST(DescribedImage, of_a_wrong_number_of_channels_is_refused) {
+  const LentDecoding lent(kInventedDecoding);
+  for (const int channels : {0, 5}) {
+    const ImageCodec codec{.format = &kInventedFormat, .coded = {4, 5}, .channels = channels};
+    EXPECT_THAT(refusal_of<DecodeError>([&] { probe(described({}, codec)); }),
+                HasSubstr("expected 1 to 4, found " + std::to_string(channels)));
+  }
+}
+
+TEST(DescribedImage, with_a_visible_part_of_no_coded_size_is_refused) {
+  const ImageCodec jpeg{.format = &kJpegFormat};
+  EncodedImage image = described(golden_image("s420.jpg").bytes(), jpeg, {17, 11});
+  const std::string error = refusal_of<DecodeError>([&] { probe(image); });
+  EXPECT_THAT(error, HasSubstr("but not its coded size: found 17 x 11 (height x width)"));
+  image.codec = nullptr;
+  EXPECT_EQ(refusal_of<DecodeError>([&] { probe(image); }), error);
+}
+
 TEST(DescribedImage, of_a_format_without_decoder_is_refused_with_those_that_have_one) {
   const EncodedImage image = described({}, kInvented);
   const std::string error = refusal_of<UnsupportedError>([&] { probe(image); });
@@ -159,6 +177,67 @@ TEST(Decodings, a_maker_is_called_at_the_first_image_and_after_it_has_failed) {
   decoder->decode({jobs.data(), 2});
   EXPECT_EQ(jobs[0].error, nullptr);
   EXPECT_EQ(makers_called, 3);
+}
+
+// Two jobs of one worker, and what they fail with.
+template <typename Expected>
+void expect_failures(Decoder& decoder, const std::string& text) {
+  const auto pixels = invented_pixels();
+  const EncodedImage image = described(pixels, kInvented);
+  CropJob a(image, probe(image), {0, 0, 1, 1}), b(image, probe(image), {0, 0, 1, 1});
+  std::array jobs{a.job, b.job};
+  decoder.decode(jobs);
+  EXPECT_NE(jobs[0].error, jobs[1].error);  // each gets a place of its own
+  for (const DecodeJob& job : jobs) {
+    EXPECT_THAT(refusal_of<Expected>([&] { std::rethrow_exception(job.error); }), HasSubstr(text));
+  }
+}
+
+TEST(Decodings, a_maker_that_tells_of_this_machine_is_called_once_a_worker) {
+  constexpr Decoding kMissing{&kInventedFormat, nullptr, []() -> std::unique_ptr<Decoder> {
+                                ++makers_called;
+                                throw StateError("no library");
+                              }};
+  const LentDecoding lent(kMissing);
+  makers_called = 0;
+  const std::unique_ptr<Decoder> decoder = make_decoder();
+  expect_failures<StateError>(*decoder, "no library");
+  expect_failures<StateError>(*decoder, "no library");
+  EXPECT_EQ(makers_called, 1);
+}
+
+TEST(Decodings, a_maker_that_gives_none_is_an_error) {
+  constexpr Decoding kNone{&kInventedFormat, nullptr, [] { return std::unique_ptr<Decoder>(); }};
+  const LentDecoding lent(kNone);
+  expect_failures<StateError>(*make_decoder(), "expected a decoder, found null");
+}
+
+TEST(Decodings, what_a_decoder_throws_is_no_error_of_a_job) {
+  struct Broken : Decoder {
+    void decode(std::span<DecodeJob>) override { throw std::runtime_error("broken"); }
+  };
+  constexpr Decoding kBroken{&kInventedFormat, nullptr, []() -> std::unique_ptr<Decoder> {
+                               return std::make_unique<Broken>();
+                             }};
+  const LentDecoding lent(kBroken);
+  const auto pixels = invented_pixels();
+  const EncodedImage image = described(pixels, kInvented);
+  CropJob job(image, probe(image), {0, 0, 1, 1});
+  EXPECT_THROW(job.decode_with(*make_decoder()), std::runtime_error);
+  EXPECT_EQ(job.error(), "");
+}
+
+TEST(Decodings, a_header_of_no_pixels_is_refused) {
+  static constexpr ImageFormat kEmpty{"empty", "Empty", {}, {"EMPTY"}};
+  constexpr Decoding kRow{&kEmpty, [](Bytes bytes) {
+                            const int64_t side = static_cast<int64_t>(bytes.size()) - 5;
+                            return ImageInfo{.format = &kEmpty, .stored = {1 - side, side}};
+                          }};
+  const LentDecoding lent(kRow);
+  for (const char* image : {"EMPTY", "EMPTY1"}) {
+    EXPECT_THAT(refusal_of<DecodeError>([&] { probe(as_bytes(image)); }),
+                HasSubstr("the image declares a size of zero: found"));
+  }
 }
 
 }  // namespace

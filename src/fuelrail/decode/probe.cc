@@ -96,12 +96,19 @@ ImageInfo info_from(const ImageCodec& codec, Size visible) {
         "the image is not inside its coded picture",
         {.expected = size_text(codec.coded) + " at most", .found = size_text(visible)});
   }
+  if (codec.channels < 1 || codec.channels > 4) {
+    throw DecodeError("the file describes images of a wrong number of channels",
+                      {.expected = "1 to 4", .found = fmt::to_string(codec.channels)});
+  }
   return {
       .format = codec.format, .stored = visible, .channels = codec.channels, .bits = codec.bits};
 }
 
 void check_size(Size size, int64_t max_pixels, int64_t max_side) {
   const auto [height, width] = size;
+  if (height <= 0 || width <= 0) {
+    throw DecodeError("the image declares a size of zero", {.found = size_text(size)});
+  }
   if (height > max_pixels / width) {
     throw DecodeError("the image declares more pixels than are allowed",
                       {.expected = fmt::format("at most {}", max_pixels),
@@ -126,6 +133,10 @@ ImageInfo probe(const EncodedImage& encoded, int64_t max_pixels) {
     const ImageInfo info = info_from(*codec, encoded.visible);
     check_size(codec->coded, max_pixels, decoding.max_side);
     return info;
+  }
+  if (encoded.visible != Size{}) {
+    throw DecodeError("the file says which part of the image is visible, but not its coded size",
+                      {.found = size_text(encoded.visible)});
   }
   if (decoding.probe == nullptr) throw DecodeError("the file does not say the size of its images");
   require_described_format(encoded);

@@ -10,6 +10,7 @@
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/formats.h"
 #include "fuelrail/loader/field_program.h"
+#include "fuelrail/loader/loader.h"
 #include "fuelrail/testing/golden_images.h"
 #include "fuelrail/testing/image_set.h"
 #include "fuelrail/testing/invented_codec.h"
@@ -396,19 +397,18 @@ TEST(ImageWorker, decodes_images_as_their_container_describes_them) {
   EXPECT_THAT(message_of(rows.tasks()[1].error), HasSubstr("cut"));
 }
 
-TEST(ImageWorker, an_absent_codec_library_is_an_error_that_says_what_to_install) {
+TEST(ImageWorker, an_absent_codec_library_ends_a_run_that_skips_bad_records) {
   constexpr Decoding kAbsent{
       &testing::kInventedFormat, nullptr, [] {
         return make_decoder_in({"Invented", "libfuelrail_absent.so", "Install 'invented'"});
       }};
   const LentDecoding lent(kAbsent);
   const DescribedImages images;
-  Rows rows(images.container, images.options, 2);
-  image_work(images.container, images.options).make_worker()->process(rows.tasks());
-  for (const Task& task : rows.tasks()) {
-    EXPECT_THAT(message_of(task.error), HasSubstr("Invented images need a library"));
-    EXPECT_THAT(message_of(task.error), HasSubstr("Install 'invented'"));
-  }
+  Loader loader(images.container, {.errors = {.on_error = OnError::kSkip}}, images.options);
+  const std::string error = testing::refusal_of<StateError>([&] { loader.next(); });
+  EXPECT_THAT(error, HasSubstr("memory://worker/described: record 0"));
+  EXPECT_THAT(error, HasSubstr("Invented images need a library"));
+  EXPECT_THAT(error, HasSubstr("Install 'invented'"));
 }
 
 // What every worker promises.

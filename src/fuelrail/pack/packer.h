@@ -52,7 +52,8 @@ namespace fuelrail::pack {
 // is not of `classes`, for a line of a list that cannot be read or whose label is not of `classes`,
 // with its number, and when more images fail than allowed or a part is left without any: then
 // there is no output of that part, and the report; StepsError for the first image, in the order
-// of packing, that the steps cannot do.
+// of packing, that the steps cannot do; StateError for the first whose format this machine cannot
+// decode, because a codec's library is missing.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail::pack

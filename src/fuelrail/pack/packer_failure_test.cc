@@ -16,6 +16,7 @@
 
 #include "fuelrail/container/open.h"
 #include "fuelrail/pack/packer.h"
+#include "fuelrail/testing/absent_codec.h"
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/packer_rig.h"
 
@@ -52,6 +53,16 @@ TEST_F(Packer, unreadable_images_are_left_out_and_reported_within_the_allowance)
   const std::vector<Packed> records = records_of(out("x.rec"));
   EXPECT_EQ(records.at(2).id, 3u);  // ids stay those of the folder
   EXPECT_EQ(records.at(2).image, file_contents(photo("ant/3.jpg")));
+}
+
+TEST_F(Packer, an_absent_codec_library_ends_the_job_whatever_may_be_left_out) {
+  const LentDecoding lent(testing::kAbsentDecoding);
+  write_file(photo("ant/2.jpg"), "RARE");
+  const std::string error = refusal<StateError>(
+      photos(), out("x.rec"), {.images = StoredImages{.decode = true}, .max_errors = {.count = 5}});
+  EXPECT_THAT(error, StartsWith(photo("ant/2.jpg") + ": Rare images need a library"));
+  EXPECT_THAT(error, HasSubstr("Install 'rare'"));
+  EXPECT_FALSE(outputs().contains("x.rec"));
 }
 
 TEST_F(Packer, more_unreadable_images_than_allowed_end_the_job_and_leave_the_report) {

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "fuelrail/decode/codec_library.h"
+
 namespace {
 
 bool is_told(std::string_view what) {
@@ -17,12 +19,13 @@ bool is_told(std::string_view what) {
 
 extern "C" {
 
-__attribute__((visibility("default"))) const char* fuelrail_codec_version() {
-  return is_told("old") ? "0.0.1" : FUELRAIL_VERSION;
+__attribute__((visibility("default"))) int fuelrail_codec_interface() {
+  return fuelrail::kCodecInterface - (is_told("old") ? 1 : 0);
 }
 
 __attribute__((visibility("default"))) fuelrail::Decoder* fuelrail_make_decoder() {
   if (is_told("throws")) throw std::runtime_error("no licence");
+  if (is_told("throws 5")) throw 5;
   if (is_told("none")) return nullptr;
   return fuelrail::testing::make_invented_decoder().release();
 }

@@ -5,15 +5,15 @@
 #include <exception>
 #include <memory>
 #include <span>
-#include <stdexcept>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/decode/formats.h"
 
 namespace fuelrail::testing {
 
 inline constexpr ImageFormat kInventedFormat{"invented", "Invented"};
 
-// Needs nothing that is to be linked: it also lives in a library of its own.
+// Needs base alone: it also lives in a library of its own.
 class InventedDecoder final : public Decoder {
  public:
   void decode(std::span<DecodeJob> jobs) override {
@@ -28,7 +28,7 @@ class InventedDecoder final : public Decoder {
     const std::byte key = codec->parameters[0] ^ (hints.empty() ? std::byte{0} : hints[0]);
     const int64_t row_bytes = codec->coded.width * 3;
     if (bytes.size() < static_cast<size_t>(codec->coded.height * row_bytes)) {
-      return std::make_exception_ptr(std::runtime_error("the invented image is cut"));
+      return std::make_exception_ptr(TruncatedError("the invented image is cut"));
     }
     for (int64_t y = 0; y < job.box.height; ++y) {
       for (int64_t x = 0; x < job.box.width * 3; ++x) {

@@ -45,6 +45,9 @@ PackedImage ImageReader::read(uint64_t i) {
   } catch (StepsError& error) {
     error.add({.path = source_.path(i)});
     throw;
+  } catch (StateError& error) {  // not of this image alone: a codec library that is absent
+    error.add({.path = source_.path(i)});
+    throw;
   } catch (const Error& error) {
     packed.failure = reason_of(error);
   } catch (const std::bad_alloc&) {

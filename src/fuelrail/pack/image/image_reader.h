@@ -33,7 +33,8 @@ class ImageReader {
   ImageReader(const PackSource& source, const ImageSteps& steps, bool first_label_only);
 
   // Never throws for what is wrong with this one image: the result says it. Requires: i <
-  // source.size(). Errors: StepsError, with the image's path.
+  // source.size(). Errors: StepsError, and StateError where this machine cannot decode the format,
+  // with the image's path.
   PackedImage read(uint64_t i);
 
  private:
