@@ -1,8 +1,6 @@
 #include "fuelrail/decode/decoder.h"
 
 #include <algorithm>
-#include <exception>
-#include <memory>
 #include <utility>
 #include <vector>
 

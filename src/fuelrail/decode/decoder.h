@@ -9,7 +9,6 @@
 #include <stop_token>
 
 #include "fuelrail/base/box.h"
-#include "fuelrail/base/bytes.h"
 #include "fuelrail/base/image_view.h"
 #include "fuelrail/decode/probe.h"
 

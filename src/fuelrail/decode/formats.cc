@@ -6,14 +6,10 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/bmp/bmp_decoder.h"
-#include "fuelrail/decode/bmp/bmp_header.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
-#include "fuelrail/decode/jpeg/jpeg_header.h"
 #include "fuelrail/decode/png/png_decoder.h"
-#include "fuelrail/decode/png/png_header.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/decode/webp/webp_decoder.h"
-#include "fuelrail/decode/webp/webp_header.h"
 
 namespace fuelrail {
 namespace {

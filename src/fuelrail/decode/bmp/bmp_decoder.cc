@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "fuelrail/base/endian.h"
-#include "fuelrail/decode/bmp/bmp_header.h"
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/job.h"
 

@@ -1,5 +1,3 @@
-#include "fuelrail/decode/bmp/bmp_header.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/decode/bmp/bmp_decoder.h"
 
 namespace fuelrail {
 namespace {

@@ -18,7 +18,6 @@
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/ink.h"
 #include "fuelrail/decode/job.h"
-#include "fuelrail/decode/jpeg/jpeg_header.h"
 
 namespace fuelrail {
 namespace {

@@ -1,5 +1,3 @@
-#include "fuelrail/decode/jpeg/jpeg_header.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/exif.h"
+#include "fuelrail/decode/jpeg/jpeg_decoder.h"
 
 namespace fuelrail {
 namespace {

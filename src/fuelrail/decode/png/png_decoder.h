@@ -1,4 +1,5 @@
-// PNG by libspng: every colour type and bit depth, interlaced or not.
+// PNG by libspng: every colour type and bit depth, interlaced or not. (PNG, third edition, sections
+// 5 and 11.)
 #pragma once
 
 #include <memory>
@@ -6,6 +7,12 @@
 #include "fuelrail/decode/decoder.h"
 
 namespace fuelrail {
+
+// Requires: `encoded` starts with PNG's signature.
+// The orientation is that of an eXIf chunk, before or behind the pixels, or of an XMP packet in an
+// uncompressed iTXt chunk.
+// Errors: as `probe`, which also checks the number of pixels.
+ImageInfo probe_png(Bytes encoded);
 
 // Rows are read from the first to the box's last; damage below is not noticed. Alpha and
 // transparent colours are dropped but for four channels, gamma is not applied.

@@ -1,5 +1,3 @@
-#include "fuelrail/decode/png/png_header.h"
-
 #include <fmt/format.h>
 
 #include <optional>
@@ -7,6 +5,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/exif.h"
+#include "fuelrail/decode/png/png_decoder.h"
 
 namespace fuelrail {
 namespace {

@@ -8,7 +8,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <string>
 
 #include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/exif.h"

@@ -6,9 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "fuelrail/base/bytes.h"
 #include "fuelrail/decode/decoder.h"
-#include "fuelrail/decode/probe.h"
 
 namespace fuelrail {
 

@@ -10,7 +10,6 @@
 #include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/job.h"
-#include "fuelrail/decode/webp/webp_header.h"
 
 namespace fuelrail {
 namespace {

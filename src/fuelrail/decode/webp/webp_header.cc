@@ -1,5 +1,3 @@
-#include "fuelrail/decode/webp/webp_header.h"
-
 #include <fmt/format.h>
 #include <webp/decode.h>
 
@@ -10,6 +8,7 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/exif.h"
+#include "fuelrail/decode/webp/webp_decoder.h"
 
 namespace fuelrail {
 namespace {
