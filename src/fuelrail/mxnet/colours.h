@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 
 #include "fuelrail/base/image_view.h"
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/transform/cv_area_kernels.h"
 #include "fuelrail/transform/cv_columns.h"
 #include "fuelrail/transform/cv_resize_kernels.h"
 #include "fuelrail/transform/cv_taps.h"

@@ -1,5 +1,6 @@
-// The inner loops of OpenCV's filters. Private to the module. Rows between the passes are those of
-// cv_columns.h. Integers, or floats added in OpenCV's order: the same bits on every target.
+// The inner loops of OpenCV's filters and means of areas. Private to the module. Rows between the
+// passes are those of cv_columns.h. Integers, or floats added in OpenCV's order: the same bits on
+// every target.
 #pragma once
 
 #include <cstdint>
@@ -26,5 +27,24 @@ void cv_blend_lanczos4(std::span<const int32_t* const, 8> rows, const int16_t* w
 
 // RGBX to RGB: exactly 3 * pixels bytes are written. Requires: `from` is a row of cv_row_values.
 void cv_drop_fourth(const uint8_t* from, int64_t pixels, uint8_t* to);
+
+// Means of areas. A row of columns.width pixels: sums in the order of the taps. Requires: as
+// cv_linear_row.
+void cv_area_row(const CvAreaColumns& columns, const uint8_t* row, float* to);
+
+// sum = weight * row, or sum += weight * row. Here and below cv_row_values may be touched.
+void cv_area_begin(const float* row, float weight, int64_t values, float* sum);
+void cv_area_add(const float* row, float weight, int64_t values, float* sum);
+
+// To the nearest level, the even one of two.
+void cv_area_round(const float* sum, int64_t values, uint8_t* to);
+
+// Means of 2 x 2 pixels, a half rounded up: `pixels` of them, with the lanes between the passes.
+// Requires: 2 * pixels * channels + 64 readable bytes at each row.
+void cv_halve_rows(const uint8_t* upper, const uint8_t* lower, int64_t pixels, int64_t channels,
+                   uint8_t* to);
+
+// sums[i] += row[i].
+void cv_add_row(const uint8_t* row, int64_t bytes, int32_t* sums);
 
 }  // namespace fuelrail

@@ -1,6 +1,11 @@
 // Source: OpenCV 4.8, modules/imgproc/src/imgwarp.cpp. A place in the input is a fixed-point number
-// of 10 bits, of which 5 are kept: 32 x 32 places between pixels, each with weights of 15 bits.
-#include "fuelrail/transform/cv_warp.h"
+// of 10 bits, of which 5 are kept: 32 x 32 places between pixels, each with weights of 15 bits. The
+// kernel's arithmetic is in integers: the same bits on every target.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fuelrail/transform/cv_warp.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
 
 #include <algorithm>
 #include <array>
@@ -11,11 +16,71 @@
 #include "fuelrail/transform/cv_columns.h"
 #include "fuelrail/transform/cv_resize_kernels.h"
 #include "fuelrail/transform/cv_taps.h"
-#include "fuelrail/transform/cv_warp_kernels.h"
+#include "fuelrail/transform/cv_warp.h"
 #include "fuelrail/transform/portable_math.h"
+#include "fuelrail/transform/simd_blocks-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuelrail {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The pair of 16-bit weights at kFirstByte of each block, four times.
+template <int kFirstByte>
+HWY_INLINE V16 repeated_pair(V8 blocks) {
+  constexpr uint8_t a = kFirstByte, b = a + 1, c = a + 2, d = a + 3;
+  alignas(16) static constexpr uint8_t kShuffle[16] = {a, b, c, d, a, b, c, d,
+                                                       a, b, c, d, a, b, c, d};
+  return hn::BitCast(D16(), hn::TableLookupBytes(blocks, hn::LoadDup128(D8(), kShuffle)));
+}
+
+template <int kChannels>
+void blend_places(ConstImageView from, const int32_t* offsets, const int32_t* sets, int64_t count,
+                  const int16_t* weights, uint8_t* to) {
+  const hn::Rebind<uint8_t, D32> quarter;
+  const V32 half = hn::Set(D32(), 1 << 14);
+  const uint8_t* const table = reinterpret_cast<const uint8_t*>(weights);
+  for (int64_t i = 0; i < count; i += kBlocks, offsets += kBlocks, to += 4 * kBlocks) {
+    int32_t in_table[4];
+    for (int64_t b = 0; b < kBlocks; ++b) in_table[b] = 8 * sets[i + b];
+    const V8 set = load_blocks(D8(), table, in_table);
+    PairSums sums;
+    const V8 upper = load_blocks(D8(), from.data, offsets);
+    const V8 lower = load_blocks(D8(), from.data + from.row_stride_bytes, offsets);
+    sums.add(pair_of_pixels<kChannels, 0>(upper), repeated_pair<0>(set));
+    sums.add(pair_of_pixels<kChannels, 0>(lower), repeated_pair<4>(set));
+    const V32 levels = hn::ShiftRight<15>(hn::Add(sums.sum(), half));
+    hn::StoreU(hn::DemoteTo(quarter, levels), quarter, to);
+  }
+}
+
+// Makes `count` pixels of 3 or 4 channels, all of whose taps are inside, with 4 bytes each; up to
+// 16 more bytes are touched. `offsets`: where an output pixel's four taps begin, in bytes from the
+// image's first. `sets`: which weights it has, four int16 each (upper left, upper right, lower
+// left, lower right, sum 2^15). Requires: kReadBytes readable at each offset, also a row below it,
+// and at each set; what lies behind the last place, up to a multiple of kStep, is inside, too.
+void BlendPlaces(ConstImageView from, const int32_t* offsets, const int32_t* sets, int64_t count,
+                 const int16_t* weights, uint8_t* to) {
+  if (from.channels == 3) return blend_places<3>(from, offsets, sets, count, weights, to);
+  blend_places<4>(from, offsets, sets, count, weights, to);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fuelrail
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 
 namespace fuelrail {
 namespace {
+
+HWY_EXPORT(BlendPlaces);
+
+constexpr int64_t kStep = 4;        // places go to the kernel in such steps
+constexpr int64_t kReadBytes = 16;  // that it reads at each tap of a row
 
 constexpr int kPlacesBits = 5;
 constexpr int kPlaces = 1 << kPlacesBits;
@@ -259,7 +324,7 @@ class LinearWarp {
         made_(static_cast<size_t>(cv_row_values(to.width, 4))) {
     const int64_t end = (from.height - 1) * from.row_stride_bytes + from.width * kChannels;
     // Offsets are of 32 bits, and loads end inside the image.
-    last_offset_ = end < (int64_t{1} << 31) ? end - from.row_stride_bytes - kCvWarpReadBytes : -1;
+    last_offset_ = end < (int64_t{1} << 31) ? end - from.row_stride_bytes - kReadBytes : -1;
   }
 
   void run() {
@@ -294,11 +359,12 @@ class LinearWarp {
   }
 
   void make_run(int64_t row, int64_t begin, int64_t end) {
-    const int64_t count = (end - begin) / kCvWarpStep * kCvWarpStep;
+    const int64_t count = (end - begin) / kStep * kStep;
     if (count > 0) {
       uint8_t* const pixels = to_.row(row) + begin * kChannels;
-      const CvWarpPlaces run{offsets_.data() + begin, places_.sets() + begin, count};
-      cv_blend_places(from_, run, weights_.front().data(), made_.data());
+      HWY_DYNAMIC_DISPATCH(BlendPlaces)
+      (from_, offsets_.data() + begin, places_.sets() + begin, count, weights_.front().data(),
+       made_.data());
       if (kChannels == 3) {
         cv_drop_fourth(made_.data(), count, pixels);
       } else {
@@ -354,3 +420,4 @@ void cv_warp_affine(ConstImageView from, const CvAffine& affine, CvInterpolation
 }
 
 }  // namespace fuelrail
+#endif

@@ -6,7 +6,6 @@
 // arithmetic: every SIMD target and the portable one give the same bits.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "fuelrail/base/box.h"

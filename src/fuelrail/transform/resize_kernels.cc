@@ -17,7 +17,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Both functions say the same; the one in plain C++ serves processors without vectors, and edges.
+// In plain C++, for the edges; Sums::levels says the same.
 uint8_t round_and_clip(uint32_t high, uint32_t low) {
   const auto sum = static_cast<int32_t>((high << 8) + low + (1u << (kWeightBits - 1)));
   const int32_t level = sum >> kWeightBits;
@@ -40,42 +40,6 @@ void blend_bytes(const uint8_t* const* rows, const VerticalPair* weights, size_t
     to[x] = round_and_clip(high, low);
   }
 }
-
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-
-void resample_pixel(const uint8_t* from, const int16_t* weights, int64_t pairs, uint8_t* to) {
-  constexpr int64_t kLow = kGroup * HorizontalTable::kBlock;
-  for (int64_t c = 0; c < 3; ++c) {
-    uint32_t high = 0;
-    uint32_t low = 0;
-    for (int64_t p = 0; p < pairs; ++p) {
-      const int16_t* w = weights + p * HorizontalTable::kPairOfGroup;
-      const uint8_t* pixels = from + p * 6 + c;
-      high += product(w[0], pixels[0]) + product(w[1], pixels[3]);
-      low += product(w[kLow], pixels[0]) + product(w[kLow + 1], pixels[3]);
-    }
-    to[c] = round_and_clip(high, low);
-  }
-}
-
-void ResampleRows(const HorizontalTable& table, std::span<const uint8_t* const> rows,
-                  std::span<uint8_t* const> to) {
-  for (size_t r = 0; r < rows.size(); ++r) {
-    for (int64_t x = 0; x < table.groups * kGroup; ++x) {
-      const int64_t group = x / kGroup * table.pairs * HorizontalTable::kPairOfGroup;
-      resample_pixel(rows[r] + table.offsets[static_cast<size_t>(x)],
-                     table.weights.data() + group + x % kGroup * HorizontalTable::kBlock,
-                     table.pairs, to[r] + 3 * x);
-    }
-  }
-}
-
-void BlendRows(std::span<const uint8_t* const> rows, std::span<const VerticalPair> weights,
-               int64_t bytes, uint8_t* to) {
-  blend_bytes(rows.data(), weights.data(), weights.size(), 0, bytes, to);
-}
-
-#else
 
 // The sums of one register of outputs.
 struct Sums {
@@ -221,8 +185,6 @@ void BlendRows(std::span<const uint8_t* const> rows, std::span<const VerticalPai
       return blend<0>(rows.data(), weights.data(), weights.size(), bytes, to);
   }
 }
-
-#endif
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

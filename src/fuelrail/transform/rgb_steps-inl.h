@@ -69,27 +69,6 @@ struct Rgb {
   VF r, g, b;
 };
 
-#if HWY_TARGET == HWY_SCALAR
-
-HWY_INLINE void take_apart(const uint8_t* pixels, uint8_t* r, uint8_t* g, uint8_t* b) {
-  for (int64_t i = 0; i < kStep; ++i) {
-    r[i] = pixels[3 * i];
-    g[i] = pixels[3 * i + 1];
-    b[i] = pixels[3 * i + 2];
-  }
-}
-
-HWY_INLINE void put_together(const uint8_t* r, const uint8_t* g, const uint8_t* b,
-                             uint8_t* pixels) {
-  for (int64_t i = 0; i < kStep; ++i) {
-    pixels[3 * i] = r[i];
-    pixels[3 * i + 1] = g[i];
-    pixels[3 * i + 2] = b[i];
-  }
-}
-
-#else
-
 HWY_INLINE void take_apart(const uint8_t* pixels, uint8_t* r, uint8_t* g, uint8_t* b) {
   hn::Vec<D8> red, green, blue;
   hn::LoadInterleaved3(D8(), pixels, red, green, blue);
@@ -102,8 +81,6 @@ HWY_INLINE void put_together(const uint8_t* r, const uint8_t* g, const uint8_t* 
                              uint8_t* pixels) {
   hn::StoreInterleaved3(hn::Load(D8(), r), hn::Load(D8(), g), hn::Load(D8(), b), D8(), pixels);
 }
-
-#endif
 
 // Calls `change(Rgb&)` with all pixels, a vector of each channel at a time.
 template <Fractions kFractions, class Change>

@@ -27,8 +27,6 @@ HWY_INLINE void for_each_pixel(const PixelRow& row, int64_t begin, Visit visit) 
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR
-
 using D8 = hn::FixedTag<uint8_t, kStep>;
 using V8 = hn::Vec<D8>;
 
@@ -68,8 +66,6 @@ HWY_INLINE int64_t for_each_step(const PixelRow& row, Take take) {
   }
   return x;
 }
-
-#endif
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

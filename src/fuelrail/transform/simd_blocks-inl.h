@@ -1,14 +1,12 @@
 // Vectors of 1, 2 or 4 blocks of 16 bytes, each from a place of its own: what resampling rows of
 // interleaved pixels comes down to. Included once for every instruction set, behind
-// hwy/highway.h; without vectors it holds nothing. Private to the module.
+// hwy/highway.h. Private to the module.
 #if defined(FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_
 #undef FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_
 #else
 #define FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_
 #endif
-
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 
 HWY_BEFORE_NAMESPACE();
 namespace fuelrail {
@@ -112,5 +110,4 @@ HWY_INLINE V8 to_bytes(V32 first, V32 second, V32 third, V32 fourth) {
 }  // namespace fuelrail
 HWY_AFTER_NAMESPACE();
 
-#endif
 #endif

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
