@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pathlib
 import signal
 import sysconfig
@@ -35,3 +36,9 @@ def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", sysconfig.get_path("scripts"), prepend=":")
     return tmp_path
+
+
+def pytest_collection_finish() -> None:
+    """What was imported until now is no garbage: so collections are short, also those of children that tests fork."""
+    gc.collect()
+    gc.freeze()

@@ -147,7 +147,7 @@ def test_registry(tmp_path: pathlib.Path) -> None:
     assert len(Outer().ffreaders()) == 4
 
 
-@pytest.mark.parametrize(("items", "nfiles"), [(200, 1), (200, 8), (200, 64), (10, 16)])
+@pytest.mark.parametrize(("items", "nfiles"), [(200, 1), (200, 8), (50, 16), (10, 16)])
 @pytest.mark.filterwarnings("ignore:.*items fill")
 def test_utils(tmp_path: pathlib.Path, items: int, nfiles: int) -> None:
     dataset = [os.urandom(20 + i) for i in range(items)]

@@ -27,7 +27,7 @@ def test_one_file(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "nfiles", "made"), [(200, 8, 8), (200, 64, 50), (10, 16, 10), (9, 8, 5)]
+    ("items", "nfiles", "made"), [(200, 8, 8), (50, 16, 13), (10, 16, 10), (9, 8, 5)]
 )
 def test_several_files(tmp_path: pathlib.Path, items: int, nfiles: int, made: int) -> None:
     records = files.numbered(items)

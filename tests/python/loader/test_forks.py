@@ -301,7 +301,7 @@ for start in (False, True):
     stop.clear()
     threads = [threading.Thread(target=hammer, args=(start,)) for _ in range(2)]
     for thread in threads: thread.start()
-    for _ in range(40):
+    for _ in range(20):
         now[0] = make(threads=2)
         in_child(work)
     stop.set()
