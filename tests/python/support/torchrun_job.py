@@ -1,7 +1,8 @@
 """What each process does in torch/test_torchrun.py: trains a small model with DistributedDataParallel.
 
-    torchrun_job.py FILE FOLDER EPOCHS KILL_AT
+    torchrun_job.py FILE FOLDER EPOCHS KILL_AT [RANKS]
 
+With RANKS it is torchrun's agent too, and its processes are forked: torch is imported once for all.
 It goes on from FOLDER/checkpoint, which rank 0 saves after every step. FOLDER/W-R tells what rank R
 of W was handed: a line a step, of the place after it and the ids of valid rows. At step KILL_AT the
 last rank is killed; 0: none is. At the end, FOLDER/sharded is written and read by all ranks.
@@ -9,6 +10,7 @@ last rank is killed; 0: none is. At the end, FOLDER/sharded is written and read 
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pathlib
@@ -66,9 +68,7 @@ def check_sharded(loader: fr.torch.DataLoader, again: fr.torch.DataLoader, folde
     assert torch.equal(other[1].weight, model[1].weight)
 
 
-def main() -> None:
-    file, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    epochs, kill_at = map(int, sys.argv[3:5])
+def work(file: str, folder: pathlib.Path, epochs: int, kill_at: int) -> None:
     dist.init_process_group("gloo")
     rank, ranks = dist.get_rank(), dist.get_world_size()
     loader = make_loader(file, GLOBAL_BATCH // ranks)  # it knows rank and ranks by itself
@@ -97,6 +97,27 @@ def main() -> None:
     assert counts == [torch.tensor(count)] * ranks, counts
     check_sharded(loader, make_loader(file, GLOBAL_BATCH // ranks), str(folder / "sharded"))
     dist.destroy_process_group()
+
+
+def launch(ranks: int, *arguments: Any) -> None:
+    """As `torch.distributed.run` does."""
+    importlib.import_module("torch._dynamo")  # which DistributedDataParallel imports
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    config = LaunchConfig(
+        min_nodes=1, max_nodes=1, nproc_per_node=ranks, run_id="test", start_method="fork",
+        rdzv_backend="c10d", rdzv_endpoint="127.0.0.1:0", local_addr="127.0.0.1", max_restarts=0,
+    )  # fmt: skip
+    elastic_launch(config, work)(*arguments)
+
+
+def main() -> None:
+    file, folder, epochs, kill_at, *ranks = sys.argv[1:]
+    arguments = (file, pathlib.Path(folder), int(epochs), int(kill_at))
+    if ranks:
+        launch(int(ranks[0]), *arguments)
+    else:
+        work(*arguments)
 
 
 if __name__ == "__main__":
