@@ -4,12 +4,12 @@
 // Every pixel equals MXNet 1.9.1's, and every random number is drawn in its place.
 #pragma once
 
-#include <memory>
-
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
 #include "fuelrail/mxnet/augment_options.h"
+#include "fuelrail/mxnet/augment_plan.h"
 #include "fuelrail/mxnet/draws.h"
+#include "fuelrail/mxnet/picture.h"
 
 namespace fuelrail::mxnet {
 
@@ -18,9 +18,6 @@ class Augmenter {
  public:
   // Errors: those of check(options, shape).
   Augmenter(const AugmentOptions& options, const MxShape& shape);
-  ~Augmenter();
-  Augmenter(Augmenter&&) noexcept;
-  Augmenter& operator=(Augmenter&&) noexcept;
 
   // Returns: shape.height x shape.width pixels of shape.channels, 8 bits, red first.
   // Lifetime: until the next call, and as long as `decoded` (whose own pixels they may be).
@@ -39,8 +36,15 @@ class Augmenter {
   ConstImageView run(ConstImageView decoded, Box box, const Draws& draws);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  void change_geometry(Box held);
+  void change_colours();
+  void run_stages(const Draws& draws);
+
+  AugmentOptions options_;
+  MxShape shape_;
+  AugmentPlan plan_;
+  Size image_;  // that the plan is for
+  Picture picture_;
 };
 
 }  // namespace fuelrail::mxnet

@@ -10,8 +10,6 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/augment_plan.h"
 #include "fuelrail/mxnet/colours.h"
-#include "fuelrail/mxnet/det_label.h"
-#include "fuelrail/mxnet/picture.h"
 
 namespace fuelrail::mxnet {
 namespace {
@@ -45,74 +43,55 @@ Size fitted(Size image, Size shape) {
 
 }  // namespace
 
-struct DetAugmenter::Impl {
-  DetOptions options;
-  MxShape shape;
-  Picture picture;
-  DetLabel label;
-  std::vector<int> samplers;  // in the order of their trials
-
-  void resize(Size to, Draws& draws);
-  void shorter_side(Draws& draws);
-  void change_colours(Draws& draws);
-  void mirror(Draws& draws);
-  void pad(Draws& draws);
-  void crop(Draws& draws);
-  bool try_sampler(size_t sampler, Draws& draws);
-  DetBox draw_crop(size_t sampler, Draws& draws) const;
-  void fit(Draws& draws);
-  DetImage placed();
-};
-
-void DetAugmenter::Impl::resize(Size to, Draws& draws) {
-  const Size from = picture.size();
-  picture.resize(to, choose_interpolation(options.inter_method, from, to, draws));
+void DetAugmenter::resize(Size to, Draws& draws) {
+  const Size from = picture_.size();
+  picture_.resize(to, choose_interpolation(options_.inter_method, from, to, draws));
 }
 
-void DetAugmenter::Impl::shorter_side(Draws& draws) {
-  if (options.resize == -1) return;
-  resize(resized_shorter_side(picture.size(), options.resize), draws);
+void DetAugmenter::shorter_side(Draws& draws) {
+  if (options_.resize == -1) return;
+  resize(resized_shorter_side(picture_.size(), options_.resize), draws);
 }
 
-void DetAugmenter::Impl::change_colours(Draws& draws) {
-  if (!(options.random_hue_prob > 0 || options.random_saturation_prob > 0 ||
-        options.random_illumination_prob > 0 || options.random_contrast_prob > 0)) {
+void DetAugmenter::change_colours(Draws& draws) {
+  if (!(options_.random_hue_prob > 0 || options_.random_saturation_prob > 0 ||
+        options_.random_illumination_prob > 0 || options_.random_contrast_prob > 0)) {
     return;
   }
   const auto within = [&](int64_t most) {
     return static_cast<int>(draws.uniform(-1, 1) * static_cast<float>(most));
   };
-  int hue = within(options.max_random_hue);
-  int saturation = within(options.max_random_saturation);
-  int lightness = within(options.max_random_illumination);
-  float contrast = draws.uniform(-1, 1) * options.max_random_contrast;
-  if (!(draws.unit() < options.random_hue_prob)) hue = 0;
-  if (!(draws.unit() < options.random_saturation_prob)) saturation = 0;
-  if (!(draws.unit() < options.random_illumination_prob)) lightness = 0;
-  if (!(draws.unit() < options.random_contrast_prob)) contrast = 0;
+  int hue = within(options_.max_random_hue);
+  int saturation = within(options_.max_random_saturation);
+  int lightness = within(options_.max_random_illumination);
+  float contrast = draws.uniform(-1, 1) * options_.max_random_contrast;
+  if (!(draws.unit() < options_.random_hue_prob)) hue = 0;
+  if (!(draws.unit() < options_.random_saturation_prob)) saturation = 0;
+  if (!(draws.unit() < options_.random_illumination_prob)) lightness = 0;
+  if (!(draws.unit() < options_.random_contrast_prob)) contrast = 0;
   if (hue != 0 || saturation != 0 || lightness != 0) {
-    shift_hls(picture.own(), {hue, lightness, saturation});
+    shift_hls(picture_.own(), {hue, lightness, saturation});
   }
   if (std::fabs(static_cast<double>(contrast)) > 1e-3) {
-    scale_levels(picture.own(), contrast + 1.0f, 0);
+    scale_levels(picture_.own(), contrast + 1.0f, 0);
   }
 }
 
-void DetAugmenter::Impl::mirror(Draws& draws) {
-  if (!(options.rand_mirror_prob > 0 && draws.unit() < options.rand_mirror_prob)) return;
-  label.mirror();
-  picture.flip();
+void DetAugmenter::mirror(Draws& draws) {
+  if (!(options_.rand_mirror_prob > 0 && draws.unit() < options_.rand_mirror_prob)) return;
+  label_.mirror();
+  picture_.flip();
 }
 
-void DetAugmenter::Impl::pad(Draws& draws) {
-  if (!(options.rand_pad_prob > 0 && options.max_pad_scale > 1)) return;
-  if (!(draws.unit() < options.rand_pad_prob)) return;
-  const float scale = draws.uniform(1, options.max_pad_scale);
+void DetAugmenter::pad(Draws& draws) {
+  if (!(options_.rand_pad_prob > 0 && options_.max_pad_scale > 1)) return;
+  if (!(draws.unit() < options_.rand_pad_prob)) return;
+  const float scale = draws.uniform(1, options_.max_pad_scale);
   if (scale < 1.05f) return;
   const float x = draws.uniform(0, scale - 1);
   const float y = draws.uniform(0, scale - 1);
-  const auto rows = static_cast<float>(picture.size().height);
-  const auto columns = static_cast<float>(picture.size().width);
+  const auto rows = static_cast<float>(picture_.size().height);
+  const auto columns = static_cast<float>(picture_.size().width);
   if (std::max(rows, columns) * scale > static_cast<float>(kLongestSide)) {
     throw InvalidArgumentError("max_pad_scale makes the image too large",
                                {.expected = "at most 32766 pixels a side",
@@ -122,20 +101,20 @@ void DetAugmenter::Impl::pad(Draws& draws) {
                         .top = static_cast<int64_t>(y * rows),
                         .right = static_cast<int64_t>((scale - x - 1) * columns),
                         .bottom = static_cast<int64_t>((scale - y - 1) * rows)};
-  label.enlarge({-x, -y, scale, scale});
-  picture.pad(margins, static_cast<uint8_t>(options.fill_value));
+  label_.enlarge({-x, -y, scale, scale});
+  picture_.pad(margins, static_cast<uint8_t>(options_.fill_value));
 }
 
-DetBox DetAugmenter::Impl::draw_crop(size_t sampler, Draws& draws) const {
+DetBox DetAugmenter::draw_crop(size_t sampler, Draws& draws) const {
   const float image_ratio =
-      static_cast<float>(picture.size().width) / static_cast<float>(picture.size().height);
-  const float scale = draws.uniform(of_sampler(options.min_crop_scales, sampler),
-                                    of_sampler(options.max_crop_scales, sampler)) +
+      static_cast<float>(picture_.size().width) / static_cast<float>(picture_.size().height);
+  const float scale = draws.uniform(of_sampler(options_.min_crop_scales, sampler),
+                                    of_sampler(options_.max_crop_scales, sampler)) +
                       1e-12f;
   const float square = scale * scale;
   const float least =
-      std::max(of_sampler(options.min_crop_aspect_ratios, sampler) / image_ratio, square);
-  const float most = std::min(of_sampler(options.max_crop_aspect_ratios, sampler) / image_ratio,
+      std::max(of_sampler(options_.min_crop_aspect_ratios, sampler) / image_ratio, square);
+  const float most = std::min(of_sampler(options_.max_crop_aspect_ratios, sampler) / image_ratio,
                               static_cast<float>(1.0 / static_cast<double>(square)));
   const float ratio = std::sqrt(draws.uniform(least, most));
   DetBox box;
@@ -146,56 +125,56 @@ DetBox DetAugmenter::Impl::draw_crop(size_t sampler, Draws& draws) const {
   return box;
 }
 
-bool DetAugmenter::Impl::try_sampler(size_t sampler, Draws& draws) {
+bool DetAugmenter::try_sampler(size_t sampler, Draws& draws) {
   const CropLimits limits{
-      .min_overlap = of_sampler(options.min_crop_overlaps, sampler),
-      .max_overlap = of_sampler(options.max_crop_overlaps, sampler),
-      .min_sample_coverage = of_sampler(options.min_crop_sample_coverages, sampler),
-      .max_sample_coverage = of_sampler(options.max_crop_sample_coverages, sampler),
-      .min_object_coverage = of_sampler(options.min_crop_object_coverages, sampler),
-      .max_object_coverage = of_sampler(options.max_crop_object_coverages, sampler)};
-  const int64_t trials = of_sampler(options.max_crop_trials, sampler);
+      .min_overlap = of_sampler(options_.min_crop_overlaps, sampler),
+      .max_overlap = of_sampler(options_.max_crop_overlaps, sampler),
+      .min_sample_coverage = of_sampler(options_.min_crop_sample_coverages, sampler),
+      .max_sample_coverage = of_sampler(options_.max_crop_sample_coverages, sampler),
+      .min_object_coverage = of_sampler(options_.min_crop_object_coverages, sampler),
+      .max_object_coverage = of_sampler(options_.max_crop_object_coverages, sampler)};
+  const int64_t trials = of_sampler(options_.max_crop_trials, sampler);
   for (int64_t trial = 0; trial < trials; ++trial) {
     const DetBox box = draw_crop(sampler, draws);
-    const Box pixels = pixels_of(box, picture.size());
+    const Box pixels = pixels_of(box, picture_.size());
     if (pixels.height <= 0 || pixels.width <= 0) continue;  // MXNet fails
-    if (!label.crop(box, limits, options.crop_emit_mode, options.emit_overlap_thresh)) continue;
-    picture.crop(pixels);
+    if (!label_.crop(box, limits, options_.crop_emit_mode, options_.emit_overlap_thresh)) continue;
+    picture_.crop(pixels);
     return true;
   }
   return false;
 }
 
-void DetAugmenter::Impl::crop(Draws& draws) {
-  if (!(options.rand_crop_prob > 0 && options.num_crop_sampler > 0)) return;
-  if (!(draws.unit() < options.rand_crop_prob)) return;
-  samplers.resize(static_cast<size_t>(options.num_crop_sampler));
-  std::iota(samplers.begin(), samplers.end(), 0);
-  draws.shuffle(samplers);
-  for (const int sampler : samplers) {
+void DetAugmenter::crop(Draws& draws) {
+  if (!(options_.rand_crop_prob > 0 && options_.num_crop_sampler > 0)) return;
+  if (!(draws.unit() < options_.rand_crop_prob)) return;
+  samplers_.resize(static_cast<size_t>(options_.num_crop_sampler));
+  std::iota(samplers_.begin(), samplers_.end(), 0);
+  draws.shuffle(samplers_);
+  for (const int sampler : samplers_) {
     if (try_sampler(static_cast<size_t>(sampler), draws)) return;
   }
 }
 
-void DetAugmenter::Impl::fit(Draws& draws) {
-  const Size size = picture.size();
-  const Size target = shape.size();
+void DetAugmenter::fit(Draws& draws) {
+  const Size size = picture_.size();
+  const Size target = shape_.size();
   const bool too_large = size.height > target.height || size.width > target.width;
-  if (options.resize_mode == DetResizeMode::kForce) {
+  if (options_.resize_mode == DetResizeMode::kForce) {
     resize(target, draws);
-  } else if (options.resize_mode == DetResizeMode::kFit || too_large) {
+  } else if (options_.resize_mode == DetResizeMode::kFit || too_large) {
     resize(fitted(size, target), draws);
   }
 }
 
 // At the upper left of an image of the shape.
-DetImage DetAugmenter::Impl::placed() {
-  const Size used = picture.size();
-  if (used == shape.size()) return {picture.view(), used};
-  picture.replace(shape.size(), [&](ConstImageView from, ImageView to) {
-    const auto bytes = static_cast<size_t>(used.width * shape.channels);
-    const auto rest = static_cast<size_t>((shape.width - used.width) * shape.channels);
-    for (int64_t y = 0; y < shape.height; ++y) {
+DetImage DetAugmenter::placed() {
+  const Size used = picture_.size();
+  if (used == shape_.size()) return {picture_.view(), used};
+  picture_.replace(shape_.size(), [&](ConstImageView from, ImageView to) {
+    const auto bytes = static_cast<size_t>(used.width * shape_.channels);
+    const auto rest = static_cast<size_t>((shape_.width - used.width) * shape_.channels);
+    for (int64_t y = 0; y < shape_.height; ++y) {
       if (y < used.height) {
         std::memcpy(to.row(y), from.row(y), bytes);
         std::memset(to.row(y) + bytes, 0, rest);
@@ -204,31 +183,25 @@ DetImage DetAugmenter::Impl::placed() {
       }
     }
   });
-  return {picture.view(), used};
+  return {picture_.view(), used};
 }
 
-DetAugmenter::DetAugmenter(const DetOptions& options, const MxShape& shape) {
+DetAugmenter::DetAugmenter(const DetOptions& options, const MxShape& shape)
+    : options_(options), shape_(shape) {
   check(options, shape);
-  impl_ = std::make_unique<Impl>();
-  impl_->options = options;
-  impl_->shape = shape;
 }
-
-DetAugmenter::~DetAugmenter() = default;
-DetAugmenter::DetAugmenter(DetAugmenter&&) noexcept = default;
-DetAugmenter& DetAugmenter::operator=(DetAugmenter&&) noexcept = default;
 
 DetImage DetAugmenter::augment(ConstImageView decoded, std::vector<float>& label, Draws& draws) {
-  impl_->picture.begin(decoded);
-  impl_->shorter_side(draws);
-  impl_->label.read(label);
-  impl_->change_colours(draws);
-  impl_->mirror(draws);
-  impl_->pad(draws);
-  impl_->crop(draws);
-  impl_->fit(draws);
-  impl_->label.write(label);
-  return impl_->placed();
+  picture_.begin(decoded);
+  shorter_side(draws);
+  label_.read(label);
+  change_colours(draws);
+  mirror(draws);
+  pad(draws);
+  crop(draws);
+  fit(draws);
+  label_.write(label);
+  return placed();
 }
 
 void write_det_row(int64_t channels, Size used, std::span<const float> label, float pad_value,

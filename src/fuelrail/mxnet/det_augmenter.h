@@ -8,14 +8,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/mxnet/det_label.h"
 #include "fuelrail/mxnet/det_options.h"
 #include "fuelrail/mxnet/draws.h"
+#include "fuelrail/mxnet/picture.h"
 
 namespace fuelrail::mxnet {
 
@@ -33,9 +34,6 @@ class DetAugmenter {
  public:
   // Errors: those of check(options, shape).
   DetAugmenter(const DetOptions& options, const MxShape& shape);
-  ~DetAugmenter();
-  DetAugmenter(DetAugmenter&&) noexcept;
-  DetAugmenter& operator=(DetAugmenter&&) noexcept;
 
   // `label` becomes the label of the result. Lifetime: of the image, until the next call, and as
   // long as `decoded`. Requires: decoded.channels == shape.channels, not empty. Errors: those of
@@ -44,8 +42,22 @@ class DetAugmenter {
   DetImage augment(ConstImageView decoded, std::vector<float>& label, Draws& draws);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  void resize(Size to, Draws& draws);
+  void shorter_side(Draws& draws);
+  void change_colours(Draws& draws);
+  void mirror(Draws& draws);
+  void pad(Draws& draws);
+  void crop(Draws& draws);
+  bool try_sampler(size_t sampler, Draws& draws);
+  DetBox draw_crop(size_t sampler, Draws& draws) const;
+  void fit(Draws& draws);
+  DetImage placed();
+
+  DetOptions options_;
+  MxShape shape_;
+  Picture picture_;
+  DetLabel label_;
+  std::vector<int> samplers_;  // in the order of their trials
 };
 
 // How many numbers stand before the label in a row of the batch.
