@@ -15,7 +15,14 @@ Table common_table() {
   return Table()
       .any({.name = "path_imgrec", .kind = "path"}, &Options::path_imgrec)
       .any({.name = "path_imglist", .kind = "path"}, &Options::path_imglist)
-      .row({.rule = {.name = "data_shape", .kind = "shape"},
+      .row({.rule = {.name = "data_shape",
+                     .kind = "shape",
+                     .bounds = "channels, height and width",
+                     .allows =
+                         [](const OptionValue& value) {
+                           const auto* const sides = std::get_if<std::vector<int64_t>>(&value);
+                           return sides != nullptr && sides->size() == 3;
+                         }},
             .get = [](const Options& o) { return OptionValue{numbers(o.data_shape)}; },
             .set =
                 [](Options& o, const OptionValue& value) {
