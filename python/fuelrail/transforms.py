@@ -13,9 +13,10 @@ for one of the wrong type.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
@@ -80,13 +81,42 @@ class Transform:
             object.__setattr__(self, name, _plain(getattr(self, name)))
         _core.check_transforms([self.native()])
 
+    _known: ClassVar[Any] = None
+    """The class of this module that the transform is of."""
+
     def native(self) -> Native:
-        """The same value in the core. Errors: ArgumentTypeError where it has none."""
-        raise _unknown("the transform", self)
+        """The same value in the core, whose names are those of the fields. Errors: ArgumentTypeError
+        where it has none.
+        """
+        if self._known is None:
+            raise _unknown("the transform", self)
+        values: dict[str, Any] = {}
+        for field in fields(self._known):
+            value = getattr(self, field.name)
+            if field.name == "size":
+                values |= self._sides(value)
+            elif value is None and field.default is None:
+                values[field.name] = _ABSENT[field.name]
+            else:
+                values[field.name] = _READ[field.name](field.name, value)
+        made: Native = getattr(_core, self._known.__name__)(**values)
+        return made
+
+    @staticmethod
+    def _sides(size: Any) -> dict[str, int]:
+        if not isinstance(size, tuple):
+            size = (size,)
+        if len(size) not in (1, 2):
+            raise InvalidArgumentError(
+                "`size` is not a size", expected="an integer or (height, width)", found=shown(size)
+            )
+        height, width = (whole("size", side, least=1) for side in (size * 2)[:2])
+        return {"height": height, "width": width}
 
 
 def _checked(cls: type[T]) -> type[T]:
     cls.__init__ = suggests_options(cls.__init__)  # type: ignore[method-assign]
+    cls._known = cls
     return cls
 
 
@@ -106,15 +136,6 @@ class RandomResizedCrop(Transform):
     interpolation: str = "bilinear"
     antialias: bool = True
 
-    def native(self) -> Native:
-        return _core.RandomResizedCrop(
-            *_height_width(self.size),
-            _numbers("scale", self.scale, 2),
-            _numbers("ratio", self.ratio, 2),
-            choice("interpolation", self.interpolation, _core.Interpolation),
-            truth("antialias", self.antialias),
-        )
-
 
 @_checked
 @dataclass(frozen=True)
@@ -122,9 +143,6 @@ class CenterCrop(Transform):
     """The middle of the image; one that is smaller than `size` is padded with black."""
 
     size: int | Sequence[int]
-
-    def native(self) -> Native:
-        return _core.CenterCrop(*_height_width(self.size))
 
 
 @_checked
@@ -138,16 +156,12 @@ class Resize(Transform):
     interpolation: str = "bilinear"
     antialias: bool = True
 
-    def native(self) -> Native:
-        filtering = (
-            choice("interpolation", self.interpolation, _core.Interpolation),
-            truth("antialias", self.antialias),
-        )
-        if not isinstance(self.size, tuple):
-            return _core.Resize(0, 0, whole("size", self.size, least=1), *filtering)
-        if len(self.size) == 1:
-            return _core.Resize(0, 0, whole("size", self.size[0], least=1), *filtering)
-        return _core.Resize(*_height_width(self.size), 0, *filtering)
+    @staticmethod
+    def _sides(size: Any) -> dict[str, int]:
+        if isinstance(size, tuple) and len(size) != 1:
+            return {**Transform._sides(size), "shorter_side": 0}
+        side = size[0] if isinstance(size, tuple) else size
+        return {"height": 0, "width": 0, "shorter_side": whole("size", side, least=1)}
 
 
 @_checked
@@ -163,14 +177,6 @@ class ResizedCenterCrop(Transform):
     resize: int | None = None
     interpolation: str = "bilinear"
     antialias: bool = True
-
-    def native(self) -> Native:
-        return _core.ResizedCenterCrop(
-            *_height_width(self.size),
-            0 if self.resize is None else whole("resize", self.resize, least=1),
-            choice("interpolation", self.interpolation, _core.Interpolation),
-            truth("antialias", self.antialias),
-        )
 
 
 @_checked
@@ -189,9 +195,6 @@ class Pad(Transform):
     fill: int | Sequence[int] = 0
     padding_mode: str = "constant"
 
-    def native(self) -> Native:
-        return _core.Pad(_margins(self.padding), *_border(self.padding_mode, self.fill))
-
 
 @_checked
 @dataclass(frozen=True)
@@ -208,14 +211,6 @@ class RandomCrop(Transform):
     pad_if_needed: bool = False
     fill: int | Sequence[int] = 0
     padding_mode: str = "constant"
-
-    def native(self) -> Native:
-        return _core.RandomCrop(
-            *_height_width(self.size),
-            _margins(0 if self.padding is None else self.padding),
-            truth("pad_if_needed", self.pad_if_needed),
-            *_border(self.padding_mode, self.fill),
-        )
 
 
 @_checked
@@ -241,15 +236,6 @@ class RandomRotation(Transform):
     fill: int | Sequence[int] = 0
     padding_mode: str = "constant"
 
-    def native(self) -> Native:
-        return _core.RandomRotation(
-            _angles("degrees", self.degrees),
-            choice("interpolation", self.interpolation, _core.Interpolation),
-            truth("expand", self.expand),
-            None if self.center is None else _numbers("center", self.center, 2),
-            *_border(self.padding_mode, self.fill),
-        )
-
 
 @_checked
 @dataclass(frozen=True)
@@ -272,17 +258,6 @@ class RandomAffine(Transform):
     center: Sequence[float] | None = None
     padding_mode: str = "constant"
 
-    def native(self) -> Native:
-        return _core.RandomAffine(
-            _angles("degrees", self.degrees),
-            [0, 0] if self.translate is None else _numbers("translate", self.translate, 2),
-            [1, 1] if self.scale is None else _numbers("scale", self.scale, 2),
-            _shear(self.shear),
-            choice("interpolation", self.interpolation, _core.Interpolation),
-            None if self.center is None else _numbers("center", self.center, 2),
-            *_border(self.padding_mode, self.fill),
-        )
-
 
 @_checked
 @dataclass(frozen=True)
@@ -291,9 +266,6 @@ class HorizontalFlip(Transform):
 
     p: float = 0.5
 
-    def native(self) -> Native:
-        return _core.HorizontalFlip(real("p", self.p))
-
 
 @_checked
 @dataclass(frozen=True)
@@ -301,9 +273,6 @@ class VerticalFlip(Transform):
     """Top becomes bottom with probability `p`."""
 
     p: float = 0.5
-
-    def native(self) -> Native:
-        return _core.VerticalFlip(real("p", self.p))
 
 
 @_checked
@@ -325,14 +294,6 @@ class ColorJitter(Transform):
     contrast: float | Sequence[float] = 0
     saturation: float | Sequence[float] = 0
     hue: float | Sequence[float] = 0
-
-    def native(self) -> Native:
-        return _core.ColorJitter(
-            _factors("brightness", self.brightness),
-            _factors("contrast", self.contrast),
-            _factors("saturation", self.saturation),
-            _angles("hue", self.hue),
-        )
 
 
 @_checked
@@ -363,9 +324,6 @@ class RandomGrayscale(Transform):
 
     p: float = 0.1
 
-    def native(self) -> Native:
-        return _core.RandomGrayscale(real("p", self.p))
-
 
 @_checked
 @dataclass(frozen=True)
@@ -377,9 +335,6 @@ class Normalize(Transform):
 
     mean: Sequence[float]
     std: Sequence[float]
-
-    def native(self) -> Native:
-        return _core.Normalize(_numbers("mean", self.mean, 3), _numbers("std", self.std, 3))
 
 
 def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
@@ -395,7 +350,7 @@ def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
             remedy="Write [transform]",
         )
     for place, transform in enumerate(transforms):
-        if not isinstance(transform, Transform) or type(transform).native is Transform.native:
+        if not isinstance(transform, Transform) or transform._known is None:
             raise _unknown(f"`transforms[{place}]`", transform)
     return [transform.native() for transform in transforms]
 
@@ -482,17 +437,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _height_width(size: int | Sequence[int]) -> tuple[int, int]:
-    if not isinstance(size, tuple):
-        side = whole("size", size, least=1)
-        return side, side
-    if len(size) not in (1, 2):
-        raise InvalidArgumentError(
-            "`size` is not a size", expected="an integer or (height, width)", found=shown(size)
-        )
-    return whole("size", size[0], least=1), whole("size", size[-1], least=1)
-
-
 def _numbers(option: str, values: Sequence[float], count: int) -> list[float]:
     if not isinstance(values, tuple) or len(values) != count:
         kind = InvalidArgumentError if isinstance(values, tuple) else ArgumentTypeError
@@ -500,24 +444,25 @@ def _numbers(option: str, values: Sequence[float], count: int) -> list[float]:
     return [real(option, value) for value in values]
 
 
-def _margins(padding: int | Sequence[int]) -> list[int]:
+def _margins(option: str, padding: int | Sequence[int]) -> list[int]:
     """(left, top, right, bottom)."""
     sides = padding if isinstance(padding, tuple) else (padding,)
     if len(sides) not in (1, 2, 4):
         raise InvalidArgumentError(
-            "`padding` is not a padding", expected="1, 2 or 4 integers", found=repr(padding)
+            f"`{option}` is not a padding", expected="1, 2 or 4 integers", found=repr(padding)
         )
-    return [whole("padding", side) for side in (sides * 4)[:4]]
+    return [whole(option, side) for side in (sides * 4)[:4]]
 
 
-def _border(mode: str, fill: int | Sequence[int]) -> tuple[_core.PaddingMode, list[int]]:
-    color = fill if isinstance(fill, tuple) else (fill,)
-    if len(color) not in (1, 3):
+def _color(option: str, fill: int | Sequence[int]) -> list[int]:
+    levels = fill if isinstance(fill, tuple) else (fill,)
+    if len(levels) not in (1, 3):
         raise InvalidArgumentError(
-            "`fill` is not a colour", expected="a level or (red, green, blue)", found=repr(fill)
+            f"`{option}` is not a colour",
+            expected="a level or (red, green, blue)",
+            found=repr(fill),
         )
-    levels = [whole("fill", level, bits=8) for level in (color * 3)[:3]]
-    return choice("padding_mode", mode, _core.PaddingMode), levels
+    return [whole(option, level, bits=8) for level in (levels * 3)[:3]]
 
 
 def _angles(option: str, value: float | Sequence[float]) -> list[float]:
@@ -539,7 +484,32 @@ def _factors(option: str, value: float | Sequence[float]) -> list[float]:
     return [max(0.0, 1.0 - most), 1.0 + most]
 
 
-def _shear(value: float | Sequence[float] | None) -> list[float]:
+def _shear(option: str, value: float | Sequence[float]) -> list[float]:
     if isinstance(value, tuple) and len(value) == 4:
-        return _numbers("shear", value, 4)
-    return [*_angles("shear", 0 if value is None else value), 0.0, 0.0]
+        return _numbers(option, value, 4)
+    return [*_angles(option, value), 0.0, 0.0]
+
+
+# By the name of a field: what reads it, and what stands for None where that is the default.
+_READ: dict[str, Callable[[str, Any], Any]] = {
+    **dict.fromkeys(("scale", "ratio", "translate", "center"), partial(_numbers, count=2)),
+    **dict.fromkeys(("mean", "std"), partial(_numbers, count=3)),
+    **dict.fromkeys(("antialias", "expand", "pad_if_needed"), truth),
+    **dict.fromkeys(("brightness", "contrast", "saturation"), _factors),
+    **dict.fromkeys(("degrees", "hue"), _angles),
+    "interpolation": partial(choice, kind=_core.Interpolation),
+    "padding_mode": partial(choice, kind=_core.PaddingMode),
+    "padding": _margins,
+    "fill": _color,
+    "shear": _shear,
+    "resize": partial(whole, least=1),
+    "p": real,
+}
+_ABSENT: dict[str, Any] = {
+    "padding": [0] * 4,
+    "resize": 0,
+    "center": None,
+    "translate": [0, 0],
+    "scale": [1, 1],
+    "shear": [0] * 4,
+}
