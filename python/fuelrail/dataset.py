@@ -27,15 +27,14 @@ from fuelrail.errors import (
     CoreWarnings,
     CorruptError,
     InvalidArgumentError,
-    OutOfRangeError,
 )
 from fuelrail.options import (
     choice_of,
     file_name,
     fractions,
-    integer,
     listed,
     nearest,
+    place_of,
     shown,
     suggests_options,
     text,
@@ -302,17 +301,7 @@ class Dataset:
                 "an index is a bool",
                 remedy="Turn a mask into indices first: numpy.flatnonzero(mask)",
             )
-        number = integer(index)
-        if number is None:
-            raise ArgumentTypeError("an index is not an integer", found=typed(index))
-        size = len(self)
-        if not -size <= number < size:
-            raise OutOfRangeError(
-                "there is no such sample",
-                expected=f"an index in [-{size}, {size})" if size else "nothing: it is empty",
-                found=shown(number),
-            )
-        return number + size if number < 0 else number
+        return place_of(index, len(self), "sample")
 
 
 # What a loader's error says of options that `open` alone has.

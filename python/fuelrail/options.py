@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar, get_type_hints
 
 from fuelrail import _core
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, OutOfRangeError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -203,6 +203,27 @@ def integer(value: object) -> int | None:
         return int(operator.index(value))  # type: ignore[arg-type]
     except TypeError:  # also of a tensor of bools
         return None
+
+
+def place_of(
+    index: object,
+    size: int,
+    thing: str,
+    path: str | None = None,
+    kind: type[OutOfRangeError] = OutOfRangeError,
+) -> int:
+    """An index in [-size, size) from the beginning. Errors: ArgumentTypeError; one of `kind`."""
+    number = integer(index)
+    if number is None:
+        raise ArgumentTypeError("an index is not an integer", found=typed(index))
+    if not -size <= number < size:
+        raise kind(
+            f"there is no such {thing}",
+            path=path,
+            expected=f"an index in [-{size}, {size})" if size else "nothing: it is empty",
+            found=shown(number),
+        )
+    return number + size if number < 0 else number
 
 
 def real(option: str, value: object) -> float:

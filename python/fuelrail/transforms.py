@@ -449,7 +449,7 @@ def _margins(option: str, padding: int | Sequence[int]) -> list[int]:
     sides = padding if isinstance(padding, tuple) else (padding,)
     if len(sides) not in (1, 2, 4):
         raise InvalidArgumentError(
-            f"`{option}` is not a padding", expected="1, 2 or 4 integers", found=repr(padding)
+            "`padding` is not a padding", expected="1, 2 or 4 integers", found=repr(padding)
         )
     return [whole(option, side) for side in (sides * 4)[:4]]
 
@@ -458,7 +458,7 @@ def _color(option: str, fill: int | Sequence[int]) -> list[int]:
     levels = fill if isinstance(fill, tuple) else (fill,)
     if len(levels) not in (1, 3):
         raise InvalidArgumentError(
-            f"`{option}` is not a colour",
+            "`fill` is not a colour",
             expected="a level or (red, green, blue)",
             found=repr(fill),
         )

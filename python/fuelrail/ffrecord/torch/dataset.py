@@ -12,7 +12,7 @@ import torch.utils.data
 from fuelrail.errors import ArgumentTypeError, OutOfRangeError
 from fuelrail.ffrecord.reader import FileReader
 from fuelrail.ffrecord.torch.registry import ReaderRegistry
-from fuelrail.options import integer, shown, typed
+from fuelrail.options import place_of, typed
 
 if TYPE_CHECKING:
     from fuelrail.ffrecord.reader import Names, Record
@@ -104,7 +104,7 @@ class ConcatDataset(Dataset):
         parts: dict[int, list[tuple[int, int]]] = {}  # (place in the batch, index there) by dataset
         batch = _batch(indices)
         for place, index in enumerate(batch):
-            number = self._index(index)
+            number = place_of(index, len(self), "sample", kind=BatchRangeError)
             part = bisect.bisect_right(self.cumulative_sizes, number)
             begin = self.cumulative_sizes[part - 1] if part else 0
             parts.setdefault(part, []).append((place, number - begin))
@@ -114,19 +114,6 @@ class ConcatDataset(Dataset):
             for (place, _), sample in zip(wanted, got, strict=True):
                 samples[place] = sample
         return samples
-
-    def _index(self, index: object) -> int:
-        number = integer(index)
-        if number is None:
-            raise ArgumentTypeError("an index is not an integer", found=typed(index))
-        size = len(self)
-        if not -size <= number < size:
-            raise BatchRangeError(
-                "there is no such sample",
-                expected=f"an index in [-{size}, {size})",
-                found=shown(number),
-            )
-        return number + size if number < 0 else number
 
 
 def _batch(indices: Any) -> Sequence[Any]:

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, OutOfRangeError
+from fuelrail.errors import Error, InvalidArgumentError
 from fuelrail.mxnet.recordio import MXIndexedRecordIO
-from fuelrail.options import file_name, integer, shown, typed, whole
+from fuelrail.options import file_name, place_of, shown, whole
 
 __all__ = ["Dataset", "RecordFileDataset", "SimpleDataset"]
 
@@ -60,7 +60,7 @@ class Dataset:
         Errors: OutOfRangeError (an IndexError); ArgumentTypeError for an index that is no integer.
         """
         size = len(self)
-        return _Chosen(self, [_checked(idx, size) for idx in sampler])
+        return _Chosen(self, [place_of(idx, size, "item") for idx in sampler])
 
     def take(self, count: int | None) -> Dataset:
         """The first `count` items; None = all."""
@@ -102,7 +102,7 @@ class RecordFileDataset(Dataset):
         return len(self._record.keys)
 
     def _key(self, idx: int) -> Any:
-        return self._record.keys[_checked(idx, len(self), self.filename)]
+        return self._record.keys[place_of(idx, len(self), "item", self.filename)]
 
     def _understood(self, idx: int, read: Callable[[bytes], T]) -> T:
         """What `read` makes of a record; its errors say whose record it is."""
@@ -119,21 +119,6 @@ class RecordFileDataset(Dataset):
                 found=error.found,
                 remedy=error.remedy,
             ) from None
-
-
-def _checked(idx: object, size: int, path: str | None = None) -> int:
-    """An index as an int, which may count from the end."""
-    number = integer(idx)
-    if number is None:
-        raise ArgumentTypeError("an index is not an integer", found=typed(idx))
-    if not -size <= number < size:
-        raise OutOfRangeError(
-            "there is no such item",
-            path=path,
-            expected=f"an index in [-{size}, {size})",
-            found=shown(number),
-        )
-    return number
 
 
 class _Chosen(Dataset):
