@@ -30,14 +30,11 @@ std::string error_of_one_that(const char* what) {
   return error;
 }
 
-template <const char* kFile>
-constexpr Decoding kRow{&kInventedFormat, nullptr, [] {
-                          return make_decoder_in({"Invented", kFile, kRemedy});
-                        }};
-constexpr char kThere[] = INVENTED_CODEC, kAbsent[] = "libfuelrail_absent.so";
-
 TEST(CodecLibrary, decodes_the_images_of_its_row) {
-  const LentDecoding lent(kRow<kThere>);
+  constexpr Decoding kRow{&kInventedFormat, nullptr, [] {
+                            return make_decoder_in({"Invented", INVENTED_CODEC, kRemedy});
+                          }};
+  const LentDecoding lent(kRow);
   constexpr std::byte kPixels[] = {std::byte{1}, std::byte{2}, std::byte{3}},
                       kKey[] = {std::byte{7}};
   const ImageCodec codec{.format = &kInventedFormat, .coded = {1, 1}, .parameters = kKey};

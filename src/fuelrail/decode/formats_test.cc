@@ -229,11 +229,11 @@ TEST(Decodings, what_a_decoder_throws_is_no_error_of_a_job) {
 
 TEST(Decodings, a_header_of_no_pixels_is_refused) {
   static constexpr ImageFormat kEmpty{"empty", "Empty", {}, {"EMPTY"}};
-  constexpr Decoding kRow{&kEmpty, [](Bytes bytes) {
-                            const int64_t side = static_cast<int64_t>(bytes.size()) - 5;
-                            return ImageInfo{.format = &kEmpty, .stored = {1 - side, side}};
-                          }};
-  const LentDecoding lent(kRow);
+  constexpr Decoding kNoSize{&kEmpty, [](Bytes bytes) {
+                               const int64_t side = static_cast<int64_t>(bytes.size()) - 5;
+                               return ImageInfo{.format = &kEmpty, .stored = {1 - side, side}};
+                             }};
+  const LentDecoding lent(kNoSize);
   for (const char* image : {"EMPTY", "EMPTY1"}) {
     EXPECT_THAT(refusal_of<DecodeError>([&] { probe(as_bytes(image)); }),
                 HasSubstr("the image declares a size of zero: found"));
