@@ -125,7 +125,7 @@ TEST_P(GoldenRandomDetection, equals_mxnet) {
   const testing::NpyArray& labels = arrays.at("label");
   const testing::NpyArray& images = arrays.at("data");
   DetAugmenter augmenter(det_options(arguments), shape);
-  OutputWriter writer({.dtype = MxDType::kUint8}, shape);
+  OutputWriter writer({.dtype = DType::kUint8}, shape);
   std::vector<std::byte> row(writer.row_bytes());
   std::vector<std::byte> label_row(labels.row_bytes());
   SeededDraws draws(233u);

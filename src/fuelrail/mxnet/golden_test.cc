@@ -72,8 +72,8 @@ OutputOptions output_options(const json& config, const MxShape& shape) {
   const auto iterator = config.at("iterator").get<std::string>();
   if (iterator.find("UInt8") != std::string::npos) dtype = "uint8";
   if (iterator.find("Int8Iter") != std::string::npos && dtype != "uint8") dtype = "int8";
-  if (dtype == "uint8") options.dtype = MxDType::kUint8;
-  if (dtype == "int8") options.dtype = MxDType::kInt8;
+  if (dtype == "uint8") options.dtype = DType::kUint8;
+  if (dtype == "int8") options.dtype = DType::kInt8;
   constexpr std::array<char, 4> kNames{'r', 'g', 'b', 'a'};
   for (size_t c = 0; c < 4; ++c) {
     take(arguments, (std::string("mean_") + kNames[c]).c_str(), options.mean[c]);

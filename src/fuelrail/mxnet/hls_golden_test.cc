@@ -28,7 +28,7 @@ TEST_P(GoldenHls, equals_mxnet) {
   options.random_s = 70;
   options.random_l = 50;
   Augmenter augmenter(options, shape);
-  OutputWriter writer({.dtype = MxDType::kUint8}, shape);
+  OutputWriter writer({.dtype = DType::kUint8}, shape);
   std::vector<std::byte> row(writer.row_bytes());
   testing::on_each_simd_target([&] {
     for (size_t seed = 0; seed < golden.rows(); ++seed) {

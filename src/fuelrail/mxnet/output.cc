@@ -1,16 +1,169 @@
-#include "fuelrail/mxnet/output.h"
-
+// The kernels take 16 pixels at once, whatever the vector's length.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fuelrail/mxnet/output.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
 #include <fmt/format.h>
+#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/mxnet/option_checks.h"
-#include "fuelrail/mxnet/output_kernels.h"
+#include "fuelrail/mxnet/output.h"
+#include "fuelrail/transform/pixel_row.h"
+#include "fuelrail/transform/row_steps-inl.h"
+
+#ifndef FUELRAIL_MXNET_OUTPUT_ONCE
+#define FUELRAIL_MXNET_OUTPUT_ONCE
+namespace fuelrail::mxnet {
+namespace {
+
+// (level - mean) * factor + offset, or, with `divide`, (level - mean) / factor * offset; each
+// operation rounded to float32.
+struct OutputChannel {
+  float mean = 0;
+  float factor = 1;
+  float offset = 0;
+};
+
+}  // namespace
+}  // namespace fuelrail::mxnet
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace fuelrail::mxnet {
+namespace HWY_NAMESPACE {
+namespace {
+
+using namespace fuelrail::HWY_NAMESPACE;  // the steps of transform/
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Output pixels [begin, row.width); `convert` makes an element of (channel, source pixel, level).
+template <typename Element, typename Convert>
+void write_rest(const PixelRow& row, int64_t begin, Element* const* to, Convert convert) {
+  for_each_pixel(row, begin, [&](int64_t x, int64_t source, const uint8_t* pixel) {
+    for (int64_t c = 0; c < row.channels; ++c) to[c][x] = convert(c, source, pixel[c]);
+  });
+}
+
+constexpr auto kLevel = [](int64_t, int64_t, uint8_t level) { return level; };
+
+using DF = hn::CappedTag<float, kStep>;
+using VF = hn::Vec<DF>;
+using DLevels = hn::Rebind<uint8_t, DF>;
+
+// Calls `store(channel, first output pixel, first source pixel, levels)` for each channel of each
+// 16 pixels. Returns: the first output pixel left over.
+template <typename Store>
+HWY_INLINE int64_t for_each_channel(const PixelRow& row, Store store) {
+  const auto put = [&](int64_t at, int64_t source, auto... levels) HWY_ATTR {
+    int64_t c = 0;
+    (store(c++, at, source, levels), ...);
+  };
+  if (row.channels == 1) return for_each_step<1>(row, put);
+  if (row.channels == 3) return for_each_step<3>(row, put);
+  return for_each_step<4>(row, put);
+}
+
+int64_t WriteByteSteps(const PixelRow& row, uint8_t* const* to) {
+  return for_each_channel(row, [&](int64_t c, int64_t at, int64_t, V8 levels)
+                                   HWY_ATTR { hn::StoreU(levels, D8(), to[c] + at); });
+}
+
+int64_t WriteFloatSteps(const PixelRow& row, const OutputChannel* channels, bool divide,
+                        const float* const* means, float* const* to) {
+  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(DF()));
+  return for_each_channel(row, [&](int64_t c, int64_t at, int64_t source, V8 levels) HWY_ATTR {
+    const DF d;
+    alignas(16) uint8_t bytes[kStep];
+    hn::Store(levels, D8(), bytes);
+    const VF factor = hn::Set(d, channels[c].factor);
+    const VF offset = hn::Set(d, channels[c].offset);
+    VF mean = hn::Set(d, channels[c].mean);
+    for (int64_t part = 0; part < kStep; part += kLanes) {
+      if (means != nullptr) {
+        const int64_t first = row.flip ? kStep - kLanes - part : part;
+        mean = hn::LoadU(d, means[c] + source + first);
+        if (row.flip) mean = hn::Reverse(d, mean);
+      }
+      const auto some = hn::Load(DLevels(), bytes + part);
+      const VF level = hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<DF>(), some));
+      const VF centred = hn::Sub(level, mean);
+      const VF value = divide ? hn::Mul(hn::Div(centred, factor), offset)
+                              : hn::Add(hn::Mul(centred, factor), offset);
+      hn::StoreU(value, d, to[c] + at + part);
+    }
+  });
+}
+
+using D16 = hn::CappedTag<int16_t, kStep>;
+
+// Means and differences are cut to 16 bits, far outside of a byte's range.
+int64_t WriteSignedSteps(const PixelRow& row, const int16_t* mean, const int16_t* const* means,
+                         int8_t* const* to) {
+  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D16()));
+  return for_each_channel(row, [&](int64_t c, int64_t at, int64_t source, V8 levels) HWY_ATTR {
+    const D16 d;
+    alignas(16) uint8_t bytes[kStep];
+    hn::Store(levels, D8(), bytes);
+    auto centre = hn::Set(d, mean[c]);
+    for (int64_t part = 0; part < kStep; part += kLanes) {
+      if (means != nullptr) {
+        const int64_t first = row.flip ? kStep - kLanes - part : part;
+        centre = hn::LoadU(d, means[c] + source + first);
+        if (row.flip) centre = hn::Reverse(d, centre);
+      }
+      const auto level = hn::PromoteTo(d, hn::Load(hn::Rebind<uint8_t, D16>(), bytes + part));
+      const hn::Rebind<int8_t, D16> d_to;
+      hn::StoreU(hn::DemoteTo(d_to, hn::SaturatedSub(level, centre)), d_to, to[c] + at + part);
+    }
+  });
+}
+
+// One row of interleaved pixels into one row of each channel's plane: `to`, `channels` and `mean`
+// have one item a channel. `means`: instead of each channel's mean, one value a pixel, in the order
+// of `row.from`; or null.
+void WriteBytes(const PixelRow& row, uint8_t* const* to) {
+  write_rest(row, WriteByteSteps(row, to), to, kLevel);
+}
+
+void WriteFloats(const PixelRow& row, const OutputChannel* channels, bool divide,
+                 const float* const* means, float* const* to) {
+  const int64_t rest = WriteFloatSteps(row, channels, divide, means, to);
+  write_rest(row, rest, to, [&](int64_t c, int64_t source, uint8_t level) {
+    const OutputChannel& channel = channels[c];
+    const float mean = means != nullptr ? means[c][source] : channel.mean;
+    const float centred = static_cast<float>(level) - mean;
+    if (divide) return centred / channel.factor * channel.offset;
+    return centred * channel.factor + channel.offset;
+  });
+}
+
+// level - mean, cut to -128 to 127.
+void WriteSigned(const PixelRow& row, const int16_t* mean, const int16_t* const* means,
+                 int8_t* const* to) {
+  const int64_t rest = WriteSignedSteps(row, mean, means, to);
+  write_rest(row, rest, to, [&](int64_t c, int64_t source, uint8_t level) {
+    const int value = level - (means != nullptr ? means[c][source] : mean[c]);
+    return static_cast<int8_t>(value < -128 ? -128 : (value > 127 ? 127 : value));
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fuelrail::mxnet
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 
 namespace fuelrail::mxnet {
 namespace {
+
+HWY_EXPORT(WriteBytes);
+HWY_EXPORT(WriteFloats);
+HWY_EXPORT(WriteSigned);
 
 // As a level is rounded for int8: away from 0 in the middle (C's round), and into 16 bits.
 int16_t rounded_mean(float mean) {
@@ -19,7 +172,7 @@ int16_t rounded_mean(float mean) {
 
 void require_detection(const OutputOptions& options) {
   const bool random = options.max_random_contrast != 0 || options.max_random_illumination != 0;
-  if (options.dtype == MxDType::kFloat32 && !random && !options.mirror && !options.rand_mirror) {
+  if (options.dtype == DType::kFloat32 && !random && !options.mirror && !options.rand_mirror) {
     return;
   }
   throw InvalidArgumentError(
@@ -30,20 +183,19 @@ void require_detection(const OutputOptions& options) {
 }  // namespace
 
 const OptionTable<OutputOptions>& OutputOptions::table() {
-  static const auto table = OptionTable<OutputOptions>()
-                                .number("mean_r", [](auto& o) -> auto& { return o.mean[0]; })
-                                .number("mean_g", [](auto& o) -> auto& { return o.mean[1]; })
-                                .number("mean_b", [](auto& o) -> auto& { return o.mean[2]; })
-                                .number("mean_a", [](auto& o) -> auto& { return o.mean[3]; })
-                                .number("std_r", [](auto& o) -> auto& { return o.std[0]; })
-                                .number("std_g", [](auto& o) -> auto& { return o.std[1]; })
-                                .number("std_b", [](auto& o) -> auto& { return o.std[2]; })
-                                .number("std_a", [](auto& o) -> auto& { return o.std[3]; })
-                                .number("scale", &OutputOptions::scale)
-                                .choice("dtype", &OutputOptions::dtype,
-                                        {{"float32", MxDType::kFloat32},
-                                         {"uint8", MxDType::kUint8},
-                                         {"int8", MxDType::kInt8}});
+  static const auto table =
+      OptionTable<OutputOptions>()
+          .number("mean_r", [](auto& o) -> auto& { return o.mean[0]; })
+          .number("mean_g", [](auto& o) -> auto& { return o.mean[1]; })
+          .number("mean_b", [](auto& o) -> auto& { return o.mean[2]; })
+          .number("mean_a", [](auto& o) -> auto& { return o.mean[3]; })
+          .number("std_r", [](auto& o) -> auto& { return o.std[0]; })
+          .number("std_g", [](auto& o) -> auto& { return o.std[1]; })
+          .number("std_b", [](auto& o) -> auto& { return o.std[2]; })
+          .number("std_a", [](auto& o) -> auto& { return o.std[3]; })
+          .number("scale", &OutputOptions::scale)
+          .choice("dtype", &OutputOptions::dtype,
+                  {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}});
   return table;
 }
 
@@ -95,7 +247,7 @@ OutputWriter::OutputWriter(const OutputOptions& options, const MxShape& shape)
     }
     for (float& std : options_.std) std = std > 0 ? std : 1;
   }
-  if (options_.dtype == MxDType::kInt8 && options_.mean_image) {
+  if (options_.dtype == DType::kInt8 && options_.mean_image) {
     for (const float mean : options_.mean_image->values) mean_levels_.push_back(rounded_mean(mean));
   }
 }
@@ -108,7 +260,7 @@ OutputWriter::Chosen OutputWriter::choose(Draws& draws) const {
   Chosen chosen;
   const bool turned = options_.rand_mirror && draws.coin();
   chosen.mirror = turned || options_.mirror;
-  if (options_.dtype == MxDType::kUint8 || options_.detection) return chosen;
+  if (options_.dtype == DType::kUint8 || options_.detection) return chosen;
   const float contrast = options_.max_random_contrast;
   const float illumination = options_.max_random_illumination;
   chosen.contrast = (draws.unit() * contrast * 2 - contrast + 1) * options_.scale;
@@ -121,10 +273,11 @@ void OutputWriter::write(ConstImageView image, Draws& draws, std::byte* row) {
   for (int64_t y = 0; y < shape_.height; ++y) {
     const PixelRow pixels{image.row(y), shape_.width, shape_.channels, chosen.mirror};
     const int64_t first = y * shape_.width;
-    if (options_.dtype == MxDType::kFloat32) {
+    if (options_.dtype == DType::kFloat32) {
       write_floats(pixels, chosen, first, reinterpret_cast<float*>(row));
-    } else if (options_.dtype == MxDType::kUint8) {
-      write_output_bytes(pixels, planes(reinterpret_cast<uint8_t*>(row), first).data());
+    } else if (options_.dtype == DType::kUint8) {
+      HWY_DYNAMIC_DISPATCH(WriteBytes)
+      (pixels, planes(reinterpret_cast<uint8_t*>(row), first).data());
     } else {
       write_signed(pixels, first, reinterpret_cast<int8_t*>(row));
     }
@@ -152,8 +305,9 @@ void OutputWriter::write_floats(const PixelRow& pixels, const Chosen& chosen, in
   }
   std::array<const float*, 4> means{};
   if (options_.mean_image) means = planes(options_.mean_image->values.data(), first);
-  write_output_floats(pixels, channels.data(), options_.detection,
-                      options_.mean_image ? means.data() : nullptr, planes(row, first).data());
+  HWY_DYNAMIC_DISPATCH(WriteFloats)
+  (pixels, channels.data(), options_.detection, options_.mean_image ? means.data() : nullptr,
+   planes(row, first).data());
 }
 
 void OutputWriter::write_signed(const PixelRow& pixels, int64_t first, int8_t* row) const {
@@ -161,8 +315,9 @@ void OutputWriter::write_signed(const PixelRow& pixels, int64_t first, int8_t* r
   for (size_t c = 0; c < 4; ++c) mean[c] = rounded_mean(options_.mean[c]);
   std::array<const int16_t*, 4> means{};
   if (!mean_levels_.empty()) means = planes(mean_levels_.data(), first);
-  write_output_signed(pixels, mean.data(), mean_levels_.empty() ? nullptr : means.data(),
-                      planes(row, first).data());
+  HWY_DYNAMIC_DISPATCH(WriteSigned)
+  (pixels, mean.data(), mean_levels_.empty() ? nullptr : means.data(), planes(row, first).data());
 }
 
 }  // namespace fuelrail::mxnet
+#endif

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "fuelrail/base/dtype.h"
 #include "fuelrail/base/image_view.h"
 #include "fuelrail/base/option.h"
 #include "fuelrail/mxnet/draws.h"
@@ -20,17 +21,13 @@ struct PixelRow;  // private to the core
 
 namespace fuelrail::mxnet {
 
-enum class MxDType : uint8_t { kFloat32, kUint8, kInt8 };
-
-constexpr size_t size_in_bytes(MxDType dtype) { return dtype == MxDType::kFloat32 ? 4 : 1; }
-
 // MXNet's parameters; `mean[0]` is its mean_r, and so on to mean_a. All float arithmetic is in
 // float32, each operation rounded.
 struct OutputOptions {
   // float32: (pixel - mean) * (k / std) + b / std, with k = (1 + U(-max_random_contrast, ..)) *
   // scale and b = U(-max_random_illumination, ..) * scale.
   // uint8: the pixel. int8: pixel - round(mean), cut to -128 to 127.
-  MxDType dtype = MxDType::kFloat32;
+  DType dtype = DType::kFloat32;  // or one of the others that are named here
   std::array<float, 4> mean{0, 0, 0, 0};
   std::array<float, 4> std{1, 1, 1, 1};
   float scale = 1;

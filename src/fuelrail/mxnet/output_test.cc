@@ -141,7 +141,7 @@ TEST(OutputWriter, detection_takes_the_mean_image_unless_a_mean_is_above_zero) {
 TEST(OutputWriter, bytes_are_the_levels) {
   on_each_simd_target([] {
     for_each_shape([](const MxShape& shape) {
-      OutputOptions options{.dtype = MxDType::kUint8, .mean = kMean, .scale = 9};
+      OutputOptions options{.dtype = DType::kUint8, .mean = kMean, .scale = 9};
       options.mean_image = some_mean(shape);
       expect_rows<uint8_t>(options, shape, [](int64_t, int64_t, int64_t, int level) {
         return static_cast<uint8_t>(level);
@@ -153,12 +153,12 @@ TEST(OutputWriter, bytes_are_the_levels) {
 TEST(OutputWriter, signed_bytes_are_cut_after_a_rounded_mean) {
   on_each_simd_target([] {
     for_each_shape([](const MxShape& shape) {
-      const OutputOptions options{.dtype = MxDType::kInt8, .mean = {127.5f, 0.4f, -0.5f, 300}};
+      const OutputOptions options{.dtype = DType::kInt8, .mean = {127.5f, 0.4f, -0.5f, 300}};
       constexpr std::array<int, 4> kRounded{128, 0, -1, 300};
       expect_rows<int8_t>(options, shape, [&](int64_t c, int64_t, int64_t, int level) {
         return static_cast<int8_t>(std::clamp(level - kRounded[static_cast<size_t>(c)], -128, 127));
       });
-      OutputOptions pixelwise{.dtype = MxDType::kInt8, .mean = kMean};
+      OutputOptions pixelwise{.dtype = DType::kInt8, .mean = kMean};
       pixelwise.mean_image = some_mean(shape);
       expect_rows<int8_t>(pixelwise, shape, [&](int64_t c, int64_t y, int64_t x, int level) {
         const auto at = static_cast<size_t>((c * shape.height + y) * shape.width + x);
@@ -190,7 +190,7 @@ TEST(OutputWriter, half_of_the_images_are_mirrored_by_a_coin_that_comes_first) {
   const MxShape shape{1, 1, 2};
   const std::vector<uint8_t> pixels{1, 2};
   const ConstImageView image{pixels.data(), 1, 2, 1, 2};
-  OutputWriter writer({.dtype = MxDType::kUint8, .rand_mirror = true}, shape);
+  OutputWriter writer({.dtype = DType::kUint8, .rand_mirror = true}, shape);
   int mirrored = 0;
   for (uint64_t sample = 0; sample < 1000; ++sample) {
     CountedDraws draws(Philox(3, 0, sample));

@@ -35,7 +35,7 @@ RecordIterOptions some_options(const std::string& uri = kUri) {
   options.augment.rand_crop = true;
   options.augment.brightness = 0.5f;
   options.output.rand_mirror = true;
-  options.output.dtype = MxDType::kUint8;
+  options.output.dtype = DType::kUint8;
   return options;
 }
 

@@ -16,18 +16,6 @@
 namespace fuelrail::mxnet {
 namespace {
 
-DType dtype_of(MxDType dtype) {
-  switch (dtype) {
-    case MxDType::kFloat32:
-      return DType::kFloat32;
-    case MxDType::kUint8:
-      return DType::kUint8;
-    case MxDType::kInt8:
-      return DType::kInt8;
-  }
-  return DType::kFloat32;
-}
-
 // The random numbers of the sample at hand.
 class SampleDraws {
  public:
@@ -162,11 +150,10 @@ std::vector<ColumnSpec> record_columns(const RecordWork& work) {
   if (work.options.detection || work.options.label_width != 1) {
     label.row_shape = {static_cast<int64_t>(work.label_numbers)};
   }
-  return {
-      {"data", dtype_of(work.options.output.dtype), {shape.channels, shape.height, shape.width}},
-      std::move(label),
-      {"index", DType::kUint64, {}},
-      {"valid", DType::kBool, {}}};
+  return {{"data", work.options.output.dtype, {shape.channels, shape.height, shape.width}},
+          std::move(label),
+          {"index", DType::kUint64, {}},
+          {"valid", DType::kBool, {}}};
 }
 
 WorkerFactory record_worker_factory(std::shared_ptr<const RecordWork> work) {
