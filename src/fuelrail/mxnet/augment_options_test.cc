@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/mxnet/record_options.h"
 #include "fuelrail/testing/refusal.h"
 
 namespace fuelrail::mxnet {
@@ -26,6 +29,18 @@ std::string augment_refusal(const std::function<void(AugmentOptions&)>& set,
 
 TEST(AugmentOptions, defaults_are_accepted_for_one_three_and_four_channels) {
   for (const int64_t channels : {1, 3, 4}) check(AugmentOptions{}, {channels, 24, 32});
+}
+
+TEST(RecordIterOptions, data_shape_has_three_numbers) {
+  RecordIterOptions options;
+  const auto& table = RecordIterOptions::table(false);
+  const auto shape =
+      std::ranges::find(table.rows(), "data_shape", [](const auto& one) { return one.rule.name; });
+  for (const auto& sides : {std::vector<int64_t>{24, 32}, {3, 24, 32, 1}}) {
+    EXPECT_THROW(table.set(options, *shape, sides), InvalidArgumentError);
+  }
+  table.set(options, *shape, std::vector<int64_t>{3, 24, 32});
+  EXPECT_EQ(options.data_shape, kShape);
 }
 
 TEST(AugmentOptions, shape_of_other_channels_or_sides_is_refused) {
