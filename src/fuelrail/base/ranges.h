@@ -35,4 +35,20 @@ class Ranges {
   std::vector<uint64_t> begins_{0};  // and the end of the last
 };
 
+// The first of the indices 0 to `size` - 1 of which `holds` is true, or `size`. Requires: `holds`
+// is true of all behind that one.
+template <typename Holds>
+uint64_t first_index(uint64_t size, const Holds& holds) {
+  uint64_t begin = 0;
+  for (uint64_t end = size; begin < end;) {
+    const uint64_t middle = begin + (end - begin) / 2;
+    if (holds(middle)) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return begin;
+}
+
 }  // namespace fuelrail

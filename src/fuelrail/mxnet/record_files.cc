@@ -67,11 +67,8 @@ void RecordFiles::parse(uint64_t i, Bytes framed, Sample& out) const {
   try {
     image_of_bytes(out);
   } catch (Error& error) {
-    const Place at = from.place(record);
-    error.add({.path = at.path,
-               .record = at.record,
-               .offset = at.offset,
-               .remedy = "Give files of image records: im2rec writes them"});
+    error.add(from.place(record).detail());
+    error.add({.remedy = "Give files of image records: im2rec writes them"});
     throw;
   }
 }
@@ -93,17 +90,7 @@ uint64_t RecordFiles::offset(uint64_t i) const {
 }
 
 uint64_t RecordFiles::first_from(uint64_t offset) const {
-  uint64_t low = 0;
-  uint64_t high = size();
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (this->offset(middle) < offset) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return first_index(size(), [&](uint64_t i) { return this->offset(i) >= offset; });
 }
 
 uint64_t RecordFiles::most_labels(const OpenOptions& open) const {

@@ -9,6 +9,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/ranges.h"
 #include "fuelrail/container/record_file.h"
 #include "fuelrail/storage/read_batch.h"
 
@@ -79,13 +80,10 @@ uint64_t place_of_offset(uint64_t records, uint64_t i) {
 // The last record that begins in the file, or the first where none does: it is not all there.
 // Requires: the last record begins behind the file's end.
 uint64_t first_missing(const Source& source, uint64_t records) {
-  uint64_t begin = 0;
-  for (uint64_t end = records - 1; begin + 1 < end;) {
-    const uint64_t middle = begin + (end - begin) / 2;
-    const auto offset = read_le<uint64_t>(source, place_of_offset(records, middle));
-    (offset <= source.size_bytes() ? begin : end) = middle;
-  }
-  return begin;
+  const uint64_t behind = first_index(records - 1, [&](uint64_t i) {
+    return i > 0 && read_le<uint64_t>(source, place_of_offset(records, i)) > source.size_bytes();
+  });
+  return std::max<uint64_t>(behind, 1) - 1;
 }
 
 // Errors: CorruptError unless the offset of record i is one from `least` to `limit`;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/ranges.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -47,19 +48,10 @@ IndexEntry parse_line(std::string_view text, const std::string& uri, uint64_t li
 
 // The record whose head is at `offset`, or size(): offsets of a container's records ascend.
 uint64_t record_at(const Container& container, uint64_t offset) {
-  uint64_t begin = 0;
-  uint64_t end = container.size();
-  while (begin < end) {
-    const uint64_t middle = begin + (end - begin) / 2;
-    const uint64_t found = container.extent(middle).offset;
-    if (found == offset) return middle;
-    if (found < offset) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return container.size();
+  const uint64_t size = container.size();
+  const uint64_t i =
+      first_index(size, [&](uint64_t k) { return container.extent(k).offset >= offset; });
+  return i < size && container.extent(i).offset == offset ? i : size;
 }
 
 std::string own_index_uri(const Source& data, const std::string& index_uri) {
