@@ -14,8 +14,7 @@ class OnlyAtHand {
  public:
   OnlyAtHand() { ++count(); }
   ~OnlyAtHand() { --count(); }
-  OnlyAtHand(const OnlyAtHand&) = delete;
-  OnlyAtHand& operator=(const OnlyAtHand&) = delete;
+  OnlyAtHand& operator=(OnlyAtHand&&) = delete;
 
   // For what is about to wait. Errors: WouldWait.
   static void check() {

@@ -119,8 +119,7 @@ class FileSystemOverride {
  public:
   FileSystemOverride(const std::string& scheme, FileSystem& with);
   ~FileSystemOverride();
-  FileSystemOverride(const FileSystemOverride&) = delete;
-  FileSystemOverride& operator=(const FileSystemOverride&) = delete;
+  FileSystemOverride& operator=(FileSystemOverride&&) = delete;
 
  private:
   size_t place_;  // in the table of schemes

@@ -13,8 +13,8 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/storage/read_queue_pool.h"
 #include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/idle_reads.h"
 #include "fuelrail/testing/read_queue_conformance.h"
 
 namespace fuelrail {

@@ -45,12 +45,6 @@ class IdleMemory {
     return idle_bytes_;
   }
 
-  void keep(size_t most_bytes) {
-    const Lock hold(mutex_);
-    most_bytes_ = most_bytes;
-    while (idle_bytes_ > most_bytes_) free_one(*oldest_shelf());
-  }
-
   void free_all() {
     const Lock hold(mutex_);
     while (Shelf* const shelf = oldest_shelf()) free_one(*shelf);
@@ -72,10 +66,10 @@ class IdleMemory {
   // Returns: whether there is room for it.
   bool keep_idle(std::byte* data, SizeClass of) noexcept {
     const Lock hold(mutex_);
-    if (of.capacity > most_bytes_) return false;  // so the others may stay
+    if (of.capacity > kMostIdleBytes) return false;  // so the others may stay
     Shelf& shelf = shelves_[of.index];
     shelf.capacity = of.capacity;
-    while (idle_bytes_ + of.capacity > most_bytes_) {
+    while (idle_bytes_ + of.capacity > kMostIdleBytes) {
       Shelf* const oldest = oldest_shelf();
       if (oldest == nullptr || oldest == &shelf) return false;
       free_one(*oldest);
@@ -107,7 +101,6 @@ class IdleMemory {
   Mutex mutex_;
   std::array<Shelf, kSizeClasses> shelves_ FUELRAIL_GUARDED_BY(mutex_);
   size_t idle_bytes_ FUELRAIL_GUARDED_BY(mutex_) = 0;
-  size_t most_bytes_ FUELRAIL_GUARDED_BY(mutex_) = kMostIdleBytes;
   uint64_t asked_ FUELRAIL_GUARDED_BY(mutex_) = 0;
 };
 
@@ -133,6 +126,5 @@ std::shared_ptr<std::byte> read_memory(size_t bytes, bool aligned) {
 
 size_t idle_read_memory_bytes() { return IdleMemory::of_process().idle_bytes(); }
 void free_idle_read_memory() { IdleMemory::of_process().free_all(); }
-void keep_idle_read_memory(size_t most_bytes) { IdleMemory::of_process().keep(most_bytes); }
 
 }  // namespace fuelrail

@@ -19,10 +19,4 @@ inline constexpr size_t kMostIdleBytes = size_t{64} << 20;
 // again lies in any case. Errors: std::bad_alloc.
 std::shared_ptr<std::byte> read_memory(size_t bytes, bool aligned = false);
 
-// For tests and measurements.
-size_t idle_read_memory_bytes();
-void free_idle_read_memory();
-// Default: kMostIdleBytes.
-void keep_idle_read_memory(size_t most_bytes);
-
 }  // namespace fuelrail

@@ -12,6 +12,7 @@
 
 #include "fuelrail/storage/read_queue.h"
 #include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/idle_reads.h"
 
 namespace fuelrail {
 namespace {
@@ -19,10 +20,7 @@ namespace {
 class ReadMemory : public ::testing::Test {
  protected:
   ReadMemory() { free_idle_read_memory(); }
-  ~ReadMemory() override {
-    keep_idle_read_memory(kMostIdleBytes);
-    free_idle_read_memory();
-  }
+  ~ReadMemory() override { free_idle_read_memory(); }
 };
 
 TEST_F(ReadMemory, what_the_last_owner_lets_go_is_used_again) {
@@ -63,19 +61,18 @@ TEST_F(ReadMemory, aligned_memory_is_whatever_its_size) {
 }
 
 TEST_F(ReadMemory, idle_memory_is_bounded_and_the_sizes_of_long_ago_go_first) {
-  keep_idle_read_memory(1'000'000);
-  { const auto once = read_memory(900'000); }
-  EXPECT_GE(idle_read_memory_bytes(), 900'000u);
+  { const auto once = read_memory(60'000'000); }
+  EXPECT_GE(idle_read_memory_bytes(), 60'000'000u);
   for (int i = 0; i < 3; ++i) {
     std::vector<std::shared_ptr<std::byte>> batch;
-    for (int k = 0; k < 9; ++k) batch.push_back(read_memory(100'000));
+    for (int k = 0; k < 9; ++k) batch.push_back(read_memory(6'000'000));
   }
-  EXPECT_GE(idle_read_memory_bytes(), 800'000u);
-  EXPECT_LE(idle_read_memory_bytes(), 1'000'000u);
+  EXPECT_GE(idle_read_memory_bytes(), 54'000'000u);
+  EXPECT_LE(idle_read_memory_bytes(), kMostIdleBytes);
   const size_t before = idle_read_memory_bytes();
-  { const auto huge = read_memory(5'000'000); }  // for which there is no room in any case
+  { const auto huge = read_memory(300'000'000); }  // for which there is no room in any case
   EXPECT_EQ(idle_read_memory_bytes(), before);
-  keep_idle_read_memory(0);
+  free_idle_read_memory();
   EXPECT_EQ(idle_read_memory_bytes(), 0u);
 }
 

@@ -1,7 +1,6 @@
 #include "fuelrail/storage/read_queue.h"
 
 #include <deque>
-#include <string>
 #include <utility>
 
 #include "fuelrail/base/error.h"

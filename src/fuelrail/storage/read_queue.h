@@ -48,8 +48,7 @@ struct Completion {
 class ReadQueue {
  public:
   virtual ~ReadQueue() = default;
-  ReadQueue(const ReadQueue&) = delete;
-  ReadQueue& operator=(const ReadQueue&) = delete;
+  ReadQueue& operator=(ReadQueue&&) = delete;
 
   // Never blocks on a read. Every request gets exactly one completion; errors of the read, whatever
   // they are, arrive there, a lack of memory among them. Errors: IoError when not one thread can be
@@ -84,9 +83,6 @@ class ReadQueue {
   // Who has read so far: "inline", "pread", "io_uring", or "io_uring and pread" where threads had
   // to read some; before the first read, who is to.
   virtual const char* backend_name() const = 0;
-
- protected:
-  ReadQueue() = default;
 };
 
 inline constexpr int kRingDepth = 127;  // reads that io_uring has at once, at least

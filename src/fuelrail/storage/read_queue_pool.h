@@ -24,8 +24,7 @@ class QueueLease {
   // Waits for what is in flight; what is not begun is cancelled. In a forked child, of a lease that
   // the parent took: lets go.
   ~QueueLease();
-  QueueLease(const QueueLease&) = delete;
-  QueueLease& operator=(const QueueLease&) = delete;
+  QueueLease& operator=(QueueLease&&) = delete;
 
   ReadQueue* queue() const { return queue_.get(); }
 
@@ -34,9 +33,5 @@ class QueueLease {
   const OwnProcess process_;
   std::unique_ptr<ReadQueue> queue_;
 };
-
-// For tests.
-size_t idle_read_queues();
-void free_idle_read_queues();
 
 }  // namespace fuelrail

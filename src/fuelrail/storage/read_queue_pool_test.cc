@@ -9,6 +9,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/idle_reads.h"
 #include "fuelrail/testing/read_queue_conformance.h"
 
 namespace fuelrail {

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
-#include <utility>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"

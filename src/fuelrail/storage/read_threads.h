@@ -28,8 +28,7 @@ class ReadThreads {
       : direct_(direct), deliver_(std::move(deliver)), at_once_(at_once) {}
   // Waits for the reads in progress; those not started are dropped.
   ~ReadThreads();
-  ReadThreads(const ReadThreads&) = delete;
-  ReadThreads& operator=(const ReadThreads&) = delete;
+  ReadThreads& operator=(ReadThreads&&) = delete;
 
   // Errors: IoError when not one thread can be started; bad_alloc. Nothing is to be read then.
   void start(std::span<const ReadRequest> requests);

@@ -21,8 +21,7 @@ namespace fuelrail {
 class Sink {
  public:
   virtual ~Sink() = default;
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
+  Sink& operator=(Sink&&) = delete;
 
   virtual const std::string& uri() const = 0;
 
@@ -82,8 +81,6 @@ class Sink {
   [[nodiscard]] virtual bool commit_new() = 0;
 
  protected:
-  Sink() = default;
-
   // Errors: OutOfRangeError for what is not all below `position`.
   void check_appended(uint64_t offset, uint64_t length) const;
 };

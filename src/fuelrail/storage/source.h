@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,8 +17,7 @@ namespace fuelrail {
 class Source {
  public:
   virtual ~Source() = default;
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
+  Source& operator=(Source&&) = delete;
 
   virtual uint64_t size_bytes() const = 0;
   virtual const std::string& uri() const = 0;
@@ -67,9 +65,6 @@ class Source {
   // here. Never, by itself.
   bool refuses_direct_reads() const { return refuses_direct_.load(std::memory_order_relaxed); }
   void note_direct_refusal() const { refuses_direct_.store(true, std::memory_order_relaxed); }
-
- protected:
-  Source() = default;
 
  private:
   mutable std::atomic<bool> refuses_direct_ = false;

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/storage/read_queue_pool.h"
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/forked.h"
+#include "fuelrail/testing/idle_reads.h"
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 

@@ -36,8 +36,7 @@ class UringReads {
                                           std::string& refusal, AlterResult alter_result = {},
                                           Ring::RefuseEnter refuse_enter = {});
   ~UringReads();
-  UringReads(const UringReads&) = delete;
-  UringReads& operator=(const UringReads&) = delete;
+  UringReads& operator=(UringReads&&) = delete;
 
   void submit(std::span<const ReadRequest> requests);
   size_t wait(std::span<Completion> into, size_t at_least);
