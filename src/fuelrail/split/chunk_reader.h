@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,8 +18,7 @@ namespace fuelrail::split {
 class ChunkReader {
  public:
   virtual ~ChunkReader() = default;
-  ChunkReader(const ChunkReader&) = delete;
-  ChunkReader& operator=(const ChunkReader&) = delete;
+  ChunkReader& operator=(ChunkReader&&) = delete;
 
   // Returns: false at the end, when the chunk is empty. Errors: CorruptError where no record
   // begins; those of PartBytes.
@@ -28,9 +26,6 @@ class ChunkReader {
 
   // To the beginning of the next pass. `missing` is what the last pass's last batch lacked.
   virtual void rewind(uint64_t missing) = 0;
-
- protected:
-  ChunkReader() = default;
 };
 
 // The sub-parts of a part, in an order that is drawn anew for each pass; or the part as it is.

@@ -71,8 +71,7 @@ struct InputSplit::Impl {
     if (part.bytes) part.bytes->stop();
     chunks.destroy();
   }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+  Impl& operator=(Impl&&) = delete;
 
   // One part, being read.
   struct Part {

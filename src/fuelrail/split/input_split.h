@@ -68,8 +68,7 @@ class InputSplit {
   // of 4, and a damaged index; the file system's.
   explicit InputSplit(const std::string& uri, const InputSplitOptions& options = {});
   ~InputSplit();
-  InputSplit(const InputSplit&) = delete;
-  InputSplit& operator=(const InputSplit&) = delete;
+  InputSplit& operator=(InputSplit&&) = delete;
 
   // The next record: a line without its end, or a record's payload. Blank lines are no records.
   // Empty at the end, again and again. Errors: CorruptError and TruncatedError, with path and

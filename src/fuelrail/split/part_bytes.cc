@@ -56,7 +56,7 @@ void PartBytes::append_all(std::span<const PartRange> ranges, SplitChunk& chunk)
       place += piece.length;
     }
   }
-  const std::vector<Completion> failed = read_batch(requests, {});
+  const std::vector<Completion> failed = read_batch(requests, {.threads = 16});
   if (!failed.empty()) std::rethrow_exception(failed.front().error);
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "fuelrail/split/partition.h"
 #include "fuelrail/split/split_cache.h"

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
