@@ -4,13 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/testing/cli_call.h"
 #include "fuelrail/testing/invented_format.h"
 #include "fuelrail/testing/packer_rig.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
@@ -19,6 +23,8 @@ using ::testing::AllOf;
 using testing::call;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::refusal_of;
 using testing::Said;
 
 class InventedFormat : public Packer {
@@ -71,6 +77,15 @@ TEST_F(InventedFormat, a_folder_of_its_files_is_one_container) {
   write_file(out("folder/c.ffr"), "");
   EXPECT_THAT(call({"info", out("folder")}).err,
               HasSubstr("the folder has both Invented files and FFRecord files"));
+}
+
+TEST_F(InventedFormat, verify_of_a_folder_says_how_to_recover_the_damaged_file) {
+  std::filesystem::create_directory(out("folder"));
+  std::filesystem::copy_file(inv, out("folder/a.inv"));
+  damage(3000);
+  std::filesystem::copy_file(inv, out("folder/b.inv"));
+  EXPECT_THAT(call({"verify", out("folder"), "-q"}).err,
+              HasSubstr("'fuelrail recover " + out("folder/b.inv") + " OUT'"));
 }
 
 TEST_F(InventedFormat, verify_and_index_check_it) {
@@ -166,7 +181,7 @@ TEST_F(InventedFormat, texts_name_it_with_the_others) {
   EXPECT_THAT(call({"convert", "--help"}).out, HasSubstr(".rec, .ffr or .inv"));
   write_file(out("x.bin"), "INV1");
   EXPECT_THAT(call({"info", out("x.bin")}).err,
-              HasSubstr("found a Invented file. Give it a name that ends in .inv"));
+              HasSubstr("found a file of the Invented format. Give it a name that ends in .inv"));
 }
 
 // --- Bad input: a row without one of its entries ------------------------------------------------
@@ -181,7 +196,7 @@ TEST_F(InventedFormat, what_a_row_does_not_have_is_said_plainly) {
   row = invented::kFormat;
   row.damage_hides_rest = false;
   EXPECT_THAT(refusal({"verify", inv, "--recover", "-q"}),
-              HasSubstr("damage in Invented files need not be passed over. Leave --recover out"));
+              HasSubstr("damage in Invented files hides no other record. Leave --recover out"));
   row = invented::kFormat;
   row.sidecar_recipe = nullptr;
   EXPECT_THAT(refusal({"index", inv, "-q"}), HasSubstr("cannot be indexed: " + both));
@@ -202,6 +217,76 @@ TEST_F(InventedFormat, what_a_row_does_not_have_is_said_plainly) {
   row.open_damaged = nullptr;
   EXPECT_THAT(refusal({"recover", inv, out("y.rec"), "-q"}),
               HasSubstr("cannot be recovered: " + both));
+  EXPECT_THAT(refusal({"verify", inv, "--recover", "-q"}),
+              HasSubstr("cannot be recovered: " + both));
+  row = invented::kFormat;
+  row.joined_in_folders = false;
+  EXPECT_THAT(call({"info", out()}).err, Not(HasSubstr("Invented files")));
+}
+
+TEST_F(InventedFormat, a_row_without_an_extension_fits_no_file) {
+  row.extension = "";
+  EXPECT_EQ(call({"info", out("x.rec")}).code, 0);
+  EXPECT_THAT(refusal({"info", inv}), HasSubstr("fuelrail cannot open files of this format"));
+}
+
+TEST_F(InventedFormat, a_row_without_a_signature_is_one_of_those_that_a_file_may_be) {
+  row.signature = {};
+  write_file(out("x.bin"), std::string("INV\0", 4));
+  EXPECT_THAT(refusal({"info", out("x.bin")}),
+              HasSubstr("Give it a name that ends in .inv, if it is of the Invented format"));
+}
+
+TEST_F(InventedFormat, records_are_as_long_as_the_row_says) {
+  row.max_payload_bytes = FileFormat{}.max_payload_bytes;
+  EXPECT_EQ(call({"convert", out("x.rec"), out("any.inv"), "-q"}).code, 0);
+  row.max_payload_bytes = 10;
+  EXPECT_THAT(refusal({"convert", out("x.rec"), out("y.inv"), "-q"}),
+              HasSubstr("record 0: the record is too long for the output: expected at most 10"));
+}
+
+TEST_F(InventedFormat, a_row_with_a_schema_and_an_index_is_told_of_both) {
+  row.schema = {.name = "boxes", .meaning = "a file of boxes"};
+  row.index_extension = ".ini";
+  EXPECT_EQ(call({"info", inv, "--schema", "boxes"}).code, 0);
+  EXPECT_THAT(refusal({"info", inv, "--schema", "boxen"}), HasSubstr("Did you mean 'boxes'"));
+  EXPECT_THAT(call({"info", "--help"}).out, HasSubstr("boxes: a .inv is a file of boxes"));
+  row.open_damaged = [](const auto&, const auto&, const OpenOptions& options,
+                        const auto&) -> Salvage { throw CorruptError(options.schema); };
+  EXPECT_THAT(refusal({"verify", inv, "--recover", "-q", "--schema", "boxes"}),
+              HasSubstr(inv + ": boxes"));
+  row.make_writer = [](const RecordFileSinks& sinks, uint64_t) {
+    sinks.index->write(as_bytes("an index"));
+    return invented::kFormat.make_writer(sinks, 0);
+  };
+  EXPECT_EQ(call({"pack", photos(), out("y.inv"), "-q"}).code, 0);
+  EXPECT_EQ(file_contents(out("y.ini")), "an index");
+  EXPECT_THAT(refusal({"info", out("y.ini")}), HasSubstr("Open the .inv file"));
+}
+
+TEST_F(InventedFormat, a_list_of_images_is_not_recovered) {
+  write_file(out("x.lst"), "0\t0\ta.jpg\n");
+  EXPECT_THAT(refusal({"verify", out("x.lst"), "--recover", "-q"}),
+              HasSubstr("files of this format cannot be recovered: expected a name that ends in "
+                        ".rec, .ffr or .inv, found list of images"));
+}
+
+// What each command says of the entry that it calls.
+TEST_F(InventedFormat, an_entry_that_returns_nothing_is_an_error_with_the_path) {
+  const std::string nothing = ": the code of this file's format returned nothing";
+  row.open = [](const auto&, const auto&) { return std::shared_ptr<const Container>(); };
+  row.sidecar_recipe = [](auto, const auto&) { return SidecarRecipe(); };
+  row.make_writer = [](const auto&, uint64_t) { return std::unique_ptr<RecordFileWriter>(); };
+  row.open_damaged = [](const auto&, const auto&, const auto&, const auto&) { return Salvage(); };
+  row.open_stream = [](const auto&, uint64_t, const auto&) {
+    return std::unique_ptr<RecordStream>();
+  };
+  EXPECT_THAT(refusal({"info", inv}), HasSubstr(inv + nothing));
+  EXPECT_THAT(refusal({"verify", inv, "--recover", "-q"}), HasSubstr(inv + nothing));
+  EXPECT_THAT(refusal({"index", inv, "-q"}), HasSubstr(inv + nothing));
+  EXPECT_THAT(refusal({"recover", inv, out("y.rec"), "-q"}), HasSubstr(inv + nothing));
+  EXPECT_THAT(refusal({"convert", inv, out("y.rec"), "-q"}), HasSubstr(inv + nothing));
+  EXPECT_THAT(refusal({"pack", photos(), out("y.inv"), "-q"}), HasSubstr(out("y.inv") + nothing));
 }
 
 // --- Bad input: an entry that throws -------------------------------------------------------------
@@ -260,6 +345,143 @@ TEST_F(InventedFormat, what_fails_at_a_record_arrives_with_its_place) {
   };
   EXPECT_THAT(refusal({"convert", inv, out("y.rec"), "-q"}),
               HasSubstr(inv + ": record 2: made up"));
+}
+
+TEST_F(InventedFormat, what_is_no_error_of_fuelrail_ends_the_command_too) {
+  row.open = [](const auto&, const auto&) -> std::shared_ptr<const Container> {
+    throw std::runtime_error("made up");
+  };
+  row.sidecar_recipe = [](auto, const auto&) -> SidecarRecipe { throw std::bad_alloc(); };
+  row.make_writer = [](const auto&, uint64_t) -> std::unique_ptr<RecordFileWriter> {
+    throw std::runtime_error("made up");
+  };
+  row.open_damaged = [](const auto&, const auto&, const auto&, const auto&) -> Salvage {
+    throw std::bad_alloc();
+  };
+  row.open_stream = [](const auto&, uint64_t, const auto&) -> std::unique_ptr<RecordStream> {
+    throw std::runtime_error("made up");
+  };
+  EXPECT_THAT(refusal({"info", inv}), HasSubstr("made up"));
+  EXPECT_THAT(refusal({"index", inv, "-q"}), HasSubstr("not enough memory"));
+  EXPECT_THAT(refusal({"pack", photos(), out("y.inv"), "-q"}), HasSubstr("made up"));
+  EXPECT_THAT(refusal({"recover", inv, out("y.rec"), "-q"}), HasSubstr("not enough memory"));
+  EXPECT_THAT(refusal({"convert", inv, out("y.rec"), "-q"}), HasSubstr("made up"));
+}
+
+// --- Bad input: a file or a writer that throws ---------------------------------------------------
+
+const char* faulty = "";  // the member that throws
+
+void fail_at(const char* member) {
+  if (std::string_view(faulty) == member) fail();
+}
+
+struct FaultyFile final : invented::File {
+  using File::File;
+  Extent extent(uint64_t i) const override {
+    Extent extent = File::extent(i);
+    if (has_long_records()) extent.length = uint64_t{33} << 20;
+    return extent;
+  }
+  Bytes payload(uint64_t i, Bytes framed, std::vector<std::byte>& storage) const override {
+    if (i == 7) fail_at("payload");
+    return File::payload(i, framed, storage);
+  }
+  std::optional<uint32_t> payload_crc(uint64_t i) const override {
+    if (i == 7) fail_at("payload_crc");
+    return File::payload_crc(i);
+  }
+  void check_companions(bool) const override { fail_at("check_companions"); }
+  std::optional<uint64_t> packed_files() const override {
+    fail_at("packed_files");
+    return std::nullopt;
+  }
+  bool has_long_records() const override { return std::string_view(faulty) == "read_pieces"; }
+};
+
+struct FaultyWriter final : invented::Writer {
+  using Writer::Writer;
+  std::optional<Bytes> payload_of(Bytes framed) override {
+    fail_at("payload_of");
+    return Writer::payload_of(framed);
+  }
+  void adopt(uint64_t framed_bytes, uint64_t payload_bytes, uint32_t crc, uint64_t key) override {
+    fail_at("adopt");
+    Writer::adopt(framed_bytes, payload_bytes, crc, key);
+  }
+  void finish() override { fail_at("finish"); }
+};
+
+class FaultyInventedFormat : public InventedFormat {
+ protected:
+  FaultyInventedFormat() {
+    row.open = [](const auto& uri, const auto& options) -> std::shared_ptr<const Container> {
+      return invented::open_file<FaultyFile>(uri, options);
+    };
+    row.open_stream = [](const auto& uri, uint64_t longest, const auto& options) {
+      return stream_of(invented::open_file<FaultyFile>(uri, options), longest);
+    };
+    row.make_writer = [](const auto& sinks, uint64_t) -> std::unique_ptr<RecordFileWriter> {
+      return std::make_unique<FaultyWriter>(sinks);
+    };
+  }
+  ~FaultyInventedFormat() override { faulty = ""; }
+
+  // A file of one record that is no image.
+  std::string opaque() const {
+    const std::string payload(70'000, 'x');
+    std::string head = "INV1........";
+    store_le(reinterpret_cast<std::byte*>(&head[4]), static_cast<uint32_t>(payload.size()));
+    store_le(reinterpret_cast<std::byte*>(&head[8]), crc32(as_bytes(payload)));
+    write_file(out("o.inv"), head + payload);
+    return out("o.inv");
+  }
+};
+
+TEST_F(FaultyInventedFormat, a_record_that_throws_is_named) {
+  for (const char* member : {"payload", "payload_crc"}) {
+    faulty = member;
+    const std::string at = inv + ": record 7, offset ";
+    EXPECT_THAT(refusal({"verify", inv, "-q"}), AllOf(HasSubstr(at), HasSubstr("1 problem")));
+    EXPECT_THAT(refusal({"cat", inv, "7"}), HasSubstr(at));
+    EXPECT_THAT(refusal({"convert", inv, out("y.rec"), "-q"}),
+                HasSubstr(inv + ": record 7: made up"));
+    Loader loader(open_container(inv), {.order = OrderOptions{}},
+                  ImageOptions{.fields = {"label"}});
+    EXPECT_THAT(refusal_of<CorruptError>([&] { epoch_of(loader); }), HasSubstr(at));
+  }
+}
+
+TEST_F(FaultyInventedFormat, what_the_file_throws_arrives_with_the_path) {
+  faulty = "check_companions";
+  EXPECT_THAT(refusal({"verify", inv, "-q"}), HasSubstr(inv + ": made up"));
+  const std::string file = opaque();
+  EXPECT_EQ(call({"info", file}).code, 0);
+  faulty = "packed_files";
+  EXPECT_THAT(refusal({"info", file}), HasSubstr(file + ": made up"));
+}
+
+TEST_F(FaultyInventedFormat, long_records_that_it_cannot_read_are_an_error) {
+  const std::string file = opaque();
+  EXPECT_EQ(call({"verify", file, "-q"}).code, 0);
+  faulty = "read_pieces";
+  const std::string error = file + ": record 0: the code of this file's format cannot read long";
+  EXPECT_THAT(refusal({"cat", file, "0", "-o", out("copy")}), HasSubstr(error));
+  EXPECT_THAT(refusal({"verify", file, "-q"}), HasSubstr("cannot read long records"));
+}
+
+TEST_F(FaultyInventedFormat, what_the_writer_throws_arrives_with_the_place) {
+  pack::PackOptions options{.resume = true, .threads = 1, .journal_interval_ms = 0};
+  options.progress = [](const pack::PackProgress& at) { return at.done < 5; };
+  Packer::refusal<StateError>(photos(), out("r.inv"), options);
+  for (const char* member : {"payload_of", "adopt"}) {
+    faulty = member;
+    EXPECT_THAT(Packer::refusal<CorruptError>(photos(), out("r.inv"), {.resume = true}),
+                HasSubstr(out("r.inv") + ": record 0: made up"));
+  }
+  faulty = "finish";
+  EXPECT_THAT(refusal({"pack", photos(), out("y.inv"), "-q"}),
+              HasSubstr(out("y.inv") + ": made up"));
 }
 
 }  // namespace

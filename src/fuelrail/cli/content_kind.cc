@@ -38,7 +38,7 @@ ContentKind kind_of(const Container& container) {
   for (const RecordFile* file : files) {
     const FileFormat* format = find_format(file->uri());
     if (format == nullptr) continue;
-    const std::optional<uint64_t> packed = file->packed_files();
+    const auto packed = naming(file->uri(), [&] { return file->packed_files(); });
     const std::string_view reader = packed ? format->schema.reader : format->reader;
     if (file == files.front()) kind.reader = reader;
     if (kind.reader != reader) kind.reader.clear();

@@ -63,8 +63,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
 }
 
 void RecordChecker::add_place(uint64_t i, Error& error) const {
-  const Place place = container_.place(i);
-  error.add({.path = place.path, .record = place.record, .offset = place.offset});
+  error.add(container_.place(i).detail());
 }
 
 Finding RecordChecker::finding_at(uint64_t i, Error& error) const {

@@ -61,11 +61,9 @@ void read_record(const Container& container, uint64_t i, std::vector<std::byte>&
   } catch (const std::exception& error) {
     failure = std::string("the record cannot be read: ") + error.what();
   }
-  const Place place = container.place(i);
-  throw IoError(failure, {.path = place.path,
-                          .record = place.record,
-                          .offset = place.offset,
-                          .found = std::to_string(container.extent(i).length) + " bytes"});
+  ErrorDetail detail = container.place(i).detail();
+  detail.found = std::to_string(container.extent(i).length) + " bytes";
+  throw IoError(failure, detail);
 }
 
 RecordInfo RecordInspector::inspect(uint64_t i) {

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
@@ -56,9 +55,7 @@ class Verification {
       check_records(*container);
     }
     print_end(container.get());
-    if (recoverable_ && format_ != nullptr && can(*format_, FormatWork::kSalvage)) {
-      console_.say(recovery_remedy());
-    }
+    if (!damaged_uri_.empty()) console_.say(recovery_of(damaged_uri_));
     if (has_bad_images_) {
       console_.say(
           checksums_
@@ -75,24 +72,30 @@ class Verification {
   std::shared_ptr<const Container> open_past_damage() {
     const DatasetArguments& dataset = arguments_.dataset;
     const FileFormat& format = format_of_file(dataset.uri);
-    if (!format.damage_hides_rest || !can(format, FormatWork::kSalvage)) {
+    if (!can(format, FormatWork::kSalvage)) {
+      throw_cannot(FormatWork::kSalvage, format, dataset.uri);
+    }
+    if (!format.damage_hides_rest) {
       throw InvalidArgumentError(
-          fmt::format("damage in {} files need not be passed over", format.name),
+          fmt::format("damage in {} files hides no other record", format.name),
           {.path = dataset.uri,
            .remedy = "Leave --recover out: each record is checked, whatever the others are. " +
-                     recovery_remedy()});
+                     recovery_of(dataset.uri)});
     }
     check_schema(dataset.uri, dataset.schema, &format);
     const auto report = [this](const Damage& damage) {
       note(finding_of(damage));
-      recoverable_ = true;
+      offer_recovery(damage.path);
     };
-    return naming(dataset.uri, [&] {
-      return format
-          .open_damaged(dataset.uri, report, {.ignore_sidecar = dataset.ignores_sidecar()},
-                        [](uint64_t, uint64_t) { return !interrupted(); })
-          .file;
-    });
+    const OpenOptions options{.schema = dataset.schema,
+                              .ignore_sidecar = dataset.ignores_sidecar()};
+    return given_by_row(dataset.uri,
+                        [&] {
+                          return format.open_damaged(
+                              dataset.uri, report, options,
+                              [](uint64_t, uint64_t) { return !interrupted(); });
+                        })
+        .file;
   }
 
   // Returns: null, the damage being noted, when nothing of the file can be used.
@@ -103,11 +106,11 @@ class Verification {
       note(finding_of(error));
     } catch (const TruncatedError& error) {
       note(finding_of(error));
-      recoverable_ = true;
+      offer_recovery(format_ != nullptr ? arguments_.dataset.uri : error.detail().path);
     }
     if (!arguments_.recover && format_ != nullptr && format_->damage_hides_rest) {
       console_.say("nothing after the damage was read; with --recover what follows it is");
-      recoverable_ = true;
+      offer_recovery(arguments_.dataset.uri);
     }
     return nullptr;
   }
@@ -163,7 +166,9 @@ class Verification {
   void check_companions(const Container& container) {
     if (arguments_.recover) return;
     for (const RecordFile* file : record_files_of(container)) {
-      check_that([&] { file->check_companions(arguments_.dataset.ignores_sidecar()); });
+      check_that([&] {
+        naming(file->uri(), [&] { file->check_companions(arguments_.dataset.ignores_sidecar()); });
+      });
     }
   }
 
@@ -210,14 +215,22 @@ class Verification {
 
   void note_of_record(const Finding& finding, const Container& container) {
     note(finding);
-    const bool is_one_file = dynamic_cast<const RecordFile*>(&container) != nullptr;
-    recoverable_ = recoverable_ || (is_one_file && !finding.unread && !finding.in_image);
     has_bad_images_ = has_bad_images_ || (finding.in_image && !finding.unread);
+    if (finding.unread || finding.in_image) return;
+    for (const RecordFile* file : record_files_of(container)) {
+      if (file->uri() == finding.path) offer_recovery(file->uri());
+    }
   }
 
-  std::string recovery_remedy() const {
-    return "'fuelrail recover " + arguments_.dataset.uri +
-           " OUT' writes the records that can be read to a new file";
+  // `uri`: has damage that `recover` passes over, where the format can.
+  void offer_recovery(const std::string& uri) {
+    const FileFormat* format = find_format(uri);
+    const bool offered = format != nullptr && can(*format, FormatWork::kSalvage);
+    if (damaged_uri_.empty() && offered) damaged_uri_ = uri;
+  }
+
+  static std::string recovery_of(const std::string& uri) {
+    return "'fuelrail recover " + uri + " OUT' writes the records that can be read to a new file";
   }
 
   // Container: null when it could not be opened.
@@ -273,9 +286,9 @@ class Verification {
   uint64_t odd_images_ = 0;  // whose decoding tolerated something
   uint64_t oddities_ = 0;
   bool unread_ = false;
-  bool recoverable_ = false;  // there is damage that `recover` passes over
   bool has_bad_images_ = false;
-  bool checksums_ = false;  // payloads are checked against checksums
+  bool checksums_ = false;   // payloads are checked against checksums
+  std::string damaged_uri_;  // the first file with damage that `recover` passes over
   std::vector<Json> damage_;
 };
 

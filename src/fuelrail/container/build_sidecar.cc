@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 
 #include "fuelrail/base/error.h"
@@ -63,7 +62,7 @@ SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions&
   if (!can(format, FormatWork::kIndex)) throw_cannot(FormatWork::kIndex, format, uri);
   return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
     const SidecarRecipe recipe =
-        naming(uri, [&] { return format.sidecar_recipe(source, options.warn); });
+        given_by_row(uri, [&] { return format.sidecar_recipe(source, options.warn); });
     const auto old = store.find(recipe.rules);
     store.check_replaceable();
     SidecarWriter writer = naming(uri, [&] { return recipe.make(options); });

@@ -1,7 +1,6 @@
 // Making the sidecar of a file anew, whatever its format.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <unordered_set>
-#include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"

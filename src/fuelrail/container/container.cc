@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "fuelrail/base/error.h"
-
 namespace fuelrail {
 
 Fingerprint Container::fingerprint(const KeepGoing& keep_going) const {

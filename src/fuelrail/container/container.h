@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/error.h"
 #include "fuelrail/base/listener.h"
 #include "fuelrail/container/sample.h"
 #include "fuelrail/storage/source.h"
@@ -28,6 +29,8 @@ struct Place {
   std::string path;
   uint64_t record = 0;  // index in that file or folder, not in a Concat or Subset around it
   uint64_t offset = 0;
+
+  ErrorDetail detail() const { return {.path = path, .record = record, .offset = offset}; }
 };
 
 // Says "the same content": equal for a copy of the file anywhere, different when records were
@@ -45,8 +48,7 @@ std::string to_string(const Fingerprint& fingerprint);  // "1281167-140126340912
 class Container {
  public:
   virtual ~Container() { delete fingerprint_.load(std::memory_order_relaxed); }
-  Container(const Container&) = delete;
-  Container& operator=(const Container&) = delete;
+  Container& operator=(Container&&) = delete;
 
   virtual uint64_t size() const = 0;
   virtual const Schema& schema() const = 0;
@@ -85,9 +87,6 @@ class Container {
 
   // Whether `parse` verifies a checksum of every payload.
   virtual bool verifies_checksums() const = 0;
-
- protected:
-  Container() = default;
 
  private:
   // Threads: any; two at once make the same. `keep_going` may be empty.

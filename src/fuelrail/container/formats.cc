@@ -5,16 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "fuelrail/base/error.h"
-#include "fuelrail/container/ffrecord/format.h"
+#include "fuelrail/base/image_format.h"
+#include "fuelrail/container/ffrecord/ffrecord_container.h"
 #include "fuelrail/container/files/list_container.h"
 #include "fuelrail/container/files/list_reader.h"
 #include "fuelrail/container/name_end.h"
-#include "fuelrail/container/recordio/format.h"
+#include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail {
@@ -27,28 +26,37 @@ constexpr FileFormat kLst = list_of_images(".lst");
 constexpr FileFormat kCsv = list_of_images(".csv");
 constexpr FileFormat kTsv = list_of_images(".tsv");
 
-constexpr std::array kTable{&recordio::kFormat, &ffrecord::kFormat, &kLst, &kCsv, &kTsv};
-const FileFormat* lent_row = nullptr;
+// The last is lent by a test.
+std::array<const FileFormat*, 6> table{
+    &recordio::kFormat, &ffrecord::kFormat, &kLst, &kCsv, &kTsv, nullptr};
 
 struct Ability {
+  FormatWork work;
   const char* participle;
   bool (*has)(const FileFormat& format);
 };
-// In the order of FormatWork.
 constexpr std::array kAbilities{
-    Ability{"opened", [](const FileFormat& format) { return format.open != nullptr; }},
-    Ability{"indexed", [](const FileFormat& format) { return format.sidecar_recipe != nullptr; }},
-    Ability{"written", [](const FileFormat& format) { return format.make_writer != nullptr; }},
-    Ability{"copied record by record",
+    Ability{FormatWork::kOpen, "opened",
+            [](const FileFormat& format) { return format.open != nullptr; }},
+    Ability{FormatWork::kIndex, "indexed",
+            [](const FileFormat& format) { return format.sidecar_recipe != nullptr; }},
+    Ability{FormatWork::kWrite, "written",
+            [](const FileFormat& format) { return format.make_writer != nullptr; }},
+    Ability{FormatWork::kCopy, "copied record by record",
             [](const FileFormat& format) { return format.open_stream != nullptr; }},
-    Ability{"recovered", [](const FileFormat& format) { return format.open_damaged != nullptr; }},
+    Ability{FormatWork::kSalvage, "recovered",
+            [](const FileFormat& format) { return format.open_damaged != nullptr; }},
 };
-const Ability& ability(FormatWork work) { return kAbilities[static_cast<size_t>(work)]; }
+const Ability& ability(FormatWork work) {
+  return *std::find_if(kAbilities.begin(), kAbilities.end(),
+                       [work](const Ability& ability) { return ability.work == work; });
+}
 
 // Lists of images are no record files.
 bool is_record_format(const FileFormat& format) {
-  return std::any_of(kAbilities.begin() + 1, kAbilities.end(),
-                     [&](const Ability& ability) { return ability.has(format); });
+  return std::any_of(kAbilities.begin(), kAbilities.end(), [&](const Ability& ability) {
+    return ability.work != FormatWork::kOpen && ability.has(format);
+  });
 }
 
 // "a", "a or b", "a, b or c".
@@ -69,10 +77,7 @@ using namespace std::string_view_literals;
 constexpr const char* kOpenFolder = "Open the folder that holds its class folder, not the image";
 constexpr const char* kUnpack = "Unpack it, and open the folder";
 constexpr std::array kStrangers{
-    Stranger{{0, "\xFF\xD8\xFF"sv}, "a JPEG image", kOpenFolder},
-    Stranger{{0, "\x89PNG\r\n\x1A\n"sv}, "a PNG image", kOpenFolder},
     Stranger{{0, "GIF8"sv}, "a GIF image", kOpenFolder},
-    Stranger{{8, "WEBP"sv}, "a WebP image", kOpenFolder},
     Stranger{{0, "\x1F\x8B"sv}, "a gzip archive", kUnpack},
     Stranger{{0, "PK\x03\x04"sv}, "a zip archive", kUnpack},
     Stranger{{257, "ustar"sv}, "a tar archive", kUnpack},
@@ -117,11 +122,15 @@ Guess guess(std::string_view head) {
   for (const FileFormat* format : all_formats()) {
     const std::string rename = fmt::format("Give it a name that ends in {}", format->extension);
     if (has_signature(head, format->signature)) {
-      return {.what = fmt::format("a {} file", format->name), .remedy = rename};
+      return {.what = fmt::format("a file of the {} format", format->name), .remedy = rename};
     }
     if (!is_record_format(*format) || !format->signature.bytes.empty()) continue;
-    unsigned_formats += fmt::format("{}{}, if it is of the format {}",
+    unsigned_formats += fmt::format("{}{}, if it is of the {} format",
                                     unsigned_formats.empty() ? "" : "; ", rename, format->name);
+  }
+  const bool text = is_text(head);  // which may begin with a BMP's "BM"
+  if (const ImageFormat* image = announced_format(as_bytes(head)); image != nullptr && !text) {
+    return {fmt::format("a {} image", image->title), kOpenFolder};
   }
   for (const Stranger& stranger : kStrangers) {
     if (!has_signature(head, stranger.signature)) continue;
@@ -129,7 +138,7 @@ Guess guess(std::string_view head) {
     return {stranger.name,
             fmt::format("Pack its images into a {} file", extensions_for(FormatWork::kWrite))};
   }
-  if (is_text(head)) return {.what = "a text file"};
+  if (text) return {.what = "a text file"};
   return {.what = "a file whose first bytes are not known", .remedy = unsigned_formats};
 }
 
@@ -146,10 +155,8 @@ Guess guess(std::string_view head) {
 
 }  // namespace
 
-std::vector<const FileFormat*> all_formats() {
-  std::vector<const FileFormat*> formats(kTable.begin(), kTable.end());
-  if (lent_row != nullptr) formats.push_back(lent_row);
-  return formats;
+std::span<const FileFormat* const> all_formats() {
+  return std::span(table).first(table.back() == nullptr ? table.size() - 1 : table.size());
 }
 
 bool can(const FileFormat& format, FormatWork work) { return ability(work).has(format); }
@@ -181,7 +188,9 @@ std::string known_formats() {
 
 const FileFormat* find_format(std::string_view name) {
   for (const FileFormat* format : all_formats()) {
-    if (ends_with_ignoring_case(name, format->extension)) return format;
+    if (!format->extension.empty() && ends_with_ignoring_case(name, format->extension)) {
+      return format;
+    }
   }
   return nullptr;
 }
@@ -208,6 +217,11 @@ void throw_cannot(FormatWork work, const FileFormat& format, const std::string& 
                          {.path = uri,
                           .expected = fmt::format("a name that ends in {}", extensions_for(work)),
                           .found = std::string(format.name)});
+}
+
+void throw_not_given() {
+  throw StateError("the code of this file's format returned nothing",
+                   {.remedy = "Report this: the fault is in that code, not in the file"});
 }
 
 std::string stem_of(const std::string& uri, const FileFormat& format) {
@@ -241,7 +255,7 @@ void check_root(const std::string& uri, const std::string& root) {
                              {.path = uri, .found = root, .remedy = "Leave the root out"});
 }
 
-LentFormat::LentFormat(const FileFormat& row) { lent_row = &row; }
-LentFormat::~LentFormat() { lent_row = nullptr; }
+LentFormat::LentFormat(const FileFormat& row) { table.back() = &row; }
+LentFormat::~LentFormat() { table.back() = nullptr; }
 
 }  // namespace fuelrail

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/listener.h"
@@ -35,7 +34,8 @@ struct FormatSchema {
   std::string_view reader{};   // the Python class for such files, where there is one
 };
 
-// What a format does not have is left empty or null; then the commands that need it say so.
+// Required are `extension` and `name`. What else a format does not have is left out; the commands
+// that need it then say so.
 struct FileFormat {
   std::string_view extension;  // of the file's name, in lower case: ".rec"
   std::string_view name;       // "RecordIO"
@@ -43,10 +43,13 @@ struct FileFormat {
   std::string_view reader{};  // the Python class that reads any record, where there is one
   FormatSchema schema{};
 
-  std::string_view index_extension{};  // of the index beside the file, in place of the extension
-  bool joined_in_folders = false;      // a folder of such files is opened as one container
-  bool damage_hides_rest = false;      // records behind damage are found by searching for them
-  uint64_t max_payload_bytes = 0;      // of a record
+  // Of the index beside the file, in place of the extension; with it, writers get a sink for it.
+  std::string_view index_extension{};
+  bool joined_in_folders = false;  // a folder of such files is opened as one container
+  bool damage_hides_rest = false;  // records behind damage are found by `open_damaged` only
+  uint64_t max_payload_bytes = UINT64_MAX;  // of a record that is written
+
+  // None of the following returns null, nor a Salvage or a recipe without its parts.
 
   std::shared_ptr<const Container> (*open)(const std::string& uri,
                                            const OpenOptions& options) = nullptr;
@@ -74,7 +77,7 @@ enum class FormatWork : uint8_t { kOpen, kIndex, kWrite, kCopy, kSalvage };
 bool can(const FileFormat& format, FormatWork work);
 
 // The rows, in their order.
-std::vector<const FileFormat*> all_formats();
+std::span<const FileFormat* const> all_formats();
 
 // Which formats can, by their extensions: ".rec or .ffr".
 std::string extensions_for(FormatWork work);
@@ -97,6 +100,14 @@ const FileFormat& format_for(FormatWork work, const std::string& uri);
 // Throws UnsupportedError: files of the format cannot be so used, and which can.
 [[noreturn]] void throw_cannot(FormatWork work, const FileFormat& format, const std::string& uri);
 
+inline bool is_given(const Salvage& salvage) { return salvage.file != nullptr; }
+inline bool is_given(const SidecarRecipe& recipe) { return recipe.rules.accept && recipe.make; }
+template <typename Pointer>
+bool is_given(const Pointer& pointer) {
+  return pointer != nullptr;
+}
+[[noreturn]] void throw_not_given();
+
 // Calls `use`, and names this file, and the record, in an error that names no file.
 template <typename Use>
 auto naming(const std::string& uri, const Use& use, std::optional<uint64_t> record = {}) {
@@ -106,6 +117,17 @@ auto naming(const std::string& uri, const Use& use, std::optional<uint64_t> reco
     if (error.detail().path.empty()) error.add({.path = uri, .record = record});
     throw;
   }
+}
+
+// What an entry of a row gives for this file, with errors named as above. Errors: the entry's;
+// StateError where it breaks its contract and gives nothing.
+template <typename Entry>
+auto given_by_row(const std::string& uri, const Entry& entry) {
+  return naming(uri, [&] {
+    auto given = entry();
+    if (!is_given(given)) throw_not_given();
+    return given;
+  });
 }
 
 // `X` for `X.rec`. Requires: the URI is one of the format's.
@@ -126,8 +148,7 @@ class LentFormat {
  public:
   explicit LentFormat(const FileFormat& row);
   ~LentFormat();
-  LentFormat(const LentFormat&) = delete;
-  LentFormat& operator=(const LentFormat&) = delete;
+  LentFormat& operator=(LentFormat&&) = delete;
 };
 
 }  // namespace fuelrail

@@ -2,13 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/concat.h"
 #include "fuelrail/container/files/files_container.h"
@@ -112,7 +108,7 @@ std::shared_ptr<const Container> open_file(const std::string& uri, const OpenOpt
   const FileFormat& format = format_of_file(uri);
   check_schema(uri, options.schema, &format);
   if (!can(format, FormatWork::kOpen)) throw_cannot(FormatWork::kOpen, format, uri);
-  return naming(uri, [&] { return format.open(uri, options); });
+  return given_by_row(uri, [&] { return format.open(uri, options); });
 }
 
 }  // namespace

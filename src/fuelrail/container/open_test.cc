@@ -61,10 +61,13 @@ TEST(OpenContainer, an_unknown_file_is_named_by_its_first_bytes) {
   using namespace std::string_literals;
   const TemporaryDirectory directory;
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"\xFF\xD8\xFF\xE0"s, "found a JPEG image. Open the folder"},
+      {"\xFF\xD8\xFF\xE0\0\x10JFIF"s, "found a JPEG image. Open the folder"},
       {"\x89PNG\r\n\x1A\n\0\0"s, "found a PNG image"},
-      {"RIFF1234WEBPVP8 "s, "found a WebP image"},
-      {"\x0A\x23\xD7\xCE\0\0\0\0"s, "found a RecordIO file. Give it a name that ends in .rec"},
+      {"RIFF\x80\0\0\0WEBPVP8 "s, "found a WebP image"},
+      {"BM\x36\0\0\0"s, "found a BMP image"},
+      {"BMW, Audi\n"s, "found a text file"},
+      {"\x0A\x23\xD7\xCE\0\0\0\0"s,
+       "found a file of the RecordIO format. Give it a name that ends in .rec"},
       {"PK\x03\x04zip"s, "found a zip archive. Unpack it"},
       {std::string(257, '\0') + "ustar\0"s, "found a tar archive"},
       {"\0\0\0\x18"s + "ftypmp42", "found an ISO media file"},

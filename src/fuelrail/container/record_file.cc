@@ -5,17 +5,22 @@
 
 namespace fuelrail {
 
+void RecordFile::read_pieces(uint64_t i, MutableBytes,
+                             const std::function<void(Bytes piece)>&) const {
+  throw StateError("the code of this file's format cannot read long records",
+                   {.path = uri(),
+                    .record = i,
+                    .remedy = "Report this: the fault is in that code, not in the file"});
+}
+
 void RecordFile::parse(uint64_t i, Bytes framed, Sample& out) const {
-  const std::optional<uint32_t> crc = payload_crc(i);
   try {
+    const std::optional<uint32_t> crc = payload_crc(i);
     const Bytes found = payload(i, framed, out.storage);
     if (crc) check_record_crc(crc32(found), *crc);
     parser_.parse(i, found, out);
   } catch (Error& error) {
-    if (error.detail().path.empty()) {
-      const Place at = place(i);
-      error.add({.path = at.path, .record = at.record, .offset = at.offset});
-    }
+    if (error.detail().path.empty()) error.add(place(i).detail());
     throw;
   }
 }

@@ -49,12 +49,14 @@ class RecordFile : public Container {
   virtual void check_companions(bool /*ignore_sidecar*/) const {}
 
   // Whether records may be too long to be read at once; then their bytes in the file are the
-  // payload, which `read_pieces` reads in pieces that fill `buffer` and gives to `take`; that the
-  // checksum is wrong is known at the end. Errors of read_pieces, with the place: the source's;
-  // CorruptError; what `take` throws. Default: there are none.
+  // payload, and the format overrides `read_pieces`, too. Default: no.
   virtual bool has_long_records() const { return false; }
-  virtual void read_pieces(uint64_t /*i*/, MutableBytes /*buffer*/,
-                           const std::function<void(Bytes piece)>& /*take*/) const {}
+
+  // Reads record i in pieces that fill `buffer`, and gives them to `take`; a wrong checksum is
+  // known at the end. Errors, with the place: the source's; CorruptError; what `take` throws;
+  // StateError by default.
+  virtual void read_pieces(uint64_t i, MutableBytes buffer,
+                           const std::function<void(Bytes piece)>& take) const;
 
   // How many files it holds, where a schema of the format makes them of it. Default: it is no such.
   // Errors: the source's.
@@ -81,8 +83,8 @@ struct Salvage {
   std::shared_ptr<const Sidecar> own{};      // the file's; null without one
   std::optional<uint64_t> records_before{};  // empty where nothing says how many it had
 
-  // The key of the record at this offset, by an index; `wanted` where that does not say. Empty
-  // where the format has none.
+  // The key of the record at this offset, by an index, which the first call reads; `wanted` where
+  // that does not say. Empty where the format has none.
   std::function<uint64_t(uint64_t offset, uint64_t wanted)> key{};
 };
 

@@ -15,8 +15,7 @@ namespace fuelrail {
 class RecordFileWriter {
  public:
   virtual ~RecordFileWriter() = default;
-  RecordFileWriter(const RecordFileWriter&) = delete;
-  RecordFileWriter& operator=(const RecordFileWriter&) = delete;
+  RecordFileWriter& operator=(RecordFileWriter&&) = delete;
 
   // `crc` is the payload's CRC-32; `key` is what an index calls the record, where the format has
   // an index. Errors: InvalidArgumentError for what is too long for the format; the sinks'.
@@ -33,9 +32,6 @@ class RecordFileWriter {
 
   // All records have been appended. Errors: the sinks'.
   virtual void finish() = 0;
-
- protected:
-  RecordFileWriter() = default;
 };
 
 // Where the writer puts what it is given. Lifetime: longer than the writer's.

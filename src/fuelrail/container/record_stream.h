@@ -28,8 +28,7 @@ struct StreamedRecord {
 class RecordStream {
  public:
   virtual ~RecordStream() = default;
-  RecordStream(const RecordStream&) = delete;
-  RecordStream& operator=(const RecordStream&) = delete;
+  RecordStream& operator=(RecordStream&&) = delete;
 
   virtual uint64_t size() const = 0;
 

@@ -58,7 +58,7 @@ inline SidecarWriter scan(const Source& source, const ReportDamage& report = {})
   return table;
 }
 
-class File final : public RecordFile {
+class File : public RecordFile {
  public:
   File(std::shared_ptr<const Source> source, StoredSidecar sidecar)
       : RecordFile(std::move(source), std::move(sidecar)) {}
@@ -90,12 +90,12 @@ inline SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source,
           .make = [source](const BuildSidecarOptions&) { return scan(*source); }};
 }
 
-inline std::shared_ptr<const RecordFile> open_file(const std::string& uri,
-                                                   const OpenOptions& options) {
+template <typename Opened = File>
+std::shared_ptr<const RecordFile> open_file(const std::string& uri, const OpenOptions& options) {
   const auto open = [&](const auto& source, SidecarStore& store) {
     std::optional<StoredSidecar> sidecar = store.find(sidecar_recipe(source, {}).rules);
     if (!sidecar) sidecar = store.publish(scan(*source));
-    return std::make_shared<const File>(source, *std::move(sidecar));
+    return std::make_shared<const Opened>(source, *std::move(sidecar));
   };
   return open_with_store(uri, options.warn, open, options.ignore_sidecar);
 }
@@ -107,7 +107,7 @@ inline Salvage open_damaged(const std::string& uri, const ReportDamage& report, 
               source, sidecar_in_memory(scan(*source, report), identify(*source)))};
 }
 
-class Writer final : public RecordFileWriter {
+class Writer : public RecordFileWriter {
  public:
   explicit Writer(const RecordFileSinks& sinks) : data_(sinks.data), sidecar_(sinks.sidecar) {
     if (data_.position() == 0) data_.write(as_bytes(kMagic));

@@ -5,13 +5,12 @@
 #include <memory>
 #include <string>
 
-#include "fuelrail/base/listener.h"
-#include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/ffrecord/record_table.h"
-#include "fuelrail/container/open.h"
-#include "fuelrail/container/record_file.h"
+#include "fuelrail/container/formats.h"
 
 namespace fuelrail::ffrecord {
+
+extern const FileFormat kFormat;
 
 // Schema: as container/image_record.h makes it, {image; label} or {data: bytes}. An image record is
 // byte for byte the payload of a `.rec` record. What the records are the sidecar says; without one,

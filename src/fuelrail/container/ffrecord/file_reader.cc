@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -54,8 +53,7 @@ class OpenFiles {
       const uint64_t before = files_.state_.fetch_sub(kOneUser, std::memory_order_acq_rel);
       if (before == (kOneUser | kClosed)) files_.sources_.clear();
     }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
+    Use& operator=(Use&&) = delete;
 
     const Sources& sources() const { return files_.sources_; }
 

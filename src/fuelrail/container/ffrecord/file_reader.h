@@ -42,8 +42,7 @@ class FileReader {
   // RecordTable::read and make_read_queue.
   FileReader(std::vector<std::string> uris, FileReaderOptions options);
   ~FileReader();
-  FileReader(const FileReader&) = delete;
-  FileReader& operator=(const FileReader&) = delete;
+  FileReader& operator=(FileReader&&) = delete;
 
   uint64_t size() const;
   const std::vector<std::string>& uris() const;

@@ -8,7 +8,6 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/ffrecord_container.h"
 #include "fuelrail/container/ffrecord/folder_pickle.h"
-#include "fuelrail/container/ffrecord/record_table.h"
 #include "fuelrail/container/files/folder_scan.h"
 #include "fuelrail/container/fingerprint.h"
 #include "fuelrail/storage/file_system.h"
@@ -119,8 +118,7 @@ class PackedImages final : public Container {
     try {
       check_record(table_, records_[i], framed);
     } catch (Error& error) {
-      const Place at = place(i);
-      error.add({.path = at.path, .record = at.record, .offset = at.offset});
+      error.add(place(i).detail());
       throw;
     }
     files::fill_sample(i, framed, listing_.class_of(i), out);

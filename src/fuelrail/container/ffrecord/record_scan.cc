@@ -9,7 +9,6 @@
 #include "fuelrail/container/ffrecord/record_pieces.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar/sidecar_format.h"
-#include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/read_queue.h"
 
 namespace fuelrail::ffrecord {

@@ -8,11 +8,9 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <system_error>
 #include <utility>
 
-#include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/storage/file_system.h"
 

@@ -26,15 +26,11 @@ struct ListedLine {
 class ListReader {
  public:
   virtual ~ListReader() = default;
-  ListReader(const ListReader&) = delete;
-  ListReader& operator=(const ListReader&) = delete;
+  ListReader& operator=(ListReader&&) = delete;
 
   // Returns: false at the end. `out` is reused from line to line. Errors: CorruptError with the
   // line's number for a line that cannot be read; the next call begins behind it.
   virtual bool next(ListedLine& out) = 0;
-
- protected:
-  ListReader() = default;
 };
 
 // The format is that of the name's extension, in either case; any but `.csv` and `.tsv` is

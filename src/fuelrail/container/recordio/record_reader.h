@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
@@ -50,8 +49,7 @@ uint64_t find_record_head(BlockReader& reader, uint64_t from, uint64_t block_byt
 class RecordReader {
  public:
   explicit RecordReader(std::shared_ptr<const Source> source, RecordReaderOptions options = {});
-  RecordReader(const RecordReader&) = delete;
-  RecordReader& operator=(const RecordReader&) = delete;
+  RecordReader& operator=(RecordReader&&) = delete;
 
   // Empty at a clean end, every time it is called there. Errors: TruncatedError, CorruptError, with
   // path and offset, again at every call until `seek`; IoError.

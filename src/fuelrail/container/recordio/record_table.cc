@@ -40,11 +40,13 @@ class TableBuilder {
     reporter_.advance(records(), end_offset);
   }
 
-  SidecarWriter take() {
+  // The labels are those of `own`, where it is given.
+  SidecarWriter take(const Sidecar* own = nullptr) {
     if (records() == 0)
       throw CorruptError("the file holds no readable record", {.path = source_.uri()});
     reporter_.finish();
-    if (const auto labels = tally_.labels()) table_.set_labels(*labels);
+    const auto labels = own == nullptr ? tally_.labels() : own->labels();
+    if (labels) table_.set_labels(*labels);
     return std::move(table_);
   }
 
@@ -151,7 +153,7 @@ SidecarWriter recover_table(std::shared_ptr<const Source> source,
     }
     builder.finish_record(record->payload, reader.position());
   }
-  return builder.take();
+  return builder.take(own);
 }
 
 }  // namespace fuelrail::recordio

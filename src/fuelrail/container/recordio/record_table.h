@@ -2,7 +2,6 @@
 // head to head, or by reading everything.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -23,8 +22,9 @@ SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgres
 
 // Of a file that may be damaged: damage is reported and passed over. Where `own`, the file's
 // sidecar, is given, a record that is not in its table is damage too. A damaged file cannot tell
-// its own checksums: they come from `own`; without them the table has none. Errors: CorruptError
-// when no record is left; the source's; those of `own`.
+// its own checksums, nor whether it was one of images: they come from `own`; without it the table
+// has no checksums, and the records that are left decide. Errors: CorruptError when no record is
+// left; the source's; those of `own`.
 SidecarWriter recover_table(std::shared_ptr<const Source> source,
                             const std::function<void(const Damage&)>& report, const Sidecar* own,
                             const ScanProgress& progress = {});

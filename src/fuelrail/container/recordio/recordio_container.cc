@@ -7,13 +7,13 @@
 #include <span>
 #include <vector>
 
-#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/recordio/format.h"
+#include "fuelrail/base/ranges.h"
 #include "fuelrail/container/recordio/framing.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/index_keys.h"
 #include "fuelrail/container/recordio/record_table.h"
+#include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/read_batch.h"
 
@@ -39,17 +39,10 @@ void accept_sidecar(const Sidecar& sidecar) {
 // The number of records whose `at_least` bytes, or all where that is 0, the file has. Requires: the
 // table is one that accept_sidecar takes. Errors: CorruptError.
 uint64_t records_within(const Sidecar& sidecar, uint64_t file_bytes, uint64_t at_least) {
-  uint64_t begin = 0;
-  for (uint64_t end = sidecar.records(); begin < end;) {
-    const uint64_t middle = begin + (end - begin) / 2;
-    const RecordEntry entry = sidecar.record(middle);
-    if (entry.offset + (at_least == 0 ? entry.length : at_least) <= file_bytes) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return begin;
+  return first_index(sidecar.records(), [&](uint64_t i) {
+    const RecordEntry entry = sidecar.record(i);
+    return entry.offset + (at_least == 0 ? entry.length : at_least) > file_bytes;
+  });
 }
 
 // Whether the head of a record, or of its first part, is in the place of this one.
@@ -222,6 +215,43 @@ void report_missing(const Sidecar& sidecar, const Source& source,
                                 sidecar.records())});
 }
 
+class Writer final : public RecordFileWriter {
+ public:
+  explicit Writer(const RecordFileSinks& sinks)
+      : data_(sinks.data), records_(data_), index_(*sinks.index), sidecar_(sinks.sidecar) {}
+
+  void append(Bytes payload, uint32_t crc, uint64_t key) override {
+    const uint64_t offset = records_.append(payload);
+    index_.add(key, offset);
+    sidecar_.add_record({.offset = offset, .length = data_.position() - offset}, crc);
+  }
+  std::optional<Bytes> payload_of(Bytes framed) override {
+    try {
+      const Unframed record = unframe(framed, unframed_);
+      if (record.framed_bytes != framed.size()) return std::nullopt;
+      return record.payload;
+    } catch (const CorruptError&) {
+    } catch (const TruncatedError&) {
+    }
+    return std::nullopt;
+  }
+  void adopt(uint64_t framed_bytes, uint64_t, uint32_t crc, uint64_t key) override {
+    index_.add(key, adopted_);
+    sidecar_.add_record({.offset = adopted_, .length = framed_bytes}, crc);
+    adopted_ += framed_bytes;
+  }
+  uint64_t first_offset() const override { return 0; }
+  void finish() override {}
+
+ private:
+  Sink& data_;
+  std::vector<std::byte> unframed_;
+  uint64_t adopted_ = 0;
+  RecordWriter records_;
+  IndexWriter index_;
+  SidecarWriter& sidecar_;
+};
+
 }  // namespace
 
 std::shared_ptr<const RecordFile> open_recordio(const std::string& uri,
@@ -270,8 +300,11 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
       salvage.records_before = own->sidecar->records();
       if (own->location.uri == next_uri(sidecar_uri(uri))) index = next_uri(index);
     }
-    salvage.key = [keys = KeysByOffset(index, options.warn)](
-                      uint64_t offset, uint64_t wanted) mutable { return keys.at(offset, wanted); };
+    salvage.key = [index, warn = options.warn, keys = std::optional<KeysByOffset>()](
+                      uint64_t offset, uint64_t wanted) mutable {
+      if (!keys) keys.emplace(index, warn);  // `verify` asks for no key
+      return keys->at(offset, wanted);
+    };
     return salvage;
   };
   return open_with_store(uri, options.warn, open, options.ignore_sidecar);
@@ -283,5 +316,22 @@ SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn&) 
                                      : scan_heads(*source, options.progress);
           }};
 }
+
+constexpr FileFormat kFormat{
+    .extension = ".rec",
+    .name = "RecordIO",
+    .signature = {.bytes = "\x0A\x23\xD7\xCE"},
+    .index_extension = ".idx",
+    .damage_hides_rest = true,
+    .max_payload_bytes = kMaxPayloadBytes,
+    .open = [](const std::string& uri, const OpenOptions& options)
+        -> std::shared_ptr<const Container> { return open_recordio(uri, options); },
+    .sidecar_recipe = sidecar_recipe,
+    .make_writer = [](const RecordFileSinks& sinks, uint64_t) -> std::unique_ptr<RecordFileWriter> {
+      return std::make_unique<Writer>(sinks);
+    },
+    .open_stream = open_stream,
+    .open_damaged = open_damaged,
+};
 
 }  // namespace fuelrail::recordio

@@ -2,18 +2,14 @@
 // heads of all records; an `.idx` beside the file is not read (docs/formats/recordio.md).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
-#include "fuelrail/base/listener.h"
-#include "fuelrail/container/build_sidecar.h"
-#include "fuelrail/container/open.h"
-#include "fuelrail/container/record_file.h"
-#include "fuelrail/container/record_stream.h"
-#include "fuelrail/container/scan_progress.h"
+#include "fuelrail/container/formats.h"
 
 namespace fuelrail::recordio {
+
+extern const FileFormat kFormat;
 
 // Schema: as container/image_record.h makes it, with images where more than half of the records can
 // begin with MXNet's image header. Uses the sidecar of `uri`; without one, scans the file and

@@ -99,6 +99,29 @@ TEST(RecordIo, recovery_without_known_checksums_claims_to_verify_nothing) {
   EXPECT_NO_THROW(read(2));
 }
 
+TEST(RecordIo, recovery_takes_the_kind_of_the_records_from_the_files_sidecar) {
+  RecordFile file({image_payload(1, {0}, "a"), image_payload(2, {1}, "b"), "bytes"});
+  build_sidecar(file.path);
+  std::string bytes = file_contents(file.path);
+  bytes[0] ^= 1;  // now half of the records are images
+  write_file(file.path, bytes);
+  const Salvage salvage = open_damaged(file.path, [](const Damage&) {});
+  ASSERT_NE(salvage.own, nullptr);
+  EXPECT_EQ(salvage.file->size(), 2u);
+  EXPECT_TRUE(salvage.file->schema().has("image"));
+}
+
+TEST(RecordIo, recovery_reads_the_index_when_it_is_asked_for_a_key) {
+  RecordFile file(std::vector<std::string>{"a", "b"});
+  write_file(file.directory / "x.idx", "no index");
+  size_t warnings = 0;
+  const Salvage salvage = open_damaged(file.path, [](const Damage&) {},
+                                       {.warn = [&](const std::string&) { ++warnings; }});
+  EXPECT_EQ(warnings, 0u);
+  EXPECT_EQ(salvage.key(0, 5), 5u);
+  EXPECT_EQ(warnings, 1u);
+}
+
 TEST(RecordIo, recovery_of_garbage_is_an_error) {
   RecordFile file(std::vector<std::string>{"x"});
   write_file(file.path, "This is no RecordIO file.");

@@ -62,8 +62,7 @@ class Sidecar {
   static constexpr uint64_t kHeadReadBytes = uint64_t{256} << 10;
   static std::unique_ptr<Sidecar> open(std::shared_ptr<const Source> file,
                                        std::vector<std::byte> head = {});
-  Sidecar(const Sidecar&) = delete;
-  Sidecar& operator=(const Sidecar&) = delete;
+  Sidecar& operator=(Sidecar&&) = delete;
 
   const std::string& uri() const { return uri_; }
   const FileIdentity& identity() const { return identity_; }

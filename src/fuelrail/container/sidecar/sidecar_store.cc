@@ -8,9 +8,6 @@
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
-#include "fuelrail/base/error.h"
-#include "fuelrail/container/sidecar/sidecar_writer.h"
-#include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/storage/memory/memory_sink.h"
 #include "fuelrail/storage/read_batch.h"

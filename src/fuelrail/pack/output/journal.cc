@@ -1,6 +1,5 @@
 #include "fuelrail/pack/output/journal.h"
 
-#include <array>
 #include <string_view>
 
 #include "fuelrail/base/crc32.h"

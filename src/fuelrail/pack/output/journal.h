@@ -55,8 +55,7 @@ class PackJournal {
   PackJournal(const std::string& output, const std::string& job, bool leave,
               std::chrono::milliseconds interval);
   ~PackJournal();
-  PackJournal(const PackJournal&) = delete;
-  PackJournal& operator=(const PackJournal&) = delete;
+  PackJournal& operator=(PackJournal&&) = delete;
 
   // Whether a run before this one has left a journal for this output, be it of the same job or not.
   static bool is_left(const std::string& output);

@@ -12,7 +12,7 @@
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/pack/output/part.h"
-#include "fuelrail/pack/source/open_stream.h"
+#include "fuelrail/pack/source/open_source.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {

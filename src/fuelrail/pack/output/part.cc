@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
@@ -123,7 +121,7 @@ Part::Part(std::string uri, uint64_t expected, bool overwrite, Begin begin)
   data_->leave_partial(begin == Begin::kAsLeft);
   if (!format.index_extension.empty()) index_ = create(index_uri_of(uri_, format));
   sidecar_ = create(sidecar_uri(uri_));
-  records_writer_ = naming(uri_, [&] {
+  records_writer_ = given_by_row(uri_, [&] {
     return format.make_writer({*data_, index_.get(), sidecar_writer_}, expected);
   });
   adopted_ = records_writer_->first_offset();
@@ -157,10 +155,13 @@ bool Part::adopt_image(uint64_t framed_bytes, uint32_t crc) {
   if (framed_bytes > data_->position() - adopted_) return false;
   framed_.resize(framed_bytes);
   data_->read_back(adopted_, framed_);
-  const std::optional<Bytes> payload = records_writer_->payload_of(framed_);
+  const std::optional<Bytes> payload = naming(
+      uri_, [&] { return records_writer_->payload_of(framed_); }, records_);
   if (!payload || !has_image_prefix(*payload) || crc32(*payload) != crc) return false;
   const ImageRecord image = parse_image_record(*payload);
-  records_writer_->adopt(framed_bytes, payload->size(), crc, image.id);
+  naming(
+      uri_, [&] { records_writer_->adopt(framed_bytes, payload->size(), crc, image.id); },
+      records_);
   labels_.add(image.labels);
   adopted_ += framed_bytes;
   ++records_;

@@ -64,8 +64,7 @@ class Part {
   // another part is writing the same file.
   Part(std::string uri, uint64_t expected, bool overwrite, Begin begin = Begin::kEmpty);
   ~Part();
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
+  Part& operator=(Part&&) = delete;
 
   // Takes over the next image record that is there. Returns: whether there is one of these bytes in
   // the file whose payload has this checksum. Errors: IoError.
