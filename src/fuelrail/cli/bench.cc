@@ -24,7 +24,7 @@ struct Arguments {
   int64_t crop = 224;
   std::optional<int> threads;
   double seconds = 5;
-  uint64_t epochs = 0;  // 0: as long as `seconds`
+  std::optional<uint64_t> epochs;  // default: as long as `seconds`
   bool json = false;
   bool quiet = false;
 };
@@ -51,8 +51,6 @@ LoaderJob job_of(const Arguments& arguments, const Container& container, int thr
         RandomResizedCrop{.size = {arguments.crop, arguments.crop}}, HorizontalFlip{},
         Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}};
   }
-  OrderOptions::table().check(std::get<OrderOptions>(job.loading.order));
-  EngineOptions::table().check(job.loading.engine);
   return job;
 }
 
@@ -170,7 +168,18 @@ void print_text(const Arguments& arguments, const Container& container, const Me
   line("suggestion", verdict.suggestion);
 }
 
+void check(const Arguments& arguments) {
+  static const auto table = OptionTable<Arguments>()
+                                .number("batch_size", &Arguments::batch_size, 1, 1 << 20)
+                                .number("crop", &Arguments::crop, 1, 1 << 15)
+                                .number("seconds", &Arguments::seconds, 0.01, 86400)
+                                .number("epochs", &Arguments::epochs, 1, 1 << 20);
+  table.check(arguments);
+  EngineOptions::table().check({.threads = arguments.threads});
+}
+
 int run(const Arguments& arguments, Console& console) {
+  check(arguments);
   const auto container = open_warning(arguments.dataset, console);
   if (container->size() == 0) {
     throw CorruptError("the dataset has no records", {.path = arguments.dataset.uri});
@@ -182,8 +191,7 @@ int run(const Arguments& arguments, Console& console) {
                     .remote = is_remote(arguments.dataset.uri)};
   const LoaderJob job = job_of(arguments, *container, measured.threads);
   const char* const things = thing(*container);
-  Duration duration{.seconds = arguments.seconds};
-  if (arguments.epochs > 0) duration.epochs = arguments.epochs;
+  const Duration duration{.seconds = arguments.seconds, .epochs = arguments.epochs};
 
   // The limit first: it finds out soon where no record can be used.
   measured.limit = measure_limit(container, job, arguments.seconds,
@@ -217,22 +225,13 @@ Examples:
 
 std::vector<Option> options_of(Arguments& arguments) {
   return joined({dataset_options(arguments.dataset),
-                 {{.names = "--batch-size",
-                   .target = &arguments.batch_size,
-                   .help = "Records a batch (default: 256)"},
-                  {.names = "--crop",
-                   .target = &arguments.crop,
-                   .help = "Pixels a side of the crops (default: 224)",
-                   .bounds = Bounds{1, 1 << 15}},
+                 {{"--batch-size", &arguments.batch_size, "Records a batch (default: 256)"},
+                  {"--crop", &arguments.crop, "Pixels a side of the crops (default: 224)"},
                   threads_option(arguments.threads, "decode"),
-                  {.names = "--seconds",
-                   .target = &arguments.seconds,
-                   .help = "How long the limit, and then the loader, is measured (default: 5)",
-                   .bounds = Bounds{0.01, 86400}},
-                  {.names = "--epochs",
-                   .target = &arguments.epochs,
-                   .help = "Measure the loader for so many epochs, in place of the seconds",
-                   .bounds = Bounds{1, 1 << 20}},
+                  {"--seconds", &arguments.seconds,
+                   "How long the limit, and then the loader, is measured (default: 5)"},
+                  {"--epochs", &arguments.epochs,
+                   "Measure the loader for so many epochs, in place of the seconds"},
                   json_option(arguments.json),
                   quiet_option(arguments.quiet)}});
 }

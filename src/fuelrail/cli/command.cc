@@ -36,12 +36,6 @@ void add_option(CLI::App& app, const Option& option) {
   };
   CLI::Option* const added = std::visit(add, option.target);
   added->required(option.required);
-  if (option.bounds && std::holds_alternative<double*>(option.target)) {
-    added->check(CLI::Range(option.bounds->least, option.bounds->most));
-  } else if (option.bounds) {
-    added->check(CLI::Range(static_cast<int64_t>(option.bounds->least),
-                            static_cast<int64_t>(option.bounds->most)));
-  }
   if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
   if (is_unsigned(*added)) {  // the parser would make a large number of one below 0
     added->check([](const std::string& text) { return text.starts_with('-') ? "negative" : ""; });

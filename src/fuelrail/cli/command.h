@@ -1,5 +1,5 @@
 // A command of `fuelrail`, as data: what its part of the command line is, and what it does. The
-// table of commands is in cli_main.cc; command_line.h parses.
+// table of commands is in cli_main.cc.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,13 @@ using Target =
     std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*, std::optional<int>*,
                  std::optional<int64_t>*, std::optional<uint64_t>*, std::vector<std::string>*>;
 
-struct Bounds {
-  double least;
-  double most;
-};
-
-// An option, or a positional argument, whose name has no dashes. At most one of `bounds` and
-// `choices`.
+// An option, or a positional argument, whose name has no dashes. Bounds are those of a table of
+// options (base/option.h), which `run` checks.
 struct Option {
   std::string names;  // "-j,--threads", "FILE"
   Target target;
   std::string help;
   bool required = false;
-  std::optional<Bounds> bounds{};
   std::vector<std::string> choices{};
 };
 

@@ -163,10 +163,8 @@ std::vector<Option> options_of(Arguments& arguments) {
                   {"ROOT", &arguments.root, "Folder of the images", true}},
                  list_options(arguments),
                  image_options(arguments),
-                 {{.names = "--num-thread",
-                   .target = &arguments.threads,
-                   .help = "Threads that read and encode, at most 1024 (default 1)",
-                   .bounds = Bounds{1, 1024}}},
+                 {{"--num-thread", &arguments.threads,
+                   "Threads that read and encode, at most 1024 (default 1)"}},
                  packing_options(arguments.packing)});
 }
 
