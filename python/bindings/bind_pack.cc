@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
@@ -19,6 +20,7 @@
 #include "bindings.h"
 #include "buffer.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/cli/text.h"
 #include "fuelrail/pack/arrays.h"
 #include "fuelrail/pack/convert.h"
 #include "fuelrail/pack/image/image_steps.h"
@@ -32,18 +34,30 @@
 namespace fuelrail::python {
 namespace {
 
-nb::tuple described(const pack::PackResult::File& file) {
+// Called with done, total, bytes and seconds; with path and reason.
+using Progress =
+    std::optional<nb::typed<nb::callable, nb::object(uint64_t, uint64_t, uint64_t, double)>>;
+using Failed = std::optional<nb::typed<nb::callable, nb::object(nb::str, nb::str)>>;
+using FileTuple = TupleOf<nb::str, uint64_t, uint64_t, bool>;
+
+// Null for None. A handle, as the core's threads copy it. Lifetime: the call's.
+template <typename Function>
+nb::handle handle_of(const std::optional<Function>& function) {
+  return function ? nb::handle(*function) : nb::handle();
+}
+
+FileTuple described(const pack::PackResult::File& file) {
   return nb::make_tuple(fs_text(file.path), file.records, file.bytes, file.was_there);
 }
 
-nb::dict summary(const pack::PackResult& result) {
+OptionValues summary(const pack::PackResult& result) {
   nb::list files;
   for (const pack::PackResult::File& file : result.files) files.append(described(file));
   nb::list failures;
   for (const pack::PackFailure& failure : result.failures) {
     failures.append(nb::make_tuple(fs_text(failure.path), fs_text(failure.reason)));
   }
-  nb::dict all;
+  OptionValues all;
   all["files"] = files;
   all["failures"] = failures;
   all["unassigned"] = result.unassigned;
@@ -55,7 +69,7 @@ std::function<bool(const pack::PackProgress&)> teller(const PythonTurns& turns,
                                                       nb::handle progress) {
   return [turns, progress](const pack::PackProgress& now) {
     return turns.take([&] {
-      if (!progress.is_none()) {
+      if (progress.is_valid()) {
         call_python(progress, nb::make_tuple(now.done, now.total, now.bytes, now.seconds));
       }
     });
@@ -95,18 +109,18 @@ void raise_own(const pack::StepsError& error) {
 
 // Gives `options` its callbacks, and runs `work` with them.
 template <typename Work>
-nb::dict run_packing(pack::PackOptions options, nb::handle progress, nb::handle failed,
-                     nb::list& warnings, const Work& work) {
+OptionValues run_packing(pack::PackOptions options, const Progress& progress,
+                         const Failed& on_failure, Strings& warnings, const Work& work) {
   const PythonTurns turns;
   const WarningsInto warned(warnings);
   options.warn = warned.warn();
   // By what the failures' callback has raised.
   const auto stopped = std::make_shared<std::atomic<bool>>(false);
-  options.progress = [stopped, tell = teller(turns, progress)](const pack::PackProgress& now) {
-    return !*stopped && tell(now);
-  };
+  options.progress = [stopped, tell = teller(turns, handle_of(progress))](
+                         const pack::PackProgress& now) { return !*stopped && tell(now); };
   options.keep_going = [turns] { return turns.keep_going(); };
-  if (!failed.is_none()) {
+  if (on_failure) {
+    const nb::handle failed = *on_failure;
     options.failed = [turns, stopped, failed](const pack::PackFailure& failure) {
       const bool go_on = turns.take([&] {
         call_python(failed, nb::make_tuple(fs_text(failure.path), fs_text(failure.reason)));
@@ -124,7 +138,7 @@ nb::dict run_packing(pack::PackOptions options, nb::handle progress, nb::handle 
 
 // Those of the tables, max_errors and perhaps root; split and classes of `pack`, or images,
 // first_label_only and perhaps label_width of im2rec.
-pack::PackOptions options_of(const nb::dict& given) {
+pack::PackOptions options_of(const OptionValues& given) {
   pack::PackOptions options;
   if (given.contains("images")) {
     options.images = nb::cast<pack::ImageSteps>(given["images"]);
@@ -145,8 +159,8 @@ pack::PackOptions options_of(const nb::dict& given) {
   return options;
 }
 
-nb::dict run_pack(nb::handle source, nb::handle output, const nb::dict& options,
-                  nb::handle progress, nb::handle failed, nb::list warnings) {
+OptionValues run_pack(const nb::str& source, const nb::str& output, const OptionValues& options,
+                      const Progress& progress, const Failed& failed, Strings warnings) {
   const std::string from = fs_name(source);
   const std::string to = fs_name(output);
   return run_packing(
@@ -173,9 +187,10 @@ pack::ArrayElement element_of(const nb::dlpack::dtype& dtype) {
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 
 // `data`: (N, H, W) or (N, C, H, W).
-nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_t label_width,
-                         nb::handle output, const nb::dict& options, nb::handle progress,
-                         nb::handle failed, nb::list warnings) {
+OptionValues run_pack_arrays(const Any& given, std::vector<float> labels, int64_t label_width,
+                             const nb::str& output, const OptionValues& options,
+                             const Progress& progress, const Failed& failed, Strings warnings) {
+  const auto data = nb::cast<AnyArray>(given);
   const std::string to = fs_name(output);
   const bool grey = data.ndim() == 3;
   if (!grey && data.ndim() != 4) {
@@ -207,17 +222,24 @@ nb::dict run_pack_arrays(const AnyArray& data, std::vector<float> labels, int64_
                      });
 }
 
-nb::tuple run_merge(const nb::list& sources, nb::handle output, bool overwrite, nb::handle progress,
-                    nb::list warnings) {
-  const std::vector<std::string> from = fs_names(sources);
-  const std::string to = fs_name(output);
+// Runs `copy` with options that have Python's callbacks.
+template <typename Copy>
+auto run_copy(bool overwrite, const Progress& progress, Strings warnings, const Copy& copy) {
   const PythonTurns turns;
   const WarningsInto warned(std::move(warnings));
-  const pack::MergeOptions options{.overwrite = overwrite,
-                                   .progress = teller(turns, progress),
-                                   .keep_going = [turns] { return turns.keep_going(); },
-                                   .warn = warned.warn()};
-  return described(turns.run([from, to, options] { return pack::merge(from, to, options); }));
+  const pack::CopyOptions options{.overwrite = overwrite,
+                                  .progress = teller(turns, handle_of(progress)),
+                                  .keep_going = [turns] { return turns.keep_going(); },
+                                  .warn = warned.warn()};
+  return turns.run([copy, options] { return copy(options); });
+}
+
+FileTuple run_merge(const Strings& sources, const nb::str& output, bool overwrite,
+                    const Progress& progress, Strings warnings) {
+  return described(run_copy(overwrite, progress, std::move(warnings),
+                            [from = fs_names(sources), to = fs_name(output)](const auto& options) {
+                              return pack::merge(from, to, options);
+                            }));
 }
 
 // --- Steps of images ---
@@ -247,7 +269,7 @@ void call_on_pixels(const nb::object& function, ConstImageView from, pack::Owned
 
 // Each is a list of transforms or a function as `call_on_pixels` has it. A function may let go of
 // the GIL in its midst: the lock is what keeps a second call out.
-std::vector<pack::ImageStage> stages_of(const nb::list& stages) {
+std::vector<pack::ImageStage> stages_of(const ListOf<nb::any>& stages) {
   const auto mutex = std::make_shared<std::mutex>();
   std::vector<pack::ImageStage> all;
   for (nb::handle stage : stages) {
@@ -266,7 +288,7 @@ std::vector<pack::ImageStage> stages_of(const nb::list& stages) {
 
 void make_steps(pack::ImageSteps* self, bool pass_through, pack::ColorMode color, bool center_crop,
                 int64_t shorter_side, int64_t height, int64_t width, int rule,
-                const nb::list& stages, std::string stages_name, bool png,
+                const ListOf<nb::any>& stages, std::string stages_name, bool png,
                 std::optional<int> quality, uint64_t seed) {
   pack::ImageSteps steps{
       .keep = pass_through ? pack::ImageSteps::Keep::kAll : pack::ImageSteps::Keep::kNone,
@@ -293,57 +315,41 @@ void bind_options(nb::module_& module) {
       .def("__init__", make_steps, nb::arg("pass_through"), nb::arg("color"),
            nb::arg("center_crop"), nb::arg("shorter_side"), nb::arg("height"), nb::arg("width"),
            nb::arg("rule"), nb::arg("stages"), nb::arg("stages_name"), nb::arg("png"),
-           nb::arg("quality").none(), nb::arg("seed"),
-           nb::sig("def __init__(self, pass_through: bool, color: ColorMode, center_crop: bool, "
-                   "shorter_side: int, height: int, width: int, rule: int, "
-                   "stages: list[typing.Any], stages_name: str, png: bool, quality: int | None, "
-                   "seed: int) -> None"));
+           nb::arg("quality"), nb::arg("seed"));
   module.def(
       "pack_options",
       [] {
-        nb::list rows = option_rows(pack::StoredImages::table());
+        OptionRows rows = option_rows(pack::StoredImages::table());
         rows.extend(option_rows(pack::PackOptions::table()));
         return rows;
       },
-      nb::sig("def pack_options() -> list[tuple[str, str, typing.Any, str, str]]"),
       "(name, kind, default, bounds, meaning) of each.");
 }
 
-nb::tuple run_convert(nb::handle source, nb::handle output, const std::string& schema,
-                      nb::list classes, bool overwrite, nb::handle progress, nb::list warnings) {
-  const std::string from = fs_name(source);
-  const std::string to = fs_name(output);
-  const PythonTurns turns;
-  const WarningsInto warned(std::move(warnings));
-  const pack::ConvertOptions options{.schema = schema,
-                                     .classes = fs_names(classes),
-                                     .overwrite = overwrite,
-                                     .progress = teller(turns, progress),
-                                     .keep_going = [turns] { return turns.keep_going(); },
-                                     .warn = warned.warn()};
-  return described(turns.run([from, to, options] { return pack::convert(from, to, options); }));
+FileTuple run_convert(const nb::str& source, const nb::str& output, const std::string& schema,
+                      const Strings& classes, bool overwrite, const Progress& progress,
+                      Strings warnings) {
+  return described(run_copy(overwrite, progress, std::move(warnings),
+                            [from = fs_name(source), to = fs_name(output),
+                             as = pack::ConvertedAs{schema, fs_names(classes)}](
+                                const auto& options) { return convert(from, to, options, as); }));
 }
 
-nb::dict run_recover(nb::handle source, nb::handle output, bool overwrite, nb::handle progress,
-                     nb::list warnings) {
-  const std::string from = fs_name(source);
-  const std::string to = fs_name(output);
-  const PythonTurns turns;
-  const WarningsInto warned(std::move(warnings));
-  const pack::RecoverOptions options{
-      .overwrite = overwrite, .progress = teller(turns, progress), .warn = warned.warn()};
-  const auto [recovery, losses] = turns.run([from, to, options] {
-    std::vector<Damage> found;
-    pack::RecoverOptions all = options;
-    all.lost = [&found](const Damage& loss) { found.push_back(loss); };
-    pack::Recovery made = pack::recover(from, to, all);
-    return std::pair(std::move(made), std::move(found));
-  });
+OptionValues run_recover(const nb::str& source, const nb::str& output, bool overwrite,
+                         const Progress& progress, Strings warnings) {
+  const auto [recovery, losses] =
+      run_copy(overwrite, progress, std::move(warnings),
+               [from = fs_name(source), to = fs_name(output)](const auto& options) {
+                 std::vector<Damage> found;
+                 const auto lost = [&found](const Damage& loss) { found.push_back(loss); };
+                 pack::Recovery made = pack::recover(from, to, options, lost);
+                 return std::pair(std::move(made), std::move(found));
+               });
   nb::list lost;
   for (const Damage& loss : losses) {
     lost.append(nb::make_tuple(loss.offset, loss.skipped_bytes, loss.record, fs_text(loss.reason)));
   }
-  nb::dict all;
+  OptionValues all;
   all["file"] = described(recovery.file);
   all["losses"] = lost;
   all["lost_records"] = recovery.lost_records;
@@ -355,37 +361,19 @@ nb::dict run_recover(nb::handle source, nb::handle output, bool overwrite, nb::h
 
 void bind_pack(nb::module_& module) {
   bind_options(module);
+  module.def("progress_line", cli::progress_line, nb::arg("verb"), nb::arg("things"),
+             nb::arg("done"), nb::arg("total"), nb::arg("seconds"));
   module.def("pack", run_pack, nb::arg("source"), nb::arg("output"), nb::arg("options"),
-             nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
-             nb::sig("def pack(source: str, output: str, options: dict[str, typing.Any], "
-                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-                     "failed: collections.abc.Callable[[str, str], object] | None, "
-                     "warnings: list[str]) -> dict[str, typing.Any]"));
+             nb::arg("progress"), nb::arg("failed"), nb::arg("warnings"));
   module.def("pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"),
-             nb::arg("label_width"), nb::arg("output"), nb::arg("options"),
-             nb::arg("progress").none(), nb::arg("failed").none(), nb::arg("warnings"),
-             nb::sig("def pack_arrays(data: typing.Any, labels: list[float], label_width: int, "
-                     "output: str, options: dict[str, typing.Any], "
-                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-                     "failed: collections.abc.Callable[[str, str], object] | None, "
-                     "warnings: list[str]) -> dict[str, typing.Any]"));
+             nb::arg("label_width"), nb::arg("output"), nb::arg("options"), nb::arg("progress"),
+             nb::arg("failed"), nb::arg("warnings"));
   module.def("merge", run_merge, nb::arg("sources"), nb::arg("output"), nb::arg("overwrite"),
-             nb::arg("progress").none(), nb::arg("warnings"),
-             nb::sig("def merge(sources: list[str], output: str, overwrite: bool, "
-                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-                     "warnings: list[str]) -> tuple[str, int, int, bool]"));
+             nb::arg("progress"), nb::arg("warnings"));
   module.def("recover", run_recover, nb::arg("source"), nb::arg("output"), nb::arg("overwrite"),
-             nb::arg("progress").none(), nb::arg("warnings"),
-             nb::sig("def recover(source: str, output: str, overwrite: bool, "
-                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-                     "warnings: list[str]) -> dict[str, typing.Any]"));
+             nb::arg("progress"), nb::arg("warnings"));
   module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("schema"),
-             nb::arg("classes"), nb::arg("overwrite"), nb::arg("progress").none(),
-             nb::arg("warnings"),
-             nb::sig("def convert(source: str, output: str, schema: str, classes: list[str], "
-                     "overwrite: bool, "
-                     "progress: collections.abc.Callable[[int, int, int, float], object] | None, "
-                     "warnings: list[str]) -> tuple[str, int, int, bool]"));
+             nb::arg("classes"), nb::arg("overwrite"), nb::arg("progress"), nb::arg("warnings"));
 }
 
 }  // namespace fuelrail::python

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +29,6 @@ __all__ = ["PackFailure", "PackReport", "PackedFile", "merge", "pack"]
 
 PACK_OPTIONS = [Option(*row) for row in _core.pack_options()]
 _NAMES = {option.name for option in PACK_OPTIONS}
-_PART_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True)
@@ -232,13 +230,6 @@ def _parts(split: object) -> dict[str, float]:
     parts = fractions("split", split)
     if not parts:
         raise InvalidArgumentError("`split` names no part", remedy="Leave it out for one file")
-    for name in parts:
-        if not _PART_NAME.fullmatch(name):
-            raise InvalidArgumentError(
-                "a name in `split` cannot be in a file's name",
-                expected="letters, digits, '_', '-' and '.'",
-                found=shown(name),
-            )
     return parts
 
 

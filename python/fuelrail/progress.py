@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError
 from fuelrail.options import typed
 
@@ -67,40 +68,16 @@ class _Line:
     """What the command `fuelrail` shows of the same job."""
 
     def __init__(self, verb: str, things: str) -> None:
-        self._verb = verb
-        self._amount = _human_bytes if things == "bytes" else "{:,.0f}".format
-        self._things = "" if things == "bytes" else f" {things}"
+        self._words = (verb, things)
         self._start = time.monotonic()
 
     def show(self, done: int, total: int, _bytes: int, _seconds: float) -> None:
-        if total == 0:
-            return
-        rate = done / max(time.monotonic() - self._start, 1e-3)
-        text = (
-            f"{self._verb} {self._amount(done)} of {self._amount(total)}{self._things} "
-            f"({100 * done / total:.0f} %), {self._amount(rate)}/s"
-        )
-        if 0 < done < total:
-            text += f", {_clock_time((total - done) / rate)} left"
-        _write(f"\r{text}\x1b[K")
+        if total > 0:
+            seconds = time.monotonic() - self._start
+            _write(f"\r{_core.progress_line(*self._words, done, total, seconds)}\x1b[K")
 
     def clear(self) -> None:
         _write("\r\x1b[K")
-
-
-def _human_bytes(count: float) -> str:
-    units = ["kB", "MB", "GB", "TB"]
-    if count < 1000:
-        return f"{count:.0f} bytes"
-    while (count := count / 1000) >= 1000 and len(units) > 1:
-        units.pop(0)
-    return f"{count:.1f} {units[0]}"
-
-
-def _clock_time(seconds: float) -> str:
-    minutes, second = divmod(round(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def _is_terminal() -> bool:

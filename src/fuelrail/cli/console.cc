@@ -13,7 +13,6 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/terminal_text.h"
-#include "fuelrail/cli/text.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -111,23 +110,6 @@ void ProgressDisplay::update(uint64_t done, uint64_t total) {
     console_.say(line(done, total, now));
   }
   last_ = now;
-}
-
-std::string ProgressDisplay::line(uint64_t done, uint64_t total, Clock::time_point now) const {
-  const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double rate = static_cast<double>(done) / std::max(seconds, 1e-3);
-  const auto amount = [this](uint64_t n) {
-    return things_ == "bytes" ? human_bytes(n) : grouped(n);
-  };
-  const std::string things = things_ == "bytes" ? "" : " " + things_;
-  std::string text =
-      fmt::format("{} {} of {}{} ({:.0f} %), {}/s", verb_, amount(done), amount(total), things,
-                  100 * static_cast<double>(done) / static_cast<double>(total),
-                  amount(static_cast<uint64_t>(rate)));
-  if (done > 0 && done < total) {
-    text += fmt::format(", {} left", clock_time(static_cast<double>(total - done) / rate));
-  }
-  return text;
 }
 
 }  // namespace fuelrail::cli

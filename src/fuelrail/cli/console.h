@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/listener.h"
+#include "fuelrail/cli/text.h"
 
 namespace fuelrail::cli {
 
@@ -30,8 +32,7 @@ class ReaderHasGone : public std::exception {};
 class Console {
  public:
   Console();
-  Console(const Console&) = delete;
-  Console& operator=(const Console&) = delete;
+  Console& operator=(Console&&) = delete;
 
   // To standard output, gathered: `line`, escaped, line ends too, and a line end. Errors: IoError,
   // ReaderHasGone, Interrupted.
@@ -46,6 +47,11 @@ class Console {
 
   // "fuelrail: <text>" on standard error, a line, escaped as by print_line.
   void say(std::string_view text);
+
+  // Says warnings. Lifetime: the console's.
+  Warn warner() {
+    return [this](const std::string& text) { say("warning: " + text); };
+  }
 
   // One line on standard error that the next one replaces, on a terminal only. Escaped.
   void show_status(std::string_view text);
@@ -66,15 +72,17 @@ class ProgressDisplay {
   // `verb` and `things`: "packed" and "images"; "bytes" are shown as such. Quiet: shows nothing.
   ProgressDisplay(Console& console, std::string verb, std::string things, bool quiet);
   ~ProgressDisplay();
-  ProgressDisplay(const ProgressDisplay&) = delete;
-  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
+  ProgressDisplay& operator=(ProgressDisplay&&) = delete;
 
   void update(uint64_t done, uint64_t total);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::string line(uint64_t done, uint64_t total, Clock::time_point now) const;
+  std::string line(uint64_t done, uint64_t total, Clock::time_point now) const {
+    return progress_line(verb_, things_, done, total,
+                         std::chrono::duration<double>(now - start_).count());
+  }
 
   Console& console_;
   std::string verb_;

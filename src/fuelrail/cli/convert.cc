@@ -2,7 +2,6 @@
 #include "fuelrail/pack/convert.h"
 
 #include <string>
-#include <utility>
 
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/opening.h"
@@ -36,14 +35,10 @@ of their names, is copied as plain bytes.
 {existing})";
 
 int run(const Arguments& arguments, Console& console) {
-  return run_copying("converted", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
-    return pack::convert(arguments.source, arguments.output,
-                         {.schema = arguments.schema,
-                          .classes = classes_named(arguments.classes, console),
-                          .overwrite = arguments.made.overwrite,
-                          .progress = std::move(callbacks.progress),
-                          .keep_going = std::move(callbacks.keep_going),
-                          .warn = std::move(callbacks.warn)});
+  return run_copying("converted", "records", arguments.made, console, [&](const auto& options) {
+    return pack::convert(
+        arguments.source, arguments.output, options,
+        {.schema = arguments.schema, .classes = classes_named(arguments.classes, console)});
   });
 }
 

@@ -30,7 +30,7 @@ int run(const Arguments& arguments, Console& console) {
       progress.update(done, total);
       return !interrupted();
     };
-    options.warn = [&console](const std::string& text) { console.say("warning: " + text); };
+    options.warn = console.warner();
     location = build_sidecar(arguments.uri, options);
   }
   console.print_line(location.uri);

@@ -2,7 +2,6 @@
 #include "fuelrail/pack/merge.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fuelrail/cli/command.h"
@@ -30,12 +29,8 @@ a file be named twice.
 {existing})";
 
 int run(const Arguments& arguments, Console& console) {
-  return run_copying("merged", "records", arguments.made, console, [&](CopyCallbacks callbacks) {
-    return pack::merge(arguments.sources, arguments.output,
-                       {.overwrite = arguments.made.overwrite,
-                        .progress = std::move(callbacks.progress),
-                        .keep_going = std::move(callbacks.keep_going),
-                        .warn = std::move(callbacks.warn)});
+  return run_copying("merged", "records", arguments.made, console, [&](const auto& options) {
+    return pack::merge(arguments.sources, arguments.output, options);
   });
 }
 

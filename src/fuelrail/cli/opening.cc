@@ -2,7 +2,7 @@
 
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/concat.h"
-#include "fuelrail/pack/source/open_input.h"
+#include "fuelrail/pack/source/open_source.h"
 
 namespace fuelrail::cli {
 
@@ -26,13 +26,11 @@ Option schema_option(std::string& schema) {
 }
 
 std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console) {
-  auto container = pack::open_input(
-      arguments.uri,
-      {.schema = arguments.schema,
-       .root = arguments.root,
-       .ignore_sidecar = arguments.ignores_sidecar(),
-       .warn = [&console](const std::string& text) { console.say("warning: " + text); },
-       .keep_going = [] { return !interrupted(); }});
+  auto container = pack::open_input(arguments.uri, {.schema = arguments.schema,
+                                                    .root = arguments.root,
+                                                    .ignore_sidecar = arguments.ignores_sidecar(),
+                                                    .warn = console.warner(),
+                                                    .keep_going = [] { return !interrupted(); }});
   for (const RecordFile* file : record_files_of(*container)) {
     if (!file->sidecar_location().made) continue;
     console.say(file->uri() + ": the file had no sidecar; made " + file->sidecar_location().uri);

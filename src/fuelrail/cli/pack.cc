@@ -1,5 +1,4 @@
 // fuelrail pack: images become a record file.
-#include <optional>
 #include <string>
 #include <utility>
 

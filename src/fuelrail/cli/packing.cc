@@ -32,14 +32,16 @@ void report_packed(const pack::PackResult& result, Console& console) {
   }
 }
 
-CopyCallbacks callbacks_of(ProgressDisplay& progress, Console& console) {
-  return {.progress =
+pack::CopyOptions copy_options(const OutputArguments& arguments, ProgressDisplay& progress,
+                               Console& console) {
+  return {.overwrite = arguments.overwrite,
+          .progress =
               [&progress](const pack::PackProgress& now) {
                 progress.update(now.done, now.total);
                 return !interrupted();
               },
           .keep_going = [] { return !interrupted(); },
-          .warn = [&console](const std::string& text) { console.say("warning: " + text); }};
+          .warn = console.warner()};
 }
 
 }  // namespace
@@ -57,18 +59,17 @@ Option classes_option(std::string& classes) {
 
 std::vector<std::string> classes_named(const std::string& classes, Console& console) {
   if (classes.empty()) return {};
-  return read_class_names(
-      classes, {.warn = [&](const std::string& text) { console.say("warning: " + text); },
-                .keep_going = [] { return !interrupted(); }});
+  return read_class_names(classes,
+                          {.warn = console.warner(), .keep_going = [] { return !interrupted(); }});
 }
 
 int run_copying(const std::string& verb, const std::string& things,
                 const OutputArguments& arguments, Console& console,
-                const std::function<pack::PackResult::File(CopyCallbacks)>& copy) {
+                const std::function<pack::PackResult::File(const pack::CopyOptions&)>& copy) {
   pack::PackResult::File made;
   {
     ProgressDisplay progress(console, verb, things, arguments.quiet);
-    made = copy(callbacks_of(progress, console));
+    made = copy(copy_options(arguments, progress, console));
   }
   report_file(made, console);
   return kOk;
@@ -91,11 +92,9 @@ std::vector<Option> packing_options(PackingArguments& arguments) {
 
 int run_packing(const std::string& source, const std::string& output, pack::PackOptions options,
                 const PackingArguments& arguments, Console& console) {
-  const Allowance allowance = parse_allowance(arguments.max_errors);
-  options.max_errors = {.count = allowance.count, .fraction = allowance.fraction};
+  options.max_errors = parse_allowance(arguments.max_errors);
   options.nsplit = arguments.nsplit;
   options.part = arguments.part;
-  options.overwrite = arguments.output.overwrite;
   options.resume = arguments.resume;
   options.failed = [&console, said = 0](const pack::PackFailure& failure) mutable {
     if (++said <= kMostFailuresSaid) {
@@ -112,10 +111,11 @@ int run_packing(const std::string& source, const std::string& output, pack::Pack
   pack::PackResult result;
   try {
     ProgressDisplay progress(console, "packed", "images", arguments.output.quiet);
-    CopyCallbacks callbacks = callbacks_of(progress, console);
-    options.progress = std::move(callbacks.progress);
-    options.keep_going = std::move(callbacks.keep_going);
-    options.warn = std::move(callbacks.warn);
+    pack::CopyOptions copy = copy_options(arguments.output, progress, console);
+    options.overwrite = copy.overwrite;
+    options.progress = std::move(copy.progress);
+    options.keep_going = std::move(copy.keep_going);
+    options.warn = std::move(copy.warn);
     result = pack::pack(source, output, options);
   } catch (const Error&) {
     if (!interrupted()) throw;

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/base/listener.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/pack/pack_options.h"
 
@@ -26,18 +25,11 @@ Option classes_option(std::string& classes);
 // The names that --classes is given; none where it is empty. Errors: those of read_class_names.
 std::vector<std::string> classes_named(const std::string& classes, Console& console);
 
-// By which a job that copies records speaks with the user.
-struct CopyCallbacks {
-  std::function<bool(const pack::PackProgress&)> progress;
-  KeepGoing keep_going;
-  Warn warn;
-};
-
 // Copies records by `copy`, and says how far it is and what was made. `verb` and `things`: "merged"
 // and "records", as for ProgressDisplay. Returns: an ExitCode.
 int run_copying(const std::string& verb, const std::string& things,
                 const OutputArguments& arguments, Console& console,
-                const std::function<pack::PackResult::File(CopyCallbacks)>& copy);
+                const std::function<pack::PackResult::File(const pack::CopyOptions&)>& copy);
 
 struct PackingArguments {
   uint64_t nsplit = 1;

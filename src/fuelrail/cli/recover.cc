@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/packing.h"
@@ -55,13 +54,10 @@ std::string lost_text(const pack::Recovery& recovery) {
 
 int run(const Arguments& arguments, Console& console) {
   pack::Recovery recovery;
-  run_copying("read", "bytes", arguments.made, console, [&](CopyCallbacks callbacks) {
-    recovery = pack::recover(
-        arguments.source, arguments.output,
-        {.overwrite = arguments.made.overwrite,
-         .progress = std::move(callbacks.progress),
-         .warn = std::move(callbacks.warn),
-         .lost = [&](const Damage& loss) { console.print_line(text_of(arguments.source, loss)); }});
+  run_copying("read", "bytes", arguments.made, console, [&](const auto& options) {
+    recovery = pack::recover(arguments.source, arguments.output, options, [&](const Damage& loss) {
+      console.print_line(text_of(arguments.source, loss));
+    });
     return recovery.file;
   });
   console.print_line(arguments.source + ": " + lost_text(recovery));

@@ -28,8 +28,7 @@ class SignalScope {
  public:
   SignalScope();
   ~SignalScope();
-  SignalScope(const SignalScope&) = delete;
-  SignalScope& operator=(const SignalScope&) = delete;
+  SignalScope& operator=(SignalScope&&) = delete;
 
  private:
   struct sigaction interrupt_;

@@ -74,6 +74,21 @@ std::string counted(uint64_t number, std::string_view thing) {
   return fmt::format("{} {}{}", grouped(number), thing, number == 1 ? "" : "s");
 }
 
+std::string progress_line(std::string_view verb, std::string_view things, uint64_t done,
+                          uint64_t total, double seconds) {
+  const bool bytes = things == "bytes";
+  const double rate = static_cast<double>(done) / std::max(seconds, 1e-3);
+  const auto amount = [&](uint64_t n) { return bytes ? human_bytes(n) : grouped(n); };
+  std::string text = fmt::format("{} {} of {}{}{} ({:.0f} %), {}/s", verb, amount(done),
+                                 amount(total), bytes ? "" : " ", bytes ? "" : things,
+                                 100 * static_cast<double>(done) / static_cast<double>(total),
+                                 amount(static_cast<uint64_t>(rate)));
+  if (done > 0 && done < total) {
+    text += fmt::format(", {} left", clock_time(static_cast<double>(total - done) / rate));
+  }
+  return text;
+}
+
 std::string with_formats(std::string help) {
   std::vector<std::string> written;
   std::string schema, with_schema, schemas;
@@ -86,8 +101,8 @@ std::string with_formats(std::string help) {
                            format->schema.meaning);
   }
   const std::pair<std::string_view, std::string> tokens[] = {
-      {".{1}", written.at(0)},
-      {".{2}", written.at(1)},
+      {".{1}", written.front()},
+      {".{2}", written[std::min<size_t>(1, written.size() - 1)]},
       {".{s}", with_schema},
       {"{schema}", schema},
       {"{written}", extensions_for(FormatWork::kWrite)},
@@ -126,7 +141,7 @@ std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {
   return split;
 }
 
-Allowance parse_allowance(std::string_view text) {
+pack::MaxErrors parse_allowance(std::string_view text) {
   if (text.ends_with('%')) {
     const std::optional<double> percent = parse_number<double>(text.substr(0, text.size() - 1));
     if (percent && *percent >= 0 && *percent <= 100) {

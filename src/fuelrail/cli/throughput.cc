@@ -189,8 +189,7 @@ class LimitRun {
     }
   }
   ~LimitRun() { stop(); }
-  LimitRun(const LimitRun&) = delete;
-  LimitRun& operator=(const LimitRun&) = delete;
+  LimitRun& operator=(LimitRun&&) = delete;
 
   uint64_t done() const { return done_.load(std::memory_order_relaxed); }
 

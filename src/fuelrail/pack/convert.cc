@@ -8,7 +8,7 @@
 #include "fuelrail/container/formats.h"
 #include "fuelrail/pack/output/part.h"
 #include "fuelrail/pack/progress_reporter.h"
-#include "fuelrail/pack/source/open_stream.h"
+#include "fuelrail/pack/source/open_source.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -40,17 +40,17 @@ void check_formats(const std::string& source, const std::string& output, bool ha
 }  // namespace
 
 PackResult::File convert(const std::string& source, const std::string& output,
-                         const ConvertOptions& options) {
-  check_formats(source, output, !options.schema.empty());
-  if (!options.classes.empty() && options.schema.empty()) {
+                         const CopyOptions& options, const ConvertedAs& as) {
+  check_formats(source, output, !as.schema.empty());
+  if (!as.classes.empty() && as.schema.empty()) {
     throw InvalidArgumentError(
         "class names are for a schema; without one, records keep the labels and names they have",
         {.path = source, .remedy = "Leave the classes out, or give a schema"});
   }
   if (!options.overwrite) refuse_existing(output);
   const std::unique_ptr<RecordStream> stream = open_stream(source, output,
-                                                           {.schema = options.schema,
-                                                            .classes = options.classes,
+                                                           {.schema = as.schema,
+                                                            .classes = as.classes,
                                                             .warn = options.warn,
                                                             .keep_going = options.keep_going});
   Part part(output, stream->size(), options.overwrite);

@@ -2,28 +2,20 @@
 // is in a record file by a schema becomes one of image records.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "fuelrail/base/listener.h"
 #include "fuelrail/pack/pack_result.h"
 
 namespace fuelrail::pack {
 
-struct ConvertOptions {
+// What the source's records are.
+struct ConvertedAs {
   // As OpenOptions has it: the records of the output are image records made of the samples that the
   // source has by it, and its format is either. Default: the source's own records.
   std::string schema{};
   // With a schema, as OpenOptions has it. Default: the source's own.
   std::vector<std::string> classes{};
-
-  bool overwrite = false;  // replace an output that is there; otherwise it is an error
-
-  // As PackOptions has them; what is counted is records.
-  std::function<bool(const PackProgress&)> progress{};
-  KeepGoing keep_going{};  // asked while a source without a sidecar is looked through
-  Warn warn{};
 };
 
 // Copies every record's payload as it is, in order, and verifies the checksums that the source has
@@ -50,6 +42,6 @@ struct ConvertOptions {
 // IoError as pack; StateError "interrupted" when told to stop. After any of them there is no
 // output.
 PackResult::File convert(const std::string& source, const std::string& output,
-                         const ConvertOptions& options = {});
+                         const CopyOptions& options = {}, const ConvertedAs& as = {});
 
 }  // namespace fuelrail::pack

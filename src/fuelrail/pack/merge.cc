@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <compare>
-#include <memory>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/pack/output/part.h"
 #include "fuelrail/pack/progress_reporter.h"
-#include "fuelrail/pack/source/open_stream.h"
+#include "fuelrail/pack/source/open_source.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -124,7 +122,7 @@ class MergedKeys {
 
 class Merger {
  public:
-  Merger(Part& to, const std::vector<std::string>& sources, const MergeOptions& options,
+  Merger(Part& to, const std::vector<std::string>& sources, const CopyOptions& options,
          uint64_t total)
       : to_(to), all_keys_(sources), warn_(options.warn), progress_(options.progress, total) {}
 
@@ -210,7 +208,7 @@ class Merger {
 }  // namespace
 
 PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,
-                       const MergeOptions& options) {
+                       const CopyOptions& options) {
   check_merged_names(sources, output);
   if (!options.overwrite) refuse_existing(output);
   const OpenOptions opening{.warn = options.warn, .keep_going = options.keep_going};

@@ -1,23 +1,12 @@
 // Parts of a dataset become one file again.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "fuelrail/base/listener.h"
 #include "fuelrail/pack/pack_result.h"
 
 namespace fuelrail::pack {
-
-struct MergeOptions {
-  bool overwrite = false;  // replace an output that is there; otherwise it is an error
-
-  // As PackOptions has them; what is counted is records.
-  std::function<bool(const PackProgress&)> progress{};
-  KeepGoing keep_going{};  // asked while a source without a sidecar is looked through
-  Warn warn{};
-};
 
 // Copies the records of `sources`, one file after the other, into `output`; all are of one format.
 // Checksums that the sources have are verified on the way. Keys stay: those of a source's index
@@ -39,6 +28,6 @@ struct MergeOptions {
 // sidecar has something else that cannot be rebuilt; as `convert` for all that is read and written.
 // After any of them there is no output.
 PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,
-                       const MergeOptions& options = {});
+                       const CopyOptions& options = {});
 
 }  // namespace fuelrail::pack

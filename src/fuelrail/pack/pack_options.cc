@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
@@ -28,7 +25,7 @@ void check_part_names(const std::vector<std::pair<std::string, double>>& split) 
   for (size_t i = 0; i < split.size(); ++i) {
     const std::string& name = split[i].first;
     if (name.empty() || name.find_first_not_of(kLetters) != std::string::npos) {
-      refuse("the part's name cannot be in a file's name", "letters, digits, '_', '-' and '.'",
+      refuse("a name in `split` cannot be in a file's name", "letters, digits, '_', '-' and '.'",
              fmt::format("'{}'", name));
     }
     const auto same = [&](const auto& other) { return other.first == name; };

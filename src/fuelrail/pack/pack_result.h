@@ -1,9 +1,13 @@
-// What packing, converting, merging and recovering tell their caller.
+// What packing, converting, merging and recovering tell their caller, and what the last three,
+// which copy records, are told.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "fuelrail/base/listener.h"
 
 namespace fuelrail::pack {
 
@@ -12,6 +16,16 @@ struct PackProgress {
   uint64_t total = 0;
   uint64_t bytes = 0;  // written
   double seconds = 0;
+};
+
+struct CopyOptions {
+  bool overwrite = false;  // replace an output that exists; otherwise it is an error
+
+  // As PackOptions has them; what is counted is records, of `recover` bytes read: a file may be
+  // read twice.
+  std::function<bool(const PackProgress&)> progress{};
+  KeepGoing keep_going{};  // asked while a source is scanned
+  Warn warn{};
 };
 
 struct PackFailure {

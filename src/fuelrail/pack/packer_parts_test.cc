@@ -10,7 +10,7 @@
 #include "fuelrail/container/open.h"
 #include "fuelrail/pack/merge.h"
 #include "fuelrail/pack/output/part.h"
-#include "fuelrail/pack/source/open_stream.h"
+#include "fuelrail/pack/source/open_source.h"
 #include "fuelrail/testing/packer_rig.h"
 
 namespace fuelrail::pack {

@@ -1,7 +1,5 @@
 #include "fuelrail/pack/recover.h"
 
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "fuelrail/base/error.h"
@@ -79,14 +77,14 @@ class Recoverer {
 
 }  // namespace
 
-Recovery recover(const std::string& source, const std::string& output,
-                 const RecoverOptions& options) {
+Recovery recover(const std::string& source, const std::string& output, const CopyOptions& options,
+                 const ReportDamage& lost) {
   check_recovered_names(source, output);
   if (!options.overwrite) refuse_existing(output);
   Recovery result;
-  const ReportDamage lost = [&](const Damage& damage) {
+  const ReportDamage counted = [&](const Damage& damage) {
     ++result.losses;
-    if (options.lost) options.lost(damage);
+    if (lost) lost(damage);
   };
   std::optional<ProgressReporter> progress;
   uint64_t looked_through = 0;
@@ -95,16 +93,16 @@ Recovery recover(const std::string& source, const std::string& output,
     looked_through = total;
     progress->advance(done, 0);
     progress->report_when_due();
-    return true;
+    return !options.keep_going || options.keep_going();
   };
-  const Salvage from = naming(source, [&] {
+  const Salvage from = given_by_row(source, [&] {
     return format_for(FormatWork::kSalvage, source)
-        .open_damaged(source, lost, {.warn = options.warn}, first_reading);
+        .open_damaged(source, counted, {.warn = options.warn}, first_reading);
   });
   const uint64_t bytes = looked_through + from.file->source()->size_bytes();
   if (!progress) progress.emplace(options.progress, bytes);
   Part part(output, from.file->size(), options.overwrite);
-  Recoverer recoverer(from, format_for(FormatWork::kWrite, output).max_payload_bytes, lost);
+  Recoverer recoverer(from, format_for(FormatWork::kWrite, output).max_payload_bytes, counted);
   for (uint64_t i = 0; i < from.file->size(); ++i) {
     const Extent read = naming(
         source, [&] { return recoverer.copy(i, part); }, i);

@@ -2,27 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
-#include "fuelrail/base/listener.h"
 #include "fuelrail/container/damage.h"
 #include "fuelrail/pack/pack_result.h"
 
 namespace fuelrail::pack {
-
-struct RecoverOptions {
-  bool overwrite = false;  // replace an output that is there; otherwise it is an error
-
-  // As PackOptions has it; what is counted is bytes read: a file may be read twice.
-  std::function<bool(const PackProgress&)> progress{};
-  Warn warn{};
-
-  // Told of each part of the source that is in no record of the output, as it is found. Called from
-  // the calling thread. Default: nobody.
-  std::function<void(const Damage&)> lost{};
-};
 
 struct Recovery {
   PackResult::File file{};
@@ -34,7 +20,8 @@ struct Recovery {
 };
 
 // Copies every record of `source` that can be read into `output`, in order; the output's name says
-// its format, which may be another. The source is not changed.
+// its format, which may be another. The source is not changed. `lost` is called, on the calling
+// thread, with each part of the source that is in no record of the output, as it is found.
 //
 // Of a RecordIO file the records are those that `verify --recover` counts: damage of the framing is
 // passed over to the next record. Where its sidecar has checksums, records whose payloads have
@@ -56,6 +43,6 @@ struct Recovery {
 // damaged table; UnsupportedError for a record too long for the output's format; IoError as pack;
 // StateError "interrupted" when told to stop. After any of them there is no output.
 Recovery recover(const std::string& source, const std::string& output,
-                 const RecoverOptions& options = {});
+                 const CopyOptions& options = {}, const ReportDamage& lost = {});
 
 }  // namespace fuelrail::pack

@@ -63,8 +63,8 @@ class Recover : public Packer, public ::testing::WithParamInterface<const char*>
     warnings_.clear();
     return recover(source(), output(),
                    {.overwrite = overwrite,
-                    .warn = [this](const std::string& text) { warnings_.push_back(text); },
-                    .lost = [this](const Damage& loss) { losses_.push_back(loss); }});
+                    .warn = [this](const std::string& text) { warnings_.push_back(text); }},
+                   [this](const Damage& loss) { losses_.push_back(loss); });
   }
 
   void flip(uint64_t offset) const {
@@ -176,6 +176,12 @@ TEST_P(RecoverRec, a_damaged_index_is_a_warning) {
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_THAT(warnings_[0], HasSubstr("the keys of an index are not kept: " + out("x.idx")));
   EXPECT_EQ(ids_of(*open_container(output())), ids_without({}));
+}
+
+TEST_P(RecoverRec, keep_going_ends_the_scan) {
+  EXPECT_THAT(testing::refusal_of<StateError>(
+                  [&] { recover(source(), output(), {.keep_going = [] { return false; }}); }),
+              HasSubstr("interrupted"));
 }
 
 TEST_P(RecoverRec, without_a_sidecar_nothing_tells_how_much_was_lost) {

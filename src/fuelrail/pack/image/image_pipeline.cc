@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/philox.h"

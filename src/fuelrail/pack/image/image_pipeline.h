@@ -2,10 +2,8 @@
 // list of steps makes of the image, encoded anew.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "fuelrail/base/encoded_image.h"
 #include "fuelrail/base/image_view.h"

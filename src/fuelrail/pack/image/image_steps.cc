@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
-#include <utility>
-
-#include "fuelrail/base/error.h"
-
 namespace fuelrail::pack {
 namespace {
 

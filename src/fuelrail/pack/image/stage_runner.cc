@@ -1,10 +1,7 @@
 #include "fuelrail/pack/image/stage_runner.h"
 
-#include <utility>
-
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/orientation.h"
-#include "fuelrail/transform/pixel_buffer.h"
 
 namespace fuelrail::pack {
 namespace {

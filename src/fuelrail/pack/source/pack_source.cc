@@ -12,7 +12,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/container/image_record.h"
-#include "fuelrail/pack/source/open_input.h"
+#include "fuelrail/pack/source/open_source.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {

@@ -3,9 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +29,7 @@ struct SourceImage {
 class PackSource {
  public:
   virtual ~PackSource() = default;
-  PackSource(const PackSource&) = delete;
-  PackSource& operator=(const PackSource&) = delete;
+  PackSource& operator=(PackSource&&) = delete;
 
   virtual uint64_t size() const = 0;
 
@@ -51,9 +48,6 @@ class PackSource {
   // Requires: i < size(). Errors: NotFoundError, IoError, TruncatedError for this one image;
   // UnsupportedError, before any memory is taken, for one that is too long for a record.
   virtual void read(uint64_t i, SourceImage& out) const = 0;
-
- protected:
-  PackSource() = default;
 };
 
 // The samples of a container, each with its index as its id. Requires: its schema is that of a
@@ -63,7 +57,7 @@ std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> im
 // A directory: what open_container makes of it; an image's id is its index there. A list: what
 // read_image_list makes of it by `rules`, relative to `root`. `options.warn` hears, beside what
 // open_container says, of ids that a list has more than once. Errors: NotFoundError, IoError,
-// CorruptError (see image_list.h and open_input.h; also when there is no image);
+// CorruptError (see image_list.h and open_source.h; also when there is no image);
 // InvalidArgumentError for anything else, and for a root that is given with a directory.
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
                                              const OpenOptions& options,
