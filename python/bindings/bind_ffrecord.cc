@@ -182,7 +182,9 @@ ListOf<TupleOf<uint64_t, nb::str>> verify(
     const Reader& self, std::optional<nb::typed<nb::callable, nb::object(uint64_t)>> progress) {
   using Bad = std::vector<std::pair<uint64_t, std::string>>;
   const PythonTurns turns;
-  const Bad bad = turns.run([turns, progress, files = self.files] {
+  // A handle: the work must own nothing of Python.
+  const nb::handle told = progress ? nb::handle(*progress) : nb::handle();
+  const Bad bad = turns.run([turns, told, files = self.files] {
     Bad found;
     files->verify(
         [&](uint64_t index, const std::exception_ptr& failure) {
@@ -194,7 +196,7 @@ ListOf<TupleOf<uint64_t, nb::str>> verify(
         },
         [&](uint64_t done) {
           return turns.take([&] {
-            if (progress) call_python(*progress, nb::make_tuple(done));
+            if (told.is_valid()) call_python(told, nb::make_tuple(done));
           });
         });
     return found;

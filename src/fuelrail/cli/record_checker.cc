@@ -49,7 +49,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     record_is_read = true;
     if (is_image_) checked.tolerated = check_image(sample_.fields[content_]);
   } catch (StateError& error) {  // not of this record alone: a codec library that is absent
-    add_place(i, error);
+    error.add(container_.place(i).detail());
     throw;
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
@@ -62,12 +62,8 @@ CheckedRecord RecordChecker::check(uint64_t i) {
   return checked;
 }
 
-void RecordChecker::add_place(uint64_t i, Error& error) const {
-  error.add(container_.place(i).detail());
-}
-
 Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
-  add_place(i, error);
+  error.add(container_.place(i).detail());
   return finding_of(error);
 }
 

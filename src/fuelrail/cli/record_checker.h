@@ -47,7 +47,6 @@ class RecordChecker {
   CheckedRecord check(uint64_t i);
 
  private:
-  void add_place(uint64_t i, Error& error) const;
   Finding finding_at(uint64_t i, Error& error) const;
   uint32_t check_image(const EncodedImage& encoded);
 
