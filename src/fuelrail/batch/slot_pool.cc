@@ -18,7 +18,7 @@ namespace {
 constexpr std::align_val_t kSlotAlignment{4096};
 
 // From this size on a slot is mapped in huge pages: the first touch of 154 MB in small ones costs
-// 57 ms, in huge ones 14 ms, and giving it back 8 ms against 0.4 (slot_pool_benchmark).
+// 57 ms, in huge ones 14 ms, and giving it back 8 ms against 0.4.
 constexpr size_t kMappedBytes = size_t{4} << 20;
 constexpr size_t kHugePage = size_t{2} << 20;
 
