@@ -11,8 +11,25 @@ namespace fuelrail {
 namespace {
 
 std::string escaped(char character) {
-  if (character == '"' || character == '\\') return {'\\', character};
+  constexpr std::string_view kCharacters = "\"\\\b\f\n\r\t";
+  constexpr std::string_view kLetters = "\"\\bfnrt";
+  const size_t at = kCharacters.find(character);
+  if (at != std::string_view::npos) return {'\\', kLetters[at]};
   return fmt::format("\\u{:04x}", static_cast<unsigned>(character));
+}
+
+bool begins_character(std::string_view text) {
+  const std::string begun(text);
+  return first_character(begun + "\x80\x80\x80").bytes > 0 ||
+         first_character(begun + "\xbf\xbf\xbf").bytes > 0;
+}
+
+// The bytes of an ill-formed sequence: as many as begin a character. Requires: `text` does not
+// begin with one.
+size_t ill_formed_bytes(std::string_view text) {
+  size_t bytes = 1;
+  while (bytes < text.size() && begins_character(text.substr(0, bytes + 1))) ++bytes;
+  return bytes;
 }
 
 // Commas between the elements, and the brackets.
@@ -30,7 +47,7 @@ Json::Json(double value) : text_(std::isfinite(value) ? fmt::to_string(value) : 
 Json::Json(const std::string& text) : text_("\"") {
   for (std::string_view rest = text; !rest.empty();) {
     const Utf8Character character = first_character(rest);
-    const size_t bytes = character.bytes > 0 ? character.bytes : 1;
+    const size_t bytes = character.bytes > 0 ? character.bytes : ill_formed_bytes(rest);
     if (character.bytes == 0) {
       text_ += "\xef\xbf\xbd";  // U+FFFD
     } else if (character.code < 0x20 || character.code == '"' || character.code == '\\') {

@@ -33,12 +33,15 @@ TEST(Json, numbers_that_are_not_finite_become_null) {
 }
 
 TEST(Json, text_is_escaped_and_what_is_no_utf8_replaced) {
-  EXPECT_EQ(Json("\"\\\n\x1f").text(), R"("\"\\\u000a\u001f")");
+  EXPECT_EQ(Json("\"\\\b\f\n\r\t\x1f\x7f").text(), "\"\\\"\\\\\\b\\f\\n\\r\\t\\u001f\x7f\"");
   EXPECT_EQ(Json("gr\xc3\xbc\xc3\x9f \xf0\x9f\x90\x9c").text(),
             "\"gr\xc3\xbc\xc3\x9f \xf0\x9f\x90\x9c\"");
   EXPECT_EQ(Json("\xff\xc3").text(), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
   EXPECT_EQ(Json("\xed\xa0\x80").text(), "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"")
       << "a surrogate";
+  EXPECT_EQ(Json("\xe2\x82|\xf0\x9f\x90|\xe2\x82").text(),
+            "\"\xef\xbf\xbd|\xef\xbf\xbd|\xef\xbf\xbd\"")
+      << "characters that are cut off";
 }
 
 }  // namespace
