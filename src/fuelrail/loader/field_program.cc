@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/philox.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/transform/pixel_buffer.h"
 
 namespace fuelrail {
@@ -82,6 +82,16 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
   return {{name, spec.dtype, spec.shape}, TensorCopy{field}};
 }
 
+// Of transforms for records that are bytes.
+std::string without_images() {
+  std::string remedy = "Leave `transforms` out, and decode the bytes in `batch_transforms`";
+  for (const FileFormat* format : all_formats()) {
+    const auto& [name, meaning, reader] = format->schema;
+    if (!name.empty()) remedy += fmt::format("; or open {} with `schema` '{}'", meaning, name);
+  }
+  return remedy;
+}
+
 void check_images(const Schema& schema, const ImageOptions& options) {
   check(options.transforms);
   check(PixelFormat{options.dtype, options.layout, normalization(options.transforms)});
@@ -91,8 +101,7 @@ void check_images(const Schema& schema, const ImageOptions& options) {
       "the transforms have nothing to change: the records are bytes, not images",
       {.expected = "no transforms",
        .found = fmt::format("{} of them", options.transforms.size()),
-       .remedy = "Leave `transforms` out, and decode the bytes in `batch_transforms`; or open "
-                 "images in a packed folder with the schema 'class_folders'"});
+       .remedy = without_images()});
 }
 
 }  // namespace
