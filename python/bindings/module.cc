@@ -21,8 +21,8 @@ NB_MODULE(_core, module) {
   bind_loader(module);
   bind_pack(module);
   bind_split(module);
-  bind_mxnet(module);     // after bind_loader, whose Stats it gives
-  bind_ffrecord(module);  // after bind_loader, whose ReadBackend it takes
+  bind_mxnet(module);  // after bind_loader, whose Stats it gives
+  bind_ffrecord(module);
   bind_recordio(module);
   bind_lists(module);
   bind_cli(module);

@@ -66,8 +66,8 @@ class Container {
   // Requires: i < size(). Default: true.
   virtual bool knows_extent(uint64_t) const { return true; }
 
-  // Checks and unframes the bytes of extent(i) into `out`; views into `framed` where it can.
-  // Errors: CorruptError (framing, checksum), TruncatedError; both with this record's place.
+  // Checks and unframes the bytes of extent(i) into `out`, each field as a whole; views where it
+  // can. Errors: CorruptError (framing, checksum), TruncatedError; both with this record's place.
   virtual void parse(uint64_t i, Bytes framed, Sample& out) const = 0;
 
   virtual Place place(uint64_t i) const = 0;

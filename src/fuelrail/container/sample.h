@@ -42,12 +42,12 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// The value of one field: an encoded image, or the bytes of a tensor's elements or of anything.
+// The value of one field: an encoded image; of a tensor and of raw bytes, `bytes` alone is used.
 struct FieldValue : EncodedImage {
   std::vector<int64_t> shape{};  // of a tensor whose spec has a -1
 };
 
-// Filled by Container::parse, reused from record to record.
+// Filled by Container::parse, which assigns whole values: a sample is reused for the next record.
 // Lifetime: values view the framed bytes that were parsed, or this sample's own `storage`; both
 // must outlive their use. Codecs are the container's.
 struct Sample {

@@ -65,7 +65,7 @@ class ReadQueue {
 
   // Ends the `wait` in progress (without threads: after the read that it makes), or, where none is,
   // the next one: it returns what there is, be it nothing. A `wait` for at_least = 0 does not
-  // count.
+  // count. Must not throw: it is called where nothing may.
   virtual void interrupt() = 0;
 
   // Requests not yet started complete with a StateError "cancelled"; those in progress complete as
@@ -105,9 +105,8 @@ struct ReadQueueCalls {
 };
 
 // Threads start as they are needed and receive no signals; without any, `wait` reads, in order.
-// Errors: InvalidArgumentError unless 0 <=
-// threads <= kMaxReadThreads, and for `on_completion` without kPread; UnsupportedError with
-// kIoUring where the kernel refuses it.
+// Errors: InvalidArgumentError unless 0 <= threads <= kMaxReadThreads, and for `on_completion`
+// without kPread; UnsupportedError with kIoUring where the kernel refuses it.
 std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueueCalls calls = {});
 
 // Why the kernel gives this process no io_uring; empty when it does.
