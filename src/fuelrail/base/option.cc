@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "fuelrail/base/error.h"
 
@@ -22,13 +22,29 @@ std::string shown(const OptionValue& value) {
         } else if constexpr (std::is_same_v<Value, std::string>) {
           return fmt::format("'{}'", given);
         } else if constexpr (std::is_same_v<Value, double>) {
-          const auto near = static_cast<float>(given);  // a float's digits, where it is one
-          return near == given ? fmt::format("{}", near) : fmt::format("{}", given);
+          if (std::abs(given) <= std::numeric_limits<float>::max()) {
+            const auto near = static_cast<float>(given);  // a float's digits, where it is one
+            if (near == given) return fmt::format("{}", near);
+          }
+          return fmt::format("{}", given);
         } else {
           return fmt::format("{}", given);
         }
       },
       value);
+}
+
+// "1 to 8"; of a side at which the type ends, nothing but what holds it: "at least 1".
+std::string bounds_of(const OptionValue& least, const OptionValue& most) {
+  constexpr double kMostFloat = std::numeric_limits<float>::max();
+  const auto* const lowest = std::get_if<double>(&least);
+  const auto* const highest = std::get_if<double>(&most);
+  const bool no_least = lowest ? *lowest <= -kMostFloat : least == OptionValue{INT64_MIN};
+  const bool no_most = highest ? *highest >= kMostFloat : most == OptionValue{INT64_MAX};
+  if (no_least && no_most) return lowest ? "a finite number" : "a whole number of 64 bits";
+  if (no_least) return fmt::format("at most {}", shown(most));
+  if (no_most) return fmt::format("at least {}", shown(least));
+  return fmt::format("{} to {}", shown(least), shown(most));
 }
 
 // Whether `a` is at most `b`. Requires: numbers.
@@ -56,7 +72,7 @@ void OptionRule::check(const OptionValue& value) const {
   if (allows && !allows(value)) refuse(shown(value));
 }
 
-void OptionRule::refuse(const std::string& found) const {
+void OptionRule::refuse(const std::string& found, const char* of) const {
   if (!choices.empty()) {
     const bool quoted = found.size() >= 2 && found.front() == '\'';
     throw InvalidArgumentError(
@@ -65,7 +81,7 @@ void OptionRule::refuse(const std::string& found) const {
          .remedy = suggest(quoted ? found.substr(1, found.size() - 2) : found, choices)});
   }
   throw InvalidArgumentError(fmt::format("`{}` is out of range", name),
-                             {.expected = bounds, .found = found});
+                             {.expected = (bounds.empty() ? kind : bounds) + of, .found = found});
 }
 
 namespace option {
@@ -73,9 +89,7 @@ namespace option {
 OptionRule number_rule(std::string name, std::string kind, OptionValue least, OptionValue most,
                        std::string meaning) {
   const bool may_be_none = kind.ends_with(" or None");
-  const auto* const lowest = std::get_if<double>(&least);
-  const bool any = lowest != nullptr && *lowest <= std::numeric_limits<float>::lowest();
-  std::string bounds = any ? "a finite number" : fmt::format("{} to {}", shown(least), shown(most));
+  std::string bounds = bounds_of(least, most);
   return {.name = std::move(name),
           .kind = std::move(kind),
           .bounds = std::move(bounds),

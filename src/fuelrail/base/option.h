@@ -39,10 +39,10 @@ struct OptionRule {
   std::vector<std::string> choices{};                // of "one of"
   std::function<bool(const OptionValue&)> allows{};  // default: any value of the kind
 
-  // Errors: InvalidArgumentError for a value out of bounds. Requires: it is of the kind.
+  // Errors: InvalidArgumentError for a value out of bounds or of another kind.
   void check(const OptionValue& value) const;
-  // The same for a number that no OptionValue holds; `found` shows it.
-  [[noreturn]] void refuse(const std::string& found) const;
+  // The same for a number that no OptionValue holds; `found` shows it, and `of` adds to the bounds.
+  [[noreturn]] void refuse(const std::string& found, const char* of = "") const;
 };
 
 template <typename Options>
@@ -85,26 +85,48 @@ OptionValue value_of(const Value& value) {
   }
 }
 
-// Does nothing for what the member does not take.
+// Whether a member of type Value takes what is Given: a bool, a whole number and a float their own
+// kind, a float a whole number too, and a std::optional nothing.
 template <typename Value, typename Given>
-void assign_given(Value& member, const Given& given) {
-  using Number = typename Inner<Value>::Type;
-  if constexpr (std::is_arithmetic_v<Given> && std::is_arithmetic_v<Number>) {
-    member = static_cast<Number>(given);
-  } else if constexpr (std::is_same_v<Given, std::vector<double>> &&
-                       std::is_same_v<Value, std::vector<float>>) {
-    member.assign(given.begin(), given.end());
-  } else if constexpr (std::is_same_v<Given, Value>) {
-    member = given;
-  } else if constexpr (std::is_same_v<Given, std::monostate>) {
-    member = {};
+constexpr bool takes() {
+  using Type = typename Inner<Value>::Type;
+  if constexpr (std::is_same_v<Given, std::monostate>) return !std::is_same_v<Type, Value>;
+  if constexpr (std::is_same_v<Given, bool> || std::is_same_v<Type, bool>) {
+    return std::is_same_v<Given, Type>;
   }
+  if constexpr (std::is_arithmetic_v<Given>) {
+    return std::is_floating_point_v<Type> ||
+           (std::is_integral_v<Type> && std::is_integral_v<Given>);
+  }
+  return std::is_same_v<Given, Type> ||
+         (std::is_same_v<Given, std::vector<double>> && std::is_same_v<Type, std::vector<float>>);
 }
 
-// Requires: `value` is of a kind that the member takes.
+template <typename Value>
+bool may_take(const OptionValue& value) {
+  return std::visit(
+      [](const auto& given) { return takes<Value, std::remove_cvref_t<decltype(given)>>(); },
+      value);
+}
+
+// Requires: may_take.
 template <typename Value>
 void assign(Value& member, const OptionValue& value) {
-  std::visit([&](const auto& given) { assign_given(member, given); }, value);
+  std::visit(
+      [&](const auto& given) {
+        using Type = typename Inner<Value>::Type;
+        using Given = std::remove_cvref_t<decltype(given)>;
+        if constexpr (!takes<Value, Given>()) {
+          return;
+        } else if constexpr (std::is_same_v<Given, std::monostate>) {
+          member = {};
+        } else if constexpr (std::is_same_v<Type, std::vector<float>>) {
+          member = Type(given.begin(), given.end());
+        } else {
+          member = static_cast<Type>(given);
+        }
+      },
+      value);
 }
 
 template <typename Member>
@@ -126,9 +148,12 @@ class OptionTable {
  public:
   // Each adds a row. `at` is a pointer to the member, or a function from `auto&` to it.
 
-  // Any value of the rule's kind.
+  // Any value that the member takes, and that `rule` allows.
   template <typename At>
   OptionTable& any(OptionRule rule, At at) {
+    rule.allows = [allows = std::move(rule.allows)](const OptionValue& value) {
+      return option::may_take<option::Member<Options, At>>(value) && (!allows || allows(value));
+    };
     return row(
         {.rule = std::move(rule),
          .get = [at](const Options& o) { return option::value_of(std::invoke(at, o)); },
@@ -205,7 +230,7 @@ class OptionTable {
     for (const Option<Options>& one : rows_) one.rule.check(one.get(options));
   }
 
-  // Errors: InvalidArgumentError for a value out of bounds. Requires: it is of the row's kind.
+  // Errors: InvalidArgumentError for a value out of bounds or of another kind.
   static void set(Options& options, const Option<Options>& one, const OptionValue& value) {
     one.rule.check(value);
     one.set(options, value);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cfloat>
 #include <cmath>
 
 #include "fuelrail/base/error.h"
@@ -30,6 +31,9 @@ struct Outer {
   std::optional<int> workers{};
   double share = 0.5;
   bool fast = false;
+  int64_t pixels = 9;
+  float gain = 1;
+  std::string path = "p";
   Inner inner{.threads = 16};
 
   static const OptionTable<Outer>& table() {
@@ -38,6 +42,9 @@ struct Outer {
                                   .number("workers", &Outer::workers, 1, 8, "that decode.")
                                   .number("share", &Outer::share, 0, 1, "of all.")
                                   .flag("fast", &Outer::fast, "or not.")
+                                  .number("pixels", &Outer::pixels, INT64_MIN, 100, "at once.")
+                                  .number("gain", &Outer::gain, 0, FLT_MAX, "of all.")
+                                  .any({.name = "path", .kind = "path"}, &Outer::path)
                                   .part(&Outer::inner, Inner::table());
     return table;
   }
@@ -89,6 +96,21 @@ TEST(Option, value_out_of_bounds_is_one_error_that_says_the_bounds) {
   EXPECT_EQ(answer("share", std::nan("")), "`share` is out of range: expected 0 to 1, found nan");
   EXPECT_EQ(answer("colour", std::string("gren")),
             "`colour` has no such value: found 'gren'. Did you mean 'green'?");
+}
+
+TEST(Option, bounds_leave_out_a_side_at_which_the_type_ends) {
+  EXPECT_EQ(answer("pixels", int64_t{101}),
+            "`pixels` is out of range: expected at most 100, found 101");
+  EXPECT_EQ(answer("gain", -1.0), "`gain` is out of range: expected at least 0, found -1");
+  EXPECT_EQ(answer("gain", 1e39), "`gain` is out of range: expected at least 0, found 1e+39");
+}
+
+TEST(Option, value_of_another_kind_is_refused) {
+  EXPECT_EQ(answer("fast", int64_t{1}), "`fast` is out of range: expected bool, found 1");
+  EXPECT_EQ(answer("fast", {}), "`fast` is out of range: expected bool, found None");
+  EXPECT_EQ(answer("path", 1.5), "`path` is out of range: expected path, found 1.5");
+  EXPECT_EQ(answer("threads", 1.5), "`threads` is out of range: expected 0 to 1024, found 1.5");
+  EXPECT_EQ(answer("share", true), "`share` is out of range: expected 0 to 1, found True");
 }
 
 TEST(Option, check_finds_what_a_caller_in_cc_has_set) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 
@@ -49,6 +50,20 @@ TEST(BadRecords, are_too_many_from_the_one_after_the_last_that_is_allowed) {
   EXPECT_FALSE(bad.too_many()) << "these were counted before";
   bad.note(0, {failure(0, 3)});
   EXPECT_TRUE(bad.too_many());
+}
+
+TEST(BadRecords, are_allowed_by_a_count_a_fraction_or_nothing) {
+  const auto& rows = ErrorPolicy::table().rows();
+  const auto row = std::ranges::find(rows, "max_bad", [](const auto& of) { return of.rule.name; });
+  for (const OptionValue& value : {OptionValue{}, OptionValue{int64_t{0}}, OptionValue{0.5},
+                                   OptionValue{uint64_t{UINT64_MAX}}}) {
+    EXPECT_NO_THROW(row->rule.check(value));
+  }
+  for (const OptionValue& value :
+       {OptionValue{true}, OptionValue{std::string("1")}, OptionValue{int64_t{-1}},
+        OptionValue{std::vector<double>{0.5}}}) {
+    EXPECT_THROW(row->rule.check(value), InvalidArgumentError);
+  }
 }
 
 TEST(BadRecords, are_counted_anew_in_each_epoch_and_on_request) {

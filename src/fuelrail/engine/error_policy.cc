@@ -1,7 +1,6 @@
 #include "fuelrail/engine/error_policy.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "fuelrail/base/error.h"
 
@@ -15,8 +14,8 @@ using MaxBad = decltype(ErrorPolicy::max_bad);
 
 bool may_be_bad(const OptionValue& value) {
   if (const auto* count = std::get_if<int64_t>(&value)) return *count >= 0;
-  const auto* fraction = std::get_if<double>(&value);
-  return fraction == nullptr || (*fraction >= 0 && *fraction <= 1);
+  if (const auto* fraction = std::get_if<double>(&value)) return *fraction >= 0 && *fraction <= 1;
+  return std::holds_alternative<std::monostate>(value) || std::holds_alternative<uint64_t>(value);
 }
 
 OptionValue value_of(const MaxBad& max_bad) {
