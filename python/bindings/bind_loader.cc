@@ -285,11 +285,21 @@ const OptionTable<Choices>& speed() {
   static const auto table =
       OptionTable<Choices>()
           .part(&Choices::engine, EngineOptions::table())
-          .number("stall_timeout", &Choices::stall_timeout, 0.001, 1e9,
-                  "seconds. Where no batch comes for so long, a StallError, a TimeoutError, says "
-                  "what it waits for: the stage (a file is looked at, read, decoded; the sampler), "
-                  "the file and offset, and the sample's index. The next call waits again, and "
-                  "gives the batch if it comes by then. Default: None, wait for ever.");
+          .any({.name = "stall_timeout",
+                .kind = "float or None",
+                .bounds = "above 0; None waits for ever",
+                .meaning =
+                    "seconds. Where no batch comes for so long, a StallError, a TimeoutError, says "
+                    "what it waits for: the stage (a file is looked at, read, decoded; the "
+                    "sampler), "
+                    "the file and offset, and the sample's index. The next call waits again, and "
+                    "gives the batch if it comes by then. Default: None, wait for ever.",
+                .allows =
+                    [](const OptionValue& value) {
+                      const auto* const seconds = std::get_if<double>(&value);
+                      return seconds == nullptr || *seconds > 0;
+                    }},
+               &Choices::stall_timeout);
   return table;
 }
 

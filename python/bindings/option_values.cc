@@ -23,7 +23,7 @@ OptionValue whole_number(const OptionRule& rule, nb::handle value) {
   if (nb::try_cast(value, small)) return small;
   uint64_t large = 0;
   if (nb::try_cast(value, large)) return large;
-  rule.refuse(shown(value), ", of 64 bits");
+  rule.refuse(shown(value), rule.bounds.starts_with("at ") ? ", of 64 bits" : "");
 }
 
 }  // namespace

@@ -10,10 +10,23 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
-// What only C++ sets.
-const OptionTable<EngineOptions>& inner_table() {
+// `least_read_threads`: 0 for an engine whose waiting thread may read.
+OptionTable<EngineOptions> table_of(int least_read_threads) {
+  return OptionTable<EngineOptions>()
+      .number("threads", &EngineOptions::threads, 1, kMaxThreads,
+              "threads that decode. Default: the processors that this process may use, divided "
+              "by LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do not set it: "
+              "where they start several processes on a machine without giving each its own "
+              "processors, give `threads`.")
+      .number("prefetch", &EngineOptions::prefetch, 1, UINT16_MAX,
+              "batches made ahead, each in memory of its own.")
+      .part(&EngineOptions::read, ReadOptions::table(least_read_threads));
+}
+
+// With what only C++ sets.
+const OptionTable<EngineOptions>& whole_table() {
   static const auto table =
-      OptionTable<EngineOptions>()
+      table_of(0)
           .number("max_read_threads", &EngineOptions::max_read_threads, 0, kMaxReadThreads, "")
           .number("group", &EngineOptions::group, 1, SIZE_MAX, "")
           .number("read_ahead_bytes", &EngineOptions::read_ahead_bytes, 0, size_t{1} << 40, "");
@@ -21,8 +34,7 @@ const OptionTable<EngineOptions>& inner_table() {
 }
 
 const EngineOptions& checked(const EngineOptions& options) {
-  EngineOptions::table().check(options);
-  inner_table().check(options);
+  whole_table().check(options);
   return options;
 }
 
@@ -34,16 +46,7 @@ const ErrorPolicy& checked(const ErrorPolicy& policy) {
 }  // namespace
 
 const OptionTable<EngineOptions>& EngineOptions::table() {
-  static const auto table =
-      OptionTable<EngineOptions>()
-          .number("threads", &EngineOptions::threads, 1, kMaxThreads,
-                  "threads that decode. Default: the processors that this process may use, divided "
-                  "by LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do not set it: "
-                  "where they start several processes on a machine without giving each its own "
-                  "processors, give `threads`.")
-          .number("prefetch", &EngineOptions::prefetch, 1, UINT16_MAX,
-                  "batches made ahead, each in memory of its own.")
-          .part(&EngineOptions::read, ReadOptions::table());
+  static const auto table = table_of(1);
   return table;
 }
 

@@ -25,7 +25,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "fuelrail/base/listener.h"
@@ -46,9 +45,9 @@ class Pipeline;
 struct EngineOptions {
   std::optional<int> threads{};  // workers; default: default_threads()
   size_t prefetch = 2;           // whole batches ahead of the one that the user works on
-  // `threads` to begin with; more while workers wait for reads, up to `max_read_threads` where
-  // that is more. So many threads at most read, and as many more look at files where the container
-  // does not know how long those are.
+  // `threads` to begin with; more while workers wait for reads, up to
+  // `max_read_threads` where that is more. So many threads at most read, and as many more look at
+  // files where the container does not know how long those are.
   ReadOptions read{};
   int max_read_threads = 256;
   size_t group = 4;  // records that a worker takes at a time, at most

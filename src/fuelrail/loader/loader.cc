@@ -121,6 +121,7 @@ struct Loader::Impl {
                                       const Engine* before = nullptr) const {
     ErrorPolicy errors = options.errors;
     fuelrail::check(errors);
+    EngineOptions::table().check(options.engine);
     if (errors.on_error == OnError::kSkip) {
       errors.max_bad = errors.most_bad(share_of(*container, order));
     }

@@ -306,9 +306,11 @@ TEST_F(LoaderTest, an_option_out_of_bounds_is_refused_with_its_bounds) {
   EXPECT_EQ(message([](LoaderJob& o) { o.engine.prefetch = 0; }),
             "`prefetch` is out of range: expected 1 to 65535, found 0");
   EXPECT_EQ(message([](LoaderJob& o) { o.engine.read.threads = 1025; }),
-            "`read_threads` is out of range: expected 0 to 1024, found 1025");
+            "`read_threads` is out of range: expected 1 to 1024, found 1025");
+  EXPECT_EQ(message([](LoaderJob& o) { o.engine.read.threads = 0; }),
+            "`read_threads` is out of range: expected 1 to 1024, found 0");
   EXPECT_EQ(message([](LoaderJob& o) { o.images.max_pixels = 0; }),
-            "`max_pixels` is out of range: expected 1 to 9223372036854775807, found 0");
+            "`max_pixels` is out of range: expected at least 1, found 0");
   EXPECT_EQ(message([](LoaderJob& o) { o.errors.max_bad = uint64_t{1}; }),
             "`max_bad` goes with on_error=\"skip\". Give both, or leave it out.");
 }

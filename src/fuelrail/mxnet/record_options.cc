@@ -40,7 +40,7 @@ Table common_table() {
       .any({.name = "mean_img", .kind = "path"}, &Options::mean_img)
       .part(&Options::output, OutputOptions::table())
       .number("preprocess_threads", &Options::preprocess_threads, 1, INT64_MAX)
-      .number("prefetch_buffer", &Options::prefetch_buffer, 1, INT64_MAX);
+      .number("prefetch_buffer", &Options::prefetch_buffer, 1, UINT16_MAX);
 }
 
 }  // namespace

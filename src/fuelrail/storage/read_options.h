@@ -23,7 +23,8 @@ struct ReadOptions {
   // folder's are not.
   bool direct = false;
 
-  static const OptionTable<ReadOptions>& table();
+  // `least_threads`: 1 where whoever waits must not read.
+  static OptionTable<ReadOptions> table(int least_threads = 0);
   friend bool operator==(const ReadOptions&, const ReadOptions&) = default;
 };
 
