@@ -46,10 +46,10 @@ nb::object exporter(nb::pointer_and_handle<Array> self) {
                            dlpack_type(array.dtype), nb::device::cpu::value));
 }
 
-size_t elements(const Array& array) {
-  size_t count = 1;
-  for (const int64_t extent : array.shape) count *= static_cast<size_t>(extent);
-  return count;
+size_t bytes_of(const Array& array) {
+  size_t bytes = size_in_bytes(array.dtype);
+  for (const int64_t extent : array.shape) bytes *= static_cast<size_t>(extent);
+  return bytes;
 }
 
 // The head of DLPack's DLManagedTensorVersioned, and the flag that says whose the memory is.
@@ -62,16 +62,11 @@ struct VersionedHead {
 constexpr uint64_t kIsCopied = 2;
 
 // The same elements in memory of their own.
-nb::object copy_of(const Array& array) {
-  const size_t bytes = elements(array) * size_in_bytes(array.dtype);
-  std::shared_ptr<std::byte[]> memory;
-  {
-    const GilReleased released;
-    memory = std::make_shared_for_overwrite<std::byte[]>(bytes);
-    if (bytes > 0) std::memcpy(memory.get(), array.data, bytes);
-  }
-  std::byte* const data = memory.get();
-  return nb::cast(Array{std::move(memory), data, array.dtype, array.shape});
+Array copy_of(const Array& array) {
+  const GilReleased released;
+  Array copy = make_array(array.dtype, array.shape);
+  if (array.data != nullptr) std::memcpy(copy.data, array.data, bytes_of(array));
+  return copy;
 }
 
 template <typename Type>
@@ -88,7 +83,7 @@ Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
                                 .found = nb::repr(stream).c_str(),
                                 .remedy = "Leave `stream` out, and copy to the device from there"});
   }
-  const nb::object copied = copy.value_or(false) ? copy_of(*self.p) : nb::object();
+  const nb::object copied = copy.value_or(false) ? nb::cast(copy_of(*self.p)) : nb::object();
   const nb::handle source = copied.is_valid() ? nb::handle(copied) : self.h;
   nb::object capsule = exporter({nb::inst_ptr<Array>(source), source})
                            .attr("__dlpack__")(nb::arg("max_version") = max_version,
@@ -197,6 +192,21 @@ nb::str describe(const Array& array) {
 
 }  // namespace
 
+Array make_array(DType dtype, std::vector<int64_t> shape) {
+  Array array{nullptr, nullptr, dtype, std::move(shape)};
+  auto memory = std::make_shared_for_overwrite<std::byte[]>(bytes_of(array));
+  array.data = memory.get();
+  array.owner = std::move(memory);
+  return array;
+}
+
+NewImage make_image(Size size, int64_t channels) {
+  NewImage image{make_array(DType::kUint8, {size.height, size.width, channels}), {}};
+  image.view = {reinterpret_cast<uint8_t*>(image.array.data), size.height, size.width, channels,
+                size.width * channels};
+  return image;
+}
+
 void bind_arrays(nb::module_& module) {
   nb::class_<Array>(
       module, "Array", nb::type_slots(kSlots),
@@ -213,7 +223,7 @@ void bind_arrays(nb::module_& module) {
       .def_prop_ro(
           "ndim", [](const Array& array) { return array.shape.size(); }, "Number of dimensions.")
       .def_prop_ro(
-          "nbytes", [](const Array& array) { return elements(array) * size_in_bytes(array.dtype); },
+          "nbytes", [](const Array& array) { return bytes_of(array); },
           "Size of the elements in bytes.")
       .def("__len__", length)
       .def("__repr__", describe)

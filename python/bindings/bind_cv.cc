@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "bindings.h"
 #include "fuelrail/base/error.h"
@@ -38,23 +36,14 @@ ConstImageView view_of(const Pixels& pixels) {
   return view;
 }
 
-// Where a new image's pixels are made.
-struct NewPixels {
-  explicit NewPixels(Size size, int64_t channels) {
-    constexpr int64_t kMostBytes = int64_t{1} << 40;
-    if (size.height <= 0 || size.width <= 0 || size.height > kMostBytes / 4 / size.width) {
-      throw InvalidArgumentError("an image cannot have this size",
-                                 {.found = shape_text(size.height, size.width, channels)});
-    }
-    auto memory = std::make_shared<std::vector<std::byte>>(
-        static_cast<size_t>(size.height * size.width * channels));
-    array = {memory, memory->data(), DType::kUint8, {size.height, size.width, channels}};
-    view = {reinterpret_cast<uint8_t*>(memory->data()), size.height, size.width, channels,
-            size.width * channels};
+NewImage new_pixels(Size size, int64_t channels) {
+  constexpr int64_t kMostBytes = int64_t{1} << 40;
+  if (size.height <= 0 || size.width <= 0 || size.height > kMostBytes / 4 / size.width) {
+    throw InvalidArgumentError("an image cannot have this size",
+                               {.found = shape_text(size.height, size.width, channels)});
   }
-  Array array;
-  ImageView view;
-};
+  return make_image(size, channels);
+}
 
 CvInterpolation interpolation_of(int number) {
   if (number < 0 || number > 4) {
@@ -69,7 +58,7 @@ Array resize(const Pixels& pixels, int64_t height, int64_t width, int interpolat
   const ConstImageView from = view_of(pixels);
   const CvInterpolation chosen = interpolation_of(interpolation);
   const GilReleased released;
-  NewPixels to({height, width}, from.channels);
+  NewImage to = new_pixels({height, width}, from.channels);
   CvResizer().resize(from, to.view, chosen);
   return to.array;
 }
@@ -85,7 +74,7 @@ Array warp_affine(const Pixels& pixels, const std::array<double, 6>& matrix, int
                                 .found = shape_text(from.height, from.width, from.channels)});
   }
   const GilReleased released;
-  NewPixels to({height, width}, from.channels);
+  NewImage to = new_pixels({height, width}, from.channels);
   cv_warp_affine(from, {matrix}, chosen, fill, to.view);
   return to.array;
 }
@@ -95,7 +84,7 @@ Array converted(const Pixels& pixels) {
   const ConstImageView from = view_of(pixels);
   if (from.channels != 3) throw InvalidArgumentError("the image has no three channels");
   const GilReleased released;
-  NewPixels to(from.size(), 3);
+  NewImage to = new_pixels(from.size(), 3);
   kConvert(from, to.view);
   return to.array;
 }

@@ -354,22 +354,8 @@ void bind_ffrecord(nb::module_& module) {
       "(name, kind, default, bounds, meaning) of each.");
 
   nb::class_<Writer>(module, "FfrecordWriter", "Writes an FFRecord file.")
-      .def(
-          "append",
-          [](Writer& self, const Any& record) {
-            const Buffer buffer(record);
-            const GilReleased released;
-            self.append(buffer.bytes());
-          },
-          nb::arg("record"))
-      .def(
-          "add",
-          [](Writer& self, const Any& piece) {
-            const Buffer buffer(piece);
-            const GilReleased released;
-            self.add(buffer.bytes());
-          },
-          nb::arg("piece"))
+      .def("append", with_bytes<&Writer::append, Writer>, nb::arg("record"))
+      .def("add", with_bytes<&Writer::add, Writer>, nb::arg("piece"))
       .def("begin_record", &Writer::begin_record, nb::call_guard<GilReleased>())
       .def("end_record", &Writer::end_record, nb::call_guard<GilReleased>())
       .def("finish", &Writer::finish, nb::call_guard<GilReleased>())

@@ -21,18 +21,6 @@
 namespace fuelrail::python {
 namespace {
 
-struct OwnedImage {
-  std::shared_ptr<std::byte[]> memory;
-  ImageView view;
-};
-
-OwnedImage new_image(Size size, int64_t channels) {
-  std::shared_ptr<std::byte[]> memory(
-      new std::byte[static_cast<size_t>(size.height * size.width * channels)]);  // without a value
-  auto* const data = reinterpret_cast<uint8_t*>(memory.get());
-  return {std::move(memory), {data, size.height, size.width, channels, size.width * channels}};
-}
-
 // RGB and RGBA to BGR and BGRA, and back.
 void exchange_red_and_blue(ImageView image) {
   if (image.channels < 3) return;
@@ -45,10 +33,10 @@ void exchange_red_and_blue(ImageView image) {
 }
 
 // `channels`: 0 = as they are stored.
-OwnedImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t channels) {
-  OwnedImage image;
+NewImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t channels) {
+  NewImage image;
   const auto memory = [&](int64_t count) {
-    image = new_image(info.stored, count);
+    image = make_image(info.stored, count);
     return image.view;
   };
   const std::unique_ptr<Decoder> decoder = make_decoder();
@@ -68,18 +56,14 @@ OwnedImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t c
 Array pixels_of(const EncodedImage& encoded, int64_t channels, bool upright, bool bgr,
                 int64_t max_pixels) {
   const ImageInfo info = probe(encoded, max_pixels);
-  OwnedImage image = decoded(encoded, info, channels);
+  NewImage image = decoded(encoded, info, channels);
   if (upright && info.orientation != 1) {
-    OwnedImage turned = new_image(info.oriented(), image.view.channels);
+    NewImage turned = make_image(info.oriented(), image.view.channels);
     turn_upright(image.view, info.orientation, turned.view);
     image = std::move(turned);
   }
   if (bgr) exchange_red_and_blue(image.view);
-  std::byte* const data = image.memory.get();
-  return {std::move(image.memory),
-          data,
-          DType::kUint8,
-          {image.view.height, image.view.width, image.view.channels}};
+  return std::move(image.array);
 }
 
 // `channels`: 1, 3 or 4; 0 = as they are stored.
@@ -110,8 +94,8 @@ Array decode_record(const Record& record, const std::string& field, bool upright
 }
 
 // The pixels as the encoders take them: RGB order, no alpha where the format has none.
-OwnedImage image_from(Bytes pixels, Size size, int64_t channels, bool bgr, bool drop_alpha) {
-  OwnedImage image = new_image(size, drop_alpha && channels == 4 ? 3 : channels);
+NewImage image_from(Bytes pixels, Size size, int64_t channels, bool bgr, bool drop_alpha) {
+  NewImage image = make_image(size, drop_alpha && channels == 4 ? 3 : channels);
   const auto* from = reinterpret_cast<const uint8_t*>(pixels.data());
   uint8_t* to = image.view.data;
   const int64_t kept = image.view.channels;
@@ -138,7 +122,7 @@ nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t
                                  {.expected = fmt::format("{} x {} x {}", height, width, channels),
                                   .found = fmt::format("{} bytes", buffer.bytes().size())});
     }
-    const OwnedImage image = image_from(buffer.bytes(), {height, width}, channels, bgr, !png);
+    const NewImage image = image_from(buffer.bytes(), {height, width}, channels, bgr, !png);
     if (png) {
       encode_png(image.view, setting, encoded);
     } else {

@@ -206,14 +206,7 @@ void bind_recordio(nb::module_& module) {
   module.def("open_recordio", open_reader, nb::arg("uri"));
 
   nb::class_<RecordioWriter>(module, "RecordioWriter", "Writes a RecordIO file and its index.")
-      .def(
-          "append",
-          [](RecordioWriter& self, const Any& payload) {
-            const Buffer buffer(payload);
-            const GilReleased released;
-            return self.append(buffer.bytes());
-          },
-          nb::arg("payload"))
+      .def("append", with_bytes<&RecordioWriter::append, RecordioWriter>, nb::arg("payload"))
       .def(
           "append_keyed",
           [](RecordioWriter& self, const std::string& key, const Any& payload) {

@@ -1,8 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <string>
-
 #include "bindings.h"
 #include "fuelrail/engine/error_policy.h"
 #include "fuelrail/engine/stats.h"

@@ -19,6 +19,7 @@
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/dtype.h"
 #include "fuelrail/base/errand.h"
+#include "fuelrail/base/image_view.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/storage/at_hand.h"
 
@@ -168,6 +169,16 @@ struct Array {
   DType dtype = DType::kUint8;
   std::vector<int64_t> shape;
 };
+
+// Returns: an array in memory of its own, which is not zeroed.
+Array make_array(DType dtype, std::vector<int64_t> shape);
+
+// An array of uint8, (height, width, channels), and the core's view of it.
+struct NewImage {
+  Array array;
+  ImageView view;
+};
+NewImage make_image(Size size, int64_t channels);
 
 // A container as Python holds it. Not bound as a shared_ptr: the core's threads must never hold a
 // reference that only the GIL may let go.

@@ -6,11 +6,10 @@
 #include <cstddef>
 #include <memory>
 
+#include "bindings.h"
 #include "fuelrail/base/bytes.h"
 
 namespace fuelrail::python {
-
-namespace nb = nanobind;
 
 // The bytes of an object with a buffer, in C order; of an array that is not contiguous, a copy.
 // Made and destroyed with the GIL held. Errors: Python's TypeError for an object without a buffer,
@@ -31,5 +30,13 @@ class Buffer {
   std::unique_ptr<std::byte[]> copy_;
   Bytes bytes_;
 };
+
+// Binds a method that takes bytes: it runs without the GIL, on those of `data`.
+template <auto kMethod, typename Self>
+auto with_bytes(Self& self, const Any& data) {
+  const Buffer buffer(data);
+  const GilReleased released;
+  return (self.*kMethod)(buffer.bytes());
+}
 
 }  // namespace fuelrail::python
