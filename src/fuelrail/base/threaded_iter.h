@@ -18,7 +18,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

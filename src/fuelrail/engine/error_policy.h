@@ -1,7 +1,6 @@
 // What becomes of a record that cannot be read or made into a row.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>

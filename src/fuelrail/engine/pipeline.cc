@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "fuelrail/base/cpu.h"

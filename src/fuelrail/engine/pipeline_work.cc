@@ -1,6 +1,5 @@
 // The workers' side of the pipeline: groups of rows taken, processed and handed in.
 #include <algorithm>
-#include <exception>
 #include <span>
 #include <utility>
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fuelrail/base/size_class.h"
-
 namespace fuelrail {
 namespace {
 

@@ -1,6 +1,5 @@
 #include "fuelrail/engine/read_depth.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace fuelrail {

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "fuelrail/base/listener.h"
