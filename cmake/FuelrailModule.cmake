@@ -69,7 +69,7 @@ function(fuelrail_add_test name)
 endfunction()
 
 # fuelrail_module(<name> SOURCES ... [DEPENDS <module>...] [LIBRARIES <dep>...] [TESTS ...] [RELEASE_TESTS ...]
-#                 [TESTS_APART ...] [TEST_LIBRARIES <target>...] [BENCHMARKS ...])
+#                 [TESTS_APART ...] [TEST_LIBRARIES <target>...] [BENCHMARKS ...] [COLD] [KERNELS ...])
 #
 # One static library a module, `fuelrail_<name>`. DEPENDS names modules (the table of docs/design.md, section 3);
 # LIBRARIES names third-party targets, private to the module's sources. TESTS makes one program, `<name>_test`,
@@ -77,13 +77,19 @@ endfunction()
 # RELEASE_TESTS are tests that need the release build: what they test depends on optimisation or vector code, or sanitizers
 # leave some of it out. Without sanitizers, and beside TESTS, they are a program of their own, `<name>_release_test`.
 # TESTS_APART names those of both that are compiled by themselves where sources are compiled as one (CMAKE_UNITY_BUILD),
-# because their helpers have names of other tests' helpers.
+# because their helpers have names of other tests' helpers. COLD: under sanitizers the module is not optimised, which takes
+# half the time to compile. KERNELS are sources that include themselves once for every instruction set.
 function(fuelrail_module name)
-  cmake_parse_arguments(M "" ""
-    "SOURCES;DEPENDS;LIBRARIES;TESTS;RELEASE_TESTS;TESTS_APART;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
+  cmake_parse_arguments(M "COLD" ""
+    "SOURCES;KERNELS;DEPENDS;LIBRARIES;TESTS;RELEASE_TESTS;TESTS_APART;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
   list(TRANSFORM M_DEPENDS PREPEND fuelrail_)
   if(M_SOURCES)
-    add_library(fuelrail_${name} STATIC ${M_SOURCES})
+    add_library(fuelrail_${name} STATIC ${M_SOURCES} ${M_KERNELS})
+    set_source_files_properties(${M_KERNELS} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    if(M_COLD AND FUELRAIL_SANITIZE)
+      target_compile_options(fuelrail_${name} PRIVATE -O0)
+      set_source_files_properties(${M_KERNELS} PROPERTIES COMPILE_OPTIONS -O1)
+    endif()
     target_link_libraries(fuelrail_${name} PUBLIC ${M_DEPENDS} Threads::Threads PRIVATE $<BUILD_INTERFACE:fuelrail_options>)
     foreach(library IN LISTS M_LIBRARIES)  # an installed module asks for what has something to link
       if(library IN_LIST FUELRAIL_HEADERS_ONLY)
