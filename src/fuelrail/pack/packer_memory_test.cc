@@ -185,7 +185,7 @@ class PackerMemory : public ::testing::Test {
 TEST_F(PackerMemory, a_slow_disk_bounds_what_waits_and_not_the_number_of_images) {
   constexpr size_t kImageBytes = size_t{1} << 20;
   keep("image.raw", std::vector<std::byte>(kImageBytes));
-  pack_often("image.raw", 400, {.images = StoredImages{.verify_images = false}});
+  pack_often("image.raw", 150, {.images = StoredImages{.verify_images = false}});
   expect_bounded(kImageBytes);
 }
 
@@ -200,7 +200,7 @@ TEST_F(PackerMemory, a_slow_disk_bounds_what_is_decoded_and_encoded) {
     to.size = from.size();
     to.channels = from.channels;
   })};
-  for (const int images : {100, 300}) {
+  for (const int images : {60, 120}) {
     meter_.forget_most();
 #ifdef FUELRAIL_SANITIZED
     pack_often("image.jpg", images, {.images = steps});

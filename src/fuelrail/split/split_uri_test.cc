@@ -144,7 +144,7 @@ TEST_F(SplitFilesFound, directory_that_links_to_itself_is_an_error) {
 }
 
 TEST_F(SplitFilesFound, directory_that_links_to_itself_more_than_once_is_an_error) {
-  for (const char* name : {"sub/again", "sub/and_again", "sub/once_more"}) {
+  for (const char* name : {"sub/again", "sub/and_again"}) {
     std::filesystem::create_directory_symlink(directory.path(), directory / name);
   }
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { found(directory.path(), true); }),

@@ -360,11 +360,11 @@ TEST(BuildSidecar, does_not_make_damage_the_truth) {
 }
 
 TEST(BuildSidecar, replaces_one_whose_checksums_are_damaged) {
-  RecordFile file(std::vector<std::string>(300'000, ""));
+  RecordFile file(std::vector<std::string>(70'000, ""));
   build_sidecar(file.path);
   const std::string sound = file_contents(file.sidecar);
   std::string damaged = sound;
-  damaged[damaged.size() - 100'000] ^= 1;  // of a block that no opening looks at
+  damaged[damaged.size() / 2] ^= 1;  // of a block that no opening reads
   write_file(file.sidecar, damaged);
   EXPECT_THROW(file.open()->sidecar().verify(), CorruptError);
   build_sidecar(file.path);
