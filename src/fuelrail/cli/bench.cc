@@ -18,7 +18,7 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct BenchArguments {
   DatasetArguments dataset;
   uint64_t batch_size = 256;
   int64_t crop = 224;
@@ -38,7 +38,7 @@ const char* thing(const Container& container) {
   return container.schema().has("image") ? "images" : "records";
 }
 
-LoaderJob job_of(const Arguments& arguments, const Container& container, int threads) {
+LoaderJob job_of(const BenchArguments& arguments, const Container& container, int threads) {
   LoaderJob job{.loading = {.order = OrderOptions{.seed = 1,
                                                   .shuffle = Shuffle::kFull,
                                                   .batch_size = arguments.batch_size},
@@ -85,7 +85,7 @@ Json stage_json(const StageStats& stage) {
           {"mean_queue_depth", stage.mean_queue_depth}};
 }
 
-Json settings_json(const Arguments& arguments, const Container& container,
+Json settings_json(const BenchArguments& arguments, const Container& container,
                    const Measured& measured) {
   const bool images = container.schema().has("image");
   return {{"field", measured_field(container)},
@@ -96,7 +96,8 @@ Json settings_json(const Arguments& arguments, const Container& container,
            images ? Json("RandomResizedCrop, HorizontalFlip, Normalize, float32 NCHW") : Json()}};
 }
 
-Json report_on(const Arguments& arguments, const Container& container, const Measured& measured) {
+Json report_on(const BenchArguments& arguments, const Container& container,
+               const Measured& measured) {
   const LoaderSpeed& loader = measured.loader;
   const LimitSpeed& limit = measured.limit;
   const double speed = rate(loader.records, loader.seconds);
@@ -134,7 +135,7 @@ Json report_on(const Arguments& arguments, const Container& container, const Mea
 
 std::string whole(double value) { return grouped(static_cast<uint64_t>(value + 0.5)); }
 
-std::string job_text(const Arguments& arguments, const Container& container, int threads) {
+std::string job_text(const BenchArguments& arguments, const Container& container, int threads) {
   const std::string work =
       container.schema().has("image")
           ? fmt::format("RandomResizedCrop {}, flip, normalise", arguments.crop)
@@ -143,8 +144,8 @@ std::string job_text(const Arguments& arguments, const Container& container, int
                      counted(static_cast<uint64_t>(threads), "thread"));
 }
 
-void print_text(const Arguments& arguments, const Container& container, const Measured& measured,
-                Console& console) {
+void print_text(const BenchArguments& arguments, const Container& container,
+                const Measured& measured, Console& console) {
   const LoaderSpeed& loader = measured.loader;
   const LimitSpeed& limit = measured.limit;
   const double speed = rate(loader.records, loader.seconds);
@@ -168,17 +169,17 @@ void print_text(const Arguments& arguments, const Container& container, const Me
   line("suggestion", verdict.suggestion);
 }
 
-void check(const Arguments& arguments) {
-  static const auto table = OptionTable<Arguments>()
-                                .number("batch_size", &Arguments::batch_size, 1, 1 << 20)
-                                .number("crop", &Arguments::crop, 1, 1 << 15)
-                                .number("seconds", &Arguments::seconds, 0.01, 86400)
-                                .number("epochs", &Arguments::epochs, 1, 1 << 20);
+void check(const BenchArguments& arguments) {
+  static const auto table = OptionTable<BenchArguments>()
+                                .number("batch_size", &BenchArguments::batch_size, 1, 1 << 20)
+                                .number("crop", &BenchArguments::crop, 1, 1 << 15)
+                                .number("seconds", &BenchArguments::seconds, 0.01, 86400)
+                                .number("epochs", &BenchArguments::epochs, 1, 1 << 20);
   table.check(arguments);
   EngineOptions::table().check({.threads = arguments.threads});
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const BenchArguments& arguments, Console& console) {
   check(arguments);
   const auto container = open_warning(arguments.dataset, console);
   if (container->size() == 0) {
@@ -211,7 +212,7 @@ int run(const Arguments& arguments, Console& console) {
   return kOk;
 }
 
-constexpr const char* kFooter = R"(
+constexpr const char* kBenchFooter = R"(
 Crops at random, flips and normalises, as a training run does, and lets go of each batch at once.
 Of opaque records, which are no images, the bytes are read into batches, as with fields=["data"].
 The limit is what the same threads reach on records held in memory, where there is nothing to read
@@ -223,7 +224,7 @@ Examples:
   fuelrail bench train.{1} --threads 8 --crop 176 --seconds 20
   fuelrail bench train.{1} --json | jq .loader.records_per_second)";
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(BenchArguments& arguments) {
   return joined({dataset_options(arguments.dataset),
                  {{"--batch-size", &arguments.batch_size, "Records a batch (default: 256)"},
                   {"--crop", &arguments.crop, "Pixels a side of the crops (default: 224)"},
@@ -239,7 +240,8 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command bench_command() {
-  return command_of("bench", "Measure how fast a dataset loads, and why", kFooter, options_of, run);
+  return command_of<BenchArguments>("bench", "Measure how fast a dataset loads, and why",
+                                    kBenchFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -18,7 +18,7 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct CatArguments {
   DatasetArguments dataset;
   std::vector<std::string> ranges;
   std::string output;
@@ -105,7 +105,7 @@ void write_to_folder(ContentReader& reader, const std::vector<uint64_t>& records
   }
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const CatArguments& arguments, Console& console) {
   const auto container = open_warning(arguments.dataset, console);
   const std::vector<uint64_t> records = records_of(arguments.ranges, container->size());
   ContentReader reader(*container, arguments.raw);
@@ -127,7 +127,7 @@ int run(const Arguments& arguments, Console& console) {
   return kOk;
 }
 
-constexpr const char* kFooter = R"(
+constexpr const char* kCatFooter = R"(
 Opaque records of more than 32 MiB go through piece by piece: that the checksum is wrong is known at
 their end. The exit code is 1 then, and no file is left.
 
@@ -135,7 +135,7 @@ Examples:
   fuelrail cat train.{1} 7 > 7.jpg
   fuelrail cat train.{1} :20 -o first-images)";
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(CatArguments& arguments) {
   return joined({dataset_options(arguments.dataset),
                  {{"RECORDS", &arguments.ranges, "Which: 7, -1, 5:10, as Python's slices", true},
                   {"-o,--output", &arguments.output,
@@ -146,7 +146,7 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command cat_command() {
-  return command_of("cat", "Write the bytes of records", kFooter, options_of, run);
+  return command_of<CatArguments>("cat", "Write the bytes of records", kCatFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -50,7 +50,8 @@ struct Command {
 };
 
 // The command whose options `declare` binds to members of `Arguments`, and that calls `run` with
-// them.
+// them. (Each command names its own Arguments, for its `declare` and `run` have the names of the
+// others'.)
 template <typename Arguments>
 Command command_of(std::string name, std::string help, std::string footer,
                    std::vector<Option> (*declare)(Arguments&),

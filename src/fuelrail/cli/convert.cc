@@ -10,7 +10,7 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct ConvertArguments {
   std::string source;
   std::string output;
   std::string schema;
@@ -18,7 +18,7 @@ struct Arguments {
   OutputArguments made;
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kConvertFooter = R"(
 Examples:
   fuelrail convert train.{1} train.{2}
   fuelrail convert train.{2} train.{1}
@@ -34,7 +34,7 @@ of their names, is copied as plain bytes.
 
 {existing})";
 
-int run(const Arguments& arguments, Console& console) {
+int run(const ConvertArguments& arguments, Console& console) {
   return run_copying("converted", "records", arguments.made, console, [&](const auto& options) {
     return pack::convert(
         arguments.source, arguments.output, options,
@@ -42,7 +42,7 @@ int run(const Arguments& arguments, Console& console) {
   });
 }
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(ConvertArguments& arguments) {
   return joined(
       {{{"SRC", &arguments.source, "A {copied} file", true},
         {"OUT", &arguments.output, "File to make; its name says the format: {written}", true},
@@ -54,8 +54,8 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command convert_command() {
-  return command_of("convert", "Make a record file of one in another format", kFooter, options_of,
-                    run);
+  return command_of<ConvertArguments>("convert", "Make a record file of one in another format",
+                                      kConvertFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -30,7 +30,7 @@ namespace {
 
 constexpr uint64_t kFewOpenFiles = 256;
 
-struct Arguments {
+struct DoctorArguments {
   std::string path = ".";
   bool json = false;
 };
@@ -105,7 +105,7 @@ Facts threads() {
 }
 
 Facts file_system(const std::string& path) {
-  const FileSystem found = file_system_at(path);
+  const MountedFileSystem found = file_system_at(path);
   return {{"path", path},
           {"type", found.type},
           {"remote", found.remote},
@@ -171,7 +171,7 @@ std::vector<std::string> advice_on(const std::string& path) {
     advice.push_back(
         fmt::format("Only {} files may be open; raise it with 'ulimit -n 4096'", *open_files));
   }
-  if (const FileSystem found = file_system_at(path); found.remote) {
+  if (const MountedFileSystem found = file_system_at(path); found.remote) {
     advice.push_back(fmt::format(
         "{} is on {}, where reads wait for a server; give the loader more prefetch, or copy the "
         "data to a local disk",
@@ -208,18 +208,19 @@ void print_text(const std::vector<Section>& report, const std::vector<std::strin
   for (const std::string& line : advice) console.print_line("  " + line);
 }
 
-int run(const Arguments& arguments, Console& console) {
-  (arguments.json ? print_json : print_text)(report_on(arguments.path), advice_on(arguments.path),
-                                             console);
+int run(const DoctorArguments& arguments, Console& console) {
+  const std::vector<Section> report = report_on(arguments.path);
+  const std::vector<std::string> advice = advice_on(arguments.path);
+  arguments.json ? print_json(report, advice, console) : print_text(report, advice, console);
   return kOk;
 }
 
-constexpr const char* kFooter = R"(
+constexpr const char* kDoctorFooter = R"(
 Examples:
   fuelrail doctor
   fuelrail doctor /data/train.{1} --json | jq .processor.dispatch_target)";
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(DoctorArguments& arguments) {
   return {{"PATH", &arguments.path,
            "Where the data lies: its file system is looked at (default: here)"},
           json_option(arguments.json)};
@@ -228,8 +229,9 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command doctor_command() {
-  return command_of("doctor", "Say what this machine gives fuelrail, and what holds it back",
-                    kFooter, options_of, run);
+  return command_of<DoctorArguments>("doctor",
+                                     "Say what this machine gives fuelrail, and what holds it back",
+                                     kDoctorFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

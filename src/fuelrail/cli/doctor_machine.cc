@@ -100,7 +100,7 @@ Processor processor() {
   return {.name = describe_cpu(), .flags = vector_flags(), .targets = simd_targets()};
 }
 
-FileSystem file_system_at(const std::string& path) {
+MountedFileSystem file_system_at(const std::string& path) {
   struct statfs found {};
   if (::statfs(path.c_str(), &found) != 0) {
     const int error = errno;

@@ -22,14 +22,14 @@ struct Processor {
 };
 Processor processor();
 
-struct FileSystem {
+struct MountedFileSystem {
   std::string type;  // "ext4", "nfs4", or its number in hexadecimal
   bool remote = false;
   uint64_t total_bytes = 0;
   uint64_t free_bytes = 0;  // for this user
 };
 // Of the place that holds `path`. Errors: NotFoundError, IoError.
-FileSystem file_system_at(const std::string& path);
+MountedFileSystem file_system_at(const std::string& path);
 
 struct Limits {
   std::optional<uint64_t> open_files;    // empty: no limit

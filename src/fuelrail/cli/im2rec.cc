@@ -16,7 +16,7 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct Im2recArguments {
   std::string prefix;
   std::string root;
   bool list = false;
@@ -33,7 +33,7 @@ struct Arguments {
   PackingArguments packing{.max_errors = "1%"};
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kIm2recFooter = R"(
 Examples:
   fuelrail im2rec train photos --list --recursive          train.lst; one label a folder
   fuelrail im2rec train photos --resize 256 --num-thread 8  train.rec and train.idx of train.lst
@@ -53,7 +53,7 @@ What cannot be read is named, left out and listed in OUT.errors.jsonl, and the e
 --max-errors the command stops, and parts that are finished stay. From Python: fuelrail.mxnet.im2rec
 and np2rec, with transforms and functions of your own.)";
 
-int make(const Arguments& arguments, Console& console) {
+int make(const Im2recArguments& arguments, Console& console) {
   mxnet::ListOptions options = arguments.lists;
   options.shuffle = !arguments.no_shuffle;
   options.overwrite = arguments.packing.output.overwrite;
@@ -90,7 +90,7 @@ std::vector<std::string> lists_of(const std::string& prefix) {
   return lists;
 }
 
-pack::ImageSteps steps_of(const Arguments& arguments) {
+pack::ImageSteps steps_of(const Im2recArguments& arguments) {
   pack::ImageSteps steps = arguments.images;
   if (arguments.pass_through) steps.keep = pack::ImageSteps::Keep::kAll;
   steps.color = static_cast<pack::ColorMode>(arguments.color);
@@ -101,7 +101,7 @@ pack::ImageSteps steps_of(const Arguments& arguments) {
   return steps;
 }
 
-int pack_lists(const Arguments& arguments, Console& console) {
+int pack_lists(const Im2recArguments& arguments, Console& console) {
   int code = kOk;
   for (const std::string& list : lists_of(arguments.prefix)) {
     pack::PackOptions options{.images = steps_of(arguments),
@@ -116,11 +116,11 @@ int pack_lists(const Arguments& arguments, Console& console) {
   return code;
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const Im2recArguments& arguments, Console& console) {
   return arguments.list ? make(arguments, console) : pack_lists(arguments, console);
 }
 
-std::vector<Option> list_options(Arguments& arguments) {
+std::vector<Option> list_options(Im2recArguments& arguments) {
   mxnet::ListOptions& lists = arguments.lists;
   return {{"--list", &arguments.list, "Make lists instead of packing"},
           {"--exts", &lists.extensions, "Names of images end so (default: .jpeg .jpg .png)"},
@@ -132,7 +132,7 @@ std::vector<Option> list_options(Arguments& arguments) {
           {"--no-shuffle", &arguments.no_shuffle, "Keep the images in the folders' order"}};
 }
 
-std::vector<Option> image_options(Arguments& arguments) {
+std::vector<Option> image_options(Im2recArguments& arguments) {
   return {
       {"--pass-through", &arguments.pass_through,
        "Store the files as they are; what is no image is left out"},
@@ -158,7 +158,7 @@ std::vector<Option> image_options(Arguments& arguments) {
       {"--pack-label", &arguments.pack_label, "Store all labels of a line (default: the first)"}};
 }
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(Im2recArguments& arguments) {
   return joined({{{"PREFIX", &arguments.prefix, "What the names of the lists begin with", true},
                   {"ROOT", &arguments.root, "Folder of the images", true}},
                  list_options(arguments),
@@ -171,8 +171,9 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command im2rec_command() {
-  return command_of("im2rec", "Make lists of images, or record files of lists, as MXNet does",
-                    kFooter, options_of, run);
+  return command_of<Im2recArguments>(
+      "im2rec", "Make lists of images, or record files of lists, as MXNet does", kIm2recFooter,
+      options_of, run);
 }
 
 }  // namespace fuelrail::cli

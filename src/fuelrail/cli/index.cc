@@ -10,12 +10,12 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct IndexArguments {
   std::string uri;
   bool quiet = false;
 };
 
-int run(const Arguments& arguments, Console& console) {
+int run(const IndexArguments& arguments, Console& console) {
   if (const auto info = file_system_for(arguments.uri).stat(arguments.uri);
       info && info->is_directory) {
     throw InvalidArgumentError(
@@ -37,7 +37,7 @@ int run(const Arguments& arguments, Console& console) {
   return kOk;
 }
 
-constexpr const char* kFooter = R"(
+constexpr const char* kIndexFooter = R"(
 Reads the whole file. Class names and keys, which the file itself does not hold, are kept from the
 sidecar that it replaces. A record that is not what the old sidecar's checksum says, or the file's
 own, is an error, and the old sidecar stays. Prints where the sidecar is.
@@ -45,15 +45,15 @@ own, is an error, and the old sidecar stays. Prints where the sidecar is.
 Example:
   fuelrail index train.{1})";
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(IndexArguments& arguments) {
   return {{"FILE", &arguments.uri, "A {indexed} file", true}, quiet_option(arguments.quiet)};
 }
 
 }  // namespace
 
 Command index_command() {
-  return command_of("index", "Make the sidecar of a file anew, with checksums", kFooter, options_of,
-                    run);
+  return command_of<IndexArguments>("index", "Make the sidecar of a file anew, with checksums",
+                                    kIndexFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

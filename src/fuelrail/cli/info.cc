@@ -23,7 +23,7 @@ constexpr uint64_t kSampleRecords = 256;
 // Shorter sides below each of these, and the rest.
 constexpr std::array<int64_t, 6> kSideBounds{64, 128, 256, 512, 1024, 2048};
 
-struct Arguments {
+struct InfoArguments {
   DatasetArguments dataset;
   bool json = false;
 };
@@ -243,7 +243,7 @@ void print_text(const std::string& uri, const Container& container, const Findin
   line("sidecar", sidecar_text(container));
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const InfoArguments& arguments, Console& console) {
   const auto container = open_warning(arguments.dataset, console);
   Findings found{.kind = kind_of(*container)};
   if (found.kind.opaque) {
@@ -263,7 +263,7 @@ int run(const Arguments& arguments, Console& console) {
   return kDataProblem;
 }
 
-constexpr const char* kFooter = R"(
+constexpr const char* kInfoFooter = R"(
 A file without a sidecar (.frx) gets one, as by every command that opens it: then it opens at
 once the next time. That is said on standard error, and in the output ("made").
 Up to 256 images are looked at; the exit code is 1 when one of them is damaged. Opaque records are
@@ -274,14 +274,15 @@ Examples:
   fuelrail info packed.{s} --schema {schema}
   fuelrail info train.{1} --json | jq .records)";
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(InfoArguments& arguments) {
   return joined({dataset_options(arguments.dataset), {json_option(arguments.json)}});
 }
 
 }  // namespace
 
 Command info_command() {
-  return command_of("info", "Say what a file of records is", kFooter, options_of, run);
+  return command_of<InfoArguments>("info", "Say what a file of records is", kInfoFooter, options_of,
+                                   run);
 }
 
 }  // namespace fuelrail::cli

@@ -17,7 +17,7 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct LsArguments {
   DatasetArguments dataset;
   std::vector<std::string> ranges;
   bool json = false;
@@ -129,7 +129,7 @@ class Listing {
   bool all_read_ = true;
 };
 
-int run(const Arguments& arguments, Console& console) {
+int run(const LsArguments& arguments, Console& console) {
   const auto container = open_warning(arguments.dataset, console);
   std::vector<RecordRange> ranges;
   for (const std::string& text : arguments.ranges) {
@@ -139,7 +139,7 @@ int run(const Arguments& arguments, Console& console) {
   return Listing(*container, arguments.json, console).print(ranges) ? kOk : kDataProblem;
 }
 
-constexpr const char* kFooter = R"(
+constexpr const char* kLsFooter = R"(
 Records are read and checked; of opaque ones of more than 32 MiB only the beginning is.
 
 Examples:
@@ -147,7 +147,7 @@ Examples:
   fuelrail ls train.{1} 5:10 -3:
   fuelrail ls train.{1} :1000 --json | jq '.[].bytes')";
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(LsArguments& arguments) {
   return joined({dataset_options(arguments.dataset),
                  {{"RECORDS", &arguments.ranges,
                    "Which: 7, -1, 5:10, :10, -3: (default: all), as Python's slices"},
@@ -156,6 +156,8 @@ std::vector<Option> options_of(Arguments& arguments) {
 
 }  // namespace
 
-Command ls_command() { return command_of("ls", "List records", kFooter, options_of, run); }
+Command ls_command() {
+  return command_of<LsArguments>("ls", "List records", kLsFooter, options_of, run);
+}
 
 }  // namespace fuelrail::cli

@@ -10,13 +10,13 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct MergeArguments {
   std::string output;
   std::vector<std::string> sources;
   OutputArguments made;
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kMergeFooter = R"(
 Examples:
   fuelrail merge train.{1} train.part*.{1}
   fuelrail merge all.{2} a.{2} b.{2}
@@ -28,13 +28,13 @@ a file be named twice.
 
 {existing})";
 
-int run(const Arguments& arguments, Console& console) {
+int run(const MergeArguments& arguments, Console& console) {
   return run_copying("merged", "records", arguments.made, console, [&](const auto& options) {
     return pack::merge(arguments.sources, arguments.output, options);
   });
 }
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(MergeArguments& arguments) {
   return joined({{{"OUT", &arguments.output, "File to make; its name ends in {written}", true},
                   {"IN", &arguments.sources, "Files of the same format, in their order", true}},
                  output_options(arguments.made)});
@@ -43,7 +43,8 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command merge_command() {
-  return command_of("merge", "Join record files of one format into one", kFooter, options_of, run);
+  return command_of<MergeArguments>("merge", "Join record files of one format into one",
+                                    kMergeFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -9,7 +9,7 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct PackArguments {
   std::string source;
   std::string output;
   std::string split;
@@ -19,7 +19,7 @@ struct Arguments {
   PackingArguments packing{.max_errors = "0"};
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kPackFooter = R"(
 Examples:
   fuelrail pack photos train.{1}                       a folder with one sub-folder a class
   fuelrail pack train.lst train.{1} --root photos      a list: id TAB label(s) TAB path
@@ -51,7 +51,7 @@ Where OUT, a part of it, or an index or sidecar of theirs is there already, noth
 exit code is 3, unless --overwrite is given: then it is replaced when all of the new one is on the disk.
 With --resume it is compared with what would be packed, image for image, and kept where it is that.)";
 
-int run(const Arguments& arguments, Console& console) {
+int run(const PackArguments& arguments, Console& console) {
   pack::PackOptions options = arguments.options;
   if (!arguments.split.empty()) options.split = parse_split(arguments.split);
   options.images = arguments.images;
@@ -60,7 +60,7 @@ int run(const Arguments& arguments, Console& console) {
                      console);
 }
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(PackArguments& arguments) {
   pack::PackOptions& options = arguments.options;
   return joined(
       {{{"SRC", &arguments.source, "Folder (one sub-folder a class) or list (.lst, .csv, .tsv)",
@@ -84,7 +84,8 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command pack_command() {
-  return command_of("pack", "Make a record file of images", kFooter, options_of, run);
+  return command_of<PackArguments>("pack", "Make a record file of images", kPackFooter, options_of,
+                                   run);
 }
 
 }  // namespace fuelrail::cli

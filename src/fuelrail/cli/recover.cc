@@ -12,13 +12,13 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct RecoverArguments {
   std::string source;
   std::string output;
   OutputArguments made;
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kRecoverFooter = R"(
 Examples:
   fuelrail recover broken.{1} good.{1}
   fuelrail recover cut.{2} good.{2}
@@ -52,7 +52,7 @@ std::string lost_text(const pack::Recovery& recovery) {
   return places + "; without its sidecar nothing says how many records it had";
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const RecoverArguments& arguments, Console& console) {
   pack::Recovery recovery;
   run_copying("read", "bytes", arguments.made, console, [&](const auto& options) {
     recovery = pack::recover(arguments.source, arguments.output, options, [&](const Damage& loss) {
@@ -68,7 +68,7 @@ int run(const Arguments& arguments, Console& console) {
   return recovery.losses == 0 ? kOk : kDataProblem;
 }
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(RecoverArguments& arguments) {
   return joined({{{"IN", &arguments.source, "A {recovered} file", true},
                   {"OUT", &arguments.output, "File to make; its name ends in {written}", true}},
                  output_options(arguments.made)});
@@ -77,8 +77,9 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command recover_command() {
-  return command_of("recover", "Copy what can be read of a damaged file to a new one", kFooter,
-                    options_of, run);
+  return command_of<RecoverArguments>("recover",
+                                      "Copy what can be read of a damaged file to a new one",
+                                      kRecoverFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -23,7 +23,7 @@
 namespace fuelrail::cli {
 namespace {
 
-struct Arguments {
+struct VerifyArguments {
   DatasetArguments dataset;
   std::optional<int> threads;
   bool decode = false;
@@ -42,7 +42,7 @@ Json json_of(const Finding& finding) {
 
 class Verification {
  public:
-  Verification(const Arguments& arguments, Console& console)
+  Verification(const VerifyArguments& arguments, Console& console)
       : arguments_(arguments), console_(console) {}
 
   int run() {
@@ -278,7 +278,7 @@ class Verification {
 
   static constexpr std::chrono::milliseconds kPatience{100};
 
-  const Arguments& arguments_;
+  const VerifyArguments& arguments_;
   const FileFormat* format_ = find_format(arguments_.dataset.uri);
   Console& console_;
   uint64_t records_ = 0;
@@ -292,12 +292,12 @@ class Verification {
   std::vector<Json> damage_;
 };
 
-int run(const Arguments& arguments, Console& console) {
+int run(const VerifyArguments& arguments, Console& console) {
   EngineOptions::table().check({.threads = arguments.threads});
   return Verification(arguments, console).run();
 }
 
-constexpr const char* kFooter = R"(
+constexpr const char* kVerifyFooter = R"(
 Checked are the framing or the table, the checksums where they are known, the images' headers, and whether the
 sidecar and the index belong to the file. The exit code is 1 when anything is damaged, and 3 when
 something could not be read. With --decode, oddities of images that decoding tolerates (stray bytes,
@@ -311,7 +311,7 @@ Examples:
   fuelrail verify train.{1} --decode -j 8
   fuelrail verify broken.{1} --recover --json)";
 
-std::vector<Option> options_of(Arguments& arguments) {
+std::vector<Option> options_of(VerifyArguments& arguments) {
   return joined({dataset_options(arguments.dataset),
                  {{"--decode", &arguments.decode, "Decode every image, too"},
                   {"--recover", &arguments.recover,
@@ -324,7 +324,8 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 Command verify_command() {
-  return command_of("verify", "Read everything and list what is damaged", kFooter, options_of, run);
+  return command_of<VerifyArguments>("verify", "Read everything and list what is damaged",
+                                     kVerifyFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli
