@@ -148,8 +148,7 @@ def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
             "the records are bytes, not images",
             expected="`fields` of " + ", ".join(known),
             found=shown(list(wanted)),
-            remedy='Pass `fields=["data"]`, or `schema="class_folders"` for images in a packed '
-            "folder",
+            remedy='Pass `fields=["data"]`, or the `schema` of fuelrail.open that finds images in the bytes',
         )
 
 
