@@ -28,7 +28,7 @@ struct Errand::State {
 
   std::atomic<bool> wanted = true;
   std::atomic<bool> apart = false;  // the work has a thread of its own
-  Mutex one_at_a_time;              // of those who ask
+  Mutex one_at_a_time;              // held by the calling thread
   Mutex mutex;
   Condition for_caller;  // something is asked, or the work has ended
   Condition for_work;    // something is answered, or the caller has left

@@ -30,11 +30,11 @@ class Json {
   template <typename T>
   Json(const std::vector<T>& values) : Json(std::vector<Json>(values.begin(), values.end())) {}
 
-  // Null where there is none.
+  // JSON null where `value` is empty.
   template <typename T>
   Json(const std::optional<T>& value) : Json(value ? Json(*value) : Json()) {}
 
-  // On one line. Text need not be UTF-8, JSON must: each byte that is not becomes U+FFFD.
+  // On one line. Each sequence of a text that is not UTF-8 becomes one U+FFFD.
   const std::string& text() const { return text_; }
 
  private:

@@ -30,7 +30,7 @@ Examples:
   fuelrail pack photos small.{1} --resize 256          shorter side 256; smaller ones stay as they are
   fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}: each machine makes its own
   fuelrail pack photos x.{1} --decode                  finds damaged images before training does
-  fuelrail pack photos x.{1} --resume                  goes on where a killed run was
+  fuelrail pack photos x.{1} --resume                  resumes a killed run
 
 Without --resize and --quality the files' bytes are packed as they are, and only their headers are
 looked at; with --decode every image is decoded, so that all damage is found. With --resize or

@@ -54,7 +54,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
     checked.finding->in_image = record_is_read;
-  } catch (const Interrupted&) {           // whoever waits for this gives up, too
+  } catch (const Interrupted&) {           // the waiting thread gives up, too
   } catch (const std::exception& error) {  // std::bad_alloc: the image's header promises too much
     IoError refused("the record cannot be checked", {.found = error.what()});
     checked.finding = finding_at(i, refused);

@@ -1,4 +1,4 @@
-// How far the scan of a file is, told now and then to whoever waits for it and may stop it.
+// How far the scan of a file is, reported now and then to the caller, which may stop it.
 #pragma once
 
 #include <chrono>

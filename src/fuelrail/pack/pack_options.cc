@@ -88,7 +88,7 @@ const OptionTable<PackOptions>& PackOptions::table() {
           .number("nsplit", &PackOptions::nsplit, 1, kMostParts, "parts by position.")
           .number("part", &PackOptions::part, 0, kMostParts - 1, "this one alone.")
           .flag("overwrite", &PackOptions::overwrite, "replace an output that is there.")
-          .flag("resume", &PackOptions::resume, "go on with what a stopped run has left.")
+          .flag("resume", &PackOptions::resume, "resume a stopped run.")
           .number("threads", &PackOptions::threads, 1, kMaxThreads, "readers.");
   return table;
 }

@@ -101,11 +101,12 @@ struct PackOptions {
   Warn warn{};
 
   // Told of every image that cannot be packed, as it is found, in the source's order; also of those
-  // that are too many, for which the job fails. Called from the calling thread. Default: nobody.
+  // that are too many, for which the job fails. Called from the calling thread. Default: not
+  // called.
   std::function<void(const PackFailure&)> failed{};
 
   // Told once, when more have failed than may be left out, before the images behind that are looked
-  // at, too. Called from the calling thread. Default: nobody.
+  // at, too. Called from the calling thread. Default: not called.
   std::function<void()> failing{};
 
   static const OptionTable<PackOptions>& table();  // of the numbers and switches

@@ -105,11 +105,11 @@ class FileSystem {
 // InvalidArgumentError for any other scheme.
 FileSystem& file_system_for(const std::string& uri);
 
-// Whether there is a file of this name; a directory is none. Errors: those of FileSystem::stat.
+// Whether there is a file of this name; a directory is not one. Errors: those of FileSystem::stat.
 bool is_file(const std::string& uri);
 
 // For a writer that may not replace `uri`, which is there. `unlike`: how the file differs from what
-// would be written; empty where nobody has compared. Throws: IoError.
+// would be written; empty where they were not compared. Throws: IoError.
 [[noreturn]] void throw_existing(const std::string& uri, const std::string& unlike = "");
 
 // For tests: as long as it lives, `file_system_for` gives `with` for the URIs of `scheme` ("file"

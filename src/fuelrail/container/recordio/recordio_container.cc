@@ -116,7 +116,7 @@ class OpenedRecordIo final : public RecordFile {
     try {
       return {uri(), i, sidecar().record(i).offset};
     } catch (const Error&) {
-      return {uri(), i, 0};  // the table is damaged; whoever reads the record hears of it
+      return {uri(), i, 0};  // the table is damaged: reading the record is the error
     }
   }
 

@@ -52,7 +52,7 @@ class SidecarWriter {
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
   void set_keys(std::span<const uint64_t> keys);  // Requires: one a record.
 
-  // Another section. `kept`: it cannot be rebuilt, so whoever replaces the sidecar takes it along.
+  // Another section. `kept`: it cannot be rebuilt, so a new sidecar takes it over.
   // Requires: no other section has this type.
   void add_section(uint32_t type, Bytes data, bool kept);
 
