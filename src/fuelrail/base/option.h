@@ -173,9 +173,9 @@ class OptionTable {
 
   // Any number; of floats, any that is finite.
   template <typename At>
-  OptionTable& number(std::string name, At at) {
+  OptionTable& number(std::string name, At at, std::string meaning = "") {
     using Limits = std::numeric_limits<option::Number<Options, At>>;
-    return number(std::move(name), at, Limits::lowest(), Limits::max());
+    return number(std::move(name), at, Limits::lowest(), Limits::max(), std::move(meaning));
   }
 
   template <typename At>

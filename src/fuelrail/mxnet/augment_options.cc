@@ -13,10 +13,6 @@ namespace {
 constexpr int64_t kMostDegrees = 1000000;
 
 void require_affine(const AugmentOptions& options) {
-  for (const int64_t angle : options.rotate_list) {
-    require_value(angle >= -kMostDegrees && angle <= kMostDegrees, "rotate_list",
-                  "at most a million degrees", angle);
-  }
   const float least = options.min_aspect_ratio.value_or(0);
   require_value(
       options.min_aspect_ratio ? options.max_aspect_ratio >= least : options.max_aspect_ratio < 1,
@@ -86,33 +82,53 @@ const OptionTable<AugmentOptions>& AugmentOptions::table() {
   using A = AugmentOptions;
   static const auto table =
       OptionTable<A>()
-          .number("resize", &A::resize, -1, kLongestSide)
-          .number("rotate", &A::rotate, -1, kMostDegrees)
-          .number("max_rotate_angle", &A::max_rotate_angle, 0, kMostDegrees)
-          .any({.name = "rotate_list", .kind = "ints"}, &A::rotate_list)
-          .number("max_shear_ratio", &A::max_shear_ratio, 0, kMostFactor)
-          .number("max_random_scale", &A::max_random_scale, kLeastRatio, kMostFactor)
-          .number("min_random_scale", &A::min_random_scale, kLeastRatio, kMostFactor)
-          .number("max_aspect_ratio", &A::max_aspect_ratio, 0, kMostFactor)
-          .number("min_aspect_ratio", &A::min_aspect_ratio, kLeastRatio, kMostFactor)
-          .number("max_img_size", &A::max_img_size, 1, std::numeric_limits<float>::max())
-          .number("min_img_size", &A::min_img_size, 0, static_cast<float>(kLongestSide))
-          .number("pad", &A::pad, INT64_MIN, kLongestSide / 2)
-          .number("fill_value", &A::fill_value, 0, 255)
-          .flag("random_resized_crop", &A::random_resized_crop)
-          .number("max_random_area", &A::max_random_area)
-          .number("min_random_area", &A::min_random_area)
-          .number("max_crop_size", &A::max_crop_size)
-          .number("min_crop_size", &A::min_crop_size)
-          .flag("rand_crop", &A::rand_crop)
-          .number("inter_method", &A::inter_method)
-          .number("brightness", &A::brightness, 0, kMostFactor)
-          .number("contrast", &A::contrast, 0, kMostFactor)
-          .number("saturation", &A::saturation, 0, kMostFactor)
-          .number("random_h", &A::random_h, 0, 255)
-          .number("random_s", &A::random_s, 0, 255)
-          .number("random_l", &A::random_l, 0, 255)
-          .number("pca_noise", &A::pca_noise, 0, kMostFactor);
+          .any(interpolation_rule(), &A::inter_method)
+          .any(shorter_side_rule(), &A::resize)
+          .number("rotate", &A::rotate, -1, kMostDegrees,
+                  "Turns by so many degrees, clockwise, if above 0. This and what follows to "
+                  "min_img_size are one affine map; there is none where all have their defaults.")
+          .number("max_rotate_angle", &A::max_rotate_angle, 0, kMostDegrees,
+                  "Turns by a whole number of degrees in [-it, it], unless rotate does.")
+          .any(each(option::number_rule("rotate_list", "int", -kMostDegrees, kMostDegrees,
+                                        "Turns by one of these, in place of both.")),
+               &A::rotate_list)
+          .number("max_shear_ratio", &A::max_shear_ratio, 0, kMostFactor,
+                  "Shears by a ratio in [-it, it].")
+          .number("max_random_scale", &A::max_random_scale, kLeastRatio, kMostFactor,
+                  "Largest factor of the size.")
+          .number("min_random_scale", &A::min_random_scale, kLeastRatio, kMostFactor,
+                  "Smallest factor of the size.")
+          .number("max_aspect_ratio", &A::max_aspect_ratio, 0, kMostFactor,
+                  "Changes width / height by a factor in [1 - it, 1 + it], or in "
+                  "[min_aspect_ratio, it]; with random_resized_crop that of the crop alone.")
+          .number("min_aspect_ratio", &A::min_aspect_ratio, kLeastRatio, kMostFactor,
+                  "Smallest factor of width / height; None: 1 - max_aspect_ratio.")
+          .number("max_img_size", &A::max_img_size, 1, std::numeric_limits<float>::max(),
+                  "Most pixels of a side that the map makes.")
+          .number("min_img_size", &A::min_img_size, 0, static_cast<float>(kLongestSide),
+                  "Least pixels of a side that the map makes.")
+          .number("pad", &A::pad, INT64_MIN, kLongestSide / 2,
+                  "Pixels of border on each side; not above 0: no border.")
+          .number("fill_value", &A::fill_value, 0, 255,
+                  "Level of the border and of what the map leaves empty; alpha is 0 there.")
+          .flag("random_resized_crop", &A::random_resized_crop,
+                "A crop of random place, area and aspect ratio, resized to the shape: the first of "
+                "ten that fits, else the middle. No effect where its limits are all 1.")
+          .number("max_random_area", &A::max_random_area, "Its area, at most, of the image's.")
+          .number("min_random_area", &A::min_random_area, "Its area, at least, of the image's.")
+          .number("max_crop_size", &A::max_crop_size,
+                  "A square of random side, at most this, is resized to the shape; -1: off.")
+          .number("min_crop_size", &A::min_crop_size, "The square's side, at least; -1: off.")
+          .flag("rand_crop", &A::rand_crop, "Crops lie at random instead of in the middle.")
+          .number("brightness", &A::brightness, 0, kMostFactor,
+                  "A factor in [1 - it, 1 + it]; these three come in random order.")
+          .number("contrast", &A::contrast, 0, kMostFactor, "A factor in [1 - it, 1 + it].")
+          .number("saturation", &A::saturation, 0, kMostFactor, "A factor in [1 - it, 1 + it].")
+          .number("random_h", &A::random_h, 0, 255, "Half degrees added to hue, in [-it, it].")
+          .number("random_s", &A::random_s, 0, 255, "Levels added to saturation, in [-it, it].")
+          .number("random_l", &A::random_l, 0, 255, "Levels added to lightness, in [-it, it].")
+          .number("pca_noise", &A::pca_noise, 0, kMostFactor,
+                  "Standard deviation of AlexNet's lighting noise, a multiple of its colour axes.");
   return table;
 }
 
@@ -128,8 +144,6 @@ void check(const MxShape& shape) {
 void check(const AugmentOptions& options, const MxShape& shape) {
   check(shape);
   AugmentOptions::table().check(options);
-  require_interpolation(options.inter_method);
-  require_value(options.resize != 0, "resize", "-1 (off), or 1 to 32766 pixels", options.resize);
   require_affine(options);
   require_crops(options);
   require_colours(options, shape.channels);

@@ -2,35 +2,56 @@
 
 #include <fmt/format.h>
 
-#include <string>
+#include <algorithm>
 
-#include "fuelrail/base/error.h"
+#include "fuelrail/mxnet/mx_shape.h"
 
 namespace fuelrail::mxnet {
-namespace {
 
-[[noreturn]] void refuse_value(const char* parameter, const char* expected, std::string found) {
-  throw InvalidArgumentError(fmt::format("`{}` is out of range", parameter),
-                             {.expected = expected, .found = std::move(found)});
+void require_value(bool holds, const std::string& parameter, const char* expected, int64_t found) {
+  if (holds) return;
+  OptionRule{.name = parameter, .kind = "int", .bounds = expected}.refuse(fmt::to_string(found));
 }
 
-}  // namespace
-
-void require_value(bool holds, const char* parameter, const char* expected, int64_t found) {
-  if (!holds) refuse_value(parameter, expected, fmt::format("{}", found));
+void require_value(bool holds, const std::string& parameter, const char* expected, float found) {
+  if (holds) return;
+  OptionRule{.name = parameter, .kind = "float", .bounds = expected}.refuse(fmt::to_string(found));
 }
 
-void require_value(bool holds, const char* parameter, const char* expected, float found) {
-  if (!holds) refuse_value(parameter, expected, fmt::format("{}", found));
+OptionRule each(OptionRule number) {
+  number.kind += 's';
+  number.bounds += " each";
+  number.allows = [of_one = std::move(number.allows)](const OptionValue& value) {
+    if (const auto* const whole = std::get_if<std::vector<int64_t>>(&value)) {
+      return std::ranges::all_of(*whole, of_one);
+    }
+    const auto* const decimals = std::get_if<std::vector<double>>(&value);
+    return decimals != nullptr && std::ranges::all_of(*decimals, of_one);
+  };
+  return number;
 }
 
-void require_factor(const char* parameter, float value) {
-  require_value(value >= 0 && value <= kMostFactor, parameter, "0 to a million", value);
+OptionRule whole_number(const char* name, const char* bounds, const char* meaning,
+                        bool (*holds)(int64_t)) {
+  const auto allows = [holds](const OptionValue& value) {
+    const auto* const number = std::get_if<int64_t>(&value);
+    return number != nullptr && holds(*number);
+  };
+  return {.name = name, .kind = "int", .bounds = bounds, .meaning = meaning, .allows = allows};
 }
 
-void require_interpolation(int64_t inter_method) {
-  const bool known = (inter_method >= 0 && inter_method <= 4) || inter_method == 9;
-  require_value(known || inter_method == 10, "inter_method", "0 to 4, 9 or 10", inter_method);
+OptionRule interpolation_rule() {
+  return whole_number(
+      "inter_method", "0 to 4, 9 or 10",
+      "How all steps resample: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 by size (cubic "
+      "where both sides grow, area where both shrink, else linear), 10 one of 0 to 4 at random.",
+      [](int64_t method) { return (method >= 0 && method <= 4) || method == 9 || method == 10; });
+}
+
+OptionRule shorter_side_rule() {
+  return whole_number("resize", "-1 (off), or 1 to 32766 pixels",
+                      "The shorter side becomes so many pixels, the ratio stays; -1: off.",
+                      [](int64_t side) { return side >= -1 && side != 0 && side <= kLongestSide; });
 }
 
 }  // namespace fuelrail::mxnet

@@ -1,20 +1,29 @@
-// What the checks of MXNet's parameters share. Private to the module.
+// What the checks of MXNet's parameters, and the rows of their tables, share. Private to the
+// module.
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include "fuelrail/base/option.h"
 
 namespace fuelrail::mxnet {
 
 // Errors: InvalidArgumentError, naming the parameter, unless `holds`.
-void require_value(bool holds, const char* parameter, const char* expected, int64_t found);
-void require_value(bool holds, const char* parameter, const char* expected, float found);
+void require_value(bool holds, const std::string& parameter, const char* expected, int64_t found);
+void require_value(bool holds, const std::string& parameter, const char* expected, float found);
 
 constexpr float kMostFactor = 1e6f;   // whatever is computed with it in float32 stays finite
 constexpr float kLeastRatio = 1e-6f;  // of what is divided by, too
 
-// From 0 to kMostFactor.
-void require_factor(const char* parameter, float value);
+// Of a list, each of whose values obeys a number's rule.
+OptionRule each(OptionRule number);
 
-void require_interpolation(int64_t inter_method);
+// Of whole numbers that `holds` allows, which `bounds` says.
+OptionRule whole_number(const char* name, const char* bounds, const char* meaning,
+                        bool (*holds)(int64_t));
+
+OptionRule interpolation_rule();  // of inter_method
+OptionRule shorter_side_rule();   // of resize
 
 }  // namespace fuelrail::mxnet

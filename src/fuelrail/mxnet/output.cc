@@ -183,19 +183,23 @@ void require_detection(const OutputOptions& options) {
 }  // namespace
 
 const OptionTable<OutputOptions>& OutputOptions::table() {
-  static const auto table =
-      OptionTable<OutputOptions>()
-          .number("mean_r", [](auto& o) -> auto& { return o.mean[0]; })
-          .number("mean_g", [](auto& o) -> auto& { return o.mean[1]; })
-          .number("mean_b", [](auto& o) -> auto& { return o.mean[2]; })
-          .number("mean_a", [](auto& o) -> auto& { return o.mean[3]; })
-          .number("std_r", [](auto& o) -> auto& { return o.std[0]; })
-          .number("std_g", [](auto& o) -> auto& { return o.std[1]; })
-          .number("std_b", [](auto& o) -> auto& { return o.std[2]; })
-          .number("std_a", [](auto& o) -> auto& { return o.std[3]; })
-          .number("scale", &OutputOptions::scale)
-          .choice("dtype", &OutputOptions::dtype,
-                  {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}});
+  static const auto table = [] {
+    OptionTable<OutputOptions> rows;
+    for (size_t c = 0; c < 4; ++c) {
+      rows.number(
+          std::string("mean_") + "rgba"[c], [c](auto& o) -> auto& { return o.mean[c]; },
+          "Subtracted from the channel's levels. Detection takes means, and no mean_img, if one is "
+          "above 0.");
+      rows.number(
+          std::string("std_") + "rgba"[c], [c](auto& o) -> auto& { return o.std[c]; },
+          "Of float32: divides the channel. Detection divides only by what is above 0.");
+    }
+    return rows.number("scale", &OutputOptions::scale, "Of float32: a factor of all channels.")
+        .choice("dtype", &OutputOptions::dtype,
+                {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}},
+                "Of the images: float32 is (pixel - mean) * scale / std; int8 is pixel - mean, cut "
+                "to -128 to 127; uint8 is the pixel. Detection has float32 only.");
+  }();
   return table;
 }
 
@@ -203,10 +207,12 @@ const OptionTable<OutputOptions>& OutputOptions::plain_table() {
   constexpr float kMost = std::numeric_limits<float>::max();
   static const auto table =
       OptionTable<OutputOptions>()
-          .flag("mirror", &OutputOptions::mirror)
-          .flag("rand_mirror", &OutputOptions::rand_mirror)
-          .number("max_random_contrast", &OutputOptions::max_random_contrast, 0, kMost, "")
-          .number("max_random_illumination", &OutputOptions::max_random_illumination, 0, kMost, "");
+          .flag("mirror", &OutputOptions::mirror, "Exchanges left and right of all images.")
+          .flag("rand_mirror", &OutputOptions::rand_mirror, "The same, of one image in two.")
+          .number("max_random_contrast", &OutputOptions::max_random_contrast, 0, kMost,
+                  "Of float32: a factor in [1 - it, 1 + it].")
+          .number("max_random_illumination", &OutputOptions::max_random_illumination, 0, kMost,
+                  "Of float32: an addend in [-it, it], before scale and std.");
   return table;
 }
 
@@ -216,7 +222,7 @@ void check(const OutputOptions& options, const MxShape& shape) {
   OutputOptions::plain_table().check(options);
   for (size_t c = 0; c < 4; ++c) {
     const std::string name = std::string("std_") + "rgba"[c];
-    require_value(options.detection || options.std[c] != 0, name.c_str(), "a number other than 0",
+    require_value(options.detection || options.std[c] != 0, name, "a number other than 0",
                   options.std[c]);
   }
   if (options.detection) require_detection(options);

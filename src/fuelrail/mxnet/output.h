@@ -21,13 +21,11 @@ struct PixelRow;  // private to the core
 
 namespace fuelrail::mxnet {
 
-// MXNet's parameters; `mean[0]` is its mean_r, and so on to mean_a. All float arithmetic is in
-// float32, each operation rounded.
+// MXNet's parameters; `mean[0]` is its mean_r, and so on to mean_a. What each means: its row of the
+// tables; to the formula: docs/mxnet_augmentation.md. All float arithmetic is in float32, each
+// operation rounded.
 struct OutputOptions {
-  // float32: (pixel - mean) * (k / std) + b / std, with k = (1 + U(-max_random_contrast, ..)) *
-  // scale and b = U(-max_random_illumination, ..) * scale.
-  // uint8: the pixel. int8: pixel - round(mean), cut to -128 to 127.
-  DType dtype = DType::kFloat32;  // or one of the others that are named here
+  DType dtype = DType::kFloat32;  // or kUint8, kInt8
   std::array<float, 4> mean{0, 0, 0, 0};
   std::array<float, 4> std{1, 1, 1, 1};
   float scale = 1;
@@ -37,8 +35,8 @@ struct OutputOptions {
   // Subtracted pixel by pixel instead of `mean`, before mirroring. Default: none.
   std::shared_ptr<const MeanImage> mean_image{};
 
-  bool mirror = false;       // left and right exchanged: always,
-  bool rand_mirror = false;  // or one image in two
+  bool mirror = false;
+  bool rand_mirror = false;
 
   // As ImageDetRecordIter does it: ((pixel - mean) / std) * scale, where a std that is not above 0
   // stands for 1, and mean counts only if one of its values is above 0, before mean_image. Without

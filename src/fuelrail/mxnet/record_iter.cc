@@ -10,7 +10,6 @@
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/mxnet/det_augmenter.h"
 #include "fuelrail/mxnet/label_list.h"
-#include "fuelrail/mxnet/option_checks.h"
 #include "fuelrail/mxnet/record_files.h"
 #include "fuelrail/mxnet/record_order.h"
 #include "fuelrail/mxnet/record_sampler.h"
@@ -38,8 +37,6 @@ void check(const RecordIterOptions& options) {
   check(options.output, options.data_shape);
   if (options.detection) {
     check(options.detection->augment, options.data_shape);
-    const int64_t width = options.detection->label_width;
-    require_value(width != 0, "label_width", "-1 (any), or at least 1", width);
   } else {
     check(options.augment, options.data_shape);
   }

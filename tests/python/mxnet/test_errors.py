@@ -236,7 +236,7 @@ def test_detection_has_no_index_and_says_so(root: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("keywords", "said"),
     [
-        ({"data_shape": (32, 32)}, "`data_shape` has not three numbers"),
+        ({"data_shape": (32, 32)}, "`data_shape` is out of range: expected three numbers"),
         ({"data_shape": (3, 0, 32)}, "data_shape"),
         ({"data_shape": (2, 32, 32)}, "data_shape"),
         ({"data_shape": (3, 40000, 32)}, "data_shape"),
@@ -273,7 +273,8 @@ def test_detection_has_no_index_and_says_so(root: pathlib.Path) -> None:
         ({"augmenter": 3}, "`augmenter` cannot be called"),
         ({"rotate_list": {1: 2}.keys}, "`rotate_list` is no list of numbers"),
         ({"seed": 2**70}, "`seed` is out of range"),
-        ({"seed_aug": 2**40}, "`seed_aug` is out of range"),
+        ({"seed_aug": 2**40}, "`seed_aug` is out of range: expected -2147483648 to 2147483647"),
+        ({"rotate_list": [90, 2000000]}, "expected -1000000 to 1000000 each, found [90, 2000000]"),
         ({"num_parts": 2**40, "part_index": 2**40 - 1}, "the part has no records"),
         ({"path_imgrec": "small.rec#cache"}, "cache"),
         ({"path_imgrec": 5}, "`path_imgrec` is not a path"),

@@ -145,63 +145,33 @@ def test_every_parameter_has_mxnets_kind_and_default(detection: bool) -> None:
 # --- Docstrings ---
 
 
-def said_default(text: str) -> list[str]:
-    """The values in `Default: 0, 1, off.`, as many as there are, without what explains them."""
-    found = re.search(r"Default: (.+?)[.:](?= |$)", text)
-    assert found, text
-    return found[1].split(", ")
+def said_of(iterator: Any) -> dict[str, tuple[str, str]]:
+    """The kind and the text of each keyword in a docstring's entries, `name (kind): text.`."""
+    text = re.sub(r"\n {8}", " ", iterator.__doc__)
+    entries = re.findall(r"^ {4}(\w+) \((.+?)\): (.+)$", text, re.MULTILINE)
+    return {name: (kind, said) for name, kind, said in entries}
 
 
-def said_defaults(iterator: Any) -> dict[str, str]:
-    """What a docstring's entries, `name, name: text. Default: value, value.`, say of each name."""
-    known = TABLES[iterator is io.ImageDetRecordIter]
-    text = re.sub(r"\s+", " ", iterator.__doc__)
-    entries = [
-        (match, match[1].split(", "))
-        for match in re.finditer(r"(?<![\w,]) ?(\w+(?:, \w+)*): ", text)
-        if set(match[1].split(", ")) & known.keys()
-    ]
-    said = {}
-    for (match, names), following in zip(entries, [*entries[1:], None], strict=True):
-        body = text[match.end() : following[0].start() if following else None]
-        body = re.split(r" (?:Batch|Augmentation, [^:]*|Backend|Auxiliary): ", body)[0]
-        if "Default:" in body:
-            values = said_default(body)
-            values = values * len(names) if len(values) == 1 else values
-            assert len(values) >= len(names), body
-        else:
-            values = ["Required" if "Required." in body else "as ImageRecordIter's"] * len(names)
-            assert values[0] in body, body
-        said |= dict(zip(names, values, strict=False))
-    return said
-
-
-def value_of(said: str, kind: str, name: str) -> Any:
-    """The value that a docstring's word stands for."""
-    if said == "none":
-        return [] if kind.endswith("s") else ""
-    if kind.startswith("one of"):
-        return said.strip('"')
-    value = ast.literal_eval(said)
-    return [value] if kind in ("ints", "floats") else value
+def said_default(said: str) -> Any:
+    found = re.search(r" Default: (.+)\.$", said)
+    return ast.literal_eval(found[1]) if found else None
 
 
 @pytest.mark.parametrize("detection", [False, True])
-def test_docstrings_say_every_parameters_default(detection: bool) -> None:
-    plain = said_defaults(io.ImageRecordIter)
-    said = said_defaults(ITERATORS[detection])
+def test_docstrings_say_every_parameters_kind_meaning_and_default(detection: bool) -> None:
+    said = said_of(ITERATORS[detection])
     for name, (kind, default) in TABLES[detection].items():
-        word = said[name]
-        word = plain[name] if word == "as ImageRecordIter's" else word
-        if word == "Required" or name == "path_imgrec":
-            assert name in REQUIRED
-        else:
-            assert same(value_of(word, kind, name), default), (name, word)
-    assert {name for name, word in said.items() if word == "Required"} <= set(REQUIRED)
+        found, text = said[name]
+        assert found == kind
+        assert not text.startswith(("Default: ", "Required."))
+        if name in REQUIRED and not (detection and name == "path_imgrec"):
+            assert text.endswith(" Required.")
+        elif name != "path_imgrec":
+            assert same(said_default(text), default), (name, text)
 
 
 def test_detections_records_have_a_default_name() -> None:
-    assert said_defaults(io.ImageDetRecordIter)["path_imgrec"] == '"./data/imgrec.rec"'
+    assert said_default(said_of(io.ImageDetRecordIter)["path_imgrec"][1]) == "./data/imgrec.rec"
 
 
 def test_docstrings_name_what_is_taken_without_effect() -> None:

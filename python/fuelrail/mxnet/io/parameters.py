@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.mxnet.io.decimals import read_decimal
-from fuelrail.options import file_name, integer, nearest, real, shown, typed
+from fuelrail.options import (
+    Option,
+    described,
+    file_name,
+    integer,
+    nearest,
+    real,
+    shown,
+    text,
+    typed,
+)
 
-# Taken, and without effect here; with the values that MXNet takes, where it takes only some.
-_WITHOUT_EFFECT: Mapping[str, tuple[str, ...] | None] = {
-    "aug_seq": None,  # the augmenter's name: see `_check_augmenter`
-    "ctx": ("cpu", "gpu", "cpu_pinned"),
-    "device_id": None,
-    "verbose": None,
+# The heading of each group, by its first row.
+_GROUPS = {
+    "path_imgrec": "Dataset:",
+    "batch_size": "Batch:",
+    "inter_method": "Augmentation, in the order in which it takes place:",
+    "preprocess_threads": "Backend:",
+    "verbose": "Auxiliary:",
 }
-_OWN = ("augmenter", "data_name", "label_name")  # the Python class's own
+_AUGMENTER = """Called with each batch's images, a NumPy array (batch, channels, height, width), after all of the
+above; returns one of the same shape and type. It sees no boxes. In C++: AugmentOptions::stages."""
+REQUIRED = ("path_imgrec", "data_shape", "batch_size")
 # What ImageRecordIter has, and nothing of detection stands for.
 _NOT_OF_DETECTION = {
     "path_imgidx": "Leave it out: the detection iterator, here as in MXNet, takes no index"
@@ -27,61 +43,74 @@ _NOT_OF_DETECTION = {
 _BITS = 63
 
 
+def _rows(detection: bool) -> list[Option]:
+    """The core's parameters, then the Python class's own keywords."""
+    without = "Without effect: batches are in ordinary memory, from where frameworks copy."
+    return [
+        *itertools.starmap(Option, _core.record_parameters(detection)),
+        Option("ctx", "one of cpu gpu cpu_pinned", None, "", without),
+        Option("device_id", "int", None, "", without),
+        Option("verbose", "bool", None, "", "Without effect: the iterator prints nothing."),
+        Option("data_name", "text", "data", "", "The images' name in `provide_data`."),
+        Option("label_name", "text", "softmax_label", "", "The labels' name in `provide_label`."),
+        Option("aug_seq", f"one of {'det_' * detection}aug_default", None, "", "The only one."),
+        Option("augmenter", "function", None, "", _AUGMENTER),
+    ]
+
+
+def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
+    """What a docstring says of them, in MXNet's groups. defaults: in place of the rows'."""
+    groups: dict[str, list[Option]] = {}
+    for row in _rows(detection):
+        if row.name in _GROUPS:
+            group = groups.setdefault(_GROUPS[row.name], [])
+        default = defaults.get(row.name, row.default)
+        if isinstance(default, float):
+            default = float(str(np.float32(default)))  # the core's 0.3 is a float32
+        meaning = row.meaning
+        if row.name in REQUIRED and row.name not in defaults:
+            default, meaning = None, f"{meaning} Required."
+        group.append(Option(f"{row.name} ({row.kind})", "", default, "", meaning))
+    return "\n".join(itertools.starmap(described, groups.items()))
+
+
 def read_keywords(keywords: Mapping[str, Any], detection: bool) -> dict[str, Any]:
-    """The parameters among `keywords` as the core takes them.
+    """The parameters among `keywords` as the core takes them, and the class's own.
 
     Errors: ArgumentTypeError for an unknown keyword, naming the nearest, and for a value that cannot be read as
     its parameter's; InvalidArgumentError for one of several values that it is not.
     """
-    kinds = {name: kind for name, kind, *_ in _core.record_parameters(detection)}
-    known = [*kinds, *_WITHOUT_EFFECT, *_OWN]
+    kinds = {row.name: row.kind for row in _rows(detection)}
     values: dict[str, Any] = {}
     for name, value in keywords.items():
-        if name in kinds:
-            values[name] = _read(name, kinds[name], value)
-        elif name in _WITHOUT_EFFECT:
-            _check(name, value, detection)
-        elif name not in _OWN:
+        if name not in kinds:
             remedy = _NOT_OF_DETECTION.get(name) if detection else None
             raise ArgumentTypeError(
-                f"there is no option '{name}'", remedy=remedy or nearest(name, known)
+                f"there is no option '{name}'", remedy=remedy or nearest(name, [*kinds])
             )
+        values[name] = _read(name, kinds[name], value)
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _check(name: str, value: Any, detection: bool) -> None:
-    if name == "device_id":
-        _read(name, "int", value)
-    elif name == "verbose":
-        _read(name, "bool", value)
-    elif name == "ctx":
-        _choice(name, _WITHOUT_EFFECT["ctx"] or (), value)
-    else:
-        _choice(name, ("det_aug_default" if detection else "aug_default",), value)
 
 
 def _read(name: str, kind: str, value: Any) -> Any:
     """`value` of a parameter of that kind; None where it stands for the default."""
     if kind == "path":
         return None if value is None else file_name(f"`{name}`", value)
+    if kind == "text":
+        return text(f"`{name}`", value)
+    if kind == "function":
+        if value is None or callable(value):
+            return value
+        raise ArgumentTypeError(f"`{name}` cannot be called", found=typed(value))
+    if _is_none(value) and (kind.startswith("one of ") or kind.endswith(" or None")):
+        return None
     if kind.startswith("one of "):
-        return None if _is_none(value) else _choice(name, kind.split()[2:], value)
+        return _choice(name, kind.split()[2:], value)
+    if kind in ("ints", "floats", "shape"):
+        return _listed(name, value, _number if kind == "floats" else _whole)
     if kind == "float or None":
-        return None if _is_none(value) else _number(name, value)
-    if kind == "int or None":
-        return None if _is_none(value) else _in_bits(name, _whole(name, value))
-    if kind == "shape":
-        shape = _listed(name, value, _whole)
-        if len(shape) != 3:
-            raise InvalidArgumentError(
-                f"`{name}` has not three numbers",
-                expected="channels, height and width",
-                found=shown(value),
-            )
-        return tuple(shape)
-    if kind in ("ints", "floats"):
-        return _listed(name, value, _whole if kind == "ints" else _number)
-    return {"bool": _truth, "int": _whole, "float": _decimal}[kind](name, value)
+        return _number(name, value)
+    return {"bool": _truth, "int": _whole, "float": _decimal}[kind.split()[0]](name, value)
 
 
 def _is_none(value: Any) -> bool:
@@ -110,15 +139,6 @@ def _whole(name: str, value: Any) -> int:
             f"`{name}` is out of range", expected=f"below 2**{_BITS}", found=shown(value)
         )
     return number
-
-
-def _in_bits(name: str, value: int) -> int:
-    """A seed of MXNet's is an int of 32 bits."""
-    if not -(1 << 31) <= value < 1 << 31:
-        raise InvalidArgumentError(
-            f"`{name}` is out of range", expected="from -2**31 to 2**31 - 1", found=shown(value)
-        )
-    return value
 
 
 def _decimal(name: str, value: Any) -> float:
@@ -166,11 +186,11 @@ def _listed(name: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]
     return [read(name, item) for item in items]
 
 
-def _choice(name: str, names: tuple[str, ...] | list[str], value: Any) -> str:
+def _choice(name: str, names: list[str], value: Any) -> str:
     given = getattr(value, "__name__", value)  # numpy.float32
     given = given if isinstance(given, str) else str(given)  # numpy.dtype("float32")
     if given in names:
         return given
     raise InvalidArgumentError(
-        f"`{name}` has no such value", found=shown(value), remedy=nearest(given, list(names))
+        f"`{name}` has no such value", found=shown(value), remedy=nearest(given, names)
     )
