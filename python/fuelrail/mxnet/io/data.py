@@ -6,7 +6,9 @@ Names and meanings are those of `mxnet.io` and, of an array, as much of `mxnet.n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,20 @@ from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.options import shown, typed
 
 __all__ = ["DataBatch", "DataDesc", "DataIter", "NDArray"]
+
+
+def _reduction(name: str) -> Callable[..., NDArray]:
+    def reduce(self: NDArray, axis: Any = None, **options: Any) -> NDArray:
+        made = getattr(self.asnumpy(), name)(axis, **_plain(options))
+        reduced: NDArray = _given(options.get("out"), made)
+        return reduced
+
+    reduce.__name__ = name
+    reduce.__doc__ = f"""NumPy's `{name}`; of all elements an array without dimensions, for `asscalar` or `float`.
+
+    Returns: `out` itself, where it is given.
+    """
+    return reduce
 
 
 class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -119,24 +135,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return NDArray(self.asnumpy().transpose(*(order if axes is None else (axes,))))
 
-    def sum(self, axis: Any = None, **options: Any) -> NDArray:
-        """NumPy's `sum`; of all elements an array without dimensions, for `asscalar` or `float`.
-
-        Returns: `out` itself, where it is given.
-        """
-        return self._reduced("sum", axis, options)
-
-    def mean(self, axis: Any = None, **options: Any) -> NDArray:
-        """NumPy's `mean`; see `sum`."""
-        return self._reduced("mean", axis, options)
-
-    def max(self, axis: Any = None, **options: Any) -> NDArray:
-        """NumPy's `max`; see `sum`."""
-        return self._reduced("max", axis, options)
-
-    def min(self, axis: Any = None, **options: Any) -> NDArray:
-        """NumPy's `min`; see `sum`."""
-        return self._reduced("min", axis, options)
+    sum, mean, max, min = map(_reduction, ("sum", "mean", "max", "min"))
 
     def wait_to_read(self) -> None:
         """Does nothing: the elements are there."""
@@ -170,19 +169,14 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     __hash__ = object.__hash__  # the operators' base, which compares elements, has none
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        made = getattr(ufunc, method)(*map(_plain, inputs), **_plain_options(options))
+        made = getattr(ufunc, method)(*_plain(inputs), **_plain(options))
         results = made if isinstance(made, tuple) else (made,)
-        out = options.get("out", (None,) * len(results))
-        given = tuple(map(_given, out, results))
+        given = tuple(map(_given, options.get("out", repeat(None)), results))
         return given if isinstance(made, tuple) else given[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.asnumpy()
-        if dtype is not None and array.dtype != dtype:
-            if copy is False:
-                raise ValueError("another type takes a copy")
-            return array.astype(dtype)
-        return array.copy() if copy else array
+        return np.asarray(array, dtype) if copy is None else np.array(array, dtype, copy=copy)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._source.__dlpack__(**kwargs)
@@ -193,28 +187,18 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __reduce__(self) -> tuple[Any, ...]:
         return NDArray, (self.asnumpy(),)
 
-    def _reduced(self, function: str, axis: Any, options: Mapping[str, Any]) -> NDArray:
-        made = getattr(self.asnumpy(), function)(axis, **_plain_options(options))
-        reduced: NDArray = _given(options.get("out"), made)
-        return reduced
-
     def __repr__(self) -> str:
         extents = "x".join(str(extent) for extent in self.shape)
         return f"\n{self.asnumpy()}\n<NDArray {extents} @{self.context}>"
 
 
 def _plain(value: Any) -> Any:
+    """`value` with NumPy's arrays for those of this module, in a tuple or a function's keywords, too."""
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
     return value.asnumpy() if isinstance(value, NDArray) else value
-
-
-def _plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """A function's keywords, with NumPy's arrays; `out` may be several."""
-    return {
-        name: tuple(map(_plain, value))
-        if name == "out" and isinstance(value, tuple)
-        else _plain(value)
-        for name, value in options.items()
-    }
 
 
 def _given(out: Any, made: Any) -> Any:
@@ -262,6 +246,7 @@ class DataDesc(_Description):
         return [DataDesc(name, shape, of.get(name)) for name, shape in shapes]
 
 
+@dataclass(eq=False, repr=False)
 class DataBatch:
     """One batch.
 
@@ -269,28 +254,20 @@ class DataBatch:
     ids of the records. bucket_key, provide_data, provide_label: as in MXNet, kept as they are given.
     """
 
-    def __init__(
-        self,
-        data: Sequence[Any],
-        label: Sequence[Any] | None = None,
-        pad: int | None = None,
-        index: Any = None,
-        bucket_key: Any = None,
-        provide_data: Sequence[DataDesc] | None = None,
-        provide_label: Sequence[DataDesc] | None = None,
-    ) -> None:
-        for option, arrays in (("data", data), ("label", label)):
+    data: Sequence[Any]
+    label: Sequence[Any] | None = None
+    pad: int | None = None
+    index: Any = None
+    bucket_key: Any = None
+    provide_data: Sequence[DataDesc] | None = None
+    provide_label: Sequence[DataDesc] | None = None
+
+    def __post_init__(self) -> None:
+        for option, arrays in (("data", self.data), ("label", self.label)):
             if arrays is not None and not isinstance(arrays, (list, tuple)):
                 raise InvalidArgumentError(
                     f"`{option}` is neither a list nor a tuple of arrays", found=shown(arrays)
                 )
-        self.data = data
-        self.label = label
-        self.pad = pad
-        self.index = index
-        self.bucket_key = bucket_key
-        self.provide_data = provide_data
-        self.provide_label = provide_label
 
     def __str__(self) -> str:
         shapes = [array.shape for array in self.data]
