@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from fuelrail import _core
 from fuelrail.closing import Closing
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError
+from fuelrail.errors import ArgumentTypeError, StateError
 from fuelrail.options import (
     choice_of,
     file_name,
-    integer,
     suggests_options,
     truth,
     typed,
@@ -79,11 +78,6 @@ class InputSplit(Closing):
         whose size is no multiple of 4, and for an index of other data. Source: dmlc-core, io.h.
         """
         index = os.fsencode(file_name("`index_uri`", index_uri)) if index_uri is not None else b""
-        number = integer(seed)
-        if number is None:
-            raise ArgumentTypeError("`seed` is not an integer", found=typed(seed))
-        if not -(2**63) <= number < 2**63:
-            raise InvalidArgumentError("`seed` is out of range", expected="64 bits")
         self._options: dict[str, Any] = {
             "uri": os.fsencode(file_name("`uri`", uri)),
             "type": choice_of("type", type, _TYPES),
@@ -91,7 +85,7 @@ class InputSplit(Closing):
             "nsplit": whole("nsplit", nsplit),
             "index_uri": index,
             "shuffle": truth("shuffle", shuffle),
-            "seed": number,
+            "seed": whole("seed", seed, least=-(2**63)),
             "batch_size": whole("batch_size", batch_size),
             "recurse_directories": truth("recurse_directories", recurse_directories),
             "shuffle_parts": whole("num_shuffle_parts", num_shuffle_parts),

@@ -114,54 +114,33 @@ class ThreadedIter(Closing, Generic[T]):
 
 
 class _Source(Generic[T]):
-    """Makes items, on one thread at a time."""
+    """Makes items, on one thread at a time: a new iterator a pass."""
 
-    can_rewind = True
     fills_cells = False
 
-    def next(self, cell: T | None) -> T:
-        """The next item. Raises StopIteration at the end."""
-        raise NotImplementedError
-
-    def rewind(self) -> None:
-        """Makes the next pass begin anew, and lets go of what this one needed."""
-
-
-class _Passes(_Source[T]):
-    """A new iterator a pass."""
-
-    def __init__(self, make: Callable[[], Iterator[T]]) -> None:
+    def __init__(self, make: Callable[[], Iterator[T]], can_rewind: bool = True) -> None:
+        self.can_rewind = can_rewind
         self._make = make
         self._items: Iterator[T] | None = None
 
     def next(self, cell: T | None) -> T:
+        """The next item. Raises StopIteration at the end."""
         if self._items is None:
             self._items = self._make()
         return next(self._items)
 
     def rewind(self) -> None:
+        """Makes the next pass begin anew, and releases the iterator."""
         self._items = None
 
 
-class _OnePass(_Source[T]):
-    """An iterator, which cannot be had twice."""
-
-    can_rewind = False
-
-    def __init__(self, items: Iterator[T]) -> None:
-        self._items = items
-
-    def next(self, cell: T | None) -> T:
-        return next(self._items)
-
-
 class _Filler(_Source[T]):
-    """A callable that fills cells."""
+    """Calls a function that fills cells."""
 
-    can_rewind = False
     fills_cells = True
 
     def __init__(self, fill: Callable[[T | None], T]) -> None:
+        super().__init__(lambda: iter(()), can_rewind=False)
         self._fill = fill
 
     def next(self, cell: T | None) -> T:
@@ -176,17 +155,14 @@ class _Filler(_Source[T]):
 
 def _source_of(producer: Iterable[T] | Callable[..., Any]) -> _Source[T]:
     if isinstance(producer, Iterable):
-        items = iter(producer)
-        if items is producer:
-            return _OnePass(items)
-        return _Passes(lambda: iter(producer))
+        return _Source(lambda: iter(producer), can_rewind=iter(producer) is not producer)
     if not callable(producer):
         raise ArgumentTypeError(
             "`producer` is neither an iterable nor callable", found=typed(producer)
         )
     if _takes_a_cell(producer):
         return _Filler(producer)
-    return _Passes(lambda: iter(producer()))
+    return _Source(lambda: iter(producer()))
 
 
 def _takes_a_cell(function: Callable[..., Any]) -> bool:
