@@ -2,7 +2,6 @@
 // float32, as MXNet computes it. Private to the module.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 

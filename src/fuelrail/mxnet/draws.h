@@ -17,8 +17,7 @@ namespace fuelrail::mxnet {
 class Draws {
  public:
   virtual ~Draws() = default;
-  Draws(const Draws&) = delete;
-  Draws& operator=(const Draws&) = delete;
+  Draws& operator=(Draws&&) = delete;
 
   // The next word.
   virtual uint32_t bits() = 0;
@@ -47,9 +46,6 @@ class Draws {
 
   // For i = 1, 2, ...: exchanges items i and integer(0, i).
   void shuffle(std::span<int> items);
-
- protected:
-  Draws() = default;
 };
 
 // What MXNet's `seed_aug` gives: std::mt19937 seeded anew for every sample.

@@ -4,11 +4,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <string_view>
 
-#include "fuelrail/base/bytes.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/file_system.h"
@@ -22,7 +19,6 @@ constexpr uint32_t kArrayMagic2 = 0xf993fac9;
 constexpr uint32_t kArrayMagic3 = 0xf993faca;  // as the second; NumPy's meaning of empty shapes
 constexpr uint32_t kDimensions = 3;
 constexpr std::string_view kName = "mean_img";
-constexpr const char* kRemedy = "Remove it, so that it is made anew";
 
 // Reads the file from its beginning on; never past its end.
 class ArrayFile {
@@ -37,11 +33,7 @@ class ArrayFile {
   Bytes take_bytes(uint64_t count, const char* what) {
     if (count > bytes_.size() - at_) {
       throw TruncatedError(fmt::format("the mean image ends inside its {}", what),
-                           {.path = uri_,
-                            .offset = at_,
-                            .expected = fmt::format("{} more bytes", count),
-                            .found = fmt::format("{}", bytes_.size() - at_),
-                            .remedy = kRemedy});
+                           at(0, fmt::format("{} more bytes", count), bytes_.size() - at_));
     }
     const Bytes taken = bytes_.subspan(at_, count);
     at_ += count;
@@ -53,43 +45,39 @@ class ArrayFile {
                uint64_t found) const {
     if (fits) return;
     throw CorruptError(fmt::format("the mean image has a wrong {}", what),
-                       {.path = uri_,
-                        .offset = at_ - size,
-                        .expected = expected,
-                        .found = fmt::format("{:#x}", found),
-                        .remedy = kRemedy});
+                       at(size, expected, fmt::format("{:#x}", found)));
   }
 
   template <typename T>
   [[noreturn]] void refuse(const char* failure, size_t size, const char* expected, T found) const {
-    throw UnsupportedError(failure, {.path = uri_,
-                                     .offset = at_ - size,
-                                     .expected = expected,
-                                     .found = fmt::format("{}", found)});
+    throw UnsupportedError(failure, at(size, expected, found));
   }
 
   // Of value i of the `count` that were just taken.
   [[noreturn]] void refuse_value(size_t i, size_t count, float found) const {
     throw CorruptError("the mean image has a value that no image can have",
-                       {.path = uri_,
-                        .offset = at_ - (count - i) * sizeof(float),
-                        .expected = "a finite number",
-                        .found = fmt::format("{}", found),
-                        .remedy = kRemedy});
+                       at((count - i) * sizeof(float), "a finite number", found));
   }
 
   // Errors: CorruptError unless all of the file was taken.
   void require_end() const {
     if (at_ == bytes_.size()) return;
-    throw CorruptError("the mean image goes on after its end",
-                       {.path = uri_,
-                        .offset = at_,
-                        .expected = "nothing after the name",
-                        .found = fmt::format("{} more bytes", bytes_.size() - at_),
-                        .remedy = kRemedy});
+    throw CorruptError(
+        "the mean image goes on after its end",
+        at(0, "nothing after the name", fmt::format("{} more bytes", bytes_.size() - at_)));
   }
 
  private:
+  // Of an error `before` bytes before the place that is reached.
+  template <typename Found>
+  ErrorDetail at(size_t before, std::string expected, const Found& found) const {
+    return {.path = uri_,
+            .offset = at_ - before,
+            .expected = std::move(expected),
+            .found = fmt::format("{}", found),
+            .remedy = "Remove it, so that it is made anew"};
+  }
+
   Bytes bytes_;
   const std::string& uri_;
   size_t at_ = 0;

@@ -16,8 +16,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "fuelrail/batch/batch.h"
 #include "fuelrail/container/open.h"
@@ -47,8 +45,7 @@ class ImageRecordIter {
   // none.
   explicit ImageRecordIter(RecordIterOptions options, const OpenOptions& open = {});
   ~ImageRecordIter();
-  ImageRecordIter(const ImageRecordIter&) = delete;
-  ImageRecordIter& operator=(const ImageRecordIter&) = delete;
+  ImageRecordIter& operator=(ImageRecordIter&&) = delete;
 
   // The next batch, always full; empty at the end of the epoch, and from then on until `reset`.
   // Errors: Engine::next's, in place of a batch; the next call goes on behind it.

@@ -9,7 +9,6 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/recordio/index_file.h"
-#include "fuelrail/split/partition.h"
 
 namespace fuelrail::mxnet {
 namespace {

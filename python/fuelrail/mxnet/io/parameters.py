@@ -15,6 +15,7 @@ from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.mxnet.io.decimals import read_decimal
 from fuelrail.options import (
     Option,
+    choice_of,
     described,
     file_name,
     integer,
@@ -105,7 +106,7 @@ def _read(name: str, kind: str, value: Any) -> Any:
     if _is_none(value) and (kind.startswith("one of ") or kind.endswith(" or None")):
         return None
     if kind.startswith("one of "):
-        return _choice(name, kind.split()[2:], value)
+        return choice_of(name, value, kind.split()[2:])
     if kind in ("ints", "floats", "shape"):
         return _listed(name, value, _number if kind == "floats" else _whole)
     if kind == "float or None":
@@ -184,13 +185,3 @@ def _listed(name: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]
     except TypeError:
         raise ArgumentTypeError(f"`{name}` is no list of numbers", found=typed(value)) from None
     return [read(name, item) for item in items]
-
-
-def _choice(name: str, names: list[str], value: Any) -> str:
-    given = getattr(value, "__name__", value)  # numpy.float32
-    given = given if isinstance(given, str) else str(given)  # numpy.dtype("float32")
-    if given in names:
-        return given
-    raise InvalidArgumentError(
-        f"`{name}` has no such value", found=shown(value), remedy=nearest(given, names)
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -36,7 +37,7 @@ class Dataset:
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
         """As `transform`, of the first of an item's values alone: of (image, label) the image."""
-        return self.transform(_First(fn), lazy)
+        return self.transform(functools.partial(_of_first, fn), lazy)
 
     def filter(self, fn: Callable[[Any], bool]) -> Dataset:
         """The items for which `fn(item)` is true; all are read now."""
@@ -150,12 +151,6 @@ class _Transformed(Dataset):
         return len(self._data)
 
 
-class _First:
-    """A function of the first value of an item; a class, so that it pickles."""
-
-    def __init__(self, fn: Callable[..., Any]) -> None:
-        self._fn = fn
-
-    def __call__(self, first: Any, *others: Any) -> Any:
-        made = self._fn(first)
-        return (made, *others) if others else made
+def _of_first(fn: Callable[..., Any], first: Any, *others: Any) -> Any:
+    made = fn(first)
+    return (made, *others) if others else made
