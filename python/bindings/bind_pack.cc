@@ -136,12 +136,64 @@ OptionValues run_packing(pack::PackOptions options, const Progress& progress,
   }
 }
 
+// `function(flat pixels, height, width, channels)` gives (pixels, height, width, channels).
+void call_on_pixels(const nb::object& function, ConstImageView from, pack::OwnedPixels& to) {
+  const GilTaken taken;
+  try {
+    import_numpy();
+    const auto row_bytes = static_cast<size_t>(from.width * from.channels);
+    MutableBytes memory;
+    const nb::object flat = new_array(row_bytes * static_cast<size_t>(from.height), memory);
+    for (int64_t y = 0; y < from.height; ++y) {
+      std::memcpy(memory.data() + static_cast<size_t>(y) * row_bytes, from.row(y), row_bytes);
+    }
+    const auto made = nb::cast<nb::tuple>(
+        call_python(function, nb::make_tuple(flat, from.height, from.width, from.channels)));
+    const Buffer buffer(made[0]);
+    const auto* pixels = reinterpret_cast<const uint8_t*>(buffer.bytes().data());
+    to.pixels.assign(pixels, pixels + buffer.bytes().size());
+    to.size = {nb::cast<int64_t>(made[1]), nb::cast<int64_t>(made[2])};
+    to.channels = nb::cast<int64_t>(made[3]);
+  } catch (nb::python_error& error) {
+    throw Raised{shared_object(nb::borrow(error.value()))};
+  }
+}
+
+// Each is a list of transforms or a function as `call_on_pixels` has it. A function may let go of
+// the GIL in its midst: the lock is what keeps a second call out.
+std::vector<pack::ImageStage> stages_of(const nb::list& stages) {
+  const auto mutex = std::make_shared<std::mutex>();
+  std::vector<pack::ImageStage> all;
+  for (nb::handle stage : stages) {
+    if (nb::isinstance<nb::list>(stage)) {
+      all.emplace_back(nb::cast<Transforms>(stage));
+    } else {
+      auto function = shared_object(nb::borrow(stage));
+      all.emplace_back([function, mutex](ConstImageView from, pack::OwnedPixels& to) {
+        const std::lock_guard one_at_a_time(*mutex);
+        call_on_pixels(*function, from, to);
+      });
+    }
+  }
+  return all;
+}
+
+// Those of the table, `size` as (height, width), `stages` and `stages_name`.
+pack::ImageSteps steps_of(const OptionValues& given) {
+  const auto [height, width] = nb::cast<std::pair<int64_t, int64_t>>(given["size"]);
+  pack::ImageSteps steps{.resize = {height, width},
+                         .stages = stages_of(nb::cast<nb::list>(given["stages"])),
+                         .stages_name = nb::cast<std::string>(given["stages_name"])};
+  set_options(steps, pack::ImageSteps::table(), given);
+  return steps;
+}
+
 // Those of the tables, max_errors and perhaps root; split and classes of `pack`, or images,
 // first_label_only and perhaps label_width of im2rec.
 pack::PackOptions options_of(const OptionValues& given) {
   pack::PackOptions options;
   if (given.contains("images")) {
-    options.images = nb::cast<pack::ImageSteps>(given["images"]);
+    options.images = steps_of(nb::cast<OptionValues>(given["images"]));
     options.mxnet_list = true;
     options.first_label_only = nb::cast<bool>(given["first_label_only"]);
     if (given.contains("label_width")) {
@@ -242,80 +294,7 @@ FileTuple run_merge(const Strings& sources, const nb::str& output, bool overwrit
                             }));
 }
 
-// --- Steps of images ---
-
-// `function(flat pixels, height, width, channels)` gives (pixels, height, width, channels).
-void call_on_pixels(const nb::object& function, ConstImageView from, pack::OwnedPixels& to) {
-  const GilTaken taken;
-  try {
-    import_numpy();
-    const auto row_bytes = static_cast<size_t>(from.width * from.channels);
-    MutableBytes memory;
-    const nb::object flat = new_array(row_bytes * static_cast<size_t>(from.height), memory);
-    for (int64_t y = 0; y < from.height; ++y) {
-      std::memcpy(memory.data() + static_cast<size_t>(y) * row_bytes, from.row(y), row_bytes);
-    }
-    const auto made = nb::cast<nb::tuple>(
-        call_python(function, nb::make_tuple(flat, from.height, from.width, from.channels)));
-    const Buffer buffer(made[0]);
-    const auto* pixels = reinterpret_cast<const uint8_t*>(buffer.bytes().data());
-    to.pixels.assign(pixels, pixels + buffer.bytes().size());
-    to.size = {nb::cast<int64_t>(made[1]), nb::cast<int64_t>(made[2])};
-    to.channels = nb::cast<int64_t>(made[3]);
-  } catch (nb::python_error& error) {
-    throw Raised{shared_object(nb::borrow(error.value()))};
-  }
-}
-
-// Each is a list of transforms or a function as `call_on_pixels` has it. A function may let go of
-// the GIL in its midst: the lock is what keeps a second call out.
-std::vector<pack::ImageStage> stages_of(const ListOf<nb::any>& stages) {
-  const auto mutex = std::make_shared<std::mutex>();
-  std::vector<pack::ImageStage> all;
-  for (nb::handle stage : stages) {
-    if (nb::isinstance<nb::list>(stage)) {
-      all.emplace_back(nb::cast<Transforms>(stage));
-    } else {
-      auto function = shared_object(nb::borrow(stage));
-      all.emplace_back([function, mutex](ConstImageView from, pack::OwnedPixels& to) {
-        const std::lock_guard one_at_a_time(*mutex);
-        call_on_pixels(*function, from, to);
-      });
-    }
-  }
-  return all;
-}
-
-void make_steps(pack::ImageSteps* self, bool pass_through, pack::ColorMode color, bool center_crop,
-                int64_t shorter_side, int64_t height, int64_t width, int rule,
-                const ListOf<nb::any>& stages, std::string stages_name, bool png,
-                std::optional<int> quality, uint64_t seed) {
-  pack::ImageSteps steps{
-      .keep = pass_through ? pack::ImageSteps::Keep::kAll : pack::ImageSteps::Keep::kNone,
-      .color = color,
-      .center_crop = center_crop,
-      .shorter_side = shorter_side,
-      .resize = {height, width},
-      .rule = static_cast<pack::ResizeRule>(rule),
-      .stages = stages_of(stages),
-      .stages_name = std::move(stages_name),
-      .encoding = png ? pack::ImageEncoding::kPng : pack::ImageEncoding::kJpeg,
-      .quality = quality,
-      .seed = seed};
-  check(steps);
-  new (self) pack::ImageSteps(std::move(steps));
-}
-
 void bind_options(nb::module_& module) {
-  nb::enum_<pack::ColorMode>(module, "ColorMode")
-      .value("unchanged", pack::ColorMode::kUnchanged)
-      .value("grey", pack::ColorMode::kGrey)
-      .value("color", pack::ColorMode::kColor);
-  nb::class_<pack::ImageSteps>(module, "ImageSteps")
-      .def("__init__", make_steps, nb::arg("pass_through"), nb::arg("color"),
-           nb::arg("center_crop"), nb::arg("shorter_side"), nb::arg("height"), nb::arg("width"),
-           nb::arg("rule"), nb::arg("stages"), nb::arg("stages_name"), nb::arg("png"),
-           nb::arg("quality"), nb::arg("seed"));
   module.def(
       "pack_options",
       [] {
@@ -324,6 +303,10 @@ void bind_options(nb::module_& module) {
         return rows;
       },
       "(name, kind, default, bounds, meaning) of each.");
+  module.def(
+      "image_options",
+      [] { return option_rows(pack::ImageSteps::table(), {.color = pack::ColorMode::kUnchanged}); },
+      "The same of `images`, with the defaults of MXNet's proposal.");
 }
 
 FileTuple run_convert(const nb::str& source, const nb::str& output, const std::string& schema,

@@ -413,18 +413,11 @@ class Loader:
     def stop(self) -> None:
         """Ends all threads."""
 
-class ColorMode(enum.Enum):
-    unchanged = -1
-
-    grey = 0
-
-    color = 1
-
-class ImageSteps:
-    def __init__(self, pass_through: bool, color: ColorMode, center_crop: bool, shorter_side: int, height: int, width: int, rule: int, stages: list[Any], stages_name: str, png: bool, quality: int | None, seed: int) -> None: ...
-
 def pack_options() -> list[tuple[str, str, Any, str, str]]:
     """(name, kind, default, bounds, meaning) of each."""
+
+def image_options() -> list[tuple[str, str, Any, str, str]]:
+    """The same of `images`, with the defaults of MXNet's proposal."""
 
 def progress_line(verb: str, things: str, done: int, total: int, seconds: float) -> str: ...
 

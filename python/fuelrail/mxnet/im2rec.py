@@ -9,11 +9,11 @@ The command `fuelrail im2rec` is MXNet's `im2rec.py`; `make_lists` makes the lis
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -22,45 +22,38 @@ from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.mxnet.lists import MadeLists, make_lists
 from fuelrail.mxnet.transforms import Compose, PixelFunction, flattened
-from fuelrail.options import file_name, nearest, read_options, shown, truth, typed, whole
+from fuelrail.options import (
+    Option,
+    described,
+    file_name,
+    nearest,
+    read_options,
+    shown,
+    truth,
+    typed,
+    whole,
+)
 from fuelrail.packer import PACK_OPTIONS, PackReport, allowance, pack_report
-from fuelrail.progress import PackProgress, progress_of
+from fuelrail.progress import progress_of
 from fuelrail.transforms import Transform
 
 __all__ = ["Compose", "MadeLists", "im2rec", "make_lists", "np2rec"]
 
 _LOG = logging.getLogger("fuelrail.mxnet.im2rec")
 
-_COLORS = {-1: _core.ColorMode.unchanged, 0: _core.ColorMode.grey, 1: _core.ColorMode.color}
-_ENCODINGS = {".jpg": False, ".jpeg": False, ".png": True}
-_INTER_METHODS = (0, 1, 2, 3, 4, 9, 10)
-
-
-@dataclass
-class _Params:
-    """What `dataset_params` may have, with its defaults."""
-
-    num_workers: int = 1
-    label_width: int | None = None
-    pack_label: int = 0
-    nsplit: int = 1
-    part: int | None = None
-    max_errors: int | float = 0.01
-    resize: int | Sequence[int] | None = None
-    center_crop: int = 0
-    quality: int | None = None
-    color: int = -1
-    encoding: str = ".jpg"
-    inter_method: int = 1
-    pass_through: int = 0
-    seed: int = 0
-    overwrite: bool = False
-    resume: bool = False
-    root: str | os.PathLike[str] | None = None
-    progress: Callable[[PackProgress], object] | None = field(default=None)
-
-
-_NAMES = [item.name for item in fields(_Params)]
+_IMAGE_OPTIONS = [Option(*row) for row in _core.image_options()]
+_OF_PACK = ("nsplit", "part", "overwrite", "resume")
+# Of `dataset_params`.
+_DEFAULTS: Mapping[str, Any] = {
+    "num_workers": 1,
+    "label_width": None,
+    "pack_label": 0,
+    **{row.name: row.default for row in PACK_OPTIONS if row.name in _OF_PACK},
+    "max_errors": 0.01,
+    **{row.name: row.default for row in _IMAGE_OPTIONS},
+    "root": None,
+    "progress": None,
+}
 
 
 def im2rec(
@@ -89,25 +82,12 @@ def im2rec(
       makes the one file of them.
     - part (all of them): this one alone, from 0: each machine makes its own.
 
-    what is done to every image, in this order:
-
-    - pass_through (0): 1 stores the files as they are, where their heads are an image's; none of the
-      following is done.
-    - color (-1): 1 colour, 0 grey, both upright by EXIF; -1 the channels that the file has, as its
-      pixels lie in it.
-    - center_crop (0): 1 cuts out the middle square.
-    - resize (none): the shorter side, or (width, height).
-    - inter_method (1): of the resize, as OpenCV: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos,
-      9 cubic where it enlarges, area where it shrinks, 10 one of 0 to 4 at random.
-    - encoding (".jpg"): or ".png", which images with alpha need: as JPEG they end the packing.
-    - quality: of a JPEG 1 to 100 (95), of a PNG the compression 0 to 9 (9).
-
+    what is done to every image (below; switches also as 0 and 1; resize also as [width, height]),
     and ours:
 
     - max_errors (0.01): images and lines that may be left out, a count or as a float below 1 a
       fraction. Each is logged (`fuelrail.mxnet.im2rec`) and listed with its reason in
       `X.rec.errors.jsonl`.
-    - seed (0): of inter_method 10 and of random transforms, which draw by the image's line.
     - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. To resume, functions
       are told apart by their names alone. A file that was there already, as it should be, is logged
       (INFO).
@@ -123,14 +103,14 @@ def im2rec(
     params = _params(dataset_params)
     listed = file_name("`list_file`", list_file)
     options = _options(params, transforms)
-    if params.label_width is not None:
-        options["label_width"] = whole("label_width", params.label_width, least=1)
-    if params.root is not None:
-        options["root"] = file_name("`root`", params.root)
+    if params["label_width"] is not None:
+        options["label_width"] = whole("label_width", params["label_width"], least=1)
+    if params["root"] is not None:
+        options["root"] = file_name("`root`", params["root"])
     output = _output(output_path, os.path.dirname(listed), os.path.basename(listed))
     report = pack_report(
         lambda said: _core.pack(
-            listed, output, options, progress_of(params.progress), _log_failure, said
+            listed, output, options, progress_of(params["progress"]), _log_failure, said
         )
     )
     return _paths(report, params)
@@ -170,13 +150,18 @@ def np2rec(
             width,
             output,
             options,
-            progress_of(params.progress),
+            progress_of(params["progress"]),
             _log_failure,
             said,
         )
     )
     return _paths(report, params)
 
+
+im2rec.__doc__ = (
+    f"{inspect.getdoc(im2rec)}\n\n"
+    f"{described('What is done to every image, in this order:', _IMAGE_OPTIONS)}"
+)
 
 # --- What is done to images ---
 
@@ -227,36 +212,29 @@ def _stages(items: list[Transform | PixelFunction]) -> list[Any]:
     return stages
 
 
-def _steps(params: _Params, transforms: object) -> _core.ImageSteps:
+def _image_options(params: Mapping[str, Any], transforms: object) -> dict[str, Any]:
     items = _composed(transforms)
-    shorter_side, width, height = _resize(params.resize)
-    return _core.ImageSteps(
-        pass_through=_flag("pass_through", params.pass_through),
-        color=_COLORS[_one_of("color", params.color, tuple(_COLORS))],
-        center_crop=_flag("center_crop", params.center_crop),
-        shorter_side=shorter_side,
-        height=height,
-        width=width,
-        rule=_one_of("inter_method", params.inter_method, _INTER_METHODS),
-        stages=_stages(items),
-        stages_name="; ".join(_name_of(item) for item in items),
-        png=_ENCODINGS[_one_of("encoding", params.encoding, tuple(_ENCODINGS))],
-        quality=None if params.quality is None else whole("quality", params.quality, bits=31),
-        seed=whole("seed", params.seed, bits=64),
-    )
+    resize = params["resize"]
+    size = _size(resize) if isinstance(resize, (list, tuple)) else None
+    given = {
+        row.name: _flag(row.name, params[row.name]) if row.kind == "bool" else params[row.name]
+        for row in _IMAGE_OPTIONS
+    }
+    return {
+        **read_options(_IMAGE_OPTIONS, given | {"resize": 0 if size or resize is None else resize}),
+        "size": size or (0, 0),
+        "stages": _stages(items),
+        "stages_name": "; ".join(_name_of(item) for item in items),
+    }
 
 
-def _resize(resize: object) -> tuple[int, int, int]:
-    """Shorter side, width, height."""
-    if resize is None:
-        return 0, 0, 0
-    if isinstance(resize, (list, tuple)):
-        if len(resize) != 2:
-            raise InvalidArgumentError(
-                "`resize` is no size", expected="N, or [width, height]", found=shown(resize)
-            )
-        return 0, whole("resize", resize[0], least=1), whole("resize", resize[1], least=1)
-    return whole("resize", resize, bits=31), 0, 0
+def _size(sides: Sequence[Any]) -> tuple[int, int]:
+    """Height and width."""
+    if len(sides) != 2:
+        raise InvalidArgumentError(
+            "`resize` is not a size", expected="N, or [width, height]", found=shown(sides)
+        )
+    return whole("resize", sides[1], least=1), whole("resize", sides[0], least=1)
 
 
 # --- Parameters ---
@@ -264,35 +242,26 @@ def _resize(resize: object) -> tuple[int, int, int]:
 
 def _params(
     given: Mapping[str, Any] | None, without: tuple[str, ...] = (), function: str = "im2rec"
-) -> _Params:
+) -> Mapping[str, Any]:
+    """All of `dataset_params`, those of `given` and defaults."""
     if given is None:
-        return _Params()
+        return _DEFAULTS
     if not isinstance(given, Mapping):
         raise ArgumentTypeError(
             "`dataset_params` is not a mapping from names to values",
             found=typed(given),
             remedy='Write it as {"num_workers": 4}',
         )
-    known = [name for name in _NAMES if name not in without]
+    known = [name for name in _DEFAULTS if name not in without]
     for name in given:
         if name in known:
             continue
-        if name in _NAMES:
+        if name in _DEFAULTS:
             raise InvalidArgumentError(f"`{name}` has no meaning for {function}")
         raise InvalidArgumentError(
             f"`dataset_params` has no {shown(name)}", remedy=nearest(str(name), known)
         )
-    return _Params(**given)
-
-
-def _one_of(option: str, value: Any, known: tuple[Any, ...]) -> Any:
-    if not isinstance(value, bool) and value in known:
-        return known[known.index(value)]
-    raise InvalidArgumentError(
-        f"`{option}` is not one of those that there are",
-        expected=", ".join(shown(item) for item in known),
-        found=shown(value),
-    )
+    return {**_DEFAULTS, **given}
 
 
 def _flag(option: str, value: object) -> bool:
@@ -300,14 +269,14 @@ def _flag(option: str, value: object) -> bool:
     return truth(option, bool(value) if value in (0, 1) else value)
 
 
-def _options(params: _Params, transforms: object) -> dict[str, Any]:
-    given = {name: getattr(params, name) for name in ("nsplit", "part", "overwrite", "resume")}
+def _options(params: Mapping[str, Any], transforms: object) -> dict[str, Any]:
+    given = {name: params[name] for name in _OF_PACK}
     return {
         **read_options(PACK_OPTIONS, given),
-        "threads": whole("num_workers", params.num_workers, least=1, bits=16),
-        "max_errors": allowance(params.max_errors),
-        "images": _steps(params, transforms),
-        "first_label_only": not _flag("pack_label", params.pack_label),
+        "threads": whole("num_workers", params["num_workers"], least=1, bits=16),
+        "max_errors": allowance(params["max_errors"]),
+        "images": _image_options(params, transforms),
+        "first_label_only": not _flag("pack_label", params["pack_label"]),
     }
 
 
@@ -319,14 +288,14 @@ def _output(output_path: object, folder: str, name: str) -> str:
     return os.path.join(given, stem) if os.path.isdir(given) else given
 
 
-def _paths(report: PackReport, params: _Params) -> str | list[str]:
+def _paths(report: PackReport, params: Mapping[str, Any]) -> str | list[str]:
     if report.failures:
         _LOG.warning("%d images were left out; %s lists them", len(report.failures), report.report)
     for made in report.files:
         if made.was_there:
             _LOG.info("%s was there already, as it should be", made.path)
     paths = [made.path for made in report.files]
-    return paths if params.nsplit > 1 and params.part is None else paths[0]
+    return paths if params["nsplit"] > 1 and params["part"] is None else paths[0]
 
 
 def _log_failure(path: str, reason: str) -> None:
@@ -364,7 +333,7 @@ def _images(data: object) -> Any:
     return pixels
 
 
-def _labels(labels: object, params: _Params) -> tuple[list[float], int]:
+def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int]:
     """All labels, image after image, and how many an image has."""
     given = np.asarray(labels)
     if given.dtype.kind not in "iufb" or given.ndim not in (1, 2):
@@ -382,16 +351,16 @@ def _labels(labels: object, params: _Params) -> tuple[list[float], int]:
             "float32, which RecordIO stores, cannot hold a label", remedy="Number classes from 0"
         )
     width = 1 if stored.ndim == 1 else stored.shape[1]
-    if width > 1 and not _flag("pack_label", params.pack_label):
+    if width > 1 and not _flag("pack_label", params["pack_label"]):
         raise InvalidArgumentError(
             "several labels for each image, of which one alone would be stored",
             expected="(N,) labels, or `pack_label` in `dataset_params`",
             found=f"{given.shape}",
         )
-    if params.label_width is not None and width != whole("label_width", params.label_width):
+    if params["label_width"] is not None and width != whole("label_width", params["label_width"]):
         raise InvalidArgumentError(
             "`labels` has another number of labels than `label_width`",
-            expected=str(params.label_width),
+            expected=str(params["label_width"]),
             found=str(width),
         )
     return stored.ravel().tolist(), width

@@ -9,7 +9,6 @@
 #include "fuelrail/base/error.h"
 
 namespace fuelrail {
-namespace {
 
 std::string shown(const OptionValue& value) {
   return std::visit(
@@ -34,13 +33,16 @@ std::string shown(const OptionValue& value) {
       value);
 }
 
+namespace {
+
 // "1 to 8"; of a side at which the type ends, nothing but what holds it: "at least 1".
 std::string bounds_of(const OptionValue& least, const OptionValue& most) {
   constexpr double kMostFloat = std::numeric_limits<float>::max();
   const auto* const lowest = std::get_if<double>(&least);
   const auto* const highest = std::get_if<double>(&most);
   const bool no_least = lowest ? *lowest <= -kMostFloat : least == OptionValue{INT64_MIN};
-  const bool no_most = highest ? *highest >= kMostFloat : most == OptionValue{INT64_MAX};
+  const bool no_most = highest ? *highest >= kMostFloat
+                               : most == OptionValue{INT64_MAX} || most == OptionValue{UINT64_MAX};
   if (no_least && no_most) return lowest ? "a finite number" : "a whole number of 64 bits";
   if (no_least) return fmt::format("at most {}", shown(most));
   if (no_most) return fmt::format("at least {}", shown(least));
@@ -98,6 +100,17 @@ OptionRule number_rule(std::string name, std::string kind, OptionValue least, Op
                      may_be_none](const OptionValue& value) {
             if (std::holds_alternative<std::monostate>(value)) return may_be_none;
             return is_at_most(least, value) && is_at_most(value, most);
+          }};
+}
+
+OptionRule numbers_rule(std::string name, std::vector<int64_t> numbers, std::string meaning) {
+  return {.name = std::move(name),
+          .kind = "int",
+          .bounds = fmt::format("{}", fmt::join(numbers, ", ")),
+          .meaning = std::move(meaning),
+          .allows = [numbers = std::move(numbers)](const OptionValue& value) {
+            const auto* const given = std::get_if<int64_t>(&value);
+            return given && std::find(numbers.begin(), numbers.end(), *given) != numbers.end();
           }};
 }
 

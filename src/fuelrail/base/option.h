@@ -28,6 +28,9 @@ namespace fuelrail {
 using OptionValue = std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string,
                                  std::vector<int64_t>, std::vector<double>>;
 
+// As errors and help show it.
+std::string shown(const OptionValue& value);
+
 // What may be said of an option without its struct.
 struct OptionRule {
   std::string name;
@@ -76,6 +79,8 @@ OptionValue value_of(const Value& value) {
   } else if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
     if (std::in_range<int64_t>(value)) return static_cast<int64_t>(value);
     return static_cast<uint64_t>(value);
+  } else if constexpr (std::is_enum_v<Value>) {
+    return static_cast<int64_t>(value);
   } else if constexpr (std::is_same_v<Value, std::vector<float>>) {
     return std::vector<double>(value.begin(), value.end());
   } else if constexpr (!std::is_same_v<Value, typename Inner<Value>::Type>) {
@@ -86,7 +91,7 @@ OptionValue value_of(const Value& value) {
 }
 
 // Whether a member of type Value takes what is Given: a bool, a whole number and a float their own
-// kind, a float a whole number too, and a std::optional nothing.
+// kind, a float and an enumeration a whole number too, and a std::optional nothing.
 template <typename Value, typename Given>
 constexpr bool takes() {
   using Type = typename Inner<Value>::Type;
@@ -96,7 +101,7 @@ constexpr bool takes() {
   }
   if constexpr (std::is_arithmetic_v<Given>) {
     return std::is_floating_point_v<Type> ||
-           (std::is_integral_v<Type> && std::is_integral_v<Given>);
+           (std::is_integral_v<Given> && (std::is_integral_v<Type> || std::is_enum_v<Type>));
   }
   return std::is_same_v<Given, Type> ||
          (std::is_same_v<Given, std::vector<double>> && std::is_same_v<Type, std::vector<float>>);
@@ -138,6 +143,8 @@ std::string kind_of() {
 
 OptionRule number_rule(std::string name, std::string kind, OptionValue least, OptionValue most,
                        std::string meaning);
+// An enumeration by its numbers.
+OptionRule numbers_rule(std::string name, std::vector<int64_t> numbers, std::string meaning);
 OptionRule choice_rule(std::string name, const std::vector<std::string>& names,
                        std::string meaning);
 

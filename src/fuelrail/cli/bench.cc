@@ -169,18 +169,7 @@ void print_text(const BenchArguments& arguments, const Container& container,
   line("suggestion", verdict.suggestion);
 }
 
-void check(const BenchArguments& arguments) {
-  static const auto table = OptionTable<BenchArguments>()
-                                .number("batch_size", &BenchArguments::batch_size, 1, 1 << 20)
-                                .number("crop", &BenchArguments::crop, 1, 1 << 15)
-                                .number("seconds", &BenchArguments::seconds, 0.01, 86400)
-                                .number("epochs", &BenchArguments::epochs, 1, 1 << 20);
-  table.check(arguments);
-  EngineOptions::table().check({.threads = arguments.threads});
-}
-
 int run(const BenchArguments& arguments, Console& console) {
-  check(arguments);
   const auto container = open_warning(arguments.dataset, console);
   if (container->size() == 0) {
     throw CorruptError("the dataset has no records", {.path = arguments.dataset.uri});
@@ -225,15 +214,17 @@ Examples:
   fuelrail bench train.{1} --json | jq .loader.records_per_second)";
 
 std::vector<Option> options_of(BenchArguments& arguments) {
+  static const auto table =
+      OptionTable<BenchArguments>()
+          .number("batch_size", &BenchArguments::batch_size, 1, 1 << 20, "records a batch.")
+          .number("crop", &BenchArguments::crop, 1, 1 << 15, "pixels a side of the crops.")
+          .number("seconds", &BenchArguments::seconds, 0.01, 86400,
+                  "how long the limit, and then the loader, is measured.")
+          .number("epochs", &BenchArguments::epochs, 1, 1 << 20,
+                  "measure the loader for so many epochs, in place of the seconds.");
   return joined({dataset_options(arguments.dataset),
-                 {{"--batch-size", &arguments.batch_size, "Records a batch (default: 256)"},
-                  {"--crop", &arguments.crop, "Pixels a side of the crops (default: 224)"},
-                  threads_option(arguments.threads, "decode"),
-                  {"--seconds", &arguments.seconds,
-                   "How long the limit, and then the loader, is measured (default: 5)"},
-                  {"--epochs", &arguments.epochs,
-                   "Measure the loader for so many epochs, in place of the seconds"},
-                  json_option(arguments.json),
+                 options_of_table(table, arguments, {"batch_size", "crop", "seconds", "epochs"}),
+                 {threads_option(arguments.threads, "decode"), json_option(arguments.json),
                   quiet_option(arguments.quiet)}});
 }
 

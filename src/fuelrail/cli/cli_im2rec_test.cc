@@ -114,10 +114,18 @@ TEST_F(Im2rec, options_go_as_mxnets_do) {
     EXPECT_EQ(im2rec("x", {"--inter-method", method}).code, 2) << method;
   }
   EXPECT_EQ(im2rec("x", {"--encoding", ".bmp"}).code, 2);
+  EXPECT_THAT(im2rec("x", {"--color", "2"}).err, HasSubstr("expected -1, 0, 1, found 2"));
   EXPECT_EQ(im2rec("x", {"--quality", "0", "--overwrite"}).code, 2);
   EXPECT_EQ(im2rec("x", {"-q"}).code, 3);  // it is there
   EXPECT_EQ(im2rec("x", {"-q", "--overwrite"}).code, 0);
   EXPECT_THAT(records_of(out("x.rec")).at(1).labels, ElementsAre(3));
+}
+
+TEST_F(Im2rec, help_has_the_rows_of_the_options_tables) {
+  const std::string help = call({"im2rec", "--help"}).out;
+  EXPECT_THAT(help, HasSubstr("Length of the shorter side; 0 leaves it (0 to 32768; default 0)"));
+  EXPECT_THAT(help, HasSubstr("(.jpg, .jpeg, .png; default '.jpg')"));
+  EXPECT_THAT(help, HasSubstr("Threads that read and encode (1 to 1024; default 1)"));
 }
 
 TEST_F(Im2rec, lists_that_cannot_be_are_refused) {

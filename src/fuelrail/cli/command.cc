@@ -1,11 +1,17 @@
 #include "fuelrail/cli/command.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <type_traits>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/parse_number.h"
 #include "fuelrail/cli/text.h"
+#include "fuelrail/engine/engine.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -23,23 +29,47 @@ Examples:
 'fuelrail COMMAND --help' says more. Exit codes: 0 ok, 1 data problem, 2 usage, 3 input/output,
 130 interrupted (143 by SIGTERM).)";
 
-bool is_unsigned(const CLI::Option& option) { return option.get_type_name().starts_with("UINT"); }
+// Empty for text that is not a number.
+std::optional<OptionValue> value_of(const OptionRule& rule, const std::string& text) {
+  if (!rule.choices.empty()) return text;
+  if (rule.kind.starts_with("float")) return parse_number<double>(text);
+  if (const auto number = parse_number<int64_t>(text)) return *number;
+  return parse_number<uint64_t>(text);
+}
+
+CLI::Option* add_row(CLI::App& app, const std::string& names, const TableRow& row,
+                     const std::string& help) {
+  if (row.rule.kind == "bool") {
+    return app.add_flag_callback(
+        names, [set = row.set] { set(true); }, help);
+  }
+  const CLI::callback_t set = [row](const CLI::results_t& given) {
+    const std::optional<OptionValue> value = value_of(row.rule, given.front());
+    if (!value) return false;
+    row.rule.check(*value);
+    row.set(*value);
+    return true;
+  };
+  const char first = row.rule.kind.front();  // of "int", "float", "one of"
+  return app.add_option(names, set, help)
+      ->type_name(first == 'i'   ? "INT"
+                  : first == 'f' ? "FLOAT"
+                                 : "TEXT");
+}
 
 void add_option(CLI::App& app, const Option& option) {
   const std::string help = with_formats(option.help);
-  const auto add = [&](auto* target) {
-    if constexpr (std::is_same_v<decltype(target), bool*>) {
+  const auto add = [&](const auto& target) {
+    using To = std::remove_cvref_t<decltype(target)>;
+    if constexpr (std::is_same_v<To, TableRow>) {
+      return add_row(app, option.names, target, help);
+    } else if constexpr (std::is_same_v<To, bool*>) {
       return app.add_flag(option.names, *target, help);
     } else {
       return app.add_option(option.names, *target, help);
     }
   };
-  CLI::Option* const added = std::visit(add, option.target);
-  added->required(option.required);
-  if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
-  if (is_unsigned(*added)) {  // the parser would make a large number of one below 0
-    added->check([](const std::string& text) { return text.starts_with('-') ? "negative" : ""; });
-  }
+  std::visit(add, option.target)->required(option.required);
 }
 
 void set_up(CLI::App& app, const std::vector<Command>& commands) {
@@ -82,20 +112,19 @@ std::vector<std::string> option_names(const CLI::App& command) {
 std::string kind_of_value(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   if (type.starts_with("INT")) return "a whole number";
-  if (type.starts_with("UINT")) return "a whole number, 0 or more";
   return type.starts_with("FLOAT") ? "a number" : "";
 }
 
 // The option of a number that the parser could not read, or was not given; null for another error.
 const CLI::Option* option_without_number(const CLI::App& command, const CLI::ParseError& error) {
-  const bool no_number = dynamic_cast<const CLI::ConversionError*>(&error) != nullptr ||
-                         dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
-  const bool refused = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
   const std::string said = error.what();
+  if (dynamic_cast<const CLI::ConversionError*>(&error) == nullptr &&
+      dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) {
+    return nullptr;
+  }
   for (const CLI::Option* option : command.get_options()) {
-    const bool at_fault =
-        no_number ? !kind_of_value(*option).empty() : refused && is_unsigned(*option);
-    if (at_fault && said.find(option->get_name()) != std::string::npos) return option;
+    if (kind_of_value(*option).empty()) continue;
+    if (said.find(option->get_name()) != std::string::npos) return option;
   }
   return nullptr;
 }
@@ -122,11 +151,11 @@ const CLI::Option* option_without_number(const CLI::App& command, const CLI::Par
   const std::string remedy = "See 'fuelrail " + command.get_name() + " --help'";
   if (const CLI::Option* option = option_without_number(command, error)) {
     const CLI::results_t& given = option->results();
-    throw InvalidArgumentError(
-        prefix + option->get_name() + (given.empty() ? " is without its value" : " is no number"),
-        {.expected = kind_of_value(*option),
-         .found = given.empty() ? "" : "'" + given.front() + "'",
-         .remedy = remedy});
+    throw InvalidArgumentError(prefix + option->get_name() +
+                                   (given.empty() ? " is without its value" : " is not a number"),
+                               {.expected = kind_of_value(*option),
+                                .found = given.empty() ? "" : "'" + given.front() + "'",
+                                .remedy = remedy});
   }
   throw InvalidArgumentError(prefix + error.what(), {.remedy = remedy});
 }
@@ -141,14 +170,31 @@ std::vector<std::string> values_given(const CLI::App& command) {
 
 }  // namespace
 
+Option option_of_row(TableRow row, const OptionValue& default_value) {
+  const OptionRule& rule = row.rule;
+  std::string name = "--" + rule.name;
+  std::replace(name.begin(), name.end(), '_', '-');
+  std::string help = rule.meaning.substr(0, rule.meaning.size() - 1);  // without the full stop
+  help.front() = static_cast<char>(std::toupper(help.front()));
+  std::string values =
+      rule.choices.empty() ? rule.bounds : fmt::format("{}", fmt::join(rule.choices, ", "));
+  if (default_value.index() > 1) values += "; default " + shown(default_value);
+  if (!values.empty()) help += " (" + values + ")";
+  return {.names = std::move(name), .target = std::move(row), .help = std::move(help)};
+}
+
 Option json_option(bool& json) { return {"--json", &json, "One JSON document"}; }
 
 Option quiet_option(bool& quiet) { return {"-q,--quiet", &quiet, "Show no progress"}; }
 
-Option threads_option(std::optional<int>& threads, std::string what_they_do) {
-  return {.names = "-j,--threads",
-          .target = &threads,
-          .help = "Threads that " + what_they_do + ", at most 1024 (default: one a processor)"};
+Option threads_option(std::optional<int>& threads, const std::string& what_they_do,
+                      std::string names) {
+  const OptionRule& rule = EngineOptions::table().rows().front().rule;  // of "threads"
+  const auto set = [&threads](const OptionValue& value) { option::assign(threads, value); };
+  return {.names = std::move(names),
+          .target = TableRow{rule, set},
+          .help = fmt::format("Threads that {} ({}; default {})", what_they_do, rule.bounds,
+                              threads ? std::to_string(*threads) : "one a processor")};
 }
 
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> options) {

@@ -12,30 +12,52 @@
 #include <variant>
 #include <vector>
 
+#include "fuelrail/base/option.h"
 #include "fuelrail/cli/console.h"
 
 namespace fuelrail::cli {
 
-// Where a value of the command line goes: a member of the command's arguments. What it holds before
-// is the default. bool: a flag, without a value.
-using Target =
-    std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*, std::optional<int>*,
-                 std::optional<int64_t>*, std::optional<uint64_t>*, std::vector<std::string>*>;
+// A row of a table of options (base/option.h). What the rule allows is set.
+struct TableRow {
+  OptionRule rule;
+  std::function<void(const OptionValue&)> set;
+};
 
-// An option, or a positional argument, whose name has no dashes. Bounds are those of a table of
-// options (base/option.h), which `run` checks.
+// Where a value of the command line goes: a member of the command's arguments, or what a row sets.
+// bool: a flag, without a value.
+using Target = std::variant<bool*, std::string*, std::vector<std::string>*, TableRow>;
+
+// An option, or a positional argument, whose name has no dashes.
 struct Option {
   std::string names;  // "-j,--threads", "FILE"
   Target target;
   std::string help;
   bool required = false;
-  std::vector<std::string> choices{};
 };
+
+// "--num-parts" of the row "num_parts"; its help is the row's meaning, bounds and default.
+Option option_of_row(TableRow row, const OptionValue& default_value);
+
+// The options of some rows of `table`, which are set in `options`.
+template <typename Options>
+std::vector<Option> options_of_table(const OptionTable<Options>& table, Options& options,
+                                     const std::vector<std::string>& rows) {
+  std::vector<Option> all;
+  for (const std::string& name : rows) {
+    for (const auto& row : table.rows()) {
+      if (row.rule.name != name) continue;
+      const auto assign = [set = row.set, &options](const auto& value) { set(options, value); };
+      all.push_back(option_of_row({row.rule, assign}, row.get(options)));
+    }
+  }
+  return all;
+}
 
 // Options that several commands have.
 Option json_option(bool& json);
 Option quiet_option(bool& quiet);
-Option threads_option(std::optional<int>& threads, std::string what_they_do);
+Option threads_option(std::optional<int>& threads, const std::string& what_they_do,
+                      std::string names = "-j,--threads");
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> options);
 
 // Lifetime: `run` keeps what the options' targets point to.

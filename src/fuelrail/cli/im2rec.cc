@@ -1,6 +1,5 @@
 // fuelrail im2rec: MXNet's im2rec.py. Makes lists of a folder's images, or packs what lists name.
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,15 +21,9 @@ struct Im2recArguments {
   bool list = false;
   mxnet::ListOptions lists;
   bool no_shuffle = false;
-  bool pass_through = false;
   bool pack_label = false;
   pack::ImageSteps images{};
-  int color = 1;
-  int inter_method = 1;
-  std::string encoding = ".jpg";
-  std::optional<int> quality;
-  int threads = 1;
-  PackingArguments packing{.max_errors = "1%"};
+  PackingArguments packing{.options = {.mxnet_list = true, .threads = 1}, .max_errors = "1%"};
 };
 
 constexpr const char* kIm2recFooter = R"(
@@ -46,8 +39,7 @@ beside it. Paths in a list are relative to ROOT. The records are in the list's o
 --num-thread says.
 
 Images are decoded, turned upright (not with --color -1), cut to the middle square (--center-crop),
-resized (the shorter side, up or down) and encoded, as MXNet's im2rec.py does. Images with alpha need
---encoding .png where --color is -1; as JPEG they end the command.
+resized (the shorter side, up or down) and encoded, as MXNet's im2rec.py does.
 
 What cannot be read is named, left out and listed in OUT.errors.jsonl, and the exit code is 1; beyond
 --max-errors the command stops, and parts that are finished stay. From Python: fuelrail.mxnet.im2rec
@@ -90,28 +82,15 @@ std::vector<std::string> lists_of(const std::string& prefix) {
   return lists;
 }
 
-pack::ImageSteps steps_of(const Im2recArguments& arguments) {
-  pack::ImageSteps steps = arguments.images;
-  if (arguments.pass_through) steps.keep = pack::ImageSteps::Keep::kAll;
-  steps.color = static_cast<pack::ColorMode>(arguments.color);
-  steps.rule = static_cast<pack::ResizeRule>(arguments.inter_method);
-  steps.encoding =
-      arguments.encoding == ".png" ? pack::ImageEncoding::kPng : pack::ImageEncoding::kJpeg;
-  steps.quality = arguments.quality;
-  return steps;
-}
-
 int pack_lists(const Im2recArguments& arguments, Console& console) {
+  PackingArguments packing = arguments.packing;
+  packing.options.images = arguments.images;
+  packing.options.first_label_only = !arguments.pack_label;
+  packing.options.root = arguments.root;
   int code = kOk;
   for (const std::string& list : lists_of(arguments.prefix)) {
-    pack::PackOptions options{.images = steps_of(arguments),
-                              .mxnet_list = true,
-                              .first_label_only = !arguments.pack_label,
-                              .root = arguments.root,
-                              .threads = arguments.threads};
     const std::string output = list.substr(0, list.size() - 4) + ".rec";
-    code =
-        std::max(code, run_packing(list, output, std::move(options), arguments.packing, console));
+    code = std::max(code, run_packing(list, output, packing, console));
   }
   return code;
 }
@@ -121,51 +100,34 @@ int run(const Im2recArguments& arguments, Console& console) {
 }
 
 std::vector<Option> list_options(Im2recArguments& arguments) {
-  mxnet::ListOptions& lists = arguments.lists;
-  return {{"--list", &arguments.list, "Make lists instead of packing"},
-          {"--exts", &lists.extensions, "Names of images end so (default: .jpeg .jpg .png)"},
-          {"--chunks", &lists.chunks, "Number of lists (default 1)"},
-          {"--train-ratio", &lists.train_ratio, "Fraction of the images for training (default 1)"},
-          {"--test-ratio", &lists.test_ratio, "Fraction of the images for testing (default 0)"},
-          {"--recursive", &lists.recursive,
-           "Also the folders below; each folder with images is a label"},
-          {"--no-shuffle", &arguments.no_shuffle, "Keep the images in the folders' order"}};
-}
-
-std::vector<Option> image_options(Im2recArguments& arguments) {
-  return {
-      {"--pass-through", &arguments.pass_through,
-       "Store the files as they are; what is no image is left out"},
-      {"--resize", &arguments.images.shorter_side,
-       "Make the shorter side N pixels (default: leave it)"},
-      {"--center-crop", &arguments.images.center_crop,
-       "Cut out the middle square, before resizing"},
-      {"--quality", &arguments.quality,
-       "Of a JPEG 1 to 100 (default 95), of a PNG its compression, 0 to 9 (default 9)"},
-      {.names = "--color",
-       .target = &arguments.color,
-       .help = "1 colour, 0 grey, -1 as the file is stored (default 1)",
-       .choices = {"-1", "0", "1"}},
-      {.names = "--encoding",
-       .target = &arguments.encoding,
-       .help = "Of the images: .jpg (default) or .png",
-       .choices = {".jpg", ".png"}},
-      {.names = "--inter-method",
-       .target = &arguments.inter_method,
-       .help = "Of resizing: 0 nearest, 1 bilinear (default), 2 cubic, 3 area, 4 Lanczos, 9 "
-               "cubic to enlarge and area to shrink, 10 random",
-       .choices = {"0", "1", "2", "3", "4", "9", "10"}},
-      {"--pack-label", &arguments.pack_label, "Store all labels of a line (default: the first)"}};
+  using Lists = mxnet::ListOptions;
+  static const auto table =
+      OptionTable<Lists>()
+          .number("chunks", &Lists::chunks, 1, INT64_MAX, "number of lists.")
+          .number("train_ratio", &Lists::train_ratio, 0, 1, "fraction of the images for training.")
+          .number("test_ratio", &Lists::test_ratio, 0, 1, "fraction of the images for testing.")
+          .flag("recursive", &Lists::recursive,
+                "also the folders below; each folder with images is a label.");
+  return joined(
+      {{{"--list", &arguments.list, "Make lists instead of packing"},
+        {"--exts", &arguments.lists.extensions,
+         "Names of images end so (default: .jpeg .jpg .png)"}},
+       options_of_table(table, arguments.lists,
+                        {"chunks", "train_ratio", "test_ratio", "recursive"}),
+       {{"--no-shuffle", &arguments.no_shuffle, "Keep the images in the folders' order"}}});
 }
 
 std::vector<Option> options_of(Im2recArguments& arguments) {
-  return joined({{{"PREFIX", &arguments.prefix, "What the names of the lists begin with", true},
-                  {"ROOT", &arguments.root, "Folder of the images", true}},
-                 list_options(arguments),
-                 image_options(arguments),
-                 {{"--num-thread", &arguments.threads,
-                   "Threads that read and encode, at most 1024 (default 1)"}},
-                 packing_options(arguments.packing)});
+  return joined(
+      {{{"PREFIX", &arguments.prefix, "What the names of the lists begin with", true},
+        {"ROOT", &arguments.root, "Folder of the images", true}},
+       list_options(arguments),
+       options_of_table(pack::ImageSteps::table(), arguments.images,
+                        {"pass_through", "color", "center_crop", "resize", "inter_method",
+                         "encoding", "quality"}),
+       {{"--pack-label", &arguments.pack_label, "Store all labels of a line (default: the first)"},
+        threads_option(arguments.packing.options.threads, "read and encode", "--num-thread")},
+       packing_options(arguments.packing)});
 }
 
 }  // namespace

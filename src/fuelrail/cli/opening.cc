@@ -7,16 +7,14 @@
 namespace fuelrail::cli {
 
 std::vector<Option> dataset_options(DatasetArguments& arguments) {
-  return {
-      {"FILE", &arguments.uri, "What to read: {known}", true},
-      schema_option(arguments.schema),
-      {"--root", &arguments.root,
-       "Of a list: the folder that its paths are relative to (default: its own)"},
-      {.names = "--sidecar",
-       .target = &arguments.sidecar,
-       .help = "use, or ignore: the sidecar is neither read nor written, and the file is scanned "
-               "(default: use)",
-       .choices = {"use", "ignore"}}};
+  static const auto sidecar = OptionTable<DatasetArguments>().choice(
+      "sidecar", &DatasetArguments::ignores_sidecar, {{"use", false}, {"ignore", true}},
+      "with \"ignore\", the sidecar is neither read nor written, and the file is scanned.");
+  return joined({{{"FILE", &arguments.uri, "What to read: {known}", true},
+                  schema_option(arguments.schema),
+                  {"--root", &arguments.root,
+                   "Of a list: the folder that its paths are relative to (default: its own)"}},
+                 options_of_table(sidecar, arguments, {"sidecar"})});
 }
 
 Option schema_option(std::string& schema) {
@@ -28,7 +26,7 @@ Option schema_option(std::string& schema) {
 std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console) {
   auto container = pack::open_input(arguments.uri, {.schema = arguments.schema,
                                                     .root = arguments.root,
-                                                    .ignore_sidecar = arguments.ignores_sidecar(),
+                                                    .ignore_sidecar = arguments.ignores_sidecar,
                                                     .warn = console.warner(),
                                                     .keep_going = [] { return !interrupted(); }});
   for (const RecordFile* file : record_files_of(*container)) {

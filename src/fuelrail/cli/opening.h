@@ -16,8 +16,7 @@ struct DatasetArguments {
   std::string uri;
   std::string schema;
   std::string root;
-  std::string sidecar = "use";
-  bool ignores_sidecar() const { return sidecar == "ignore"; }
+  bool ignores_sidecar = false;
 };
 
 // FILE, --schema, --root and --sidecar.

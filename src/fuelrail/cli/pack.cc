@@ -15,7 +15,6 @@ struct PackArguments {
   std::string split;
   std::string classes;
   pack::StoredImages images;
-  pack::PackOptions options;
   PackingArguments packing{.max_errors = "0"};
 };
 
@@ -52,29 +51,24 @@ exit code is 3, unless --overwrite is given: then it is replaced when all of the
 With --resume it is compared with what would be packed, image for image, and kept where it is that.)";
 
 int run(const PackArguments& arguments, Console& console) {
-  pack::PackOptions options = arguments.options;
-  if (!arguments.split.empty()) options.split = parse_split(arguments.split);
-  options.images = arguments.images;
-  options.classes = classes_named(arguments.classes, console);
-  return run_packing(arguments.source, arguments.output, std::move(options), arguments.packing,
-                     console);
+  PackingArguments packing = arguments.packing;
+  if (!arguments.split.empty()) packing.options.split = parse_split(arguments.split);
+  packing.options.images = arguments.images;
+  packing.options.classes = classes_named(arguments.classes, console);
+  return run_packing(arguments.source, arguments.output, packing, console);
 }
 
 std::vector<Option> options_of(PackArguments& arguments) {
-  pack::PackOptions& options = arguments.options;
+  pack::PackOptions& options = arguments.packing.options;
   return joined(
       {{{"SRC", &arguments.source, "Folder (one sub-folder a class) or list (.lst, .csv, .tsv)",
          true},
         {"OUT", &arguments.output, "File to make; its name ends in {written}", true},
-        {"--split", &arguments.split, "Random parts by fraction, one file each: train=.9,val=.1"},
-        {"--seed", &options.split_seed, "Of the split (default 0)"},
-        {"--resize", &arguments.images.resize, "Make the shorter side N pixels; never enlarges"},
-        {"--quality", &arguments.images.quality,
-         "JPEG quality of what is encoded anew, 1 to 100 (default 95); where it is given, every "
-         "image is encoded anew"},
-        {"--decode", &arguments.images.decode,
-         "Decode every image before it is stored: finds damage behind the header, too"},
-        threads_option(options.threads, "read and encode"),
+        {"--split", &arguments.split, "Random parts by fraction, one file each: train=.9,val=.1"}},
+       options_of_table(pack::PackOptions::table(), options, {"seed"}),
+       options_of_table(pack::StoredImages::table(), arguments.images,
+                        {"resize", "quality", "decode"}),
+       {threads_option(options.threads, "read and encode"),
         {"--root", &options.root,
          "Folder that a list's paths are relative to (default: the list's own)"},
         classes_option(arguments.classes)},

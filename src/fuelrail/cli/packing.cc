@@ -76,26 +76,18 @@ int run_copying(const std::string& verb, const std::string& things,
 }
 
 std::vector<Option> packing_options(PackingArguments& arguments) {
-  return joined(
-      {{{"--nsplit", &arguments.nsplit,
-         "Parts by position, OUT.part000.{1} and so on; 'fuelrail merge' joins them"},
-        {"--part", &arguments.part,
-         "Make this part alone, from 0 (default: all): for several machines"},
-        {"--max-errors", &arguments.max_errors,
-         "Images that may be left out: a count (12) or a percentage (1.5%); default " +
-             arguments.max_errors},
-        {"--resume", &arguments.resume,
-         "Go on with what a killed or failed run of the same command has left, and keep an output "
-         "that is there as this command makes it; Ctrl-C then keeps what was written"}},
-       output_options(arguments.output)});
+  return joined({options_of_table(pack::PackOptions::table(), arguments.options,
+                                  {"nsplit", "part", "resume"}),
+                 {{"--max-errors", &arguments.max_errors,
+                   "Images that may be left out: a count (12) or a percentage (1.5%); default " +
+                       arguments.max_errors}},
+                 output_options(arguments.output)});
 }
 
-int run_packing(const std::string& source, const std::string& output, pack::PackOptions options,
+int run_packing(const std::string& source, const std::string& output,
                 const PackingArguments& arguments, Console& console) {
+  pack::PackOptions options = arguments.options;
   options.max_errors = parse_allowance(arguments.max_errors);
-  options.nsplit = arguments.nsplit;
-  options.part = arguments.part;
-  options.resume = arguments.resume;
   options.failed = [&console, said = 0](const pack::PackFailure& failure) mutable {
     if (++said <= kMostFailuresSaid) {
       console.say("warning: " + failure.path + " cannot be packed: " + failure.reason);
@@ -120,10 +112,10 @@ int run_packing(const std::string& source, const std::string& output, pack::Pack
   } catch (const Error&) {
     if (!interrupted()) throw;
     throw Interrupted(
-        arguments.resume ? "what was written stays, and the same command goes on with it; a "
-                           "comparison that has not come to its end begins anew"
-                         : "what was begun is removed, files that are complete stay; with --resume "
-                           "from the first run on, the same command goes on where it was");
+        options.resume ? "what was written stays, and the same command goes on with it; a "
+                         "comparison that has not come to its end begins anew"
+                       : "what was begun is removed, files that are complete stay; with --resume "
+                         "from the first run on, the same command goes on where it was");
   }
   report_packed(result, console);
   return result.failures.empty() ? kOk : kDataProblem;

@@ -32,10 +32,8 @@ int run_copying(const std::string& verb, const std::string& things,
                 const std::function<pack::PackResult::File(const pack::CopyOptions&)>& copy);
 
 struct PackingArguments {
-  uint64_t nsplit = 1;
-  std::optional<uint64_t> part{};
+  pack::PackOptions options{};
   std::string max_errors{};  // a count or a percentage
-  bool resume = false;
   OutputArguments output{};
 };
 
@@ -43,7 +41,7 @@ struct PackingArguments {
 std::vector<Option> packing_options(PackingArguments& arguments);
 
 // Packs, and says how far it is, what is left out and what was made. Returns: an ExitCode.
-int run_packing(const std::string& source, const std::string& output, pack::PackOptions options,
+int run_packing(const std::string& source, const std::string& output,
                 const PackingArguments& arguments, Console& console);
 
 }  // namespace fuelrail::cli

@@ -87,8 +87,7 @@ class Verification {
       note(finding_of(damage));
       offer_recovery(damage.path);
     };
-    const OpenOptions options{.schema = dataset.schema,
-                              .ignore_sidecar = dataset.ignores_sidecar()};
+    const OpenOptions options{.schema = dataset.schema, .ignore_sidecar = dataset.ignores_sidecar};
     return given_by_row(dataset.uri,
                         [&] {
                           return format.open_damaged(
@@ -117,7 +116,7 @@ class Verification {
 
   // One that opening set aside is a finding: with it go the checksums that could tell more.
   void check_sidecars(const Container* container) {
-    if (arguments_.dataset.ignores_sidecar()) return;
+    if (arguments_.dataset.ignores_sidecar) return;
     if (container == nullptr) return check_sidecar_beside(arguments_.dataset.uri, true);
     for (const RecordFile* file : record_files_of(*container)) {
       const bool beside = file->sidecar_location().place == SidecarPlace::kBeside;
@@ -167,7 +166,7 @@ class Verification {
     if (arguments_.recover) return;
     for (const RecordFile* file : record_files_of(container)) {
       check_that([&] {
-        naming(file->uri(), [&] { file->check_companions(arguments_.dataset.ignores_sidecar()); });
+        naming(file->uri(), [&] { file->check_companions(arguments_.dataset.ignores_sidecar); });
       });
     }
   }
@@ -293,7 +292,6 @@ class Verification {
 };
 
 int run(const VerifyArguments& arguments, Console& console) {
-  EngineOptions::table().check({.threads = arguments.threads});
   return Verification(arguments, console).run();
 }
 

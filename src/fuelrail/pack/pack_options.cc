@@ -74,10 +74,13 @@ uint64_t MaxErrors::of(uint64_t images) const {
 const OptionTable<StoredImages>& StoredImages::table() {
   static const auto table =
       OptionTable<StoredImages>()
-          .number("resize", &StoredImages::resize, 1, 1 << 15, "length of the shorter side.")
-          .number("quality", &StoredImages::quality, 1, 100, "of JPEGs that are encoded anew.")
+          .number("resize", &StoredImages::resize, 1, 1 << 15,
+                  "length of the shorter side; smaller images are not enlarged.")
+          .number("quality", &StoredImages::quality, 1, 100,
+                  "of the JPEGs that are encoded, default 95; if given, every image is encoded.")
           .flag("verify_images", &StoredImages::verify_images, "look into every image's header.")
-          .flag("decode", &StoredImages::decode, "decode every image before it is stored.");
+          .flag("decode", &StoredImages::decode,
+                "decode every image before it is stored: this finds damage behind the header.");
   return table;
 }
 
@@ -85,10 +88,15 @@ const OptionTable<PackOptions>& PackOptions::table() {
   static const auto table =
       OptionTable<PackOptions>()
           .number("seed", &PackOptions::split_seed, 0, UINT64_MAX, "of the split.")
-          .number("nsplit", &PackOptions::nsplit, 1, kMostParts, "parts by position.")
-          .number("part", &PackOptions::part, 0, kMostParts - 1, "this one alone.")
+          .number("nsplit", &PackOptions::nsplit, 1, kMostParts,
+                  "parts by position, OUT.part000 and so on; 'fuelrail merge' joins them.")
+          .number("part", &PackOptions::part, 0, kMostParts - 1,
+                  "make this part alone, counted from 0; without it, all.")
           .flag("overwrite", &PackOptions::overwrite, "replace an output that is there.")
-          .flag("resume", &PackOptions::resume, "resume a stopped run.")
+          .flag(
+              "resume", &PackOptions::resume,
+              "resume a run of the same job that was killed or failed, and keep an output that is "
+              "there as this job makes it; an interrupted run keeps what it has written.")
           .number("threads", &PackOptions::threads, 1, kMaxThreads, "readers.");
   return table;
 }

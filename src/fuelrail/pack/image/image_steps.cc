@@ -1,7 +1,5 @@
 #include "fuelrail/pack/image/image_steps.h"
 
-#include <fmt/format.h>
-
 namespace fuelrail::pack {
 namespace {
 
@@ -14,29 +12,14 @@ constexpr int64_t kLongestSide = int64_t{1} << 15;
       {.expected = std::move(expected), .found = std::move(found), .remedy = std::move(remedy)});
 }
 
-void check_side(const char* what, int64_t side, int64_t least) {
-  if (side >= least && side <= kLongestSide) return;
-  refuse_step(fmt::format("{} is out of range", what), fmt::format("{} to {}", least, kLongestSide),
-              fmt::to_string(side));
-}
-
-void check_resizing(const ImageSteps& steps) {
-  check_side("resize", steps.shorter_side, 0);
+void check_size(const ImageSteps& steps) {
   if (steps.resize == Size{}) return;
-  check_side("resize", steps.resize.height, 1);
-  check_side("resize", steps.resize.width, 1);
-  if (steps.shorter_side > 0 || steps.rule == ResizeRule::kShrink) {
-    refuse_step("resize is both a shorter side and a size", "one of them", "both");
+  const OptionRule side = option::number_rule("resize", "int", int64_t{1}, kLongestSide, "");
+  side.check(steps.resize.height);
+  side.check(steps.resize.width);
+  if (steps.shorter_side > 0) {
+    refuse_step("`resize` is both a shorter side and a size", "one of them", "both");
   }
-}
-
-void check_quality(const ImageSteps& steps) {
-  if (!steps.quality) return;
-  const int least = steps.encoding == ImageEncoding::kJpeg ? 1 : 0;
-  if (*steps.quality >= least && *steps.quality <= 100) return;
-  refuse_step("quality is out of range",
-              least == 1 ? "1 to 100" : "a compression level from 0 to 9",
-              fmt::to_string(*steps.quality));
 }
 
 void check_stage(const ImageStage& stage) {
@@ -52,9 +35,50 @@ void check_stage(const ImageStage& stage) {
 
 }  // namespace
 
+const OptionTable<ImageSteps>& ImageSteps::table() {
+  using Steps = ImageSteps;
+  static const auto table =
+      OptionTable<Steps>()
+          .row({.rule = {.name = "pass_through",
+                         .kind = "bool",
+                         .meaning = "store the files as they are, where their headers are an "
+                                    "image's; none of the following is done."},
+                .get = [](const Steps& o) { return OptionValue{o.keep == Keep::kAll}; },
+                .set =
+                    [](Steps& o, const OptionValue& value) {
+                      o.keep = std::get<bool>(value) ? Keep::kAll : Keep::kNone;
+                    }})
+          .any(option::numbers_rule("color", {-1, 0, 1},
+                                    "1 colour, 0 grey, both upright by EXIF; -1 the channels that "
+                                    "the file has, its pixels as they lie in it."),
+               &Steps::color)
+          .flag("center_crop", &Steps::center_crop, "cut out the middle square.")
+          .number("resize", &Steps::shorter_side, 0, kLongestSide,
+                  "length of the shorter side; 0 leaves it.")
+          .any(
+              option::numbers_rule(
+                  "inter_method", {0, 1, 2, 3, 4, 9, 10},
+                  "of resizing, as OpenCV: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos, 9 "
+                  "cubic where it enlarges and area where it shrinks, 10 one of 0 to 4 at random."),
+              &Steps::rule)
+          .choice("encoding", &Steps::encoding,
+                  {{".jpg", ImageEncoding::kJpeg},
+                   {".jpeg", ImageEncoding::kJpeg},
+                   {".png", ImageEncoding::kPng}},
+                  "of the images; those with alpha need .png: as JPEG they end the packing.")
+          .number("quality", &Steps::quality, 0, 100,
+                  "of a JPEG 1 to 100, default 95; of a PNG its compression, 0 to 9, default 9.")
+          .number("seed", &Steps::seed, 0, UINT64_MAX,
+                  "of inter_method 10 and of random transforms, which draw by the image's line.");
+  return table;
+}
+
 void check(const ImageSteps& steps) {
-  check_resizing(steps);
-  check_quality(steps);
+  ImageSteps::table().check(steps);
+  check_size(steps);
+  if (steps.encoding == ImageEncoding::kJpeg && steps.quality == 0) {
+    refuse_step("`quality` is out of range", "1 to 100 for JPEG", "0");
+  }
   for (const ImageStage& stage : steps.stages) check_stage(stage);
 }
 

@@ -13,6 +13,7 @@
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/base/option.h"
 #include "fuelrail/transform/transform.h"
 
 namespace fuelrail::pack {
@@ -90,11 +91,13 @@ struct ImageSteps {
   std::vector<ImageStage> stages{};
   std::string stages_name{};  // tells these stages from others; required to resume with stages
   ImageEncoding encoding = ImageEncoding::kJpeg;
-  // JPEG: 1 to 100, default 95. PNG: zlib's level, 0 to 9, default 9; up to 100 counts as 9, as
-  // OpenCV has it.
+  // JPEG: default 95. PNG: zlib's level, default 9; up to 100 counts as 9, as OpenCV has it.
   std::optional<int> quality{};
 
   uint64_t seed = 0;
+
+  // Of all but `verify`, `resize`, `rule` kShrink and the stages: by MXNet's names.
+  static const OptionTable<ImageSteps>& table();
 };
 
 // Errors: InvalidArgumentError for what is out of range, for transforms that `check` refuses, and
