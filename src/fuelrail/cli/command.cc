@@ -29,6 +29,10 @@ Examples:
 'fuelrail COMMAND --help' says more. Exit codes: 0 ok, 1 data problem, 2 usage, 3 input/output,
 130 interrupted (143 by SIGTERM).)";
 
+std::string see_help(const CLI::App& command) {
+  return "See 'fuelrail " + command.get_name() + " --help'";
+}
+
 // Empty for text that is not a number.
 std::optional<OptionValue> value_of(const OptionRule& rule, const std::string& text) {
   if (!rule.choices.empty()) return text;
@@ -43,9 +47,15 @@ CLI::Option* add_row(CLI::App& app, const std::string& names, const TableRow& ro
     return app.add_flag_callback(
         names, [set = row.set] { set(true); }, help);
   }
-  const CLI::callback_t set = [row](const CLI::results_t& given) {
+  const CLI::callback_t set = [&app, names, row](const CLI::results_t& given) {
     const std::optional<OptionValue> value = value_of(row.rule, given.front());
-    if (!value) return false;
+    if (!value) {
+      throw InvalidArgumentError(
+          app.get_name() + ": " + names.substr(names.rfind("--")) + " is not a number",
+          {.expected = row.rule.kind.starts_with("int") ? "a whole number" : "a number",
+           .found = shown(given.front()),
+           .remedy = see_help(app)});
+    }
     row.rule.check(*value);
     row.set(*value);
     return true;
@@ -108,27 +118,6 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-// What an option's value must be, in words; empty for any text.
-std::string kind_of_value(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  if (type.starts_with("INT")) return "a whole number";
-  return type.starts_with("FLOAT") ? "a number" : "";
-}
-
-// The option of a number that the parser could not read, or was not given; null for another error.
-const CLI::Option* option_without_number(const CLI::App& command, const CLI::ParseError& error) {
-  const std::string said = error.what();
-  if (dynamic_cast<const CLI::ConversionError*>(&error) == nullptr &&
-      dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) {
-    return nullptr;
-  }
-  for (const CLI::Option* option : command.get_options()) {
-    if (kind_of_value(*option).empty()) continue;
-    if (said.find(option->get_name()) != std::string::npos) return option;
-  }
-  return nullptr;
-}
-
 // The parser stops at the first thing that is missing; a name that it does not know is more often
 // what went wrong, so that is looked for first.
 [[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
@@ -148,16 +137,12 @@ const CLI::Option* option_without_number(const CLI::App& command, const CLI::Par
   if (named.empty()) {
     throw InvalidArgumentError("a command is missing", {.remedy = "See 'fuelrail --help'"});
   }
-  const std::string remedy = "See 'fuelrail " + command.get_name() + " --help'";
-  if (const CLI::Option* option = option_without_number(command, error)) {
-    const CLI::results_t& given = option->results();
-    throw InvalidArgumentError(prefix + option->get_name() +
-                                   (given.empty() ? " is without its value" : " is not a number"),
-                               {.expected = kind_of_value(*option),
-                                .found = given.empty() ? "" : "'" + given.front() + "'",
-                                .remedy = remedy});
+  const std::string said = error.what();  // "--resize: 1 required INT missing"
+  if (said.ends_with(" missing")) {
+    throw InvalidArgumentError(prefix + said.substr(0, said.find(':')) + " is without its value",
+                               {.remedy = see_help(command)});
   }
-  throw InvalidArgumentError(prefix + error.what(), {.remedy = remedy});
+  throw InvalidArgumentError(prefix + error.what(), {.remedy = see_help(command)});
 }
 
 std::vector<std::string> values_given(const CLI::App& command) {
