@@ -361,6 +361,8 @@ TEST(DetOptions, refusal_names_the_parameter) {
       {"max_crop_overlaps", [](auto& options) { options.min_crop_overlaps = {1.5f}; }},
       {"max_crop_aspect_ratios", [](auto& options) { options.max_crop_aspect_ratios = {1e30f}; }},
       {"max_crop_trials", [](auto& options) { options.max_crop_trials = {100000}; }},
+      {"min_crop_overlaps",
+       [](auto& options) { options.num_crop_sampler = 0, options.min_crop_overlaps = {-1}; }},
       {"emit_overlap_thresh", [](auto& options) { options.emit_overlap_thresh = -1; }},
   };
   for (const auto& [name, set] : wrong) {

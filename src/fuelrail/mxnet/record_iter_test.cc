@@ -192,6 +192,8 @@ TEST_F(RecordIterTest, bad_options_are_refused_by_name) {
   EXPECT_THAT(refused([](auto& o) { o.batch_size = 0; }), HasSubstr("batch_size"));
   EXPECT_THAT(refused([](auto& o) { o.batch_size = 21; }), HasSubstr("batch"));
   EXPECT_THAT(refused([](auto& o) { o.label_width = 0; }), HasSubstr("label_width"));
+  EXPECT_THAT(refused([](auto& o) { o.detection.emplace().label_width = 0; }),
+              HasSubstr("`label_width` is out of range: expected -1 (any), or at least 1"));
   EXPECT_THAT(refused([](auto& o) { o.part_index = 1; }), HasSubstr("part_index"));
   EXPECT_THAT(refused([](auto& o) { o.preprocess_threads = 0; }), HasSubstr("preprocess_threads"));
   EXPECT_THAT(refused([](auto& o) { o.prefetch_buffer = 0; }), HasSubstr("prefetch_buffer"));
