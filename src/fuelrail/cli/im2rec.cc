@@ -1,14 +1,12 @@
 // fuelrail im2rec: MXNet's im2rec.py. Makes lists of a folder's images, or packs what lists name.
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/packing.h"
 #include "fuelrail/cli/signals.h"
-#include "fuelrail/cli/text.h"
 #include "fuelrail/mxnet/list_maker.h"
 #include "fuelrail/storage/file_system.h"
 

@@ -1,6 +1,5 @@
 // fuelrail pack: images become a record file.
 #include <string>
-#include <utility>
 
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/packing.h"

@@ -17,7 +17,6 @@
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 #include "fuelrail/container/formats.h"
-#include "fuelrail/engine/engine.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
