@@ -27,7 +27,13 @@ class ReadKeywords(_ReadThreads, _ReadWays, total=False):
 
 
 class SampleKeywords(_ReadThreads, total=False):
-    """What samples are made of, and how."""
+    """What samples are made of:
+    schema: what the records of `data` are, as `fuelrail.open` takes it. Default: what the file
+        says.
+    sidecar: whether the files' sidecars are used, as `fuelrail.open` takes it. Default: "use".
+    transforms: a list of `fuelrail.transforms`. Where it does not give all images one size,
+        they come as a list of one array an image. None where the dataset has no images.
+    """
 
     schema: str | None
     sidecar: Literal["use", "ignore"]
@@ -43,11 +49,8 @@ class SampleKeywords(_ReadThreads, total=False):
 
 
 class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
-    """What changes results, and is Python's own:
+    """Which samples come, and in which columns:
     data: a Dataset, or anything that `fuelrail.open` takes.
-    schema: what the records of `data` are, as `fuelrail.open` takes it. Default: what the file
-        says.
-    sidecar: whether the files' sidecars are used, as `fuelrail.open` takes it. Default: "use".
     shuffle: True or "full" permutes all samples anew in every epoch; "window" or a
         WindowShuffle mixes a few long runs of samples at a time; False, the default, keeps the
         order.
@@ -59,8 +62,6 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         an epoch too. An error that it raises comes in the place of its batch and ends the
         epoch; an epoch without a sample ends the order.
     batch_sampler: the same of lists of indices, of any length: a torch BatchSampler.
-    transforms: a list of `fuelrail.transforms`. Where it does not give all images one size,
-        they come as a list of one array an image. None where the dataset has no images.
     fields: the columns of a batch, each once, in the order in which they are to come:
         image: `dtype` and `layout`, (batch, 3, height, width) or (batch, height, width, 3); or
             a list of (3, height, width), (height, width, 3);

@@ -27,7 +27,7 @@ from fuelrail.errors import (
     TooManyBadRecordsError,
     warn_user,
 )
-from fuelrail.keywords import LoaderKeywords
+from fuelrail.keywords import LoaderKeywords, SampleKeywords
 from fuelrail.options import (
     Option,
     described,
@@ -92,6 +92,7 @@ _OWN: LoaderKeywords = {
 _TEXT = "\n".join(
     [
         inspect.getdoc(LoaderKeywords) or "",
+        inspect.getdoc(SampleKeywords) or "",
         described("What changes results:", _RESULTS),
         described("What changes speed only:", _SPEED),
     ]

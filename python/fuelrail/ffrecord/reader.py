@@ -73,8 +73,9 @@ class FileReader(Closing):
         """Opens the files and reads their tables: 12 bytes of memory a record.
 
         fname: a file, a directory (all `.ffr` files in it, in the order of their names), or a list
-        or tuple of files. check_data: verify the checksums of tables now, and of every record that
-        is read.
+            or tuple of files.
+        check_data: verify the checksums of tables now, and of every record that is read. Default:
+            True.
 
         Errors, which are also AssertionErrors: MissingFileError, FileNameError; also
         RuntimeErrors: CorruptFileError, TruncatedFileError, FileAccessError; ArgumentTypeError, and

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
 from collections.abc import Iterable, Sequence
@@ -35,7 +36,7 @@ Sample = tuple[Any, ...]
 
 _OWN: SampleKeywords = {"schema": None, "sidecar": "use", "transforms": None}
 _OPTIONS = [option for option in LOADER_OPTIONS if option.name in SampleKeywords.__annotations__]
-_TEXT = described("Options of the core:", _OPTIONS)
+_TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('How they are made:', _OPTIONS)}"
 
 
 class SampleBatch(Sequence[Sample]):
@@ -104,9 +105,14 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         memory_format: Any = "contiguous_format",
         **options: Unpack[SampleKeywords],
     ) -> None:
-        """The options are those of `fuelrail.torch.DataLoader`; `position` among `fields` is the
-        index. threads: in each process; default: the processors that this process may use, shared
-        among its worker processes. Errors: those of `fuelrail.torch.DataLoader`.
+        """Worker processes share the default number of `threads` evenly.
+
+        data: a Dataset, or anything that `fuelrail.open` takes.
+        fields: as of `fuelrail.torch.DataLoader`, in the order in which they are to come;
+            `position` is the index. Default: image, label.
+        memory_format: as of `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
+
+        Errors: those of `fuelrail.torch.DataLoader`.
         """
         asked: dict[str, Any] = {**_OWN, **options}
         self._values = read_options(_OPTIONS, options)

@@ -80,8 +80,7 @@ const OptionTable<OrderOptions>& OrderOptions::table() {
                   "samples a batch, on each rank.")
           .number("num_samples", &OrderOptions::samples, 1, kMost,
                   "drawn by `weights` in an epoch. Default: as many as there are samples.")
-          .number("seed", &OrderOptions::seed, 0, UINT64_MAX,
-                  "of the order and of random transforms; 64 bits.")
+          .number("seed", &OrderOptions::seed, 0, UINT64_MAX, "of everything random; 64 bits.")
           .choice("last_batch", &OrderOptions::last_batch,
                   {{"short", LastBatch::kShort},
                    {"drop", LastBatch::kDrop},

@@ -6,6 +6,7 @@ import functools
 import inspect
 import operator
 import pathlib
+import re
 import typing
 
 import numpy as np
@@ -145,9 +146,18 @@ def test_signature_and_help_show_the_cores_options(kind: str) -> None:
         assert default is None or f"{meaning} Default: {default!r}." in text, name
 
 
-@pytest.mark.parametrize(
-    "kind", ["Loader", "torch.DataLoader", "torch.MapDataset", "ffrecord.FileReader"]
-)
+LOADERS = ["Loader", "torch.DataLoader", "torch.MapDataset", "ffrecord.FileReader"]
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_help_has_one_text_for_each_parameter(kind: str) -> None:
+    called = operator.attrgetter(kind)(fr)
+    text = f"{called.__doc__}\n{called.__init__.__doc__}"
+    for name in inspect.signature(called).parameters:
+        assert len(re.findall(rf"\b{name}(?:, \w+)*: ", text)) == 1, name
+
+
+@pytest.mark.parametrize("kind", LOADERS)
 def test_annotations_can_be_evaluated_and_are_those_of_the_signature(kind: str) -> None:
     called = operator.attrgetter(kind)(fr)
     hints = typing.get_type_hints(called.__init__)
