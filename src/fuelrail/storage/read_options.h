@@ -17,7 +17,7 @@ enum class ReadBackend : uint8_t {
 
 struct ReadOptions {
   int threads = 4;  // reads at once, by threads; 0 = none: whoever waits reads
-  ReadBackend backend = ReadBackend::kAuto;  // not used with threads = 0
+  ReadBackend backend = ReadBackend::kAuto;  // not kIoUring with threads = 0
   // Past the page cache: for files far larger than memory, whose pages would only push out others.
   // Ordinary reads where the file system refuses, and of files that are not held open, as a
   // folder's are not.

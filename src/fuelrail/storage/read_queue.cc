@@ -113,8 +113,13 @@ std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueue
     throw InvalidArgumentError("completions are told only of reads by threads",
                                {.expected = "ReadBackend::kPread"});
   }
-  if (options.threads == 0)
+  if (options.threads == 0) {
+    if (options.backend == ReadBackend::kIoUring) {
+      throw InvalidArgumentError("io_uring needs `read_threads`",
+                                 {.expected = "at least 1", .found = "0"});
+    }
     return in_this_process(std::make_unique<InlineReads>(options, std::move(calls)));
+  }
   if (options.backend != ReadBackend::kPread) {
     std::string refusal;
     if (auto reads = uring::UringReads::make(options, calls, refusal)) {

@@ -105,8 +105,9 @@ struct ReadQueueCalls {
 };
 
 // Threads start as they are needed and receive no signals; without any, `wait` reads, in order.
-// Errors: InvalidArgumentError unless 0 <= threads <= kMaxReadThreads, and for `on_completion`
-// without kPread; UnsupportedError with kIoUring where the kernel refuses it.
+// Errors: InvalidArgumentError unless 0 <= threads <= kMaxReadThreads, for kIoUring with no threads
+// and for `on_completion` without kPread; UnsupportedError with kIoUring where the kernel refuses
+// it.
 std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueueCalls calls = {});
 
 // Why the kernel gives this process no io_uring; empty when it does.

@@ -39,6 +39,8 @@ INSTANTIATE_TYPED_TEST_SUITE_P(AutoOneThread, ReadQueueConformance, AutoOneThrea
 TEST(ReadQueue, a_wrong_number_of_threads_is_refused) {
   EXPECT_THROW(make_read_queue({.threads = -1}), InvalidArgumentError);
   EXPECT_THROW(make_read_queue({.threads = kMaxReadThreads + 1}), InvalidArgumentError);
+  EXPECT_THROW(make_read_queue({.threads = 0, .backend = ReadBackend::kIoUring}),
+               InvalidArgumentError);
 }
 
 TEST(ReadQueue, the_backend_can_be_chosen_and_has_a_name) {

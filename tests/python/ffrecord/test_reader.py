@@ -230,6 +230,13 @@ def test_a_closed_reader_says_so(path: pathlib.Path) -> None:
     assert bytes(pickle.loads(pickle.dumps(reader)).read_one(3)) == RECORDS[3]
 
 
+def test_io_uring_needs_read_threads(path: pathlib.Path) -> None:
+    with pytest.raises(
+        ValueError, match="io_uring needs `read_threads`: expected at least 1, found 0"
+    ):
+        FileReader(path, read_threads=0, read_backend="io_uring")
+
+
 def test_it_shows_itself(path: pathlib.Path) -> None:
     reader = FileReader(path, read_backend="pread", read_threads=2)
     assert reader.read_backend == "pread"
