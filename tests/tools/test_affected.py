@@ -57,7 +57,7 @@ def test_modules_that_link_the_changed_one_are_affected(root: pathlib.Path) -> N
     assert affected(root, "programs") == (
         "cli_test decode_test loader_test faults_test command_test"
     )
-    assert affected(root, "folders") == "tests/python/dataset"
+    assert affected(root, "folders") == "tests/python/dataset tests/python/loader"
 
 
 def test_commits_of_the_branch_count_and_those_of_main_do_not(root: pathlib.Path) -> None:
@@ -100,7 +100,7 @@ def test_what_all_modules_share_affects_all(root: pathlib.Path, path: str) -> No
         ("python/fuelrail/torch/tensors.py", ["package", "torch"]),
         ("python/fuelrail/packer.py", ["pack", "package"]),
         ("python/fuelrail/new.py", ["dataset", "loader", "pack", "package", "torch"]),
-        ("python/bindings/bind_decode.cc", ["dataset", "package"]),
+        ("python/bindings/bind_decode.cc", ["dataset", "loader", "package"]),
         ("python/bindings/arrays.cc", ["dataset", "loader", "pack", "package", "torch"]),
         ("tests/python/torch/test_a.py", ["torch"]),
         ("tests/python/support/a.py", ["dataset", "loader", "pack", "package", "torch"]),
@@ -113,6 +113,12 @@ def test_python_folders_are_those_named_for_the_file(
     laid(root, {path: "a"})
     assert affected(root, "modules") == ""
     assert affected(root, "folders").split() == [f"tests/python/{name}" for name in folders]
+
+
+@pytest.mark.parametrize("path", ["tools/format", "tests/tools/test_a.py"])
+def test_tools_are_tested_where_they_change(root: pathlib.Path, path: str) -> None:
+    laid(root, {path: ""})
+    assert affected(root, "folders") == "tests/tools"
 
 
 def test_the_summary_says_what_is_left_out(root: pathlib.Path) -> None:

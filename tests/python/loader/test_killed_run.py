@@ -14,7 +14,7 @@ import fuelrail as fr
 import killed_run
 
 LONG = bool(os.environ.get("FUELRAIL_LONG"))
-KILLS = 1000 if LONG else 40
+KILLS = 1000 if LONG else 100
 SECONDS = 1100 if LONG else 110
 
 
