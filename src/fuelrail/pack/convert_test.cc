@@ -12,13 +12,18 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/ffrecord/record_table.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/container/sidecar/sidecar.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
+#include "fuelrail/pack/image/image_reader.h"
+#include "fuelrail/pack/plan.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/ffrecord_file.h"
+#include "fuelrail/testing/invented_codec.h"
+#include "fuelrail/testing/memory_container.h"
 #include "fuelrail/testing/packer_rig.h"
 #include "fuelrail/testing/refusal.h"
 
@@ -328,6 +333,42 @@ TEST_F(Convert, is_right_or_one_error_whatever_fails) {
     EXPECT_GT(operations, 10u);
     convert(at(from), at(to), {.overwrite = true});
   }
+}
+
+// One image that nothing but its file's description makes an image of.
+std::shared_ptr<const Container> described_image(const std::string& uri, const OpenOptions&) {
+  static constexpr std::byte kKey[]{std::byte{'@'}};
+  static const ImageCodec kCodec{
+      .format = &testing::kInventedFormat, .coded = {2, 4}, .parameters = kKey};
+  auto images = std::make_shared<MemoryContainer>(
+      uri, image_and_label(),
+      std::vector<MemoryContainer::Record>{
+          {.fields = {std::string(24, 'a'), scalar_bytes<int64_t>(3)}}});
+  images->describe = [](uint64_t, Sample& out) { out.fields[0].codec = &kCodec; };
+  return images;
+}
+
+TEST_F(Convert, an_image_that_needs_its_files_description_is_not_stored_as_it_is) {
+  const FileFormat row{.extension = ".box",
+                       .name = "Boxes",
+                       .schema = {.name = "boxes"},
+                       .open = described_image,
+                       .open_stream = [](const auto&, uint64_t, const auto&) {
+                         return std::unique_ptr<RecordStream>();
+                       }};
+  const LentFormat lent_format(row);
+  const LentDecoding lent(testing::kInventedDecoding);
+  const std::string error = testing::refusal_of<UnsupportedError>(
+      [&] { convert(out("a.box"), out("a.rec"), {}, {.schema = "boxes"}); });
+  EXPECT_THAT(error,
+              AllOf(StartsWith(out("a.box") + ": record 0: the image cannot be decoded without"),
+                    HasSubstr("found Invented. Encode the image anew")));
+  const auto source = source_of_images(described_image("memory://x.box", {}));
+  const ImageSteps as_it_is = image_steps({});
+  EXPECT_THAT(ImageReader(*source, as_it_is, false).read(0).failure,
+              StartsWith("the image cannot be decoded without"));
+  const ImageSteps resized = image_steps({.images = StoredImages{.resize = 2}});
+  EXPECT_EQ(ImageReader(*source, resized, false).read(0).failure, "");
 }
 
 }  // namespace

@@ -72,7 +72,22 @@ void call_function(const PixelFunction& function, ConstImageView from, OwnedPixe
   check_result(to);
 }
 
+bool needs_description(const EncodedImage& encoded) {
+  const ImageCodec* const codec = encoded.codec;
+  return codec != nullptr && (codec->format->signatures[0].empty() || codec->coded != Size{} ||
+                              !codec->parameters.empty());
+}
+
 }  // namespace
+
+Bytes bytes_to_store(const EncodedImage& encoded) {
+  if (!needs_description(encoded)) return encoded.bytes;
+  throw UnsupportedError(
+      "the image cannot be decoded without its file's description, which is not stored",
+      {.expected = "an image that can be decoded from its bytes alone",
+       .found = std::string(encoded.codec->format->title),
+       .remedy = "Encode the image anew, as JPEG or PNG"});
+}
 
 struct ImagePipeline::Impl {
   explicit Impl(const ImageSteps& what) : steps(what), decoder(make_decoder()) {
@@ -88,11 +103,11 @@ struct ImagePipeline::Impl {
   Bytes prepare(const EncodedImage& encoded, uint64_t place) {
     if (steps.keep == ImageSteps::Keep::kAll) {
       verify(encoded);
-      return encoded.bytes;
+      return bytes_to_store(encoded);
     }
     const ImageInfo info = probe(encoded);
     const ConstImageView image = decode(encoded, info);
-    if (keeps_bytes(info)) return encoded.bytes;
+    if (keeps_bytes(info) && !needs_description(encoded)) return encoded.bytes;
     return finish(steps.color == ColorMode::kUnchanged ? image : upright(image, info), place, true);
   }
 

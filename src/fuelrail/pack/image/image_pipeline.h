@@ -11,6 +11,10 @@
 
 namespace fuelrail::pack {
 
+// The image's own bytes. Errors: UnsupportedError where more is needed to decode them: a codec that
+// says a size or parameters, or whose format has no signature.
+Bytes bytes_to_store(const EncodedImage& encoded);
+
 // What an encoded image says beside its pixels (EXIF, ICC profile) is dropped where it is encoded
 // anew. 16-bit samples keep their high byte. Four channels are stored as PNG alone.
 // Threads: one pipeline a thread; it keeps its working memory between calls.
@@ -23,8 +27,8 @@ class ImagePipeline {
 
   // `place`: the image's index in its source, for its random numbers.
   // Returns: the bytes to pack, a view of `encoded` or of memory that lives until the next call.
-  // Errors: those of probe and of decoding; UnsupportedError for a side that is too long for the
-  // encoding; those of the stages; StepsError.
+  // Errors: those of probe, of decoding and of bytes_to_store; UnsupportedError for a side that is
+  // too long for the encoding; those of the stages; StepsError.
   Bytes prepare(const EncodedImage& encoded, uint64_t place);
 
   // The same of pixels of 1, 3 or 4 channels, which ImageSteps::keep and `color` do not change.

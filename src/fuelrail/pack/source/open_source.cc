@@ -35,7 +35,7 @@ class ImagesStream final : public RecordStream {
   StreamedRecord read_next(uint64_t i) override {
     source_->read(i, image_);
     packed_.payload.clear();
-    fill_payload(image_, image_.encoded.bytes, packed_);
+    fill_payload(image_, bytes_to_store(image_.encoded), packed_);
     labels_.add(parse_image_record(packed_.payload).labels);
     return {.payload = packed_.payload, .crc = packed_.crc, .id = image_.id};
   }
