@@ -47,8 +47,7 @@ class RecordioReader {
     Readers* const readers = open_.load();
     if (!readers->process.is_parents()) delete readers;
   }
-  RecordioReader(const RecordioReader&) = delete;
-  RecordioReader& operator=(const RecordioReader&) = delete;
+  RecordioReader& operator=(RecordioReader&&) = delete;
 
   std::optional<nb::bytes> next() {
     const GilReleased released;

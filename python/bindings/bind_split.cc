@@ -57,8 +57,7 @@ class SharedSplit {
       : core_(PythonTurns().run(
             [uri, options] { return std::make_shared<SplitCore>(uri, options); })) {}
   ~SharedSplit() { close(); }
-  SharedSplit(const SharedSplit&) = delete;
-  SharedSplit& operator=(const SharedSplit&) = delete;
+  SharedSplit& operator=(SharedSplit&&) = delete;
 
   // For what neither reads nor waits. The GIL is not held while another call is waited for: that
   // needs it to end.

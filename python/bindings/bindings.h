@@ -65,8 +65,7 @@ class GilReleased {
  public:
   GilReleased();
   ~GilReleased();
-  GilReleased(const GilReleased&) = delete;
-  GilReleased& operator=(const GilReleased&) = delete;
+  GilReleased& operator=(GilReleased&&) = delete;
 
  private:
   PyThreadState* const state_;
@@ -75,8 +74,7 @@ class GilTaken {
  public:
   GilTaken();
   ~GilTaken();
-  GilTaken(const GilTaken&) = delete;
-  GilTaken& operator=(const GilTaken&) = delete;
+  GilTaken& operator=(GilTaken&&) = delete;
 
  private:
   PyGILState_STATE state_;

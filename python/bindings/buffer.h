@@ -18,8 +18,7 @@ class Buffer {
  public:
   explicit Buffer(nb::handle object);
   ~Buffer() { PyBuffer_Release(&view_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
+  Buffer& operator=(Buffer&&) = delete;
 
   Bytes bytes() const { return bytes_; }
 

@@ -17,8 +17,7 @@ namespace fuelrail::python {
 template <typename Core>
 class CoreHandle {
  public:
-  CoreHandle(const CoreHandle&) = delete;
-  CoreHandle& operator=(const CoreHandle&) = delete;
+  CoreHandle& operator=(CoreHandle&&) = delete;
 
   Stats stats() {
     calls_.check_process();

@@ -97,8 +97,7 @@ class WrittenFiles {
     // A thread of the parent was writing at the fork: no memory of it is touched.
     if (process_.is_parents() && !is_free(mutex_)) static_cast<void>(files_.release());
   }
-  WrittenFiles(const WrittenFiles&) = delete;
-  WrittenFiles& operator=(const WrittenFiles&) = delete;
+  WrittenFiles& operator=(WrittenFiles&&) = delete;
 
   const std::string& uri() const { return uri_; }
 

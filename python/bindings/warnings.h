@@ -19,10 +19,8 @@ namespace fuelrail::python {
 // for ever in the child.
 class Warnings {
  public:
-  Warnings() = default;
   ~Warnings() { free(last_.load(std::memory_order_acquire)); }
-  Warnings(const Warnings&) = delete;
-  Warnings& operator=(const Warnings&) = delete;
+  Warnings& operator=(Warnings&&) = delete;
 
   void add(const std::string& text) {
     auto* const said = new Said{text, last_.load(std::memory_order_relaxed)};
@@ -68,8 +66,7 @@ class WarningsInto {
     } catch (const std::exception&) {  // no memory for them
     }
   }
-  WarningsInto(const WarningsInto&) = delete;
-  WarningsInto& operator=(const WarningsInto&) = delete;
+  WarningsInto& operator=(WarningsInto&&) = delete;
 
   Warn warn() const { return Warnings::into(said_); }
 

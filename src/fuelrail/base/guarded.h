@@ -45,8 +45,7 @@ class FUELRAIL_ANNOTATION(scoped_lockable) Lock {
  public:
   explicit Lock(Mutex& mutex) FUELRAIL_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
   ~Lock() FUELRAIL_RELEASE() { mutex_.unlock(); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
+  Lock& operator=(Lock&&) = delete;
 
  private:
   Mutex& mutex_;
@@ -57,8 +56,7 @@ class FUELRAIL_ANNOTATION(scoped_lockable) Unlocked {
  public:
   explicit Unlocked(Mutex& mutex) FUELRAIL_RELEASE(mutex) : mutex_(mutex) { mutex_.unlock(); }
   ~Unlocked() FUELRAIL_RELEASE() { mutex_.lock(); }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
+  Unlocked& operator=(Unlocked&&) = delete;
 
  private:
   Mutex& mutex_;

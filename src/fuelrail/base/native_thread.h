@@ -23,8 +23,7 @@ class SignalsHeldBack {
     ::pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsHeldBack() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeldBack(const SignalsHeldBack&) = delete;
-  SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
+  SignalsHeldBack& operator=(SignalsHeldBack&&) = delete;
 
  private:
   sigset_t before_;

@@ -51,8 +51,7 @@ class OrderedWork {
       }
     }
   }
-  OrderedWork(const OrderedWork&) = delete;
-  OrderedWork& operator=(const OrderedWork&) = delete;
+  OrderedWork& operator=(OrderedWork&&) = delete;
   ~OrderedWork() {
     finished_.close();
     for (std::thread& thread : threads_) thread.join();

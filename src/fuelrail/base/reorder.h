@@ -20,8 +20,7 @@ class Reorder {
   // Items that wait here never exceed `capacity_bytes`, save the one that is next: it always
   // enters, so that nobody waits for ever. Each producer may hold one more item of its own.
   explicit Reorder(uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
-  Reorder(const Reorder&) = delete;
-  Reorder& operator=(const Reorder&) = delete;
+  Reorder& operator=(Reorder&&) = delete;
 
   // Waits for room. Requires: every index once; an index is put only when all below it were given
   // to a producer. Returns: false, without taking `item`, once closed.

@@ -51,8 +51,7 @@ class ThreadedIter {
     throw InvalidArgumentError("a threaded iterator's capacity is out of range",
                                {.expected = "1 or more", .found = "0"});
   }
-  ThreadedIter(const ThreadedIter&) = delete;
-  ThreadedIter& operator=(const ThreadedIter&) = delete;
+  ThreadedIter& operator=(ThreadedIter&&) = delete;
   ~ThreadedIter() { destroy(); }
 
   // Starts the producer's thread. Both functions are called one at a time: `produce` on that
@@ -217,8 +216,7 @@ class ThreadedIter {
     ~Inside() {
       if (--state_.callers == 0 && state_.ending) state_.idle.notify_all();
     }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
+    Inside& operator=(Inside&&) = delete;
 
    private:
     State& state_;

@@ -13,10 +13,8 @@ namespace fuelrail {
 // Lifetime: pieces live until `clear` or the arena's end. Threads: any number at once.
 class Arena {
  public:
-  Arena() = default;
   ~Arena();
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
+  Arena& operator=(Arena&&) = delete;
 
   // Returns: `bytes` bytes, undefined, at a multiple of 64; never null. Errors: std::bad_alloc.
   std::byte* allocate(size_t bytes);

@@ -28,8 +28,7 @@ class HeapSlot final : public Slot {
       : data_(static_cast<std::byte*>(::operator new(std::max<size_t>(bytes, 1), kSlotAlignment))),
         bytes_(bytes) {}
   ~HeapSlot() override { ::operator delete(data_, kSlotAlignment); }
-  HeapSlot(const HeapSlot&) = delete;
-  HeapSlot& operator=(const HeapSlot&) = delete;
+  HeapSlot& operator=(HeapSlot&&) = delete;
 
   std::byte* data() override { return data_; }
   size_t size_bytes() const override { return bytes_; }
@@ -54,8 +53,7 @@ class MappedSlot final : public Slot {
     ::madvise(data_, mapped_bytes_ - kHugePage, MADV_HUGEPAGE);  // refused: small pages, slower
   }
   ~MappedSlot() override { ::munmap(mapping_, mapped_bytes_); }
-  MappedSlot(const MappedSlot&) = delete;
-  MappedSlot& operator=(const MappedSlot&) = delete;
+  MappedSlot& operator=(MappedSlot&&) = delete;
 
   std::byte* data() override { return data_; }
   size_t size_bytes() const override { return bytes_; }

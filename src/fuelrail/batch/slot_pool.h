@@ -14,14 +14,10 @@ namespace fuelrail {
 class Slot {
  public:
   virtual ~Slot() = default;
-  Slot(const Slot&) = delete;
-  Slot& operator=(const Slot&) = delete;
+  Slot& operator=(Slot&&) = delete;
   virtual std::byte* data() = 0;
   virtual size_t size_bytes() const = 0;
   Arena& arena() { return arena_; }
-
- protected:
-  Slot() = default;
 
  private:
   Arena arena_;
@@ -36,8 +32,7 @@ class SlotPool {
   // batches, and not when threads first happen to need the last of them.
   SlotPool(size_t slot_bytes, size_t keep);
   ~SlotPool();
-  SlotPool(const SlotPool&) = delete;
-  SlotPool& operator=(const SlotPool&) = delete;
+  SlotPool& operator=(SlotPool&&) = delete;
 
   // A slot that waits (the one let go last), else, and at first, a new one. Its content is
   // undefined, its arena empty. Errors: std::bad_alloc.

@@ -48,8 +48,7 @@ struct DecodeJob {
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
+  Decoder& operator=(Decoder&&) = delete;
 
   // Never throws for bad image data: each job gets its own error. What a job's `error` and
   // `tolerated` held before is forgotten.
@@ -64,9 +63,6 @@ class Decoder {
   // JPEG whose scans leave out bits of its coefficients although it ends properly (its last scans
   // may be missing: the pixels are coarser, none is made up).
   virtual void decode(std::span<DecodeJob> jobs) = 0;
-
- protected:
-  Decoder() = default;
 };
 
 // Decodes every format that `probe` knows, by handing each job to its format's decoder.

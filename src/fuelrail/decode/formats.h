@@ -46,8 +46,7 @@ class LentDecoding {
  public:
   explicit LentDecoding(const Decoding& row);
   ~LentDecoding();
-  LentDecoding(const LentDecoding&) = delete;
-  LentDecoding& operator=(const LentDecoding&) = delete;
+  LentDecoding& operator=(LentDecoding&&) = delete;
 };
 
 }  // namespace fuelrail

@@ -83,8 +83,7 @@ class Engine {
   // Stops and joins every thread; what is in flight is dropped. In a forked child it only lets go:
   // the threads are the parent's, and the memory is not given back.
   ~Engine();
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
+  Engine& operator=(Engine&&) = delete;
 
   enum class Status : uint8_t { kBatch, kEndOfEpoch, kTimeout };
   struct Next {

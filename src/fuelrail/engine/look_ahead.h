@@ -35,8 +35,7 @@ class LookAhead {
   // For tests: looks are that queue's reads.
   LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue);
   ~LookAhead();
-  LookAhead(const LookAhead&) = delete;
-  LookAhead& operator=(const LookAhead&) = delete;
+  LookAhead& operator=(LookAhead&&) = delete;
 
   // The sampler's next batch, whose records are being looked at from now on at the latest. Where
   // that takes looks, further batches may be planned until `ahead` records wait to be found.

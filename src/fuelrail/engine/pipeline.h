@@ -36,8 +36,7 @@ class Pipeline {
            std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
            const EngineOptions& options, const ErrorPolicy& policy);
   ~Pipeline() { stop(); }
-  Pipeline(const Pipeline&) = delete;
-  Pipeline& operator=(const Pipeline&) = delete;
+  Pipeline& operator=(Pipeline&&) = delete;
 
   Engine::Next next(std::chrono::milliseconds timeout);
   Engine::Phase phase() const;
@@ -142,8 +141,7 @@ class Pipeline {
       pipeline_.mutex_.lock();
     }
     ~Turn() FUELRAIL_RELEASE() { pipeline_.unlock_and_wake(); }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Turn& operator=(Turn&&) = delete;
 
    private:
     Pipeline& pipeline_;
@@ -155,8 +153,7 @@ class Pipeline {
       pipeline_.unlock_and_wake();
     }
     ~Pause() FUELRAIL_RELEASE() { pipeline_.mutex_.lock(); }
-    Pause(const Pause&) = delete;
-    Pause& operator=(const Pause&) = delete;
+    Pause& operator=(Pause&&) = delete;
 
    private:
     Pipeline& pipeline_;

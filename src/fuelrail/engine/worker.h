@@ -35,16 +35,12 @@ struct Task {
 class Worker {
  public:
   virtual ~Worker() = default;
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
+  Worker& operator=(Worker&&) = delete;
 
   // Writes the rows. Tasks may belong to different batches. Never throws for a bad record: each
   // task gets its error, an exception object of its own. After whatever it throws all the same, it
   // gets the span's tasks again, one at a time, and what it throws then is that task's error.
   virtual void process(std::span<Task> tasks) = 0;
-
- protected:
-  Worker() = default;
 };
 
 // Calls write(Task&) with each; what that throws is this task's error.

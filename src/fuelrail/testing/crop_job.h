@@ -30,8 +30,7 @@ class CropJob {
     job.margin = margin;
     job.output = {pixels_.data() + margin * channels, box.height, box.width, channels, stride};
   }
-  CropJob(const CropJob&) = delete;
-  CropJob& operator=(const CropJob&) = delete;
+  CropJob& operator=(CropJob&&) = delete;
 
   void decode_with(Decoder& decoder) { decoder.decode({&job, 1}); }
 

@@ -10,8 +10,7 @@ class Watchdog {
  public:
   Watchdog() { ::alarm(kSeconds); }
   ~Watchdog() { ::alarm(0); }
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
+  Watchdog& operator=(Watchdog&&) = delete;
   // Something has been done.
   void feed() { ::alarm(kSeconds); }
 

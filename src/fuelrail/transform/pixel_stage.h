@@ -36,8 +36,7 @@ class StageRandom {
 class PixelStage {
  public:
   virtual ~PixelStage() = default;
-  PixelStage(const PixelStage&) = delete;
-  PixelStage& operator=(const PixelStage&) = delete;
+  PixelStage& operator=(PixelStage&&) = delete;
 
   // The size of the result for an input of this size. Default: the same.
   // Requires of the derived class: at least 1 pixel a side; the same answer for the same size.
@@ -51,9 +50,6 @@ class PixelStage {
   // interleaved. They do not overlap, but are one and the same image if in_place().
   // Lifetime: the views, until the call returns.
   virtual void apply(ConstImageView from, ImageView to, const StageRandom& random) const = 0;
-
- protected:
-  PixelStage() = default;
 };
 
 }  // namespace fuelrail
