@@ -107,18 +107,25 @@ void raise_own(const pack::StepsError& error) {
   throw nb::python_error();
 }
 
+pack::JobOptions job_options(bool overwrite, const PythonTurns& turns, const Progress& progress,
+                             const WarningsInto& warned) {
+  return {.overwrite = overwrite,
+          .progress = teller(turns, handle_of(progress)),
+          .keep_going = [turns] { return turns.keep_going(); },
+          .warn = warned.warn()};
+}
+
 // Gives `options` its callbacks, and runs `work` with them.
 template <typename Work>
 OptionValues run_packing(pack::PackOptions options, const Progress& progress,
                          const Failed& on_failure, Strings& warnings, const Work& work) {
   const PythonTurns turns;
   const WarningsInto warned(warnings);
-  options.warn = warned.warn();
+  options.job = job_options(options.job.overwrite, turns, progress, warned);
   // By what the failures' callback has raised.
   const auto stopped = std::make_shared<std::atomic<bool>>(false);
-  options.progress = [stopped, tell = teller(turns, handle_of(progress))](
-                         const pack::PackProgress& now) { return !*stopped && tell(now); };
-  options.keep_going = [turns] { return turns.keep_going(); };
+  options.job.progress = [stopped, tell = std::move(options.job.progress)](
+                             const pack::PackProgress& now) { return !*stopped && tell(now); };
   if (on_failure) {
     const nb::handle failed = *on_failure;
     options.failed = [turns, stopped, failed](const pack::PackFailure& failure) {
@@ -279,10 +286,10 @@ template <typename Copy>
 auto run_copy(bool overwrite, const Progress& progress, Strings warnings, const Copy& copy) {
   const PythonTurns turns;
   const WarningsInto warned(std::move(warnings));
-  const pack::CopyOptions options{.overwrite = overwrite,
-                                  .progress = teller(turns, handle_of(progress)),
-                                  .keep_going = [turns] { return turns.keep_going(); },
-                                  .warn = warned.warn()};
+  const pack::JobOptions options{.overwrite = overwrite,
+                                 .progress = teller(turns, handle_of(progress)),
+                                 .keep_going = [turns] { return turns.keep_going(); },
+                                 .warn = warned.warn()};
   return turns.run([copy, options] { return copy(options); });
 }
 

@@ -92,11 +92,14 @@ class Replacing : public PhotographFolder {
   void make(Version version) const {
     switch (verb_) {
       case Verb::kPack:
-        pack::pack(source(version, ""), output(), {.overwrite = true, .threads = 1});
+        pack::pack(source(version, ""), output(), {.job = {.overwrite = true}, .threads = 1});
         return;
       case Verb::kIm2rec:
         pack::pack(source(version, ".lst"), output(),
-                   {.root = source(version, ""), .overwrite = true, .resume = true, .threads = 1});
+                   {.root = source(version, ""),
+                    .job = {.overwrite = true},
+                    .resume = true,
+                    .threads = 1});
         return;
       case Verb::kConvert:
         pack::convert(source(version, has_index() ? ".ffr" : ".rec"), output(),
@@ -115,7 +118,8 @@ class Replacing : public PhotographFolder {
 
   // What is there before.
   void begin() const {
-    if (verb_ == Verb::kIndex) pack::pack(source(Version::kOld, ""), output(), {.overwrite = true});
+    if (verb_ == Verb::kIndex)
+      pack::pack(source(Version::kOld, ""), output(), {.job = {.overwrite = true}});
     make(Version::kOld);
   }
 

@@ -126,11 +126,11 @@ TEST_F(InventedFormat, parts_are_packed_resumed_and_merged) {
 // A run that is stopped leaves its records, which the next one takes over.
 TEST_F(InventedFormat, a_stopped_pack_is_resumed) {
   pack::PackOptions options{.resume = true, .threads = 1, .journal_interval_ms = 0};
-  options.progress = [](const pack::PackProgress& at) { return at.done < 5; };
+  options.job.progress = [](const pack::PackProgress& at) { return at.done < 5; };
   EXPECT_THAT(Packer::refusal<StateError>(photos(), out("r.inv"), options),
               HasSubstr("interrupted"));
   EXPECT_TRUE(std::filesystem::exists(out("r.inv.partial")));
-  options.progress = nullptr;
+  options.job.progress = nullptr;
   pack::pack(photos(), out("r.inv"), options);
   expect_equal_files("x.inv", "r.inv");
   expect_equal_files("x.inv.frx", "r.inv.frx");
@@ -472,7 +472,7 @@ TEST_F(FaultyInventedFormat, long_records_that_it_cannot_read_are_an_error) {
 
 TEST_F(FaultyInventedFormat, what_the_writer_throws_arrives_with_the_place) {
   pack::PackOptions options{.resume = true, .threads = 1, .journal_interval_ms = 0};
-  options.progress = [](const pack::PackProgress& at) { return at.done < 5; };
+  options.job.progress = [](const pack::PackProgress& at) { return at.done < 5; };
   Packer::refusal<StateError>(photos(), out("r.inv"), options);
   for (const char* member : {"payload_of", "adopt"}) {
     faulty = member;

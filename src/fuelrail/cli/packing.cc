@@ -32,8 +32,8 @@ void report_packed(const pack::PackResult& result, Console& console) {
   }
 }
 
-pack::CopyOptions copy_options(const OutputArguments& arguments, ProgressDisplay& progress,
-                               Console& console) {
+pack::JobOptions job_options(const OutputArguments& arguments, ProgressDisplay& progress,
+                             Console& console) {
   return {.overwrite = arguments.overwrite,
           .progress =
               [&progress](const pack::PackProgress& now) {
@@ -65,11 +65,11 @@ std::vector<std::string> classes_named(const std::string& classes, Console& cons
 
 int run_copying(const std::string& verb, const std::string& things,
                 const OutputArguments& arguments, Console& console,
-                const std::function<pack::PackResult::File(const pack::CopyOptions&)>& copy) {
+                const std::function<pack::PackResult::File(const pack::JobOptions&)>& copy) {
   pack::PackResult::File made;
   {
     ProgressDisplay progress(console, verb, things, arguments.quiet);
-    made = copy(copy_options(arguments, progress, console));
+    made = copy(job_options(arguments, progress, console));
   }
   report_file(made, console);
   return kOk;
@@ -103,19 +103,15 @@ int run_packing(const std::string& source, const std::string& output,
   pack::PackResult result;
   try {
     ProgressDisplay progress(console, "packed", "images", arguments.output.quiet);
-    pack::CopyOptions copy = copy_options(arguments.output, progress, console);
-    options.overwrite = copy.overwrite;
-    options.progress = std::move(copy.progress);
-    options.keep_going = std::move(copy.keep_going);
-    options.warn = std::move(copy.warn);
+    options.job = job_options(arguments.output, progress, console);
     result = pack::pack(source, output, options);
   } catch (const Error&) {
     if (!interrupted()) throw;
     throw Interrupted(
-        options.resume ? "what was written stays, and the same command goes on with it; a "
-                         "comparison that has not come to its end begins anew"
-                       : "what was begun is removed, files that are complete stay; with --resume "
-                         "from the first run on, the same command goes on where it was");
+        options.resume ? "what was written stays, and the same command resumes it; a comparison "
+                         "that has not finished starts again"
+                       : "unfinished files are removed, complete ones stay; with --resume from the "
+                         "first run on, the same command resumes");
   }
   report_packed(result, console);
   return result.failures.empty() ? kOk : kDataProblem;

@@ -28,7 +28,7 @@ std::vector<std::string> classes_named(const std::string& classes, Console& cons
 // and "records", as for ProgressDisplay. Returns: an ExitCode.
 int run_copying(const std::string& verb, const std::string& things,
                 const OutputArguments& arguments, Console& console,
-                const std::function<pack::PackResult::File(const pack::CopyOptions&)>& copy);
+                const std::function<pack::PackResult::File(const pack::JobOptions&)>& copy);
 
 struct PackingArguments {
   pack::PackOptions options{};

@@ -214,12 +214,13 @@ PackResult pack_arrays(const ImageArrays& arrays, const std::string& output,
                        const PackOptions& options) {
   check_pack_options(output, options);
   check_arrays(arrays, options);
-  if (!options.overwrite) {
+  if (!options.job.overwrite) {
     for (const std::string& uri : output_uris(output, options)) refuse_existing(uri);
   }
   const ArraySource source(arrays);
   PackResult result = PackJob(source, {}, output, options).run();
-  if (const std::string said = source.clipped(); !said.empty() && options.warn) options.warn(said);
+  if (const std::string said = source.clipped(); !said.empty() && options.job.warn)
+    options.job.warn(said);
   return result;
 }
 

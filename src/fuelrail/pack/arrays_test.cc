@@ -40,7 +40,7 @@ class PackedArrays : public PhotographFolder {
  protected:
   static PackOptions as_png() {
     return {.images = ImageSteps{.color = ColorMode::kUnchanged, .encoding = ImageEncoding::kPng},
-            .overwrite = true,
+            .job = {.overwrite = true},
             .threads = 2};
   }
 

@@ -40,7 +40,7 @@ void check_formats(const std::string& source, const std::string& output, bool ha
 }  // namespace
 
 PackResult::File convert(const std::string& source, const std::string& output,
-                         const CopyOptions& options, const ConvertedAs& as) {
+                         const JobOptions& options, const ConvertedAs& as) {
   check_formats(source, output, !as.schema.empty());
   if (!as.classes.empty() && as.schema.empty()) {
     throw InvalidArgumentError(

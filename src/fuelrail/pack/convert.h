@@ -42,6 +42,6 @@ struct ConvertedAs {
 // IoError as pack; StateError "interrupted" when told to stop. After any of them there is no
 // output.
 PackResult::File convert(const std::string& source, const std::string& output,
-                         const CopyOptions& options = {}, const ConvertedAs& as = {});
+                         const JobOptions& options = {}, const ConvertedAs& as = {});
 
 }  // namespace fuelrail::pack

@@ -64,7 +64,7 @@ class Convert : public Packer {
  protected:
   template <typename Expected>
   std::string refused(const std::string& source, const std::string& output,
-                      const CopyOptions& options = {}) const {
+                      const JobOptions& options = {}) const {
     return testing::refusal_of<Expected>([&] { convert(source, output, options); });
   }
 
@@ -262,7 +262,7 @@ TEST_F(Convert, an_output_that_is_there_is_left_alone_unless_it_may_be_replaced)
 TEST_F(Convert, progress_counts_records_and_may_stop_it) {
   write_rec(out("a.rec"), kRecords);
   std::vector<uint64_t> done;
-  CopyOptions options;
+  JobOptions options;
   options.progress = [&](const PackProgress& now) {
     done.push_back(now.done);
     EXPECT_EQ(now.total, kRecords.size());

@@ -122,7 +122,7 @@ class MergedKeys {
 
 class Merger {
  public:
-  Merger(Part& to, const std::vector<std::string>& sources, const CopyOptions& options,
+  Merger(Part& to, const std::vector<std::string>& sources, const JobOptions& options,
          uint64_t total)
       : to_(to), all_keys_(sources), warn_(options.warn), progress_(options.progress, total) {}
 
@@ -208,7 +208,7 @@ class Merger {
 }  // namespace
 
 PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,
-                       const CopyOptions& options) {
+                       const JobOptions& options) {
   check_merged_names(sources, output);
   if (!options.overwrite) refuse_existing(output);
   const OpenOptions opening{.warn = options.warn, .keep_going = options.keep_going};

@@ -28,6 +28,6 @@ namespace fuelrail::pack {
 // sidecar has something else that cannot be rebuilt; as `convert` for all that is read and written.
 // After any of them there is no output.
 PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,
-                       const CopyOptions& options = {});
+                       const JobOptions& options = {});
 
 }  // namespace fuelrail::pack

@@ -73,7 +73,7 @@ PackResult PackJob::run() {
 // What has an output's name is compared with what the job makes, but not where that would cost what
 // a killed run has left.
 void PackJob::look_at_existing_parts() {
-  if (options_.overwrite) return;
+  if (options_.job.overwrite) return;
   for (Planned& planned : parts_) {
     if (planned.done) continue;
     planned.is_there = options_.resume && planned.taken == 0 && is_file(planned.plan.uri);
@@ -85,7 +85,7 @@ void PackJob::look_at_existing_parts() {
 
 void PackJob::resume() {
   const auto say = [&](const std::string& what) {
-    if (options_.warn) options_.warn(parts_.front().plan.uri + ": " + what);
+    if (options_.job.warn) options_.job.warn(parts_.front().plan.uri + ": " + what);
   };
   if (journal_->is_foreign()) {
     replace_foreign();
@@ -116,7 +116,7 @@ void PackJob::resume() {
 // nothing is dropped before that is out of the way.
 void PackJob::replace_foreign() {
   for (const Planned& planned : parts_) {
-    if (options_.overwrite || !is_file(planned.plan.uri)) continue;
+    if (options_.job.overwrite || !is_file(planned.plan.uri)) continue;
     throw IoError("the output is there already, beside what another job has left",
                   {.path = planned.plan.uri,
                    .remedy = "Run that job to its end, with the same options and version of "
@@ -170,7 +170,7 @@ bool PackJob::still_fails(uint64_t image, std::string& reason) const {
 
 void PackJob::open_as_left(Planned& planned) const {
   planned.part =
-      std::make_unique<Part>(planned.plan.uri, planned.plan.images.size(), options_.overwrite,
+      std::make_unique<Part>(planned.plan.uri, planned.plan.images.size(), options_.job.overwrite,
                              options_.resume ? Part::Begin::kAsLeft : Part::Begin::kEmpty);
 }
 
@@ -192,7 +192,7 @@ void PackJob::write_all() {
         return [&order, reader = std::move(reader)](uint64_t i) { return reader->read(order[i]); };
       },
       [](const PackedImage& image) { return image.payload.size(); });
-  ProgressReporter progress(options_.progress, total_);
+  ProgressReporter progress(options_.job.progress, total_);
   for (size_t number = 0; number < parts_.size(); ++number) {
     Planned& planned = parts_[number];
     if (planned.done) continue;
@@ -229,7 +229,7 @@ void PackJob::compare_part(Planned& planned, uint32_t number, Images& images,
   std::vector<JournalItem> items;
   items.reserve(planned.plan.images.size());
   try {
-    MadeAlready there(planned.plan.uri, source_.classes(), options_.keep_going);
+    MadeAlready there(planned.plan.uri, source_.classes(), options_.job.keep_going);
     while (planned.taken < planned.plan.images.size()) {
       compare_image(planned, next_image(images, progress), there, items);
       progress.advance(done_, bytes_done_);
@@ -320,8 +320,8 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
     all = false;
   } catch (const StateError&) {  // the user has seen enough
     write_report(report_uri_, failures_);
-    if (options_.warn)
-      options_.warn(report_uri_ + " lists the images found so far that cannot be read");
+    if (options_.job.warn)
+      options_.job.warn(report_uri_ + " lists the images found so far that cannot be read");
     throw;
   }
   give_up("the image cannot be read, and more are left out than are allowed", first, all);

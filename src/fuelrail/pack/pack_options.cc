@@ -92,7 +92,9 @@ const OptionTable<PackOptions>& PackOptions::table() {
                   "parts by position, OUT.part000 and so on; 'fuelrail merge' joins them.")
           .number("part", &PackOptions::part, 0, kMostParts - 1,
                   "make this part alone, counted from 0; without it, all.")
-          .flag("overwrite", &PackOptions::overwrite, "replace an output that is there.")
+          .flag(
+              "overwrite", [](auto& o) -> auto& { return o.job.overwrite; },
+              "replace an output that is there.")
           .flag(
               "resume", &PackOptions::resume,
               "resume a run of the same job that was killed or failed, and keep an output that is "

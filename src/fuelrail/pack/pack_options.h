@@ -74,12 +74,11 @@ struct PackOptions {
 
   std::string root{};  // for a list: folder that its paths are relative to; default: the list's own
   MaxErrors max_errors{};
-  // Replace an output, or what would go with one (part.h), that is there; otherwise it is an error.
-  bool overwrite = false;
+  JobOptions job{};
 
-  // Go on with what a killed or failed run of the same job has left; without one, begin. A run that
-  // fails leaves what it has written, and its journal, for the next. An output that is there, and
-  // is what the job makes, stays. See `pack`.
+  // Resume what a killed or failed run of the same job has left, if anything. A run that fails
+  // leaves what it has written, and its journal, for the next. An output that exists, and is what
+  // the job makes, stays. See `pack`.
   bool resume = false;
 
   // Speed.
@@ -88,17 +87,6 @@ struct PackOptions {
   // How often the work is made safe from a kill of the process: at most so much of it is lost. 0:
   // with every image.
   int64_t journal_interval_ms = 200;
-
-  // Called from the calling thread, at most ten times a second and at the end. Returns false to
-  // stop: the job then ends with a StateError "interrupted" and leaves no file.
-  std::function<bool(const PackProgress&)> progress{};
-
-  // Asked while a folder is listed, before there is any progress.
-  KeepGoing keep_going{};
-
-  // Of names in the folder that begin with a dot, files that are no images, folders that seem to
-  // hold something else than class folders, ids that are in a list more than once.
-  Warn warn{};
 
   // Told of every image that cannot be packed, as it is found, in the source's order; also of those
   // that are too many, for which the job fails. Called from the calling thread. Default: not

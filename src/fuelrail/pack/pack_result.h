@@ -1,5 +1,4 @@
-// What packing, converting, merging and recovering tell their caller, and what the last three,
-// which copy records, are told.
+// What packing, converting, merging and recovering are told, and what they tell their caller.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +17,20 @@ struct PackProgress {
   double seconds = 0;
 };
 
-struct CopyOptions {
-  bool overwrite = false;  // replace an output that exists; otherwise it is an error
+struct JobOptions {
+  // Replace an output that exists, and what goes with it (output/part.h); otherwise it is an error.
+  bool overwrite = false;
 
-  // As PackOptions has them; what is counted is records, of `recover` bytes read: a file may be
-  // read twice.
+  // Called from the calling thread, at most ten times a second and at the end. Counts images,
+  // records, or, of `recover`, bytes read: a file may be read twice. Returns false to stop: the job
+  // then ends with a StateError "interrupted" and leaves no file.
   std::function<bool(const PackProgress&)> progress{};
-  KeepGoing keep_going{};  // asked while a source is scanned
+
+  KeepGoing
+      keep_going{};  // asked while a source is listed or scanned, before there is any progress
+
+  // Of what a source has beside its records: names in a folder that begin with a dot, files that
+  // are not images, ids that a list has twice.
   Warn warn{};
 };
 

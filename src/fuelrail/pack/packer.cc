@@ -16,10 +16,10 @@ namespace {
 
 void warn_of_lost_labels(const PackSource& images, const std::string& source,
                          const PackOptions& options) {
-  if (!options.first_label_only || !options.warn) return;
+  if (!options.first_label_only || !options.job.warn) return;
   const uint64_t several = images.with_several_labels();
   if (several == 0) return;
-  options.warn(
+  options.job.warn(
       fmt::format("{}: {} of {} lines have several labels, of which the first alone is "
                   "stored. To store all of them, give pack_label (--pack-label)",
                   source, several, images.size()));
@@ -29,7 +29,7 @@ void warn_of_lost_labels(const PackSource& images, const std::string& source,
 
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options) {
   check_pack_options(output, options);
-  if (!options.overwrite && !options.resume) {
+  if (!options.job.overwrite && !options.resume) {
     for (const std::string& uri : output_uris(output, options)) refuse_existing(uri);
   }
   const bool may_leave_out = options.max_errors.count > 0 || options.max_errors.fraction > 0;
@@ -46,15 +46,15 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
   try {
     images = open_pack_source(source, options.root,
                               {.classes = options.classes,
-                               .warn = options.warn,
-                               .keep_going = options.keep_going,
+                               .warn = options.job.warn,
+                               .keep_going = options.job.keep_going,
                                .leave_out = leave_out},
                               {.label_width = options.label_width,
                                .of_mxnet = options.mxnet_list,
                                .classes = options.classes,
                                .leave_out = leave_out_line,
-                               .warn = options.warn,
-                               .keep_going = options.keep_going});
+                               .warn = options.job.warn,
+                               .keep_going = options.job.keep_going});
   } catch (Error& error) {
     if (!unread.empty()) {  // nothing else may be left of it
       error.add({.found = fmt::format("{} that cannot be read; the first: {}", unread.size(),

@@ -101,7 +101,7 @@ TEST_F(Packer, a_job_that_fails_lists_all_images_that_cannot_be_read) {
     const std::string message = refusal<CorruptError>(
         photos(), out("x.rec"),
         {.nsplit = parts,
-         .overwrite = true,
+         .job = {.overwrite = true},
          .threads = 2,
          .failed = [&](const PackFailure& failure) { told.push_back(failure.path); }});
     EXPECT_THAT(message, StartsWith(bad[0] + ": the image cannot be read"));
@@ -120,8 +120,8 @@ TEST_F(Packer, a_job_that_fails_and_is_stopped_leaves_the_report) {
   std::vector<std::string> said;
   bool failing = false;
   refusal<StateError>(photos(), out("x.rec"),
-                      {.progress = [&](const PackProgress&) { return !failing; },
-                       .warn = [&](const std::string& text) { said.push_back(text); },
+                      {.job = {.progress = [&](const PackProgress&) { return !failing; },
+                               .warn = [&](const std::string& text) { said.push_back(text); }},
                        .failing = [&] { failing = true; }});
   EXPECT_THAT(said, ElementsAre(out("x.rec.errors.jsonl") +
                                 " lists the images found so far that cannot be read"));
@@ -229,7 +229,7 @@ TEST_F(Packer, a_file_too_long_for_a_record_is_one_image_that_cannot_be_packed) 
   write_file(directory_ / "x.lst", "0\t1\tphotos/ant/000.jpg\n1\t1\tphotos/ant/0.jpg\n");
   for (const std::string& source : {photos(), directory_ / "x.lst"}) {
     const PackResult result =
-        pack(source, out("x.rec"), {.max_errors = {.count = 1}, .overwrite = true});
+        pack(source, out("x.rec"), {.max_errors = {.count = 1}, .job = {.overwrite = true}});
     ASSERT_EQ(result.failures.size(), 1u) << source;
     EXPECT_EQ(result.failures[0].path, photo("ant/000.jpg"));
     EXPECT_THAT(result.failures[0].reason, HasSubstr("too long"));

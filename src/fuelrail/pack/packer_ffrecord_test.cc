@@ -75,7 +75,7 @@ TEST_F(Packer, an_ffrecord_file_is_the_same_for_any_number_of_threads) {
   std::vector<std::string> sidecars;
   for (const int threads : {1, 2, 7}) {
     pack(photos(), out("x.ffr"),
-         {.images = StoredImages{.resize = 24}, .overwrite = true, .threads = threads});
+         {.images = StoredImages{.resize = 24}, .job = {.overwrite = true}, .threads = threads});
     files.push_back(file_contents(out("x.ffr")));
     sidecars.push_back(file_contents(out("x.ffr.frx")));
   }
@@ -118,13 +118,13 @@ TEST_F(Packer, an_ffrecord_output_that_is_there_is_refused_or_replaced) {
   write_file(out("x.ffr"), "mine");
   EXPECT_THAT(refusal<IoError>(photos(), out("x.ffr")), HasSubstr("x.ffr: the output is there"));
   EXPECT_EQ(file_contents(out("x.ffr")), "mine");
-  pack(photos(), out("x.ffr"), {.overwrite = true, .threads = 2});
+  pack(photos(), out("x.ffr"), {.job = {.overwrite = true}, .threads = 2});
   EXPECT_EQ(payloads_of_ffr(out("x.ffr")).size(), images_.size());
 }
 
 TEST_F(Packer, an_ffrecord_output_that_is_given_up_leaves_nothing) {
   PackOptions options{.threads = 2};
-  options.progress = [](const PackProgress& now) { return now.done < 6; };
+  options.job.progress = [](const PackProgress& now) { return now.done < 6; };
   EXPECT_EQ(refusal<StateError>(photos(), out("x.ffr"), options), "interrupted");
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
@@ -132,7 +132,7 @@ TEST_F(Packer, an_ffrecord_output_that_is_given_up_leaves_nothing) {
 TEST_F(Packer, a_second_packer_of_an_ffrecord_output_is_refused) {
   std::string refused;
   PackOptions options{.threads = 2};
-  options.progress = [&](const PackProgress&) {
+  options.job.progress = [&](const PackProgress&) {
     if (refused.empty()) refused = refusal<IoError>(photos(), out("x.ffr"));
     return true;
   };

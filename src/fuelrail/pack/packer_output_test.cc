@@ -35,7 +35,7 @@ TEST_F(Packer, a_failing_job_leaves_the_old_output_alone) {
   pack_photos();
   const auto before = outputs();
   write_file(photo("cat dog/2.jpg"), "no image");
-  refusal<CorruptError>(photos(), out("x.rec"), {.overwrite = true});
+  refusal<CorruptError>(photos(), out("x.rec"), {.job = {.overwrite = true}});
   auto after = outputs();
   EXPECT_EQ(after.erase("x.rec.errors.jsonl"), 1u);
   EXPECT_EQ(after, before);
@@ -52,7 +52,7 @@ TEST_F(Packer, stale_partial_files_are_replaced) {
 
 TEST_F(Packer, stopping_by_the_progress_callback_leaves_nothing) {
   PackOptions options{.threads = 2};
-  options.progress = [](const PackProgress&) { return false; };
+  options.job.progress = [](const PackProgress&) { return false; };
   EXPECT_EQ(refusal<StateError>(photos(), out("x.rec"), options), "interrupted");
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
@@ -63,7 +63,7 @@ TEST_F(Packer, a_second_packer_of_the_same_output_is_refused_and_harms_nothing) 
   std::filesystem::remove(out("x.rec"));
   PackOptions options{.threads = 2};
   int refused = 0;
-  options.progress = [&](const PackProgress&) {
+  options.job.progress = [&](const PackProgress&) {
     const std::string here = refusal<IoError>(photos(), out("x.rec"));
     EXPECT_EQ(here.find(out("x.rec") + ": another pack is writing it"), 0u) << here;
 #ifndef __SANITIZE_THREAD__  // it does not let the child of several threads start one
@@ -80,8 +80,8 @@ TEST_F(Packer, a_second_packer_of_the_same_output_is_refused_and_harms_nothing) 
 
 TEST_F(Packer, packers_of_different_outputs_do_not_mind_each_other) {
   PackOptions options{.threads = 2};
-  options.progress = [&](const PackProgress&) {
-    pack(photos(), out("y.rec"), {.overwrite = true, .threads = 1});
+  options.job.progress = [&](const PackProgress&) {
+    pack(photos(), out("y.rec"), {.job = {.overwrite = true}, .threads = 1});
     return true;
   };
   pack_photos(options);
@@ -90,7 +90,7 @@ TEST_F(Packer, packers_of_different_outputs_do_not_mind_each_other) {
 
 TEST_F(Packer, an_error_in_the_progress_callback_leaves_nothing) {
   PackOptions options{.threads = 2};
-  options.progress = [](const PackProgress&) -> bool { throw std::runtime_error("mine"); };
+  options.job.progress = [](const PackProgress&) -> bool { throw std::runtime_error("mine"); };
   EXPECT_THROW(pack_photos(options), std::runtime_error);
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
@@ -145,7 +145,7 @@ TEST_F(Packer, an_output_that_is_there_is_refused_and_left_alone) {
 
 TEST_F(Packer, an_output_that_comes_while_packing_is_left_alone) {
   PackOptions options{.threads = 2};
-  options.progress = [&](const PackProgress&) {
+  options.job.progress = [&](const PackProgress&) {
     write_file(out("x.rec"), "mine");
     return true;
   };
@@ -160,14 +160,15 @@ TEST_F(Packer, companions_without_their_file_are_replaced_only_where_that_is_all
                 StartsWith(out(name) + ": the output is not there, but a file that would go"));
     EXPECT_THAT(names_in(out()), ElementsAre(name));
     EXPECT_EQ(file_contents(out(name)), "mine");
-    EXPECT_EQ(pack(photos(), out("x.rec"), {.overwrite = true}).files.at(0).records,
+    EXPECT_EQ(pack(photos(), out("x.rec"), {.job = {.overwrite = true}}).files.at(0).records,
               images_.size());
     for (const std::string& made : names_in(out())) std::filesystem::remove(out(made));
   }
   write_file(out("x.ffr.frx"), "mine");
   EXPECT_THAT(refusal<IoError>(photos(), out("x.ffr")), StartsWith(out("x.ffr.frx")));
   write_file(out("x.idx"), "of another format");
-  EXPECT_EQ(pack(photos(), out("x.ffr"), {.overwrite = true}).files.at(0).records, images_.size());
+  EXPECT_EQ(pack(photos(), out("x.ffr"), {.job = {.overwrite = true}}).files.at(0).records,
+            images_.size());
   EXPECT_EQ(file_contents(out("x.idx")), "of another format");
 }
 
@@ -181,7 +182,7 @@ TEST_F(Packer, companions_that_a_killed_pack_has_left_are_replaced) {
 TEST_F(Packer, stopping_while_the_folder_is_listed_leaves_nothing) {
   int asked = 0;
   PackOptions options;
-  options.keep_going = [&] { return ++asked < 2; };
+  options.job.keep_going = [&] { return ++asked < 2; };
   EXPECT_THAT(refusal<StateError>(photos(), out("x.rec"), options), HasSubstr("interrupted"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }

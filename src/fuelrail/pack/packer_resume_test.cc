@@ -103,7 +103,7 @@ class ResumedPacker : public Packer {
     PackOptions options = job.options;
     options.resume = true;
     if (said != nullptr) {
-      options.warn = [said](const std::string& text) { said->push_back(text); };
+      options.job.warn = [said](const std::string& text) { said->push_back(text); };
     }
     return pack(photos(), out(job.output), options);
   }
@@ -375,7 +375,7 @@ TEST_F(ResumedPacker, an_interrupted_comparison_changes_nothing_and_can_be_gone_
   const auto expected = made_in_one_go(job);
   PackOptions options = job.options;
   options.resume = true;
-  options.progress = [](const PackProgress&) { return false; };
+  options.job.progress = [](const PackProgress&) { return false; };
   EXPECT_THROW(pack(photos(), out("x.rec"), options), StateError);
   for (const auto& [name, bytes] : expected) EXPECT_TRUE(outputs().at(name) == bytes) << name;
   EXPECT_TRUE(resume(job).files.at(0).was_there);

@@ -133,7 +133,7 @@ TEST_F(Packer, ids_that_a_list_has_more_than_once_are_warned_of_once) {
              "7\t1\tphotos/ant/3.jpg\n7\t1\tphotos/ant/4.jpg\n");
   std::vector<std::string> warnings;
   PackOptions options;
-  options.warn = [&](const std::string& text) { warnings.push_back(text); };
+  options.job.warn = [&](const std::string& text) { warnings.push_back(text); };
   EXPECT_EQ(pack(directory_ / "x.lst", out("x.rec"), options).files.at(0).records, 5u);
   EXPECT_THAT(warnings, ElementsAre(directory_ / "x.lst" +
                                     ": 3 lines have an id that an earlier line has: first line 4, "
@@ -199,7 +199,7 @@ TEST_F(Packer, a_split_that_cannot_be_is_refused) {
 TEST_F(Packer, progress_ends_with_everything_done) {
   std::vector<PackProgress> reports;
   PackOptions options{.threads = 2};
-  options.progress = [&](const PackProgress& progress) {
+  options.job.progress = [&](const PackProgress& progress) {
     reports.push_back(progress);
     return true;
   };

@@ -77,7 +77,7 @@ class Recoverer {
 
 }  // namespace
 
-Recovery recover(const std::string& source, const std::string& output, const CopyOptions& options,
+Recovery recover(const std::string& source, const std::string& output, const JobOptions& options,
                  const ReportDamage& lost) {
   check_recovered_names(source, output);
   if (!options.overwrite) refuse_existing(output);

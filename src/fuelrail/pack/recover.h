@@ -43,6 +43,6 @@ struct Recovery {
 // damaged table; UnsupportedError for a record too long for the output's format; IoError as pack;
 // StateError "interrupted" when told to stop. After any of them there is no output.
 Recovery recover(const std::string& source, const std::string& output,
-                 const CopyOptions& options = {}, const ReportDamage& lost = {});
+                 const JobOptions& options = {}, const ReportDamage& lost = {});
 
 }  // namespace fuelrail::pack

@@ -53,7 +53,7 @@ class Packer : public PhotographFolder {
 
   // Replaces what is there.
   pack::PackResult pack_photos(pack::PackOptions options = {.threads = 2}) const {
-    options.overwrite = true;
+    options.job.overwrite = true;
     return pack::pack(photos(), out("x.rec"), options);
   }
 
