@@ -358,6 +358,7 @@ TEST_F(Convert, an_image_that_needs_its_files_description_is_not_stored_as_it_is
                        }};
   const LentFormat lent_format(row);
   const LentDecoding lent(testing::kInventedDecoding);
+  write_file(out("a.box"), "");
   const std::string error = testing::refusal_of<UnsupportedError>(
       [&] { convert(out("a.box"), out("a.rec"), {}, {.schema = "boxes"}); });
   EXPECT_THAT(error,
