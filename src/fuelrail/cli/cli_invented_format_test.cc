@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -149,32 +151,39 @@ TEST_F(InventedFormat, recover_copies_what_can_be_read) {
   }
 }
 
-std::vector<uint64_t> epoch_of(Loader& loader, size_t batches = SIZE_MAX) {
-  std::vector<uint64_t> ids;
+// What each row of an epoch holds, column after column.
+std::vector<std::string> epoch_of(Loader& loader, size_t batches = SIZE_MAX) {
+  std::vector<std::string> rows;
   for (size_t k = 0; k < batches; ++k) {
     const auto batch = loader.next();
     if (!batch) break;
     for (size_t row = 0; row < batch->rows(); ++row) {
-      ids.push_back(load_le<uint64_t>(batch->column(0) + row * sizeof(uint64_t)));
+      std::string& all = rows.emplace_back();
+      for (size_t c = 0; c < batch->layout().columns().size(); ++c) {
+        all += as_text({batch->row(c, row), batch->layout().columns()[c].row_bytes()});
+      }
     }
   }
-  return ids;
+  return rows;
 }
 
-TEST_F(InventedFormat, an_epoch_is_loaded_and_resumed) {
+TEST_F(InventedFormat, an_epoch_is_that_of_other_formats_and_is_resumed) {
   const auto make = [&](const std::string& uri) {
     const OrderOptions order{.shuffle = Shuffle::kFull, .batch_size = 4};
-    return Loader(open_container(uri), {.order = order}, ImageOptions{.fields = {"id"}});
+    return Loader(open_container(uri), {.order = order},
+                  ImageOptions{.transforms = {CenterCrop{.size = {20, 20}}},
+                               .fields = {"image", "label", "id"}});
   };
   Loader loader = make(inv);
-  const std::vector<uint64_t> ids = epoch_of(loader);
-  EXPECT_EQ(ids.size(), images_.size());
+  const std::vector<std::string> rows = epoch_of(loader);
+  EXPECT_EQ(rows.size(), images_.size());
+  Loader of_rec = make(out("x.rec"));
+  EXPECT_TRUE(rows == epoch_of(of_rec));
   Loader first = make(inv);
-  const std::vector<uint64_t> begin = epoch_of(first, 1);
+  epoch_of(first, 1);
   Loader second = make(inv);
   second.restore(first.state());
-  const std::vector<uint64_t> rest = epoch_of(second);
-  EXPECT_EQ(rest, std::vector<uint64_t>(ids.begin() + 4, ids.end()));
+  EXPECT_TRUE(epoch_of(second) == std::vector<std::string>(rows.begin() + 4, rows.end()));
 }
 
 TEST_F(InventedFormat, texts_name_it_with_the_others) {
@@ -468,6 +477,32 @@ TEST_F(FaultyInventedFormat, long_records_that_it_cannot_read_are_an_error) {
   const std::string error = file + ": record 0: the code of this file's format cannot read long";
   EXPECT_THAT(refusal({"cat", file, "0", "-o", out("copy")}), HasSubstr(error));
   EXPECT_THAT(refusal({"verify", file, "-q"}), HasSubstr("cannot read long records"));
+}
+
+struct LongFile final : invented::File {
+  using File::File;
+  Extent extent(uint64_t i) const override {
+    return {source(), sidecar().record(i).offset, uint64_t{33} << 20};
+  }
+  bool has_long_records() const override { return true; }
+  void read_pieces(uint64_t i, MutableBytes buffer,
+                   const std::function<void(Bytes piece)>& take) const override {
+    const auto [offset, length] = sidecar().record(i);
+    for (uint64_t at = invented::kHeadBytes; at < length;) {
+      const MutableBytes piece = buffer.first(std::min<uint64_t>(30'000, length - at));
+      source()->read(offset + at, piece);
+      take(piece);
+      at += piece.size();
+    }
+  }
+};
+
+TEST_F(FaultyInventedFormat, a_long_record_is_written_in_pieces) {
+  row.open = [](const auto& uri, const auto& options) -> std::shared_ptr<const Container> {
+    return invented::open_file<LongFile>(uri, options);
+  };
+  EXPECT_EQ(call({"cat", opaque(), "0", "-o", out("copy")}).code, 0);
+  EXPECT_TRUE(file_contents(out("copy")) == std::string(70'000, 'x'));
 }
 
 TEST_F(FaultyInventedFormat, what_the_writer_throws_arrives_with_the_place) {
