@@ -30,12 +30,12 @@ struct BenchArguments {
 };
 
 // What is read of the records: images are cropped, bytes are as they are.
-const char* measured_field(const Container& container) {
-  return container.schema().has("image") ? "image" : "data";
+const std::string& measured_field(const Container& container) {
+  return container.schema().fields[content_field(container.schema())].name;
 }
 
 const char* thing(const Container& container) {
-  return container.schema().has("image") ? "images" : "records";
+  return has_images(container) ? "images" : "records";
 }
 
 LoaderJob job_of(const BenchArguments& arguments, const Container& container, int threads) {
@@ -46,7 +46,7 @@ LoaderJob job_of(const BenchArguments& arguments, const Container& container, in
                             .errors = {.on_error = OnError::kSkip, .max_bad = 1.0},
                             .engine = {.threads = threads}},
                 .images = {.fields = {measured_field(container)}}};
-  if (container.schema().has("image")) {
+  if (has_images(container)) {
     job.images.transforms = {
         RandomResizedCrop{.size = {arguments.crop, arguments.crop}}, HorizontalFlip{},
         Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}};
@@ -87,7 +87,7 @@ Json stage_json(const StageStats& stage) {
 
 Json settings_json(const BenchArguments& arguments, const Container& container,
                    const Measured& measured) {
-  const bool images = container.schema().has("image");
+  const bool images = has_images(container);
   return {{"field", measured_field(container)},
           {"batch_size", arguments.batch_size},
           {"crop", images ? Json(arguments.crop) : Json()},
@@ -137,7 +137,7 @@ std::string whole(double value) { return grouped(static_cast<uint64_t>(value + 0
 
 std::string job_text(const BenchArguments& arguments, const Container& container, int threads) {
   const std::string work =
-      container.schema().has("image")
+      has_images(container)
           ? fmt::format("RandomResizedCrop {}, flip, normalise", arguments.crop)
           : fmt::format("field '{}' of opaque records, as it is", measured_field(container));
   return fmt::format("{}; batches of {}, {}", work, arguments.batch_size,
@@ -175,7 +175,7 @@ int run(const BenchArguments& arguments, Console& console) {
     throw CorruptError("the dataset has no records", {.path = arguments.dataset.uri});
   }
   Measured measured{.uri = arguments.dataset.uri,
-                    .crop = container->schema().has("image") ? arguments.crop : 0,
+                    .crop = has_images(*container) ? arguments.crop : 0,
                     .threads = arguments.threads.value_or(default_threads()),
                     .usable_threads = default_threads(),
                     .remote = is_remote(arguments.dataset.uri)};

@@ -15,7 +15,9 @@
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/testing/cli_call.h"
 #include "fuelrail/testing/invented_format.h"
+#include "fuelrail/testing/memory_container.h"
 #include "fuelrail/testing/packer_rig.h"
+#include "fuelrail/testing/photographs.h"
 #include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
@@ -184,6 +186,29 @@ TEST_F(InventedFormat, an_epoch_is_that_of_other_formats_and_is_resumed) {
   Loader second = make(inv);
   second.restore(first.state());
   EXPECT_TRUE(epoch_of(second) == std::vector<std::string>(rows.begin() + 4, rows.end()));
+}
+
+// Two images a record; the last of them is cut.
+std::shared_ptr<const Container> stereo_images(const std::string& uri, const OpenOptions&) {
+  const std::vector<std::byte> jpeg = make_jpeg(40, 60, 1);
+  const std::string image(as_text(jpeg));
+  return std::make_shared<MemoryContainer>(
+      uri,
+      Schema{{{.name = "left", .kind = FieldKind::kImage},
+              {.name = "right", .kind = FieldKind::kImage}}},
+      std::vector<MemoryContainer::Record>{{.fields = {image, image}},
+                                           {.fields = {image, image.substr(0, 600)}}});
+}
+
+TEST_F(InventedFormat, image_fields_of_any_name_are_shown_checked_and_measured) {
+  row.open = stereo_images;
+  EXPECT_THAT(call({"info", inv}).out, HasSubstr("2 jpeg of 2 records looked at"));
+  EXPECT_THAT(call({"ls", inv, "0"}).out, HasSubstr("40 x 60"));
+  const Said said = call({"verify", inv, "-q", "--decode"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, AllOf(HasSubstr(inv + ": record 1, offset "), HasSubstr("1 problem")));
+  EXPECT_THAT(call({"bench", inv, "--seconds", "0.02", "--crop", "16", "-q", "--json"}).out,
+              HasSubstr("\"left\""));
 }
 
 TEST_F(InventedFormat, texts_name_it_with_the_others) {

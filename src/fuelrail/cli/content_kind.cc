@@ -32,7 +32,7 @@ RecordSizes sizes_of(const Container& container) {
 }
 
 ContentKind kind_of(const Container& container) {
-  ContentKind kind{.opaque = !container.schema().has("image")};
+  ContentKind kind{.opaque = !has_images(container)};
   if (!kind.opaque) return kind;
   const std::vector<const RecordFile*> files = record_files_of(container);
   for (const RecordFile* file : files) {

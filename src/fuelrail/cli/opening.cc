@@ -1,5 +1,7 @@
 #include "fuelrail/cli/opening.h"
 
+#include <algorithm>
+
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/concat.h"
 #include "fuelrail/pack/source/open_source.h"
@@ -44,6 +46,17 @@ std::vector<const RecordFile*> record_files_of(const Container& container) {
   add(container);
   for (const auto& part : parts_of(container)) add(*part);
   return files;
+}
+
+bool is_image(const FieldSpec& field) { return field.kind == FieldKind::kImage; }
+
+bool has_images(const Container& container) {
+  return std::ranges::any_of(container.schema().fields, is_image);
+}
+
+size_t content_field(const Schema& schema) {
+  const auto image = std::ranges::find_if(schema.fields, is_image);
+  return image == schema.fields.end() ? 0 : static_cast<size_t>(image - schema.fields.begin());
 }
 
 }  // namespace fuelrail::cli

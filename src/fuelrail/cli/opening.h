@@ -1,6 +1,7 @@
 // Opening what the command line names, with warnings said.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,5 +32,10 @@ std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments,
 // The files with sidecars that the container is made of: itself, those that a folder of them
 // joins, or none. Lifetime: the container's.
 std::vector<const RecordFile*> record_files_of(const Container& container);
+
+bool is_image(const FieldSpec& field);
+bool has_images(const Container& container);
+// Which field of a sample is shown and measured: its first image, else its first field.
+size_t content_field(const Schema& schema);
 
 }  // namespace fuelrail::cli

@@ -15,7 +15,7 @@ constexpr uint64_t kLongestOfBytes = uint64_t{32} << 20;
 
 PieceReader::PieceReader(const Container& container)
     : container_(container),
-      longest_(container.schema().has("image") ? kMaxImageRecordBytes : kLongestOfBytes) {
+      longest_(has_images(container) ? kMaxImageRecordBytes : kLongestOfBytes) {
   for (const RecordFile* file : record_files_of(container)) {
     if (file->has_long_records()) files_.push_back(file);
   }

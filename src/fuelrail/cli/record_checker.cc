@@ -4,6 +4,7 @@
 
 #include <exception>
 
+#include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
@@ -31,11 +32,7 @@ Finding finding_of(const Damage& damage) {
 }
 
 RecordChecker::RecordChecker(const Container& container, bool decode)
-    : container_(container),
-      pieces_(container),
-      content_(RecordInspector::content_field(container.schema())),
-      is_image_(container.schema().fields[content_].kind == FieldKind::kImage),
-      decoder_(decode ? make_decoder() : nullptr) {}
+    : container_(container), pieces_(container), decoder_(decode ? make_decoder() : nullptr) {}
 
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
@@ -47,7 +44,10 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     }
     read_record(container_, i, framed_, sample_);
     record_is_read = true;
-    if (is_image_) checked.tolerated = check_image(sample_.fields[content_]);
+    const auto& fields = container_.schema().fields;
+    for (size_t f = 0; f < fields.size(); ++f) {
+      if (is_image(fields[f])) checked.tolerated += check_image(sample_.fields[f]);
+    }
   } catch (StateError& error) {  // not of this record alone: a codec library that is absent
     error.add(container_.place(i).detail());
     throw;

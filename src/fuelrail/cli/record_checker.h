@@ -48,12 +48,11 @@ class RecordChecker {
 
  private:
   Finding finding_at(uint64_t i, Error& error) const;
+  // Returns: what was tolerated.
   uint32_t check_image(const EncodedImage& encoded);
 
   const Container& container_;
   PieceReader pieces_;
-  size_t content_;
-  bool is_image_;
   std::unique_ptr<Decoder> decoder_;
   std::vector<std::byte> framed_;
   Sample sample_;

@@ -6,6 +6,7 @@
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
 
 namespace fuelrail::cli {
@@ -87,10 +88,6 @@ RecordInfo RecordInspector::inspect_long(uint64_t i) {
   info.is_long = true;
   info.image = image_in(pieces_.head(i));
   return info;
-}
-
-size_t RecordInspector::content_field(const Schema& schema) {
-  return schema.has("image") ? schema.index_of("image") : 0;
 }
 
 std::vector<double> RecordInspector::labels() const {

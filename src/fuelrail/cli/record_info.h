@@ -19,7 +19,7 @@ struct RecordInfo {
   std::vector<double> labels;
   std::string class_name;          // empty when unknown
   std::optional<ImageInfo> image;  // empty when the record holds no image that can be read
-  uint64_t content_bytes = 0;      // of the encoded image, or of the whole payload
+  uint64_t content_bytes = 0;      // of the first encoded image, or of the whole payload
   Bytes content;                   // these, valid until the next; empty where `is_long`
   bool is_long = false;            // only its beginning was read, and no checksum verified
 };
@@ -40,9 +40,6 @@ class RecordInspector {
 
   // For those that are long.
   PieceReader& pieces() { return pieces_; }
-
-  // Where in a sample the image is: "image", or the first field.
-  static size_t content_field(const Schema& schema);
 
  private:
   RecordInfo inspect_long(uint64_t i);

@@ -12,6 +12,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/native_thread.h"
+#include "fuelrail/cli/opening.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/loader/image_worker.h"
 
@@ -145,7 +146,7 @@ class HeldSample {
       HeldRecord held{.record = i, .framed = std::vector<std::byte>(extent.length)};
       extent.source->read(extent.offset, held.framed);
       if (const std::exception_ptr error = decoding_.decode(held, i)) std::rethrow_exception(error);
-      if (container_.schema().has("image")) note_size(i, held.framed);
+      if (has_images(container_)) note_size(i, held.framed);
       bytes_ += held.framed.size();
       records_.push_back(std::move(held));
     } catch (const Error&) {
@@ -156,7 +157,7 @@ class HeldSample {
 
   void note_size(uint64_t i, Bytes framed) {
     container_.parse(i, framed, sample_);
-    const Size size = probe(sample_.fields[container_.schema().index_of("image")]).stored;
+    const Size size = probe(sample_.fields[content_field(container_.schema())]).stored;
     shorter_sides_.push_back(std::min(size.height, size.width));
   }
 
