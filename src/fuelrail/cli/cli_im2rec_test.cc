@@ -239,7 +239,7 @@ TEST_F(Im2rec, an_interrupted_comparison_says_that_it_begins_anew) {
     said = im2rec("x", {"-q", "--resume"});
   }
   EXPECT_EQ(said.code, 130);
-  EXPECT_THAT(said.err, HasSubstr("a comparison that has not come to its end begins anew"));
+  EXPECT_THAT(said.err, HasSubstr("a comparison that has not finished starts again"));
   for (const auto& [name, bytes] : made) EXPECT_TRUE(outputs().at(name) == bytes) << name;
   EXPECT_THAT(im2rec("x", {"-q", "--resume"}).out, HasSubstr("there already"));
 }
