@@ -5,7 +5,6 @@
 
 #include <type_traits>
 
-#include "bindings.h"
 
 namespace fuelrail::python {
 namespace {

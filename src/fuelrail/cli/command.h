@@ -2,7 +2,6 @@
 // table of commands is in cli_main.cc.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>

@@ -1,6 +1,5 @@
 #include "fuelrail/cli/packing.h"
 
-#include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/signals.h"

@@ -7,7 +7,6 @@
 #include <new>
 #include <string>
 
-#include "fuelrail/base/error.h"
 
 namespace fuelrail {
 namespace {

@@ -2,7 +2,6 @@
 // numbers, before decoding.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <variant>
 #include <vector>
