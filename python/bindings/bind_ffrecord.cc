@@ -43,8 +43,8 @@ struct Reader {
   std::shared_ptr<FileReader> files;
 };
 
-std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, bool check_data,
-                                    const OptionValues& values) {
+std::unique_ptr<Reader> open_reader(const std::vector<nb::bytes>& uris, const OptionValues& values,
+                                    bool check_data) {
   std::vector<std::string> names;
   for (const nb::bytes& uri : uris) names.emplace_back(uri.c_str(), uri.size());
   import_numpy();
@@ -347,8 +347,8 @@ void bind_ffrecord(nb::module_& module) {
       .def("take_warnings", [](const Reader& self) { return self.warnings->take(); })
       .def_prop_ro("read_backend", [](const Reader& self) { return self.files->read_backend(); })
       .def("__len__", [](const Reader& self) { return self.files->size(); });
-  module.def("open_ffrecord", open_reader, nb::arg("uris"), nb::arg("check_data"),
-             nb::arg("options"));
+  module.def("open_ffrecord", open_reader, nb::arg("uris"), nb::arg("options"),
+             nb::arg("check_data") = FileReaderOptions{}.check_data);
   module.def(
       "reader_options", [] { return option_rows(ReadOptions::table(), FileReaderOptions{}.read); },
       "(name, kind, default, bounds, meaning) of each.");

@@ -63,16 +63,12 @@ class LoaderHandle : public CoreHandle<Loader> {
         [this, turn](std::chrono::milliseconds timeout) { return take(turn, timeout); },
         [this, begun] {
           const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begun;
-          if (stall_timeout_ && waited.count() >= *stall_timeout_) {
-            call([this] { core_->throw_stalled(*stall_timeout_); });
-          }
+          const std::optional<double> most = core_->options().stall_timeout;
+          if (most && waited.count() >= *most) call([&] { core_->throw_stalled(*most); });
         });
     if (batch) taken.append(columns(*batch));
     return batch.has_value();
   }
-
-  // Seconds that `next` waits for a batch at most. Default: for ever. Before anything else.
-  void set_stall_timeout(std::optional<double> seconds) { stall_timeout_ = seconds; }
 
   void set_epoch(uint32_t epoch) {
     call([this, epoch] {
@@ -247,7 +243,6 @@ class LoaderHandle : public CoreHandle<Loader> {
   uint64_t feeds_ = 0;
   bool stopped_ = false;
 
-  std::optional<double> stall_timeout_;
   std::atomic<uint64_t> size_ = 0;  // of a computed order; read in forked children too
   uint64_t turn_ = 0;
 };
@@ -266,40 +261,22 @@ void make_weights(WeightsHandle* self, const Doubles& values) {
 
 // What Python tells a loader by value.
 struct Choices {
-  OrderOptions order{};
-  ErrorPolicy errors{};
+  LoaderOptions loader{};
   ImageOptions images{};
-  EngineOptions engine{};
-  std::optional<double> stall_timeout{};
 };
 
 const OptionTable<Choices>& results() {
-  static const auto table = OptionTable<Choices>()
-                                .part(&Choices::order, OrderOptions::table())
-                                .part(&Choices::images, ImageOptions::table())
-                                .part(&Choices::errors, ErrorPolicy::table());
+  static const auto table =
+      OptionTable<Choices>()
+          .part([](auto& of) -> auto& { return std::get<OrderOptions>(of.loader.order); },
+                OrderOptions::table())
+          .part(&Choices::images, ImageOptions::table())
+          .part([](auto& of) -> auto& { return of.loader.errors; }, ErrorPolicy::table());
   return table;
 }
 
 const OptionTable<Choices>& speed() {
-  static const auto table =
-      OptionTable<Choices>()
-          .part(&Choices::engine, EngineOptions::table())
-          .any({.name = "stall_timeout",
-                .kind = "float or None",
-                .bounds = "above 0; None waits for ever",
-                .meaning =
-                    "seconds. Where no batch comes for so long, a StallError, a TimeoutError, says "
-                    "what it waits for: the stage (a file is looked at, read, decoded; the "
-                    "sampler), "
-                    "the file and offset, and the sample's index. The next call waits again, and "
-                    "gives the batch if it comes by then. Default: None, wait for ever.",
-                .allows =
-                    [](const OptionValue& value) {
-                      const auto* const seconds = std::get_if<double>(&value);
-                      return seconds == nullptr || *seconds > 0;
-                    }},
-               &Choices::stall_timeout);
+  static const auto table = OptionTable<Choices>().part(&Choices::loader, LoaderOptions::table());
   return table;
 }
 
@@ -307,7 +284,7 @@ Choices choices_of(const nb::dict& values) {
   Choices choices;
   set_options(choices, results(), values);
   set_options(choices, speed(), values);
-  check(choices.errors);
+  check(choices.loader.errors);
   return choices;
 }
 
@@ -316,22 +293,18 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, const OptionVa
                  uint32_t rank, uint32_t world_size, Transforms transforms,
                  std::vector<std::string> fields) {
   Choices choices = choices_of(values);
-  choices.order.shuffle = shuffle;
-  choices.order.shard = {.rank = rank, .world_size = world_size};
-  if (weights != nullptr) choices.order.weights = weights->weights;
+  auto& order = std::get<OrderOptions>(choices.loader.order);
+  order.shuffle = shuffle;
+  order.shard = {.rank = rank, .world_size = world_size};
+  if (weights != nullptr) order.weights = weights->weights;
   choices.images.transforms = std::move(transforms);
   choices.images.fields = std::move(fields);
   LoaderHandle::Position position;
   if (fed == "record") position = FedSampler::Position::kRecord;
   if (fed == "counted") position = FedSampler::Position::kCounted;
-  if (fed == "counted") choices.order.batch_size = 1;  // until `reserve`
+  if (fed == "counted") order.batch_size = 1;  // until `reserve`
   const GilReleased released;
-  new (self) LoaderHandle(data,
-                          {.order = std::move(choices.order),
-                           .errors = choices.errors,
-                           .engine = std::move(choices.engine)},
-                          std::move(choices.images), position);
-  self->set_stall_timeout(choices.stall_timeout);
+  new (self) LoaderHandle(data, std::move(choices.loader), std::move(choices.images), position);
 }
 
 void bind_order(nb::module_& module) {
@@ -364,7 +337,7 @@ void bind_loader(nb::module_& module) {
   nb::class_<LoaderHandle>(module, "Loader")
       .def("__init__", make_loader, nb::arg("data"), nb::arg("values"), nb::arg("shuffle"),
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
-           nb::arg("transforms"), nb::arg("fields"))
+           nb::arg("transforms"), nb::arg("fields") = ImageOptions{}.fields)
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns what `next` wants to hear.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),

@@ -73,8 +73,10 @@ void bind_transform(nb::module_& module) {
 
   nb::class_<RandomResizedCrop>(module, "RandomResizedCrop")
       .def(nb::init<int64_t, int64_t, Range, Range, Interpolation, bool>(), nb::arg("height"),
-           nb::arg("width"), nb::arg("scale"), nb::arg("ratio"), nb::arg("interpolation"),
-           nb::arg("antialias"));
+           nb::arg("width"), nb::arg("scale") = RandomResizedCrop{}.scale,
+           nb::arg("ratio") = RandomResizedCrop{}.ratio,
+           nb::arg("interpolation") = RandomResizedCrop{}.interpolation,
+           nb::arg("antialias") = RandomResizedCrop{}.antialias);
   nb::class_<CenterCrop>(module, "CenterCrop")
       .def(nb::init<int64_t, int64_t>(), nb::arg("height"), nb::arg("width"));
   nb::class_<Resize>(module, "Resize")

@@ -174,7 +174,7 @@ class PaddingMode(enum.Enum):
     symmetric = 3
 
 class RandomResizedCrop:
-    def __init__(self, height: int, width: int, scale: Sequence[float], ratio: Sequence[float], interpolation: Interpolation, antialias: bool) -> None: ...
+    def __init__(self, height: int, width: int, scale: Sequence[float] = [0.08, 1.0], ratio: Sequence[float] = [0.75, 1.3333333333333333], interpolation: Interpolation = Interpolation.bilinear, antialias: bool = True) -> None: ...
 
 class CenterCrop:
     def __init__(self, height: int, width: int) -> None: ...
@@ -352,7 +352,7 @@ class Stats:
         """A table: a line a stage, and one on the whole."""
 
 class Loader:
-    def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str]) -> None: ...
+    def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str] = ['image', 'label']) -> None: ...
 
     def begin(self) -> int:
         """Begins the next epoch; returns what `next` wants to hear."""
@@ -507,7 +507,7 @@ class FfrecordReader:
 
     def __len__(self) -> int: ...
 
-def open_ffrecord(uris: Sequence[bytes], check_data: bool, options: dict[str, Any]) -> FfrecordReader: ...
+def open_ffrecord(uris: Sequence[bytes], options: dict[str, Any], check_data: bool = True) -> FfrecordReader: ...
 
 def reader_options() -> list[tuple[str, str, Any, str, str]]:
     """(name, kind, default, bounds, meaning) of each."""

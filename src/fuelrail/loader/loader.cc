@@ -121,7 +121,7 @@ struct Loader::Impl {
                                       const Engine* before = nullptr) const {
     ErrorPolicy errors = options.errors;
     fuelrail::check(errors);
-    EngineOptions::table().check(options.engine);
+    LoaderOptions::table().check(options);
     if (errors.on_error == OnError::kSkip) {
       errors.max_bad = errors.most_bad(share_of(*container, order));
     }
@@ -180,7 +180,14 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
   throw no_memory(*impl_->layout, impl_->options.engine.prefetch + 2, stats().slots_lent);
 }
 
-std::optional<Batch> Loader::next() { return next_for(std::chrono::hours(24 * 365)).batch; }
+std::optional<Batch> Loader::next() {
+  constexpr double kYear = 365 * 24 * 3600;
+  const std::chrono::duration<double> most(
+      std::min(impl_->options.stall_timeout.value_or(kYear), kYear));
+  Engine::Next next = next_for(std::chrono::ceil<std::chrono::milliseconds>(most));
+  if (next.status == Engine::Status::kTimeout) throw_stalled(most.count());
+  return std::move(next.batch);
+}
 
 uint64_t Loader::size() const {
   if (impl_->is_fed()) throw StateError("how long a fed order is, only its feeder can tell");

@@ -45,6 +45,7 @@ class Loader {
   ~Loader();
 
   // Empty at the end of an epoch; the call after that begins the next one. Errors: Engine::next's;
+  // StallError after LoaderOptions::stall_timeout (which a caller of `next_for` watches itself);
   // where that is std::bad_alloc, OutOfMemoryError with the bytes, number and shape of the batches.
   std::optional<Batch> next();
   Engine::Next next_for(std::chrono::milliseconds timeout);

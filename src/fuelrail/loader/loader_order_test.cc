@@ -323,6 +323,12 @@ TEST_F(LoaderOrder, making_room_begins_the_feed_where_the_user_stands) {
   EXPECT_EQ(fed.loader.next()->rows(), 6u);
 }
 
+TEST_F(LoaderOrder, a_next_that_waits_longer_than_the_stall_timeout_says_what_for) {
+  Feeding feeding;
+  FedLoader fed(set_.container, feeding, [](LoaderJob& job) { job.stall_timeout = 1e-3; });
+  EXPECT_THROW(fed.loader.next(), StallError);
+}
+
 TEST_F(LoaderOrder, stopping_ends_a_next_that_waits_to_be_fed) {
   Feeding feeding;
   FedLoader fed(set_.container, feeding);

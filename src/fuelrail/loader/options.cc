@@ -10,6 +10,28 @@ const Shard& LoaderOptions::shard() const {
   return std::visit([](const auto& of) -> const Shard& { return of.shard; }, order);
 }
 
+const OptionTable<LoaderOptions>& LoaderOptions::table() {
+  static const auto table =
+      OptionTable<LoaderOptions>()
+          .part(&LoaderOptions::engine, EngineOptions::table())
+          .any({.name = "stall_timeout",
+                .kind = "float or None",
+                .bounds = "above 0; None waits for ever",
+                .meaning =
+                    "seconds. Where no batch comes for so long, a StallError, a TimeoutError, says "
+                    "what it waits for: the stage (a file is looked at, read, decoded; the "
+                    "sampler), "
+                    "the file and offset, and the sample's index. The next call waits again, and "
+                    "gives the batch if it comes by then. Default: None, wait for ever.",
+                .allows =
+                    [](const OptionValue& value) {
+                      const auto* const seconds = std::get_if<double>(&value);
+                      return seconds == nullptr || *seconds > 0;
+                    }},
+               &LoaderOptions::stall_timeout);
+  return table;
+}
+
 const OptionTable<ImageOptions>& ImageOptions::table() {
   static const auto table =
       OptionTable<ImageOptions>()

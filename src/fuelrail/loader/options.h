@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -36,7 +37,9 @@ struct LoaderOptions {
   // Speed. `warn` is also called once each, by a worker's thread, for the first image that loses
   // bits and for the first that loses alpha.
   EngineOptions engine{};
+  std::optional<double> stall_timeout{};  // seconds that `next` waits; default: for ever
 
+  static const OptionTable<LoaderOptions>& table();  // of those that change speed only
   uint64_t seed() const;
   const Shard& shard() const;
 };

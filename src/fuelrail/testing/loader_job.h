@@ -13,10 +13,12 @@ struct LoaderJob {
   std::optional<FedOrder> fed{};  // in place of `order`
   ErrorPolicy errors{};
   EngineOptions engine{};
+  std::optional<double> stall_timeout{};
   ImageOptions images{};
 
   LoaderOptions loading() const {
-    LoaderOptions options{.order = order, .errors = errors, .engine = engine};
+    LoaderOptions options{
+        .order = order, .errors = errors, .engine = engine, .stall_timeout = stall_timeout};
     if (fed) options.order = *fed;
     return options;
   }

@@ -412,7 +412,7 @@ def test_c2_6_concurrent_first_reads_without_numpy(path: pathlib.Path, python: C
         import sys, threading
         from fuelrail import _core
         assert "numpy" not in sys.modules
-        reader = _core.open_ffrecord([sys.argv[1].encode()], True, {})
+        reader = _core.open_ffrecord([sys.argv[1].encode()], {})
         start = threading.Barrier(8)
         counts = []
         def read():

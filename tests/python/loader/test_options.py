@@ -8,12 +8,14 @@ import operator
 import pathlib
 import re
 import typing
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import fuelrail as fr
 from fuelrail import transforms as T
+from fuelrail.mxnet import im2rec
 from loading import CROP, tiny
 
 OPTIONS = [
@@ -117,6 +119,66 @@ def test_a_bad_option_has_one_text_whatever_is_told_it(
             tell(**options)
         least = 0 if tell.func is fr.ffrecord.FileReader else 1  # read_threads
         assert str(caught.value) == text.replace("{least}", str(least))
+
+
+THREADS = "`threads` is out of range: expected 1 to 1024, found"
+MAX_ERRORS = "a fraction from 0 to 1, or a whole number, found"
+TEXTS_OF_DOORS = [
+    ({"threads": 0}, f"{THREADS} 0"),
+    ({"threads": 2000}, f"{THREADS} 2000"),
+    ({"threads": 2**70}, f"{THREADS} {2**70}"),
+    ({"threads": 2.0}, "`threads` is not an integer: found 2.0 (float)"),
+    ({"thread": 2}, "there is no option 'thread'. Did you mean 'threads'?"),
+    ({"max_errors": 1.5}, f"`max_errors` is out of range: expected {MAX_ERRORS} 1.5"),
+    ({"max_errors": -0.5}, f"`max_errors` is out of range: expected {MAX_ERRORS} -0.5"),
+    ({"max_errors": "few"}, "`max_errors` is not a number: found 'few' (str)"),
+    ({"max_error": 1}, "there is no option 'max_error'. Did you mean 'max_errors'?"),
+]
+
+
+@pytest.mark.parametrize(("options", "text"), TEXTS_OF_DOORS, ids=lambda value: str(value)[:40])
+def test_a_bad_option_has_one_text_at_loaders_packers_and_the_command(
+    tiny_file: pathlib.Path,
+    tmp_path: pathlib.Path,
+    capfd: pytest.CaptureFixture[str],
+    options: dict[str, object],
+    text: str,
+) -> None:
+    ((name, value),) = options.items()
+    output = tmp_path / "x.rec"
+    told = [lambda **given: fr.pack(tmp_path, output, **given)]
+    if name.startswith("thread"):
+        loaders = (fr.Loader, fr.torch.DataLoader, fr.torch.MapDataset)
+        told += [functools.partial(loader, tiny_file, transforms=CROP) for loader in loaders]
+    if name == "max_errors":
+        told.append(lambda **given: im2rec(tiny_file, None, given, output))
+    for tell in told:
+        with pytest.raises(fr.InvalidArgumentError) as caught:
+            tell(**options)
+        assert str(caught.value) == text
+    if "out of range" in text and value != 2**70:
+        written = f"{value:%}" if name == "max_errors" else value
+        option = f"--{name.replace('_', '-')}={written}"
+        assert fr._core.cli_main(["fuelrail", "pack", str(tmp_path), str(output), option]) == 2
+        assert text in capfd.readouterr().err
+
+
+def test_pythons_own_defaults_are_those_of_the_core() -> None:
+    def shown_by(called: Callable[..., object], name: str) -> object:
+        return inspect.signature(called).parameters[name].default
+
+    fields = fr._core.Loader.__init__.__nb_signature__[0][2][-1]
+    for loader in (fr.Loader, fr.torch.DataLoader, fr.torch.MapDataset):
+        assert [*shown_by(loader, "fields")] == fields
+    check_data = fr._core.open_ffrecord.__nb_signature__[0][2][-1]
+    assert shown_by(fr.ffrecord.FileReader, "check_data") is check_data
+    assert shown_by(fr.ffrecord.PackedFolder, "check_data") is check_data
+    *_, scale, ratio, interpolation, antialias = (
+        fr._core.RandomResizedCrop.__init__.__nb_signature__[0][2]
+    )
+    crop = T.RandomResizedCrop(8)
+    assert [[*crop.scale], [*crop.ratio]] == [[*scale], [*ratio]]
+    assert (crop.interpolation, crop.antialias) == (interpolation.name, antialias)
 
 
 ANNOTATIONS = {
