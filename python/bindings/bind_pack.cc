@@ -195,7 +195,7 @@ pack::ImageSteps steps_of(const OptionValues& given) {
   return steps;
 }
 
-// Those of the tables, max_errors and perhaps root; split and classes of `pack`, or images,
+// Those of the tables and perhaps root; split and classes of `pack`, or images,
 // first_label_only and perhaps label_width of im2rec.
 pack::PackOptions options_of(const OptionValues& given) {
   pack::PackOptions options;
@@ -213,8 +213,6 @@ pack::PackOptions options_of(const OptionValues& given) {
   }
   if (given.contains("root")) options.root = fs_name(given["root"]);
   set_options(options, pack::PackOptions::table(), given);
-  const auto [count, fraction] = nb::cast<std::pair<uint64_t, double>>(given["max_errors"]);
-  options.max_errors = {.count = count, .fraction = fraction};
   return options;
 }
 

@@ -14,14 +14,10 @@ from fuelrail.options import (
     Option,
     file_name,
     fractions,
-    integer,
     read_options,
-    real,
-    shown,
     suggests_options,
     truth,
     typed,
-    whole,
 )
 from fuelrail.progress import Progress, shown_progress
 
@@ -114,7 +110,7 @@ def pack(
         and may have no other, whatever `max_errors` is; labels that are numbers must be
         numbers of these. Default: the names
         of the folders, or of the list, in the order of their code points.
-    max_errors: images that may be left out: a count, or, as a float below 1, a fraction. Where more
+    max_errors: images that may be left out: a count, or, as a float, a fraction from 0 to 1. Where more
         cannot be read, the packing fails at its end, and `<output>.errors.jsonl` lists all of them
         (up to 10,000). Default: 0.
     overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
@@ -151,7 +147,6 @@ def pack(
         "split": [] if split is None else list(_parts(split).items()),
         **({} if root is None else {"root": file_name("`root`", root)}),
         "classes": class_names(classes),
-        "max_errors": allowance(max_errors),
     }
     names = (_source_name(source), file_name("`output`", output))
 
@@ -231,17 +226,3 @@ def _parts(split: object) -> dict[str, float]:
     if not parts:
         raise InvalidArgumentError("`split` names no part", remedy="Leave it out for one file")
     return parts
-
-
-def allowance(max_errors: object) -> tuple[int, float]:
-    """The count and the fraction of images that may be left out, one of which is 0."""
-    if isinstance(max_errors, bool) or integer(max_errors) is not None:
-        return whole("max_errors", max_errors), 0.0
-    fraction = real("max_errors", max_errors)
-    if not 0 <= fraction < 1:
-        raise InvalidArgumentError(
-            "`max_errors` is neither a count nor a fraction",
-            expected="an integer, or a float in [0, 1)",
-            found=shown(max_errors),
-        )
-    return 0, fraction

@@ -33,7 +33,7 @@ from fuelrail.options import (
     typed,
     whole,
 )
-from fuelrail.packer import PACK_OPTIONS, PackReport, allowance, pack_report
+from fuelrail.packer import PACK_OPTIONS, PackReport, pack_report
 from fuelrail.progress import progress_of
 from fuelrail.transforms import Transform
 
@@ -42,7 +42,7 @@ __all__ = ["Compose", "MadeLists", "im2rec", "make_lists", "np2rec"]
 _LOG = logging.getLogger("fuelrail.mxnet.im2rec")
 
 _IMAGE_OPTIONS = [Option(*row) for row in _core.image_options()]
-_OF_PACK = ("nsplit", "part", "overwrite", "resume")
+_OF_PACK = ("nsplit", "part", "overwrite", "resume", "max_errors")
 # Of `dataset_params`.
 _DEFAULTS: Mapping[str, Any] = {
     "num_workers": 1,
@@ -85,8 +85,8 @@ def im2rec(
     what is done to every image (below; switches also as 0 and 1; resize also as [width, height]),
     and ours:
 
-    - max_errors (0.01): images and lines that may be left out, a count or as a float below 1 a
-      fraction. Each is logged (`fuelrail.mxnet.im2rec`) and listed with its reason in
+    - max_errors (0.01): images and lines that may be left out, a count, or as a float a
+      fraction from 0 to 1. Each is logged (`fuelrail.mxnet.im2rec`) and listed with its reason in
       `X.rec.errors.jsonl`.
     - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. To resume, functions
       are told apart by their names alone. A file that was there already, as it should be, is logged
@@ -274,7 +274,6 @@ def _options(params: Mapping[str, Any], transforms: object) -> dict[str, Any]:
     return {
         **read_options(PACK_OPTIONS, given),
         "threads": whole("num_workers", params["num_workers"], least=1, bits=16),
-        "max_errors": allowance(params["max_errors"]),
         "images": _image_options(params, transforms),
         "first_label_only": not _flag("pack_label", params["pack_label"]),
     }

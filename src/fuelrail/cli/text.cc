@@ -144,7 +144,7 @@ std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {
 pack::MaxErrors parse_allowance(std::string_view text) {
   if (text.ends_with('%')) {
     const std::optional<double> percent = parse_number<double>(text.substr(0, text.size() - 1));
-    if (percent && *percent >= 0 && *percent <= 100) {
+    if (percent) {
       // Read again with the point moved, where it can be: a quotient is not always the double that
       // is nearest to the number.
       const std::string moved = std::string(text.substr(0, text.size() - 1)) + "e-2";

@@ -19,6 +19,12 @@ constexpr uint64_t kMostParts = 100'000;
                              {.expected = std::move(expected), .found = std::move(found)});
 }
 
+bool may_be_errors(const OptionValue& value) {
+  if (const auto* fraction = std::get_if<double>(&value)) return *fraction >= 0 && *fraction <= 1;
+  const auto* const count = std::get_if<int64_t>(&value);
+  return count != nullptr ? *count >= 0 : std::holds_alternative<uint64_t>(value);
+}
+
 void check_part_names(const std::vector<std::pair<std::string, double>>& split) {
   constexpr const char* kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
@@ -99,7 +105,24 @@ const OptionTable<PackOptions>& PackOptions::table() {
               "resume", &PackOptions::resume,
               "resume a run of the same job that was killed or failed, and keep an output that is "
               "there as this job makes it; an interrupted run keeps what it has written.")
-          .number("threads", &PackOptions::threads, 1, kMaxThreads, "readers.");
+          .number("threads", &PackOptions::threads, 1, kMaxThreads, "readers.")
+          .row({.rule = {.name = "max_errors",
+                         .kind = "int or float",
+                         .bounds = "a fraction from 0 to 1, or a whole number",
+                         .meaning = "images that may be left out, a count or a fraction.",
+                         .allows = may_be_errors},
+                .get =
+                    [](const PackOptions& options) {
+                      const auto [count, fraction] = options.max_errors;
+                      return fraction != 0 ? OptionValue{fraction} : option::value_of(count);
+                    },
+                .set =
+                    [](PackOptions& options, const OptionValue& value) {
+                      options.max_errors = {};
+                      const bool is_fraction = std::holds_alternative<double>(value);
+                      if (is_fraction) option::assign(options.max_errors.fraction, value);
+                      if (!is_fraction) option::assign(options.max_errors.count, value);
+                    }});
   return table;
 }
 
@@ -110,10 +133,6 @@ void check_pack_options(const std::string& output, const PackOptions& options) {
   if (options.journal_interval_ms < 0) {
     refuse("the journal's interval is out of range", "0 or more milliseconds",
            fmt::to_string(options.journal_interval_ms));
-  }
-  if (!(options.max_errors.fraction >= 0 && options.max_errors.fraction <= 1)) {
-    refuse("the fraction of images that may fail is out of range", "0 to 1",
-           fmt::to_string(options.max_errors.fraction));
   }
   check_class_names(options.classes);
   check_part_names(options.split);

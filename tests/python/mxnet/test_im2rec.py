@@ -436,7 +436,7 @@ def test_an_unknown_parameter_names_the_nearest(good: pathlib.Path) -> None:
         ({"resize": [0, 5]}, "`resize` is out of range"),
         ({"nsplit": 5}, "a part by position would be empty"),
         ({"nsplit": 2, "part": 2}, "there is no such part"),
-        ({"max_errors": 1.5}, "neither a count nor a fraction"),
+        ({"max_errors": 1.5}, "a fraction from 0 to 1, or a whole number, found 1.5"),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(

@@ -139,7 +139,7 @@ def partly_bad(tmp_path: pathlib.Path) -> pathlib.Path:
     return source.parent
 
 
-@pytest.mark.parametrize("allowed", [2, 0.25, np.int64(2)])
+@pytest.mark.parametrize("allowed", [2, 0.25, 1.0, np.int64(2)])
 def test_bad_images_are_left_out_and_listed(
     partly_bad: pathlib.Path, tmp_path: pathlib.Path, allowed: int | float
 ) -> None:
