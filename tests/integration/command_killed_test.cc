@@ -174,7 +174,7 @@ class CommandKilled : public ::testing::TestWithParam<const char*> {
         EXPECT_TRUE(contents() == expected_ || (signals > 1 && contents() == old_)) << k;
       } else if (result.code == 128 + signal) {
         ++interrupted;
-        EXPECT_THAT(result.err, StartsWith("fuelrail: interrupted: what was begun is removed"));
+        EXPECT_THAT(result.err, StartsWith("fuelrail: interrupted: unfinished files are removed"));
         EXPECT_EQ(contents(), old_) << k;
       } else {
         EXPECT_EQ(result.code, 0) << k << result.err;
