@@ -1,6 +1,5 @@
 #include "fuelrail/cli/packing.h"
 
-
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"

@@ -7,7 +7,6 @@
 #include <new>
 #include <string>
 
-
 namespace fuelrail {
 namespace {
 

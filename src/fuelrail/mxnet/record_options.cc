@@ -1,6 +1,5 @@
 #include "fuelrail/mxnet/record_options.h"
 
-
 #include "fuelrail/mxnet/option_checks.h"
 
 namespace fuelrail::mxnet {
