@@ -21,7 +21,7 @@ OptionValue whole_number(const OptionRule& rule, nb::handle value) {
   if (nb::try_cast(value, small)) return small;
   uint64_t large = 0;
   if (nb::try_cast(value, large)) return large;
-  rule.refuse(shown(value), rule.bounds.starts_with("at ") ? ", of 64 bits" : "");
+  rule.refuse(shown(value), false);
 }
 
 }  // namespace
@@ -47,7 +47,11 @@ OptionValue option_value(const OptionRule& rule, nb::handle value) {
   if (nb::isinstance<nb::int_>(value)) return whole_number(rule, value);
   if (nb::isinstance<nb::float_>(value)) return nb::cast<double>(value);
   if (nb::isinstance<nb::str>(value)) return fs_name(value);
-  if (rule.kind == "ints" || rule.kind == "shape") return nb::cast<std::vector<int64_t>>(value);
+  if (rule.kind == "ints" || rule.kind == "shape") {
+    std::vector<int64_t> numbers;
+    if (!nb::try_cast(value, numbers)) rule.refuse(shown(value), false);
+    return numbers;
+  }
   return nb::cast<std::vector<double>>(value);
 }
 

@@ -74,7 +74,7 @@ void OptionRule::check(const OptionValue& value) const {
   if (allows && !allows(value)) refuse(shown(value));
 }
 
-void OptionRule::refuse(const std::string& found, const char* of) const {
+void OptionRule::refuse(const std::string& found, bool of_64_bits) const {
   if (!choices.empty()) {
     const bool quoted = found.size() >= 2 && found.front() == '\'';
     throw InvalidArgumentError(
@@ -82,8 +82,11 @@ void OptionRule::refuse(const std::string& found, const char* of) const {
         {.found = found,
          .remedy = suggest(quoted ? found.substr(1, found.size() - 2) : found, choices)});
   }
-  throw InvalidArgumentError(fmt::format("`{}` is out of range", name),
-                             {.expected = (bounds.empty() ? kind : bounds) + of, .found = found});
+  const bool open = bounds.starts_with("at ");  // "at least 1", as far as 64 bits go
+  throw InvalidArgumentError(
+      fmt::format("`{}` is out of range", name),
+      {.expected = (bounds.empty() ? kind : bounds) + (open && !of_64_bits ? ", of 64 bits" : ""),
+       .found = found});
 }
 
 namespace option {

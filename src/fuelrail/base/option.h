@@ -44,8 +44,8 @@ struct OptionRule {
 
   // Errors: InvalidArgumentError for a value out of bounds or of another kind.
   void check(const OptionValue& value) const;
-  // The same for a number that no OptionValue holds; `found` shows it, and `of` adds to the bounds.
-  [[noreturn]] void refuse(const std::string& found, const char* of = "") const;
+  // The same for a value that `found` shows, also a whole number that no OptionValue holds.
+  [[noreturn]] void refuse(const std::string& found, bool of_64_bits = true) const;
 };
 
 template <typename Options>

@@ -38,7 +38,10 @@ std::optional<OptionValue> value_of(const OptionRule& rule, const std::string& t
   if (!rule.choices.empty()) return text;
   if (rule.kind.starts_with("float")) return parse_number<double>(text);
   if (const auto number = parse_number<int64_t>(text)) return *number;
-  return parse_number<uint64_t>(text);
+  if (const auto number = parse_number<uint64_t>(text)) return *number;
+  const bool whole = text.find_first_not_of("-0123456789") == std::string::npos;
+  if (whole && parse_number<double>(text)) rule.refuse(text, false);
+  return {};
 }
 
 CLI::Option* add_row(CLI::App& app, const std::string& names, const TableRow& row,

@@ -31,7 +31,8 @@ struct BuildSidecarOptions {
 // sidecar has changed meanwhile; IoError when it can be written nowhere.
 SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options = {});
 
-// What each format has of its own in this. Lifetime: the source's, which both functions hold.
+// What each format has of its own in this. `make` holds the source and what `rules`
+// refers to: keep them together.
 struct SidecarRecipe {
   SidecarRules rules;
   std::function<SidecarWriter(const BuildSidecarOptions&)> make;

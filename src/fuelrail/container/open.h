@@ -47,10 +47,9 @@ struct OpenOptions {
 // files/files_container.h). Names in a directory that begin with a dot are passed over, with one
 // warning. Errors: NotFoundError; UnsupportedError for a scheme or a format that
 // fuelrail does not read, naming those that it does and what the file's first bytes say it is;
-// InvalidArgumentError for a schema that there is not, for class names that cannot be or are not
-// those of what is opened, and for a directory with both `.ffr` files
-// and images; CorruptError and TruncatedError for a damaged file; those of the format's own
-// opening; StateError when told to stop.
+// InvalidArgumentError for an unknown schema, for invalid class names or other ones than the file
+// has, and for a directory with both `.ffr` files and images; CorruptError and TruncatedError for a
+// damaged file; those of the format's own opening; StateError when told to stop.
 std::shared_ptr<const Container> open_container(const std::string& uri,
                                                 const OpenOptions& options = {});
 

@@ -56,7 +56,7 @@ TEST(AugmentOptions, shape_of_other_channels_or_sides_is_refused) {
 TEST(AugmentOptions, unknown_interpolation_is_refused_before_anything_is_resized) {
   for (const int64_t method : {-1, 5, 7, 8, 11}) {
     EXPECT_EQ(augment_refusal([&](AugmentOptions& options) { options.inter_method = method; }),
-              "`inter_method` is out of range: expected 0 to 4, 9 or 10, found " +
+              "`inter_method` is out of range: expected 0, 1, 2, 3, 4, 9, 10, found " +
                   std::to_string(method));
   }
 }

@@ -41,11 +41,10 @@ OptionRule whole_number(const char* name, const char* bounds, const char* meanin
 }
 
 OptionRule interpolation_rule() {
-  return whole_number(
-      "inter_method", "0 to 4, 9 or 10",
+  return option::numbers_rule(
+      "inter_method", {0, 1, 2, 3, 4, 9, 10},
       "How all steps resample: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 by size (cubic "
-      "where both sides grow, area where both shrink, else linear), 10 one of 0 to 4 at random.",
-      [](int64_t method) { return (method >= 0 && method <= 4) || method == 9 || method == 10; });
+      "where both sides grow, area where both shrink, else linear), 10 one of 0 to 4 at random.");
 }
 
 OptionRule shorter_side_rule() {

@@ -59,8 +59,8 @@ class ReadQueue {
   // are fewer: none in flight, no waiting), or until `interrupt`; moves as many as fit into `into`.
   // Returns: how many. Requires: at_least <= into.size(). Errors: none, but a forked child's.
   //
-  // For at_least = 0 it takes what is there, and verifies one checksum at most: who asks again and
-  // again gets everything. Not without threads, where only what is waited for is read.
+  // For at_least = 0 it takes what is there, and verifies one checksum at most: repeated
+  // calls get everything; but not without threads, where only a call that waits reads.
   virtual size_t wait(std::span<Completion> into, size_t at_least) = 0;
 
   // Ends the `wait` in progress (without threads: after the read that it makes), or, where none is,

@@ -41,7 +41,6 @@ REQUIRED = ("path_imgrec", "data_shape", "batch_size")
 _NOT_OF_DETECTION = {
     "path_imgidx": "Leave it out: the detection iterator, here as in MXNet, takes no index"
 }
-_BITS = 63
 
 
 def _rows(detection: bool) -> list[Option]:
@@ -130,15 +129,11 @@ def _truth(name: str, value: Any) -> bool:
 
 def _whole(name: str, value: Any) -> int:
     given: Any = value
-    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d+\s*", value):
-        given = int(value) if len(value) < 64 else 1 << _BITS
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,4000}\s*", value):
+        given = int(value)
     number = int(given) if isinstance(given, bool) else integer(given)
     if number is None:
         raise ArgumentTypeError(f"`{name}` is not an integer", found=typed(value))
-    if not -(1 << _BITS) <= number < 1 << _BITS:
-        raise InvalidArgumentError(
-            f"`{name}` is out of range", expected=f"below 2**{_BITS}", found=shown(value)
-        )
     return number
 
 
