@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/utf8.h"
 #include "fuelrail/cli/signals.h"
-#include "fuelrail/cli/terminal_text.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -22,6 +22,54 @@ constexpr int kPatienceMs = 100;
 constexpr std::chrono::milliseconds kStatusInterval{100};
 constexpr std::chrono::seconds kLongestSilence{10};
 constexpr std::chrono::seconds kShortestSilence{1};  // save before the last line
+
+bool is_plain(char c) { return c >= 0x20 && c < 0x7f; }
+
+bool controls_terminal(uint32_t code) {
+  if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return true;  // C0, DEL, C1
+  return code == 0x061c || code == 0x200e || code == 0x200f ||     // bidirectional marks
+         (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+std::string escaped(uint32_t code) {
+  switch (code) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return fmt::format("\\u{:04x}", code);
+  }
+}
+
+// `text` as a terminal may have it: names of files and classes come from outside, and may hold
+// sequences that move its cursor, set its title or turn the order of what is shown. Escaped are
+//   control characters (C0, DEL, C1) and bidirectional marks   as \n, \r, \t, or \u and four digits
+//   bytes that are not UTF-8                                    as \x and two digits
+// and nothing else, so that a JSON text stays the same document: there these stand in strings, and
+// \u is JSON's own escape. Not the other way round: a name may hold a backslash itself.
+std::string escaped_for_terminal(std::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    const auto* const end = std::find_if_not(text.begin(), text.end(), is_plain);
+    safe.append(text.begin(), end);
+    text.remove_prefix(static_cast<size_t>(end - text.begin()));
+    if (text.empty()) break;
+    const Utf8Character character = first_character(text);
+    const size_t bytes = std::max<size_t>(character.bytes, 1);
+    if (character.bytes == 0) {
+      safe += fmt::format("\\x{:02x}", static_cast<uint8_t>(text[0]));
+    } else if (controls_terminal(character.code)) {
+      safe += escaped(character.code);
+    } else {
+      safe += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return safe;
+}
 
 // Waits until PIPE_BUF bytes can be written without waiting. Returns: false when the user has had
 // enough of waiting.

@@ -19,7 +19,6 @@
 #include "fuelrail/split/record_cutter.h"
 #include "fuelrail/split/split_cache.h"
 #include "fuelrail/split/split_files.h"
-#include "fuelrail/split/split_index.h"
 #include "fuelrail/split/split_uri.h"
 
 namespace fuelrail::split {
@@ -50,6 +49,44 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
   check(options.batch_size > 0, "batch_size is 0", "Give 1 or more");
   check(options.chunk_bytes > 0, "a chunk of 0 bytes holds nothing", "Give 1 or more");
   return options;
+}
+
+[[noreturn]] void throw_other_index(const std::string& uri, const std::string& expected,
+                                    const std::string& found) {
+  throw CorruptError("the index does not belong to these data",
+                     {.path = uri,
+                      .expected = expected,
+                      .found = found,
+                      .remedy = "Make it anew for them (of several files: one index of all, with "
+                                "offsets that count on)"});
+}
+
+// Where the records of an index begin, in the files laid end to end; sorted, the keys do not
+// matter. Upstream reads what it can of an index and loses records; this wants one that belongs to
+// the data, though it may leave records out: they are read with the one before them. Errors:
+// CorruptError for an index of other data (empty, not from the first byte on, an offset twice or
+// behind the end), and those of recordio::parse_index; the source's.
+std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles& files) {
+  const uint64_t total_bytes = files.total_bytes();
+  const recordio::IndexText text = recordio::read_index(files.source(0), uri);
+  std::vector<uint64_t> places;
+  for (const recordio::IndexEntry& entry : recordio::parse_index(text.bytes, text.uri)) {
+    places.push_back(entry.offset);
+  }
+  std::sort(places.begin(), places.end());
+  if (places.empty()) throw_other_index(uri, "an entry a record", "an empty index");
+  if (places.front() != 0) {
+    throw_other_index(uri, "an entry with offset 0", fmt::format("{} first", places.front()));
+  }
+  if (places.back() >= total_bytes) {
+    throw_other_index(uri, fmt::format("offsets below {}", total_bytes),
+                      fmt::format("{}", places.back()));
+  }
+  const auto twice = std::adjacent_find(places.begin(), places.end());
+  if (twice != places.end()) {
+    throw_other_index(uri, "each offset once", fmt::format("{} twice", *twice));
+  }
+  return places;
 }
 
 }  // namespace
