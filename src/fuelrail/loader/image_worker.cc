@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <utility>
 #include <variant>
@@ -11,7 +12,6 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/loader/field_program.h"
-#include "fuelrail/loader/loss_warnings.h"
 #include "fuelrail/loader/upright_decoder.h"
 #include "fuelrail/transform/pixel_buffer.h"
 #include "fuelrail/transform/plan.h"
@@ -19,6 +19,48 @@
 
 namespace fuelrail {
 namespace {
+
+// Says what images lose when they become 8-bit RGB. One a loader, shared by its workers. Threads:
+// any.
+class LossWarnings {
+ public:
+  // `warn` may be empty: no warning is given then.
+  explicit LossWarnings(Warn warn) : warn_(std::move(warn)) {}
+
+  // Warns of one image with more than 8 bits a channel, and of one that may have alpha.
+  void look_at(const ImageInfo& info, const Container& container, uint64_t record) {
+    const auto warn = [&](const std::string& loss) {
+      if (!warn_) return;
+      const Place place = container.place(record);
+      warn_(
+          fmt::format("{}: record {}, offset {}: {}, take the field 'encoded' and decode it "
+                      "yourself. This is said once, of one such image.",
+                      place.path, place.record, place.offset, loss));
+    };
+    if (info.bits > 8 && is_first(told_of_bits_)) {
+      warn(
+          fmt::format("the image has {} bits a channel, of which the upper 8 are kept. To decide "
+                      "yourself how it becomes 8 bits, convert it before it is packed; to keep all "
+                      "bits",
+                      info.bits));
+    }
+    if (info.alpha && is_first(told_of_alpha_)) {
+      warn(
+          "the image may have alpha, which is dropped: its colours stay as they are stored. To see "
+          "it on a background, blend the two before it is packed; to keep the alpha");
+    }
+  }
+
+ private:
+  // Reads first: images may come in many threads, and a write for each would slow all of them.
+  static bool is_first(std::atomic<bool>& told) {
+    return !told.load(std::memory_order_relaxed) && !told.exchange(true, std::memory_order_relaxed);
+  }
+
+  const Warn warn_;
+  std::atomic<bool> told_of_bits_ = false;
+  std::atomic<bool> told_of_alpha_ = false;
+};
 
 // What the workers of one loader share.
 struct ImageWork {
