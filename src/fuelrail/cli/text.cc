@@ -133,7 +133,7 @@ std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {
                                                ? std::nullopt
                                                : parse_number<double>(part.substr(equals + 1));
     if (!fraction || equals == 0) {
-      refuse("the split is not one", "NAME=FRACTION[,NAME=FRACTION...], as train=.9,val=.1", text);
+      refuse("invalid `--split`", "NAME=FRACTION[,NAME=FRACTION...], as train=.9,val=.1", text);
     }
     split.emplace_back(part.substr(0, equals), *fraction);
     begin = end + 1;
@@ -153,7 +153,7 @@ pack::MaxErrors parse_allowance(std::string_view text) {
   } else if (const std::optional<uint64_t> count = parse_number<uint64_t>(text)) {
     return {.count = *count, .fraction = 0};
   }
-  refuse("the number of errors allowed is not one", "a count (12) or a percentage (1.5%)", text);
+  refuse("invalid `--max-errors`", "a count (12) or a percentage (1.5%)", text);
 }
 
 RecordRange parse_range(std::string_view text, uint64_t records) {

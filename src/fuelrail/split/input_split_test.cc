@@ -298,7 +298,7 @@ TEST(InputSplit, index_of_other_data_is_refused) {
   EXPECT_THAT(refused("0\t12\n"), HasSubstr("expected an entry with offset 0, found 12 first"));
   EXPECT_THAT(refused("0\t0\n1\t12\n2\t12\n"), HasSubstr("expected each offset once, found 12"));
   EXPECT_THAT(refused("0\t0\n1\t99999999\n"), HasSubstr("expected offsets below"));
-  EXPECT_THAT(refused("0 0\n"), HasSubstr("line 1 of the index is not one"));
+  EXPECT_THAT(refused("0 0\n"), HasSubstr("line 1 of the index is invalid"));
   write_file(indexed.options.index_uri, "0\t0\n1\t16\n2\t28\n");
   indexed.options.batch_size = 1;
   EXPECT_THROW(records_left(*indexed.open()), CorruptError);

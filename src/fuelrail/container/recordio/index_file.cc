@@ -24,7 +24,7 @@ std::string_view strip(std::string_view text) {
 [[noreturn]] void throw_bad_line(const std::string& uri, uint64_t line, std::string_view expected,
                                  std::string_view found) {
   constexpr size_t kShownBytes = 60;
-  throw CorruptError(fmt::format("line {} of the index is not one", line),
+  throw CorruptError(fmt::format("line {} of the index is invalid", line),
                      {.path = uri,
                       .expected = std::string(expected),
                       .found = fmt::format("{:?}", found.substr(0, kShownBytes))});

@@ -94,7 +94,7 @@ TEST(IndexFile, empty_index_has_no_entries) { EXPECT_TRUE(parse_index({}, "x.idx
 
 TEST(IndexFile, bad_lines_are_refused_with_their_number) {
   EXPECT_THAT(refusal("0\t0\n1 16\n"),
-              HasSubstr("x.idx: line 2 of the index is not one: expected key TAB offset, found "
+              HasSubstr("x.idx: line 2 of the index is invalid: expected key TAB offset, found "
                         "\"1 16\""));
   EXPECT_THAT(refusal("0\t0\n\n1\tx16\n"), HasSubstr("line 3 of the index"));
   EXPECT_THAT(refusal("0\t-4\n"), HasSubstr("a decimal offset below 2^64"));
