@@ -81,8 +81,7 @@ Array decode_record(const Record& record, const std::string& field, bool upright
   if (schema.fields[index].kind != FieldKind::kImage) {
     throw InvalidArgumentError("the field is not an encoded image", {.found = "'" + field + "'"});
   }
-  const ErrorDetail place{
-      .path = record.place.path, .record = record.place.record, .offset = record.place.offset};
+  const ErrorDetail place = record.place.detail();
   try {
     return pixels_of(record.sample.fields[index], 3, upright, false, max_pixels);
   } catch (Error& error) {

@@ -18,10 +18,7 @@ constexpr size_t kNamed = 5;  // bad records that the error's text names
 // Where an entry's record lies, for an error. Says what it can.
 ErrorDetail place_of(const Container& container, const Entry& entry) {
   try {
-    if (entry.record < container.size()) {
-      Place place = container.place(entry.record);
-      return {.path = std::move(place.path), .record = place.record, .offset = place.offset};
-    }
+    if (entry.record < container.size()) return container.place(entry.record).detail();
   } catch (const std::exception&) {  // the error at hand matters more
   }
   return {.record = entry.record};

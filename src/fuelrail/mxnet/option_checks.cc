@@ -1,21 +1,14 @@
 #include "fuelrail/mxnet/option_checks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "fuelrail/mxnet/mx_shape.h"
 
 namespace fuelrail::mxnet {
 
-void require_value(bool holds, const std::string& parameter, const char* expected, int64_t found) {
-  if (holds) return;
-  OptionRule{.name = parameter, .kind = "int", .bounds = expected}.refuse(fmt::to_string(found));
-}
-
-void require_value(bool holds, const std::string& parameter, const char* expected, float found) {
-  if (holds) return;
-  OptionRule{.name = parameter, .kind = "float", .bounds = expected}.refuse(fmt::to_string(found));
+void require_value(bool holds, const std::string& parameter, const char* expected,
+                   const OptionValue& found) {
+  if (!holds) OptionRule{.name = parameter, .kind = {}, .bounds = expected}.refuse(shown(found));
 }
 
 OptionRule each(OptionRule number) {

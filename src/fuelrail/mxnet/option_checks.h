@@ -10,8 +10,8 @@
 namespace fuelrail::mxnet {
 
 // Errors: InvalidArgumentError, naming the parameter, unless `holds`.
-void require_value(bool holds, const std::string& parameter, const char* expected, int64_t found);
-void require_value(bool holds, const std::string& parameter, const char* expected, float found);
+void require_value(bool holds, const std::string& parameter, const char* expected,
+                   const OptionValue& found);
 
 constexpr float kMostFactor = 1e6f;   // whatever is computed with it in float32 stays finite
 constexpr float kLeastRatio = 1e-6f;  // of what is divided by, too
