@@ -27,7 +27,7 @@ def convert(
     """Makes an FFRecord file of a RecordIO file, or the other way round.
 
     source: a `.rec` or `.ffr` file.
-    output: a file of the other format, as its name says.
+    output: a file of the other format, as its name says; with `schema`, of either.
     schema: as for `fuelrail.open`. "class_folders": the source is a packed folder (`pack_folder`)
         of images, and the output, of either format, gets image records with labels and class names,
         as `fuelrail.pack` makes them of the folder itself. None: the source's own records.

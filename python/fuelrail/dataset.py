@@ -341,7 +341,7 @@ def open(
     checksums, and class names unless `classes` gives them, are unknown: for a file that was changed
     on purpose, or is damaged.
     classes: the class names, by label: a list of them (`train.classes`), or the path of a file that
-    has them (a packed file, or a text with a name on each line). A folder or a list of images gets
+    has them (a packed file, a folder, or a text with a name on each line). A folder or a list of images gets
     its labels from them, need not have all of these classes, and may have no other; a record file
     must have the same names, or takes these where its sidecar is ignored. None: what is opened says
     them.

@@ -105,11 +105,11 @@ def pack(
         Default: all.
     root: the folder that a list's paths are relative to. Default: the list's own.
     classes: the class names, by label, so that every file gets the same numbers: a list of them
-        (`fuelrail.open("train.rec").classes`), or the path of a file that has them (a packed file,
-        or a text with a name on each line). A folder or a list need not have all of these classes,
+        (`fuelrail.open("train.rec").classes`), or the path of what has them (a packed file,
+        a folder, or a text with a name on each line). A folder or a list need not have all of these classes,
         and may have no other, whatever `max_errors` is; labels that are numbers must be
-        numbers of these. Default: the names
-        of the folders, or of the list, in the order of their code points.
+        numbers of these. Default: the names of the folders, or of the list, in the order of their
+        code points.
     max_errors: images that may be left out: a count, or, as a float, a fraction from 0 to 1. Where more
         cannot be read, the packing fails at its end, and `<output>.errors.jsonl` lists all of them
         (up to 10,000). Default: 0.
@@ -134,9 +134,9 @@ def pack(
         ...         bar.update(progress.done - bar.n)
         ...     report = fuelrail.pack("photographs", "packed.rec", progress=show)
 
-    Files get their final names only when all of them are complete. What does not stop the packing
-    but should be known (files that are no images, names that begin with a dot, ids that repeat) is
-    a FuelrailWarning. Errors: NotFoundError; InvalidArgumentError and ArgumentTypeError for a bad
+    Files get their final names only when all of them are complete; those of `nsplit`, each when it
+    is. What does not stop the packing but should be known (files that are no images, names that
+    begin with a dot, ids that repeat) is a FuelrailWarning. Errors: NotFoundError; InvalidArgumentError and ArgumentTypeError for a bad
     option, and for a folder that is not in `classes`; IoError, also while another pack is writing
     the same output; CorruptError for a source without images where they should be, a list's class
     that is not in `classes` or a bad list, and when more images fail than `max_errors` allows.

@@ -50,9 +50,10 @@ std::vector<Option> output_options(OutputArguments& arguments) {
 }
 
 Option classes_option(std::string& classes) {
-  return {"--classes", &classes,
-          "Class names, by number: a packed file, or a text with a name on each line (default: the "
-          "source's own, in order)"};
+  return {
+      "--classes", &classes,
+      "Class names, by number: of a packed file or a folder, or a text with a name on each line "
+      "(default: the source's own, in order)"};
 }
 
 std::vector<std::string> classes_named(const std::string& classes, Console& console) {
