@@ -197,12 +197,19 @@ def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
 
 def integer(value: object) -> int | None:
     """The int that `value` is, as Python's, NumPy's and others' integers are; None for a bool."""
-    if isinstance(value, bool):
+    if type(value) is int:
+        return value
+    if _is_bool(value):
         return None
     try:
         return int(operator.index(value))  # type: ignore[arg-type]
-    except TypeError:  # also of a tensor of bools
+    except TypeError:
         return None
+
+
+def _is_bool(value: object) -> bool:
+    """Also NumPy's, and a tensor of bools."""
+    return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", None))
 
 
 def place_of(
@@ -229,7 +236,7 @@ def place_of(
 def real(option: str, value: object) -> float:
     """`value` as a float. A bool is none, nor is text."""
     try:
-        if isinstance(value, (bool, str, bytes, bytearray)):
+        if _is_bool(value) or isinstance(listed(value), (str, bytes, bytearray, memoryview)):
             raise TypeError
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

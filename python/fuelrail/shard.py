@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuelrail.errors import InvalidArgumentError, StateError, warn_user
-from fuelrail.options import whole
+from fuelrail.options import shown, whole
 
 if TYPE_CHECKING:
     from fuelrail import _core
@@ -49,7 +49,7 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
     if (rank is None) != (world_size is None):
         raise InvalidArgumentError(
             "`rank` and `world_size` go together",
-            found=f"rank={rank}, world_size={world_size}",
+            found=f"rank={shown(rank)}, world_size={shown(world_size)}",
             remedy="Give both or neither",
         )
     if rank is None:

@@ -57,6 +57,8 @@ class ContentReader {
     }
   }
 
+  std::string path_of(uint64_t i) const { return container_.place(i).path; }
+
  private:
   // The payload as it was written, header and labels with it.
   Bytes payload(uint64_t i) {
@@ -76,6 +78,10 @@ class ContentReader {
 };
 
 void write_file(ContentReader& reader, uint64_t i, const Content& content, const std::string& uri) {
+  if (identity_of_name(reader.path_of(i)) == identity_of_name(uri)) {
+    throw InvalidArgumentError("source and output are the same file",
+                               {.path = uri, .remedy = "Give the output another name"});
+  }
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
   reader.give(i, content, [&sink](Bytes bytes) { sink->write(bytes); });
   sink->commit();

@@ -33,6 +33,11 @@ std::string see_help(const CLI::App& command) {
   return "See 'fuelrail " + command.get_name() + " --help'";
 }
 
+[[noreturn]] void throw_without_value(const CLI::App& command, const std::string& name) {
+  throw InvalidArgumentError(command.get_name() + ": " + name + " is without its value",
+                             {.remedy = see_help(command)});
+}
+
 // Empty for text that is not a number.
 std::optional<OptionValue> value_of(const OptionRule& rule, const std::string& text) {
   if (!rule.choices.empty()) return text;
@@ -79,7 +84,13 @@ void add_option(CLI::App& app, const Option& option) {
     } else if constexpr (std::is_same_v<To, bool*>) {
       return app.add_flag(option.names, *target, help);
     } else {
-      return app.add_option(option.names, *target, help);
+      CLI::Option* const added = app.add_option(option.names, *target, help);
+      const size_t name = option.names.rfind("--");
+      if (name == std::string::npos) return added;  // a positional argument
+      return added->check([&app, name = option.names.substr(name)](const std::string& text) {
+        if (text.empty()) throw_without_value(app, name);
+        return std::string();
+      });
     }
   };
   std::visit(add, option.target)->required(option.required);
@@ -141,8 +152,10 @@ std::vector<std::string> option_names(const CLI::App& command) {
     throw InvalidArgumentError("a command is missing", {.remedy = "See 'fuelrail --help'"});
   }
   const std::string said = error.what();  // "--resize: 1 required INT missing"
-  if (said.ends_with(" missing")) {
-    throw InvalidArgumentError(prefix + said.substr(0, said.find(':')) + " is without its value",
+  const std::string name = said.substr(0, said.find(':'));
+  if (said.ends_with(" missing")) throw_without_value(command, name);
+  if (said.find(": At Most 1 ") != std::string::npos) {
+    throw InvalidArgumentError(prefix + name + " is given more than once",
                                {.remedy = see_help(command)});
   }
   throw InvalidArgumentError(prefix + error.what(), {.remedy = see_help(command)});

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import torch
 
 import fuelrail as fr
 from fuelrail import transforms as T
@@ -96,6 +97,7 @@ ONE_TEXT = [
     ({"read_threads": 2**70}, f"`read_threads` is out of range: expected {{least}} to 1024, found {2**70}"),
     ({"read_threads": 4.0}, "`read_threads` is not an integer: found 4.0 (float)"),
     ({"read_threads": True}, "`read_threads` is not an integer: found True (bool)"),
+    ({"read_threads": torch.tensor(True)}, "`read_threads` is not an integer: found tensor(True) (Tensor)"),
     ({"read_backend": "iouring"}, "`read_backend` has no such value: found 'iouring'. Did you mean 'io_uring'?"),
     ({"direct_reads": 1}, "`direct_reads` is neither True nor False: found 1 (int)"),
     ({"read_thread": 4}, "there is no option 'read_thread'. Did you mean 'read_threads'?"),
@@ -132,6 +134,11 @@ TEXTS_OF_DOORS = [
     ({"max_errors": 1.5}, f"`max_errors` is out of range: expected {MAX_ERRORS} 1.5"),
     ({"max_errors": -0.5}, f"`max_errors` is out of range: expected {MAX_ERRORS} -0.5"),
     ({"max_errors": "few"}, "`max_errors` is not a number: found 'few' (str)"),
+    (
+        {"max_errors": np.array("4")},
+        "`max_errors` is not a number: found array('4', dtype='<U1') (ndarray)",
+    ),
+    ({"max_errors": np.True_}, "`max_errors` is not a number: found np.True_ (bool)"),
     ({"max_error": 1}, "there is no option 'max_error'. Did you mean 'max_errors'?"),
 ]
 

@@ -260,6 +260,7 @@ def test_detection_has_no_index_and_says_so(root: pathlib.Path) -> None:
         ({"resize": 1.5}, "`resize` is not an integer"),
         ({"round_batch": 2}, "`round_batch` is neither True nor False"),
         ({"round_batch": "no"}, "`round_batch` is neither True nor False"),
+        ({"round_batch": 10**5000}, "`round_batch` is out of range"),
         ({"scale": "much"}, "`scale` is not a number"),
         ({"scale": float("nan")}, "scale"),
         ({"std_r": 0}, "std_r"),

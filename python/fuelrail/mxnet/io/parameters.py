@@ -102,6 +102,10 @@ def _read(name: str, kind: str, value: Any) -> Any:
         if value is None or callable(value):
             return value
         raise ArgumentTypeError(f"`{name}` cannot be called", found=typed(value))
+    if isinstance(value, int) and value.bit_length() > 10_000:  # of which Python makes no text
+        raise InvalidArgumentError(
+            f"`{name}` is out of range", expected="a number of 64 bits", found=shown(value)
+        )
     if _is_none(value) and (kind.startswith("one of ") or kind.endswith(" or None")):
         return None
     if kind.startswith("one of "):

@@ -121,9 +121,11 @@ uint64_t size_of(int fd, const std::string& uri) {
 
 LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_(path_of(uri_)) {
   struct stat status {};
-  if (path_.back() == '/' || (::stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode))) {
+  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  if (path_.back() == '/') {
     throw InvalidArgumentError("this is a directory, not a file", {.path = uri_});
   }
+  if (exists) check_plain_file(status, uri_);  // `commit` would replace a pipe or a device
   if (const std::string directory = directory_of(path_); ::stat(directory.c_str(), &status) != 0) {
     if (errno == ENOENT) {
       throw NotFoundError("no such file or directory",

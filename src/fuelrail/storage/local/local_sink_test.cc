@@ -264,6 +264,16 @@ TEST(LocalSink, what_somebody_cut_off_cannot_be_read_back_and_gives_the_file_up)
               HasSubstr("writing has failed before"));
 }
 
+TEST(LocalSink, a_pipe_and_a_device_are_not_replaced) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0666), 0);
+  for (const std::string& name : {directory / "pipe", std::string("/dev/null")}) {
+    EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { local_file_system().create(name); }),
+                HasSubstr("this is not a plain file"));
+    EXPECT_FALSE(std::filesystem::is_regular_file(name));
+  }
+}
+
 TEST(LocalSink, a_pipe_in_the_place_of_a_partial_is_left_alone) {
   const TemporaryDirectory directory;
   ASSERT_EQ(::mkfifo((directory / "x.partial").c_str(), 0666), 0);

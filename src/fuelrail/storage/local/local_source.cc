@@ -26,14 +26,6 @@ constexpr size_t kSmallBytes = size_t{16} << 10;
 // What the kernel reads in one call at most, whatever the size of its pages.
 constexpr size_t kMostBytes = size_t{0x7fff'0000};
 
-// A pipe or device would block at opening, or has no size: only plain files go on.
-void check_plain_file(const struct stat& status, const std::string& uri) {
-  if (S_ISREG(status.st_mode)) return;
-  throw InvalidArgumentError(
-      S_ISDIR(status.st_mode) ? "this is a directory, not a file" : "this is not a plain file",
-      {.path = uri});
-}
-
 // Passes `bytes` that have been read. Returns: the first piece that still wants some.
 std::vector<iovec>::iterator after(std::vector<iovec>::iterator at,
                                    std::vector<iovec>::iterator end, size_t bytes) {

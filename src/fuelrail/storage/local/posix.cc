@@ -88,6 +88,13 @@ const char* remedy_for(int error) {
 
 }  // namespace
 
+void check_plain_file(const struct stat& status, const std::string& uri) {
+  if (S_ISREG(status.st_mode)) return;
+  throw InvalidArgumentError(
+      S_ISDIR(status.st_mode) ? "this is a directory, not a file" : "this is not a plain file",
+      {.path = uri});
+}
+
 bool is_same_file(const struct stat& opened, const struct stat& named) {
   if (opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) return true;
   return opened.st_nlink > 0 && opened.st_size == named.st_size &&

@@ -56,6 +56,10 @@ class OpenedDirectory {
   Descriptor opened_;
 };
 
+// Errors: InvalidArgumentError for what is not a plain file: a pipe or device would block at
+// opening, and has no size.
+void check_plain_file(const struct stat& status, const std::string& uri);
+
 // Whether the two are one file, of which `named` is what its name leads to now. An open file's
 // inode is not used again, so the two numbers tell it from all later ones. But some file systems
 // (FUSE, network) number a file anew while it is open: then it has a name still, and is as long and
