@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 #include <vector>
+
+#include "fuelrail/base/parse_number.h"
 
 namespace fuelrail {
 namespace {
@@ -139,13 +139,8 @@ int cpus_in_affinity_mask() {
 
 int threads_for(int cpus, std::optional<double> quota_cpus, const char* local_world_size) {
   if (quota_cpus) cpus = static_cast<int>(std::min<double>(cpus, std::ceil(*quota_cpus)));
-  int processes = 1;
-  if (local_world_size != nullptr) {
-    const char* end = local_world_size + std::strlen(local_world_size);
-    const auto [stop, error] = std::from_chars(local_world_size, end, processes);
-    if (error != std::errc() || stop != end || processes < 1) processes = 1;
-  }
-  return std::max(1, cpus / processes);
+  const std::string_view given = local_world_size == nullptr ? "" : local_world_size;
+  return std::max(1, cpus / std::max(1, parse_number<int>(given).value_or(1)));
 }
 
 int default_threads() {

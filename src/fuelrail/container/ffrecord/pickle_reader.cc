@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "fuelrail/base/parse_number.h"
 #include "fuelrail/base/utf8.h"
 
 namespace fuelrail::ffrecord {
@@ -79,10 +80,9 @@ std::string_view PickleReader::take_line() {
 }
 
 int64_t PickleReader::decimal(std::string_view text) const {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) refuse_shape("a number");
-  return value;
+  const std::optional<int64_t> value = parse_number<int64_t>(text);
+  if (!value) refuse_shape("a number");
+  return *value;
 }
 
 int64_t PickleReader::take_int() {

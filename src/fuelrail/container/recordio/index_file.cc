@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/parse_number.h"
 #include "fuelrail/base/ranges.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
@@ -31,10 +31,7 @@ std::string_view strip(std::string_view text) {
 }
 
 uint64_t parse_offset(std::string_view text, const std::string& uri, uint64_t line) {
-  uint64_t offset = 0;
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, offset);
-  if (result.ec == std::errc() && result.ptr == end) return offset;
+  if (const auto offset = parse_number<uint64_t>(text)) return *offset;
   throw_bad_line(uri, line, "a decimal offset below 2^64 after the TAB", text);
 }
 

@@ -3,21 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/parse_number.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::recordio {
 namespace {
-
-std::optional<uint64_t> parse_key(std::string_view key) {
-  uint64_t number = 0;
-  const char* end = key.data() + key.size();
-  const auto result = std::from_chars(key.data(), end, number);
-  return result.ec == std::errc() && result.ptr == end ? std::optional(number) : std::nullopt;
-}
 
 std::string shown(std::string_view key) { return fmt::format("{:?}", key.substr(0, 60)); }
 
@@ -43,7 +36,7 @@ std::vector<uint64_t> keys_of(const RecordFile& file, const IndexText& index) {
     if (entry->offset != file.sidecar().record(keys.size()).offset) {
       refuse("another record, or none");
     }
-    const std::optional<uint64_t> key = parse_key(entry->key);
+    const std::optional<uint64_t> key = parse_number<uint64_t>(entry->key);
     if (!key || fmt::to_string(*key) != entry->key) refuse("the key " + shown(entry->key));
     keys.push_back(*key);
   }
@@ -57,7 +50,7 @@ KeysByOffset::KeysByOffset(const std::string& uri, const Warn& warn) {
     const std::vector<std::byte> text = read_whole(*file_system_for(uri).open(uri));
     IndexReader entries(text, uri);
     while (const auto entry = entries.next()) {
-      const std::optional<uint64_t> key = parse_key(entry->key);
+      const std::optional<uint64_t> key = parse_number<uint64_t>(entry->key);
       if (!key) {
         throw CorruptError("a key is not a whole number",
                            {.path = uri, .found = shown(entry->key)});
