@@ -51,32 +51,22 @@ def progress_of(progress: Progress) -> CoreProgress:
 def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreProgress]:
     """`progress_of`; without a callback, and where standard error is a terminal, a line there.
 
-    verb, things: "packed" and "images", or "records"; "bytes" are shown as kB, MB and so on. The
-    line is gone when the job has ended.
+    The line is the command's, and is gone when the job has ended. verb, things: "packed" and
+    "images", or "records"; "bytes" are shown as kB, MB and so on.
     """
     if progress is not None or not _is_terminal():
         yield progress_of(progress)
         return
-    line = _Line(verb, things)
-    try:
-        yield line.show
-    finally:
-        line.clear()
+    start = time.monotonic()
 
-
-class _Line:
-    """What the command `fuelrail` shows of the same job."""
-
-    def __init__(self, verb: str, things: str) -> None:
-        self._words = (verb, things)
-        self._start = time.monotonic()
-
-    def show(self, done: int, total: int, _bytes: int, _seconds: float) -> None:
+    def show(done: int, total: int, _bytes: int, _seconds: float) -> None:
         if total > 0:
-            seconds = time.monotonic() - self._start
-            _write(f"\r{_core.progress_line(*self._words, done, total, seconds)}\x1b[K")
+            seconds = time.monotonic() - start
+            _write(f"\r{_core.progress_line(verb, things, done, total, seconds)}\x1b[K")
 
-    def clear(self) -> None:
+    try:
+        yield show
+    finally:
         _write("\r\x1b[K")
 
 

@@ -78,10 +78,7 @@ class ContentReader {
 };
 
 void write_file(ContentReader& reader, uint64_t i, const Content& content, const std::string& uri) {
-  if (identity_of_name(reader.path_of(i)) == identity_of_name(uri)) {
-    throw InvalidArgumentError("source and output are the same file",
-                               {.path = uri, .remedy = "Give the output another name"});
-  }
+  check_other_file(reader.path_of(i), uri);
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
   reader.give(i, content, [&sink](Bytes bytes) { sink->write(bytes); });
   sink->commit();

@@ -22,11 +22,7 @@ void check_formats(const std::string& source, const std::string& output, bool ha
          .expected = fmt::format("a {} file", extensions_for(FormatWork::kCopy)),
          .remedy = "Convert its files one by one; pack a folder of images"});
   }
-  if (identity_of_name(source) == identity_of_name(output)) {
-    throw InvalidArgumentError(
-        "source and output are the same file",
-        {.path = output, .remedy = "Give the output another name, and rename it afterwards"});
-  }
+  check_other_file(source, output);
   const FileFormat& from = format_for(FormatWork::kCopy, source);
   const FileFormat& to = format_for(FormatWork::kWrite, output);
   if (&from != &to || has_schema) return;

@@ -16,10 +16,7 @@ namespace {
 void check_recovered_names(const std::string& source, const std::string& output) {
   format_for(FormatWork::kSalvage, source);
   format_for(FormatWork::kWrite, output);
-  if (identity_of_name(source) != identity_of_name(output)) return;
-  throw InvalidArgumentError(
-      "source and output are the same file",
-      {.path = output, .remedy = "Give the output another name: the source stays as it is"});
+  check_other_file(source, output);
 }
 
 // Copies the records that are left, and finds out which have other checksums.

@@ -133,6 +133,12 @@ bool is_file(const std::string& uri) {
   return info && !info->is_directory;
 }
 
+void check_other_file(const std::string& source, const std::string& output) {
+  if (identity_of_name(source) != identity_of_name(output)) return;
+  throw InvalidArgumentError("source and output are the same file",
+                             {.path = output, .remedy = "Give the output another name"});
+}
+
 void throw_existing(const std::string& uri, const std::string& unlike) {
   throw IoError("the output is there already",
                 {.path = uri,

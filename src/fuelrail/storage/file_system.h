@@ -108,6 +108,9 @@ FileSystem& file_system_for(const std::string& uri);
 // Whether there is a file of this name; a directory is not one. Errors: those of FileSystem::stat.
 bool is_file(const std::string& uri);
 
+// Errors: InvalidArgumentError where both name the same file; those of identity_of_name.
+void check_other_file(const std::string& source, const std::string& output);
+
 // For a writer that may not replace `uri`, which is there. `unlike`: how the file differs from what
 // would be written; empty where they were not compared. Throws: IoError.
 [[noreturn]] void throw_existing(const std::string& uri, const std::string& unlike = "");
