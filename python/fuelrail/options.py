@@ -310,6 +310,12 @@ def truth(option: str, value: object) -> bool:
     return value
 
 
+def switch(option: str, value: object) -> bool:
+    """As `truth`, also of 1, 0 and NumPy's, which MXNet's and FFRecord's programs write."""
+    known = integer(value) in (0, 1) or (_is_bool(value) and getattr(value, "ndim", 1) == 0)
+    return truth(option, bool(value) if known else value)
+
+
 def text(option: str, value: object) -> str:
     """`value` as text that the core takes: a str without lone surrogates and NUL characters."""
     if not isinstance(value, str):

@@ -341,7 +341,7 @@ def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
     """The core's values of a list; anything that is no transform is refused by its place."""
     if transforms is None:
         return []
-    if isinstance(transforms, Transform) or not isinstance(transforms, Sequence):
+    if isinstance(transforms, (Transform, str)) or not isinstance(transforms, Sequence):
         if _owner(transforms):
             raise _unknown("`transforms`", transforms)
         raise ArgumentTypeError(

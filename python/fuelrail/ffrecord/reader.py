@@ -24,7 +24,7 @@ from fuelrail.options import (
     read_options,
     shown,
     suggests_options_or,
-    truth,
+    switch,
     typed,
 )
 
@@ -84,7 +84,7 @@ class FileReader(Closing):
         anew.
         """
         self._names = input_names(fname)
-        self._check_data = _flag("check_data", check_data)
+        self._check_data = switch("check_data", check_data)
         self._options = read_options(_OPTIONS, options)  # as a pickle has them
         self._direct: bool = self._options["direct_reads"]
         self._closed = False
@@ -246,13 +246,6 @@ class FileReader(Closing):
 
 def _reopen(names: list[str], check_data: bool, options: dict[str, Any]) -> FileReader:
     return FileReader(names, check_data, **options)
-
-
-def _flag(option: str, value: object) -> bool:
-    """As the original takes it, which knows 0, 1 and NumPy's truth values too."""
-    if isinstance(value, numpy.bool_) or integer(value) in (0, 1):
-        return bool(value)
-    return truth(option, value)
 
 
 def _index_list(indices: object) -> list[Any]:

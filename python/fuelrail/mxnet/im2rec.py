@@ -29,7 +29,7 @@ from fuelrail.options import (
     nearest,
     read_options,
     shown,
-    truth,
+    switch,
     typed,
     whole,
 )
@@ -217,7 +217,7 @@ def _image_options(params: Mapping[str, Any], transforms: object) -> dict[str, A
     resize = params["resize"]
     size = _size(resize) if isinstance(resize, (list, tuple)) else None
     given = {
-        row.name: _flag(row.name, params[row.name]) if row.kind == "bool" else params[row.name]
+        row.name: switch(row.name, params[row.name]) if row.kind == "bool" else params[row.name]
         for row in _IMAGE_OPTIONS
     }
     return {
@@ -264,18 +264,13 @@ def _params(
     return {**_DEFAULTS, **given}
 
 
-def _flag(option: str, value: object) -> bool:
-    """A switch, for which the proposal writes 0 and 1."""
-    return truth(option, bool(value) if value in (0, 1) else value)
-
-
 def _options(params: Mapping[str, Any], transforms: object) -> dict[str, Any]:
     given = {name: params[name] for name in _OF_PACK}
     return {
         **read_options(PACK_OPTIONS, given),
         "threads": whole("num_workers", params["num_workers"], least=1, bits=16),
         "images": _image_options(params, transforms),
-        "first_label_only": not _flag("pack_label", params["pack_label"]),
+        "first_label_only": not switch("pack_label", params["pack_label"]),
     }
 
 
@@ -350,7 +345,7 @@ def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int
             "float32, which RecordIO stores, cannot hold a label", remedy="Number classes from 0"
         )
     width = 1 if stored.ndim == 1 else stored.shape[1]
-    if width > 1 and not _flag("pack_label", params["pack_label"]):
+    if width > 1 and not switch("pack_label", params["pack_label"]):
         raise InvalidArgumentError(
             "several labels for each image, of which one alone would be stored",
             expected="(N,) labels, or `pack_label` in `dataset_params`",

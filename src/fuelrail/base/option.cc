@@ -70,6 +70,18 @@ bool is_at_most(const OptionValue& a, const OptionValue& b) {
 
 }  // namespace
 
+uint64_t Allowance::of(uint64_t all) const {
+  // Both sides of the comparison are the doubles nearest to their decimal numbers, so equal numbers
+  // are equal; the product is not, and only says where to look.
+  const auto fits = [&](uint64_t share) {
+    return static_cast<double>(share) / static_cast<double>(all) <= fraction;
+  };
+  auto share = static_cast<uint64_t>(fraction * static_cast<double>(all));
+  while (share > 0 && !fits(share)) --share;
+  while (share < all && fits(share + 1)) ++share;
+  return std::max(count, share);
+}
+
 void OptionRule::check(const OptionValue& value) const {
   if (allows && !allows(value)) refuse(shown(value));
 }
@@ -114,6 +126,18 @@ OptionRule numbers_rule(std::string name, std::vector<int64_t> numbers, std::str
           .allows = [numbers = std::move(numbers)](const OptionValue& value) {
             const auto* const given = std::get_if<int64_t>(&value);
             return given && std::find(numbers.begin(), numbers.end(), *given) != numbers.end();
+          }};
+}
+
+OptionRule allowance_rule(std::string name, std::string kind, std::string meaning) {
+  return {.name = std::move(name),
+          .kind = std::move(kind),
+          .bounds = "a fraction from 0 to 1, or a whole number",
+          .meaning = std::move(meaning),
+          .allows = [](const OptionValue& value) {
+            if (const auto* of = std::get_if<double>(&value)) return *of >= 0 && *of <= 1;
+            const auto* const count = std::get_if<int64_t>(&value);
+            return count == nullptr || *count >= 0;
           }};
 }
 

@@ -31,6 +31,17 @@ using OptionValue = std::variant<std::monostate, bool, int64_t, uint64_t, double
 // As errors and help show it.
 std::string shown(const OptionValue& value);
 
+// How much of a whole may fail: a count, or a fraction of it, rounded down; the larger of both.
+// Python has an int or a float for it.
+struct Allowance {
+  uint64_t count = 0;
+  double fraction = 0;
+
+  // How many of `all` that is. The fraction counts as the decimal number that it was written as:
+  // 0.29 of 100 is 29, though the double is a little less.
+  uint64_t of(uint64_t all) const;
+};
+
 // What may be said of an option without its struct.
 struct OptionRule {
   std::string name;
@@ -81,6 +92,8 @@ OptionValue value_of(const Value& value) {
     return static_cast<uint64_t>(value);
   } else if constexpr (std::is_enum_v<Value>) {
     return static_cast<int64_t>(value);
+  } else if constexpr (std::is_same_v<Value, Allowance>) {
+    return value.fraction != 0 ? OptionValue{value.fraction} : value_of(value.count);
   } else if constexpr (std::is_same_v<Value, std::vector<float>>) {
     return std::vector<double>(value.begin(), value.end());
   } else if constexpr (!std::is_same_v<Value, typename Inner<Value>::Type>) {
@@ -100,7 +113,7 @@ constexpr bool takes() {
     return std::is_same_v<Given, Type>;
   }
   if constexpr (std::is_arithmetic_v<Given>) {
-    return std::is_floating_point_v<Type> ||
+    return std::is_floating_point_v<Type> || std::is_same_v<Type, Allowance> ||
            (std::is_integral_v<Given> && (std::is_integral_v<Type> || std::is_enum_v<Type>));
   }
   return std::is_same_v<Given, Type> ||
@@ -127,6 +140,9 @@ void assign(Value& member, const OptionValue& value) {
           member = {};
         } else if constexpr (std::is_same_v<Type, std::vector<float>>) {
           member = Type(given.begin(), given.end());
+        } else if constexpr (std::is_same_v<Type, Allowance>) {
+          if constexpr (std::is_integral_v<Given>) member = Type{static_cast<uint64_t>(given)};
+          if constexpr (!std::is_integral_v<Given>) member = Type{.count = 0, .fraction = given};
         } else {
           member = static_cast<Type>(given);
         }
@@ -145,6 +161,8 @@ OptionRule number_rule(std::string name, std::string kind, OptionValue least, Op
                        std::string meaning);
 // An enumeration by its numbers.
 OptionRule numbers_rule(std::string name, std::vector<int64_t> numbers, std::string meaning);
+// `kind`: "int or float", and " or None" where it may be left open.
+OptionRule allowance_rule(std::string name, std::string kind, std::string meaning);
 OptionRule choice_rule(std::string name, const std::vector<std::string>& names,
                        std::string meaning);
 

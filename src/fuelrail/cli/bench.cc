@@ -39,13 +39,14 @@ const char* thing(const Container& container) {
 }
 
 LoaderJob job_of(const BenchArguments& arguments, const Container& container, int threads) {
-  LoaderJob job{.loading = {.order = OrderOptions{.seed = 1,
-                                                  .shuffle = Shuffle::kFull,
-                                                  .batch_size = arguments.batch_size},
-                            // They are counted, and do not end the measurement.
-                            .errors = {.on_error = OnError::kSkip, .max_bad = 1.0},
-                            .engine = {.threads = threads}},
-                .images = {.fields = {measured_field(container)}}};
+  LoaderJob job{
+      .loading = {.order =
+                      OrderOptions{
+                          .seed = 1, .shuffle = Shuffle::kFull, .batch_size = arguments.batch_size},
+                  // They are counted, and do not end the measurement.
+                  .errors = {.on_error = OnError::kSkip, .max_bad = Allowance{.fraction = 1}},
+                  .engine = {.threads = threads}},
+      .images = {.fields = {measured_field(container)}}};
   if (has_images(container)) {
     job.images.transforms = {
         RandomResizedCrop{.size = {arguments.crop, arguments.crop}}, HorizontalFlip{},

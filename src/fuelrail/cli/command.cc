@@ -52,8 +52,10 @@ std::optional<OptionValue> value_of(const OptionRule& rule, const std::string& t
 CLI::Option* add_row(CLI::App& app, const std::string& names, const TableRow& row,
                      const std::string& help) {
   if (row.rule.kind == "bool") {
-    return app.add_flag_callback(
-        names, [set = row.set] { set(true); }, help);
+    return app
+        .add_flag_callback(
+            names, [set = row.set] { set(true); }, help)
+        ->disable_flag_override();
   }
   const CLI::callback_t set = [&app, names, row](const CLI::results_t& given) {
     const std::optional<OptionValue> value = value_of(row.rule, given.front());
@@ -82,7 +84,7 @@ void add_option(CLI::App& app, const Option& option) {
     if constexpr (std::is_same_v<To, TableRow>) {
       return add_row(app, option.names, target, help);
     } else if constexpr (std::is_same_v<To, bool*>) {
-      return app.add_flag(option.names, *target, help);
+      return app.add_flag(option.names, *target, help)->disable_flag_override();
     } else {
       CLI::Option* const added = app.add_option(option.names, *target, help);
       const size_t name = option.names.rfind("--");
@@ -154,6 +156,10 @@ std::vector<std::string> option_names(const CLI::App& command) {
   const std::string said = error.what();  // "--resize: 1 required INT missing"
   const std::string name = said.substr(0, said.find(':'));
   if (said.ends_with(" missing")) throw_without_value(command, name);
+  if (const size_t flag = said.find(" was given a disallowed flag"); flag != std::string::npos) {
+    throw InvalidArgumentError(prefix + "--" + said.substr(0, flag) + " takes no value",
+                               {.remedy = see_help(command)});
+  }
   if (said.find(": At Most 1 ") != std::string::npos) {
     throw InvalidArgumentError(prefix + name + " is given more than once",
                                {.remedy = see_help(command)});

@@ -101,7 +101,7 @@ std::vector<Option> list_options(Im2recArguments& arguments) {
   using Lists = mxnet::ListOptions;
   static const auto table =
       OptionTable<Lists>()
-          .number("chunks", &Lists::chunks, 1, INT64_MAX, "number of lists.")
+          .number("chunks", &Lists::chunks, 1, mxnet::kMostChunks, "number of lists.")
           .number("train_ratio", &Lists::train_ratio, 0, 1, "fraction of the images for training.")
           .number("test_ratio", &Lists::test_ratio, 0, 1, "fraction of the images for testing.")
           .flag("recursive", &Lists::recursive,

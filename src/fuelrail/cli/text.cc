@@ -141,7 +141,7 @@ std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {
   return split;
 }
 
-pack::MaxErrors parse_allowance(std::string_view text) {
+Allowance parse_allowance(std::string_view text) {
   if (text.ends_with('%')) {
     const std::optional<double> percent = parse_number<double>(text.substr(0, text.size() - 1));
     if (percent) {

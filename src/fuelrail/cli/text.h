@@ -32,7 +32,7 @@ std::string with_formats(std::string help);
 std::vector<std::pair<std::string, double>> parse_split(std::string_view text);
 
 // "12" images, or "1.5%" of them. Errors: InvalidArgumentError.
-pack::MaxErrors parse_allowance(std::string_view text);
+Allowance parse_allowance(std::string_view text);
 
 // Records [begin, end).
 struct RecordRange {

@@ -140,7 +140,8 @@ TEST(EngineLifetime, restart_tells_workers_that_their_rows_are_not_wanted) {
     Gate begun;
     Rig rig;
     rig.policy = {.on_error = on_error};
-    if (on_error == OnError::kSkip) rig.policy.max_bad = uint64_t{0};  // one would end the run
+    if (on_error == OnError::kSkip)
+      rig.policy.max_bad = Allowance{.count = 0};  // one would end the run
     const auto engine = rig.make([&] { return std::make_unique<Endless>(begun); });
     engine->next(std::chrono::milliseconds(0));
     begun.pass();

@@ -104,7 +104,7 @@ TEST(EngineLooks, looks_change_no_batch_and_no_error) {
         rig.engine = {.threads = 3, .read = {.threads = read_threads}};
         rig.worker.jitter = 1'000;
         rig.policy.on_error = on_error;
-        if (on_error == OnError::kSkip) rig.policy.max_bad = uint64_t{1'000};
+        if (on_error == OnError::kSkip) rig.policy.max_bad = Allowance{.count = 1'000};
         const auto engine = rig.make();
         said.push_back(all_said(*engine, 70));
         engine->restart(rig.sampler({.epoch = 4, .position = 21}));
@@ -191,7 +191,7 @@ TEST(EngineLooks, what_stands_in_for_missing_files_is_looked_at_many_at_once) {
   Rig rig;
   rig.sampling = {.records = 4'000, .order = {.batch_size = kRows}};
   rig.engine = {.threads = 2, .prefetch = 1, .read = {.threads = kRows}, .max_read_threads = 0};
-  rig.policy = {.on_error = OnError::kSkip, .max_bad = uint64_t{100}};
+  rig.policy = {.on_error = OnError::kSkip, .max_bad = Allowance{.count = 100}};
   const auto sampler = rig.sampler();
   const auto plan = sampler->next();
   std::set<uint64_t> substitutes;
@@ -240,7 +240,7 @@ TEST(EngineLooks, a_substitute_waits_neither_for_reads_nor_for_looks_of_others) 
   rig.sampling = {.records = 4'000, .order = {.batch_size = kRows}};
   rig.engine = {
       .threads = 1, .prefetch = 2, .read = {.threads = 8}, .max_read_threads = 0, .group = 1};
-  rig.policy = {.on_error = OnError::kSkip, .max_bad = uint64_t{100}};
+  rig.policy = {.on_error = OnError::kSkip, .max_bad = Allowance{.count = 100}};
   rig.worker.bad = {0};
   std::atomic<size_t> processed = 0;
   rig.worker.before = [&](std::span<const Task> tasks) { processed += tasks.size(); };

@@ -113,7 +113,7 @@ struct FullReadAhead : SlowStorage {
 
   FullReadAhead() : SlowStorage(kRows, 1, records()) {
     rig.engine.read_ahead_bytes = 128 * 1024;
-    rig.policy = {.on_error = OnError::kSkip, .max_bad = uint64_t{100}};
+    rig.policy = {.on_error = OnError::kSkip, .max_bad = Allowance{.count = 100}};
     rig.worker.bad = {kBad};
     rig.worker.before = [this, count = rig.worker.before](std::span<const Task> tasks) {
       count(tasks);

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 Rig skipping(std::set<uint64_t> bad, size_t max_bad = 1000) {
   Rig rig;
   rig.worker.bad = std::move(bad);
-  rig.policy = {.on_error = OnError::kSkip, .max_bad = max_bad};
+  rig.policy = {.on_error = OnError::kSkip, .max_bad = Allowance{.count = max_bad}};
   return rig;
 }
 
@@ -127,7 +127,7 @@ TEST(EngineThatSkips, stops_at_the_batch_with_the_one_too_many_and_stays_there) 
   rig.sampling.order.shuffle = Shuffle::kNone;
   // Substitutes that are bad themselves would count too.
   Rig free = rig;
-  free.policy.max_bad = uint64_t{1000};
+  free.policy.max_bad = Allowance{.count = 1000};
   const auto unlimited = free.make();
   for (int i = 0; i < 3; ++i) unlimited->next();
   ASSERT_EQ(unlimited->bad_records().size(), 4u);
@@ -196,7 +196,7 @@ TEST(EngineThatSkips, fed_order_takes_substitutes_of_its_own_batch_or_gives_the_
   const auto container = made_records(50);
   Engine engine(container, std::make_unique<FedSampler>(50, feed), record_layout(3),
                 record_worker_factory(container, {.bad = {2, 3, 4, 5, 6}}), {},
-                {.on_error = OnError::kSkip, .max_bad = uint64_t{100}});
+                {.on_error = OnError::kSkip, .max_bad = Allowance{.count = 100}});
   const auto ids = [](const Said& said) {
     std::vector<uint64_t> found;
     for (const RecordRow& row : *said.rows) found.push_back(row.id);

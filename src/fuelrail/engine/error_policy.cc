@@ -10,34 +10,11 @@ namespace {
 constexpr double kDefaultFraction = 0.01;
 constexpr uint64_t kDefaultLeast = 10;
 
-using MaxBad = decltype(ErrorPolicy::max_bad);
-
-bool may_be_bad(const OptionValue& value) {
-  if (const auto* count = std::get_if<int64_t>(&value)) return *count >= 0;
-  if (const auto* fraction = std::get_if<double>(&value)) return *fraction >= 0 && *fraction <= 1;
-  return std::holds_alternative<std::monostate>(value) || std::holds_alternative<uint64_t>(value);
-}
-
-OptionValue value_of(const MaxBad& max_bad) {
-  return std::visit([](const auto& given) { return option::value_of(given); }, max_bad);
-}
-
-MaxBad max_bad_of(const OptionValue& value) {
-  if (const auto* count = std::get_if<int64_t>(&value)) return static_cast<uint64_t>(*count);
-  if (const auto* count = std::get_if<uint64_t>(&value)) return *count;
-  if (const auto* fraction = std::get_if<double>(&value)) return *fraction;
-  return {};
-}
-
 }  // namespace
 
 uint64_t ErrorPolicy::most_bad(uint64_t records) const {
-  if (const auto* count = std::get_if<uint64_t>(&max_bad)) return *count;
-  const auto all = static_cast<double>(records);
-  if (const auto* fraction = std::get_if<double>(&max_bad)) {
-    return static_cast<uint64_t>(*fraction * all);
-  }
-  return std::max(kDefaultLeast, static_cast<uint64_t>(kDefaultFraction * all));
+  if (max_bad) return max_bad->of(records);
+  return std::max(kDefaultLeast, Allowance{.fraction = kDefaultFraction}.of(records));
 }
 
 const OptionTable<ErrorPolicy>& ErrorPolicy::table() {
@@ -52,21 +29,16 @@ const OptionTable<ErrorPolicy>& ErrorPolicy::table() {
                   "FuelrailWarning names the first ten, and `bad_records` all. (Where warnings are "
                   "made errors, such a one comes in place of its batch, which the next call "
                   "gives.)")
-          .row(
-              {.rule = {.name = "max_bad",
-                        .kind = "int or float or None",
-                        .bounds = "a fraction from 0 to 1, or a whole number",
-                        .meaning = "with \"skip\", how many samples may be bad in this rank's part "
-                                   "of an epoch, or where they stand in for others; one more is a "
-                                   "TooManyBadRecordsError in place of its batch, which ends the "
-                                   "run until `set_epoch` or `load_state_dict`. An int counts, a "
-                                   "float is a fraction of that part (with `sampler` and "
-                                   "`batch_sampler`, of the dataset). Default: 0.01, but at least "
-                                   "10 samples.",
-                        .allows = may_be_bad},
-               .get = [](const ErrorPolicy& policy) { return value_of(policy.max_bad); },
-               .set = [](ErrorPolicy& policy,
-                         const OptionValue& value) { policy.max_bad = max_bad_of(value); }})
+          .any(option::allowance_rule(
+                   "max_bad", "int or float or None",
+                   "with \"skip\", how many samples may be bad in this rank's part "
+                   "of an epoch, or where they stand in for others; one more is a "
+                   "TooManyBadRecordsError in place of its batch, which ends the "
+                   "run until `set_epoch` or `load_state_dict`. An int counts, a "
+                   "float is a fraction of that part (with `sampler` and "
+                   "`batch_sampler`, of the dataset). Default: 0.01, but at least "
+                   "10 samples."),
+               &ErrorPolicy::max_bad)
           .number("max_record_bytes", &ErrorPolicy::max_record_bytes, 1, UINT64_MAX,
                   "a record that is longer, as it is stored, is an error, before memory is taken "
                   "for it.");
@@ -75,7 +47,7 @@ const OptionTable<ErrorPolicy>& ErrorPolicy::table() {
 
 void check(const ErrorPolicy& policy) {
   ErrorPolicy::table().check(policy);
-  if (policy.max_bad.index() == 0 || policy.on_error == OnError::kSkip) return;
+  if (!policy.max_bad || policy.on_error == OnError::kSkip) return;
   throw InvalidArgumentError("`max_bad` goes with on_error=\"skip\"",
                              {.remedy = "Give both, or leave it out"});
 }

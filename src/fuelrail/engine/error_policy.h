@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <variant>
 
 #include "fuelrail/base/option.h"
 #include "fuelrail/container/container.h"
@@ -23,7 +23,7 @@ struct ErrorPolicy {
   // substitute's place among them; each counts once. Counted anew after `restart`, unless that is
   // told to go on counting. A count, or a fraction of the records, rounded down. Default: 1 %, but
   // at least 10.
-  std::variant<std::monostate, uint64_t, double> max_bad{};
+  std::optional<Allowance> max_bad{};
   uint64_t max_record_bytes = kDefaultMaxRecordBytes;  // a longer record is a bad one
 
   // `max_bad` as a count, of so many records.

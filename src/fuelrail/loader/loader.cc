@@ -123,7 +123,7 @@ struct Loader::Impl {
     fuelrail::check(errors);
     LoaderOptions::table().check(options);
     if (errors.on_error == OnError::kSkip) {
-      errors.max_bad = errors.most_bad(share_of(*container, order));
+      errors.max_bad = Allowance{.count = errors.most_bad(share_of(*container, order))};
     }
     return std::make_shared<Engine>(container, make_sampler(order, at), std::move(batches),
                                     work.make_worker, options.engine, errors, before);

@@ -349,8 +349,7 @@ std::shared_ptr<const Container> odd_ones_bad(const ImageSet& set) {
 
 // Fed one batch at a time.
 struct FedSkipping : FedLoader {
-  FedSkipping(std::shared_ptr<const Container> container, Feeding& by,
-              decltype(ErrorPolicy::max_bad) max_bad)
+  FedSkipping(std::shared_ptr<const Container> container, Feeding& by, const Allowance& max_bad)
       : FedLoader(std::move(container), by, [max_bad](LoaderJob& options) {
           options.fed->rows = 2;
           options.errors.on_error = OnError::kSkip;
@@ -371,7 +370,7 @@ struct FedSkipping : FedLoader {
 TEST_F(LoaderOrder, making_room_forgets_neither_bad_records_nor_their_number) {
   for (const size_t rows : {0u, 4u}) {  // that there are, and more
     Feeding feeding;
-    FedSkipping fed(odd_ones_bad(set_), feeding, uint64_t{2});
+    FedSkipping fed(odd_ones_bad(set_), feeding, Allowance{.count = 2});
     EXPECT_FALSE(fed.too_many({1, 2}));
     fed.loader.reserve(rows);
     EXPECT_FALSE(fed.too_many({3, 4}));
@@ -388,7 +387,7 @@ TEST_F(LoaderOrder, making_room_forgets_neither_bad_records_nor_their_number) {
 TEST_F(LoaderOrder, run_that_bad_records_have_ended_stays_ended_until_it_is_told_where_to_begin) {
   for (const size_t rows : {0u, 4u}) {
     Feeding feeding;
-    FedSkipping fed(odd_ones_bad(set_), feeding, uint64_t{0});
+    FedSkipping fed(odd_ones_bad(set_), feeding, Allowance{.count = 0});
     EXPECT_TRUE(fed.too_many({1, 2}));
     fed.loader.reserve(rows);
     EXPECT_TRUE(fed.too_many({2, 4}));
@@ -405,7 +404,7 @@ TEST_F(LoaderOrder, max_bad_of_a_fed_order_is_a_fraction_of_all_records_on_every
     options.fed->rows = 2;
     options.fed->shard = {1, 4};
     options.errors.on_error = OnError::kSkip;
-    options.errors.max_bad = 2.5 / kRecords;
+    options.errors.max_bad = Allowance{.fraction = 2.5 / kRecords};
   });
   for (const uint64_t record : {1u, 3u, 5u}) feeding.feed->push({{record, 2}});
   feeding.feed->end();
@@ -417,7 +416,7 @@ TEST_F(LoaderOrder, max_bad_of_a_fed_order_is_a_fraction_of_all_records_on_every
 // What ThreadSanitizer is to look at.
 TEST_F(LoaderOrder, any_thread_may_ask_while_room_is_made) {
   Feeding feeding;
-  FedSkipping fed(odd_ones_bad(set_), feeding, uint64_t{kRecords});
+  FedSkipping fed(odd_ones_bad(set_), feeding, Allowance{.count = kRecords});
   std::atomic<bool> over = false;
   std::atomic<uint64_t> asked = 0;
   std::thread asks([&] {

@@ -285,11 +285,11 @@ TEST_F(LoaderTest, max_bad_is_a_count_or_a_fraction_of_the_ranks_share) {
       return false;
     }
   };
-  EXPECT_TRUE(gives_a_batch({}));
-  EXPECT_TRUE(gives_a_batch(uint64_t{1}));
-  EXPECT_FALSE(gives_a_batch(uint64_t{0}));
-  EXPECT_TRUE(gives_a_batch(0.125));
-  EXPECT_FALSE(gives_a_batch(0.124));
+  EXPECT_TRUE(gives_a_batch(std::nullopt));
+  EXPECT_TRUE(gives_a_batch(Allowance{.count = 1}));
+  EXPECT_FALSE(gives_a_batch(Allowance{}));
+  EXPECT_TRUE(gives_a_batch(Allowance{.fraction = 0.125}));
+  EXPECT_FALSE(gives_a_batch(Allowance{.fraction = 0.124}));
 }
 
 TEST_F(LoaderTest, an_option_out_of_bounds_is_refused_with_its_bounds) {
@@ -311,7 +311,7 @@ TEST_F(LoaderTest, an_option_out_of_bounds_is_refused_with_its_bounds) {
             "`read_threads` is out of range: expected 1 to 1024, found 0");
   EXPECT_EQ(message([](LoaderJob& o) { o.images.max_pixels = 0; }),
             "`max_pixels` is out of range: expected at least 1, found 0");
-  EXPECT_EQ(message([](LoaderJob& o) { o.errors.max_bad = uint64_t{1}; }),
+  EXPECT_EQ(message([](LoaderJob& o) { o.errors.max_bad = Allowance{.count = 1}; }),
             "`max_bad` goes with on_error=\"skip\". Give both, or leave it out.");
 }
 
@@ -327,8 +327,8 @@ TEST_F(LoaderTest, bad_options_are_refused) {
   refused([](LoaderJob& o) { o.order.shard = {2, 2}; });
   refused([](LoaderJob& o) { o.images.dtype = DType::kUint8; });  // with Normalize
   refused([](LoaderJob& o) { o.images.max_pixels = 0; });
-  refused([](LoaderJob& o) { o.errors.max_bad = 1.5; });
-  refused([](LoaderJob& o) { o.errors.max_bad = std::nan(""); });
+  refused([](LoaderJob& o) { o.errors.max_bad = Allowance{.fraction = 1.5}; });
+  refused([](LoaderJob& o) { o.errors.max_bad = Allowance{.fraction = std::nan("")}; });
   refused([](LoaderJob& o) { o.images.fields = {"image", "image"}; });
   refused([](LoaderJob& o) { o.images.fields = {"imagee"}; });
 }

@@ -41,7 +41,11 @@ std::string extension_in(std::string_view name) {
 }
 
 void check_options(const ListOptions& options) {
-  if (options.chunks == 0) throw InvalidArgumentError("there are to be no lists");
+  if (options.chunks < 1 || options.chunks > kMostChunks) {
+    throw InvalidArgumentError(
+        "`chunks` is out of range",
+        {.expected = fmt::format("1 to {}", kMostChunks), .found = fmt::to_string(options.chunks)});
+  }
   const double train = options.train_ratio, test = options.test_ratio;
   constexpr double kRounding = 1e-9;  // of ratios that are decimal numbers
   if (!(train >= 0 && train <= 1 && test >= 0 && test <= 1) ||

@@ -10,6 +10,8 @@
 
 namespace fuelrail::mxnet {
 
+constexpr int64_t kMostChunks = 100'000;
+
 struct ListOptions {
   // Of file names, from the last dot on, which must not be the first character; in either case.
   std::vector<std::string> extensions{".jpeg", ".jpg", ".png"};

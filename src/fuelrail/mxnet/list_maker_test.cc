@@ -124,7 +124,8 @@ TEST_F(ListMaker, other_extensions_may_be_named) {
 
 TEST_F(ListMaker, options_that_cannot_be_are_refused) {
   touch("a.jpg");
-  EXPECT_THAT(complaint({.chunks = 0}), HasSubstr("no lists"));
+  EXPECT_THAT(complaint({.chunks = 0}), HasSubstr("`chunks` is out of range"));
+  EXPECT_THAT(complaint({.chunks = 100'001}), HasSubstr("expected 1 to 100000, found 100001"));
   EXPECT_THAT(complaint({.train_ratio = 1.5}), HasSubstr("the ratios cannot be"));
   EXPECT_THAT(complaint({.train_ratio = 0.7, .test_ratio = 0.4}),
               HasSubstr("found train 0.7, test 0.4"));

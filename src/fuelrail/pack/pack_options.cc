@@ -19,12 +19,6 @@ constexpr uint64_t kMostParts = 100'000;
                              {.expected = std::move(expected), .found = std::move(found)});
 }
 
-bool may_be_errors(const OptionValue& value) {
-  if (const auto* fraction = std::get_if<double>(&value)) return *fraction >= 0 && *fraction <= 1;
-  const auto* const count = std::get_if<int64_t>(&value);
-  return count != nullptr ? *count >= 0 : std::holds_alternative<uint64_t>(value);
-}
-
 void check_part_names(const std::vector<std::pair<std::string, double>>& split) {
   constexpr const char* kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
@@ -65,18 +59,6 @@ void check_images(const PackOptions& options) {
 
 }  // namespace
 
-uint64_t MaxErrors::of(uint64_t images) const {
-  // Both sides of the comparison are the doubles nearest to their decimal numbers, so equal numbers
-  // are equal; the product is not, and only says where to look.
-  const auto fits = [&](uint64_t share) {
-    return static_cast<double>(share) / static_cast<double>(images) <= fraction;
-  };
-  auto share = static_cast<uint64_t>(fraction * static_cast<double>(images));
-  while (share > 0 && !fits(share)) --share;
-  while (share < images && fits(share + 1)) ++share;
-  return std::max(count, share);
-}
-
 const OptionTable<StoredImages>& StoredImages::table() {
   static const auto table =
       OptionTable<StoredImages>()
@@ -106,23 +88,9 @@ const OptionTable<PackOptions>& PackOptions::table() {
               "resume a run of the same job that was killed or failed, and keep an output that is "
               "there as this job makes it; an interrupted run keeps what it has written.")
           .number("threads", &PackOptions::threads, 1, kMaxThreads, "readers.")
-          .row({.rule = {.name = "max_errors",
-                         .kind = "int or float",
-                         .bounds = "a fraction from 0 to 1, or a whole number",
-                         .meaning = "images that may be left out, a count or a fraction.",
-                         .allows = may_be_errors},
-                .get =
-                    [](const PackOptions& options) {
-                      const auto [count, fraction] = options.max_errors;
-                      return fraction != 0 ? OptionValue{fraction} : option::value_of(count);
-                    },
-                .set =
-                    [](PackOptions& options, const OptionValue& value) {
-                      options.max_errors = {};
-                      const bool is_fraction = std::holds_alternative<double>(value);
-                      if (is_fraction) option::assign(options.max_errors.fraction, value);
-                      if (!is_fraction) option::assign(options.max_errors.count, value);
-                    }});
+          .any(option::allowance_rule("max_errors", "int or float",
+                                      "images that may be left out, a count or a fraction."),
+               &PackOptions::max_errors);
   return table;
 }
 

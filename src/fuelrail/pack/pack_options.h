@@ -16,19 +16,6 @@
 
 namespace fuelrail::pack {
 
-// How many images may be left out because they cannot be read, before the whole job fails.
-struct MaxErrors {
-  uint64_t count = 0;
-  // Of the images to be packed, rounded down; the larger of both holds. Where one part alone is
-  // made, these are the part's images, and what could not even be listed is held against all images
-  // of the source, apart from them.
-  double fraction = 0;
-
-  // How many of `images` that is. The fraction counts as the decimal number that it was written as:
-  // 0.29 of 100 images is 29, though the double is a little less.
-  uint64_t of(uint64_t images) const;
-};
-
 // How `pack` stores images.
 struct StoredImages {
   std::optional<int64_t> resize{};  // shorter side; never enlarges; default: leave
@@ -73,7 +60,10 @@ struct PackOptions {
   std::optional<uint64_t> part{};  // this one alone, counted from 0; default: all, one by one
 
   std::string root{};  // for a list: folder that its paths are relative to; default: the list's own
-  MaxErrors max_errors{};
+  // Images that may be left out because they cannot be read, before the whole job fails. A fraction
+  // is of the images to be packed; where one part alone is made, of the part's, and what could not
+  // even be listed is held against all images of the source, apart from them.
+  Allowance max_errors{};
   JobOptions job{};
 
   // Resume what a killed or failed run of the same job has left, if anything. A run that fails

@@ -211,7 +211,7 @@ TEST_F(Packer, the_allowance_may_be_a_fraction_of_all_images) {
 
 TEST_F(Packer, a_percentage_of_the_images_is_exact) {
   for (uint64_t percent = 0; percent <= 100; ++percent) {
-    const MaxErrors allowed{.fraction = static_cast<double>(percent) / 100};
+    const Allowance allowed{.fraction = static_cast<double>(percent) / 100};
     for (const uint64_t images : {1u, 7u, 12u, 99u, 100u, 101u, 1000u, 1281167u}) {
       EXPECT_EQ(allowed.of(images), percent * images / 100) << percent << " % of " << images;
     }
@@ -219,7 +219,7 @@ TEST_F(Packer, a_percentage_of_the_images_is_exact) {
       EXPECT_EQ(allowed.of(images), percent * images / 100) << percent << " % of " << images;
     }
   }
-  EXPECT_EQ((MaxErrors{.count = 5, .fraction = .01}.of(100)), 5u);
+  EXPECT_EQ((Allowance{.count = 5, .fraction = .01}.of(100)), 5u);
 }
 
 TEST_F(Packer, a_file_too_long_for_a_record_is_one_image_that_cannot_be_packed) {
