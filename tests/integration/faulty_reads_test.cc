@@ -65,7 +65,7 @@ class FaultyReads : public testing::TestWithParam<std::tuple<Shuffle, bool, OnEr
     rig_.sampling = {.records = 24, .order = {.seed = 5, .shuffle = shuffle, .batch_size = 4}};
     rig_.engine = {.threads = 2, .read = {.threads = 2, .direct = direct}, .max_read_threads = 0};
     rig_.policy = {.on_error = on_error};
-    if (on_error == OnError::kSkip) rig_.policy.max_bad = uint64_t{24};
+    if (on_error == OnError::kSkip) rig_.policy.max_bad = Allowance{.count = 24};
     right_ = expected(rig_, 7);  // with the end of the epoch
   }
 
