@@ -90,8 +90,8 @@ class Planner {
     const float m11 = a * along_x;
     const float m02 = (width - (m00 * columns + m01 * rows)) / 2;
     const float m12 = (height - (m10 * columns + m11 * rows)) / 2;
-    const Size to = require_side("the affine map", width, height);
-    require_fits("the affine map's input", size_);
+    const Size to = require_side("after the affine map", width, height);
+    require_fits("before the affine map", size_);
     const CvInterpolation how = interpolation(size_, to);
     plan_.geometry.push_back(WarpTo{to, {{m00, m01, m02, m10, m11, m12}}, how});
     size_ = to;
@@ -99,7 +99,7 @@ class Planner {
 
   void pad() {
     const Size to{size_.height + 2 * options_.pad, size_.width + 2 * options_.pad};
-    require_fits("pad", to);
+    require_fits("after padding", to);
     plan_.geometry.push_back(PadBy{options_.pad});
     size_ = to;
   }
@@ -138,9 +138,9 @@ class Planner {
     if (size_.height < options_.max_crop_size || size_.width < options_.max_crop_size) {
       throw InvalidArgumentError(
           "the image is smaller than max_crop_size",
-          {.expected = fmt::format("at least {} pixels a side", options_.max_crop_size),
+          {.expected = fmt::format("at least {} pixels per side", options_.max_crop_size),
            .found = fmt::format("height {}, width {}", size_.height, size_.width),
-           .remedy = "Set resize, or a smaller max_crop_size"});
+           .remedy = "Set resize, or use a smaller max_crop_size"});
     }
     const int64_t side = draws_.integer(options_.min_crop_size, options_.max_crop_size);
     crop_to_target(place({side, side}));
@@ -189,7 +189,7 @@ class Planner {
   }
 
   void resize(Size to, CvInterpolation how) {
-    require_fits("enlarging to data_shape", to);
+    require_fits("after resizing", to);
     plan_.geometry.push_back(ResizeTo{to, how});
     size_ = to;
   }
@@ -252,8 +252,8 @@ class Planner {
       return;
     }
     throw InvalidArgumentError(
-        fmt::format("{} gives an image of a size that is not possible", step),
-        {.expected = "1 to 32766 pixels a side",
+        fmt::format("the image size {} is out of range", step),
+        {.expected = "1 to 32766 pixels per side",
          .found = fmt::format("height {}, width {}", size.height, size.width)});
   }
 
@@ -284,7 +284,7 @@ Size resized_shorter_side(Size image, int64_t resize) {
   const Size to = image.height > image.width ? Size{resize * image.height / image.width, resize}
                                              : Size{resize, resize * image.width / image.height};
   if (to.height <= kLongestSide && to.width <= kLongestSide) return to;
-  throw InvalidArgumentError("resize makes the longer side of the image too long",
+  throw InvalidArgumentError("`resize` makes the longer side of the image too long",
                              {.expected = "at most 32766 pixels",
                               .found = fmt::format("height {}, width {}", to.height, to.width)});
 }

@@ -93,8 +93,8 @@ void DetAugmenter::pad(Draws& draws) {
   const auto rows = static_cast<float>(picture_.size().height);
   const auto columns = static_cast<float>(picture_.size().width);
   if (std::max(rows, columns) * scale > static_cast<float>(kLongestSide)) {
-    throw InvalidArgumentError("max_pad_scale makes the image too large",
-                               {.expected = "at most 32766 pixels a side",
+    throw InvalidArgumentError("`max_pad_scale` makes the image too large",
+                               {.expected = "at most 32766 pixels per side",
                                 .found = fmt::format("{}", std::max(rows, columns) * scale)});
   }
   const Margins margins{.left = static_cast<int64_t>(x * columns),
@@ -207,10 +207,11 @@ DetImage DetAugmenter::augment(ConstImageView decoded, std::vector<float>& label
 void write_det_row(int64_t channels, Size used, std::span<const float> label, float pad_value,
                    std::span<float> row) {
   if (row.size() < kDetRowPrefix + label.size()) {
-    throw InvalidArgumentError("label_pad_width is smaller than the record's label",
-                               {.expected = fmt::format("at least {}", label.size()),
-                                .found = fmt::format("{}", row.size() - kDetRowPrefix),
-                                .remedy = "Leave label_pad_width at 0: the widest label decides"});
+    throw InvalidArgumentError(
+        "`label_pad_width` is smaller than the record's label",
+        {.expected = fmt::format("at least {}", label.size()),
+         .found = fmt::format("{}", row.size() - kDetRowPrefix),
+         .remedy = "Leave label_pad_width at 0 to pad to the longest label"});
   }
   row[0] = static_cast<float>(channels);
   row[1] = static_cast<float>(used.height);

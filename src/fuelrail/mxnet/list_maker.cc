@@ -50,14 +50,14 @@ void check_options(const ListOptions& options) {
   constexpr double kRounding = 1e-9;  // of ratios that are decimal numbers
   if (!(train >= 0 && train <= 1 && test >= 0 && test <= 1) ||
       (train != 1 && train + test > 1 + kRounding)) {
-    throw InvalidArgumentError("the ratios cannot be",
-                               {.expected = "two of 0 to 1, which together are at most 1",
+    throw InvalidArgumentError("the train and test ratios are out of range",
+                               {.expected = "two numbers from 0 to 1 with a sum of at most 1",
                                 .found = fmt::format("train {}, test {}", train, test)});
   }
   for (const std::string& extension : options.extensions) {
     if (extension.size() >= 2 && extension.rfind('.') == 0) continue;
-    throw InvalidArgumentError("this is no file extension",
-                               {.expected = "a dot and what follows it, as in '.jpg'",
+    throw InvalidArgumentError("the file extension is invalid",
+                               {.expected = "one dot and the characters after it, as in '.jpg'",
                                 .found = fmt::format("'{}'", extension)});
   }
 }
@@ -86,8 +86,8 @@ class ImageFinder {
       throw InvalidArgumentError(
           "folders are nested too deep",
           {.path = folder,
-           .expected = fmt::format("at most {} below the root", kMaxDepth),
-           .remedy = "Look for a link that leads back into its own folder, and remove it"});
+           .expected = fmt::format("at most {} levels below the root", kMaxDepth),
+           .remedy = "Remove any link that leads back to a folder above it"});
     }
     check_keep_going(options_.keep_going, root_);
     std::vector<std::string> folders_below;
@@ -118,10 +118,11 @@ class ImageFinder {
         kSpace.find(path.back()) == kSpace.npos) {
       return;
     }
-    throw InvalidArgumentError("this path cannot stand in a list",
-                               {.path = join_uri(root_, path),
-                                .expected = "no TAB, no line end, and no space around it",
-                                .remedy = "Rename the file"});
+    throw InvalidArgumentError(
+        "a list cannot hold this path",
+        {.path = join_uri(root_, path),
+         .expected = "no TAB or line end in it, and no white space around it",
+         .remedy = "Rename the file"});
   }
 
   FileSystem& file_system_;
@@ -196,11 +197,11 @@ MadeLists make_lists(const std::string& prefix, const std::string& root,
   found.find();
   if (found.rows.empty()) {
     throw NotFoundError(
-        "the folder has no image",
+        "the folder has no images",
         {.path = root,
          .expected = fmt::format("files that end in {}", fmt::join(options.extensions, ", ")),
          .remedy = options.recursive ? "Check the path and the extensions"
-                                     : "Look into the folders below too: recursive"});
+                                     : "Set recursive to search the folders below too"});
   }
   refuse_existing(prefix, options);  // what came meanwhile, before any is written
   if (options.shuffle) PythonRandom(kShuffleSeed).shuffle(found.rows);

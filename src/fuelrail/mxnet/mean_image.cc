@@ -44,7 +44,7 @@ class ArrayFile {
   void require(bool fits, size_t size, const char* what, const char* expected,
                uint64_t found) const {
     if (fits) return;
-    throw CorruptError(fmt::format("the mean image has a wrong {}", what),
+    throw CorruptError(fmt::format("the mean image has an invalid {}", what),
                        at(size, expected, fmt::format("{:#x}", found)));
   }
 
@@ -55,7 +55,7 @@ class ArrayFile {
 
   // Of value i of the `count` that were just taken.
   [[noreturn]] void refuse_value(size_t i, size_t count, float found) const {
-    throw CorruptError("the mean image has a value that no image can have",
+    throw CorruptError("the mean image has a value that is not finite",
                        at((count - i) * sizeof(float), "a finite number", found));
   }
 
@@ -63,7 +63,7 @@ class ArrayFile {
   void require_end() const {
     if (at_ == bytes_.size()) return;
     throw CorruptError(
-        "the mean image goes on after its end",
+        "the mean image has bytes after its end",
         at(0, "nothing after the name", fmt::format("{} more bytes", bytes_.size() - at_)));
   }
 
@@ -75,7 +75,7 @@ class ArrayFile {
             .offset = at_ - before,
             .expected = std::move(expected),
             .found = fmt::format("{}", found),
-            .remedy = "Remove it, so that it is made anew"};
+            .remedy = "Delete the file so that the iterator computes it again"};
   }
 
   Bytes bytes_;
@@ -101,7 +101,8 @@ MxShape take_shape(ArrayFile& file) {
   const ArrayHead head = take_array_head(file);
   if (head.has_storage_type) {
     const auto storage = file.take<int32_t>("storage type");
-    if (storage != 0) file.refuse("the mean image is a sparse array", 4, "a dense one, 0", storage);
+    if (storage != 0)
+      file.refuse("the mean image is a sparse array", 4, "0, a dense array", storage);
   }
   if (head.wide_sides) {
     const auto dimensions = file.take<uint32_t>("shape");
@@ -127,17 +128,18 @@ void require_shape(const std::string& uri, const MxShape& found, const MxShape& 
   const auto text = [](const MxShape& shape) {
     return fmt::format("({}, {}, {})", shape.channels, shape.height, shape.width);
   };
-  throw InvalidArgumentError("mean_img has not the shape of the images",
-                             {.path = uri,
-                              .expected = text(wanted),
-                              .found = text(found),
-                              .remedy = "Name a file that is not there, and it is made"});
+  throw InvalidArgumentError(
+      "the mean image does not have the shape of the images",
+      {.path = uri,
+       .expected = text(wanted),
+       .found = text(found),
+       .remedy = "Give the path of a new file, in which the iterator writes the mean image"});
 }
 
 // What the name is does not matter, nor to MXNet, and there may be none.
 void take_names(ArrayFile& file) {
   const auto count = file.take<uint64_t>("names");
-  file.require(count <= 1, 8, "number of names", "1, as there are arrays", count);
+  file.require(count <= 1, 8, "number of names", "at most 1, the number of arrays", count);
   if (count == 1) file.take_bytes(file.take<uint64_t>("names"), "names");
   file.require_end();
 }
@@ -154,16 +156,17 @@ void append(std::string& bytes, T value) {
 MeanImage parse_mean_image(Bytes bytes, const std::string& uri, const MxShape& shape) {
   ArrayFile file(bytes, uri);
   const auto magic = file.take<uint64_t>("header");
-  file.require(magic == kListMagic, 8, "magic number", "0x112, a list of MXNet's arrays", magic);
+  file.require(magic == kListMagic, 8, "magic number", "0x112, an MXNet list of arrays", magic);
   file.take<uint64_t>("header");
   const auto count = file.take<uint64_t>("header");
-  if (count != 1) file.refuse("a mean image is one array", 8, "1 array", count);
+  if (count != 1)
+    file.refuse("the mean image does not have exactly one array", 8, "1 array", count);
   MeanImage mean;
   mean.shape = take_shape(file);
   file.take<int32_t>("device");
   file.take<int32_t>("device");
   const auto type = file.take<int32_t>("type");
-  if (type != 0) file.refuse("the mean image is not of float32", 4, "type 0", type);
+  if (type != 0) file.refuse("the mean image is not float32", 4, "type 0", type);
   require_shape(uri, mean.shape, shape);
   const auto elements = static_cast<size_t>(shape.elements());
   const Bytes values = file.take_bytes(elements * sizeof(float), "values");
@@ -215,7 +218,7 @@ void MeanImageSum::add(const float* row) {
 }
 
 MeanImage MeanImageSum::mean() const {
-  if (count_ == 0) throw InvalidArgumentError("there is no image to take a mean of");
+  if (count_ == 0) throw InvalidArgumentError("the mean image needs at least one image");
   MeanImage mean = sum_;
   const float factor = 1.0f / static_cast<float>(count_);
   for (float& value : mean.values) value *= factor;

@@ -176,7 +176,8 @@ void require_detection(const OutputOptions& options) {
     return;
   }
   throw InvalidArgumentError(
-      "detection writes float32, without random noise or mirroring of its own",
+      "detection supports only float32, without max_random_contrast, max_random_illumination, "
+      "mirror or rand_mirror",
       {.remedy = "Mirror with rand_mirror_prob"});
 }
 
@@ -188,17 +189,17 @@ const OptionTable<OutputOptions>& OutputOptions::table() {
     for (size_t c = 0; c < 4; ++c) {
       rows.number(
           std::string("mean_") + "rgba"[c], [c](auto& o) -> auto& { return o.mean[c]; },
-          "Subtracted from the channel's levels. Detection takes means, and no mean_img, if one is "
-          "above 0.");
+          "Subtracted from this channel. Detection uses mean_* if any of them is above 0, and "
+          "mean_img otherwise.");
       rows.number(
           std::string("std_") + "rgba"[c], [c](auto& o) -> auto& { return o.std[c]; },
-          "Of float32: divides the channel. Detection divides only by what is above 0.");
+          "Divides this channel, for float32 only. Detection ignores values of 0 and below.");
     }
-    return rows.number("scale", &OutputOptions::scale, "Of float32: a factor of all channels.")
+    return rows.number("scale", &OutputOptions::scale, "Multiplies all channels, for float32 only.")
         .choice("dtype", &OutputOptions::dtype,
                 {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}},
-                "Of the images: float32 is (pixel - mean) * scale / std; int8 is pixel - mean, cut "
-                "to -128 to 127; uint8 is the pixel. Detection has float32 only.");
+                "Type of the images. float32: (pixel - mean) * scale / std. int8: pixel - mean, "
+                "clamped to -128 to 127. uint8: the pixel. Detection supports only float32.");
   }();
   return table;
 }
@@ -207,12 +208,16 @@ const OptionTable<OutputOptions>& OutputOptions::plain_table() {
   constexpr float kMost = std::numeric_limits<float>::max();
   static const auto table =
       OptionTable<OutputOptions>()
-          .flag("mirror", &OutputOptions::mirror, "Exchanges left and right of all images.")
-          .flag("rand_mirror", &OutputOptions::rand_mirror, "The same, of one image in two.")
+          .flag("mirror", &OutputOptions::mirror, "Mirrors every image left to right.")
+          .flag("rand_mirror", &OutputOptions::rand_mirror,
+                "Mirrors each image left to right with probability 1/2.")
           .number("max_random_contrast", &OutputOptions::max_random_contrast, 0, kMost,
-                  "Of float32: a factor in [1 - it, 1 + it].")
-          .number("max_random_illumination", &OutputOptions::max_random_illumination, 0, kMost,
-                  "Of float32: an addend in [-it, it], before scale and std.");
+                  "Multiplies by a random factor in [1 - max_random_contrast, 1 + "
+                  "max_random_contrast], for float32 only.")
+          .number(
+              "max_random_illumination", &OutputOptions::max_random_illumination, 0, kMost,
+              "Adds a random number in [-max_random_illumination, max_random_illumination] before "
+              "scale and std, for float32 only.");
   return table;
 }
 
@@ -228,14 +233,14 @@ void check(const OutputOptions& options, const MxShape& shape) {
   if (options.detection) require_detection(options);
   if (options.mean_image && options.mean_image->values.size() !=
                                 static_cast<size_t>(options.mean_image->shape.elements())) {
-    throw InvalidArgumentError("the mean image has not as many values as its shape",
+    throw InvalidArgumentError("the number of values in the mean image does not match its shape",
                                {.expected = fmt::format("{}", options.mean_image->shape.elements()),
                                 .found = fmt::format("{}", options.mean_image->values.size())});
   }
   if (options.mean_image && options.mean_image->shape != shape) {
     const MxShape& found = options.mean_image->shape;
     throw InvalidArgumentError(
-        "the mean image has not the shape of the images",
+        "the mean image does not have the shape of the images",
         {.expected = fmt::format("({}, {}, {})", shape.channels, shape.height, shape.width),
          .found = fmt::format("({}, {}, {})", found.channels, found.height, found.width)});
   }

@@ -68,7 +68,7 @@ void RecordFiles::parse(uint64_t i, Bytes framed, Sample& out) const {
     image_of_bytes(out);
   } catch (Error& error) {
     error.add(from.place(record).detail());
-    error.add({.remedy = "Give files of image records: im2rec writes them"});
+    error.add({.remedy = "Give files of image records, as im2rec writes them"});
     throw;
   }
 }

@@ -24,15 +24,17 @@ constexpr std::chrono::hours kForEver(24 * 365);
 
 void check(const RecordIterOptions& options) {
   if (options.path_imgrec.empty()) {
-    throw InvalidArgumentError("`path_imgrec` is missing",
-                               {.remedy = "Name the RecordIO file, or several divided by ';'"});
+    throw InvalidArgumentError(
+        "`path_imgrec` is missing",
+        {.remedy = "Give the path of a RecordIO file, or several separated by ';'"});
   }
   check(options.data_shape);
   RecordIterOptions::table(options.detection.has_value()).check(options);
   if (options.part_index >= options.num_parts) {
-    throw InvalidArgumentError("`part_index` is no part",
-                               {.expected = fmt::format("below num_parts, {}", options.num_parts),
-                                .found = fmt::format("{}", options.part_index)});
+    throw InvalidArgumentError(
+        "`part_index` is out of range",
+        {.expected = fmt::format("less than num_parts, {}", options.num_parts),
+         .found = fmt::format("{}", options.part_index)});
   }
   check(options.output, options.data_shape);
   if (options.detection) {
@@ -47,15 +49,17 @@ void check(const RecordIterOptions& options) {
 std::vector<std::string> files_of(const std::string& path_imgrec) {
   const split::SplitUri uri = split::parse_split_uri(path_imgrec);
   if (!uri.cache.empty()) {
-    throw UnsupportedError("`path_imgrec` names a cache file, which the iterator does not have",
-                           {.path = path_imgrec, .remedy = "Leave out what begins with '#'"});
+    throw UnsupportedError("`path_imgrec` names a cache file, which the iterator does not support",
+                           {.path = path_imgrec, .remedy = "Remove the '#' and the name after it"});
   }
   std::vector<std::string> files;
   for (const FileInfo& file : find_split_files(uri, false).files) {
     if (!file.uri.ends_with(".idx") && !file.uri.ends_with(".lst")) files.push_back(file.uri);
   }
   if (!files.empty()) return files;
-  throw NotFoundError("`path_imgrec` names no file of records", {.path = path_imgrec});
+  throw NotFoundError(
+      "`path_imgrec` names no record file",
+      {.path = path_imgrec, .remedy = "Give a file, directory or pattern of RecordIO files"});
 }
 
 RecordOrderOptions order_options(const RecordIterOptions& options) {
@@ -85,7 +89,7 @@ size_t label_numbers(const RecordWork& work, const OpenOptions& open) {
   const auto wanted =
       static_cast<uint64_t>(std::max<int64_t>(0, options.detection->label_pad_width));
   if (wanted > 0 && wanted < longest) {
-    throw InvalidArgumentError("`label_pad_width` is too small for the longest label",
+    throw InvalidArgumentError("`label_pad_width` is smaller than the longest label",
                                {.expected = fmt::format("at least {}, or 0", longest),
                                 .found = fmt::format("{}", wanted)});
   }

@@ -65,19 +65,21 @@ uint64_t chunk_end(const RecordFiles& files, const split::PartRange& range, uint
   }
 }
 
-constexpr const char* kNewIndex = "Make it anew for these files, with MXNet's rec2idx or im2rec";
+constexpr const char* kNewIndex =
+    "Rebuild the index for these files with MXNet's rec2idx or im2rec";
 
 [[noreturn]] void throw_bad_index(const std::string& uri, const RecordFiles& files,
                                   const recordio::IndexEntry& entry, uint64_t record) {
   const bool begins = entry.offset < files.total_bytes() &&
                       files.offset(files.first_from(entry.offset)) == entry.offset;
   throw CorruptError(
-      begins ? "the index does not name every record"
-             : fmt::format("line {} of the index names a place where no record begins", entry.line),
+      begins
+          ? "the index leaves out a record"
+          : fmt::format("line {} of the index has an offset at which no record begins", entry.line),
       {.path = uri,
        .expected = record < files.size()
                        ? fmt::format("record {} at offset {}", record, files.offset(record))
-                       : "nothing more",
+                       : "no more entries",
        .found = fmt::format("line {}: offset {}", entry.line, entry.offset),
        .remedy = kNewIndex});
 }
@@ -102,8 +104,8 @@ RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
          .found = fmt::format("part_index {} of num_parts {}, {} records in all",
                               options_.part_index, options_.num_parts, files_->size()),
          .remedy = options_.indexed ? "Use fewer parts"
-                                    : "Use fewer parts, or give `path_imgidx`: parts are then of "
-                                      "equally many records instead of bytes"});
+                                    : "Use fewer parts, or give `path_imgidx` so that parts have "
+                                      "equal numbers of records instead of bytes"});
   }
 }
 
@@ -183,10 +185,10 @@ void check_index(const std::string& uri, const RecordFiles& files) {
     }
   }
   if (record == files.size()) return;
-  throw CorruptError("the index names only some of the records",
+  throw CorruptError("the index ends before the last record",
                      {.path = uri,
                       .expected = fmt::format("{} records", files.size()),
-                      .found = fmt::format("the first {}", record),
+                      .found = fmt::format("only the first {}", record),
                       .remedy = kNewIndex});
 }
 

@@ -13,15 +13,16 @@ RecordSampler::RecordSampler(std::shared_ptr<const RecordOrder> order,
                              const RecordSamplerOptions& options, Progress start)
     : order_(std::move(order)), options_(options), at_(start) {
   if (options_.batch_size == 0) {
-    throw InvalidArgumentError("`batch_size` must be at least 1", {.found = "0"});
+    throw InvalidArgumentError("`batch_size` is out of range",
+                               {.expected = "at least 1", .found = "0"});
   }
   if (options_.round_batch && options_.batch_size > 2 * order_->size()) {
     throw InvalidArgumentError(
         "the part has too few records for the batch",
-        {.expected = fmt::format("`batch_size` of at most {}, twice the part's records",
+        {.expected = fmt::format("a `batch_size` of at most {}, twice the part's records",
                                  2 * order_->size()),
          .found = fmt::format("{}", options_.batch_size),
-         .remedy = "Use a smaller `batch_size` or fewer parts, or round_batch=False"});
+         .remedy = "Use a smaller `batch_size` or fewer parts, or set round_batch to false"});
   }
 }
 

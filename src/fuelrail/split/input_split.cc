@@ -40,25 +40,26 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
   check_part(options.part, options.nsplit);
   check(!indexed || !options.index_uri.empty(), "indexed_recordio needs an index",
         "Give index_uri (x.idx), or read as recordio");
-  check(indexed || options.index_uri.empty(), "an index is given, but the type has none",
+  check(indexed || options.index_uri.empty(), "an index is given, but this type does not use one",
         "Read as indexed_recordio, or leave index_uri out");
   check(indexed || !options.shuffle, "records of this type cannot be shuffled one by one",
         "Read as indexed_recordio with an index, or shuffle sub-parts (shuffle_parts)");
   check(!indexed || options.shuffle_parts == 0, "indexed_recordio has no sub-parts to shuffle",
         "Use shuffle, which shuffles its records");
-  check(options.batch_size > 0, "batch_size is 0", "Give 1 or more");
-  check(options.chunk_bytes > 0, "a chunk of 0 bytes holds nothing", "Give 1 or more");
+  check(options.batch_size > 0, "`batch_size` is 0", "Use at least 1");
+  check(options.chunk_bytes > 0, "the chunk size is 0 bytes", "Use at least 1");
   return options;
 }
 
 [[noreturn]] void throw_other_index(const std::string& uri, const std::string& expected,
                                     const std::string& found) {
-  throw CorruptError("the index does not belong to these data",
-                     {.path = uri,
-                      .expected = expected,
-                      .found = found,
-                      .remedy = "Make it anew for them (of several files: one index of all, with "
-                                "offsets that count on)"});
+  throw CorruptError(
+      "the index does not belong to the data",
+      {.path = uri,
+       .expected = expected,
+       .found = found,
+       .remedy = "Rebuild the index for these files (one index for all files, with offsets "
+                 "as if they were one file)"});
 }
 
 // Where the records of an index begin, in the files laid end to end; sorted, the keys do not
@@ -74,9 +75,10 @@ std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles&
     places.push_back(entry.offset);
   }
   std::sort(places.begin(), places.end());
-  if (places.empty()) throw_other_index(uri, "an entry a record", "an empty index");
+  if (places.empty()) throw_other_index(uri, "an entry for each record", "an empty index");
   if (places.front() != 0) {
-    throw_other_index(uri, "an entry with offset 0", fmt::format("{} first", places.front()));
+    throw_other_index(uri, "an entry with offset 0",
+                      fmt::format("{} as the smallest offset", places.front()));
   }
   if (places.back() >= total_bytes) {
     throw_other_index(uri, fmt::format("offsets below {}", total_bytes),
@@ -96,7 +98,7 @@ SplitType split_type_of(const std::string& name) {
     if (kTypeNames[i] == name) return static_cast<SplitType>(i);
   }
   const std::vector<std::string> known(kTypeNames.begin(), kTypeNames.end());
-  throw InvalidArgumentError(fmt::format("an input split of type '{}' is not known", name),
+  throw InvalidArgumentError(fmt::format("unknown input split type '{}'", name),
                              {.remedy = suggest(name, known)});
 }
 
@@ -213,8 +215,8 @@ std::unique_ptr<PartBytes> InputSplit::Impl::open_bytes(PartRange range, uint64_
 
 void InputSplit::Impl::check_process() const {
   if (!process.is_parents()) return;
-  throw StateError("the input split belongs to the parent of this process, which has read from it",
-                   {.remedy = "Make a new one after the fork"});
+  throw StateError("the input split belongs to the parent process, which has read from it",
+                   {.remedy = "Create a new one after the fork"});
 }
 
 void InputSplit::Impl::start() {
@@ -289,7 +291,7 @@ std::optional<Bytes> InputSplit::next_chunk() {
 }
 
 std::optional<Bytes> InputSplit::next_batch(uint64_t records) {
-  check(records > 0, "a batch of 0 records holds nothing", "Give 1 or more");
+  check(records > 0, "the batch has 0 records", "Use at least 1");
   Impl& split = *impl_;
   const uint64_t wanted = split.missing_in_batch != 0 ? split.missing_in_batch : records;
   split.batch.clear();
@@ -340,8 +342,8 @@ void InputSplit::reset_partition(uint64_t part, uint64_t nsplit) {
   check_part(part, nsplit);
   Impl& split = *impl_;
   check(split.options.shuffle_parts == 0 || nsplit == split.options.nsplit,
-        "with shuffled sub-parts the number of parts stays what it is",
-        "Make a new split for another number of parts");
+        "the number of parts cannot change while sub-parts are shuffled",
+        "Create a new split for another number of parts");
   split.go_to([&] {
     Impl::Part opened = split.open_part(part, nsplit);
     split.part = std::move(opened);
@@ -353,7 +355,7 @@ void InputSplit::reset_partition(uint64_t part, uint64_t nsplit) {
 }
 
 void InputSplit::hint_chunk_size(uint64_t bytes) {
-  check(bytes > 0, "a chunk of 0 bytes holds nothing", "Give 1 or more");
+  check(bytes > 0, "the chunk size is 0 bytes", "Use at least 1");
   impl_->options.chunk_bytes = std::min(bytes, kMaxChunkBytes);
   impl_->chunk_bytes = impl_->options.chunk_bytes;
 }

@@ -78,7 +78,8 @@ void PartBytes::fill_cache_up_to(uint64_t offset) {
   std::vector<std::byte> buffer;
   while (cache_->filled() < offset) {
     if (stopped_) {
-      throw StateError("reading was ended", {.remedy = "Nothing: the split was closed meanwhile"});
+      throw StateError("reading was stopped because the split was closed",
+                       {.remedy = "Create a new split to read again"});
     }
     const uint64_t filled = cache_->filled();
     buffer.resize(static_cast<size_t>(std::min(offset - filled, kCopiedAtOnce)));

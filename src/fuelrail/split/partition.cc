@@ -28,7 +28,7 @@ PartRange nth_of(uint64_t k, uint64_t step, uint64_t most) {
 void check_part(uint64_t part, uint64_t nsplit) {
   if (part < nsplit) return;
   throw InvalidArgumentError(
-      "there is no such part",
+      "`part` is out of range",
       {.expected = nsplit == 0 ? "at least one part" : fmt::format("part 0 to {}", nsplit - 1),
        .found = fmt::format("part {} of {}", part, nsplit)});
 }
@@ -48,8 +48,8 @@ PartRange sub_parts(uint64_t part, uint64_t nsplit, uint64_t shuffle_parts) {
   check_part(part, nsplit);
   const uint64_t most = std::numeric_limits<uint64_t>::max();
   if (shuffle_parts == 0 || nsplit > most / shuffle_parts) {
-    throw InvalidArgumentError("a part cannot be divided so",
-                               {.expected = fmt::format("1 to {} shuffle parts", most / nsplit),
+    throw InvalidArgumentError("`shuffle_parts` is out of range",
+                               {.expected = fmt::format("1 to {}", most / nsplit),
                                 .found = fmt::format("{}", shuffle_parts)});
   }
   return {part * shuffle_parts, (part + 1) * shuffle_parts};

@@ -24,7 +24,7 @@ std::shared_ptr<const Source> opened(const FileInfo& file, bool held_open) {
   if (!held_open) return files.open_lazily(file);
   std::shared_ptr<const Source> source = files.open(file.uri);
   if (source->size_bytes() != file.size_bytes) {
-    throw IoError("the file has changed while it was opened",
+    throw IoError("the file changed while it was opened",
                   {.path = file.uri,
                    .expected = fmt::format("{} bytes", file.size_bytes),
                    .found = fmt::format("{}", source->size_bytes())});
@@ -55,10 +55,10 @@ SplitFiles::SplitFiles(SplitType type, std::vector<FileInfo> files)
     : type_(type), files_(std::move(files)) {
   for (const FileInfo& file : files_) {
     if (type != SplitType::kText && file.size_bytes % ByteParts::kRecordIoAlign != 0) {
-      throw CorruptError("this is no RecordIO file: its size is no multiple of 4",
+      throw CorruptError("this is not a RecordIO file: its size is not a multiple of 4",
                          {.path = file.uri,
                           .found = fmt::format("{} bytes", file.size_bytes),
-                          .remedy = "Leave it out, or make it anew if it was cut"});
+                          .remedy = "Leave the file out, or rebuild it if it was truncated"});
     }
     sources_.push_back(opened(file, files_.size() <= kMaxOpenFiles));
     bytes_.add(file.size_bytes);

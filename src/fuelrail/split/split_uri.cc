@@ -75,7 +75,8 @@ Divided divided_once(const std::string& text, char separator, const std::string&
 std::pair<std::string, std::string> argument_of(const std::string& text, const std::string& uri) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw_bad_uri(uri, "an argument of the URI is not key=value", "Write ?key=value&key=value");
+    throw_bad_uri(uri, "an argument of the URI is not of the form key=value",
+                  "Write ?key=value&key=value");
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -141,9 +142,9 @@ class ItemFiles {
       directories += level.size();
       if (depth == kMaxDirectoryDepth || directories > kMaxDirectories) {
         throw InvalidArgumentError(
-            "directories are nested too deep or too many, or one links to itself",
+            "there are too many directories, they are nested too deep, or one links to itself",
             {.path = level.front().uri,
-             .expected = fmt::format("at most {} levels of {} directories in all",
+             .expected = fmt::format("at most {} levels and {} directories in all",
                                      kMaxDirectoryDepth, kMaxDirectories)});
       }
       std::vector<FileInfo> below;
@@ -178,9 +179,9 @@ class ItemFiles {
       throw NotFoundError(fmt::format("no such file or directory{}", place_), {.path = item});
     }
     throw NotFoundError(
-        fmt::format("no such file, and none that matches it as a pattern{}", place_),
+        fmt::format("no file has this name or matches it as a pattern{}", place_),
         {.path = item,
-         .remedy = "Write a pattern as a directory and a regular expression for names in it "
+         .remedy = "Write a pattern as a directory and a regular expression for file names "
                    "(./part-.*, not part-*)"});
   }
 
@@ -196,8 +197,8 @@ class ItemFiles {
       }
     } catch (const std::regex_error& error) {
       throw InvalidArgumentError(
-          "no file has this name, and as a pattern it is no regular expression",
-          {.path = item, .expected = "ECMAScript's grammar", .found = error.what()});
+          "no file has this name, and it is not a valid regular expression",
+          {.path = item, .expected = "an ECMAScript regular expression", .found = error.what()});
     }
     return matches;
   }
@@ -216,7 +217,7 @@ SplitUri parse_split_uri(const std::string& uri) {
   if (with_cache.after) {
     parsed.cache = *with_cache.after;
     if (parsed.cache.empty()) {
-      throw_bad_uri(uri, "the URI names no cache file after '#'", "Name one, or leave out the '#'");
+      throw_bad_uri(uri, "the URI names no cache file after '#'", "Add a name, or remove the '#'");
     }
   }
   const Divided with_arguments = divided_once(with_cache.before, '?', uri);
@@ -229,7 +230,7 @@ SplitUri parse_split_uri(const std::string& uri) {
   if (parsed.items.size() > 1 && parsed.items.back().empty()) parsed.items.pop_back();
   for (const std::string& item : parsed.items) {
     if (item.empty()) {
-      throw_bad_uri(uri, "an item of the list is empty", "Leave out what is too much");
+      throw_bad_uri(uri, "an item of the list is empty", "Remove the extra ';'");
     }
   }
   return parsed;
@@ -246,14 +247,14 @@ SplitListing find_split_files(const SplitUri& uri, bool recurse_directories) {
     names_any = names_any || item.names_any();
   }
   if (!names_any) {
-    throw NotFoundError("there are no data: no file is in the directory",
+    throw NotFoundError("the directory has no files",
                         {.path = uri.items.front(),
-                         .remedy = "Give the directories that hold the files themselves, or set "
-                                   "recurse_directories where it is an option"});
+                         .remedy = "Give the directories that contain the files, or set "
+                                   "recurse_directories if that is an option"});
   }
   if (found.files.empty()) {
-    throw NotFoundError("there are no data: every file is empty",
-                        {.path = uri.items.front(), .remedy = "Give files with something in them"});
+    throw NotFoundError("every file is empty",
+                        {.path = uri.items.front(), .remedy = "Give files that are not empty"});
   }
   return found;
 }
