@@ -122,7 +122,7 @@ std::span<const float> LabelList::find(uint64_t id) const {
     throw CorruptError("the list has no labels for a record",
                        {.path = uri_,
                         .expected = fmt::format("a row with id {}", id),
-                        .remedy = "Add the row, or leave out the list"});
+                        .remedy = "Add the row to the list"});
   }
   return std::span(labels_).subspan(row->second.begin, row->second.count);
 }

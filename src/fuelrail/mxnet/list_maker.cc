@@ -57,7 +57,7 @@ void check_options(const ListOptions& options) {
   for (const std::string& extension : options.extensions) {
     if (extension.size() >= 2 && extension.rfind('.') == 0) continue;
     throw InvalidArgumentError("the file extension is invalid",
-                               {.expected = "one dot and the characters after it, as in '.jpg'",
+                               {.expected = "one dot and then one or more characters, as in '.jpg'",
                                 .found = fmt::format("'{}'", extension)});
   }
 }
@@ -121,7 +121,7 @@ class ImageFinder {
     throw InvalidArgumentError(
         "a list cannot hold this path",
         {.path = join_uri(root_, path),
-         .expected = "no TAB or line end in it, and no white space around it",
+         .expected = "no TAB or line end, and no white space at its beginning or end",
          .remedy = "Rename the file"});
   }
 

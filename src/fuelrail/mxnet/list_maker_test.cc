@@ -130,7 +130,8 @@ TEST_F(ListMaker, options_that_cannot_be_are_refused) {
   EXPECT_THAT(complaint({.train_ratio = 0.7, .test_ratio = 0.4}),
               HasSubstr("found train 0.7, test 0.4"));
   EXPECT_THAT(complaint({.test_ratio = -0.1}), HasSubstr("ratios are out of range"));
-  EXPECT_THAT(complaint({.extensions = {"jpg"}}), HasSubstr("one dot and the characters after it"));
+  EXPECT_THAT(complaint({.extensions = {"jpg"}}),
+              HasSubstr("one dot and then one or more characters"));
   EXPECT_EQ(complaint({.train_ratio = 0.7, .test_ratio = 0.3}), "");
 }
 

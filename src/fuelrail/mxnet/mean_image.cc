@@ -101,8 +101,7 @@ MxShape take_shape(ArrayFile& file) {
   const ArrayHead head = take_array_head(file);
   if (head.has_storage_type) {
     const auto storage = file.take<int32_t>("storage type");
-    if (storage != 0)
-      file.refuse("the mean image is a sparse array", 4, "0, a dense array", storage);
+    if (storage != 0) file.refuse("the mean image is a sparse array", 4, "0, dense", storage);
   }
   if (head.wide_sides) {
     const auto dimensions = file.take<uint32_t>("shape");
@@ -159,8 +158,7 @@ MeanImage parse_mean_image(Bytes bytes, const std::string& uri, const MxShape& s
   file.require(magic == kListMagic, 8, "magic number", "0x112, an MXNet list of arrays", magic);
   file.take<uint64_t>("header");
   const auto count = file.take<uint64_t>("header");
-  if (count != 1)
-    file.refuse("the mean image does not have exactly one array", 8, "1 array", count);
+  if (count != 1) file.refuse("the mean image is not one array", 8, "1 array", count);
   MeanImage mean;
   mean.shape = take_shape(file);
   file.take<int32_t>("device");
