@@ -22,7 +22,7 @@ AspectRange aspect_range(const AugmentOptions& options) {
   return {1 - options.max_aspect_ratio, 1 + options.max_aspect_ratio};
 }
 
-// Draws and writes down one step after the other; `size` is what the image is by then.
+// Draws and records one step after the other; `size_` is the image's size after the last one.
 class Planner {
  public:
   Planner(const AugmentOptions& options, const MxShape& shape, Size image, Draws& draws,
@@ -104,7 +104,7 @@ class Planner {
     size_ = to;
   }
 
-  // Returns: whether the image has the shape's size now.
+  // Returns: whether the image now has the size of data_shape.
   bool crop_and_resize() {
     if (options_.random_resized_crop) return random_resized_crop();
     if (options_.max_crop_size == -1) return false;
@@ -124,7 +124,7 @@ class Planner {
       auto height = static_cast<int64_t>(std::round(std::sqrt(wanted / ratio)));
       auto width = static_cast<int64_t>(std::round(std::sqrt(wanted * ratio)));
       if (draws_.unit() > 0.5f) std::swap(height, width);
-      // An empty crop, which a very small image may give, fails in MXNet.
+      // A very small image may give an empty crop, for which MXNet fails.
       if (height > size_.height || width > size_.width || height == 0 || width == 0) continue;
       const int64_t top = draws_.integer(0, size_.height - height);
       const int64_t left = draws_.integer(0, size_.width - width);
@@ -146,8 +146,8 @@ class Planner {
     crop_to_target(place({side, side}));
   }
 
-  // Both sides at least the target's; each enlargement keeps the ratio, cut to whole pixels. The
-  // way of resampling is chosen once, and by the size before.
+  // Makes both sides at least as long as the target's, then crops. Each enlargement keeps the
+  // ratio, truncated to whole pixels. The interpolation is chosen once, by the size before.
   void enlarge_and_crop() {
     const CvInterpolation how = interpolation(size_, target_);
     if (size_.height < target_.height) {
@@ -163,7 +163,7 @@ class Planner {
     crop(place(target_));
   }
 
-  // A box of this size: at a random place with rand_crop, else in the middle.
+  // A box of this size, at a random position with rand_crop, else in the centre.
   Box place(Size box) {
     int64_t top = size_.height - box.height;
     int64_t left = size_.width - box.width;
@@ -223,7 +223,7 @@ class Planner {
     }
   }
 
-  // Between -most and most, nearer to 0 than uniform.
+  // A number in [-most, most], more often near 0 than a uniform one.
   int offset(int64_t most) {
     float random = draws_.unit();
     random += 4 * draws_.unit();
@@ -232,7 +232,8 @@ class Planner {
     return static_cast<int>(random * limit * 2 - limit);
   }
 
-  // AlexNet's: eigenvectors of ImageNet's colours times the roots of their eigenvalues times 255.
+  // AlexNet's lighting noise: the eigenvectors of ImageNet's colours, each times the square root of
+  // its eigenvalue and 255.
   std::array<float, 3> lighting() {
     constexpr float kAxes[3][3] = {{55.46f * -0.5675f, 4.794f * 0.7192f, 1.148f * 0.4009f},
                                    {55.46f * -0.5808f, 4.794f * -0.0045f, 1.148f * -0.8140f},
@@ -258,7 +259,7 @@ class Planner {
   }
 
   static Size require_side(const char* step, float width, float height) {
-    constexpr float kMost = 1e9f;  // what is above is too large in any case, and an integer
+    constexpr float kMost = 1e9f;  // too large in any case, but representable as an integer
     const Size size{static_cast<int64_t>(std::min(height, kMost)),
                     static_cast<int64_t>(std::min(width, kMost))};
     require_fits(step, size);

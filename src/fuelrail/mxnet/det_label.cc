@@ -101,7 +101,7 @@ void DetLabel::enlarge(const DetBox& box) {
 
 bool DetLabel::within(const CropLimits& limits, const DetBox& crop, const DetBox& object) {
   const float common = common_area(crop, object);
-  // Where one end limits, the other one does, too: rounding may make a part larger than the whole.
+  // If one limit of a pair is set, both apply: rounding may make a fraction larger than 1.
   const auto holds = [](float low, float value, float high) {
     return (low <= 0 && high >= 1) || !(value < low || value > high);
   };

@@ -24,7 +24,7 @@ void require_det_colours(const DetOptions& options, int64_t channels) {
   }
 }
 
-// The one value of a list, or one a sampler.
+// Checks that a list has one value, or one per sampler.
 template <typename Value>
 void require_list(const std::string& parameter, const std::vector<Value>& values,
                   int64_t samplers) {
@@ -36,10 +36,10 @@ void require_list(const std::string& parameter, const std::vector<Value>& values
        .remedy = "Give one value, or one for each of num_crop_sampler samplers"});
 }
 
-// The lists min_crop_* and max_crop_*.
+// A pair of lists min_crop_* and max_crop_*.
 struct LimitLists {
   const char* name;
-  const char* meaning;  // of both
+  const char* meaning;  // text for both lists
   std::vector<float> DetOptions::*least;
   std::vector<float> DetOptions::*most;
 

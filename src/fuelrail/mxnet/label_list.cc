@@ -23,7 +23,7 @@ struct ListRow {
   int64_t label_width;
 };
 
-// What a row should look like, for errors.
+// The expected columns of a row, for errors.
 std::string columns_wanted(int64_t label_width) {
   if (label_width < 0) return "id, one or more labels, path";
   return fmt::format("id, {} label{}, path", label_width, label_width == 1 ? "" : "s");
@@ -44,7 +44,7 @@ void split_columns(std::string_view line, std::vector<std::string_view>& columns
   }
 }
 
-// A path may hold spaces where a TAB stands before it and behind a label, as im2rec writes lists.
+// A path may contain spaces if a TAB separates it from a label before it, as im2rec writes lists.
 void join_path(std::string_view line, std::vector<std::string_view>& columns) {
   const size_t tab = line.rfind('\t', static_cast<size_t>(columns.back().data() - line.data()));
   if (tab == std::string_view::npos) return;
@@ -73,7 +73,8 @@ uint64_t id_of(std::string_view text, const ListRow& row) {
              {.expected = "a whole number of at least 0", .found = fmt::format("'{}'", text)});
 }
 
-// How many labels the row has. With a fixed width the path may be missing: MXNet does not look.
+// The number of labels in the row. With a fixed width the path may be missing, because MXNet does
+// not read it.
 size_t count_labels(const std::vector<std::string_view>& columns, const ListRow& row) {
   const bool any_width = row.label_width < 0;
   const size_t least = any_width ? 3 : static_cast<size_t>(row.label_width) + 1;

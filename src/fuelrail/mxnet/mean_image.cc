@@ -16,11 +16,11 @@ namespace {
 constexpr uint64_t kListMagic = 0x112;
 constexpr uint32_t kArrayMagic1 = 0xf993fac8;  // without a storage type
 constexpr uint32_t kArrayMagic2 = 0xf993fac9;
-constexpr uint32_t kArrayMagic3 = 0xf993faca;  // as the second; NumPy's meaning of empty shapes
+constexpr uint32_t kArrayMagic3 = 0xf993faca;  // as kArrayMagic2, with NumPy's empty shapes
 constexpr uint32_t kDimensions = 3;
 constexpr std::string_view kName = "mean_img";
 
-// Reads the file from its beginning on; never past its end.
+// Reads the file from beginning to end, and never past its end.
 class ArrayFile {
  public:
   ArrayFile(Bytes bytes, const std::string& uri) : bytes_(bytes), uri_(uri) {}
@@ -40,7 +40,7 @@ class ArrayFile {
     return taken;
   }
 
-  // Errors: CorruptError unless the number just taken, of so many bytes, `fits`.
+  // Errors: CorruptError unless `fits`. It is about the number of `size` bytes that was read last.
   void require(bool fits, size_t size, const char* what, const char* expected,
                uint64_t found) const {
     if (fits) return;
@@ -53,13 +53,13 @@ class ArrayFile {
     throw UnsupportedError(failure, at(size, expected, found));
   }
 
-  // Of value i of the `count` that were just taken.
+  // Throws CorruptError for value i of the `count` values that were read last.
   [[noreturn]] void refuse_value(size_t i, size_t count, float found) const {
     throw CorruptError("the mean image has a value that is not finite",
                        at((count - i) * sizeof(float), "a finite number", found));
   }
 
-  // Errors: CorruptError unless all of the file was taken.
+  // Errors: CorruptError unless the whole file has been read.
   void require_end() const {
     if (at_ == bytes_.size()) return;
     throw CorruptError(
@@ -68,7 +68,7 @@ class ArrayFile {
   }
 
  private:
-  // Of an error `before` bytes before the place that is reached.
+  // The detail of an error that is `before` bytes before the present position.
   template <typename Found>
   ErrorDetail at(size_t before, std::string expected, const Found& found) const {
     return {.path = uri_,
@@ -83,7 +83,7 @@ class ArrayFile {
   size_t at_ = 0;
 };
 
-// Of the array's first number: whether it has a storage type, and 64 bits a side.
+// The properties that the array's first number implies: a storage type, and sides of 64 bits.
 struct ArrayHead {
   bool has_storage_type = true;
   bool wide_sides = true;
@@ -135,7 +135,7 @@ void require_shape(const std::string& uri, const MxShape& found, const MxShape& 
        .remedy = "Give the path of a new file, in which the iterator writes the mean image"});
 }
 
-// What the name is does not matter, nor to MXNet, and there may be none.
+// The name may be anything or be missing, as in MXNet.
 void take_names(ArrayFile& file) {
   const auto count = file.take<uint64_t>("names");
   file.require(count <= 1, 8, "number of names", "at most 1, the number of arrays", count);
@@ -193,7 +193,7 @@ void write_mean_image(Sink& sink, const MeanImage& mean) {
   append(text, mean.shape.height);
   append(text, mean.shape.width);
   append(text, int32_t{1});  // the CPU
-  append(text, int32_t{0});  // its number
+  append(text, int32_t{0});  // its device id
   append(text, int32_t{0});  // float32
   for (const float value : mean.values) append(text, value);
   append(text, uint64_t{1});

@@ -44,8 +44,8 @@ void check(const RecordIterOptions& options) {
   }
 }
 
-// The files that `path_imgrec` names. Of a directory, indices and lists that lie beside the records
-// are no records.
+// The record files that `path_imgrec` names. In a directory, indices and lists beside the records
+// are skipped.
 std::vector<std::string> files_of(const std::string& path_imgrec) {
   const split::SplitUri uri = split::parse_split_uri(path_imgrec);
   if (!uri.cache.empty()) {
@@ -80,8 +80,8 @@ std::shared_ptr<const LabelList> labels_of(const RecordIterOptions& options) {
   return std::make_shared<const LabelList>(LabelList::read(options.path_imglist, width));
 }
 
-// Numbers in a row of labels. For detection as many as the longest label of all parts has, so that
-// batches are alike on every rank.
+// The number of values in a row of labels. For detection, the longest label of all parts counts, so
+// that batches have the same shape on every rank.
 size_t label_numbers(const RecordWork& work, const OpenOptions& open) {
   const RecordIterOptions& options = work.options;
   if (!options.detection) return static_cast<size_t>(options.label_width);
@@ -117,7 +117,7 @@ bool valid_row(const Batch& batch, size_t row) {
   return *batch.row(RecordColumns::kValid, row) != std::byte{0};
 }
 
-// The mean of the part's images as the augmenter makes them: neither normalised nor mirrored.
+// The mean of the part's augmented images, which are neither normalised nor mirrored.
 MeanImage mean_of(const RecordWork& of, const RecordOrderOptions& ordering,
                   const OpenOptions& open) {
   auto work = std::make_shared<RecordWork>(of);
@@ -149,7 +149,8 @@ std::shared_ptr<const MeanImage> mean_image(const RecordWork& work,
   const std::string& uri = work.options.mean_img;
   FileSystem& place = file_system_for(uri);
   if (!place.stat(uri)) {
-    const std::unique_ptr<Sink> sink = place.create(uri);  // first: a place that is none says so
+    // Created first, so that an invalid path fails before images are read.
+    const std::unique_ptr<Sink> sink = place.create(uri);
     write_mean_image(*sink, mean_of(work, ordering, open));
   }
   return std::make_shared<const MeanImage>(read_mean_image(uri, work.options.data_shape));

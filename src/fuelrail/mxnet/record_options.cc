@@ -36,7 +36,7 @@ Option<Options> shape_row() {
           }};
 }
 
-// In the groups of the struct; `dataset` and `augmentation` are those that one iterator has.
+// The rows in the order of the struct. `dataset` and `augmentation` are rows of only one iterator.
 Table table_of(const Table& dataset, const Table& augmentation) {
   return Table()
       .any(path_rule(

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 3> kTypeNames{"text", "recordio", "indexe
 
 constexpr size_t kChunksAhead = 2;
 
-// Enough for any file, and so little that twice as much is still a number.
+// Enough for any file, and small enough that its double does not overflow.
 constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 60;
 
 void check(bool good, const char* failure, const char* remedy) {
@@ -62,11 +62,11 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
                  "as if they were one file)"});
 }
 
-// Where the records of an index begin, in the files laid end to end; sorted, the keys do not
-// matter. Upstream reads what it can of an index and loses records; this wants one that belongs to
-// the data, though it may leave records out: they are read with the one before them. Errors:
-// CorruptError for an index of other data (empty, not from the first byte on, an offset twice or
-// behind the end), and those of recordio::parse_index; the source's.
+// The offsets in an index, sorted, in the files joined end to end; the keys do not matter.
+// dmlc-core ignores what it cannot read of an index and loses records. Here the index must belong
+// to the data, but may leave out records, which are then read with the record before them. Errors:
+// CorruptError for an index of other data (it is empty, does not begin at offset 0, repeats an
+// offset or has one after the end); those of recordio::parse_index; the source's.
 std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles& files) {
   const uint64_t total_bytes = files.total_bytes();
   const recordio::IndexText text = recordio::read_index(files.source(0), uri);
@@ -112,7 +112,7 @@ struct InputSplit::Impl {
   }
   Impl& operator=(Impl&&) = delete;
 
-  // One part, being read.
+  // The part that is being read.
   struct Part {
     std::unique_ptr<PartBytes> bytes;
     std::unique_ptr<ChunkReader> reader;
@@ -130,22 +130,23 @@ struct InputSplit::Impl {
   InputSplitOptions options;
   SplitUri uri;
   std::shared_ptr<const SplitFiles> files;
-  std::vector<SplitPlace> searched;  // where the files were looked for
+  std::vector<SplitPlace> searched;  // the places in which the files were found
   std::vector<std::string> uris;
-  std::vector<uint64_t> index;  // of kIndexedRecordIo: where its records begin
+  std::vector<uint64_t> index;  // for kIndexedRecordIo: the offsets at which records begin
   DmlcShuffle shuffle;
   std::vector<uint64_t> sub_part_order;
   std::atomic<uint64_t> chunk_bytes;
   Part part;
 
-  OwnProcess process{OwnProcess::Since::kBegin};  // that has started to read
+  OwnProcess process{OwnProcess::Since::kBegin};  // the process that has started to read
   std::unique_ptr<SplitChunk> chunk;
-  size_t at = 0;  // in it
+  size_t at = 0;  // position in `chunk`
   RecordCutter cutter;
-  uint64_t missing_in_chunk = 0;  // records, in the last chunk
+  uint64_t missing_in_chunk = 0;  // records that the last chunk lacked
   uint64_t missing_in_batch = 0;
   std::vector<std::byte> batch;
-  ThreadedIter<SplitChunk> chunks{kChunksAhead};  // last: ends before what it uses
+  // The last member, so that its thread ends before the others are destroyed.
+  ThreadedIter<SplitChunk> chunks{kChunksAhead};
 };
 
 InputSplit::Impl::Impl(const std::string& list, const InputSplitOptions& given)
@@ -228,7 +229,7 @@ void InputSplit::Impl::start() {
   process.begin();
 }
 
-// Calls `move` while nothing is being read.
+// Calls `move` while the thread does not read.
 void InputSplit::Impl::go_to(const std::function<void()>& move) {
   check_process();
   if (chunk != nullptr) chunks.recycle(std::move(chunk));
@@ -256,7 +257,7 @@ bool InputSplit::Impl::take_chunk() {
   return true;
 }
 
-// Takes the next chunk where this one has nothing left. Returns: false at the end.
+// Takes the next chunk if the present one is used up. Returns: false at the end.
 bool InputSplit::Impl::have_records() {
   check_process();
   while (chunk == nullptr || at == chunk->size()) {
@@ -295,7 +296,7 @@ std::optional<Bytes> InputSplit::next_batch(uint64_t records) {
   Impl& split = *impl_;
   const uint64_t wanted = split.missing_in_batch != 0 ? split.missing_in_batch : records;
   split.batch.clear();
-  Bytes run;  // of the present chunk, not copied yet
+  Bytes run;  // records of the present chunk that are not copied yet
   uint64_t got = 0;
   for (; got < wanted; ++got) {
     if (!run.empty() && split.at == split.chunk->size()) {
@@ -306,7 +307,7 @@ std::optional<Bytes> InputSplit::next_batch(uint64_t records) {
     try {
       cut = split.next_cut();
     } catch (const Error&) {
-      if (got == 0) throw;  // else the next call meets it again
+      if (got == 0) throw;  // otherwise the next call throws it again
     }
     if (!cut) break;
     const Bytes bytes = split.chunk->bytes();

@@ -10,10 +10,10 @@
 namespace fuelrail::split {
 namespace {
 
-// a / b, rounded up, without a sum that could wrap around.
+// a / b, rounded up, without a sum that could overflow.
 uint64_t divided_up(uint64_t a, uint64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
 
-// k * step, or `most` where that is less.
+// The smaller of k * step and `most`.
 uint64_t begin_of(uint64_t k, uint64_t step, uint64_t most) {
   return step != 0 && k > most / step ? most : k * step;
 }

@@ -15,7 +15,7 @@
 namespace fuelrail::split {
 namespace {
 
-// Magic, length of the identity, length of the part: then the identity, then the part's bytes.
+// The file: magic, length of the identity, length of the part, the identity, the part's bytes.
 constexpr std::string_view kCacheMagic =
     "\x89"
     "FRSPLIT";
@@ -76,7 +76,7 @@ void SplitCache::fill(Bytes bytes) {
     sink_->commit();
     source_ = file_system_for(uri_).open(uri_);
     sink_.reset();
-  } catch (...) {  // a sink that has failed can do no more
+  } catch (...) {  // a sink cannot be used after an error
     sink_.reset();
     filled_ = 0;
     throw;

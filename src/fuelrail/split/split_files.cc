@@ -13,10 +13,10 @@
 namespace fuelrail::split {
 namespace {
 
-// Of more files none is held open between reads.
+// If there are more files, none is kept open between reads.
 constexpr size_t kMaxOpenFiles = 64;
 
-// Where a part begins is searched in steps of this.
+// The beginning of a part is searched in steps of this many bytes.
 constexpr uint64_t kSearchedAtOnce = uint64_t{256} << 10;
 
 std::shared_ptr<const Source> opened(const FileInfo& file, bool held_open) {
@@ -32,8 +32,8 @@ std::shared_ptr<const Source> opened(const FileInfo& file, bool held_open) {
   return source;
 }
 
-// Behind the line in which `offset` lies, and behind the blank lines after it; the file's end at
-// most.
+// The beginning of the next line after the one that contains `offset`, skipping blank lines; the
+// end of the file if there is none.
 uint64_t next_line(const Source& source, uint64_t offset) {
   BlockReader reader(source, kSearchedAtOnce);
   bool line_ended = false;
@@ -91,7 +91,7 @@ PartRange SplitFiles::part(uint64_t part, uint64_t nsplit) const {
 }
 
 uint64_t SplitFiles::moved_to_record(uint64_t at) const {
-  if (ends_file(at)) return at;  // or begins the first
+  if (ends_file(at)) return at;  // also at the beginning of the first file
   const auto [file, offset] = bytes_.find(at);
   const Source& source = *sources_[file];
   const uint64_t begin = bytes_.begin(file);
