@@ -141,15 +141,13 @@ const OptionTable<AugmentOptions>& AugmentOptions::table() {
           .number(
               "random_h", &A::random_h, 0, 255,
               "Adds a random number in [-random_h, random_h] to the hue, in units of 2 degrees.")
-          .number(
-              "random_s", &A::random_s, 0, 255,
-              "Adds a random number in [-random_s, random_s] to the saturation, which is 0 to 255.")
-          .number(
-              "random_l", &A::random_l, 0, 255,
-              "Adds a random number in [-random_l, random_l] to the lightness, which is 0 to 255.")
+          .number("random_s", &A::random_s, 0, 255,
+                  "Adds a random number in [-random_s, random_s] to the saturation (0 to 255).")
+          .number("random_l", &A::random_l, 0, 255,
+                  "Adds a random number in [-random_l, random_l] to the lightness (0 to 255).")
           .number("pca_noise", &A::pca_noise, 0, kMostFactor,
-                  "Standard deviation of AlexNet's lighting noise, as a multiple of the principal "
-                  "components of ImageNet's colours.");
+                  "Standard deviation of the random factors of AlexNet's lighting noise, which "
+                  "shifts colours along ImageNet's principal components.");
   return table;
 }
 

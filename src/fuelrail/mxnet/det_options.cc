@@ -96,11 +96,11 @@ const OptionTable<DetOptions>& DetOptions::table() {
         .number("random_hue_prob", &D::random_hue_prob,
                 "Probability that the hue changes; 0 or below: never.")
         .number("max_random_saturation", &D::max_random_saturation, 0, 255,
-                "Largest change of the saturation, up or down, which is 0 to 255.")
+                "Largest change of the saturation (0 to 255), up or down.")
         .number("random_saturation_prob", &D::random_saturation_prob,
                 "Probability that the saturation changes; 0 or below: never.")
         .number("max_random_illumination", &D::max_random_illumination, 0, 255,
-                "Largest change of the lightness, up or down, which is 0 to 255.")
+                "Largest change of the lightness (0 to 255), up or down.")
         .number("random_illumination_prob", &D::random_illumination_prob,
                 "Probability that the lightness changes; 0 or below: never.")
         .number("max_random_contrast", &D::max_random_contrast, 0, kMostFactor,
@@ -121,7 +121,7 @@ const OptionTable<DetOptions>& DetOptions::table() {
         .number(
             "num_crop_sampler", &D::num_crop_sampler, INT64_MIN, 1000,
             "Number of crop samplers, which are tried in random order until one finds a crop. A "
-            "crop must keep at least one object, and one object must satisfy all limits. Each "
+            "crop must keep an object, and at least one object must satisfy all limits. Each "
             "list of limits has one value per sampler, or one for all.");
     for (const LimitLists& lists : kLimitLists) {
       rows.any(lists.rule(lists.min()), lists.least);
@@ -132,11 +132,12 @@ const OptionTable<DetOptions>& DetOptions::table() {
              &D::max_crop_trials)
         .choice("crop_emit_mode", &D::crop_emit_mode,
                 {{"center", CropEmitMode::kCenter}, {"overlap", CropEmitMode::kOverlap}},
-                "Which objects a crop keeps. center: those with their centre in the crop. overlap: "
-                "those with more than the fraction emit_overlap_thresh of their area in the crop.")
+                "Which objects a crop keeps. center: those with their centre in it. overlap: those "
+                "with more than the fraction emit_overlap_thresh of their area in it.")
         .number("emit_overlap_thresh", &D::emit_overlap_thresh, 0,
                 std::numeric_limits<float>::max(),
-                "Fraction of an object's area that must be exceeded with crop_emit_mode='overlap'.")
+                "With crop_emit_mode 'overlap', a crop keeps the objects with more than this "
+                "fraction of their area in it.")
         .choice(
             "resize_mode", &D::resize_mode,
             {{"force", DetResizeMode::kForce},

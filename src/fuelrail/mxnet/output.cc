@@ -194,9 +194,9 @@ const OptionTable<OutputOptions>& OutputOptions::table() {
           "mean_img otherwise.");
       rows.number(
           std::string("std_") + "rgba"[c], [c](auto& o) -> auto& { return o.std[c]; },
-          "Divides this channel, for float32 only. Detection ignores values of 0 and below.");
+          "Divisor of this channel (float32 only). Detection ignores values of 0 and below.");
     }
-    return rows.number("scale", &OutputOptions::scale, "Multiplies all channels, for float32 only.")
+    return rows.number("scale", &OutputOptions::scale, "Factor of all channels (float32 only).")
         .choice("dtype", &OutputOptions::dtype,
                 {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}},
                 "Type of the images. float32: (pixel - mean) * scale / std. int8: pixel - mean, "

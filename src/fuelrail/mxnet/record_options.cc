@@ -87,8 +87,8 @@ const OptionTable<RecordIterOptions>& RecordIterOptions::table(bool detection) {
   static const Table plain = table_of(
       Table()
           .any(path_rule("path_imgidx",
-                         "Index that names every record, with offsets as if all files were one. "
-                         "With it, parts have equal numbers of records instead of bytes."),
+                         "Index that names every record, with offsets as if all files were one "
+                         "file. With it, parts have equal numbers of records instead of bytes."),
                &Options::path_imgidx)
           .number("label_width", &Options::label_width, 1, INT64_MAX,
                   "Number of labels per image in the records, or in path_imglist."),
@@ -102,7 +102,7 @@ const OptionTable<RecordIterOptions>& RecordIterOptions::table(bool detection) {
       Table()
           .any(
               whole_number("label_width", "-1 (any), or at least 1",
-                           "How many numbers of each row of path_imglist are the label; -1: all. A "
+                           "Number of label columns in each row of path_imglist; -1: all. A "
                            "label of another length in a record is an error.",
                            [](int64_t width) { return width >= -1 && width != 0; }),
               [](auto& o) -> auto& { return o.detection->label_width; })
