@@ -16,18 +16,18 @@ void require_affine(const AugmentOptions& options) {
   const float least = options.min_aspect_ratio.value_or(0);
   require_value(
       options.min_aspect_ratio ? options.max_aspect_ratio >= least : options.max_aspect_ratio < 1,
-      "max_aspect_ratio", "at least min_aspect_ratio; below 1, where that is not given",
+      "max_aspect_ratio", "at least min_aspect_ratio, or below 1 if min_aspect_ratio is not given",
       options.max_aspect_ratio);
   require_value(options.min_img_size <= options.max_img_size, "min_img_size",
-                "from 0 to max_img_size, and at most 32766", options.min_img_size);
+                "0 to max_img_size, and at most 32766", options.min_img_size);
 }
 
 void require_areas(const AugmentOptions& options) {
   const auto fits = [](float area) { return area > 0 && area <= 1; };
-  require_value(fits(options.min_random_area), "min_random_area", "above 0, up to 1",
+  require_value(fits(options.min_random_area), "min_random_area", "above 0 and at most 1",
                 options.min_random_area);
   require_value(fits(options.max_random_area) && options.max_random_area >= options.min_random_area,
-                "max_random_area", "from min_random_area to 1", options.max_random_area);
+                "max_random_area", "min_random_area to 1, and above 0", options.max_random_area);
 }
 
 void require_crops(const AugmentOptions& options) {
@@ -37,19 +37,19 @@ void require_crops(const AugmentOptions& options) {
     const bool scales = options.min_random_scale != 1 || options.max_random_scale != 1;
     if (sizes || scales || options.rand_crop) {
       throw InvalidArgumentError(
-          "random_resized_crop excludes rand_crop, min_crop_size, max_crop_size, min_random_scale "
-          "and max_random_scale",
-          {.remedy = "Choose one kind of crop"});
+          "random_resized_crop cannot be combined with rand_crop, min_crop_size, max_crop_size, "
+          "min_random_scale or max_random_scale",
+          {.remedy = "Set either random_resized_crop or the others"});
     }
   }
   if (!sizes) return;
-  require_value(options.max_crop_size != -1, "min_crop_size", "-1, as max_crop_size is, or both",
+  require_value(options.max_crop_size != -1, "min_crop_size", "-1, because max_crop_size is -1",
                 options.min_crop_size);
   require_value(options.min_crop_size >= 1, "min_crop_size",
-                "at least 1, as max_crop_size is given", options.min_crop_size);
+                "at least 1, because max_crop_size is set", options.min_crop_size);
   require_value(
       options.max_crop_size >= options.min_crop_size && options.max_crop_size <= kLongestSide,
-      "max_crop_size", "from min_crop_size to 32766", options.max_crop_size);
+      "max_crop_size", "min_crop_size to 32766", options.max_crop_size);
 }
 
 void require_colours(const AugmentOptions& options, int64_t channels) {
@@ -58,19 +58,19 @@ void require_colours(const AugmentOptions& options, int64_t channels) {
                        options.random_l > 0 || !options.stages.empty();
   if (colours && channels != 3) {
     throw InvalidArgumentError(
-        "brightness, contrast, saturation, random_h, random_s, random_l, pca_noise and the user's "
-        "own stages need three channels",
-        {.expected = "data_shape of 3 channels", .found = fmt::format("{}", channels)});
+        "brightness, contrast, saturation, random_h, random_s, random_l, pca_noise and "
+        "user-defined stages need three channels",
+        {.expected = "3 channels in data_shape", .found = fmt::format("{}", channels)});
   }
 }
 
 void require_stages(const AugmentOptions& options, Size size) {
   for (const auto& stage : options.stages) {
-    if (stage == nullptr) throw InvalidArgumentError("a stage of the user's is null");
+    if (stage == nullptr) throw InvalidArgumentError("an item of `stages` is null");
     const Size output = stage->output_size(size);
     if (output == size) continue;
     throw InvalidArgumentError(
-        "a stage of the user's changes the size of the image",
+        "an item of `stages` changes the size of the image",
         {.expected = fmt::format("height {}, width {}", size.height, size.width),
          .found = fmt::format("height {}, width {}", output.height, output.width)});
   }
@@ -85,60 +85,79 @@ const OptionTable<AugmentOptions>& AugmentOptions::table() {
           .any(interpolation_rule(), &A::inter_method)
           .any(shorter_side_rule(), &A::resize)
           .number("rotate", &A::rotate, -1, kMostDegrees,
-                  "Turns by so many degrees, clockwise, if above 0. This and what follows to "
-                  "min_img_size are one affine map; there is none where all have their defaults.")
+                  "Clockwise rotation in degrees, if above 0. The parameters from rotate to "
+                  "min_img_size make one affine map, which is skipped if all have their defaults.")
           .number("max_rotate_angle", &A::max_rotate_angle, 0, kMostDegrees,
-                  "Turns by a whole number of degrees in [-it, it], unless rotate does.")
+                  "Rotates by a random whole number of degrees in [-max_rotate_angle, "
+                  "max_rotate_angle], unless rotate or rotate_list is set.")
           .any(each(option::number_rule("rotate_list", "int", -kMostDegrees, kMostDegrees,
-                                        "Turns by one of these, in place of both.")),
+                                        "Rotates by a random one of these angles, in degrees, "
+                                        "instead of rotate and max_rotate_angle.")),
                &A::rotate_list)
           .number("max_shear_ratio", &A::max_shear_ratio, 0, kMostFactor,
-                  "Shears by a ratio in [-it, it].")
+                  "Shears by a random ratio in [-max_shear_ratio, max_shear_ratio].")
           .number("max_random_scale", &A::max_random_scale, kLeastRatio, kMostFactor,
-                  "Largest factor of the size.")
+                  "Largest factor by which the image is scaled at random.")
           .number("min_random_scale", &A::min_random_scale, kLeastRatio, kMostFactor,
-                  "Smallest factor of the size.")
+                  "Smallest factor by which the image is scaled at random.")
           .number("max_aspect_ratio", &A::max_aspect_ratio, 0, kMostFactor,
-                  "Changes width / height by a factor in [1 - it, 1 + it], or in "
-                  "[min_aspect_ratio, it]; with random_resized_crop that of the crop alone.")
+                  "Changes width / height by a random factor in [1 - max_aspect_ratio, 1 + "
+                  "max_aspect_ratio], or in [min_aspect_ratio, max_aspect_ratio] if "
+                  "min_aspect_ratio is set. With random_resized_crop, the factor applies to the "
+                  "crop only.")
           .number("min_aspect_ratio", &A::min_aspect_ratio, kLeastRatio, kMostFactor,
-                  "Smallest factor of width / height; None: 1 - max_aspect_ratio.")
+                  "Smallest factor by which width / height changes; None: 1 - max_aspect_ratio.")
           .number("max_img_size", &A::max_img_size, 1, std::numeric_limits<float>::max(),
-                  "Most pixels of a side that the map makes.")
+                  "Largest side of the affine map's output, in pixels.")
           .number("min_img_size", &A::min_img_size, 0, static_cast<float>(kLongestSide),
-                  "Least pixels of a side that the map makes.")
+                  "Smallest side of the affine map's output, in pixels.")
           .number("pad", &A::pad, INT64_MIN, kLongestSide / 2,
-                  "Pixels of border on each side; not above 0: no border.")
+                  "Pixels of border added on each side; 0 or below: no border.")
           .number("fill_value", &A::fill_value, 0, 255,
-                  "Level of the border and of what the map leaves empty; alpha is 0 there.")
-          .flag("random_resized_crop", &A::random_resized_crop,
-                "A crop of random place, area and aspect ratio, resized to the shape: the first of "
-                "ten that fits, else the middle. No effect where its limits are all 1.")
-          .number("max_random_area", &A::max_random_area, "Its area, at most, of the image's.")
-          .number("min_random_area", &A::min_random_area, "Its area, at least, of the image's.")
+                  "Value of the pixels in the border and where the affine map leaves the output "
+                  "empty; alpha is 0 there.")
+          .flag(
+              "random_resized_crop", &A::random_resized_crop,
+              "Crops a box of random position, area and aspect ratio and resizes it to data_shape. "
+              "Takes the first of ten random boxes that fits, or else a centre crop. No effect if "
+              "all limits of area and aspect ratio are 1.")
+          .number("max_random_area", &A::max_random_area,
+                  "Largest area of the random_resized_crop, as a fraction of the image's area.")
+          .number("min_random_area", &A::min_random_area,
+                  "Smallest area of the random_resized_crop, as a fraction of the image's area.")
           .number("max_crop_size", &A::max_crop_size,
-                  "A square of random side, at most this, is resized to the shape; -1: off.")
-          .number("min_crop_size", &A::min_crop_size, "The square's side, at least; -1: off.")
-          .flag("rand_crop", &A::rand_crop, "Crops lie at random instead of in the middle.")
+                  "Crops a square with a random side of min_crop_size to max_crop_size pixels and "
+                  "resizes it to data_shape; -1: off.")
+          .number("min_crop_size", &A::min_crop_size,
+                  "Smallest side of the square that max_crop_size crops, in pixels; -1: off.")
+          .flag("rand_crop", &A::rand_crop, "Crops at a random position instead of the centre.")
           .number("brightness", &A::brightness, 0, kMostFactor,
-                  "A factor in [1 - it, 1 + it]; these three come in random order.")
-          .number("contrast", &A::contrast, 0, kMostFactor, "A factor in [1 - it, 1 + it].")
-          .number("saturation", &A::saturation, 0, kMostFactor, "A factor in [1 - it, 1 + it].")
-          .number("random_h", &A::random_h, 0, 255, "Half degrees added to hue, in [-it, it].")
-          .number("random_s", &A::random_s, 0, 255, "Levels added to saturation, in [-it, it].")
-          .number("random_l", &A::random_l, 0, 255, "Levels added to lightness, in [-it, it].")
+                  "Multiplies pixels by a random factor in [1 - brightness, 1 + brightness]. "
+                  "brightness, contrast and saturation are applied in random order.")
+          .number("contrast", &A::contrast, 0, kMostFactor,
+                  "Changes the contrast by a random factor in [1 - contrast, 1 + contrast].")
+          .number("saturation", &A::saturation, 0, kMostFactor,
+                  "Changes the saturation by a random factor in [1 - saturation, 1 + saturation].")
+          .number(
+              "random_h", &A::random_h, 0, 255,
+              "Adds a random number in [-random_h, random_h] to the hue, in units of 2 degrees.")
+          .number("random_s", &A::random_s, 0, 255,
+                  "Adds a random number in [-random_s, random_s] to the saturation (0 to 255).")
+          .number("random_l", &A::random_l, 0, 255,
+                  "Adds a random number in [-random_l, random_l] to the lightness (0 to 255).")
           .number("pca_noise", &A::pca_noise, 0, kMostFactor,
-                  "Standard deviation of AlexNet's lighting noise, a multiple of its colour axes.");
+                  "Standard deviation of the random factors of AlexNet's lighting noise, which "
+                  "shifts colours along ImageNet's principal components.");
   return table;
 }
 
 void check(const MxShape& shape) {
-  require_value(shape.channels == 1 || shape.channels == 3 || shape.channels == 4,
-                "data_shape's first number", "1, 3 or 4 channels", shape.channels);
-  require_value(shape.height >= 1 && shape.height <= kLongestSide, "data_shape's height",
-                "1 to 32766 pixels", shape.height);
-  require_value(shape.width >= 1 && shape.width <= kLongestSide, "data_shape's width",
-                "1 to 32766 pixels", shape.width);
+  require_value(shape.channels == 1 || shape.channels == 3 || shape.channels == 4, "data_shape[0]",
+                "1, 3 or 4 channels", shape.channels);
+  require_value(shape.height >= 1 && shape.height <= kLongestSide, "data_shape[1]",
+                "a height of 1 to 32766 pixels", shape.height);
+  require_value(shape.width >= 1 && shape.width <= kLongestSide, "data_shape[2]",
+                "a width of 1 to 32766 pixels", shape.width);
 }
 
 void check(const AugmentOptions& options, const MxShape& shape) {

@@ -1,5 +1,5 @@
-// What MXNet's default augmenter ("aug_default") is told: its parameters under their own names,
-// with its defaults. What each does, to the formula: docs/mxnet_augmentation.md.
+// The parameters of MXNet's default augmenter ("aug_default"), with MXNet's names and defaults.
+// docs/mxnet_augmentation.md has the formula of each.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fuelrail::mxnet {
 
-// In the order in which they take effect. What each means: its row of the table.
+// In the order in which they take effect. The table describes each.
 struct AugmentOptions {
   int64_t inter_method = 1;
   int64_t resize = -1;
@@ -47,16 +47,17 @@ struct AugmentOptions {
   int64_t random_l = 0;
   float pca_noise = 0;
 
-  // The user's own, after all of the above: three channels in, three out, of the shape's size.
+  // User-defined stages, applied after all of the above. Each takes and returns three channels and
+  // the size of data_shape.
   std::vector<std::shared_ptr<const PixelStage>> stages{};
 
-  static const OptionTable<AugmentOptions>& table();  // of all but the stages
+  static const OptionTable<AugmentOptions>& table();  // of all parameters except `stages`
 };
 
-// Errors: InvalidArgumentError, naming the parameter: a value without a meaning; parameters that
-// exclude each other (random_resized_crop, and rand_crop or crop sizes or scales; crop sizes of
-// which one is missing); colours of an image that has not three channels; a stage that changes the
-// size. Those of check(shape).
+// Errors: InvalidArgumentError with the parameter's name for: a value out of range; parameters that
+// cannot be combined (random_resized_crop with rand_crop, crop sizes or scales; one crop size
+// without the other); colour changes with data_shape.channels != 3; a stage that is null or changes
+// the size. Those of check(shape).
 void check(const AugmentOptions& options, const MxShape& shape);
 
 }  // namespace fuelrail::mxnet

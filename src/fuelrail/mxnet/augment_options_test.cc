@@ -45,12 +45,11 @@ TEST(RecordIterOptions, data_shape_has_three_numbers) {
 TEST(AugmentOptions, shape_of_other_channels_or_sides_is_refused) {
   const auto none = [](AugmentOptions&) {};
   EXPECT_EQ(augment_refusal(none, {2, 24, 32}),
-            "`data_shape's first number` is out of range: expected 1, 3 or 4 channels, found "
-            "2");
+            "`data_shape[0]` is out of range: expected 1, 3 or 4 channels, found 2");
   EXPECT_EQ(augment_refusal(none, {3, 0, 32}),
-            "`data_shape's height` is out of range: expected 1 to 32766 pixels, found 0");
+            "`data_shape[1]` is out of range: expected a height of 1 to 32766 pixels, found 0");
   EXPECT_EQ(augment_refusal(none, {3, 24, 40000}),
-            "`data_shape's width` is out of range: expected 1 to 32766 pixels, found 40000");
+            "`data_shape[2]` is out of range: expected a width of 1 to 32766 pixels, found 40000");
 }
 
 TEST(AugmentOptions, unknown_interpolation_is_refused_before_anything_is_resized) {
@@ -118,7 +117,7 @@ TEST(AugmentOptions, random_resized_crop_excludes_other_crops_and_scales) {
       options.random_resized_crop = true;
       set(options);
     };
-    EXPECT_TRUE(augment_refusal(both).starts_with("random_resized_crop excludes rand_crop, "));
+    EXPECT_TRUE(augment_refusal(both).starts_with("random_resized_crop cannot be combined with "));
   }
 }
 
@@ -156,7 +155,7 @@ TEST(AugmentOptions, stage_that_changes_the_size_is_refused) {
   EXPECT_EQ(augment_refusal([](AugmentOptions& options) {
               options.stages = {std::make_shared<CroppingStage>()};
             }),
-            "a stage of the user's changes the size of the image: expected height 24, width 32, "
+            "an item of `stages` changes the size of the image: expected height 24, width 32, "
             "found height 23, width 32");
 }
 

@@ -22,7 +22,7 @@ AspectRange aspect_range(const AugmentOptions& options) {
   return {1 - options.max_aspect_ratio, 1 + options.max_aspect_ratio};
 }
 
-// Draws and writes down one step after the other; `size` is what the image is by then.
+// Draws and records one step after the other; `size_` is the image's size after the last one.
 class Planner {
  public:
   Planner(const AugmentOptions& options, const MxShape& shape, Size image, Draws& draws,
@@ -90,8 +90,8 @@ class Planner {
     const float m11 = a * along_x;
     const float m02 = (width - (m00 * columns + m01 * rows)) / 2;
     const float m12 = (height - (m10 * columns + m11 * rows)) / 2;
-    const Size to = require_side("the affine map", width, height);
-    require_fits("the affine map's input", size_);
+    const Size to = require_side("after the affine map", width, height);
+    require_fits("before the affine map", size_);
     const CvInterpolation how = interpolation(size_, to);
     plan_.geometry.push_back(WarpTo{to, {{m00, m01, m02, m10, m11, m12}}, how});
     size_ = to;
@@ -99,12 +99,12 @@ class Planner {
 
   void pad() {
     const Size to{size_.height + 2 * options_.pad, size_.width + 2 * options_.pad};
-    require_fits("pad", to);
+    require_fits("after padding", to);
     plan_.geometry.push_back(PadBy{options_.pad});
     size_ = to;
   }
 
-  // Returns: whether the image has the shape's size now.
+  // Returns: whether the image now has the size of data_shape.
   bool crop_and_resize() {
     if (options_.random_resized_crop) return random_resized_crop();
     if (options_.max_crop_size == -1) return false;
@@ -124,7 +124,7 @@ class Planner {
       auto height = static_cast<int64_t>(std::round(std::sqrt(wanted / ratio)));
       auto width = static_cast<int64_t>(std::round(std::sqrt(wanted * ratio)));
       if (draws_.unit() > 0.5f) std::swap(height, width);
-      // An empty crop, which a very small image may give, fails in MXNet.
+      // A very small image may give an empty crop, for which MXNet fails.
       if (height > size_.height || width > size_.width || height == 0 || width == 0) continue;
       const int64_t top = draws_.integer(0, size_.height - height);
       const int64_t left = draws_.integer(0, size_.width - width);
@@ -138,16 +138,16 @@ class Planner {
     if (size_.height < options_.max_crop_size || size_.width < options_.max_crop_size) {
       throw InvalidArgumentError(
           "the image is smaller than max_crop_size",
-          {.expected = fmt::format("at least {} pixels a side", options_.max_crop_size),
+          {.expected = fmt::format("at least {} pixels per side", options_.max_crop_size),
            .found = fmt::format("height {}, width {}", size_.height, size_.width),
-           .remedy = "Set resize, or a smaller max_crop_size"});
+           .remedy = "Set resize, or use a smaller max_crop_size"});
     }
     const int64_t side = draws_.integer(options_.min_crop_size, options_.max_crop_size);
     crop_to_target(place({side, side}));
   }
 
-  // Both sides at least the target's; each enlargement keeps the ratio, cut to whole pixels. The
-  // way of resampling is chosen once, and by the size before.
+  // Makes both sides at least as long as the target's, then crops. Each enlargement keeps the
+  // ratio, truncated to whole pixels. The interpolation is chosen once, by the size before.
   void enlarge_and_crop() {
     const CvInterpolation how = interpolation(size_, target_);
     if (size_.height < target_.height) {
@@ -163,7 +163,7 @@ class Planner {
     crop(place(target_));
   }
 
-  // A box of this size: at a random place with rand_crop, else in the middle.
+  // A box of this size, at a random position with rand_crop, else in the centre.
   Box place(Size box) {
     int64_t top = size_.height - box.height;
     int64_t left = size_.width - box.width;
@@ -189,7 +189,7 @@ class Planner {
   }
 
   void resize(Size to, CvInterpolation how) {
-    require_fits("enlarging to data_shape", to);
+    require_fits("after resizing", to);
     plan_.geometry.push_back(ResizeTo{to, how});
     size_ = to;
   }
@@ -223,7 +223,7 @@ class Planner {
     }
   }
 
-  // Between -most and most, nearer to 0 than uniform.
+  // A number in [-most, most], more often near 0 than a uniform one.
   int offset(int64_t most) {
     float random = draws_.unit();
     random += 4 * draws_.unit();
@@ -232,7 +232,8 @@ class Planner {
     return static_cast<int>(random * limit * 2 - limit);
   }
 
-  // AlexNet's: eigenvectors of ImageNet's colours times the roots of their eigenvalues times 255.
+  // AlexNet's lighting noise: the eigenvectors of ImageNet's colours, each times the square root of
+  // its eigenvalue and 255.
   std::array<float, 3> lighting() {
     constexpr float kAxes[3][3] = {{55.46f * -0.5675f, 4.794f * 0.7192f, 1.148f * 0.4009f},
                                    {55.46f * -0.5808f, 4.794f * -0.0045f, 1.148f * -0.8140f},
@@ -252,13 +253,13 @@ class Planner {
       return;
     }
     throw InvalidArgumentError(
-        fmt::format("{} gives an image of a size that is not possible", step),
-        {.expected = "1 to 32766 pixels a side",
+        fmt::format("the image size {} is out of range", step),
+        {.expected = "1 to 32766 pixels per side",
          .found = fmt::format("height {}, width {}", size.height, size.width)});
   }
 
   static Size require_side(const char* step, float width, float height) {
-    constexpr float kMost = 1e9f;  // what is above is too large in any case, and an integer
+    constexpr float kMost = 1e9f;  // too large in any case, but representable as an integer
     const Size size{static_cast<int64_t>(std::min(height, kMost)),
                     static_cast<int64_t>(std::min(width, kMost))};
     require_fits(step, size);
@@ -284,7 +285,7 @@ Size resized_shorter_side(Size image, int64_t resize) {
   const Size to = image.height > image.width ? Size{resize * image.height / image.width, resize}
                                              : Size{resize, resize * image.width / image.height};
   if (to.height <= kLongestSide && to.width <= kLongestSide) return to;
-  throw InvalidArgumentError("resize makes the longer side of the image too long",
+  throw InvalidArgumentError("`resize` makes the longer side of the image too long",
                              {.expected = "at most 32766 pixels",
                               .found = fmt::format("height {}, width {}", to.height, to.width)});
 }

@@ -1,6 +1,5 @@
-// What MXNet's default augmenter does to one image, decided from the image's size alone: every
-// random number is drawn here, in MXNet's order, before a pixel is looked at. Private to the
-// module.
+// The steps of MXNet's default augmenter for one image. They depend only on the image's size: all
+// random numbers are drawn here, in MXNet's order, before any pixel is read. Private to the module.
 #pragma once
 
 #include <array>
@@ -40,7 +39,7 @@ using GeometryStep = std::variant<ResizeTo, WarpTo, PadBy, CropTo>;
 struct ColourSteps {
   bool jitter = false;
   std::array<int, 3> order{0, 1, 2};      // 0 brightness, 1 contrast, 2 saturation
-  std::array<float, 3> factors{1, 1, 1};  // of these
+  std::array<float, 3> factors{1, 1, 1};  // of brightness, contrast, saturation
 
   bool shift = false;
   std::array<int, 3> hls{};  // added to hue, lightness, saturation
@@ -50,23 +49,24 @@ struct ColourSteps {
 };
 
 struct AugmentPlan {
-  std::vector<GeometryStep> geometry;  // its last step gives the shape's size
+  std::vector<GeometryStep> geometry;  // the last step's output has the size of data_shape
   ColourSteps colours;
 };
 
-// Puts the plan for an image of size `image` in the place of what `plan` was. Requires: checked
-// options. Errors: InvalidArgumentError as Augmenter::augment says.
+// Replaces `plan` with the plan for an image of size `image`. Requires: `options` have passed
+// `check`. Errors: InvalidArgumentError as Augmenter::augment.
 void plan_augmentation(const AugmentOptions& options, const MxShape& shape, Size image,
                        Draws& draws, AugmentPlan& plan);
 
-// The part of the image that the plan looks at.
+// The part of the image that the plan reads.
 Box needed_pixels(const AugmentPlan& plan, Size image);
 
-// MXNet's `inter_method` for one step; 10 takes a word, 9 goes by the sizes.
+// The interpolation of one step by MXNet's `inter_method`: 10 draws one number, 9 chooses by the
+// sizes.
 CvInterpolation choose_interpolation(int64_t inter_method, Size from, Size to, Draws& draws);
 
-// The size that `resize` gives. Requires: an image that is not empty, resize > 0. Errors:
-// InvalidArgumentError where the longer side would pass kLongestSide.
+// The image's size after `resize`. Requires: `image` is not empty, resize > 0. Errors:
+// InvalidArgumentError if the longer side would exceed kLongestSide.
 Size resized_shorter_side(Size image, int64_t resize);
 
 }  // namespace fuelrail::mxnet

@@ -1,7 +1,7 @@
-// MXNet's default augmenter: a decoded image becomes one of the shape that was asked for. In the
-// order of docs/mxnet_augmentation.md: resize, affine map, pad, crop, brightness, contrast and
-// saturation, hue, lighting noise, the user's stages. Mirroring comes with the output (output.h).
-// Every pixel equals MXNet 1.9.1's, and every random number is drawn in its place.
+// MXNet's default augmenter: turns a decoded image into one of the size of data_shape. The steps,
+// in the order of docs/mxnet_augmentation.md: resize, affine map, pad, crop, brightness, contrast
+// and saturation, hue, lighting noise, user-defined stages. output.h does the mirroring. Every
+// pixel equals MXNet 1.9.1's, and random numbers are drawn in MXNet's order.
 #pragma once
 
 #include "fuelrail/base/box.h"
@@ -13,26 +13,26 @@
 
 namespace fuelrail::mxnet {
 
-// Keeps its memory and tables between calls. Threads: one augmenter a thread.
+// Reuses its memory and tables between calls. Threads: one augmenter per thread.
 class Augmenter {
  public:
   // Errors: those of check(options, shape).
   Augmenter(const AugmentOptions& options, const MxShape& shape);
 
-  // Returns: shape.height x shape.width pixels of shape.channels, 8 bits, red first.
-  // Lifetime: until the next call, and as long as `decoded` (whose own pixels they may be).
-  // Requires: decoded.channels == shape.channels, not empty. Errors: InvalidArgumentError for an
-  // image that is smaller than max_crop_size, and one that a parameter would make longer than
-  // kLongestSide or empty; what a user's stage throws.
+  // Returns: shape.height x shape.width pixels with shape.channels 8-bit channels, red first.
+  // Lifetime: until the next call, and at most that of `decoded`, because the result may be a view
+  // of it. Requires: decoded.channels == shape.channels; `decoded` is not empty. Errors:
+  // InvalidArgumentError for an image smaller than max_crop_size, and for one that a parameter
+  // would make empty or longer than kLongestSide; those of the user-defined stages.
   ConstImageView augment(ConstImageView decoded, Draws& draws);
 
-  // The same in two halves, so that only what is needed is decoded. First: draws what there is to
-  // draw for an image of this size, and gives the box of it that will be looked at. Errors: as
-  // above, but for the stages'.
+  // `augment` in two halves, so that only the needed pixels are decoded. First half: draws the
+  // random numbers for an image of this size. Returns: the box of the image that `run` reads.
+  // Errors: as `augment`, except those of the stages.
   Box plan(Size image, Draws& draws);
 
-  // Second: `decoded` holds the pixels of `box`, which contains what `plan` asked for. `draws` is
-  // asked for nothing but `counted`.
+  // Second half. `decoded` has the pixels of `box`, which contains the box that `plan` returned.
+  // Uses only `counted` of `draws`. Errors: those of the stages.
   ConstImageView run(ConstImageView decoded, Box box, const Draws& draws);
 
  private:
@@ -43,7 +43,7 @@ class Augmenter {
   AugmentOptions options_;
   MxShape shape_;
   AugmentPlan plan_;
-  Size image_;  // that the plan is for
+  Size image_;  // the size that plan_ is for
   Picture picture_;
 };
 

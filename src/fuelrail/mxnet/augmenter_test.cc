@@ -130,8 +130,8 @@ TEST(Augmenter, image_smaller_than_max_crop_size_is_refused) {
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] {
               augmented(options, {3, 8, 8}, image.view);
             }),
-            "the image is smaller than max_crop_size: expected at least 30 pixels a side, found "
-            "height 40, width 20. Set resize, or a smaller max_crop_size.");
+            "the image is smaller than max_crop_size: expected at least 30 pixels per side, found "
+            "height 40, width 20. Set resize, or use a smaller max_crop_size.");
 }
 
 TEST(Augmenter, image_that_would_grow_past_all_limits_is_refused) {
@@ -141,15 +141,15 @@ TEST(Augmenter, image_that_would_grow_past_all_limits_is_refused) {
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] {
               augmented(options, {3, 8, 8}, image.view);
             }),
-            "resize makes the longer side of the image too long: expected at most 32766 pixels, "
+            "`resize` makes the longer side of the image too long: expected at most 32766 pixels, "
             "found height 1000, width 200000");
   AugmentOptions shrunk;
   shrunk.min_random_scale = shrunk.max_random_scale = 0.1f;
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] {
               augmented(shrunk, {3, 8, 8}, image.view);
             }),
-            "the affine map gives an image of a size that is not possible: expected 1 to 32766 "
-            "pixels a side, found height 0, width 40");
+            "the image size after the affine map is out of range: expected 1 to 32766 pixels per "
+            "side, found height 0, width 40");
 }
 
 TEST(Augmenter, small_image_falls_back_from_random_resized_crop_to_the_middle) {

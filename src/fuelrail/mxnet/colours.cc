@@ -1,8 +1,8 @@
-// The kernels take 16 pixels of a row at once, whatever the vector's length.
+// The kernels process 16 pixels of a row at a time, for any vector length.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/mxnet/colours.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must come after foreach_target.h.
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace fuelrail::mxnet {
 namespace HWY_NAMESPACE {
 namespace {
 
-using namespace fuelrail::HWY_NAMESPACE;  // the steps of transform/
+using namespace fuelrail::HWY_NAMESPACE;  // the steps in transform/
 namespace hn = hwy::HWY_NAMESPACE;
 
-// cvtColor's, of 14 bits of fraction, with the weights of red and blue exchanged. Whole numbers
-// below 2^24: exact in float32; the conversion cuts.
+// cvtColor's grey with 14 fraction bits and the weights of red and blue swapped. The sums are
+// integers below 2^24, so they are exact in float32. The conversion to integers truncates.
 HWY_INLINE hn::Vec<DI> mxnet_grey_of(const Rgb& pixel) {
   const DF d;
   const VF red_and_green =
@@ -29,7 +29,7 @@ HWY_INLINE hn::Vec<DI> mxnet_grey_of(const Rgb& pixel) {
   return hn::ConvertTo(DI(), hn::Mul(hn::Add(red_and_green, blue_and_half), hn::Set(d, 0x1p-14f)));
 }
 
-// factor * level + offset of `count` bytes. Here and below, requires: finite results.
+// Replaces `count` levels by factor * level + offset. Here and below, requires: finite results.
 void ScaleRow(uint8_t* row, int64_t count, float factor, float offset) {
   const VF times = hn::Set(DF(), factor);
   const VF plus = hn::Set(DF(), offset);
@@ -37,12 +37,12 @@ void ScaleRow(uint8_t* row, int64_t count, float factor, float offset) {
       row, count, [&](VF& level) HWY_ATTR { level = hn::Add(hn::Mul(level, times), plus); });
 }
 
-// The sum of MXNet's grey.
+// The sum of MXNet's grey over a row.
 uint64_t SumGreyRow(const uint8_t* rgb, int64_t width) {
   return sum_pixels(rgb, width, [](const Rgb& pixel) HWY_ATTR { return mxnet_grey_of(pixel); });
 }
 
-// factor * level + (1 - factor) * MXNet's grey.
+// Replaces levels by factor * level + (1 - factor) * MXNet's grey.
 void SaturateRow(uint8_t* rgb, int64_t width, float factor) {
   const VF own = hn::Set(DF(), factor);
   const VF of_grey = hn::Set(DF(), 1 - factor);

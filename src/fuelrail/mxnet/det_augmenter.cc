@@ -19,7 +19,7 @@ Value of_sampler(const std::vector<Value>& values, size_t sampler) {
   return values[values.size() == 1 ? 0 : sampler];
 }
 
-// The pixels of a box of fractions, cut to whole numbers. Empty where there are none.
+// The pixels of a box in fractions, truncated to whole pixels; may be empty.
 Box pixels_of(const DetBox& box, Size image) {
   const auto cut = [](float fraction, int64_t pixels) {
     return static_cast<int64_t>(fraction * static_cast<float>(pixels));
@@ -30,13 +30,13 @@ Box pixels_of(const DetBox& box, Size image) {
           std::min(cut(box.width, image.width), image.width - left)};
 }
 
-// As large as fits into `shape`, keeping the ratio, cut to whole pixels.
+// The largest size that fits into `shape` and keeps the ratio, truncated to whole pixels.
 Size fitted(Size image, Size shape) {
   const auto rows = static_cast<float>(image.height);
   const auto columns = static_cast<float>(image.width);
   const float ratio =
       std::min(static_cast<float>(shape.height) / rows, static_cast<float>(shape.width) / columns);
-  // A very long image would lose its other side in MXNet, which fails then.
+  // MXNet fails for a very long image, whose other side becomes 0.
   return {std::max<int64_t>(1, static_cast<int64_t>(ratio * rows)),
           std::max<int64_t>(1, static_cast<int64_t>(ratio * columns))};
 }
@@ -93,8 +93,8 @@ void DetAugmenter::pad(Draws& draws) {
   const auto rows = static_cast<float>(picture_.size().height);
   const auto columns = static_cast<float>(picture_.size().width);
   if (std::max(rows, columns) * scale > static_cast<float>(kLongestSide)) {
-    throw InvalidArgumentError("max_pad_scale makes the image too large",
-                               {.expected = "at most 32766 pixels a side",
+    throw InvalidArgumentError("`max_pad_scale` makes the image too large",
+                               {.expected = "at most 32766 pixels per side",
                                 .found = fmt::format("{}", std::max(rows, columns) * scale)});
   }
   const Margins margins{.left = static_cast<int64_t>(x * columns),
@@ -137,7 +137,7 @@ bool DetAugmenter::try_sampler(size_t sampler, Draws& draws) {
   for (int64_t trial = 0; trial < trials; ++trial) {
     const DetBox box = draw_crop(sampler, draws);
     const Box pixels = pixels_of(box, picture_.size());
-    if (pixels.height <= 0 || pixels.width <= 0) continue;  // MXNet fails
+    if (pixels.height <= 0 || pixels.width <= 0) continue;  // here MXNet fails
     if (!label_.crop(box, limits, options_.crop_emit_mode, options_.emit_overlap_thresh)) continue;
     picture_.crop(pixels);
     return true;
@@ -167,7 +167,7 @@ void DetAugmenter::fit(Draws& draws) {
   }
 }
 
-// At the upper left of an image of the shape.
+// Places the picture at the upper left of an image of the size of data_shape.
 DetImage DetAugmenter::placed() {
   const Size used = picture_.size();
   if (used == shape_.size()) return {picture_.view(), used};
@@ -207,10 +207,11 @@ DetImage DetAugmenter::augment(ConstImageView decoded, std::vector<float>& label
 void write_det_row(int64_t channels, Size used, std::span<const float> label, float pad_value,
                    std::span<float> row) {
   if (row.size() < kDetRowPrefix + label.size()) {
-    throw InvalidArgumentError("label_pad_width is smaller than the record's label",
-                               {.expected = fmt::format("at least {}", label.size()),
-                                .found = fmt::format("{}", row.size() - kDetRowPrefix),
-                                .remedy = "Leave label_pad_width at 0: the widest label decides"});
+    throw InvalidArgumentError(
+        "`label_pad_width` is smaller than the record's label",
+        {.expected = fmt::format("at least {}", label.size()),
+         .found = fmt::format("{}", row.size() - kDetRowPrefix),
+         .remedy = "Leave label_pad_width at 0 to pad to the longest label"});
   }
   row[0] = static_cast<float>(channels);
   row[1] = static_cast<float>(used.height);

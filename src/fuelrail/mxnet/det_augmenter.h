@@ -1,9 +1,9 @@
-// MXNet's detection augmenter: a decoded image and the boxes in it become an image of the shape
-// that was asked for and the boxes as they lie there. In the order of docs/mxnet_detection.md:
-// resize, colours, mirror, pad, crop, resize to the shape.
+// MXNet's detection augmenter: turns a decoded image into one of the size of data_shape, and
+// changes the boxes of its label accordingly. The steps, in the order of docs/mxnet_detection.md:
+// resize, colours, mirror, pad, crop, resize to data_shape.
 //
 // A label is a row of floats: header width (2 or more), object width (5 or more), further header
-// values, then per object: class, left, top, right, bottom (fractions of the image's sides), and
+// values, then per object: class, left, top, right, bottom (as fractions of the image's sides) and
 // further values.
 #pragma once
 
@@ -20,25 +20,25 @@
 
 namespace fuelrail::mxnet {
 
-// Objects without area are dropped, as in MXNet. Errors: CorruptError for a label that is not as
-// said above: shorter than 7 numbers, widths that are no whole numbers or do not fit.
+// Checks that a label has the form above. Errors: CorruptError for fewer than 7 numbers, and for
+// widths that are not whole numbers, are too small or do not match the label's length.
 void check_det_label(std::span<const float> label);
 
 struct DetImage {
-  ConstImageView image;  // of the shape
-  Size used;             // its upper left part that shows something; the rest is 0
+  ConstImageView image;  // of the size of data_shape
+  Size used;             // the upper left part that has the picture; the rest is 0
 };
 
-// Keeps its memory and tables between calls. Threads: one augmenter a thread.
+// Reuses its memory and tables between calls. Threads: one augmenter per thread.
 class DetAugmenter {
  public:
   // Errors: those of check(options, shape).
   DetAugmenter(const DetOptions& options, const MxShape& shape);
 
-  // `label` becomes the label of the result. Lifetime: of the image, until the next call, and as
-  // long as `decoded`. Requires: decoded.channels == shape.channels, not empty. Errors: those of
-  // check_det_label; InvalidArgumentError for an image that a parameter would make longer than
-  // kLongestSide.
+  // Replaces `label` with the label of the result, without objects that have no area (as MXNet).
+  // Lifetime of the image: until the next call, and at most that of `decoded`. Requires:
+  // decoded.channels == shape.channels; `decoded` is not empty. Errors: those of check_det_label;
+  // InvalidArgumentError for an image that a parameter would make longer than kLongestSide.
   DetImage augment(ConstImageView decoded, std::vector<float>& label, Draws& draws);
 
  private:
@@ -57,14 +57,15 @@ class DetAugmenter {
   MxShape shape_;
   Picture picture_;
   DetLabel label_;
-  std::vector<int> samplers_;  // in the order of their trials
+  std::vector<int> samplers_;  // in the order in which they are tried
 };
 
-// How many numbers stand before the label in a row of the batch.
+// Number of values before the label in a row of the batch.
 inline constexpr size_t kDetRowPrefix = 4;
 
-// Writes channels, rows and columns in use, length of the label, the label, and `pad_value` to the
-// row's end. Errors: InvalidArgumentError when the row is shorter than kDetRowPrefix + the label.
+// Writes the number of channels, the rows and columns in use, the label's length, the label, and
+// then `pad_value` up to the end of `row`. Errors: InvalidArgumentError if the row is shorter than
+// kDetRowPrefix + label.size().
 void write_det_row(int64_t channels, Size used, std::span<const float> label, float pad_value,
                    std::span<float> row);
 

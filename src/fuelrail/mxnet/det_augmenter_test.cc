@@ -165,7 +165,7 @@ TEST(DetAugmenter, canvas_past_all_limits_is_refused) {
   CountedDraws draws(Philox(9, 0, 0));
   EXPECT_TRUE(refusal_of<InvalidArgumentError>([&] {
                 augmenter.augment(source.view, label, draws);
-              }).starts_with("max_pad_scale makes the image too large: "));
+              }).starts_with("`max_pad_scale` makes the image too large: "));
 }
 
 // What an augmenter makes of an image of numbered levels with one object in the middle.
@@ -338,8 +338,8 @@ TEST(DetRow, has_channels_size_and_length_in_front_and_padding_behind) {
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] {
               write_det_row(3, {1, 1}, label, -1, std::span(row).first(10));
             }),
-            "label_pad_width is smaller than the record's label: expected at least 7, found 6. "
-            "Leave label_pad_width at 0: the widest label decides.");
+            "`label_pad_width` is smaller than the record's label: expected at least 7, found 6. "
+            "Leave label_pad_width at 0 to pad to the longest label.");
 }
 
 TEST(DetOptions, refusal_names_the_parameter) {
@@ -382,8 +382,8 @@ TEST(DetOptions, lists_have_one_value_or_one_a_sampler) {
   check(options, kSquare);
   options.min_crop_scales = {0.1f, 0.2f};
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] { check(options, kSquare); }),
-            "min_crop_scales has neither one value nor one a crop sampler: expected 1 or 3 values, "
-            "found 2. Give a value for each of num_crop_sampler samplers.");
+            "`min_crop_scales` has the wrong number of values: expected 1 or 3 values, found 2. "
+            "Give one value, or one for each of num_crop_sampler samplers.");
 }
 
 TEST(DetOptions, hue_needs_three_channels) {

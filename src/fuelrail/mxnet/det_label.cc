@@ -20,21 +20,21 @@ size_t whole_width(float value, float least, const char* what) {
   if (value >= least && value <= 1e6f && value == std::floor(value)) {
     return static_cast<size_t>(value);
   }
-  throw CorruptError(fmt::format("the detection label has a wrong {}", what),
-                     {.expected = fmt::format("a whole number from {} on", least),
+  throw CorruptError(fmt::format("the detection label has an invalid {}", what),
+                     {.expected = fmt::format("a whole number of at least {}", least),
                       .found = fmt::format("{}", value)});
 }
 
 DetWidths det_widths(std::span<const float> label) {
   if (label.size() < 7) {
     throw CorruptError("the detection label is too short",
-                       {.expected = "2 widths and an object of 5 numbers, at least",
+                       {.expected = "at least 7 numbers: 2 widths and an object of 5",
                         .found = fmt::format("{} numbers", label.size())});
   }
   const DetWidths widths{whole_width(label[0], 2, "header width"),
                          whole_width(label[1], 5, "object width")};
   if (widths.header > label.size() || (label.size() - widths.header) % widths.object != 0) {
-    throw CorruptError("the detection label does not end with an object",
+    throw CorruptError("the length of the detection label does not match its widths",
                        {.expected = fmt::format("a header of {} numbers and objects of {}",
                                                 widths.header, widths.object),
                         .found = fmt::format("{} numbers", label.size())});
@@ -101,7 +101,7 @@ void DetLabel::enlarge(const DetBox& box) {
 
 bool DetLabel::within(const CropLimits& limits, const DetBox& crop, const DetBox& object) {
   const float common = common_area(crop, object);
-  // Where one end limits, the other one does, too: rounding may make a part larger than the whole.
+  // If one limit of a pair is set, both apply: rounding may make a fraction larger than 1.
   const auto holds = [](float low, float value, float high) {
     return (low <= 0 && high >= 1) || !(value < low || value > high);
   };

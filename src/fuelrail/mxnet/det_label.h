@@ -1,5 +1,5 @@
-// The objects of a detection label, and what mirroring, padding and cropping do to them. All in
-// float32, as MXNet computes it. Private to the module.
+// The objects of a detection label, and their changes by mirroring, padding and cropping. All
+// arithmetic is float32, as in MXNet. Private to the module.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace fuelrail::mxnet {
 
-// In fractions of an image's sides.
+// A box, in fractions of an image's sides.
 struct DetBox {
   float left = 0;
   float top = 0;
@@ -19,10 +19,10 @@ struct DetBox {
   float area() const { return width * height; }
 };
 
-// Of the part that two boxes have in common; 0 where there is none.
+// The area of the intersection of two boxes; 0 if they do not intersect.
 float common_area(const DetBox& a, const DetBox& b);
 
-// What one crop sampler asks of a crop; a limit that is at its end (0 below, 1 above) asks nothing.
+// The limits of one crop sampler. A pair of limits that is (0, 1) limits nothing.
 struct CropLimits {
   float min_overlap = 0;
   float max_overlap = 1;
@@ -32,27 +32,27 @@ struct CropLimits {
   float max_object_coverage = 1;
 };
 
-// Keeps its memory between labels. Threads: one.
+// Reuses its memory between labels. Threads: one.
 class DetLabel {
  public:
-  // Objects without area are left out. Errors: CorruptError for a row that is no label: shorter
-  // than 7 numbers, header or object widths that are no whole numbers from 2 or 5 on, numbers left
-  // over.
+  // Reads the label in `row` and skips objects without area. Errors: those of check_det_label
+  // (det_augmenter.h).
   void read(std::span<const float> row);
 
-  // The label as a row again.
+  // Replaces `row` with the label.
   void write(std::vector<float>& row) const;
 
   size_t objects() const { return objects_.size(); }
 
   void mirror();
 
-  // The label of an image that shows `box`, which lies around the image's own.
+  // Changes the label to that of an enlarged image, which covers `box` in fractions of the present
+  // image.
   void enlarge(const DetBox& box);
 
-  // The label of the crop `box`: without the objects that `mode` takes away. A label without
-  // objects takes every crop. Returns: false, having changed nothing, where no object is within the
-  // limits or none stays.
+  // Changes the label to that of the crop `box`, without the objects that `mode` drops. Accepts
+  // every crop if the label has no objects. Returns: false, without changing the label, if no
+  // object is within the limits or no object remains.
   bool crop(const DetBox& box, const CropLimits& limits, CropEmitMode mode,
             float emit_overlap_thresh);
 
@@ -63,7 +63,7 @@ class DetLabel {
     float top = 0;
     float right = 0;
     float bottom = 0;
-    size_t extra = 0;  // where its further values begin in extras_
+    size_t extra = 0;  // index in extras_ of its first further value
 
     DetBox box() const { return {left, top, right - left, bottom - top}; }
   };

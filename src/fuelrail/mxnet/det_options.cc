@@ -20,26 +20,26 @@ void require_det_colours(const DetOptions& options, int64_t channels) {
   if (colours && channels != 3) {
     throw InvalidArgumentError(
         "max_random_hue, max_random_saturation and max_random_illumination need three channels",
-        {.expected = "data_shape of 3 channels", .found = fmt::format("{}", channels)});
+        {.expected = "3 channels in data_shape", .found = fmt::format("{}", channels)});
   }
 }
 
-// The one value of a list, or one a sampler.
+// Checks that a list has one value, or one per sampler.
 template <typename Value>
 void require_list(const std::string& parameter, const std::vector<Value>& values,
                   int64_t samplers) {
   if (values.size() == 1 || values.size() == static_cast<size_t>(samplers)) return;
   throw InvalidArgumentError(
-      fmt::format("{} has neither one value nor one a crop sampler", parameter),
+      fmt::format("`{}` has the wrong number of values", parameter),
       {.expected = fmt::format("1 or {} values", samplers),
        .found = fmt::format("{}", values.size()),
-       .remedy = "Give a value for each of num_crop_sampler samplers"});
+       .remedy = "Give one value, or one for each of num_crop_sampler samplers"});
 }
 
-// The lists min_crop_* and max_crop_*.
+// A pair of lists min_crop_* and max_crop_*.
 struct LimitLists {
   const char* name;
-  const char* meaning;  // of both
+  const char* meaning;  // text for both lists
   std::vector<float> DetOptions::*least;
   std::vector<float> DetOptions::*most;
 
@@ -51,15 +51,15 @@ struct LimitLists {
 };
 
 constexpr LimitLists kLimitLists[] = {
-    {"scales", "Limit of sides, relative to the image's.", &DetOptions::min_crop_scales,
-     &DetOptions::max_crop_scales},
-    {"aspect_ratios", "Limit of width / height, in pixels.", &DetOptions::min_crop_aspect_ratios,
-     &DetOptions::max_crop_aspect_ratios},
-    {"overlaps", "Limit of intersection over union with an object.", &DetOptions::min_crop_overlaps,
-     &DetOptions::max_crop_overlaps},
-    {"sample_coverages", "Limit of an object's part of the crop's area.",
+    {"scales", "Limit of the crop's sides, as a fraction of the image's.",
+     &DetOptions::min_crop_scales, &DetOptions::max_crop_scales},
+    {"aspect_ratios", "Limit of the crop's width / height, in pixels.",
+     &DetOptions::min_crop_aspect_ratios, &DetOptions::max_crop_aspect_ratios},
+    {"overlaps", "Limit of the crop's intersection over union with an object.",
+     &DetOptions::min_crop_overlaps, &DetOptions::max_crop_overlaps},
+    {"sample_coverages", "Limit of the fraction of the crop's area that an object covers.",
      &DetOptions::min_crop_sample_coverages, &DetOptions::max_crop_sample_coverages},
-    {"object_coverages", "Limit of the crop's part of an object's area.",
+    {"object_coverages", "Limit of the fraction of an object's area that the crop covers.",
      &DetOptions::min_crop_object_coverages, &DetOptions::max_crop_object_coverages},
 };
 
@@ -74,11 +74,11 @@ void require_samplers(const DetOptions& options) {
     for (size_t i = 0; i < std::max(low.size(), high.size()); ++i) {
       const float from = low[low.size() == 1 ? 0 : i];
       const float to = high[high.size() == 1 ? 0 : i];
-      require_value(to >= from, lists.max(), "at least the smaller limit of the same sampler", to);
+      require_value(to >= from, lists.max(), "at least the lower limit of the same sampler", to);
     }
   }
   for (const float scale : options.max_crop_scales) {
-    require_value(scale > 0 && scale <= 1, "max_crop_scales", "above 0, up to 1", scale);
+    require_value(scale > 0 && scale <= 1, "max_crop_scales", "above 0 and at most 1", scale);
   }
   require_list("max_crop_trials", options.max_crop_trials, samplers);
 }
@@ -92,46 +92,61 @@ const OptionTable<DetOptions>& DetOptions::table() {
     rows.any(interpolation_rule(), &D::inter_method)
         .any(shorter_side_rule(), &D::resize)
         .number("max_random_hue", &D::max_random_hue, 0, 255,
-                "At most so many half degrees are added to hue, or subtracted.")
+                "Largest change of the hue, up or down, in units of 2 degrees.")
         .number("random_hue_prob", &D::random_hue_prob,
-                "Probability of that; of all probabilities, 0 and below is never.")
+                "Probability that the hue changes; 0 or below: never.")
         .number("max_random_saturation", &D::max_random_saturation, 0, 255,
-                "At most so many levels are added to saturation, or subtracted.")
-        .number("random_saturation_prob", &D::random_saturation_prob, "Probability of that.")
+                "Largest change of the saturation (0 to 255), up or down.")
+        .number("random_saturation_prob", &D::random_saturation_prob,
+                "Probability that the saturation changes; 0 or below: never.")
         .number("max_random_illumination", &D::max_random_illumination, 0, 255,
-                "At most so many levels are added to lightness, or subtracted.")
-        .number("random_illumination_prob", &D::random_illumination_prob, "Probability of that.")
+                "Largest change of the lightness (0 to 255), up or down.")
+        .number("random_illumination_prob", &D::random_illumination_prob,
+                "Probability that the lightness changes; 0 or below: never.")
         .number("max_random_contrast", &D::max_random_contrast, 0, kMostFactor,
-                "A factor in [1 - it, 1 + it].")
-        .number("random_contrast_prob", &D::random_contrast_prob, "Probability of that.")
+                "Multiplies pixels by a random factor in [1 - max_random_contrast, 1 + "
+                "max_random_contrast].")
+        .number("random_contrast_prob", &D::random_contrast_prob,
+                "Probability that the contrast changes; 0 or below: never.")
         .number("rand_mirror_prob", &D::rand_mirror_prob,
-                "Probability that left and right are exchanged.")
-        .number("rand_pad_prob", &D::rand_pad_prob, "Probability of a canvas around the image.")
-        .number("max_pad_scale", &D::max_pad_scale, "Its sides, at most, relative to the image's.")
-        .number("fill_value", &D::fill_value, 0, 255, "Level of the canvas.")
-        .number("rand_crop_prob", &D::rand_crop_prob, "Probability of a crop.")
-        .number("num_crop_sampler", &D::num_crop_sampler, INT64_MIN, 1000,
-                "Samplers, tried in random order until a crop leaves an object, and one object "
-                "satisfies all limits. A list has one value a sampler, or one for all.");
+                "Probability that the image is mirrored left to right; 0 or below: never.")
+        .number("rand_pad_prob", &D::rand_pad_prob,
+                "Probability that the image is placed on a larger canvas; 0 or below: never.")
+        .number("max_pad_scale", &D::max_pad_scale,
+                "Largest side of the canvas, as a multiple of the image's.")
+        .number("fill_value", &D::fill_value, 0, 255,
+                "Value of the canvas's pixels around the image; alpha is 0 there.")
+        .number("rand_crop_prob", &D::rand_crop_prob,
+                "Probability that the image is cropped; 0 or below: never.")
+        .number(
+            "num_crop_sampler", &D::num_crop_sampler, INT64_MIN, 1000,
+            "Number of crop samplers, which are tried in random order until one finds a crop. A "
+            "crop must keep an object, and at least one object must satisfy all limits. Each "
+            "list of limits has one value per sampler, or one for all.");
     for (const LimitLists& lists : kLimitLists) {
       rows.any(lists.rule(lists.min()), lists.least);
       rows.any(lists.rule(lists.max()), lists.most);
     }
     rows.any(each(option::number_rule("max_crop_trials", "int", INT64_MIN, int64_t{1000},
-                                      "Tries of a sampler.")),
+                                      "Largest number of crops that each sampler tries.")),
              &D::max_crop_trials)
         .choice("crop_emit_mode", &D::crop_emit_mode,
                 {{"center", CropEmitMode::kCenter}, {"overlap", CropEmitMode::kOverlap}},
-                "Which objects a crop leaves: those whose centre it holds, or those of whose area "
-                "it holds more than emit_overlap_thresh.")
+                "Which objects a crop keeps. center: those with their centre in it. overlap: those "
+                "with more than the fraction emit_overlap_thresh of their area in it.")
         .number("emit_overlap_thresh", &D::emit_overlap_thresh, 0,
-                std::numeric_limits<float>::max(), "A fraction of the object's area.")
-        .choice("resize_mode", &D::resize_mode,
-                {{"force", DetResizeMode::kForce},
-                 {"shrink", DetResizeMode::kShrink},
-                 {"fit", DetResizeMode::kFit}},
-                "To the shape: whatever the ratio; only what is too large, keeping the ratio; as "
-                "large as fits, keeping the ratio. The rest, right and below, is 0.");
+                std::numeric_limits<float>::max(),
+                "With crop_emit_mode 'overlap', a crop keeps the objects with more than this "
+                "fraction of their area in it.")
+        .choice(
+            "resize_mode", &D::resize_mode,
+            {{"force", DetResizeMode::kForce},
+             {"shrink", DetResizeMode::kShrink},
+             {"fit", DetResizeMode::kFit}},
+            "How the image is resized to data_shape. force: exactly, ignoring the aspect ratio. "
+            "shrink: keeps the ratio, and resizes only images that are too large. fit: keeps "
+            "the ratio, and makes the image as large as fits. Pixels that remain at the right "
+            "and the bottom are 0.");
     return rows;
   }();
   return table;

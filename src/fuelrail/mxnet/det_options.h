@@ -1,5 +1,5 @@
-// What MXNet's detection augmenter ("det_aug_default") is told: its parameters under their own
-// names, with its defaults. What each does, to the formula: docs/mxnet_detection.md.
+// The parameters of MXNet's detection augmenter ("det_aug_default"), with MXNet's names and
+// defaults. docs/mxnet_detection.md has the formula of each.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace fuelrail::mxnet {
 enum class CropEmitMode : uint8_t { kCenter, kOverlap };
 enum class DetResizeMode : uint8_t { kForce, kShrink, kFit };
 
-// In the order in which they take effect. What each means: its row of the table.
+// In the order in which they take effect. The table describes each.
 struct DetOptions {
   int64_t inter_method = 1;
   int64_t resize = -1;
@@ -54,9 +54,9 @@ struct DetOptions {
   static const OptionTable<DetOptions>& table();
 };
 
-// Errors: InvalidArgumentError, naming the parameter: a value without a meaning; lists that are
-// neither of one value nor of num_crop_sampler; hue, saturation or illumination of an image that
-// has not three channels. Those of check(shape).
+// Errors: InvalidArgumentError with the parameter's name for: a value out of range; a list that has
+// neither one value nor num_crop_sampler values; changes of hue, saturation or illumination with
+// data_shape.channels != 3. Those of check(shape).
 void check(const DetOptions& options, const MxShape& shape);
 
 }  // namespace fuelrail::mxnet

@@ -14,8 +14,9 @@ float Draws::unit() {
 
 float Draws::uniform(float low, float high) { return unit() * (high - low) + low; }
 
-// The words are cut into (high - low + 1) equal pieces, what is left over is drawn again, and the
-// quotient counts: GCC 11 and later multiply instead, and give other numbers.
+// Divides the range of words into (high - low + 1) equal pieces and returns the number of the
+// word's piece; a word after the last piece is drawn again. GCC 11 and later multiply instead, and
+// return other numbers.
 int64_t Draws::integer(int64_t low, int64_t high) {
   constexpr uint64_t kLargestWord = 0xffffffff;
   const uint64_t values = static_cast<uint64_t>(high - low) + 1;
@@ -25,15 +26,15 @@ int64_t Draws::integer(int64_t low, int64_t high) {
   return low + static_cast<int64_t>(word / piece);
 }
 
-// A double of 64 bits, the first word below the second.
+// A double from 64 bits: the first word is the low half, the second the high half.
 bool Draws::coin() {
   const auto below = static_cast<double>(bits());
   const auto above = static_cast<double>(bits());
   return (below + above * 0x1p32) * 0x1p-64 < 0.5;
 }
 
-// Marsaglia's polar method. Its logarithm is taken in double, so that the result is the same with
-// every C library; it may differ from MXNet's in the last place.
+// Marsaglia's polar method. The logarithm is fuelrail's own, in double, so that the result is the
+// same with every C library. It may differ from MXNet's in the last place.
 void Draws::normal(float deviation, std::span<float> to) {
   for (size_t i = 0; i < to.size(); i += 2) {
     float x = 0;

@@ -23,9 +23,9 @@ struct ListRow {
   int64_t label_width;
 };
 
-// What a row should look like, for errors.
+// The expected columns of a row, for errors.
 std::string columns_wanted(int64_t label_width) {
-  if (label_width < 0) return "id, one label or more, path";
+  if (label_width < 0) return "id, one or more labels, path";
   return fmt::format("id, {} label{}, path", label_width, label_width == 1 ? "" : "s");
 }
 
@@ -44,7 +44,7 @@ void split_columns(std::string_view line, std::vector<std::string_view>& columns
   }
 }
 
-// A path may hold spaces where a TAB stands before it and behind a label, as im2rec writes lists.
+// A path may contain spaces if a TAB separates it from a label before it, as im2rec writes lists.
 void join_path(std::string_view line, std::vector<std::string_view>& columns) {
   const size_t tab = line.rfind('\t', static_cast<size_t>(columns.back().data() - line.data()));
   if (tab == std::string_view::npos) return;
@@ -58,22 +58,23 @@ float label_of(std::string_view text, const ListRow& row) {
   if (number.starts_with('+')) number.remove_prefix(1);
   const std::optional<double> label = parse_number<double>(number);
   if (label && std::isfinite(static_cast<float>(*label))) return static_cast<float>(*label);
-  refuse_row(row, "the label is not a number",
-             {.expected = columns_wanted(row.label_width),
-              .found = fmt::format("'{}'", text),
-              .remedy = row.label_width < 0
-                            ? "Write a TAB before paths that hold spaces"
-                            : "Give the number of labels that the list has as label_width"});
+  refuse_row(
+      row, "the label is not a number",
+      {.expected = columns_wanted(row.label_width),
+       .found = fmt::format("'{}'", text),
+       .remedy = row.label_width < 0 ? "Write a TAB before paths that contain spaces"
+                                     : "Set label_width to the number of labels in each row"});
 }
 
 uint64_t id_of(std::string_view text, const ListRow& row) {
   const std::optional<uint64_t> id = parse_number<uint64_t>(text);
   if (id) return *id;
   refuse_row(row, "the id is not a number",
-             {.expected = "a whole number from 0", .found = fmt::format("'{}'", text)});
+             {.expected = "a whole number of at least 0", .found = fmt::format("'{}'", text)});
 }
 
-// How many labels the row has. With a fixed width the path may be missing: MXNet does not look.
+// The number of labels in the row. With a fixed width the path may be missing, because MXNet does
+// not read it.
 size_t count_labels(const std::vector<std::string_view>& columns, const ListRow& row) {
   const bool any_width = row.label_width < 0;
   const size_t least = any_width ? 3 : static_cast<size_t>(row.label_width) + 1;
@@ -91,9 +92,9 @@ size_t count_labels(const std::vector<std::string_view>& columns, const ListRow&
 LabelList::LabelList(std::string_view text, int64_t label_width, const std::string& uri)
     : uri_(uri) {
   if (label_width != -1 && label_width < 1) {
-    throw InvalidArgumentError("`label_width` is out of range",
-                               {.expected = "1 or more, or -1 for rows of any width",
-                                .found = fmt::format("{}", label_width)});
+    throw InvalidArgumentError(
+        "`label_width` is out of range",
+        {.expected = "-1 (any), or at least 1", .found = fmt::format("{}", label_width)});
   }
   std::vector<std::string_view> columns;
   for (size_t begin = 0, line = 1; begin < text.size(); ++line) {
@@ -120,7 +121,9 @@ std::span<const float> LabelList::find(uint64_t id) const {
   const auto row = rows_.find(id);
   if (row == rows_.end()) {
     throw CorruptError("the list has no labels for a record",
-                       {.path = uri_, .expected = fmt::format("a row with id {}", id)});
+                       {.path = uri_,
+                        .expected = fmt::format("a row with id {}", id),
+                        .remedy = "Add the row to the list"});
   }
   return std::span(labels_).subspan(row->second.begin, row->second.count);
 }

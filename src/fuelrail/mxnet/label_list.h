@@ -1,13 +1,13 @@
-// The labels of a list of images (`.lst`) by record id, for MXNet's `path_imglist`: they take the
-// place of those that are packed with the images. Source: ImageLabelMap of MXNet's
+// The labels of an image list (`.lst`) by record id, for MXNet's `path_imglist`. They replace the
+// labels that are stored in the records. Source: ImageLabelMap of MXNet's
 // src/io/image_iter_common.h, ImageDetLabelMap of src/io/iter_image_det_recordio.cc.
 //
-// Columns are divided by white space, as MXNet's iterators read them: id, labels, path. Of a row
-// whose number of labels is given, what follows them is not looked at: a path may hold spaces, or
-// be missing. Of any other row, the path begins behind the last TAB that follows a label, as im2rec
-// writes it, and so may hold spaces, too (MXNet takes its words for labels); without such a TAB it
-// is the last column. (im2rec's own reading of lists, columns divided by tabs, is
-// container/files/image_list.h.)
+// Columns are separated by white space, as in MXNet's iterators: id, labels, path. If the number of
+// labels is given, the text after them is ignored, so the path may contain spaces or be missing.
+// Otherwise the path begins after the last TAB that follows a label, as im2rec writes it, and may
+// also contain spaces (MXNet reads its words as labels). Without such a TAB, the path is the last
+// column. (container/files/image_list.h reads lists as im2rec does, with columns separated by
+// TABs.)
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,25 @@
 
 namespace fuelrail::mxnet {
 
-// Immutable once made. Threads: any.
+// Immutable. Threads: any.
 class LabelList {
  public:
-  // `label_width`: how many labels a row has, at least 1; -1: all columns but the first and the
-  // path, one or more. `uri` names the list in errors. Of an id that is there more than once the
-  // last row counts. Empty lines are passed over. Errors: InvalidArgumentError for another
-  // label_width; CorruptError, with the line, for an id that is no whole number, a label that is no
-  // number, and a row with too few columns (MXNet fills those up with 0).
+  // `label_width`: number of labels in a row, at least 1; -1: all columns between the id and the
+  // path, at least one. `uri` names the list in errors. If several rows have the same id, the last
+  // one counts. Empty lines are skipped. Errors: InvalidArgumentError for another label_width;
+  // CorruptError with the line number for an id that is not a whole number, a label that is not a
+  // number, and a row with too few columns (MXNet fills the missing labels with 0).
   LabelList(std::string_view text, int64_t label_width, const std::string& uri);
 
-  // Reads a whole list; a byte order mark does not count. Errors: NotFoundError, IoError; those of
+  // Reads the list at `uri`; a byte order mark is skipped. Errors: NotFoundError, IoError; those of
   // the constructor.
   static LabelList read(const std::string& uri, int64_t label_width);
 
-  // Lifetime: the list's. Errors: CorruptError when the list has no such id.
+  // The labels of record `id`. Lifetime: the list's. Errors: CorruptError if the list does not have
+  // the id.
   std::span<const float> find(uint64_t id) const;
 
-  // The most labels of a row; 0 for an empty list.
+  // The largest number of labels in a row; 0 for an empty list.
   size_t widest() const { return widest_; }
   size_t size() const { return rows_.size(); }
 

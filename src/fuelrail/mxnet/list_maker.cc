@@ -21,7 +21,7 @@ constexpr uint64_t kShuffleSeed = 100;  // im2rec.py's
 struct MadeRow {
   uint64_t id;
   uint64_t label;
-  std::string path;  // below the root
+  std::string path;  // relative to the root
 };
 
 std::string lower_case(std::string_view text) {
@@ -32,7 +32,8 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-// From the last dot on. Dots that a name begins with are no extension's: ".jpg" has none.
+// The part from the last dot on. Dots at the beginning of a name do not count: ".jpg" has no
+// extension.
 std::string extension_in(std::string_view name) {
   const size_t begin = name.find_first_not_of('.');
   const size_t dot = name.rfind('.');
@@ -47,17 +48,17 @@ void check_options(const ListOptions& options) {
         {.expected = fmt::format("1 to {}", kMostChunks), .found = fmt::to_string(options.chunks)});
   }
   const double train = options.train_ratio, test = options.test_ratio;
-  constexpr double kRounding = 1e-9;  // of ratios that are decimal numbers
+  constexpr double kRounding = 1e-9;  // allows for the rounding of decimal ratios
   if (!(train >= 0 && train <= 1 && test >= 0 && test <= 1) ||
       (train != 1 && train + test > 1 + kRounding)) {
-    throw InvalidArgumentError("the ratios cannot be",
-                               {.expected = "two of 0 to 1, which together are at most 1",
+    throw InvalidArgumentError("the train and test ratios are out of range",
+                               {.expected = "two numbers from 0 to 1 with a sum of at most 1",
                                 .found = fmt::format("train {}, test {}", train, test)});
   }
   for (const std::string& extension : options.extensions) {
     if (extension.size() >= 2 && extension.rfind('.') == 0) continue;
-    throw InvalidArgumentError("this is no file extension",
-                               {.expected = "a dot and what follows it, as in '.jpg'",
+    throw InvalidArgumentError("the file extension is invalid",
+                               {.expected = "one dot and then one or more characters, as in '.jpg'",
                                 .found = fmt::format("'{}'", extension)});
   }
 }
@@ -77,7 +78,7 @@ class ImageFinder {
   std::vector<std::string> folders;
 
  private:
-  // `below`: the root, with a slash at its end where it is not empty.
+  // `below`: a folder relative to the root, with a slash at its end unless it is empty.
   void look_into(const std::string& below, int depth) {
     constexpr int kMaxDepth = 32;
     const std::string folder =
@@ -86,8 +87,8 @@ class ImageFinder {
       throw InvalidArgumentError(
           "folders are nested too deep",
           {.path = folder,
-           .expected = fmt::format("at most {} below the root", kMaxDepth),
-           .remedy = "Look for a link that leads back into its own folder, and remove it"});
+           .expected = fmt::format("at most {} levels below the root", kMaxDepth),
+           .remedy = "Remove any link that leads back to a folder above it"});
     }
     check_keep_going(options_.keep_going, root_);
     std::vector<std::string> folders_below;
@@ -118,10 +119,11 @@ class ImageFinder {
         kSpace.find(path.back()) == kSpace.npos) {
       return;
     }
-    throw InvalidArgumentError("this path cannot stand in a list",
-                               {.path = join_uri(root_, path),
-                                .expected = "no TAB, no line end, and no space around it",
-                                .remedy = "Rename the file"});
+    throw InvalidArgumentError(
+        "a list cannot hold this path",
+        {.path = join_uri(root_, path),
+         .expected = "no TAB or line end, and no white space at its beginning or end",
+         .remedy = "Rename the file"});
   }
 
   FileSystem& file_system_;
@@ -130,14 +132,14 @@ class ImageFinder {
   std::vector<std::string> extensions_;
 };
 
-// One list of a chunk: its name's end, and which of the chunk's rows.
+// One list of a chunk: the suffix of its name, and its rows in the chunk.
 struct Share {
   std::string_view end;
   uint64_t begin;
   uint64_t count;
 };
 
-// `rows`: how many a chunk has, the last one perhaps less.
+// `rows`: number of rows in a chunk; the last chunk may have fewer.
 std::vector<Share> shares_of(uint64_t rows, const ListOptions& options) {
   if (options.train_ratio == 1) return {{".lst", 0, rows}};
   const auto train = static_cast<uint64_t>(static_cast<double>(rows) * options.train_ratio);
@@ -182,7 +184,7 @@ void write_list(const std::string& uri, std::span<const MadeRow> rows, bool over
   if (overwrite) {
     sink->commit();
   } else if (!sink->commit_new()) {
-    throw_existing(uri);  // it came while this one was written
+    throw_existing(uri);  // created by somebody else in the meantime
   }
 }
 
@@ -196,13 +198,13 @@ MadeLists make_lists(const std::string& prefix, const std::string& root,
   found.find();
   if (found.rows.empty()) {
     throw NotFoundError(
-        "the folder has no image",
+        "the folder has no images",
         {.path = root,
          .expected = fmt::format("files that end in {}", fmt::join(options.extensions, ", ")),
          .remedy = options.recursive ? "Check the path and the extensions"
-                                     : "Look into the folders below too: recursive"});
+                                     : "Set recursive to search the folders below too"});
   }
-  refuse_existing(prefix, options);  // what came meanwhile, before any is written
+  refuse_existing(prefix, options);  // again, for files created in the meantime
   if (options.shuffle) PythonRandom(kShuffleSeed).shuffle(found.rows);
   MadeLists made{.uris = {}, .folders = {}, .images = found.rows.size()};
   if (options.recursive) made.folders = std::move(found.folders);

@@ -1,5 +1,5 @@
-// Makes lists (`.lst`) of the images of a folder, by the rules of MXNet's `im2rec.py --list`, so
-// that the same folder gives the same bytes. The format is that of container/files/image_list.h.
+// Writes lists (`.lst`) of the images in a folder by the rules of MXNet's `im2rec.py --list`: the
+// same folder gives the same bytes. container/files/image_list.h has the format.
 #pragma once
 
 #include <cstdint>
@@ -13,46 +13,47 @@ namespace fuelrail::mxnet {
 constexpr int64_t kMostChunks = 100'000;
 
 struct ListOptions {
-  // Of file names, from the last dot on, which must not be the first character; in either case.
+  // The extensions of image files, compared without regard to case. A file's extension begins at
+  // its last dot, unless the name begins there.
   std::vector<std::string> extensions{".jpeg", ".jpg", ".png"};
 
-  // Also the folders below, links followed; the label is then the image's folder: its rank among
-  // those with images, in the order in which they are met (files before folders, both by name).
-  // Otherwise all labels are 0.
+  // Whether to search the folders below too, following links. The label of an image is then the
+  // number of its folder among those with images, in the order of the search (files before
+  // folders, both by name). Otherwise all labels are 0.
   bool recursive = false;
 
-  bool shuffle = true;  // as `random.seed(100); random.shuffle(rows)` of CPython
+  bool shuffle = true;  // as CPython's `random.seed(100); random.shuffle(rows)`
 
-  // How many lists: chunk i is rows [i * c, (i + 1) * c) with c = ceil(rows / chunks), and has `_i`
-  // in its name where there are several. At least 1.
+  // Number of chunks, at least 1. Chunk i has the rows [i * c, (i + 1) * c), where c = ceil(rows /
+  // chunks). If there are several chunks, the names of its lists contain `_i`.
   uint64_t chunks = 1;
 
-  // Of each chunk, as fractions of c, rounded down: first `_test.lst` (where there is a ratio),
-  // then
-  // `_train.lst`, and the rest in `_val.lst` unless the two make 1: then a row that rounding leaves
-  // over is in no list. A train_ratio of 1 gives one list a chunk, without such a name, and
-  // test_ratio does not count.
+  // Each chunk is divided into lists: first `_test.lst` with floor(test_ratio * c) rows, unless
+  // test_ratio is 0; then `_train.lst` with floor(train_ratio * c) rows; then `_val.lst` with the
+  // rest, unless the ratios add up to 1 (rows left over by rounding are then in no list). With a
+  // train_ratio of 1, each chunk is one list without such a suffix, and test_ratio is ignored.
   double train_ratio = 1;
   double test_ratio = 0;
 
-  bool overwrite = false;  // replace a list that is there; otherwise it is an error
+  bool overwrite = false;  // replace existing lists; otherwise they are an error
 
-  KeepGoing keep_going{};  // asked at every folder; nothing is written where it ends the work
+  KeepGoing keep_going{};  // called for each folder; if it stops the work, nothing is written
 };
 
 struct MadeLists {
-  std::vector<std::string> uris;  // in the order of their rows
-  std::vector<std::string>
-      folders;  // below the root, by label; "." is the root. Not recursive: none
+  std::vector<std::string> uris;  // of the lists, in the order of their rows
+  // The folder of each label, relative to the root; "." is the root. Empty if not recursive.
+  std::vector<std::string> folders;
   uint64_t images = 0;
 };
 
-// Writes PREFIX.lst, or as many lists as the options say. A row is id TAB label (six decimals) TAB
-// path below `root`; ids count from 0 in the order in which the images are met. No list is written
-// before all images are found and all names are free, or may be overwritten.
-// Errors: NotFoundError for the root, or when it has no image; InvalidArgumentError for options
-// that cannot be, for a path that cannot stand in a list (TAB, line end, space around it), and for
-// folders nested deeper than 32; IoError; StateError.
+// Writes PREFIX.lst, or several lists if the options say so. A row is id TAB label (six decimals)
+// TAB path relative to `root`; ids count from 0 in the order of the search. Writes no list before
+// all images are found and all output names are known to be free (or may be overwritten). Errors:
+// NotFoundError if the root does not exist or has no images; InvalidArgumentError for invalid
+// options, for a path that a list cannot hold (with a TAB, a line end, or white space at its
+// beginning or end), and for folders nested deeper than 32; IoError, also for an output that
+// already exists; StateError if keep_going stops the work.
 MadeLists make_lists(const std::string& prefix, const std::string& root,
                      const ListOptions& options = {});
 

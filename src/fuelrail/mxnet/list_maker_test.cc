@@ -126,11 +126,12 @@ TEST_F(ListMaker, options_that_cannot_be_are_refused) {
   touch("a.jpg");
   EXPECT_THAT(complaint({.chunks = 0}), HasSubstr("`chunks` is out of range"));
   EXPECT_THAT(complaint({.chunks = 100'001}), HasSubstr("expected 1 to 100000, found 100001"));
-  EXPECT_THAT(complaint({.train_ratio = 1.5}), HasSubstr("the ratios cannot be"));
+  EXPECT_THAT(complaint({.train_ratio = 1.5}), HasSubstr("ratios are out of range"));
   EXPECT_THAT(complaint({.train_ratio = 0.7, .test_ratio = 0.4}),
               HasSubstr("found train 0.7, test 0.4"));
-  EXPECT_THAT(complaint({.test_ratio = -0.1}), HasSubstr("the ratios cannot be"));
-  EXPECT_THAT(complaint({.extensions = {"jpg"}}), HasSubstr("a dot and what follows it"));
+  EXPECT_THAT(complaint({.test_ratio = -0.1}), HasSubstr("ratios are out of range"));
+  EXPECT_THAT(complaint({.extensions = {"jpg"}}),
+              HasSubstr("one dot and then one or more characters"));
   EXPECT_EQ(complaint({.train_ratio = 0.7, .test_ratio = 0.3}), "");
 }
 
@@ -139,14 +140,14 @@ TEST_F(ListMaker, a_name_that_a_list_cannot_hold_is_refused_before_anything_is_w
     std::filesystem::remove_all(root_);
     touch("x.jpg");
     touch(name);
-    EXPECT_THAT(complaint({}), HasSubstr("cannot stand in a list"));
+    EXPECT_THAT(complaint({}), HasSubstr("a list cannot hold this path"));
   }
   EXPECT_FALSE(std::filesystem::exists(prefix_ + ".lst"));
 }
 
 TEST_F(ListMaker, no_image_and_no_folder_are_errors) {
   touch("below/a.jpg");
-  EXPECT_THAT(complaint({}), HasSubstr("has no image"));
+  EXPECT_THAT(complaint({}), HasSubstr("has no images"));
   root_ = directory_ / "none";
   EXPECT_THAT(complaint({}), HasSubstr("no such file or directory"));
 }

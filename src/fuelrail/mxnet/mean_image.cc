@@ -16,11 +16,11 @@ namespace {
 constexpr uint64_t kListMagic = 0x112;
 constexpr uint32_t kArrayMagic1 = 0xf993fac8;  // without a storage type
 constexpr uint32_t kArrayMagic2 = 0xf993fac9;
-constexpr uint32_t kArrayMagic3 = 0xf993faca;  // as the second; NumPy's meaning of empty shapes
+constexpr uint32_t kArrayMagic3 = 0xf993faca;  // as kArrayMagic2, with NumPy's empty shapes
 constexpr uint32_t kDimensions = 3;
 constexpr std::string_view kName = "mean_img";
 
-// Reads the file from its beginning on; never past its end.
+// Reads the file from beginning to end, and never past its end.
 class ArrayFile {
  public:
   ArrayFile(Bytes bytes, const std::string& uri) : bytes_(bytes), uri_(uri) {}
@@ -40,11 +40,11 @@ class ArrayFile {
     return taken;
   }
 
-  // Errors: CorruptError unless the number just taken, of so many bytes, `fits`.
+  // Errors: CorruptError unless `fits`. It is about the number of `size` bytes that was read last.
   void require(bool fits, size_t size, const char* what, const char* expected,
                uint64_t found) const {
     if (fits) return;
-    throw CorruptError(fmt::format("the mean image has a wrong {}", what),
+    throw CorruptError(fmt::format("the mean image has an invalid {}", what),
                        at(size, expected, fmt::format("{:#x}", found)));
   }
 
@@ -53,29 +53,29 @@ class ArrayFile {
     throw UnsupportedError(failure, at(size, expected, found));
   }
 
-  // Of value i of the `count` that were just taken.
+  // Throws CorruptError for value i of the `count` values that were read last.
   [[noreturn]] void refuse_value(size_t i, size_t count, float found) const {
-    throw CorruptError("the mean image has a value that no image can have",
+    throw CorruptError("the mean image has a value that is not finite",
                        at((count - i) * sizeof(float), "a finite number", found));
   }
 
-  // Errors: CorruptError unless all of the file was taken.
+  // Errors: CorruptError unless the whole file has been read.
   void require_end() const {
     if (at_ == bytes_.size()) return;
     throw CorruptError(
-        "the mean image goes on after its end",
+        "the mean image has bytes after its end",
         at(0, "nothing after the name", fmt::format("{} more bytes", bytes_.size() - at_)));
   }
 
  private:
-  // Of an error `before` bytes before the place that is reached.
+  // The detail of an error that is `before` bytes before the present position.
   template <typename Found>
   ErrorDetail at(size_t before, std::string expected, const Found& found) const {
     return {.path = uri_,
             .offset = at_ - before,
             .expected = std::move(expected),
             .found = fmt::format("{}", found),
-            .remedy = "Remove it, so that it is made anew"};
+            .remedy = "Delete the file so that the iterator computes it again"};
   }
 
   Bytes bytes_;
@@ -83,7 +83,7 @@ class ArrayFile {
   size_t at_ = 0;
 };
 
-// Of the array's first number: whether it has a storage type, and 64 bits a side.
+// The properties that the array's first number implies: a storage type, and sides of 64 bits.
 struct ArrayHead {
   bool has_storage_type = true;
   bool wide_sides = true;
@@ -101,7 +101,7 @@ MxShape take_shape(ArrayFile& file) {
   const ArrayHead head = take_array_head(file);
   if (head.has_storage_type) {
     const auto storage = file.take<int32_t>("storage type");
-    if (storage != 0) file.refuse("the mean image is a sparse array", 4, "a dense one, 0", storage);
+    if (storage != 0) file.refuse("the mean image is a sparse array", 4, "0, dense", storage);
   }
   if (head.wide_sides) {
     const auto dimensions = file.take<uint32_t>("shape");
@@ -127,17 +127,18 @@ void require_shape(const std::string& uri, const MxShape& found, const MxShape& 
   const auto text = [](const MxShape& shape) {
     return fmt::format("({}, {}, {})", shape.channels, shape.height, shape.width);
   };
-  throw InvalidArgumentError("mean_img has not the shape of the images",
-                             {.path = uri,
-                              .expected = text(wanted),
-                              .found = text(found),
-                              .remedy = "Name a file that is not there, and it is made"});
+  throw InvalidArgumentError(
+      "the mean image does not have the shape of the images",
+      {.path = uri,
+       .expected = text(wanted),
+       .found = text(found),
+       .remedy = "Give the path of a new file, in which the iterator writes the mean image"});
 }
 
-// What the name is does not matter, nor to MXNet, and there may be none.
+// The name may be anything or be missing, as in MXNet.
 void take_names(ArrayFile& file) {
   const auto count = file.take<uint64_t>("names");
-  file.require(count <= 1, 8, "number of names", "1, as there are arrays", count);
+  file.require(count <= 1, 8, "number of names", "at most 1, the number of arrays", count);
   if (count == 1) file.take_bytes(file.take<uint64_t>("names"), "names");
   file.require_end();
 }
@@ -154,16 +155,16 @@ void append(std::string& bytes, T value) {
 MeanImage parse_mean_image(Bytes bytes, const std::string& uri, const MxShape& shape) {
   ArrayFile file(bytes, uri);
   const auto magic = file.take<uint64_t>("header");
-  file.require(magic == kListMagic, 8, "magic number", "0x112, a list of MXNet's arrays", magic);
+  file.require(magic == kListMagic, 8, "magic number", "0x112, an MXNet list of arrays", magic);
   file.take<uint64_t>("header");
   const auto count = file.take<uint64_t>("header");
-  if (count != 1) file.refuse("a mean image is one array", 8, "1 array", count);
+  if (count != 1) file.refuse("the mean image is not one array", 8, "1 array", count);
   MeanImage mean;
   mean.shape = take_shape(file);
   file.take<int32_t>("device");
   file.take<int32_t>("device");
   const auto type = file.take<int32_t>("type");
-  if (type != 0) file.refuse("the mean image is not of float32", 4, "type 0", type);
+  if (type != 0) file.refuse("the mean image is not float32", 4, "type 0", type);
   require_shape(uri, mean.shape, shape);
   const auto elements = static_cast<size_t>(shape.elements());
   const Bytes values = file.take_bytes(elements * sizeof(float), "values");
@@ -192,7 +193,7 @@ void write_mean_image(Sink& sink, const MeanImage& mean) {
   append(text, mean.shape.height);
   append(text, mean.shape.width);
   append(text, int32_t{1});  // the CPU
-  append(text, int32_t{0});  // its number
+  append(text, int32_t{0});  // its device id
   append(text, int32_t{0});  // float32
   for (const float value : mean.values) append(text, value);
   append(text, uint64_t{1});
@@ -215,7 +216,7 @@ void MeanImageSum::add(const float* row) {
 }
 
 MeanImage MeanImageSum::mean() const {
-  if (count_ == 0) throw InvalidArgumentError("there is no image to take a mean of");
+  if (count_ == 0) throw InvalidArgumentError("the mean image needs at least one image");
   MeanImage mean = sum_;
   const float factor = 1.0f / static_cast<float>(count_);
   for (float& value : mean.values) value *= factor;

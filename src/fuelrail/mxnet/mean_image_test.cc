@@ -102,12 +102,12 @@ TEST(MeanImage, what_contradicts_the_format_is_reported_with_its_offset) {
               HasSubstr("found 0x12345678"));
   const std::string magic = list_head() + little_endian(0xf993fac9u) + little_endian(int32_t{0});
   EXPECT_THAT(mean_refusal<CorruptError>(magic + little_endian(uint32_t{2})),
-              HasSubstr("offset 32: the mean image has a wrong number of dimensions"));
-  EXPECT_THAT(mean_refusal<CorruptError>(magic + wide_shape(1, 0)), HasSubstr("wrong side"));
+              HasSubstr("offset 32: the mean image has an invalid number of dimensions"));
+  EXPECT_THAT(mean_refusal<CorruptError>(magic + wide_shape(1, 0)), HasSubstr("invalid side"));
   EXPECT_THAT(mean_refusal<CorruptError>(magic + wide_shape(1, uint64_t{1} << 63)),
-              HasSubstr("wrong side"));
+              HasSubstr("invalid side"));
   EXPECT_THAT(mean_refusal<CorruptError>(list_head() + dense_array() + one_name() + "x"),
-              HasSubstr("goes on after its end"));
+              HasSubstr("has bytes after its end"));
   EXPECT_THAT(mean_refusal<CorruptError>(list_head() + dense_array() + little_endian(uint64_t{2})),
               HasSubstr("number of names"));
 }

@@ -7,7 +7,7 @@
 
 namespace fuelrail::mxnet {
 
-// MXNet's `data_shape`. One channel is grey, three are red, green, blue, four have alpha last.
+// MXNet's `data_shape`. One channel is grey; three are red, green and blue; four add alpha.
 struct MxShape {
   int64_t channels = 3;  // 1, 3 or 4
   int64_t height = 0;
@@ -18,11 +18,11 @@ struct MxShape {
   friend bool operator==(const MxShape&, const MxShape&) = default;
 };
 
-// The longest side of a picture that is asked for here or made on the way; OpenCV's own limit.
+// The longest side of an output or intermediate image. It is OpenCV's own limit.
 inline constexpr int64_t kLongestSide = 32766;
 
-// Errors: InvalidArgumentError, naming `data_shape`, unless there are 1, 3 or 4 channels and both
-// sides are from 1 to kLongestSide.
+// Errors: InvalidArgumentError with the name `data_shape`, unless it has 1, 3 or 4 channels and
+// both sides are 1 to kLongestSide.
 void check(const MxShape& shape);
 
 }  // namespace fuelrail::mxnet

@@ -1,4 +1,4 @@
-// What the checks of MXNet's parameters, and the rows of their tables, share. Private to the
+// Helpers for the checks of MXNet's parameters and for the rows of their tables. Private to the
 // module.
 #pragma once
 
@@ -9,21 +9,21 @@
 
 namespace fuelrail::mxnet {
 
-// Errors: InvalidArgumentError, naming the parameter, unless `holds`.
+// Errors: InvalidArgumentError with the name `parameter` unless `holds`.
 void require_value(bool holds, const std::string& parameter, const char* expected,
                    const OptionValue& found);
 
-constexpr float kMostFactor = 1e6f;   // whatever is computed with it in float32 stays finite
-constexpr float kLeastRatio = 1e-6f;  // of what is divided by, too
+constexpr float kMostFactor = 1e6f;   // results in float32 stay finite with factors up to this
+constexpr float kLeastRatio = 1e-6f;  // and with divisors down to this
 
-// Of a list, each of whose values obeys a number's rule.
+// The rule of a list in which each value satisfies `number`.
 OptionRule each(OptionRule number);
 
-// Of whole numbers that `holds` allows, which `bounds` says.
+// The rule of a whole number for which `holds` is true. `bounds` is the condition in words.
 OptionRule whole_number(const char* name, const char* bounds, const char* meaning,
                         bool (*holds)(int64_t));
 
-OptionRule interpolation_rule();  // of inter_method
-OptionRule shorter_side_rule();   // of resize
+OptionRule interpolation_rule();  // for inter_method
+OptionRule shorter_side_rule();   // for resize
 
 }  // namespace fuelrail::mxnet

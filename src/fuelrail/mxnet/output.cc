@@ -1,8 +1,8 @@
-// The kernels take 16 pixels at once, whatever the vector's length.
+// The kernels process 16 pixels at a time, for any vector length.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/mxnet/output.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must come after foreach_target.h.
 #include <fmt/format.h>
 #include <hwy/highway.h>
 
@@ -20,8 +20,8 @@
 namespace fuelrail::mxnet {
 namespace {
 
-// (level - mean) * factor + offset, or, with `divide`, (level - mean) / factor * offset; each
-// operation rounded to float32.
+// One channel's formula: (level - mean) * factor + offset, or with `divide` (level - mean) / factor
+// * offset. Each operation is rounded to float32.
 struct OutputChannel {
   float mean = 0;
   float factor = 1;
@@ -37,10 +37,11 @@ namespace fuelrail::mxnet {
 namespace HWY_NAMESPACE {
 namespace {
 
-using namespace fuelrail::HWY_NAMESPACE;  // the steps of transform/
+using namespace fuelrail::HWY_NAMESPACE;  // the steps in transform/
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Output pixels [begin, row.width); `convert` makes an element of (channel, source pixel, level).
+// Writes output pixels [begin, row.width). `convert` returns the element for (channel, source
+// pixel, level).
 template <typename Element, typename Convert>
 void write_rest(const PixelRow& row, int64_t begin, Element* const* to, Convert convert) {
   for_each_pixel(row, begin, [&](int64_t x, int64_t source, const uint8_t* pixel) {
@@ -55,7 +56,7 @@ using VF = hn::Vec<DF>;
 using DLevels = hn::Rebind<uint8_t, DF>;
 
 // Calls `store(channel, first output pixel, first source pixel, levels)` for each channel of each
-// 16 pixels. Returns: the first output pixel left over.
+// 16 pixels. Returns: the first output pixel that remains.
 template <typename Store>
 HWY_INLINE int64_t for_each_channel(const PixelRow& row, Store store) {
   const auto put = [&](int64_t at, int64_t source, auto... levels) HWY_ATTR {
@@ -100,7 +101,7 @@ int64_t WriteFloatSteps(const PixelRow& row, const OutputChannel* channels, bool
 
 using D16 = hn::CappedTag<int16_t, kStep>;
 
-// Means and differences are cut to 16 bits, far outside of a byte's range.
+// Means and differences are clamped to 16 bits, which is far outside the range of a byte.
 int64_t WriteSignedSteps(const PixelRow& row, const int16_t* mean, const int16_t* const* means,
                          int8_t* const* to) {
   constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D16()));
@@ -122,9 +123,9 @@ int64_t WriteSignedSteps(const PixelRow& row, const int16_t* mean, const int16_t
   });
 }
 
-// One row of interleaved pixels into one row of each channel's plane: `to`, `channels` and `mean`
-// have one item a channel. `means`: instead of each channel's mean, one value a pixel, in the order
-// of `row.from`; or null.
+// These write one row of interleaved pixels to one row of each channel's plane. `to`, `channels`
+// and `mean` have one item per channel. `means` is null, or has one value per pixel for each
+// channel, in the order of `row.from`, which replaces the channel's mean.
 void WriteBytes(const PixelRow& row, uint8_t* const* to) {
   write_rest(row, WriteByteSteps(row, to), to, kLevel);
 }
@@ -141,7 +142,7 @@ void WriteFloats(const PixelRow& row, const OutputChannel* channels, bool divide
   });
 }
 
-// level - mean, cut to -128 to 127.
+// level - mean, clamped to -128 to 127.
 void WriteSigned(const PixelRow& row, const int16_t* mean, const int16_t* const* means,
                  int8_t* const* to) {
   const int64_t rest = WriteSignedSteps(row, mean, means, to);
@@ -165,7 +166,7 @@ HWY_EXPORT(WriteBytes);
 HWY_EXPORT(WriteFloats);
 HWY_EXPORT(WriteSigned);
 
-// As a level is rounded for int8: away from 0 in the middle (C's round), and into 16 bits.
+// Rounds a mean for int8, with halves away from 0 (C's round), and clamps it to 16 bits.
 int16_t rounded_mean(float mean) {
   return static_cast<int16_t>(std::round(std::clamp(mean, -32768.0f, 32767.0f)));
 }
@@ -176,7 +177,8 @@ void require_detection(const OutputOptions& options) {
     return;
   }
   throw InvalidArgumentError(
-      "detection writes float32, without random noise or mirroring of its own",
+      "detection supports only float32, without max_random_contrast, max_random_illumination, "
+      "mirror or rand_mirror",
       {.remedy = "Mirror with rand_mirror_prob"});
 }
 
@@ -188,17 +190,17 @@ const OptionTable<OutputOptions>& OutputOptions::table() {
     for (size_t c = 0; c < 4; ++c) {
       rows.number(
           std::string("mean_") + "rgba"[c], [c](auto& o) -> auto& { return o.mean[c]; },
-          "Subtracted from the channel's levels. Detection takes means, and no mean_img, if one is "
-          "above 0.");
+          "Subtracted from this channel. Detection uses mean_* if any of them is above 0, and "
+          "mean_img otherwise.");
       rows.number(
           std::string("std_") + "rgba"[c], [c](auto& o) -> auto& { return o.std[c]; },
-          "Of float32: divides the channel. Detection divides only by what is above 0.");
+          "Divisor of this channel (float32 only). Detection ignores values of 0 and below.");
     }
-    return rows.number("scale", &OutputOptions::scale, "Of float32: a factor of all channels.")
+    return rows.number("scale", &OutputOptions::scale, "Factor of all channels (float32 only).")
         .choice("dtype", &OutputOptions::dtype,
                 {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}},
-                "Of the images: float32 is (pixel - mean) * scale / std; int8 is pixel - mean, cut "
-                "to -128 to 127; uint8 is the pixel. Detection has float32 only.");
+                "Type of the images. float32: (pixel - mean) * scale / std. int8: pixel - mean, "
+                "clamped to -128 to 127. uint8: the pixel. Detection supports only float32.");
   }();
   return table;
 }
@@ -207,12 +209,16 @@ const OptionTable<OutputOptions>& OutputOptions::plain_table() {
   constexpr float kMost = std::numeric_limits<float>::max();
   static const auto table =
       OptionTable<OutputOptions>()
-          .flag("mirror", &OutputOptions::mirror, "Exchanges left and right of all images.")
-          .flag("rand_mirror", &OutputOptions::rand_mirror, "The same, of one image in two.")
+          .flag("mirror", &OutputOptions::mirror, "Mirrors every image left to right.")
+          .flag("rand_mirror", &OutputOptions::rand_mirror,
+                "Mirrors each image left to right with probability 1/2.")
           .number("max_random_contrast", &OutputOptions::max_random_contrast, 0, kMost,
-                  "Of float32: a factor in [1 - it, 1 + it].")
-          .number("max_random_illumination", &OutputOptions::max_random_illumination, 0, kMost,
-                  "Of float32: an addend in [-it, it], before scale and std.");
+                  "Multiplies by a random factor in [1 - max_random_contrast, 1 + "
+                  "max_random_contrast], for float32 only.")
+          .number(
+              "max_random_illumination", &OutputOptions::max_random_illumination, 0, kMost,
+              "Adds a random number in [-max_random_illumination, max_random_illumination] before "
+              "scale and std, for float32 only.");
   return table;
 }
 
@@ -228,14 +234,14 @@ void check(const OutputOptions& options, const MxShape& shape) {
   if (options.detection) require_detection(options);
   if (options.mean_image && options.mean_image->values.size() !=
                                 static_cast<size_t>(options.mean_image->shape.elements())) {
-    throw InvalidArgumentError("the mean image has not as many values as its shape",
+    throw InvalidArgumentError("the number of values in the mean image does not match its shape",
                                {.expected = fmt::format("{}", options.mean_image->shape.elements()),
                                 .found = fmt::format("{}", options.mean_image->values.size())});
   }
   if (options.mean_image && options.mean_image->shape != shape) {
     const MxShape& found = options.mean_image->shape;
     throw InvalidArgumentError(
-        "the mean image has not the shape of the images",
+        "the mean image does not have the shape of the images",
         {.expected = fmt::format("({}, {}, {})", shape.channels, shape.height, shape.width),
          .found = fmt::format("({}, {}, {})", found.channels, found.height, found.width)});
   }
@@ -290,7 +296,7 @@ void OutputWriter::write(ConstImageView image, Draws& draws, std::byte* row) {
   }
 }
 
-// Where the element `first` of each channel's plane is.
+// The addresses of element `first` in each channel's plane.
 template <typename Element>
 std::array<Element*, 4> OutputWriter::planes(Element* elements, int64_t first) const {
   const int64_t plane = shape_.height * shape_.width;

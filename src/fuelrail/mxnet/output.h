@@ -1,5 +1,5 @@
-// The last step of MXNet's iterators: 8-bit pixels, interleaved, into one row of a batch: mirrored,
-// normalised, one plane a channel.
+// The last step of MXNet's iterators: writes interleaved 8-bit pixels to one row of a batch,
+// mirrored and normalised, with one plane per channel.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@ struct PixelRow;  // private to the core
 
 namespace fuelrail::mxnet {
 
-// MXNet's parameters; `mean[0]` is its mean_r, and so on to mean_a. What each means: its row of the
-// tables; to the formula: docs/mxnet_augmentation.md. All float arithmetic is in float32, each
-// operation rounded.
+// MXNet's parameters; `mean[0]` to `mean[3]` are mean_r to mean_a, and likewise `std`. The tables
+// describe each; docs/mxnet_augmentation.md has the formulas. All float arithmetic is float32, and
+// each operation is rounded.
 struct OutputOptions {
   DType dtype = DType::kFloat32;  // or kUint8, kInt8
   std::array<float, 4> mean{0, 0, 0, 0};
@@ -32,26 +32,27 @@ struct OutputOptions {
   float max_random_contrast = 0;
   float max_random_illumination = 0;
 
-  // Subtracted pixel by pixel instead of `mean`, before mirroring. Default: none.
+  // Subtracted pixel by pixel instead of `mean`, before mirroring. Default: no mean image.
   std::shared_ptr<const MeanImage> mean_image{};
 
   bool mirror = false;
   bool rand_mirror = false;
 
-  // As ImageDetRecordIter does it: ((pixel - mean) / std) * scale, where a std that is not above 0
-  // stands for 1, and mean counts only if one of its values is above 0, before mean_image. Without
-  // random numbers; float32 only.
+  // Computes ((pixel - mean) / std) * scale, as ImageDetRecordIter does. A std of 0 or below counts
+  // as 1. `mean` is used if one of its values is above 0, else `mean_image`. Uses no random
+  // numbers; float32 only.
   bool detection = false;
 
-  static const OptionTable<OutputOptions>& table();        // of what both iterators have
-  static const OptionTable<OutputOptions>& plain_table();  // and of what detection has not
+  static const OptionTable<OutputOptions>& table();        // parameters of both iterators
+  static const OptionTable<OutputOptions>& plain_table();  // parameters that detection lacks
 };
 
-// Errors: InvalidArgumentError, naming the parameter, for a std of 0, numbers that are not finite,
-// a mean image of another shape, and what `detection` has not.
+// Errors: InvalidArgumentError with the parameter's name for a std of 0 (unless `detection`),
+// numbers that are not finite, a mean image of another shape, and parameters that `detection` does
+// not have.
 void check(const OutputOptions& options, const MxShape& shape);
 
-// Threads: one writer a thread.
+// Threads: one writer per thread.
 class OutputWriter {
  public:
   // Errors: those of check(options, shape).
@@ -59,13 +60,14 @@ class OutputWriter {
 
   size_t row_bytes() const;
 
-  // Writes row_bytes() at `row`. Draws, in this order: with rand_mirror a coin; unless uint8 or
-  // detection, two numbers for contrast and illumination, whatever their limits.
-  // Requires: `image` has the shape's size and channels; `row` is aligned for the type; no overlap.
+  // Writes row_bytes() at `row`. Draws, in this order: a coin if rand_mirror is set; then, except
+  // for uint8 and detection, two numbers for contrast and illumination, even if their limits are 0.
+  // Requires: `image` has the size and channels of the shape; `row` is aligned for the type; they
+  // do not overlap.
   void write(ConstImageView image, Draws& draws, std::byte* row);
 
  private:
-  struct Chosen {  // for one image
+  struct Chosen {  // the random choices for one image
     bool mirror = false;
     float contrast = 1;
     float illumination = 0;
@@ -78,7 +80,7 @@ class OutputWriter {
 
   OutputOptions options_;
   MxShape shape_;
-  std::vector<int16_t> mean_levels_;  // of the mean image, rounded; for int8
+  std::vector<int16_t> mean_levels_;  // the rounded mean image, for int8
 };
 
 }  // namespace fuelrail::mxnet

@@ -218,11 +218,13 @@ TEST(OutputOptions, refusal_names_the_parameter) {
   EXPECT_TRUE(refusal({.max_random_contrast = -1}).starts_with("`max_random_contrast` "));
   EXPECT_TRUE(refusal({.max_random_illumination = nan}).starts_with("`max_random_illumination` "));
   EXPECT_EQ(refusal({.mean_image = some_mean({3, 4, 5})}),
-            "the mean image has not the shape of the images: expected (3, 4, 4), found (3, 4, 5)");
+            "the mean image does not have the shape of the images: expected (3, 4, 4), found (3, "
+            "4, 5)");
   const MeanImage short_mean{.shape = shape, .values = std::vector<float>(47)};
-  EXPECT_EQ(refusal({.mean_image = std::make_shared<const MeanImage>(short_mean)}),
-            "the mean image has not as many values as its shape: expected 48, found 47");
-  EXPECT_TRUE(refusal({.rand_mirror = true, .detection = true}).starts_with("detection writes "));
+  EXPECT_EQ(
+      refusal({.mean_image = std::make_shared<const MeanImage>(short_mean)}),
+      "the number of values in the mean image does not match its shape: expected 48, found 47");
+  EXPECT_TRUE(refusal({.rand_mirror = true, .detection = true}).starts_with("detection supports "));
   check(OutputOptions{.std = {0, 0, 0, 0}, .detection = true}, shape);
 }
 

@@ -1,5 +1,5 @@
-// The image that an augmenter works on: a view at first, then in one of two pieces of memory that
-// take turns. Private to the module.
+// The image that an augmenter works on: first a view of the caller's pixels, then in one of two
+// buffers in turn. Private to the module.
 #pragma once
 
 #include <array>
@@ -14,38 +14,39 @@
 
 namespace fuelrail::mxnet {
 
-// Keeps its memory and tables between images. Threads: one. Lifetime of what `view` and `own` give:
-// until the next call that is not const.
+// Reuses its memory and tables between images. Threads: one. Lifetime of the views that `view` and
+// `own` return: until the next call that is not const.
 class Picture {
  public:
-  // Starts with `image`, the caller's until the last call for it.
+  // Starts with `image`. Lifetime: its pixels must stay valid until the last call for this image.
   void begin(ConstImageView image);
 
   ConstImageView view() const { return view_; }
   Size size() const { return view_.size(); }
 
-  // For changes in place; the caller's pixels are copied first.
+  // The pixels for changes in place. Copies the caller's pixels first.
   ImageView own();
 
   void resize(Size to, CvInterpolation interpolation);
 
-  // Requires: as CvResizer's; the picture holds the pixels of `held`.
+  // Resizes by `step`, where the picture has the pixels of the box `held`. Requires: as
+  // CvResizer::resize.
   void resize(Box held, const CvResizeStep& step);
 
-  // Alpha is 0 where the map leaves the result empty, the other channels are `fill`: the Scalar of
-  // three values that MXNet gives to OpenCV.
+  // Where the map leaves the result empty, alpha is 0 and the other channels are `fill`, because
+  // MXNet passes a Scalar of three values to OpenCV.
   void warp(Size to, const CvAffine& affine, CvInterpolation interpolation, uint8_t fill);
 
   void crop(Box box);
 
-  // `fill` and alpha as `warp`.
+  // Adds a border with `fill`, and alpha 0, as `warp`.
   void pad(const Margins& margins, uint8_t fill);
 
-  // Exchanges left and right.
+  // Mirrors left to right.
   void flip();
 
-  // An image of `size` that the picture's last one, of 3 channels, was made into:
-  // make(ConstImageView from, ImageView to).
+  // Replaces the picture with one of `size` and the same channels, which
+  // make(ConstImageView from, ImageView to) computes from the present one.
   template <typename Make>
   void replace(Size size, Make make) {
     const ImageView to = other(size);
@@ -59,7 +60,7 @@ class Picture {
 
   CvResizer resizer_;
   std::array<PixelBuffer, 2> buffers_;
-  std::array<PixelBuffer, 2> planes_;  // alpha alone, before and after a warp
+  std::array<PixelBuffer, 2> planes_;  // only alpha, before and after a warp
   size_t turn_ = 0;                    // the buffer that holds the picture, if it is ours
   bool ours_ = false;
   ConstImageView view_;

@@ -61,7 +61,7 @@ uint32_t PythonRandom::next() {
   return word ^ word >> 18;
 }
 
-// Words from the lowest on; of the last, its upper bits.
+// The first word has the lowest bits; of the last word, only the upper bits are used.
 uint64_t PythonRandom::bits(int bits) {
   const uint64_t low = bits < 32 ? next() >> (32 - bits) : next();
   if (bits <= 32) return low;

@@ -1,8 +1,9 @@
-// The numbers of CPython's `random` module, for orders that a Python program made with a seed.
+// The numbers of CPython's `random` module, to repeat orders that a Python program made with a
+// seed.
 //
 // Source: M. Matsumoto and T. Nishimura's MT19937 with its initialisation by an array (2002/1/26),
 // and CPython's documented use of it (Lib/random.py, Modules/_randommodule.c). Frozen: CPython
-// keeps them from version to version.
+// keeps these numbers in all versions.
 #pragma once
 
 #include <array>
@@ -16,16 +17,16 @@ namespace fuelrail::mxnet {
 // Threads: one at a time.
 class PythonRandom {
  public:
-  // As `random.seed(seed)`.
+  // Same as `random.seed(seed)`.
   explicit PythonRandom(uint64_t seed);
 
-  // As `random.getrandbits(bits)`. Requires: 1 <= bits <= 64.
+  // Same as `random.getrandbits(bits)`. Requires: 1 <= bits <= 64.
   uint64_t bits(int bits);
 
-  // As `random.randrange(n)`. Requires: n > 0.
+  // Same as `random.randrange(n)`. Requires: n > 0.
   uint64_t below(uint64_t n);
 
-  // As `random.shuffle(items)`.
+  // Same as `random.shuffle(items)`.
   template <typename T>
   void shuffle(std::vector<T>& items) {
     for (size_t i = items.size(); i > 1; --i) {

@@ -13,7 +13,7 @@
 namespace fuelrail::mxnet {
 namespace {
 
-// What the files' own schema made whole numbers of becomes the float that was stored: it was one.
+// Where the file's own schema converts labels to int64, converts them back to the stored float.
 void labels_as_floats(const FieldSpec& spec, Sample& sample) {
   FieldValue& label = sample.fields[1];
   if (spec.dtype == DType::kInt64) {
@@ -24,8 +24,8 @@ void labels_as_floats(const FieldSpec& spec, Sample& sample) {
   label.shape.assign(1, static_cast<int64_t>(label.bytes.size() / sizeof(float)));
 }
 
-// Of a file in which image records are no majority: its schema says bytes, and each record may
-// still be one.
+// Parses an image record in a file whose schema is bytes because most of its records are not image
+// records.
 void image_of_bytes(Sample& sample) {
   const ImageRecord record = parse_image_record(sample.fields[0].bytes);
   sample.id = record.id;
@@ -68,7 +68,7 @@ void RecordFiles::parse(uint64_t i, Bytes framed, Sample& out) const {
     image_of_bytes(out);
   } catch (Error& error) {
     error.add(from.place(record).detail());
-    error.add({.remedy = "Give files of image records: im2rec writes them"});
+    error.add({.remedy = "Give files of image records, as im2rec writes them"});
     throw;
   }
 }
@@ -103,7 +103,7 @@ uint64_t RecordFiles::most_labels(const OpenOptions& open) const {
   return most;
 }
 
-// From the record's first bytes, where its header is not cut up.
+// Reads only the record's first bytes, unless the record is divided inside its image header.
 uint64_t RecordFiles::label_count(uint64_t i) const {
   const Extent at = extent(i);
   std::array<std::byte, recordio::kHeadBytes + sizeof(uint32_t)> begin{};

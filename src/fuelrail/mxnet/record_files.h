@@ -1,5 +1,5 @@
-// The record files of one MXNet iterator, one after the other, as image records: whatever each file
-// says of its labels, a sample here has an image and its labels as float32.
+// The record files of one MXNet iterator, joined into one container of image records. Each sample
+// has an image and its labels as float32, whatever schema its file has.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@
 
 namespace fuelrail::mxnet {
 
-// Immutable. Schema: image; label, tensor float32 [-1]. Ids are those of the image headers. What is
-// no image record is a CorruptError when it is parsed.
+// Immutable. Schema: image; label, tensor float32 [-1]. Ids are those of the image headers. `parse`
+// throws CorruptError for a record that is not an image record.
 class RecordFiles final : public Container {
  public:
-  // Opens RecordIO files, by their sidecars as fr.open does. Requires: `uris` is not empty. Errors:
-  // those of opening RecordIO.
+  // Opens RecordIO files, with their sidecars as fr.open does. Requires: `uris` is not empty.
+  // Errors: those of recordio::open_recordio.
   explicit RecordFiles(const std::vector<std::string>& uris, const OpenOptions& options = {});
 
   uint64_t size() const override { return records_.size(); }
@@ -30,15 +30,16 @@ class RecordFiles final : public Container {
   const char* format() const override { return "RecordIO"; }
   bool verifies_checksums() const override;
 
-  // Bytes of all files, and where record i begins in them as if they were one. Of `size()`: the
-  // end. Requires: i <= size().
+  // The bytes of all files, and the offset of record i as if they were one file; offset(size()) is
+  // the end. Requires: i <= size().
   uint64_t total_bytes() const { return bytes_.size(); }
   uint64_t offset(uint64_t i) const;
-  // The first record that does not begin before `offset`; size() where there is none.
+  // The first record that begins at or after `offset`; size() if there is none.
   uint64_t first_from(uint64_t offset) const;
 
-  // The most labels that a record has, by their headers alone. `open.keep_going` is asked now and
-  // then. Errors: CorruptError for what is no image record; the sources'; StateError.
+  // The largest number of labels in a record, read from the image headers only. Calls
+  // `open.keep_going` from time to time. Errors: CorruptError for a record that is not an image
+  // record; the sources'; StateError if keep_going stops the search.
   uint64_t most_labels(const OpenOptions& open = {}) const;
 
  private:

@@ -24,15 +24,17 @@ constexpr std::chrono::hours kForEver(24 * 365);
 
 void check(const RecordIterOptions& options) {
   if (options.path_imgrec.empty()) {
-    throw InvalidArgumentError("`path_imgrec` is missing",
-                               {.remedy = "Name the RecordIO file, or several divided by ';'"});
+    throw InvalidArgumentError(
+        "`path_imgrec` is missing",
+        {.remedy = "Give the path of a RecordIO file, or several separated by ';'"});
   }
   check(options.data_shape);
   RecordIterOptions::table(options.detection.has_value()).check(options);
   if (options.part_index >= options.num_parts) {
-    throw InvalidArgumentError("`part_index` is no part",
-                               {.expected = fmt::format("below num_parts, {}", options.num_parts),
-                                .found = fmt::format("{}", options.part_index)});
+    throw InvalidArgumentError(
+        "`part_index` is out of range",
+        {.expected = fmt::format("less than num_parts, {}", options.num_parts),
+         .found = fmt::format("{}", options.part_index)});
   }
   check(options.output, options.data_shape);
   if (options.detection) {
@@ -42,20 +44,22 @@ void check(const RecordIterOptions& options) {
   }
 }
 
-// The files that `path_imgrec` names. Of a directory, indices and lists that lie beside the records
-// are no records.
+// The record files that `path_imgrec` names. In a directory, indices and lists beside the records
+// are skipped.
 std::vector<std::string> files_of(const std::string& path_imgrec) {
   const split::SplitUri uri = split::parse_split_uri(path_imgrec);
   if (!uri.cache.empty()) {
-    throw UnsupportedError("`path_imgrec` names a cache file, which the iterator does not have",
-                           {.path = path_imgrec, .remedy = "Leave out what begins with '#'"});
+    throw UnsupportedError("`path_imgrec` names a cache file, which the iterator does not support",
+                           {.path = path_imgrec, .remedy = "Remove the '#' and the name after it"});
   }
   std::vector<std::string> files;
   for (const FileInfo& file : find_split_files(uri, false).files) {
     if (!file.uri.ends_with(".idx") && !file.uri.ends_with(".lst")) files.push_back(file.uri);
   }
   if (!files.empty()) return files;
-  throw NotFoundError("`path_imgrec` names no file of records", {.path = path_imgrec});
+  throw NotFoundError(
+      "`path_imgrec` names no record file",
+      {.path = path_imgrec, .remedy = "Give a file, directory or pattern of RecordIO files"});
 }
 
 RecordOrderOptions order_options(const RecordIterOptions& options) {
@@ -76,8 +80,8 @@ std::shared_ptr<const LabelList> labels_of(const RecordIterOptions& options) {
   return std::make_shared<const LabelList>(LabelList::read(options.path_imglist, width));
 }
 
-// Numbers in a row of labels. For detection as many as the longest label of all parts has, so that
-// batches are alike on every rank.
+// The number of values in a row of labels. For detection, the longest label of all parts counts, so
+// that batches have the same shape on every rank.
 size_t label_numbers(const RecordWork& work, const OpenOptions& open) {
   const RecordIterOptions& options = work.options;
   if (!options.detection) return static_cast<size_t>(options.label_width);
@@ -85,7 +89,7 @@ size_t label_numbers(const RecordWork& work, const OpenOptions& open) {
   const auto wanted =
       static_cast<uint64_t>(std::max<int64_t>(0, options.detection->label_pad_width));
   if (wanted > 0 && wanted < longest) {
-    throw InvalidArgumentError("`label_pad_width` is too small for the longest label",
+    throw InvalidArgumentError("`label_pad_width` is smaller than the longest label",
                                {.expected = fmt::format("at least {}, or 0", longest),
                                 .found = fmt::format("{}", wanted)});
   }
@@ -113,7 +117,7 @@ bool valid_row(const Batch& batch, size_t row) {
   return *batch.row(RecordColumns::kValid, row) != std::byte{0};
 }
 
-// The mean of the part's images as the augmenter makes them: neither normalised nor mirrored.
+// The mean of the part's augmented images, which are neither normalised nor mirrored.
 MeanImage mean_of(const RecordWork& of, const RecordOrderOptions& ordering,
                   const OpenOptions& open) {
   auto work = std::make_shared<RecordWork>(of);
@@ -145,7 +149,8 @@ std::shared_ptr<const MeanImage> mean_image(const RecordWork& work,
   const std::string& uri = work.options.mean_img;
   FileSystem& place = file_system_for(uri);
   if (!place.stat(uri)) {
-    const std::unique_ptr<Sink> sink = place.create(uri);  // first: a place that is none says so
+    // Created first, so that an invalid path fails before images are read.
+    const std::unique_ptr<Sink> sink = place.create(uri);
     write_mean_image(*sink, mean_of(work, ordering, open));
   }
   return std::make_shared<const MeanImage>(read_mean_image(uri, work.options.data_shape));

@@ -1,14 +1,14 @@
-// MXNet's ImageRecordIter and ImageDetRecordIter over fuelrail's engine: RecordIO files of images
-// in, batches out.
+// MXNet's ImageRecordIter and ImageDetRecordIter on fuelrail's engine: they read RecordIO files of
+// images and return batches.
 //
 //   ImageRecordIter iterator({.path_imgrec = "train.rec", .data_shape = {3, 224, 224},
 //                             .batch_size = 256, .augment = {.rand_crop = true}});
 //   for (int epoch = 0; epoch < 90; ++epoch, iterator.reset())
 //     while (auto batch = iterator.next()) train(*batch);
 //
-// Unlike upstream's: `index` has the records' ids; `pad` is right with round_batch=false too;
-// `reset` gives the same whenever it is called; an error says file, record and offset, and the
-// iterator can go on behind it.
+// Differences from MXNet: `index` has the records' ids; `pad` is correct with round_batch=false
+// too; the effect of `reset` does not depend on how far the iterator has read ahead; an error has
+// the file, record and offset, and the iterator continues after it.
 #pragma once
 
 #include <chrono>
@@ -25,48 +25,49 @@
 
 namespace fuelrail::mxnet {
 
-// What a batch of these iterators holds, besides the rows themselves.
+// A batch, and the number of its rows that are not part of the epoch.
 struct RecordBatch {
-  // Columns: data [batch, channels, height, width] of output.dtype; label float32 [batch] where
-  // label_width is 1, else [batch, numbers]; index uint64 [batch], ids of the records; valid bool
+  // Columns: data [batch, channels, height, width] of output.dtype; label float32 [batch] if
+  // label_width is 1, else [batch, numbers]; index uint64 [batch], the records' ids; valid bool
   // [batch].
   Batch batch;
-  size_t pad = 0;  // rows at the end that are no part of the epoch
+  size_t pad = 0;  // number of rows at the end that are not part of the epoch
 };
 
-// Threads: `stats` and `stop` from any, at any time; everything else from one at a time. Fork: as
-// Engine.
+// Threads: `stats` and `stop` may be called from any thread at any time; all else from one thread
+// at a time. Fork: as Engine.
 class ImageRecordIter {
  public:
-  // Opens the files (and scans those without a sidecar), reads index and list, and makes the mean
-  // image where it is missing; threads start with the first batch. `open`: what is said and asked
-  // meanwhile. Errors: InvalidArgumentError, naming the parameter; those of opening RecordIO files,
-  // of check_index, LabelList and read_mean_image; for detection, CorruptError for a label that is
-  // none.
+  // Opens the files (and scans those without a sidecar), reads the index and the list, and creates
+  // the mean image if it does not exist. Threads start at the first batch. `open` has the callbacks
+  // for warnings and interruption. Errors: InvalidArgumentError with the parameter's name; those of
+  // RecordFiles, check_index, LabelList::read and read_mean_image; for detection, those of
+  // RecordFiles::most_labels.
   explicit ImageRecordIter(RecordIterOptions options, const OpenOptions& open = {});
   ~ImageRecordIter();
   ImageRecordIter& operator=(ImageRecordIter&&) = delete;
 
-  // The next batch, always full; empty at the end of the epoch, and from then on until `reset`.
-  // Errors: Engine::next's, in place of a batch; the next call goes on behind it.
+  // The next batch, which is always full; nullopt at the end of the epoch and until `reset`.
+  // Errors: those of Engine::next, in place of a batch; the next call continues with the batch
+  // after it.
   std::optional<RecordBatch> next();
 
   struct Next {
     Engine::Status status = Engine::Status::kTimeout;
-    std::optional<RecordBatch> batch{};  // with kBatch
+    std::optional<RecordBatch> batch{};  // set if status is kBatch
   };
   Next next_for(std::chrono::milliseconds timeout);
 
-  // Begins the next epoch. Behind the last batch it goes on with the record that follows those
-  // which round_batch borrowed; inside an epoch, what is left of it is passed over, and the next
-  // pass begins at its beginning; before the first batch it does nothing.
+  // Begins the next epoch. After the last batch, the new epoch begins with the record after those
+  // that round_batch borrowed. Inside an epoch, the rest of the epoch is skipped, and the next pass
+  // starts at its beginning. Before the first batch, it does nothing.
   void reset();
 
   const RecordIterOptions& options() const;
   const BatchLayout& layout() const;
-  uint64_t records() const;  // of the part
+  uint64_t records() const;  // number of records in the part
   Stats stats() const;
-  void stop();  // a `next` that waits in another thread throws StateError
+  void stop();  // makes a `next` that waits in another thread throw StateError
 
  private:
   struct Impl;

@@ -21,8 +21,8 @@ Option<Options> shape_row() {
       .rule = {.name = "data_shape",
                .kind = "shape",
                .bounds = "three numbers: channels, height and width",
-               .meaning = "Channels, height and width: 1 channel is grey, 3 are red, green, blue, "
-                          "4 those and alpha, of images that have four.",
+               .meaning = "Channels, height and width of the output. 1 channel is grey, 3 channels "
+                          "are red, green and blue, and 4 add alpha, for images that have it.",
                .allows =
                    [](const OptionValue& value) {
                      const auto* const sides = std::get_if<std::vector<int64_t>>(&value);
@@ -36,42 +36,49 @@ Option<Options> shape_row() {
           }};
 }
 
-// In the groups of the struct; `dataset` and `augmentation` are those that one iterator has.
+// The rows in the order of the struct. `dataset` and `augmentation` are rows of only one iterator.
 Table table_of(const Table& dataset, const Table& augmentation) {
   return Table()
-      .any(path_rule("path_imgrec",
-                     "RecordIO files: one, several divided by ';', a directory, or a pattern."),
+      .any(path_rule(
+               "path_imgrec",
+               "RecordIO files: one path, several separated by ';', a directory, or a pattern."),
            &Options::path_imgrec)
       .any(path_rule("path_imglist",
-                     "A .lst, whose labels, by id, take the place of those in the records."),
+                     "A list (.lst) whose labels replace those of the records with the same id."),
            &Options::path_imglist)
       .part(std::identity(), dataset)
       .row(shape_row())
       .number("num_parts", &Options::num_parts, 1, INT64_MAX,
-              "Parts that the data is divided into; one of them is read.")
-      .number("part_index", &Options::part_index, 0, INT64_MAX, "Which part, from 0.")
+              "Number of parts that the data is divided into; the iterator reads one of them.")
+      .number("part_index", &Options::part_index, 0, INT64_MAX,
+              "Number of the part that is read, from 0.")
       .flag("shuffle", &Options::shuffle,
-            "Another order in each epoch: of all records of the part with path_imgidx, else of "
-            "each chunk of 8 MiB.")
-      .number("shuffle_chunk_size", &Options::shuffle_chunk_size, 0, INT64_MAX,
-              "Without path_imgidx: sub-parts of about so many MiB, in random order; 0: off.")
-      .number("shuffle_chunk_seed", &Options::shuffle_chunk_seed, "Of that order.")
-      .number("seed", &Options::seed, "Of the shuffle, and of random numbers without seed_aug.")
+            "Shuffles the records in each epoch: all records of the part with path_imgidx, or "
+            "else those of each 8 MiB chunk.")
+      .number(
+          "shuffle_chunk_size", &Options::shuffle_chunk_size, 0, INT64_MAX,
+          "Without path_imgidx: reads sub-parts of about this many MiB in random order; 0: off.")
+      .number("shuffle_chunk_seed", &Options::shuffle_chunk_seed,
+              "Seed of the order of sub-parts that shuffle_chunk_size makes.")
+      .number("seed", &Options::seed,
+              "Seed of the shuffle, and of the augmentation's random numbers without seed_aug.")
       .number("batch_size", &Options::batch_size, 1, INT64_MAX,
-              "Rows of a batch; every batch has all of them.")
+              "Number of rows in a batch; every batch is full.")
       .flag("round_batch", &Options::round_batch,
-            "The last batch is filled from the data's beginning, and the next epoch begins after "
-            "that; without, it is filled with its last row. `pad` counts the filling.")
+            "If true, the last batch is filled with records from the beginning of the data, and "
+            "the next epoch begins after them. If false, it is filled with copies of its last row. "
+            "`pad` counts the rows that fill the batch.")
       .part(std::identity(), augmentation)
-      .any(path_rule("mean_img",
-                     "A mean image's file, subtracted pixel by pixel in place of mean_*. Where it "
-                     "is missing, it is made from this part's images, and written."),
+      .any(path_rule(
+               "mean_img",
+               "File of a mean image, which is subtracted pixel by pixel instead of mean_*. If "
+               "the file does not exist, it is computed from this part's images and written."),
            &Options::mean_img)
       .part(&Options::output, OutputOptions::table())
       .number("preprocess_threads", &Options::preprocess_threads, 1, INT64_MAX,
-              "Threads that decode, at most as many as there are processors.")
+              "Number of threads that decode; at most one per processor is used.")
       .number("prefetch_buffer", &Options::prefetch_buffer, 1, UINT16_MAX,
-              "Batches made ahead, each in memory of its own.");
+              "Number of batches prepared ahead, each in its own memory.");
 }
 
 }  // namespace
@@ -80,31 +87,32 @@ const OptionTable<RecordIterOptions>& RecordIterOptions::table(bool detection) {
   static const Table plain = table_of(
       Table()
           .any(path_rule("path_imgidx",
-                         "The index of all files as one, which names every record. With it, parts "
-                         "have equal numbers of records, not of bytes."),
+                         "Index that names every record, with offsets as if all files were one "
+                         "file. With it, parts have equal numbers of records instead of bytes."),
                &Options::path_imgidx)
           .number("label_width", &Options::label_width, 1, INT64_MAX,
-                  "Labels of an image, as many as are packed or listed."),
+                  "Number of labels per image in the records, or in path_imglist."),
       Table()
           .part(&Options::augment, AugmentOptions::table())
           .part(&Options::output, OutputOptions::plain_table())
           .number("seed_aug", &Options::seed_aug,
-                  "Random numbers are MXNet's of this seed, and repeat in every batch or chunk. "
-                  "None: they are a function of (seed, epoch, position)."));
+                  "Seed of MXNet's own random numbers for augmentation, which repeat in every "
+                  "batch or chunk. None: the numbers are a function of (seed, epoch, position)."));
   static const Table of_detection = table_of(
       Table()
-          .any(whole_number("label_width", "-1 (any), or at least 1",
-                            "Numbers of a row of path_imglist that count; a packed label of "
-                            "another length is an error.",
-                            [](int64_t width) { return width >= -1 && width != 0; }),
-               [](auto& o) -> auto& { return o.detection->label_width; })
+          .any(
+              whole_number("label_width", "-1 (any), or at least 1",
+                           "Number of label columns in each row of path_imglist; -1: all. A "
+                           "label of another length in a record is an error.",
+                           [](int64_t width) { return width >= -1 && width != 0; }),
+              [](auto& o) -> auto& { return o.detection->label_width; })
           .number(
               "label_pad_width", [](auto& o) -> auto& { return o.detection->label_pad_width; }, -1,
               INT64_MAX,
-              "Numbers that a label is filled up to; 0, -1: as many as the longest of all parts.")
+              "Length to which labels are padded; 0 or -1: the longest label of all parts.")
           .number(
               "label_pad_value", [](auto& o) -> auto& { return o.detection->label_pad_value; },
-              "What fills it."),
+              "Value that pads labels."),
       Table().part([](auto& o) -> auto& { return o.detection->augment; }, DetOptions::table()));
   return detection ? of_detection : plain;
 }

@@ -1,5 +1,5 @@
-// What MXNet's record iterators are told: their parameters under their own names, with their
-// defaults, in the groups of MXNet's note on data loaders. What each means: its row of the table.
+// The parameters of MXNet's record iterators, with MXNet's names and defaults, in the groups of
+// MXNet's note on data loaders. The tables describe each.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace fuelrail::mxnet {
 
-// What ImageDetRecordIter has besides, in place of `label_width` and `augment`.
+// The parameters that ImageDetRecordIter has in place of `label_width` and `augment`.
 struct DetectionOptions {
   DetOptions augment{};
   int64_t label_width = -1;
@@ -43,15 +43,15 @@ struct RecordIterOptions {
   // Augmentation.
   AugmentOptions augment{};
   std::optional<DetectionOptions> detection{};
-  OutputOptions output{};  // its `detection` is whether there is the one above
-  std::string mean_img{};  // becomes output.mean_image
+  OutputOptions output{};  // the iterator sets output.detection to detection.has_value()
+  std::string mean_img{};  // the iterator reads it into output.mean_image
   std::optional<int32_t> seed_aug{};
 
-  // Backend. Neither changes results.
+  // Backend. These do not change results.
   int64_t preprocess_threads = 4;
   int64_t prefetch_buffer = 4;
 
-  // The parameters of the plain iterator, or of detection's.
+  // The parameters of ImageRecordIter, or with `detection` those of ImageDetRecordIter.
   static const OptionTable<RecordIterOptions>& table(bool detection);
 };
 

@@ -13,14 +13,15 @@
 namespace fuelrail::mxnet {
 namespace {
 
-// dmlc's chunk buffer, in words of four bytes; doubled, and one word more, while no record fits.
+// The size of dmlc's chunk buffer in words of four bytes. While a record does not fit, n words
+// become 2 n + 1.
 constexpr uint64_t kChunkWords = uint64_t{1} << 21;
 constexpr uint64_t kWordBytes = 4;
-constexpr uint64_t kHeadBytes = 8;  // of a record, which a chunk's end must hold to be found
+constexpr uint64_t kHeadBytes = 8;  // of a record; dmlc finds only heads that end in the buffer
 constexpr double kMebibyte = 0x1p20;
-constexpr double kSubPartsMore = 1.1;  // sub-parts more than of the size asked for
+constexpr double kSubPartsMore = 1.1;  // factor on the number of sub-parts
 
-// So many sub-parts make them about as large as asked for.
+// The number of sub-parts that makes them about as large as shuffle_chunk_size.
 uint64_t sub_parts_of(const RecordFiles& files, const RecordOrderOptions& options) {
   if (options.indexed || options.shuffle_chunk_size == 0) return 1;
   const double wanted = static_cast<double>(options.num_parts) *
@@ -29,7 +30,7 @@ uint64_t sub_parts_of(const RecordFiles& files, const RecordOrderOptions& option
   return std::max<uint64_t>(1, static_cast<uint64_t>(parts));
 }
 
-// The records whose heads lie in part `part` of `parts` of the bytes.
+// The records whose heads are in part `part` of `parts` of the bytes.
 split::PartRange by_bytes(const RecordFiles& files, uint64_t part, uint64_t parts) {
   const split::PartRange bytes =
       split::ByteParts{.total_bytes = files.total_bytes()}.raw(part, parts);
@@ -52,8 +53,8 @@ std::vector<split::PartRange> ranges_of(const RecordFiles& files,
   return ranges;
 }
 
-// The end of the chunk that begins at record `begin`, as dmlc's reader finds it: it fills its
-// buffer, and goes back to the last head in it, which the next chunk begins with.
+// The end of the chunk that begins at record `begin`. As dmlc's reader: it fills its buffer and
+// goes back to the last record head in it, where the next chunk begins.
 uint64_t chunk_end(const RecordFiles& files, const split::PartRange& range, uint64_t begin) {
   const uint64_t from = files.offset(begin);
   const uint64_t left = files.offset(range.end) - from;
@@ -65,19 +66,21 @@ uint64_t chunk_end(const RecordFiles& files, const split::PartRange& range, uint
   }
 }
 
-constexpr const char* kNewIndex = "Make it anew for these files, with MXNet's rec2idx or im2rec";
+constexpr const char* kNewIndex =
+    "Rebuild the index for these files with MXNet's rec2idx or im2rec";
 
 [[noreturn]] void throw_bad_index(const std::string& uri, const RecordFiles& files,
                                   const recordio::IndexEntry& entry, uint64_t record) {
   const bool begins = entry.offset < files.total_bytes() &&
                       files.offset(files.first_from(entry.offset)) == entry.offset;
   throw CorruptError(
-      begins ? "the index does not name every record"
-             : fmt::format("line {} of the index names a place where no record begins", entry.line),
+      begins
+          ? "the index leaves out a record"
+          : fmt::format("line {} of the index has an offset at which no record begins", entry.line),
       {.path = uri,
        .expected = record < files.size()
                        ? fmt::format("record {} at offset {}", record, files.offset(record))
-                       : "nothing more",
+                       : "no more entries",
        .found = fmt::format("line {}: offset {}", entry.line, entry.offset),
        .remedy = kNewIndex});
 }
@@ -102,8 +105,8 @@ RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
          .found = fmt::format("part_index {} of num_parts {}, {} records in all",
                               options_.part_index, options_.num_parts, files_->size()),
          .remedy = options_.indexed ? "Use fewer parts"
-                                    : "Use fewer parts, or give `path_imgidx`: parts are then of "
-                                      "equally many records instead of bytes"});
+                                    : "Use fewer parts, or give `path_imgidx` so that parts have "
+                                      "equal numbers of records instead of bytes"});
   }
 }
 
@@ -174,7 +177,7 @@ void check_index(const std::string& uri, const RecordFiles& files) {
   std::vector<recordio::IndexEntry> entries = recordio::parse_index(text.bytes, text.uri);
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.offset < b.offset; });
-  uint64_t record = 0;  // the next to be named
+  uint64_t record = 0;  // the next record that an entry must name
   for (const recordio::IndexEntry& entry : entries) {
     if (record < files.size() && entry.offset == files.offset(record)) {
       ++record;
@@ -183,10 +186,10 @@ void check_index(const std::string& uri, const RecordFiles& files) {
     }
   }
   if (record == files.size()) return;
-  throw CorruptError("the index names only some of the records",
+  throw CorruptError("the index ends before the last record",
                      {.path = uri,
                       .expected = fmt::format("{} records", files.size()),
-                      .found = fmt::format("the first {}", record),
+                      .found = fmt::format("only the first {}", record),
                       .remedy = kNewIndex});
 }
 

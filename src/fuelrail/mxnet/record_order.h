@@ -1,9 +1,10 @@
-// Which records each pass over a part of the data has, and in which order: dmlc-core's partitions
-// and shuffles, as MXNet's iterators use them (docs/input_split.md).
+// The records of each pass over a part of the data, and their order: dmlc-core's partitions and
+// shuffles, as MXNet's iterators use them (docs/input_split.md).
 //
-// Without an index, a part is a range of bytes, records are read in chunks of 8 MiB, and a shuffle
-// mixes those of one chunk. With one, a part is a range of records, chunks are of `batch_size`
-// records, and a shuffle permutes the part. Passes differ; the n-th is the same in every run.
+// Without an index, a part is a range of bytes, is read in chunks of 8 MiB, and `shuffle` permutes
+// the records of each chunk. With an index, a part is a range of records, chunks have `batch_size`
+// records, and `shuffle` permutes the whole part. Passes differ from each other, but pass n is the
+// same in every run.
 #pragma once
 
 #include <array>
@@ -25,9 +26,10 @@ struct RecordOrderOptions {
   uint64_t part_index = 0;
   bool indexed = false;
   bool shuffle = false;
-  int64_t seed = 0;                 // of `shuffle`
-  bool detection = false;           // shuffle as ImageDetRecordIter does
-  uint64_t shuffle_chunk_size = 0;  // MiB: visit so large sub-parts in random order; not if indexed
+  int64_t seed = 0;                 // seed of `shuffle`
+  bool detection = false;           // shuffle as ImageDetRecordIter
+  uint64_t shuffle_chunk_size = 0;  // MiB of the sub-parts that are visited in random order; 0: off
+                                    // (always off if indexed)
   int64_t shuffle_chunk_seed = 0;
   uint64_t batch_size = 1;
 };
@@ -41,37 +43,40 @@ struct RecordPass {
   uint64_t records = 0;
   std::vector<uint64_t> order{};  // empty: `first`, `first` + 1, ...
 
-  // Where the chunk begins that position i is in.
+  // The position at which the chunk of position i begins.
   uint64_t chunk_begin(uint64_t i) const;
 
-  std::vector<uint64_t> chunks{};  // their begins, ascending, the first at 0; where indexed, empty:
-  uint64_t chunk_records = 0;      // they have so many records,
-  uint64_t first_chunk = 0;        // the first one what the pass before left over of a chunk
-  // Of each position, where its record was in its chunk before that was shuffled; empty where
-  // chunks are not shuffled.
+  // The positions at which chunks begin, ascending from 0. Empty if indexed: the first chunk then
+  // has `first_chunk` records (the rest of a chunk that the previous pass began; 0: no such rest),
+  // and the others have `chunk_records`.
+  std::vector<uint64_t> chunks{};
+  uint64_t chunk_records = 0;
+  uint64_t first_chunk = 0;
+  // For each position, the index of its record in its chunk before the shuffle; empty if chunks are
+  // not shuffled.
   std::vector<uint32_t> places{};
 };
 
-// Memory: one part's records, where there is any shuffle. Threads: any.
+// Memory: 8 to 12 bytes per record of the part for each of two passes, if anything is shuffled.
+// Threads: any.
 class RecordOrder {
  public:
-  // Errors: InvalidArgumentError and OutOfRangeError for a part that is none, and for one without
-  // records.
+  // Errors: InvalidArgumentError unless part_index < num_parts, and for a part without records.
   RecordOrder(std::shared_ptr<const RecordFiles> files, const RecordOrderOptions& options);
 
   uint64_t size() const { return size_; }  // records of the part
 
-  // The `number`-th pass. The next one is made from the one before it; an earlier one anew from the
-  // first.
+  // Pass `number`, counted from 0. A later pass is computed from the one before it; an earlier one
+  // is computed again from the first.
   std::shared_ptr<const RecordPass> pass(uint32_t number) const;
 
  private:
-  // What the passes before a pass leave to it.
+  // The state from which the next pass is computed.
   struct Maker {
     uint32_t next = 0;
     split::DmlcShuffle records;
     split::DmlcShuffle sub_parts;
-    std::vector<size_t> visits;  // of sub-parts, each pass shuffling what the last one made
+    std::vector<size_t> visits;  // the order of sub-parts; each pass shuffles the previous order
   };
   struct Made {
     uint32_t number = 0;
@@ -84,18 +89,18 @@ class RecordOrder {
 
   std::shared_ptr<const RecordFiles> files_;
   RecordOrderOptions options_;
-  std::vector<split::PartRange> ranges_;  // of records: the part, or its sub-parts
+  std::vector<split::PartRange> ranges_;  // the records of the part, or of each sub-part
   uint64_t size_ = 0;
 
   mutable Mutex mutex_;
   mutable std::optional<Maker> maker_ FUELRAIL_GUARDED_BY(mutex_);
-  mutable std::array<Made, 2> made_
-      FUELRAIL_GUARDED_BY(mutex_);  // the last two, which a batch's rows may come from
+  // The last two passes; the rows of a batch may come from both.
+  mutable std::array<Made, 2> made_ FUELRAIL_GUARDED_BY(mutex_);
 };
 
-// Checks that an index names every record of `files` and nothing else. Upstream takes what it does
-// not name for the end of the record before it, and loses what is before the first. Errors:
-// NotFoundError, IoError; CorruptError with path and line.
+// Checks that an index names every record of `files` and nothing else. (MXNet reads a record that
+// the index leaves out as the end of the previous one, and loses the records before the first
+// entry.) Errors: NotFoundError, IoError; CorruptError with path and line.
 void check_index(const std::string& uri, const RecordFiles& files);
 
 }  // namespace fuelrail::mxnet

@@ -13,15 +13,16 @@ RecordSampler::RecordSampler(std::shared_ptr<const RecordOrder> order,
                              const RecordSamplerOptions& options, Progress start)
     : order_(std::move(order)), options_(options), at_(start) {
   if (options_.batch_size == 0) {
-    throw InvalidArgumentError("`batch_size` must be at least 1", {.found = "0"});
+    throw InvalidArgumentError("`batch_size` is out of range",
+                               {.expected = "at least 1", .found = "0"});
   }
   if (options_.round_batch && options_.batch_size > 2 * order_->size()) {
     throw InvalidArgumentError(
         "the part has too few records for the batch",
-        {.expected = fmt::format("`batch_size` of at most {}, twice the part's records",
+        {.expected = fmt::format("a `batch_size` of at most {}, twice the part's records",
                                  2 * order_->size()),
          .found = fmt::format("{}", options_.batch_size),
-         .remedy = "Use a smaller `batch_size` or fewer parts, or round_batch=False"});
+         .remedy = "Use a smaller `batch_size` or fewer parts, or set round_batch to false"});
   }
 }
 
@@ -51,13 +52,13 @@ std::optional<BatchPlan> RecordSampler::next() {
   return plan;
 }
 
-// Takes what the pass has left, or what the batch has room for.
+// Adds the rest of the pass, or as many records as the batch has room for.
 void RecordSampler::add_from_pass(BatchPlan& plan, bool valid) {
   const std::shared_ptr<const RecordPass> pass = order_->pass(at_.epoch);
   const uint64_t rows = plan.entries.size();
   const uint64_t begin = at_.position;
   const uint64_t end = std::min(pass->size(), begin + options_.batch_size - rows);
-  // The row that the pass's first record has, or would have had, in its batch.
+  // The row of the pass's first record in its batch.
   const uint64_t first_row =
       (rows + options_.batch_size - begin % options_.batch_size) % options_.batch_size;
   for (uint64_t i = begin; i < end; ++i) {
@@ -72,7 +73,7 @@ void RecordSampler::add_from_pass(BatchPlan& plan, bool valid) {
 
 uint64_t RecordSampler::chunk_position(const RecordPass& pass, uint64_t i,
                                        uint64_t first_row) const {
-  // Chunks that are shuffled are decoded as a whole, apart from any batch: behind a full one.
+  // MXNet decodes a shuffled chunk as a whole, as if it followed a full batch.
   if (!pass.places.empty()) return options_.batch_size + pass.places[i];
   const uint64_t chunk = pass.chunk_begin(i);
   return (first_row + chunk) % options_.batch_size + (i - chunk);

@@ -1,5 +1,5 @@
-// The batches of MXNet's iterators: passes over a part, cut into rows, with the next pass lending
-// what the last batch lacks.
+// The batches of MXNet's iterators: passes over a part, divided into batches. The next pass may
+// fill the last batch.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,28 @@ namespace fuelrail::mxnet {
 
 struct RecordSamplerOptions {
   uint64_t batch_size = 1;
-  // The last batch of an epoch is filled from the beginning of the next pass, and the next epoch
-  // goes on behind what was borrowed; else it is filled with its last record, and epochs are
-  // passes.
+  // True: the last batch of an epoch is filled from the beginning of the next pass, and the next
+  // epoch begins after those records. False: it is filled with its last record, and each epoch is
+  // one pass.
   bool round_batch = true;
-  // What an entry's position is: its place in the pass; or, for `seed_aug`, MXNet's number of the
-  // sample: rows already in the batch when its chunk was read, plus its place in the chunk.
+  // False: an entry's position is its position in the pass. True (for `seed_aug`): it is MXNet's
+  // number of the sample, which is the number of rows in the batch when its chunk was read, plus
+  // its index in the chunk.
   bool chunk_positions = false;
 };
 
-// Epochs are numbered by the pass that they begin in; a progress is (pass, place in it). Every
-// batch is full; rows behind the epoch's last record are not valid. Threads: one.
+// An epoch has the number of the pass in which it begins; a Progress is (pass, position in it).
+// Every batch is full; rows after the epoch's last record are not valid. Threads: one.
 class RecordSampler final : public Sampler {
  public:
-  // Errors: InvalidArgumentError for a batch_size of 0, and for one that with round_batch would
-  // borrow more than a whole pass.
+  // Errors: InvalidArgumentError for a batch_size of 0, and with round_batch for one above twice
+  // the number of records.
   RecordSampler(std::shared_ptr<const RecordOrder> order, const RecordSamplerOptions& options,
                 Progress start = {});
 
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
-  // None: a record that cannot be used is an error.
+  // Returns nullopt: bad records are errors and have no substitutes.
   std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
                                      uint32_t attempt) const override;
 

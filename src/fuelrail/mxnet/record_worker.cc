@@ -16,7 +16,7 @@
 namespace fuelrail::mxnet {
 namespace {
 
-// The random numbers of the sample at hand.
+// The random numbers of the present sample.
 class SampleDraws {
  public:
   explicit SampleDraws(const RecordIterOptions& options) : options_(options) {}
@@ -80,10 +80,11 @@ class RecordWorker final : public Worker {
   void check_label_width(int64_t width) const {
     if (labels_.size() == static_cast<size_t>(width)) return;
     throw CorruptError(
-        "the record has another number of labels than `label_width` says",
+        "the number of labels in the record differs from `label_width`",
         {.expected = fmt::format("{}", width),
          .found = fmt::format("{}", labels_.size()),
-         .remedy = "Set `label_width` to the labels that are packed, or give `path_imglist`"});
+         .remedy =
+             "Set `label_width` to the number of labels in the records, or give `path_imglist`"});
   }
 
   void write_image(Task& task) {
@@ -113,8 +114,7 @@ class RecordWorker final : public Worker {
     writer_.write(made.image, draws, task.batch->row(RecordColumns::kData, task.row));
   }
 
-  // As OpenCV reads images for MXNet: turned as their EXIF tag says, but unchanged for four
-  // channels.
+  // Orients images by their EXIF tag, except with four channels, as OpenCV does for MXNet.
   ImageInfo info_of_image() const {
     ImageInfo info = probe(sample_.fields[0]);
     if (options_.data_shape.channels == 4) info.orientation = 1;
@@ -136,8 +136,8 @@ class RecordWorker final : public Worker {
   UprightDecoder decoder_;
   SampleDraws draws_;
   OutputWriter writer_;
-  std::optional<Augmenter> augmenter_;         // one of
-  std::optional<DetAugmenter> det_augmenter_;  // these
+  std::optional<Augmenter> augmenter_;         // either this
+  std::optional<DetAugmenter> det_augmenter_;  // or this is set
   Sample sample_;
   std::vector<float> labels_;
 };

@@ -1,5 +1,5 @@
-// The worker of MXNet's record iterators: record -> labels and encoded image -> pixels -> augmented
-// -> row of the batch.
+// The worker of MXNet's record iterators: parses a record into labels and an encoded image, decodes
+// and augments the image, and writes a row of the batch.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace fuelrail::mxnet {
 
-// Where its columns are in a batch: data [channels, height, width]; label float32, a scalar where
+// The indices of its columns in a batch: data [channels, height, width]; label float32, a scalar if
 // its width is 1; index uint64, the record's id; valid bool.
 struct RecordColumns {
   static constexpr size_t kData = 0;
@@ -24,18 +24,18 @@ struct RecordColumns {
 
 struct RecordWork {
   std::shared_ptr<const RecordFiles> files;
-  std::shared_ptr<const LabelList> labels{};  // null: those of the records
-  RecordIterOptions options;                  // output.mean_image is there, if it is wanted
-  size_t label_numbers = 1;                   // of a row
+  std::shared_ptr<const LabelList> labels{};  // null: use the labels of the records
+  RecordIterOptions options;                  // output.mean_image is already loaded, if used
+  size_t label_numbers = 1;                   // numbers in the label of a row
 };
 
 std::vector<ColumnSpec> record_columns(const RecordWork& work);
 
-// A factory of workers that write those columns. An entry's position is what RecordSampler makes of
-// it. Errors of the factory: those of check(AugmentOptions), check(DetOptions),
-// check(OutputOptions). Of a row: CorruptError for another number of labels than asked for;
-// UnsupportedError for an image without the channels that are asked for; those of decoding and
-// augmenting.
+// A factory of workers that write these columns. Requires: entries come from a RecordSampler.
+// Errors of the factory: those of check(AugmentOptions), check(DetOptions) and
+// check(OutputOptions). Errors of a row: CorruptError if the number of labels differs from
+// label_width; UnsupportedError for an image without the channels of data_shape; those of decoding
+// and augmenting.
 WorkerFactory record_worker_factory(std::shared_ptr<const RecordWork> work);
 
 }  // namespace fuelrail::mxnet

@@ -20,14 +20,14 @@ bool begins_record_at(Bytes bytes, size_t at) {
   return head.valid() && head.starts_record();
 }
 
-// Behind the last line that is known to be whole; 0 for none.
+// The position after the last line end, where the last complete line ends; 0 if there is none.
 size_t last_line_end(Bytes text) {
   size_t at = text.size();
   while (at > 0 && !is_line_end(text[at - 1])) --at;
   return at;
 }
 
-// Where the last record begins, if not at 0.
+// The position at which the last record begins; 0 if no other is found.
 size_t last_record_begin(Bytes records) {
   if (records.size() < kHeadBytes) return 0;
   size_t at = (records.size() - kHeadBytes) / 4 * 4;
@@ -60,8 +60,8 @@ RunReader::RunReader(PartBytes& bytes, SubParts parts, const std::atomic<uint64_
 bool RunReader::next(SplitChunk& chunk) {
   chunk.clear();
   if (!go_to_bytes()) return false;
-  uint64_t end = left_.begin;  // of what is in the chunk
-  // Whole words, and more of them as upstream takes more, so that chunks end where upstream's do.
+  uint64_t end = left_.begin;  // of the bytes in the chunk
+  // The limit is in whole words and grows as in dmlc-core, so that chunks end where dmlc-core's do.
   for (uint64_t limit = (chunk_bytes_ + 3) / 4 * 4;; limit = 2 * limit + 4) {
     const uint64_t read_to = left_.begin + std::min(limit, left_.length());
     bytes_.append({end, read_to}, chunk);
@@ -81,7 +81,7 @@ bool RunReader::next(SplitChunk& chunk) {
   }
 }
 
-// To the next sub-part with bytes that were not read. Returns: false when there is none.
+// Goes to the next sub-part that has unread bytes. Returns: false if there is none.
 bool RunReader::go_to_bytes() {
   while (left_.empty()) {
     if (visited_ == parts_.count()) return false;
@@ -96,7 +96,7 @@ size_t RunReader::records_end(const SplitChunk& chunk) const {
   return text ? last_line_end(chunk.bytes()) : last_record_begin(chunk.bytes());
 }
 
-// A line is as long as it is; a record has a length that must be true.
+// A line may have any length, but a record must begin with a valid head and has a maximum length.
 void RunReader::check_may_grow(const SplitChunk& chunk) const {
   if (bytes_.files().type() == SplitType::kText || chunk.size() < kHeadBytes) return;
   const SplitChunk::Piece& first = chunk.pieces().front();

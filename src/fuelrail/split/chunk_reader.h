@@ -1,5 +1,5 @@
-// What fills chunks, on the thread that reads ahead: runs of bytes that are cut at records, or the
-// records of an index.
+// Readers that fill chunks, on the thread that reads ahead: with runs of bytes that end at a record
+// boundary, or with the records of an index.
 #pragma once
 
 #include <atomic>
@@ -20,15 +20,17 @@ class ChunkReader {
   virtual ~ChunkReader() = default;
   ChunkReader& operator=(ChunkReader&&) = delete;
 
-  // Returns: false at the end, when the chunk is empty. Errors: CorruptError where no record
-  // begins; those of PartBytes.
+  // Replaces `chunk` with the next one. Returns: false at the end; the chunk is then empty. Errors:
+  // CorruptError if no record begins where one should; those of PartBytes.
   virtual bool next(SplitChunk& chunk) = 0;
 
-  // To the beginning of the next pass. `missing` is what the last pass's last batch lacked.
+  // Goes to the beginning of the next pass. `missing`: number of records that the last batch of the
+  // previous pass lacked.
   virtual void rewind(uint64_t missing) = 0;
 };
 
-// The sub-parts of a part, in an order that is drawn anew for each pass; or the part as it is.
+// The sub-parts of a part, in a new random order for each pass, or in their own order without
+// `shuffle`.
 class SubParts {
  public:
   // Parts [numbers.begin, numbers.end) of `nsplit`.
@@ -36,7 +38,7 @@ class SubParts {
            DmlcShuffle* shuffle, std::vector<uint64_t>& order);
 
   uint64_t count() const { return numbers_.length(); }
-  // The n-th that is visited. Errors: the sources'.
+  // The n-th sub-part to read in this pass. Errors: the sources'.
   PartRange visited(uint64_t n) const;
   void draw_order();
 
@@ -44,12 +46,12 @@ class SubParts {
   std::shared_ptr<const SplitFiles> files_;
   PartRange numbers_;
   uint64_t nsplit_;
-  DmlcShuffle* shuffle_;          // null: in their order
-  std::vector<uint64_t>& order_;  // shuffled again and again
+  DmlcShuffle* shuffle_;          // null: in their own order
+  std::vector<uint64_t>& order_;  // each pass shuffles the previous order
 };
 
-// Text and recordio. A chunk has as many whole records of a sub-part as fit into `chunk_bytes`; one
-// that does not fit makes it longer.
+// Reads text and recordio. A chunk has as many whole records of a sub-part as fit into
+// `chunk_bytes`; a single record that does not fit makes its chunk longer.
 class RunReader final : public ChunkReader {
  public:
   RunReader(PartBytes& bytes, SubParts parts, const std::atomic<uint64_t>& chunk_bytes);
@@ -64,15 +66,15 @@ class RunReader final : public ChunkReader {
   PartBytes& bytes_;
   SubParts parts_;
   const std::atomic<uint64_t>& chunk_bytes_;
-  uint64_t visited_ = 0;  // sub-parts
-  PartRange left_;        // of the one that is being read
+  uint64_t visited_ = 0;  // number of sub-parts that were begun
+  PartRange left_;        // the rest of the present sub-part
 };
 
-// Indexed recordio. A chunk has `batch_size` of the index's records.
+// Reads indexed recordio. A chunk has `batch_size` records of the index.
 class IndexReader final : public ChunkReader {
  public:
-  // `places` are where the part's records begin, in order, and where the last one ends. Null
-  // `shuffle`: in their order.
+  // `places`: the offsets at which the part's records begin, ascending, and the end of the last
+  // one. `shuffle` null: read records in order.
   IndexReader(PartBytes& bytes, std::vector<uint64_t> places, uint64_t batch_size,
               DmlcShuffle* shuffle);
   bool next(SplitChunk& chunk) override;
@@ -86,8 +88,8 @@ class IndexReader final : public ChunkReader {
   const uint64_t batch_size_;
   DmlcShuffle* const shuffle_;
   std::vector<uint64_t> order_;
-  uint64_t read_ = 0;     // records
-  uint64_t missing_ = 0;  // of the last pass's last batch
+  uint64_t read_ = 0;     // number of records read in this pass
+  uint64_t missing_ = 0;  // number of records that the previous pass's last batch lacked
 };
 
 }  // namespace fuelrail::split

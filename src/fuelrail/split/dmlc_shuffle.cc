@@ -40,10 +40,10 @@ uint32_t DmlcShuffle::below(uint32_t bound) {
 
 void DmlcShuffle::check_count(uint64_t count) {
   if (count <= kMostDrawn) return;
-  throw UnsupportedError("dmlc's shuffle is not known for so many records",
+  throw UnsupportedError("dmlc's shuffle does not support this number of records",
                          {.expected = fmt::format("at most {}", kMostDrawn),
                           .found = fmt::format("{}", count),
-                          .remedy = "Read more, smaller parts"});
+                          .remedy = "Divide the data into more parts"});
 }
 
 }  // namespace fuelrail::split

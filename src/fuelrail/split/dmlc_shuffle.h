@@ -1,7 +1,8 @@
-// The orders that dmlc-core's readers and MXNet 1.9.1's iterators shuffle into, number for number,
-// whatever the C++ library: mt19937, and libstdc++'s shuffle and integer distribution as they were
-// before GCC 7 and GCC 11. Found in the orders that MXNet delivers (tests/golden/mxnet/order.json).
-// New code has permutation.h, which needs no memory; this is for orders that must be dmlc's.
+// The shuffled orders of dmlc-core's readers and MXNet 1.9.1's iterators, number for number, with
+// any C++ library: mt19937, with libstdc++'s shuffle from before GCC 7 and its integer distribution
+// from before GCC 11. Derived from orders that MXNet delivers (tests/golden/mxnet/order.json).
+// Use this only for orders that must equal dmlc's; otherwise use permutation.h, which needs no
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace fuelrail::split {
 
-// Threads: one at a time. Each call goes on with the same generator, so that epochs differ.
+// Threads: one at a time. All calls use the same generator, so each epoch has another order.
 class DmlcShuffle {
  public:
   // The shuffle of a part's records: indexed_recordio, and ImageRecordIter.
@@ -19,7 +20,7 @@ class DmlcShuffle {
     return DmlcShuffle(static_cast<int64_t>(111 + static_cast<uint64_t>(seed)));
   }
 
-  // The same of ImageDetRecordIter, which has other orders.
+  // The shuffle of a part's records by ImageDetRecordIter, which has other orders.
   static DmlcShuffle of_detection_records(int64_t seed) {
     return DmlcShuffle(static_cast<int64_t>(233 + static_cast<uint64_t>(seed)));
   }
@@ -28,13 +29,14 @@ class DmlcShuffle {
   static DmlcShuffle of_sub_parts(uint64_t part, uint64_t nsplit, uint64_t shuffle_parts,
                                   int64_t seed);
 
-  // Of its low 32 bits, as upstream's conversion takes them.
+  // Uses the low 32 bits of `seed`, as dmlc-core does.
   explicit DmlcShuffle(int64_t seed) : generator_(static_cast<uint32_t>(seed)) {}
 
-  // 0 to count - 1, shuffled. Errors: UnsupportedError for more than 2^32 - 1; bad_alloc.
+  // The numbers 0 to count - 1, shuffled. Errors: UnsupportedError for a count above 2^32 - 1;
+  // bad_alloc.
   std::vector<uint64_t> permutation(uint64_t count);
 
-  // For i = 1 to size - 1: exchanges items i and `below(i + 1)`. Errors: as permutation.
+  // For i = 1 to size - 1: swaps items i and `below(i + 1)`. Errors: as permutation.
   template <typename Item>
   void shuffle(std::vector<Item>& items) {
     check_count(items.size());
@@ -43,8 +45,8 @@ class DmlcShuffle {
     }
   }
 
-  // In [0, bound): a draw divided by floor((2^32 - 1) / bound); draws that would make the last
-  // numbers likelier are passed over. Requires: bound > 0.
+  // A number in [0, bound): a 32-bit draw divided by d = floor((2^32 - 1) / bound). Draws of bound
+  // * d and above are drawn again, so that all numbers are equally likely. Requires: bound > 0.
   uint32_t below(uint32_t bound);
 
  private:

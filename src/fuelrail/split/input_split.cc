@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 3> kTypeNames{"text", "recordio", "indexe
 
 constexpr size_t kChunksAhead = 2;
 
-// Enough for any file, and so little that twice as much is still a number.
+// Enough for any file, and small enough that its double does not overflow.
 constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 60;
 
 void check(bool good, const char* failure, const char* remedy) {
@@ -40,32 +40,33 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
   check_part(options.part, options.nsplit);
   check(!indexed || !options.index_uri.empty(), "indexed_recordio needs an index",
         "Give index_uri (x.idx), or read as recordio");
-  check(indexed || options.index_uri.empty(), "an index is given, but the type has none",
+  check(indexed || options.index_uri.empty(), "an index is given, but this type does not use one",
         "Read as indexed_recordio, or leave index_uri out");
   check(indexed || !options.shuffle, "records of this type cannot be shuffled one by one",
         "Read as indexed_recordio with an index, or shuffle sub-parts (shuffle_parts)");
   check(!indexed || options.shuffle_parts == 0, "indexed_recordio has no sub-parts to shuffle",
         "Use shuffle, which shuffles its records");
-  check(options.batch_size > 0, "batch_size is 0", "Give 1 or more");
-  check(options.chunk_bytes > 0, "a chunk of 0 bytes holds nothing", "Give 1 or more");
+  check(options.batch_size > 0, "`batch_size` is 0", "Use at least 1");
+  check(options.chunk_bytes > 0, "the chunk size is 0 bytes", "Use at least 1");
   return options;
 }
 
 [[noreturn]] void throw_other_index(const std::string& uri, const std::string& expected,
                                     const std::string& found) {
-  throw CorruptError("the index does not belong to these data",
-                     {.path = uri,
-                      .expected = expected,
-                      .found = found,
-                      .remedy = "Make it anew for them (of several files: one index of all, with "
-                                "offsets that count on)"});
+  throw CorruptError(
+      "the index does not belong to the data",
+      {.path = uri,
+       .expected = expected,
+       .found = found,
+       .remedy = "Rebuild the index for these files (one index for all files, with offsets "
+                 "as if they were one file)"});
 }
 
-// Where the records of an index begin, in the files laid end to end; sorted, the keys do not
-// matter. Upstream reads what it can of an index and loses records; this wants one that belongs to
-// the data, though it may leave records out: they are read with the one before them. Errors:
-// CorruptError for an index of other data (empty, not from the first byte on, an offset twice or
-// behind the end), and those of recordio::parse_index; the source's.
+// The offsets in an index, sorted, in the files joined end to end; the keys do not matter.
+// dmlc-core ignores what it cannot read of an index and loses records. Here the index must belong
+// to the data, but may leave out records, which are then read with the record before them. Errors:
+// CorruptError for an index of other data (it is empty, does not begin at offset 0, repeats an
+// offset or has one after the end); those of recordio::parse_index; the source's.
 std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles& files) {
   const uint64_t total_bytes = files.total_bytes();
   const recordio::IndexText text = recordio::read_index(files.source(0), uri);
@@ -74,9 +75,10 @@ std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles&
     places.push_back(entry.offset);
   }
   std::sort(places.begin(), places.end());
-  if (places.empty()) throw_other_index(uri, "an entry a record", "an empty index");
+  if (places.empty()) throw_other_index(uri, "an entry for each record", "an empty index");
   if (places.front() != 0) {
-    throw_other_index(uri, "an entry with offset 0", fmt::format("{} first", places.front()));
+    throw_other_index(uri, "an entry with offset 0",
+                      fmt::format("{} as the smallest offset", places.front()));
   }
   if (places.back() >= total_bytes) {
     throw_other_index(uri, fmt::format("offsets below {}", total_bytes),
@@ -96,7 +98,7 @@ SplitType split_type_of(const std::string& name) {
     if (kTypeNames[i] == name) return static_cast<SplitType>(i);
   }
   const std::vector<std::string> known(kTypeNames.begin(), kTypeNames.end());
-  throw InvalidArgumentError(fmt::format("an input split of type '{}' is not known", name),
+  throw InvalidArgumentError(fmt::format("unknown input split type '{}'", name),
                              {.remedy = suggest(name, known)});
 }
 
@@ -110,7 +112,7 @@ struct InputSplit::Impl {
   }
   Impl& operator=(Impl&&) = delete;
 
-  // One part, being read.
+  // The part that is being read.
   struct Part {
     std::unique_ptr<PartBytes> bytes;
     std::unique_ptr<ChunkReader> reader;
@@ -128,22 +130,23 @@ struct InputSplit::Impl {
   InputSplitOptions options;
   SplitUri uri;
   std::shared_ptr<const SplitFiles> files;
-  std::vector<SplitPlace> searched;  // where the files were looked for
+  std::vector<SplitPlace> searched;  // the places in which the files were found
   std::vector<std::string> uris;
-  std::vector<uint64_t> index;  // of kIndexedRecordIo: where its records begin
+  std::vector<uint64_t> index;  // for kIndexedRecordIo: the offsets at which records begin
   DmlcShuffle shuffle;
   std::vector<uint64_t> sub_part_order;
   std::atomic<uint64_t> chunk_bytes;
   Part part;
 
-  OwnProcess process{OwnProcess::Since::kBegin};  // that has started to read
+  OwnProcess process{OwnProcess::Since::kBegin};  // the process that has started to read
   std::unique_ptr<SplitChunk> chunk;
-  size_t at = 0;  // in it
+  size_t at = 0;  // position in `chunk`
   RecordCutter cutter;
-  uint64_t missing_in_chunk = 0;  // records, in the last chunk
+  uint64_t missing_in_chunk = 0;  // records that the last chunk lacked
   uint64_t missing_in_batch = 0;
   std::vector<std::byte> batch;
-  ThreadedIter<SplitChunk> chunks{kChunksAhead};  // last: ends before what it uses
+  // The last member, so that its thread ends before the others are destroyed.
+  ThreadedIter<SplitChunk> chunks{kChunksAhead};
 };
 
 InputSplit::Impl::Impl(const std::string& list, const InputSplitOptions& given)
@@ -213,8 +216,8 @@ std::unique_ptr<PartBytes> InputSplit::Impl::open_bytes(PartRange range, uint64_
 
 void InputSplit::Impl::check_process() const {
   if (!process.is_parents()) return;
-  throw StateError("the input split belongs to the parent of this process, which has read from it",
-                   {.remedy = "Make a new one after the fork"});
+  throw StateError("the input split belongs to the parent process, which has read from it",
+                   {.remedy = "Create a new one after the fork"});
 }
 
 void InputSplit::Impl::start() {
@@ -226,7 +229,7 @@ void InputSplit::Impl::start() {
   process.begin();
 }
 
-// Calls `move` while nothing is being read.
+// Calls `move` while the thread does not read.
 void InputSplit::Impl::go_to(const std::function<void()>& move) {
   check_process();
   if (chunk != nullptr) chunks.recycle(std::move(chunk));
@@ -254,7 +257,7 @@ bool InputSplit::Impl::take_chunk() {
   return true;
 }
 
-// Takes the next chunk where this one has nothing left. Returns: false at the end.
+// Takes the next chunk if the present one is used up. Returns: false at the end.
 bool InputSplit::Impl::have_records() {
   check_process();
   while (chunk == nullptr || at == chunk->size()) {
@@ -289,11 +292,11 @@ std::optional<Bytes> InputSplit::next_chunk() {
 }
 
 std::optional<Bytes> InputSplit::next_batch(uint64_t records) {
-  check(records > 0, "a batch of 0 records holds nothing", "Give 1 or more");
+  check(records > 0, "the batch has 0 records", "Use at least 1");
   Impl& split = *impl_;
   const uint64_t wanted = split.missing_in_batch != 0 ? split.missing_in_batch : records;
   split.batch.clear();
-  Bytes run;  // of the present chunk, not copied yet
+  Bytes run;  // records of the present chunk that are not copied yet
   uint64_t got = 0;
   for (; got < wanted; ++got) {
     if (!run.empty() && split.at == split.chunk->size()) {
@@ -304,7 +307,7 @@ std::optional<Bytes> InputSplit::next_batch(uint64_t records) {
     try {
       cut = split.next_cut();
     } catch (const Error&) {
-      if (got == 0) throw;  // else the next call meets it again
+      if (got == 0) throw;  // otherwise the next call throws it again
     }
     if (!cut) break;
     const Bytes bytes = split.chunk->bytes();
@@ -340,8 +343,8 @@ void InputSplit::reset_partition(uint64_t part, uint64_t nsplit) {
   check_part(part, nsplit);
   Impl& split = *impl_;
   check(split.options.shuffle_parts == 0 || nsplit == split.options.nsplit,
-        "with shuffled sub-parts the number of parts stays what it is",
-        "Make a new split for another number of parts");
+        "the number of parts cannot change while sub-parts are shuffled",
+        "Create a new split for another number of parts");
   split.go_to([&] {
     Impl::Part opened = split.open_part(part, nsplit);
     split.part = std::move(opened);
@@ -353,7 +356,7 @@ void InputSplit::reset_partition(uint64_t part, uint64_t nsplit) {
 }
 
 void InputSplit::hint_chunk_size(uint64_t bytes) {
-  check(bytes > 0, "a chunk of 0 bytes holds nothing", "Give 1 or more");
+  check(bytes > 0, "the chunk size is 0 bytes", "Use at least 1");
   impl_->options.chunk_bytes = std::min(bytes, kMaxChunkBytes);
   impl_->chunk_bytes = impl_->options.chunk_bytes;
 }

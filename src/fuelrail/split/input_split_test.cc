@@ -49,7 +49,7 @@ TEST(InputSplit, types_have_names) {
     EXPECT_EQ(split_type_of(name_of(type)), type);
   }
   EXPECT_EQ(refusal_of<InvalidArgumentError>([] { split_type_of("recordoi"); }),
-            "an input split of type 'recordoi' is not known. Did you mean 'recordio'?");
+            "unknown input split type 'recordoi'. Did you mean 'recordio'?");
 }
 
 TEST(InputSplit, lines_come_without_their_ends_and_blank_ones_not_at_all) {
@@ -294,8 +294,8 @@ TEST(InputSplit, index_of_other_data_is_refused) {
     write_file(indexed.options.index_uri, index);
     return refusal_of<CorruptError>([&] { indexed.open(); });
   };
-  EXPECT_THAT(refused(""), HasSubstr("expected an entry a record, found an empty index"));
-  EXPECT_THAT(refused("0\t12\n"), HasSubstr("expected an entry with offset 0, found 12 first"));
+  EXPECT_THAT(refused(""), HasSubstr("expected an entry for each record, found an empty index"));
+  EXPECT_THAT(refused("0\t12\n"), HasSubstr("expected an entry with offset 0, found 12 as"));
   EXPECT_THAT(refused("0\t0\n1\t12\n2\t12\n"), HasSubstr("expected each offset once, found 12"));
   EXPECT_THAT(refused("0\t0\n1\t99999999\n"), HasSubstr("expected offsets below"));
   EXPECT_THAT(refused("0 0\n"), HasSubstr("line 1 of the index is invalid"));
@@ -310,16 +310,16 @@ TEST(InputSplit, options_that_contradict_each_other_are_refused) {
     return refusal_of<InvalidArgumentError>([&] { InputSplit(indexed.path, options); });
   };
   EXPECT_THAT(refused({.type = SplitType::kIndexedRecordIo}), HasSubstr("needs an index"));
-  EXPECT_THAT(refused({.index_uri = "x.idx"}), HasSubstr("the type has none"));
+  EXPECT_THAT(refused({.index_uri = "x.idx"}), HasSubstr("this type does not use one"));
   EXPECT_THAT(refused({.shuffle = true}), HasSubstr("cannot be shuffled one by one"));
-  EXPECT_THAT(refused({.part = 2, .nsplit = 2}), HasSubstr("there is no such part"));
-  EXPECT_THAT(refused({.chunk_bytes = 0}), HasSubstr("a chunk of 0 bytes"));
+  EXPECT_THAT(refused({.part = 2, .nsplit = 2}), HasSubstr("`part` is out of range"));
+  EXPECT_THAT(refused({.chunk_bytes = 0}), HasSubstr("the chunk size is 0 bytes"));
   InputSplitOptions options = indexed.options;
   options.shuffle_parts = 2;
   EXPECT_THAT(refused(options), HasSubstr("no sub-parts"));
   options = indexed.options;
   options.batch_size = 0;
-  EXPECT_THAT(refused(options), HasSubstr("batch_size is 0"));
+  EXPECT_THAT(refused(options), HasSubstr("`batch_size` is 0"));
 }
 
 TEST(InputSplit, shuffled_sub_parts_keep_their_inner_order) {
@@ -391,7 +391,7 @@ TEST_F(DamagedFile, missing_end_is_reported_with_its_place) {
 }
 
 TEST_F(DamagedFile, size_that_is_no_multiple_of_four_is_reported) {
-  EXPECT_THAT(refused(file + "x"), HasSubstr("its size is no multiple of 4: found 37 bytes"));
+  EXPECT_THAT(refused(file + "x"), HasSubstr("its size is not a multiple of 4: found 37 bytes"));
 }
 
 TEST_F(DamagedFile, length_that_reaches_into_the_next_record_is_reported) {
@@ -403,7 +403,7 @@ TEST_F(DamagedFile, length_that_reaches_into_the_next_record_is_reported) {
   directory.add("x.rec", damaged);
   InputSplit split(directory / "x.rec", options);
   const std::string said = refusal_of<CorruptError>([&] { split.next_record(); });
-  EXPECT_THAT(said, HasSubstr("offset 0: a record is longer than the place up to the next one"));
+  EXPECT_THAT(said, HasSubstr("offset 0: a record extends past the beginning of the next one"));
   EXPECT_EQ(refusal_of<CorruptError>([&] { split.next_record(); }), said);
 }
 

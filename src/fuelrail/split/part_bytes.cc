@@ -69,16 +69,17 @@ void PartBytes::read(uint64_t place, const SplitPiece& piece, MutableBytes into)
   }
   files_->source(piece.file).read(piece.offset, into);
   if (!cache_) return;
-  const uint64_t known = cache_->filled() - offset;  // filled up to `offset` at least
+  const uint64_t known = cache_->filled() - offset;  // at least up to `offset`
   if (known < into.size()) cache_->fill(into.subspan(static_cast<size_t>(known)));
 }
 
-// Reading may have skipped what comes before.
+// Copies the bytes before `offset` that reading may have skipped.
 void PartBytes::fill_cache_up_to(uint64_t offset) {
   std::vector<std::byte> buffer;
   while (cache_->filled() < offset) {
     if (stopped_) {
-      throw StateError("reading was ended", {.remedy = "Nothing: the split was closed meanwhile"});
+      throw StateError("reading was stopped because the split was closed",
+                       {.remedy = "Create a new split to read again"});
     }
     const uint64_t filled = cache_->filled();
     buffer.resize(static_cast<size_t>(std::min(offset - filled, kCopiedAtOnce)));

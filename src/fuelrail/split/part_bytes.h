@@ -1,4 +1,4 @@
-// The bytes of a part, wherever they come from: the files, or a cache of them.
+// The bytes of a part, from the files or from a cache of them.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace fuelrail::split {
 
-// Threads: one at a time; `stop` from any.
+// Threads: one at a time; `stop` may be called from any thread.
 class PartBytes {
  public:
   PartBytes(std::shared_ptr<const SplitFiles> files, PartRange range,
@@ -23,14 +23,15 @@ class PartBytes {
   const SplitFiles& files() const { return *files_; }
   PartRange range() const { return range_; }
 
-  // Appends the bytes of `range`, and says where they are from. Text gets a line end behind a file
-  // that has none. Requires: the range lies in this one. Errors: the sources', the cache's.
+  // Appends the bytes of `range` to `chunk`, and the file and offset that they come from. A text
+  // file without a line end at its end gets one. Requires: `range` is inside this part's range.
+  // Errors: the sources', the cache's.
   void append(PartRange range, SplitChunk& chunk);
 
-  // The same of ranges in any order, read at once as far as possible.
+  // Same as `append` for several ranges in any order, which are read in parallel if possible.
   void append_all(std::span<const PartRange> ranges, SplitChunk& chunk);
 
-  // What is copied into the cache ends soon, with a StateError.
+  // Makes a copy into the cache that is running end soon, with a StateError.
   void stop() { stopped_ = true; }
 
  private:

@@ -10,10 +10,10 @@
 namespace fuelrail::split {
 namespace {
 
-// a / b, rounded up, without a sum that could wrap around.
+// a / b, rounded up, without a sum that could overflow.
 uint64_t divided_up(uint64_t a, uint64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
 
-// k * step, or `most` where that is less.
+// The smaller of k * step and `most`.
 uint64_t begin_of(uint64_t k, uint64_t step, uint64_t most) {
   return step != 0 && k > most / step ? most : k * step;
 }
@@ -28,7 +28,7 @@ PartRange nth_of(uint64_t k, uint64_t step, uint64_t most) {
 void check_part(uint64_t part, uint64_t nsplit) {
   if (part < nsplit) return;
   throw InvalidArgumentError(
-      "there is no such part",
+      "`part` is out of range",
       {.expected = nsplit == 0 ? "at least one part" : fmt::format("part 0 to {}", nsplit - 1),
        .found = fmt::format("part {} of {}", part, nsplit)});
 }
@@ -48,8 +48,8 @@ PartRange sub_parts(uint64_t part, uint64_t nsplit, uint64_t shuffle_parts) {
   check_part(part, nsplit);
   const uint64_t most = std::numeric_limits<uint64_t>::max();
   if (shuffle_parts == 0 || nsplit > most / shuffle_parts) {
-    throw InvalidArgumentError("a part cannot be divided so",
-                               {.expected = fmt::format("1 to {} shuffle parts", most / nsplit),
+    throw InvalidArgumentError("`shuffle_parts` is out of range",
+                               {.expected = fmt::format("1 to {}", most / nsplit),
                                 .found = fmt::format("{}", shuffle_parts)});
   }
   return {part * shuffle_parts, (part + 1) * shuffle_parts};

@@ -67,11 +67,11 @@ TEST(Partition, numbers_near_the_top_do_not_wrap_around) {
 
 TEST(Partition, part_that_is_not_there_is_refused) {
   EXPECT_EQ(refusal_of<InvalidArgumentError>([] { CountParts{5}.part(3, 3); }),
-            "there is no such part: expected part 0 to 2, found part 3 of 3");
+            "`part` is out of range: expected part 0 to 2, found part 3 of 3");
   EXPECT_EQ(refusal_of<InvalidArgumentError>([] {
               ByteParts{5, 1}.raw(0, 0);
             }),
-            "there is no such part: expected at least one part, found part 0 of 0");
+            "`part` is out of range: expected at least one part, found part 0 of 0");
 }
 
 TEST(Partition, sub_parts_are_parts_of_a_finer_division) {

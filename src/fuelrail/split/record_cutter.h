@@ -18,20 +18,20 @@ class RecordCutter {
  public:
   struct Cut {
     Bytes record;      // valid until the next call
-    size_t begin = 0;  // of the record with its head, in the chunk
-    size_t next = 0;   // where the next one begins
+    size_t begin = 0;  // where the record, with its head, begins in the chunk
+    size_t next = 0;   // where the next record begins
   };
 
   explicit RecordCutter(SplitType type) : text_(type == SplitType::kText) {}
 
-  // The first record at or after `from`; empty when there is none. Requires: `from` does not go
-  // back in the same chunk. Errors: CorruptError and TruncatedError with the file and the offset.
+  // The first record at or after `from`; nullopt if there is none. Requires: `from` does not
+  // decrease within a chunk. Errors: CorruptError and TruncatedError with the file and the offset.
   std::optional<Cut> next(const SplitChunk& chunk, size_t from, const SplitFiles& files);
 
-  // The same of bytes that are from anywhere: errors have their offset there.
+  // Same as above for bytes without a file. The errors' offset is in `bytes`.
   std::optional<Cut> next(Bytes bytes, size_t from);
 
-  // Before another chunk.
+  // To be called before the first `next` of another chunk.
   void restart() { lines_.restart(); }
 
  private:

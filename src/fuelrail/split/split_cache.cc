@@ -15,7 +15,7 @@
 namespace fuelrail::split {
 namespace {
 
-// Magic, length of the identity, length of the part: then the identity, then the part's bytes.
+// The file: magic, length of the identity, length of the part, the identity, the part's bytes.
 constexpr std::string_view kCacheMagic =
     "\x89"
     "FRSPLIT";
@@ -48,8 +48,9 @@ void SplitCache::open_existing() {
   std::array<std::byte, kCacheMagic.size()> magic{};
   if (source->size_bytes() >= magic.size()) source->read(0, magic);
   if (as_text(magic) != kCacheMagic) {
-    throw InvalidArgumentError("the cache's name is taken by a file that is no cache",
-                               {.path = uri_, .remedy = "Give another name, or remove the file"});
+    throw InvalidArgumentError(
+        "the cache's path is in use by a file that is not a cache",
+        {.path = uri_, .remedy = "Choose another path for the cache, or delete the file"});
   }
   if (source->size_bytes() != wanted.size() + bytes_) return;
   std::vector<std::byte> found(wanted.size());
@@ -75,7 +76,7 @@ void SplitCache::fill(Bytes bytes) {
     sink_->commit();
     source_ = file_system_for(uri_).open(uri_);
     sink_.reset();
-  } catch (...) {  // a sink that has failed can do no more
+  } catch (...) {  // a sink cannot be used after an error
     sink_.reset();
     filled_ = 0;
     throw;
@@ -106,12 +107,12 @@ void check_cache_is_no_source(const std::string& uri, const SplitFiles& files,
   const std::string identity = there ? identity_of(*there) : "";
   for (size_t file = 0; file < files.size(); ++file) {
     if (identity_of(files.info(file)) != identity) continue;
-    throw InvalidArgumentError("the cache would overwrite one of the files that are read",
-                               {.path = uri, .remedy = "Give it another name"});
+    throw InvalidArgumentError("the cache would overwrite one of the input files",
+                               {.path = uri, .remedy = "Choose another path for the cache"});
   }
   if (would_find_split_file(places, uri)) {
-    throw InvalidArgumentError("the cache would be read the next time, as one of the files",
-                               {.path = uri, .remedy = "Let it lie in another directory"});
+    throw InvalidArgumentError("the next run would read the cache as one of the input files",
+                               {.path = uri, .remedy = "Choose another directory for the cache"});
   }
 }
 

@@ -1,7 +1,7 @@
-// A part's bytes in one local file, for data that are slow to read: filled in the first pass, read
-// in the later ones. It knows whose bytes it holds, and of which state of the files; one of
-// anything else is made anew. The format is this build's own, and no interchange format:
-// docs/input_split.md has it.
+// A copy of a part's bytes in one local file, for data that are slow to read: written in the first
+// pass, read in the later ones. It stores which files it is a copy of, and their state; a cache
+// that does not match is rebuilt. The format is in docs/input_split.md. It is private to this
+// version of fuelrail, and not for exchange.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,21 @@ namespace fuelrail::split {
 // Threads: one at a time.
 class SplitCache {
  public:
-  // `uri` is the file's own; `identity` is compared as it stands. Opens what is there. Errors:
-  // InvalidArgumentError where something is there that is no cache, which is left alone; IoError.
+  // `uri`: the cache file. `identity`: text that an existing cache must have to be used. Opens an
+  // existing cache. Errors: InvalidArgumentError if the file exists and is not a cache (it is left
+  // unchanged); IoError.
   SplitCache(std::string uri, std::string identity, uint64_t bytes);
 
-  // Whether all bytes are there, to be read.
+  // Whether the cache has all bytes and can be read.
   bool complete() const { return source_ != nullptr; }
-  // Requires: complete(), and the range lies in the part. Offsets count from the part's beginning.
-  // Errors: the source's.
+  // Reads bytes at `offset`, counted from the part's beginning. Requires: complete(), and the range
+  // is inside the part. Errors: the source's.
   void read(uint64_t offset, MutableBytes into) const;
 
-  // How many of the part's first bytes were given to it. Requires of the rest: !complete().
+  // The number of bytes written so far. For this and `fill`, requires: !complete().
   uint64_t filled() const { return filled_; }
-  // Appends; with the last byte the file gets its name. Errors: the sink's, after which nothing is
-  // filled.
+  // Appends `bytes`; the last byte commits the file under its name. Errors: the sink's, after which
+  // filled() is 0.
   void fill(Bytes bytes);
 
  private:
@@ -49,16 +50,17 @@ class SplitCache {
   std::shared_ptr<const Source> source_;
 };
 
-// `file`, or `file.splitN.partK` where there is more than one part, as upstream names them.
+// `file`, or `file.splitN.partK` if there are several parts, as dmlc-core names them.
 std::string split_cache_uri(const std::string& file, uint64_t part, uint64_t nsplit);
 
-// What a cache of `range` is of: type, part, and of each file in it name, size, time of the last
-// change and the checksums of both its ends. Errors: the sources'.
+// The identity of a cache of `range`: type, part, and for each file in it the name, size, time of
+// the last change and the checksums of both its ends. Errors: the sources'.
 std::string split_cache_identity(const SplitFiles& files, PartRange range, uint64_t part,
                                  uint64_t nsplit);
 
-// Errors: InvalidArgumentError where `uri` is one of the files, by whatever name, or would be one
-// the next time that they are looked for at `places`; FileSystem::stat's.
+// Checks that the cache `uri` is not one of the input files. Errors: InvalidArgumentError if `uri`
+// is one of `files` under any name, or if the next search of `places` would find it;
+// FileSystem::stat's.
 void check_cache_is_no_source(const std::string& uri, const SplitFiles& files,
                               const std::vector<SplitPlace>& places);
 

@@ -181,7 +181,7 @@ TEST_F(CachedSplit, file_that_is_no_cache_is_left_alone) {
   for (const char* contents : {"precious", "x", "more than eight bytes of something else"}) {
     write_file(directory / "cache", contents);
     EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { read(); }),
-                HasSubstr("the cache's name is taken by a file that is no cache"));
+                HasSubstr("the cache's path is in use by a file that is not a cache"));
     EXPECT_EQ(file_contents(directory / "cache"), contents);
   }
   EXPECT_THROW(InputSplit(directory / "x.rec" + "#" + directory.path()), Error);
@@ -190,7 +190,7 @@ TEST_F(CachedSplit, file_that_is_no_cache_is_left_alone) {
 TEST_F(CachedSplit, file_that_is_read_cannot_be_its_cache) {
   EXPECT_THAT(refusal_of<InvalidArgumentError>(
                   [&] { InputSplit(directory / "x.rec" + "#" + directory / "x.rec"); }),
-              HasSubstr("would overwrite one of the files that are read"));
+              HasSubstr("would overwrite one of the input files"));
 }
 
 TEST_F(CachedSplit, cache_that_cannot_be_written_is_an_error) {
@@ -236,7 +236,7 @@ class CacheAmongFiles : public ::testing::Test {
     return refusal_of<InvalidArgumentError>([&] { InputSplit(list + "#" + cache, options); });
   }
   void expect_would_be_read(const std::string& list, const std::string& cache) const {
-    EXPECT_THAT(refusal(list, cache), HasSubstr("the cache would be read the next time"))
+    EXPECT_THAT(refusal(list, cache), HasSubstr("the next run would read the cache"))
         << list << "#" << cache;
   }
   // Twice: the second run has the cache of the first.
@@ -263,7 +263,7 @@ TEST_F(CacheAmongFiles, is_refused_the_first_time) {
     }
   }
   options.nsplit = 2;
-  EXPECT_THAT(refusal(in, in + "/c"), HasSubstr("/c.split2.part0: the cache would be read"));
+  EXPECT_THAT(refusal(in, in + "/c"), HasSubstr("/c.split2.part0: the next run would read"));
 }
 
 TEST_F(CacheAmongFiles, one_beside_them_is_taken) {
@@ -282,7 +282,7 @@ TEST_F(CacheAmongFiles, file_uris_and_plain_names_are_one) {
       expect_would_be_read(of_list + in, of_cache + in + "/c");
       expect_would_be_read(of_list + in + "/.*", of_cache + in + "/c");
       EXPECT_THAT(refusal(of_list + in + "/x.txt", of_cache + in + "/x.txt"),
-                  HasSubstr("would overwrite one of the files that are read"));
+                  HasSubstr("would overwrite one of the input files"));
     }
   }
 }
@@ -317,7 +317,7 @@ TEST_F(CacheAmongFiles, link_to_a_file_that_is_read_is_that_file) {
   const std::string contents = file_contents(file);
   std::filesystem::create_symlink(file, out + "/link");
   for (const auto& [list, cache] : {std::pair(file, out + "/link"), {out + "/link", file}}) {
-    EXPECT_THAT(refusal(list, cache), HasSubstr("would overwrite one of the files that are read"));
+    EXPECT_THAT(refusal(list, cache), HasSubstr("would overwrite one of the input files"));
   }
   EXPECT_EQ(file_contents(file), contents);
 }

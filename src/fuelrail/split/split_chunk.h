@@ -1,4 +1,4 @@
-// A run of whole records in memory, and where in the files it lies.
+// A run of whole records in memory, and its place in the files.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 
 namespace fuelrail::split {
 
-// Memory is kept from use to use, and never filled but by what is read.
+// Reuses its memory, and does not initialise it before bytes are read into it.
 class SplitChunk {
  public:
-  // Bytes of the chunk that come from one place of one file.
+  // Consecutive bytes of the chunk that come from one file.
   struct Piece {
-    size_t at = 0;  // in the chunk
+    size_t at = 0;  // offset in the chunk
     size_t length = 0;
-    uint64_t place = 0;  // in the whole
+    uint64_t place = 0;  // offset in all files joined
     size_t file = 0;
-    uint64_t offset = 0;  // in the file
+    uint64_t offset = 0;  // offset in the file
   };
 
   Bytes bytes() const { return {memory_.get(), size_}; }
@@ -34,13 +34,14 @@ class SplitChunk {
     missing_records = 0;
   }
 
-  // Room for `length` bytes more, to be filled. Lifetime: until the next call.
+  // Appends `length` uninitialised bytes for the caller to fill. Lifetime: until the next call.
   MutableBytes append(size_t length) {
     if (length > capacity_ - size_) grow(size_ + length);
     size_ += length;
     return {memory_.get() + size_ - length, length};
   }
-  // Says what was appended last; bytes of the same file that follow each other are one piece.
+  // Records where the bytes appended last come from. Joins it with the previous piece if both are
+  // consecutive in the same file.
   void add_piece(const Piece& piece) {
     if (!pieces_.empty()) {
       Piece& last = pieces_.back();
@@ -52,10 +53,10 @@ class SplitChunk {
     }
     pieces_.push_back(piece);
   }
-  // Cuts the end off.
+  // Drops the bytes from `size` on.
   void truncate(size_t size) { size_ = size; }
 
-  // The piece with the byte at `at`. Requires: there are pieces.
+  // The piece that contains the byte at `at`. Requires: the chunk has pieces.
   const Piece& piece_at(size_t at) const {
     const auto behind =
         std::upper_bound(pieces_.begin(), pieces_.end(), at,
@@ -63,7 +64,7 @@ class SplitChunk {
     return *std::prev(behind, behind == pieces_.begin() ? 0 : 1);
   }
 
-  uint64_t missing_records = 0;  // of indexed_recordio: that a whole batch has more
+  uint64_t missing_records = 0;  // indexed_recordio: number of records by which a batch is short
 
  private:
   void grow(size_t wanted) {

@@ -13,10 +13,10 @@
 namespace fuelrail::split {
 namespace {
 
-// Of more files none is held open between reads.
+// If there are more files, none is kept open between reads.
 constexpr size_t kMaxOpenFiles = 64;
 
-// Where a part begins is searched in steps of this.
+// The beginning of a part is searched in steps of this many bytes.
 constexpr uint64_t kSearchedAtOnce = uint64_t{256} << 10;
 
 std::shared_ptr<const Source> opened(const FileInfo& file, bool held_open) {
@@ -24,7 +24,7 @@ std::shared_ptr<const Source> opened(const FileInfo& file, bool held_open) {
   if (!held_open) return files.open_lazily(file);
   std::shared_ptr<const Source> source = files.open(file.uri);
   if (source->size_bytes() != file.size_bytes) {
-    throw IoError("the file has changed while it was opened",
+    throw IoError("the file changed while it was opened",
                   {.path = file.uri,
                    .expected = fmt::format("{} bytes", file.size_bytes),
                    .found = fmt::format("{}", source->size_bytes())});
@@ -32,8 +32,8 @@ std::shared_ptr<const Source> opened(const FileInfo& file, bool held_open) {
   return source;
 }
 
-// Behind the line in which `offset` lies, and behind the blank lines after it; the file's end at
-// most.
+// The beginning of the next line after the one that contains `offset`, skipping blank lines; the
+// end of the file if there is none.
 uint64_t next_line(const Source& source, uint64_t offset) {
   BlockReader reader(source, kSearchedAtOnce);
   bool line_ended = false;
@@ -55,10 +55,10 @@ SplitFiles::SplitFiles(SplitType type, std::vector<FileInfo> files)
     : type_(type), files_(std::move(files)) {
   for (const FileInfo& file : files_) {
     if (type != SplitType::kText && file.size_bytes % ByteParts::kRecordIoAlign != 0) {
-      throw CorruptError("this is no RecordIO file: its size is no multiple of 4",
+      throw CorruptError("this is not a RecordIO file: its size is not a multiple of 4",
                          {.path = file.uri,
                           .found = fmt::format("{} bytes", file.size_bytes),
-                          .remedy = "Leave it out, or make it anew if it was cut"});
+                          .remedy = "Leave the file out, or rebuild it if it was truncated"});
     }
     sources_.push_back(opened(file, files_.size() <= kMaxOpenFiles));
     bytes_.add(file.size_bytes);
@@ -91,7 +91,7 @@ PartRange SplitFiles::part(uint64_t part, uint64_t nsplit) const {
 }
 
 uint64_t SplitFiles::moved_to_record(uint64_t at) const {
-  if (ends_file(at)) return at;  // or begins the first
+  if (ends_file(at)) return at;  // also at the beginning of the first file
   const auto [file, offset] = bytes_.find(at);
   const Source& source = *sources_[file];
   const uint64_t begin = bytes_.begin(file);

@@ -1,4 +1,4 @@
-// The files of a split, laid end to end and read by ranges of the whole; and where parts begin.
+// The files of a split, joined end to end and read by ranges, and the beginnings of parts.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@
 
 namespace fuelrail::split {
 
-// A stretch of the whole that lies in one file.
+// A range of bytes in one file.
 struct SplitPiece {
   size_t file = 0;
-  uint64_t offset = 0;  // in the file
+  uint64_t offset = 0;  // offset in the file
   uint64_t length = 0;
 };
 
-// Threads: any number at once.
+// Threads: any.
 class SplitFiles {
  public:
-  // Requires: `files` is not empty, and none is. Errors: CorruptError where a RecordIO file has a
-  // size that is no multiple of 4; IoError where a file has another size by now; the sources'.
+  // Requires: `files` has at least one file, and no file is empty. Errors: CorruptError for a
+  // RecordIO file whose size is not a multiple of 4; IoError for a file whose size has changed; the
+  // sources'.
   SplitFiles(SplitType type, std::vector<FileInfo> files);
 
   SplitType type() const { return type_; }
@@ -36,14 +37,14 @@ class SplitFiles {
   const Source& source(size_t file) const { return *sources_[file]; }
   std::vector<std::string> uris() const;
 
-  // Requires: the range lies in the whole.
+  // The pieces of files that make up `range`. Requires: range.end <= total_bytes().
   std::vector<SplitPiece> pieces(PartRange range) const;
 
-  // Whether the whole's byte before `at` is a file's last. Requires: at > 0.
+  // Whether the byte before `at` is the last byte of a file. Requires: at > 0.
   bool ends_file(uint64_t at) const { return bytes_.has_border(at); }
 
-  // Part `part` of `nsplit` by bytes, both ends moved to where a record begins. Errors:
-  // InvalidArgumentError unless part < nsplit; the sources'.
+  // The bytes of part `part` of `nsplit`, with both ends moved to the beginning of a record.
+  // Errors: InvalidArgumentError unless part < nsplit; the sources'.
   PartRange part(uint64_t part, uint64_t nsplit) const;
 
  private:
@@ -52,7 +53,7 @@ class SplitFiles {
   SplitType type_;
   std::vector<FileInfo> files_;
   std::vector<std::shared_ptr<const Source>> sources_;
-  Ranges bytes_;  // of each file
+  Ranges bytes_;  // the bytes of each file
 };
 
 }  // namespace fuelrail::split

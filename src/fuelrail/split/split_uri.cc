@@ -14,18 +14,19 @@ namespace {
 
 constexpr int kMaxDirectoryDepth = 32;
 
-// Of one item. Links to a directory above, where there are several, would make more at every level.
+// The limit for one item. Several links to a directory above would multiply the directories at each
+// level.
 constexpr size_t kMaxDirectories = 100'000;
 
-// Matched in polynomial time: a matcher that goes back and forth takes for ever for some patterns.
-// It knows no references to groups (\1), which names do not need.
+// Matches in polynomial time; a backtracking matcher takes exponential time for some patterns. It
+// does not support references to groups (\1), which file names do not need.
 #ifdef __GLIBCXX__
 constexpr auto kPatternSyntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
 #else
 constexpr auto kPatternSyntax = std::regex::ECMAScript;
 #endif
 
-// The numbers of \1 and {1,2} may have nine digits: libstdc++ overflows at longer ones.
+// Allows at most nine digits in numbers such as \1 and {1,2}: libstdc++ overflows for longer ones.
 // Errors: std::regex_error.
 std::regex compiled(std::string_view pattern) {
   constexpr size_t kMostDigits = 9;
@@ -56,7 +57,7 @@ std::vector<std::string> divided_at(std::string_view text, char separator) {
   }
 }
 
-// What stands before the one separator, and what stands after it, if it is there.
+// The text before the separator, and the text after it if there is a separator.
 struct Divided {
   std::string before;
   std::optional<std::string> after;
@@ -75,7 +76,8 @@ Divided divided_once(const std::string& text, char separator, const std::string&
 std::pair<std::string, std::string> argument_of(const std::string& text, const std::string& uri) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw_bad_uri(uri, "an argument of the URI is not key=value", "Write ?key=value&key=value");
+    throw_bad_uri(uri, "an argument of the URI is not of the form key=value",
+                  "Write ?key=value&key=value");
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -89,25 +91,26 @@ bool is_own_file(std::string_view uri) {
   return uri.ends_with(".frx") || uri.ends_with(".partial");
 }
 
-// Whether whoever wrote it means names like it. A '.' is in every name.
+// Whether `name` looks like a pattern. A '.' does not count, because most names have one.
 bool is_pattern(std::string_view name) {
   return name.find_first_of("^$\\*+?()[]{}|") != std::string_view::npos;
 }
 
-// A directory, with its slash, and the name or expression for names in it.
+// The directory of `uri`, with its slash, and the name or expression after it.
 std::pair<std::string, std::string> directory_and_name(const std::string& uri) {
   const size_t slash = uri.rfind('/');
   const std::string directory = slash == uri.npos ? "" : uri.substr(0, slash + 1);
   return {directory, uri.substr(directory.size())};
 }
 
-// What one item of the list names. `place` says which item it is, where there are several.
+// Finds the files of one item of the list. `place`: text for errors that says which item it is, if
+// there are several.
 class ItemFiles {
  public:
   ItemFiles(bool recurse, std::string place, SplitListing& found)
       : recurse_(recurse), place_(std::move(place)), found_(found) {}
 
-  // Whether the item names a file, were it empty.
+  // Whether the item names a file, even an empty one.
   bool names_any() const { return names_any_; }
 
   void find(const std::string& item) {
@@ -133,7 +136,7 @@ class ItemFiles {
     if (file.size_bytes != 0) found_.files.push_back(file);
   }
 
-  // Level by level.
+  // Adds the files of a directory, and with `recurse_` those below, level by level.
   void add_directory(FileSystem& files, const FileInfo& directory) {
     std::vector<FileInfo> level{directory};
     size_t directories = 0;
@@ -141,9 +144,9 @@ class ItemFiles {
       directories += level.size();
       if (depth == kMaxDirectoryDepth || directories > kMaxDirectories) {
         throw InvalidArgumentError(
-            "directories are nested too deep or too many, or one links to itself",
+            "there are too many directories, they are nested too deep, or one links to itself",
             {.path = level.front().uri,
-             .expected = fmt::format("at most {} levels of {} directories in all",
+             .expected = fmt::format("at most {} levels and {} directories in all",
                                      kMaxDirectoryDepth, kMaxDirectories)});
       }
       std::vector<FileInfo> below;
@@ -178,9 +181,9 @@ class ItemFiles {
       throw NotFoundError(fmt::format("no such file or directory{}", place_), {.path = item});
     }
     throw NotFoundError(
-        fmt::format("no such file, and none that matches it as a pattern{}", place_),
+        fmt::format("no file has this name or matches it as a pattern{}", place_),
         {.path = item,
-         .remedy = "Write a pattern as a directory and a regular expression for names in it "
+         .remedy = "Write a pattern as a directory and a regular expression for file names "
                    "(./part-.*, not part-*)"});
   }
 
@@ -196,8 +199,8 @@ class ItemFiles {
       }
     } catch (const std::regex_error& error) {
       throw InvalidArgumentError(
-          "no file has this name, and as a pattern it is no regular expression",
-          {.path = item, .expected = "ECMAScript's grammar", .found = error.what()});
+          "no file has this name, and it is not a valid regular expression",
+          {.path = item, .expected = "an ECMAScript regular expression", .found = error.what()});
     }
     return matches;
   }
@@ -216,7 +219,7 @@ SplitUri parse_split_uri(const std::string& uri) {
   if (with_cache.after) {
     parsed.cache = *with_cache.after;
     if (parsed.cache.empty()) {
-      throw_bad_uri(uri, "the URI names no cache file after '#'", "Name one, or leave out the '#'");
+      throw_bad_uri(uri, "the URI names no cache file after '#'", "Add a name, or remove the '#'");
     }
   }
   const Divided with_arguments = divided_once(with_cache.before, '?', uri);
@@ -229,7 +232,7 @@ SplitUri parse_split_uri(const std::string& uri) {
   if (parsed.items.size() > 1 && parsed.items.back().empty()) parsed.items.pop_back();
   for (const std::string& item : parsed.items) {
     if (item.empty()) {
-      throw_bad_uri(uri, "an item of the list is empty", "Leave out what is too much");
+      throw_bad_uri(uri, "an item of the list is empty", "Remove the extra ';'");
     }
   }
   return parsed;
@@ -246,14 +249,14 @@ SplitListing find_split_files(const SplitUri& uri, bool recurse_directories) {
     names_any = names_any || item.names_any();
   }
   if (!names_any) {
-    throw NotFoundError("there are no data: no file is in the directory",
+    throw NotFoundError("the directory has no files",
                         {.path = uri.items.front(),
-                         .remedy = "Give the directories that hold the files themselves, or set "
-                                   "recurse_directories where it is an option"});
+                         .remedy = "Give the directories that contain the files, or set "
+                                   "recurse_directories if that is an option"});
   }
   if (found.files.empty()) {
-    throw NotFoundError("there are no data: every file is empty",
-                        {.path = uri.items.front(), .remedy = "Give files with something in them"});
+    throw NotFoundError("every file is empty",
+                        {.path = uri.items.front(), .remedy = "Give files that are not empty"});
   }
   return found;
 }
@@ -272,7 +275,7 @@ bool would_find_split_file(const std::vector<SplitPlace>& places, const std::str
     if (!place.where.is_directory) return own == wanted;
     if (around != wanted) return false;
     if (place.pattern.empty()) return !is_own_file(name);
-    // A file that is called as the pattern comes before all that match it.
+    // A file whose name equals the pattern is used instead of files that match it.
     return name == place.pattern || std::regex_match(name, compiled(place.pattern));
   });
 }

@@ -101,13 +101,13 @@ TEST_F(SplitFilesFound, item_that_names_nothing_is_an_error_beside_others_too) {
   EXPECT_EQ(refusal_of<NotFoundError>([&] { found("nope.txt"); }),
             "nope.txt: no such file or directory");
   EXPECT_THAT(refusal_of<NotFoundError>([&] { found(directory / "k*.txt"); }),
-              HasSubstr("k*.txt: no such file, and none that matches it as a pattern. Write"));
+              HasSubstr("k*.txt: no file has this name or matches it as a pattern. Write"));
   EXPECT_THROW(found(directory / "none/x.txt"), NotFoundError);
 }
 
 TEST_F(SplitFilesFound, nothing_but_empty_files_is_an_error) {
   EXPECT_THAT(refusal_of<NotFoundError>([&] { found(directory / "empty.txt"); }),
-              HasSubstr("there are no data: every file is empty"));
+              HasSubstr("every file is empty"));
 }
 
 TEST_F(SplitFilesFound, nothing_but_directories_is_another_error) {
@@ -115,14 +115,14 @@ TEST_F(SplitFilesFound, nothing_but_directories_is_another_error) {
   write_file(directory / "tree/below/x.txt", "x");
   EXPECT_EQ(refusal_of<NotFoundError>([&] { found(directory / "tree"); }),
             directory / "tree" +
-                ": there are no data: no file is in the directory. Give the directories that hold "
-                "the files themselves, or set recurse_directories where it is an option.");
+                ": the directory has no files. Give the directories that contain the files, or set "
+                "recurse_directories if that is an option.");
   EXPECT_THAT(found(directory / "tree", true), ElementsAre("tree/below/x.txt"));
 }
 
 TEST_F(SplitFilesFound, pattern_that_is_none_says_so) {
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { found(directory / "n(.txt"); }),
-              HasSubstr("as a pattern it is no regular expression"));
+              HasSubstr("it is not a valid regular expression"));
 }
 
 TEST_F(SplitFilesFound, pattern_that_could_match_in_too_many_ways_ends) {

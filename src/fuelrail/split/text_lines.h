@@ -1,4 +1,4 @@
-// Lines as dmlc-core's text type has them: each byte \n or \r ends one, and blank lines are none.
+// Lines as in dmlc-core's text type: each byte \n or \r ends a line, and blank lines are skipped.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@ namespace fuelrail::split {
 
 inline bool is_line_end(std::byte b) { return b == std::byte{'\n'} || b == std::byte{'\r'}; }
 
-// Finds line after line in a text. Looks at each byte a few times at most, at the speed of memchr,
-// whichever line ends the text has.
+// Finds the lines of a text one by one. Reads each byte at most a few times, at the speed of
+// memchr, with any line ends.
 class LineFinder {
  public:
   struct Line {
     size_t begin = 0;
     size_t end = 0;   // without the line end
-    size_t next = 0;  // behind the line end and the blank lines after it
+    size_t next = 0;  // after the line end and the blank lines that follow
   };
 
-  // The first line that begins at or after `from`. Requires: the same text until `restart`, and
-  // `from` does not go back. Empty when there is none.
+  // The first line that begins at or after `from`; nullopt if there is none. Requires: until
+  // `restart`, `text` stays the same and `from` does not decrease.
   std::optional<Line> next(Bytes text, size_t from) {
     Line line;
     line.begin = behind_line_ends(text, from);
@@ -51,7 +51,7 @@ class LineFinder {
                : from + static_cast<size_t>(static_cast<const std::byte*>(found) - begin);
   }
 
-  size_t newline_ = 0;  // the first at or after the last line's begin, or the text's end
+  size_t newline_ = 0;  // the first \n at or after the last line's beginning, or the text's end
   bool found_ = false;
 };
 

@@ -146,7 +146,7 @@ def test_shuffled_sub_parts_have_every_record(record_file: pathlib.Path) -> None
     assert first != second
     same = InputSplit(record_file, 1, 2, num_shuffle_parts=8, seed=3)
     assert list(same) == first
-    with pytest.raises(fr.InvalidArgumentError, match="the number of parts stays what it is"):
+    with pytest.raises(fr.InvalidArgumentError, match="the number of parts cannot change"):
         split.reset_partition(0, 3)
 
 
@@ -279,7 +279,7 @@ def test_forked_child_reads_its_own_or_is_told(record_file: pathlib.Path) -> Non
         del_me = split
         return str(del_me.next_record())
 
-    assert "belongs to the parent of this process" in in_child(read_on)
+    assert "belongs to the parent process" in in_child(read_on)
     assert in_child(lambda: str(split.total_size)) == str(record_file.stat().st_size)
 
     def closed() -> str:
