@@ -92,7 +92,7 @@ void raise_own(const pack::StepsError& error) {
   }
   if (own == nullptr) return;
   const nb::object note =
-      printable("a function of pixels has raised this at the image " + error.detail().path);
+      printable("raised by a pixel function for the image " + error.detail().path);
   try {
     if (nb::hasattr(*own, "add_note")) {
       call_python(own->attr("add_note"), nb::make_tuple(note));
@@ -238,7 +238,8 @@ pack::ArrayElement element_of(const nb::dlpack::dtype& dtype) {
   if (kind == Code::Float && dtype.bits >= 16) {
     return one_of(E::kFloat16, E::kFloat16, E::kFloat32, E::kFloat64);
   }
-  throw InvalidArgumentError("the array's elements are of no known kind");
+  throw InvalidArgumentError("the array's dtype is not supported",
+                             {.expected = "integers of 8 to 64 bits or floats of 16 to 64 bits"});
 }
 
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
@@ -251,7 +252,7 @@ OptionValues run_pack_arrays(const Any& given, std::vector<float> labels, int64_
   const std::string to = fs_name(output);
   const bool grey = data.ndim() == 3;
   if (!grey && data.ndim() != 4) {
-    throw InvalidArgumentError("the array is not one of images",
+    throw InvalidArgumentError("the array has the wrong number of dimensions",
                                {.expected = "(N, H, W), (N, 3, H, W) or (N, 4, H, W)",
                                 .found = std::to_string(data.ndim()) + " dimensions"});
   }
@@ -307,11 +308,11 @@ void bind_options(nb::module_& module) {
         rows.extend(option_rows(pack::PackOptions::table()));
         return rows;
       },
-      "(name, kind, default, bounds, meaning) of each.");
+      "Returns (name, kind, default, bounds, meaning) of each option of `pack`.");
   module.def(
       "image_options",
       [] { return option_rows(pack::ImageSteps::table(), {.color = pack::ColorMode::kUnchanged}); },
-      "The same of `images`, with the defaults of MXNet's proposal.");
+      "The same of the image options of `im2rec`, with the defaults of MXNet's proposal.");
 }
 
 FileTuple run_convert(const nb::str& source, const nb::str& output, const std::string& schema,

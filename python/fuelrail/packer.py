@@ -188,7 +188,9 @@ def merge(
     for a damaged source; UnsupportedError for a source whose sidecar holds what cannot be joined.
     """
     if isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Sequence):
-        raise ArgumentTypeError("`sources` is not a list of files", found=typed(sources))
+        raise ArgumentTypeError(
+            "`sources` has the wrong type", expected="a list of paths", found=typed(sources)
+        )
     names = [file_name("`sources`", source) for source in sources]
     made_name = file_name("`output`", output)
     truth("overwrite", overwrite)
@@ -213,16 +215,16 @@ def _source_name(source: object) -> str:
     if isinstance(source, (str, bytes, os.PathLike)):
         return file_name("`source`", source)
     raise ArgumentTypeError(
-        "`source` is not a path",
-        expected="a folder with one sub-folder a class, or a list of images (.lst, .csv, .tsv)",
+        "`source` has the wrong type",
+        expected="the path of a folder of images or of a list of images (.lst, .csv, .tsv)",
         found=typed(source),
-        remedy="Write objects one by one with fuelrail.mxnet.recordio.MXIndexedRecordIO or "
-        "fuelrail.ffrecord.FileWriter, arrays of pixels with fuelrail.mxnet.np2rec",
+        remedy="Write other objects one by one with fuelrail.mxnet.recordio.MXIndexedRecordIO or "
+        "fuelrail.ffrecord.FileWriter, and arrays of pixels with fuelrail.mxnet.np2rec",
     )
 
 
 def _parts(split: object) -> dict[str, float]:
     parts = fractions("split", split)
     if not parts:
-        raise InvalidArgumentError("`split` names no part", remedy="Leave it out for one file")
+        raise InvalidArgumentError("`split` is empty", remedy="Omit it to write one file")
     return parts

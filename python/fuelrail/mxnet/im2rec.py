@@ -181,7 +181,7 @@ def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, in
         made = np.asarray(function(flat.reshape(height, width, channels)))
         if made.dtype != np.uint8 or made.ndim not in (2, 3):
             raise ArgumentTypeError(
-                "a function of pixels has given no image",
+                "a pixel function returned an invalid image",
                 expected="a uint8 array (height, width, channels)",
                 found=f"{made.dtype} {made.shape}",
             )
@@ -232,7 +232,7 @@ def _size(sides: Sequence[Any]) -> tuple[int, int]:
     """Height and width."""
     if len(sides) != 2:
         raise InvalidArgumentError(
-            "`resize` is not a size", expected="N, or [width, height]", found=shown(sides)
+            "`resize` is invalid", expected="N or [width, height]", found=shown(sides)
         )
     return whole("resize", sides[1], least=1), whole("resize", sides[0], least=1)
 
@@ -248,7 +248,8 @@ def _params(
         return _DEFAULTS
     if not isinstance(given, Mapping):
         raise ArgumentTypeError(
-            "`dataset_params` is not a mapping from names to values",
+            "`dataset_params` has the wrong type",
+            expected="a mapping from names to values",
             found=typed(given),
             remedy='Write it as {"num_workers": 4}',
         )
@@ -257,9 +258,9 @@ def _params(
         if name in known:
             continue
         if name in _DEFAULTS:
-            raise InvalidArgumentError(f"`{name}` has no meaning for {function}")
+            raise InvalidArgumentError(f"`{name}` does not apply to {function}")
         raise InvalidArgumentError(
-            f"`dataset_params` has no {shown(name)}", remedy=nearest(str(name), known)
+            "unknown name in `dataset_params`", found=shown(name), remedy=nearest(str(name), known)
         )
     return {**_DEFAULTS, **given}
 
@@ -284,10 +285,10 @@ def _output(output_path: object, folder: str, name: str) -> str:
 
 def _paths(report: PackReport, params: Mapping[str, Any]) -> str | list[str]:
     if report.failures:
-        _LOG.warning("%d images were left out; %s lists them", len(report.failures), report.report)
+        _LOG.warning("skipped images: %d; %s lists them", len(report.failures), report.report)
     for made in report.files:
         if made.was_there:
-            _LOG.info("%s was there already, as it should be", made.path)
+            _LOG.info("%s already exists and has the right contents", made.path)
     paths = [made.path for made in report.files]
     return paths if params["nsplit"] > 1 and params["part"] is None else paths[0]
 
@@ -306,21 +307,24 @@ def _images(data: object) -> Any:
         pixels = np.asarray(data)
     except ValueError as error:
         raise InvalidArgumentError(
-            "`data` cannot become one array",
+            "`data` cannot be converted to one array",
             expected="images of one size",
             found=str(error),
-            remedy="Bring the images to one size; or write them as files, and list them for im2rec",
+            remedy="Resize the images to one size, or write them as files and pack a list of them "
+            "with im2rec",
         ) from error
     if pixels.dtype.kind == "b":
         raise ArgumentTypeError(
-            "`data` is no array of numbers",
-            expected="integers or floats",
+            "`data` has the wrong type",
+            expected="an array of integers or floats",
             found="bool",
-            remedy="Give data.astype(np.uint8) * 255",
+            remedy="Pass data.astype(np.uint8) * 255",
         )
     if pixels.dtype.kind not in "iuf" or pixels.dtype.itemsize > 8:
         raise ArgumentTypeError(
-            "`data` is no array of numbers", expected="integers or floats", found=str(pixels.dtype)
+            "`data` has the wrong type",
+            expected="an array of integers or floats",
+            found=str(pixels.dtype),
         )
     if not pixels.dtype.isnative:
         pixels = pixels.astype(pixels.dtype.newbyteorder("="))
@@ -332,7 +336,8 @@ def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int
     given = np.asarray(labels)
     if given.dtype.kind not in "iufb" or given.ndim not in (1, 2):
         raise ArgumentTypeError(
-            "`labels` are not numbers, one or more for each image",
+            "`labels` has the wrong type or shape",
+            expected="numbers of shape (N,) or (N, label_width)",
             found=f"{given.dtype} {given.shape}",
         )
     if not np.isfinite(given).all():
@@ -342,18 +347,18 @@ def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int
     whole_numbers = given.astype(np.float64) == np.trunc(given.astype(np.float64))
     if not np.array_equal(stored[whole_numbers], given[whole_numbers]):
         raise InvalidArgumentError(
-            "float32, which RecordIO stores, cannot hold a label", remedy="Number classes from 0"
+            "a label cannot be stored exactly as float32", remedy="Number the classes from 0"
         )
     width = 1 if stored.ndim == 1 else stored.shape[1]
     if width > 1 and not switch("pack_label", params["pack_label"]):
         raise InvalidArgumentError(
-            "several labels for each image, of which one alone would be stored",
-            expected="(N,) labels, or `pack_label` in `dataset_params`",
+            "`labels` has several labels for each image, but `pack_label` is off",
+            expected="labels of shape (N,), or `pack_label` set to 1 in `dataset_params`",
             found=f"{given.shape}",
         )
     if params["label_width"] is not None and width != whole("label_width", params["label_width"]):
         raise InvalidArgumentError(
-            "`labels` has another number of labels than `label_width`",
+            "the number of labels for each image differs from `label_width`",
             expected=str(params["label_width"]),
             found=str(width),
         )

@@ -72,17 +72,19 @@ bool compress(ConstImageView image, int quality, unsigned char** bytes, unsigned
 
 void encode_jpeg(ConstImageView image, int quality, std::vector<std::byte>& out) {
   if (image.height > JPEG_MAX_DIMENSION || image.width > JPEG_MAX_DIMENSION) {
-    throw UnsupportedError("the image is too large for a JPEG",
-                           {.expected = fmt::format("at most {} pixels a side", JPEG_MAX_DIMENSION),
-                            .found = fmt::format("{} x {}", image.height, image.width)});
+    throw UnsupportedError(
+        "the image is too large for JPEG",
+        {.expected = fmt::format("at most {} pixels a side", JPEG_MAX_DIMENSION),
+         .found = fmt::format("{} x {} (height x width)", image.height, image.width),
+         .remedy = "Resize the image"});
   }
   out.resize(longest_jpeg(image.height, image.width));
   auto* bytes = reinterpret_cast<unsigned char*>(out.data());
   unsigned long size = out.size();
   ErrorManager errors{};
   if (!compress(image, quality, &bytes, &size, errors)) {
-    throw StateError(std::string("libjpeg cannot encode: ") + errors.message,
-                     {.remedy = "Report it: what fuelrail gives to libjpeg can be encoded"});
+    throw StateError(std::string("libjpeg cannot encode the image: ") + errors.message,
+                     {.remedy = "Report this as a bug of fuelrail"});
   }
   out.resize(size);
 }

@@ -237,9 +237,9 @@ TEST_F(Convert, an_index_that_cannot_be_kept_is_refused) {
 TEST_F(Convert, names_that_say_no_conversion_are_refused) {
   write_rec(out("a.rec"), {"one"});
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.rec"), out("b.rec")),
-              AllOf(HasSubstr("of the same format"), HasSubstr("Copy")));
+              AllOf(HasSubstr("have the same format"), HasSubstr("Copy")));
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.ffr"), out("b.ffr")),
-              HasSubstr("of the same format"));
+              HasSubstr("have the same format"));
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.rec"), out("./a.rec")),
               HasSubstr("the same file"));
   EXPECT_THAT(refused<InvalidArgumentError>(photos(), out("b.ffr")),

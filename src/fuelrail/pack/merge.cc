@@ -20,21 +20,22 @@ namespace {
 
 void check_merged_names(const std::vector<std::string>& sources, const std::string& output) {
   const FileFormat& format = format_for(FormatWork::kWrite, output);
-  if (sources.empty()) throw InvalidArgumentError("there is nothing to merge", {.path = output});
+  if (sources.empty())
+    throw InvalidArgumentError("the list of files to merge is empty", {.path = output});
   const std::string output_identity = identity_of_name(output);
   std::set<std::string> identities;
   for (const std::string& source : sources) {
     const std::string identity = identity_of_name(source);
     if (identity == output_identity) {
-      throw InvalidArgumentError("the output is one of the files that are merged into it",
-                                 {.path = output, .remedy = "Give the output another name"});
+      throw InvalidArgumentError("the output is also a source",
+                                 {.path = output, .remedy = "Choose another name for the output"});
     }
     if (!identities.insert(identity).second) {
-      throw InvalidArgumentError("the file is to be merged twice",
-                                 {.path = source, .remedy = "Name every file once"});
+      throw InvalidArgumentError("the source is listed twice",
+                                 {.path = source, .remedy = "List each source once"});
     }
     if (&format_for(FormatWork::kCopy, source) == &format) continue;
-    throw InvalidArgumentError("files of two formats cannot be merged",
+    throw InvalidArgumentError("the format of the source differs from that of the output",
                                {.path = source,
                                 .expected = fmt::format("a name that ends in {}", format.extension),
                                 .remedy = "Convert it first with 'fuelrail convert'"});
@@ -92,25 +93,25 @@ class MergedKeys {
         [](const Entry& a, const Entry& b) { return a.key == b.key && a.file != b.file; });
     if (shared == keys_.end()) return;
     throw InvalidArgumentError(
-        "two of the files that are to be merged have the same key",
+        "two of the files to merge share a key",
         {.path = files_[shared[1].file],
-         .expected = "keys that no file before it has",
+         .expected = "keys that no earlier file has",
          .found = found(shared[1], *shared),
          .remedy =
-             "Open the files together without merging them, as fuelrail.open([a, b]) does; or "
-             "pack their images in one job, which gives each a key of its own; of two copies "
-             "of the same records leave one out"});
+             "Open the files together with fuelrail.open([a, b]), or pack their images in one job "
+             "so that each image gets its own key; if both files hold the same records, omit one"});
   }
 
   // Each key as its file has it. Of two that are numbered on none is the other's.
   std::string found(const Entry& entry, const Entry& before) const {
     const std::string& other = files_[before.file];
     if (before.numbered_on) {
-      return fmt::format("{}, as which {} of {} is numbered on", entry.key, key_in_file(before),
+      return fmt::format("{}, to which key {} of {} is renumbered", entry.key, key_in_file(before),
                          other);
     }
-    if (!entry.numbered_on) return fmt::format("{}, which {} has too", entry.key, other);
-    return fmt::format("{}, numbered on as {}, which {} has", key_in_file(entry), entry.key, other);
+    if (!entry.numbered_on) return fmt::format("{}, which {} also has", entry.key, other);
+    return fmt::format("{}, renumbered to {}, which {} also has", key_in_file(entry), entry.key,
+                       other);
   }
 
   const std::vector<std::string>& files_;
@@ -139,11 +140,11 @@ class Merger {
     from.finish(checked);
     add_known(source, *from.sidecar(), first == 0);
     if (const uint64_t repeated = all_keys_.end_file(); repeated > 0 && warn_) {
-      warn_(fmt::format(
-          "{}: {} of its {} records have a key that an earlier one has: by this key only "
-          "the last is found. An index with the keys 0, 1, 2, ...: docs/from_mxnet.md, "
-          "\"An index by position\"",
-          source, repeated, from.size()));
+      warn_(
+          fmt::format("{}: {} of its {} records repeat the key of an earlier record, so a search "
+                      "by key finds only the last. For an index with the keys 0, 1, 2, ..., see "
+                      "docs/from_mxnet.md, \"An index by position\"",
+                      source, repeated, from.size()));
     }
   }
 
@@ -167,22 +168,22 @@ class Merger {
       if (!section.kept() || section.type() == kKeysSection || section.type() == kClassesSection) {
         continue;
       }
-      throw UnsupportedError("what is in the file's sidecar cannot be merged",
+      throw UnsupportedError("the sidecar has a section that cannot be merged",
                              {.path = source,
-                              .expected = "class names and keys, beside what can be rebuilt",
-                              .found = "a section of another kind"});
+                              .expected = "only class names, keys and sections that can be rebuilt",
+                              .found = "another kind of section"});
     }
     if (first) {
       classes_ = known.classes();
       labels_ = known.labels();
     } else if (const auto difference = first_difference(classes_, known.classes())) {
       throw InvalidArgumentError(
-          "the files that are to be merged have different classes",
+          "the files to merge have different class names",
           {.path = source,
            .expected = difference->expected + ", as in the first file",
            .found = difference->found,
-           .remedy = "Pack the file again with the classes of the first one (--classes, in Python "
-                     "`classes`)"});
+           .remedy =
+               "Pack the file again with the classes of the first file (classes, --classes)"});
     } else {
       labels_ = joined(labels_, known.labels());
     }

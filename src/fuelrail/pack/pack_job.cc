@@ -55,7 +55,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
 PackResult PackJob::run() {
   if (left_out().too_many()) {
     if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // it is new
-    give_up("a folder, or a line of the list, cannot be read, and more is left out than is allowed",
+    give_up("a folder or a line of the list cannot be read, so `max_errors` is exceeded",
             failures_[left_out().allowed]);
   }
   resume();
@@ -89,8 +89,8 @@ void PackJob::resume() {
   };
   if (journal_->is_foreign()) {
     replace_foreign();
-    say("what was left here is of another job, of other options or of another version of fuelrail; "
-        "packing begins anew");
+    say("the unfinished output belongs to another job, other options or another version of "
+        "fuelrail; packing starts over");
   }
   if (!journal_->left()) return;
   const JournalContents left = *journal_->left();
@@ -99,8 +99,8 @@ void PackJob::resume() {
   }
   if (done_ < left.items.size()) {
     say(fmt::format(
-        "of what was left, {} of {} images are as they should be; packing goes on behind them",
-        done_, left.items.size()));
+        "{} of {} images in the unfinished output are intact; packing resumes after them", done_,
+        left.items.size()));
   }
   journal_->keep(done_);
   for (uint32_t number = 0; number < parts_.size(); ++number) {
@@ -108,7 +108,7 @@ void PackJob::resume() {
   }
   journal_->flush();
   if (left_out().too_many()) {
-    give_up("more images are left out already than are allowed", failures_.back());
+    give_up("the images skipped so far exceed `max_errors`", failures_.back());
   }
 }
 
@@ -117,10 +117,10 @@ void PackJob::resume() {
 void PackJob::replace_foreign() {
   for (const Planned& planned : parts_) {
     if (options_.job.overwrite || !is_file(planned.plan.uri)) continue;
-    throw IoError("the output is there already, beside what another job has left",
+    throw IoError("the output already exists, beside the unfinished output of another job",
                   {.path = planned.plan.uri,
-                   .remedy = "Run that job to its end, with the same options and version of "
-                             "fuelrail; or allow replacing all of it (overwrite, --overwrite)"});
+                   .remedy = "Finish that job, with its own options and version of fuelrail, or "
+                             "allow replacing all of it (overwrite, --overwrite)"});
   }
   journal_->begin_anew();
 }
@@ -215,7 +215,8 @@ void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& pro
     progress.report_when_due();
   }
   if (planned.part->records() == 0) {
-    give_up("no image of the file can be read", {planned.plan.uri, failures_.back().reason});
+    give_up("none of the images for this file can be read",
+            {planned.plan.uri, failures_.back().reason});
   }
   if (together()) bytes_done_ += planned.part->bytes();
 }
@@ -264,7 +265,7 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
   } else {
     leave_out({path, packed.failure});
     if (left_out().too_many()) {
-      there.refuse(fmt::format("nothing to compare {} with: {}", path, packed.failure));
+      there.refuse(fmt::format("{}, which cannot be compared: {}", path, packed.failure));
     }
   }
   items.push_back(item);
@@ -321,10 +322,10 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
   } catch (const StateError&) {  // the user has seen enough
     write_report(report_uri_, failures_);
     if (options_.job.warn)
-      options_.job.warn(report_uri_ + " lists the images found so far that cannot be read");
+      options_.job.warn(report_uri_ + " lists the unreadable images found so far");
     throw;
   }
-  give_up("the image cannot be read, and more are left out than are allowed", first, all);
+  give_up("the image cannot be read, so `max_errors` is exceeded", first, all);
 }
 
 void PackJob::leave_out(PackFailure failure) {
@@ -378,11 +379,11 @@ void PackJob::give_up(const std::string& failure, const PackFailure& first, bool
   throw CorruptError(
       fmt::format("{} ({})", failure, reason),
       {.path = first.path,
-       .expected = fmt::format("at most {} of {} images left out", images.allowed, images.all),
+       .expected = fmt::format("at most {} of {} images skipped", images.allowed, images.all),
        .found = fmt::to_string(images.count),
-       .remedy = fmt::format("{} lists {}; mend or remove them, or allow more (max_errors, "
-                             "--max-errors)",
-                             report_uri_, all_listed ? "all of them" : "those found so far")});
+       .remedy = fmt::format(
+           "{} lists {}; repair or remove them, or allow more (max_errors, --max-errors)",
+           report_uri_, all_listed ? "all of them" : "those found so far")});
 }
 
 PackResult PackJob::result() {

@@ -20,8 +20,8 @@ void warn_of_lost_labels(const PackSource& images, const std::string& source,
   const uint64_t several = images.with_several_labels();
   if (several == 0) return;
   options.job.warn(
-      fmt::format("{}: {} of {} lines have several labels, of which the first alone is "
-                  "stored. To store all of them, give pack_label (--pack-label)",
+      fmt::format("{}: {} of {} lines have several labels, but only the first is stored. To store "
+                  "all of them, set pack_label (--pack-label)",
                   source, several, images.size()));
 }
 
@@ -57,8 +57,8 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
                                .keep_going = options.job.keep_going});
   } catch (Error& error) {
     if (!unread.empty()) {  // nothing else may be left of it
-      error.add({.found = fmt::format("{} that cannot be read; the first: {}", unread.size(),
-                                      unread.front().reason)});
+      error.add({.found = fmt::format("unreadable folders or lines: {}; the first: {}",
+                                      unread.size(), unread.front().reason)});
     }
     throw;
   }

@@ -137,7 +137,7 @@ TEST_F(Packer, a_second_packer_of_an_ffrecord_output_is_refused) {
     return true;
   };
   pack(photos(), out("x.ffr"), options);
-  EXPECT_THAT(refused, HasSubstr("x.ffr: another pack is writing it"));
+  EXPECT_THAT(refused, HasSubstr("x.ffr: another job is writing the output"));
   EXPECT_EQ(payloads_of_ffr(out("x.ffr")).size(), images_.size());
 }
 

@@ -65,7 +65,7 @@ TEST_F(Packer, a_second_packer_of_the_same_output_is_refused_and_harms_nothing) 
   int refused = 0;
   options.job.progress = [&](const PackProgress&) {
     const std::string here = refusal<IoError>(photos(), out("x.rec"));
-    EXPECT_EQ(here.find(out("x.rec") + ": another pack is writing it"), 0u) << here;
+    EXPECT_EQ(here.find(out("x.rec") + ": another job is writing the output"), 0u) << here;
 #ifndef __SANITIZE_THREAD__  // it does not let the child of several threads start one
     EXPECT_EQ(in_forked_child([&] { return refusal<IoError>(photos(), out("x.rec")); }), here);
 #endif

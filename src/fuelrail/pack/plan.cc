@@ -83,7 +83,7 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
   std::vector<PlannedPart> parts;
   if (options.split.empty()) {
     if (options.nsplit > images) {
-      refuse_plan("a part by position would be empty", fmt::format("nsplit of at most {}", images),
+      refuse_plan("`nsplit` exceeds the number of images", fmt::format("at most {}", images),
                   fmt::to_string(options.nsplit));
     }
     for (uint64_t part = 0; part < options.nsplit; ++part) {
@@ -94,8 +94,8 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
   }
   for (auto& [name, indices] : split_indices(images, options.split, options.split_seed)) {
     if (indices.empty()) {
-      refuse_plan(fmt::format("part '{}' of the split would be empty", name), "at least one image",
-                  fmt::format("{} images in all", images));
+      refuse_plan(fmt::format("part '{}' of `split` would be empty", name), "at least one image",
+                  fmt::format("{} images in total", images));
     }
     parts.push_back({part_uri(output, name), std::move(indices)});
   }

@@ -107,8 +107,8 @@ Recovery recover(const std::string& source, const std::string& output, const Job
     progress->report_when_due();
   }
   if (part.records() == 0) {
-    throw CorruptError("no record of the file can be read, so nothing is written",
-                       {.path = source, .remedy = "Restore the file, or pack it anew"});
+    throw CorruptError("no record of the file can be read, so no output is written",
+                       {.path = source, .remedy = "Restore the file, or pack it again"});
   }
   recoverer.finish(part.sidecar());
   progress->advance(bytes, part.bytes());

@@ -54,13 +54,13 @@ void check_result(const OwnedPixels& made) {
   const bool known = made.channels == 1 || made.channels == 3 || made.channels == 4;
   if (known && made.size.height > 0 && made.size.width > 0 && made.pixels.size() == bytes) return;
   throw StepsError(InvalidArgumentError(
-      "a function of pixels has given no image",
-      {.expected = "1, 3 or 4 channels of at least one pixel",
+      "a pixel function returned an invalid image",
+      {.expected = "at least one pixel and 1, 3 or 4 channels",
        .found = fmt::format("{} x {} x {}", made.size.height, made.size.width, made.channels)}));
 }
 
 void call_function(const PixelFunction& function, ConstImageView from, OwnedPixels& to) {
-  constexpr const char* kFailure = "a function of pixels has failed";
+  constexpr const char* kFailure = "a pixel function failed";
   try {
     function(from, to);
   } catch (const std::exception& error) {
@@ -83,10 +83,10 @@ bool needs_description(const EncodedImage& encoded) {
 Bytes bytes_to_store(const EncodedImage& encoded) {
   if (!needs_description(encoded)) return encoded.bytes;
   throw UnsupportedError(
-      "the image cannot be decoded without its file's description, which is not stored",
-      {.expected = "an image that can be decoded from its bytes alone",
+      "the image needs the codec description of its file, which a record cannot store",
+      {.expected = "an image that can be decoded from its own bytes",
        .found = std::string(encoded.codec->format->title),
-       .remedy = "Encode the image anew, as JPEG or PNG"});
+       .remedy = "Encode the image again, as JPEG or PNG"});
 }
 
 struct ImagePipeline::Impl {
@@ -185,10 +185,10 @@ struct ImagePipeline::Impl {
     }
     if (image.channels == 4) {
       throw StepsError(
-          InvalidArgumentError("an image with alpha cannot be a JPEG",
+          InvalidArgumentError("JPEG cannot store alpha",
                                {.expected = "1 or 3 channels",
                                 .found = "4",
-                                .remedy = "Encode as .png, or drop alpha with colour mode 1"}));
+                                .remedy = "Encode as .png, or drop alpha (color=1, --color 1)"}));
     }
     encode_jpeg(image, steps.quality.value_or(kDefaultJpegQuality), encoded_);
   }

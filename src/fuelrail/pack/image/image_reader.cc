@@ -52,7 +52,7 @@ PackedImage ImageReader::read(uint64_t i) {
     packed.failure = reason_of(error);
   } catch (const std::bad_alloc&) {
     image_.storage = {};
-    packed.failure = "there is not enough memory for the image";
+    packed.failure = "not enough memory for the image";
   } catch (const std::exception& error) {
     packed.failure = error.what();
   }

@@ -39,10 +39,11 @@ Plan alpha_plan(const Plan& plan) {
   Plan moves = plan;
   std::erase_if(moves.pixel_steps, [](const auto& step) {
     if (std::holds_alternative<CustomStep>(step)) {
-      throw UnsupportedError("a pixel stage of one's own works on three channels",
-                             {.expected = "1 or 3 channels",
-                              .found = "4",
-                              .remedy = "Pack with colour mode 1, or use a function of pixels"});
+      throw UnsupportedError(
+          "custom pixel stages do not support alpha",
+          {.expected = "1 or 3 channels",
+           .found = "4",
+           .remedy = "Drop alpha (color=1), or use a pixel function instead of the stage"});
     }
     return std::holds_alternative<ColorStep>(step);
   });

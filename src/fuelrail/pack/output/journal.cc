@@ -177,10 +177,10 @@ PackJournal::PackJournal(const std::string& output, const std::string& job, bool
       sink_(open_journal(output, leave)),
       flushed_(std::chrono::steady_clock::now()) {
   if (!sink_->is_first_writer()) {
-    throw IoError("another pack is writing it",
+    throw IoError("another job is writing the output",
                   {.path = output,
-                   .remedy = "Wait until that has ended; where none runs, remove the files of this "
-                             "name that end in .partial, which others must have made"});
+                   .remedy = "Wait until that job ends; if no job is running, remove the files of "
+                             "this name that end in .partial, which another program made"});
   }
   sink_->leave_partial(leave);
   if (sink_->position() > 0) {

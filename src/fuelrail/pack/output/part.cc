@@ -28,18 +28,18 @@ std::unique_ptr<Sink> try_to_hold(const std::string& uri) {
 
 std::unique_ptr<Sink> hold_alone(const std::string& uri) {
   if (std::unique_ptr<Sink> sink = try_to_hold(uri)) return sink;
-  throw IoError("another pack is writing it",
+  throw IoError("another job is writing the output",
                 {.path = uri,
-                 .remedy = "Wait until that has ended; where none runs, remove " + uri +
-                           ".partial, which others must have made"});
+                 .remedy = "Wait until that job ends; if no job is running, remove " + uri +
+                           ".partial, which another program made"});
 }
 
 void refuse_orphan(const std::string& uri) {
   if (!is_file(uri)) return;
-  throw IoError("the output is not there, but a file that would go with it is",
+  throw IoError("the output does not exist, but this companion file does",
                 {.path = uri,
-                 .remedy = "It may hold what another file needs: move it away, or allow replacing "
-                           "it (overwrite, --overwrite)"});
+                 .remedy = "Move it away, because another file may need it, or allow replacing it "
+                           "(overwrite, --overwrite)"});
 }
 
 // By their last names, in the order in which they get them: as long as the sidecar has not got its
@@ -85,10 +85,9 @@ void complete_names_unless_another_does(const std::string& uri) {
 
 // Of a file that was to replace another.
 void add_what_is_left(Error& error, const std::string& uri) {
-  error.add(
-      {.remedy = fmt::format("Run it again: {0} is whole, the old file or the new one, and so "
-                             "is what lies beside it (docs/packing.md)",
-                             uri)});
+  error.add({.remedy = fmt::format("Run the job again: {0} and its companions are intact, as the "
+                                   "old version or as the new one (docs/packing.md)",
+                                   uri)});
 }
 
 }  // namespace
