@@ -54,7 +54,7 @@ const OptionTable<ImageSteps>& ImageSteps::table() {
                &Steps::color)
           .flag("center_crop", &Steps::center_crop, "crop the central square.")
           .number("resize", &Steps::shorter_side, 0, kLongestSide,
-                  "length of the shorter side; 0 does not resize.")
+                  "length of the shorter side; 0 keeps it.")
           .any(option::numbers_rule(
                    "inter_method", {0, 1, 2, 3, 4, 9, 10},
                    "interpolation of resizing, as in OpenCV: 0 nearest, 1 bilinear, 2 cubic, 3 "
