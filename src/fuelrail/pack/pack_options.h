@@ -18,8 +18,8 @@ namespace fuelrail::pack {
 
 // How `pack` stores images.
 struct StoredImages {
-  std::optional<int64_t>
-      resize{};  // length of the shorter side; never enlarges; default: no resizing
+  // Length of the shorter side; images are never enlarged. Default: no resizing.
+  std::optional<int64_t> resize{};
   // JPEG quality of encoded images (default 95). If set, every image is encoded. With only `resize`
   // set, JPEGs that are small enough keep their bytes; all other images are turned upright, shrunk
   // and encoded as JPEG.
@@ -60,14 +60,15 @@ struct PackOptions {
   // and n is above 1, the parts become `X.part000.rec` and so on (more digits above 1,000 parts).
   // `merge` joins them to the file that one job makes, byte for byte. Excludes `split`.
   uint64_t nsplit = 1;
-  std::optional<uint64_t> part{};  // make only this part, from 0; default: all, one by one
+  std::optional<uint64_t> part{};  // make only this one, from 0; default: all, in order
 
   // For a list: the folder that its paths are relative to. Default: the list's own folder.
   std::string root{};
 
   // Number of unreadable images that may be skipped before the job fails. A fraction refers to the
   // images to pack. If only one part is made, it refers to that part's images; folders and lines
-  // that cannot be listed are then counted separately, as a fraction of all images of the source.
+  // that cannot be listed are then counted separately, against a fraction of all images of the
+  // source.
   Allowance max_errors{};
   JobOptions job{};
 

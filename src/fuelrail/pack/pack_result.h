@@ -49,7 +49,7 @@ struct PackResult {
   };
   std::vector<File> files;            // in the order of the parts
   std::vector<PackFailure> failures;  // unreadable folders, then skipped images, in source order
-  uint64_t unassigned = 0;            // images in none of this run's parts
+  uint64_t unassigned = 0;            // images that the split assigns to no part
   std::string report;                 // path of the report file; empty if nothing failed
 };
 
