@@ -33,8 +33,8 @@ def convert(
         as `fuelrail.pack` makes them from the folder itself. None: the source's own records.
     classes: with a schema, the class names by label, as for `fuelrail.pack`. Default: the names of
         the folders, ordered by code point.
-    overwrite: replaces an existing output. Default: False: an existing output, index or sidecar is
-        an IoError.
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+        IoError. Default: False.
     progress: called with a PackProgress of records, at most ten times a second and at the end. An
         exception from it ends the conversion, and no file is left. Default: a line on standard
         error if that is a terminal; False: nothing.

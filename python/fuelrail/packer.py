@@ -114,14 +114,14 @@ def pack(
     max_errors: images that may be skipped: a count, or, as a float, a fraction from 0 to 1. If more
         cannot be read, packing fails at its end, and `<output>.errors.jsonl` lists all of them (up
         to 10,000). Default: 0.
-    overwrite: replaces an existing output. Default: False: an existing output, index or sidecar is
-        an IoError.
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+        IoError. Default: False.
     resume: resumes what a killed or failed run of the same job left; if nothing was left, starts
         from the beginning. If this run fails, it keeps its files for the next run. The result is,
         byte for byte, that of an uninterrupted run, provided that the images have not changed. An
-        existing output is compared with the result, image by image, and stays if it is equal. If it
-        differs, or if another job left unfinished files, this is an IoError. Default: False:
-        unfinished files are replaced, and a failed run leaves no file.
+        existing output is compared with the result, image by image, and stays if it is equal; if it
+        differs, or if it is beside another job's unfinished files, this is an IoError. If False,
+        unfinished files are replaced, and a failed run leaves no file. Default: False.
     threads: threads that read, decode and encode. Default: one for each processor that this process
         may use. The result is the same for any number.
     progress: called with a PackProgress, at most ten times a second and at the end. An exception
@@ -170,19 +170,20 @@ def merge(
 
     output: the file; its name ends like those of the sources, in `.rec` or `.ffr`.
     sources: the files, in the order of their records in the output.
-    overwrite: replaces an existing output. Default: False: an existing output, index or sidecar is
-        an IoError.
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+        IoError. Default: False.
     progress: called with a PackProgress of records, at most ten times a second and at the end. An
         exception from it ends the merging, and no file is left. Default: a line on standard error
         if that is a terminal; False: nothing.
 
     Records are copied unchanged, and the checksums that the sources have are verified. Indexes and
     sidecars are merged too: the parts of `pack(..., nsplit=n)` give, byte for byte, the file that
-    `pack` makes without `nsplit`. Errors are files with different class names, a file that is listed
-    twice, and a key that two files share (a key of the index; without an index, an image's id).
+    `pack` makes without `nsplit`. Files with different class names, a file that is listed twice,
+    and a key that two files share are errors. A key is that of the index, or else an image's id.
     Files of separate jobs, whose ids all start at 0, can be opened together without merging. If the
     keys of a file are only its records' numbers, and an earlier file has one of these keys, its
-    records are renumbered. Memory: that of the longest record, and at most 52 bytes for each record.
+    records are renumbered. Memory: that of the longest record, and at most 52 bytes for each
+    record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
     for invalid names and options; NotFoundError; IoError; CorruptError and TruncatedError for a

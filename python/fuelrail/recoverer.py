@@ -53,8 +53,8 @@ def recover(
 
     source: a `.rec` or `.ffr` file. It is not changed.
     output: the file; its name determines its format, `.rec` or `.ffr`.
-    overwrite: replaces an existing output. Default: False: an existing output, index or sidecar is
-        an IoError.
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+        IoError. Default: False.
     progress: called with a PackProgress of bytes read (a `.rec` is read twice), at most ten times a
         second and at the end. An exception from it ends the job, and no file is left. Default: a
         line on standard error if that is a terminal; False: nothing.

@@ -127,7 +127,8 @@ def np2rec(
 
     data: an array of images: (N, H, W) grey, (N, 3, H, W) RGB, (N, 4, H, W) RGBA. Integers are
         levels from 0 to 255; floats are from 0 to 1 (stored as the nearest level of value * 255).
-        Values outside are clipped, with a FuelrailWarning. An image with a NaN counts as unreadable.
+        Values outside are clipped, with a FuelrailWarning. An image with a NaN counts as
+        unreadable.
     labels: N numbers, or, to store several for each image, (N, label_width) with `pack_label`.
     transforms, dataset_params: as for `im2rec`, without root, color, pass_through and resume.
         encoding must be ".png" for RGBA.
