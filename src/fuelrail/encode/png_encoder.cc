@@ -56,7 +56,7 @@ void encode_png(ConstImageView image, int level, std::vector<std::byte>& out) {
   check_encoded(spng_set_option(png, SPNG_ENCODE_TO_BUFFER, 1), image);
   check_encoded(spng_set_option(png, SPNG_IMG_COMPRESSION_LEVEL, level), image);
   check_encoded(spng_set_ihdr(png, &header), image);
-  // Row by row, since the rows of a view may be padded.
+  // Row by row, because the rows of a view may be padded.
   check_encoded(spng_encode_image(png, nullptr, 0, SPNG_FMT_PNG,
                                   SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE),
                 image);

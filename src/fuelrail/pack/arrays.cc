@@ -29,10 +29,10 @@ T load_native(const std::byte* at) {
   return value;
 }
 
-// What is wrong with an image's values.
+// Problems found in an image's values.
 struct Found {
   bool nan = false;
-  bool clipped = false;  // by more than rounding would move it
+  bool clipped = false;  // by more than the rounding error
 };
 
 // The level of a float from 0 to 1.
@@ -72,7 +72,7 @@ uint8_t level_of(const std::byte* at, Found& found) {
   }
 }
 
-// One image, channel after channel, as interleaved levels.
+// Converts one image, channel by channel, to interleaved levels.
 template <typename T>
 Found interleave(const ImageArrays& arrays, const std::byte* image, ImageView to) {
   Found found;
@@ -145,8 +145,8 @@ class ArraySource final : public PackSource {
     out.labels.assign(labels, labels + arrays_.label_width);
   }
 
-  // What to tell the user of values that were clipped; empty where none was. Requires: all images
-  // that will be have been read.
+  // The warning about clipped values; empty if no value was clipped. Requires: all images have been
+  // read.
   std::string clipped() const {
     if (clipped_ == 0) return "";
     const bool floats = arrays_.element >= ArrayElement::kFloat16;
@@ -169,7 +169,7 @@ class ArraySource final : public PackSource {
   const ImageArrays& arrays_;
   Interleave interleave_;
   std::vector<std::string> classes_;
-  mutable std::atomic<uint64_t> clipped_ = 0;  // images
+  mutable std::atomic<uint64_t> clipped_ = 0;  // number of images
   mutable std::atomic<uint64_t> first_clipped_ = std::numeric_limits<uint64_t>::max();
 };
 

@@ -42,30 +42,30 @@ void check_merged_names(const std::vector<std::string>& sources, const std::stri
   }
 }
 
-// The keys of all files so far: a key must not be in two of them.
+// The keys of all files so far. Two files must not share a key.
 class MergedKeys {
  public:
   explicit MergedKeys(const std::vector<std::string>& files) : files_(files) {}
 
-  // `numbered_from`: which number the next file's record 0 gets, where its records are numbered on.
+  // `numbered_from`: the new number of the next file's record 0 if its records are renumbered.
   void begin_file(uint64_t numbered_from) { numbered_from_.push_back(numbered_from); }
 
-  // `numbered_on`: the file has another key.
+  // `numbered_on`: the key was renumbered and differs from the key in the file.
   void add(uint64_t key, bool numbered_on) {
     keys_.push_back({.key = key, .file = file_, .numbered_on = numbered_on});
   }
 
-  // Whether a file before this one has a key below `end`.
+  // Whether an earlier file has a key below `end`.
   bool have_below(uint64_t end) const { return before_ > 0 && keys_.front().key < end; }
 
-  // All keys of the next file have been added. Returns: how many of them an earlier record of the
-  // file has. Errors: InvalidArgumentError for one that an earlier file has.
+  // Call after all keys of a file have been added. Returns: the number of records that repeat a key
+  // of this file. Errors: InvalidArgumentError for a key that an earlier file has.
   uint64_t end_file() {
     const auto own = keys_.begin() + static_cast<int64_t>(before_);
     std::sort(own, keys_.end());
     uint64_t repeated = 0;
     for (auto at = own; at != keys_.end(); ++at) repeated += at != own && at->key == at[-1].key;
-    // Parts of one job hardly ever overlap.
+    // The key ranges of parts of one job rarely overlap.
     if (own != keys_.begin() && own != keys_.end() && own->key <= own[-1].key) {
       std::inplace_merge(keys_.begin(), own, keys_.end());
       refuse_shared();
@@ -102,7 +102,7 @@ class MergedKeys {
              "so that each image gets its own key; if both files hold the same records, omit one"});
   }
 
-  // Each key as its file has it. Of two that are numbered on none is the other's.
+  // Describes each key as it is in its file. Two renumbered keys are never equal.
   std::string found(const Entry& entry, const Entry& before) const {
     const std::string& other = files_[before.file];
     if (before.numbered_on) {
@@ -116,8 +116,8 @@ class MergedKeys {
 
   const std::vector<std::string>& files_;
   std::vector<uint64_t> numbered_from_;  // by file
-  std::vector<Entry> keys_;              // sorted, but for those of the file that is being added
-  size_t before_ = 0;                    // keys of the files before it
+  std::vector<Entry> keys_;              // sorted, except those of the file being added
+  size_t before_ = 0;                    // number of keys of earlier files
   uint32_t file_ = 0;
 };
 
@@ -189,7 +189,7 @@ class Merger {
     }
   }
 
-  // As a LabelTally over all records has it.
+  // The summary that one LabelTally over all records gives.
   static std::optional<LabelSummary> joined(const std::optional<LabelSummary>& a,
                                             const std::optional<LabelSummary>& b) {
     if (!a || !b) return std::nullopt;
@@ -201,7 +201,7 @@ class Merger {
   MergedKeys all_keys_;
   const Warn& warn_;
   ProgressReporter progress_;
-  uint64_t number_on_from_ = 0;  // what the source's record 0 is numbered; 0: keys stay
+  uint64_t number_on_from_ = 0;  // new number of the source's record 0; 0: keys are kept
   std::vector<std::string> classes_;
   std::optional<LabelSummary> labels_;
 };

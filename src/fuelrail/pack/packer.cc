@@ -38,7 +38,7 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
     unread.push_back({error.detail().path, reason_of(error)});
     return may_leave_out;
   };
-  const auto leave_out_line = [&](const Error& error) {  // the job fails when it knows all of them
+  const auto leave_out_line = [&](const Error& error) {  // the job fails after reading all lines
     if (may_leave_out || unread.size() < kMostFailuresListed) leave_out(error);
     return true;
   };
@@ -56,7 +56,7 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
                                .warn = options.job.warn,
                                .keep_going = options.job.keep_going});
   } catch (Error& error) {
-    if (!unread.empty()) {  // nothing else may be left of it
+    if (!unread.empty()) {  // the source may have no readable entry
       error.add({.found = fmt::format("unreadable folders or lines: {}; the first: {}",
                                       unread.size(), unread.front().reason)});
     }

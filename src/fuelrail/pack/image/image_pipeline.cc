@@ -18,7 +18,7 @@ namespace fuelrail::pack {
 namespace {
 
 constexpr int kHighestPngLevel = 9;
-constexpr uint32_t kInterpolationOperation = 0xFFFF;  // no list of transforms is so long
+constexpr uint32_t kInterpolationOperation = 0xFFFF;  // beyond every list of transforms
 
 int64_t shorter(Size size) { return std::min(size.height, size.width); }
 
@@ -27,7 +27,7 @@ ConstImageView middle_square(ConstImageView image) {
   return image.crop({(image.height - side) / 2, (image.width - side) / 2, side, side});
 }
 
-// The sizes that MXNet's im2rec gives.
+// The size that MXNet's im2rec computes.
 Size resized_size(const ImageSteps& steps, Size image) {
   if (steps.shorter_side == 0) return steps.resize;
   const int64_t side = steps.shorter_side;
@@ -111,7 +111,7 @@ struct ImagePipeline::Impl {
     return finish(steps.color == ColorMode::kUnchanged ? image : upright(image, info), place, true);
   }
 
-  // `own`: behind the image there is memory that transforms may read a little of.
+  // `own`: the memory after the image may be read a few bytes further, as transforms do.
   Bytes finish(ConstImageView image, uint64_t place, bool own) {
     if (steps.center_crop) image = middle_square(image);
     if (resizes(image.size())) {
@@ -193,14 +193,14 @@ struct ImagePipeline::Impl {
     encode_jpeg(image, steps.quality.value_or(kDefaultJpegQuality), encoded_);
   }
 
-  // What one stage has made lives until the stage's next image.
+  // The result of one stage; valid until the stage's next image.
   struct Made {
     StageRunner runner;
     PixelBuffer input;
     OwnedPixels pixels;
   };
 
-  // A copy with such memory behind it.
+  // A copy followed by memory that transforms may read.
   ConstImageView readable(ConstImageView image, Made& mine) {
     const ImageView to = mine.input.resize(image.size(), 0, image.channels);
     const auto row_bytes = static_cast<size_t>(image.width * image.channels);

@@ -18,7 +18,7 @@
 namespace fuelrail::pack {
 namespace {
 
-// What is damaged or of another kind is not what the job makes.
+// A damaged file or one of another kind differs from the job's result.
 template <typename Read>
 auto read_of(const MadeAlready& file, const Read& read) {
   try {
@@ -29,7 +29,7 @@ auto read_of(const MadeAlready& file, const Read& read) {
     throw;
   } catch (const Error& error) {
     ErrorDetail detail = error.detail();
-    detail.remedy.clear();  // it is another's: how to read the file
+    detail.remedy.clear();  // it describes how to read the file, not what to do here
     file.refuse(Error(error.failure(), std::move(detail)).what());
   }
 }

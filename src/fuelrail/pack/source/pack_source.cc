@@ -31,7 +31,7 @@ void check_length(uint64_t bytes) {
                           .found = fmt::to_string(bytes)});
 }
 
-// For a file that may be one of images by a schema.
+// The remedy for a file that a schema may read as images.
 std::string remedy_for_schema(const std::string& uri) {
   const FileFormat* format = find_format(uri);
   if (format == nullptr || format->schema.name.empty()) return "";
