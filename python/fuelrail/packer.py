@@ -81,7 +81,7 @@ def pack(
 ) -> PackReport:
     """Packs images into a RecordIO or an FFRecord file.
 
-    source: a folder with one sub-folder for each class, in which names that begin with a dot are
+    source: a folder with one sub-folder per class, in which names that begin with a dot are
         skipped; or a list: `.lst` (id, labels and path, separated by tabs), or `.csv` or `.tsv`
         whose first row names the columns `path` and `label`, and whose ids are the row numbers.
         The labels of a list are numbers or class names. They are class names if the first label

@@ -82,7 +82,7 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
   const std::vector<Case> cases{
       {{"pack", directory_ / "nosuch", rec},
        3,
-       {"nosuch: the source does not exist", "expected a folder with one sub-folder for each class",
+       {"nosuch: the source does not exist", "expected a folder with one sub-folder per class",
         "Check the path"}},
       {{"pack", photos(), rec, "--resize", "abc"},
        2,

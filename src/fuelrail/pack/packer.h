@@ -8,7 +8,7 @@
 
 namespace fuelrail::pack {
 
-// `source`: a folder with one sub-folder for each class, or a list: `.lst` (id TAB label [TAB label
+// `source`: a folder with one sub-folder per class, or a list: `.lst` (id TAB label [TAB label
 // ...] TAB path), `.csv` or `.tsv` (list_reader.h). Records keep the source's order. A record's id
 // is the image's index in the folder, or the id in the list, so that ids are the same in every part
 // and do not depend on skipped images.

@@ -213,9 +213,8 @@ TEST_F(Packer, a_folder_of_files_that_are_packed_already_is_refused) {
   write_file(directory_ / "packed/x.ffr", ffrecord::file_of({"record"}));
   EXPECT_THAT(
       refusal<InvalidArgumentError>(directory_ / "packed", out("x.rec")),
-      HasSubstr(
-          "the source is already packed: expected a folder with one sub-folder for each class, or "
-          "a list, found a folder of FFRecord files"));
+      HasSubstr("the source is already packed: expected a folder with one sub-folder per class, or "
+                "a list, found a folder of FFRecord files"));
 }
 
 TEST_F(Packer, what_cannot_be_packed_is_refused) {
@@ -227,7 +226,7 @@ TEST_F(Packer, what_cannot_be_packed_is_refused) {
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
               HasSubstr("the source has no images"));
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.root = "/tmp"}),
-              HasSubstr("`root` is only for lists"));
+              HasSubstr("only a list of images takes a root"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 

@@ -9,7 +9,7 @@
 
 namespace fuelrail::pack {
 
-// Like open_container, but an existing folder (packed or not) without one sub-folder for each class
+// Like open_container, but an existing folder (packed or not) without one sub-folder per class
 // is a CorruptError instead of an invalid argument or a missing folder. Errors: CorruptError as
 // described, otherwise those of open_container.
 std::shared_ptr<const Container> open_input(const std::string& uri, const OpenOptions& options);

@@ -20,7 +20,7 @@ namespace {
 
 std::string what_can_be_packed(const ListRules& rules) {
   return fmt::format(
-      "a folder with one sub-folder for each class, or a list of images whose name ends in {}",
+      "a folder with one sub-folder per class, or a list of images whose name ends in {}",
       rules.of_mxnet ? ".lst" : ".lst, .csv or .tsv");
 }
 
@@ -123,15 +123,15 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
   }
   if (info->is_directory) {
     if (!root.empty()) {
-      throw InvalidArgumentError("`root` is only for lists, but the source is a folder",
-                                 {.path = uri});
+      throw InvalidArgumentError("only a list of images takes a root",
+                                 {.path = uri, .found = "a folder", .remedy = "Omit the root"});
     }
     std::shared_ptr<const Container> folder = open_input(uri, options);
     if (std::string_view(folder->format()) != "folder") {
       throw InvalidArgumentError(
           "the source is already packed",
           {.path = uri,
-           .expected = "a folder with one sub-folder for each class, or a list",
+           .expected = "a folder with one sub-folder per class, or a list",
            .found = fmt::format("a folder of {} files", folder->format()),
            .remedy = "Convert its files one by one with 'fuelrail convert'"});
     }
