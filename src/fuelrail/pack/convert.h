@@ -33,7 +33,7 @@ struct ConvertedAs {
 // for each record.
 //
 // Errors: InvalidArgumentError for names that do not describe a conversion, for a schema that does
-// not fit the source, and for classes without a schema. Those of opening the source. CorruptError
+// not fit the source, and for classes without a schema. Errors of opening the source. CorruptError
 // and TruncatedError for a damaged record. CorruptError for an unusable sidecar beside the source,
 // because data that only the sidecar has would be lost. For the source's index: CorruptError, and
 // UnsupportedError if the output cannot keep it (keys that are not integers, or entries that are

@@ -46,14 +46,14 @@ namespace fuelrail::pack {
 // image, with `resume` 8 more, and for an output that is compared 8 more and up to 27 more at its
 // end; the names in the source, and for a list the labels and 32 bytes for each line.
 //
-// Errors: NotFoundError. InvalidArgumentError for an option, a name, or a part that would be empty.
-// IoError, also if the output exists and `overwrite` is false, and while another job is writing the
-// output. CorruptError for a source without images where they should be, for a folder that is not
-// one of `classes`, for a line of a list that cannot be read or whose label is not one of `classes`
-// (with the line's number), if more images fail than allowed, and if a part has no readable image;
-// that part then has no output, and the report is written. StepsError for the first image, in
-// packing order, that the steps cannot process. StateError for the first image whose format this
-// machine cannot decode because a codec's library is missing.
+// Errors: NotFoundError if the source does not exist. InvalidArgumentError for an option, a name,
+// or a part that would be empty. IoError, also if the output exists and `overwrite` is false, and
+// while another job is writing the output. CorruptError for a source without images where they
+// should be, for a folder that is not one of `classes`, for a line of a list that cannot be read or
+// whose label is not one of `classes` (with the line's number), if more images fail than allowed,
+// and if a part has no readable image; that part then has no output, and the report is written.
+// StepsError for the first image, in packing order, that the steps cannot process. StateError for
+// the first image whose format this machine cannot decode because a codec's library is missing.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail::pack

@@ -40,7 +40,7 @@ struct Recovery {
 // for each record; with a truncated index 48 more.
 //
 // Errors: InvalidArgumentError for names that are not those of record files, and for an output that
-// is the source. Those of opening the source. CorruptError if no record can be read, and for a
+// is the source. Errors of opening the source. CorruptError if no record can be read, and for a
 // damaged table. UnsupportedError for a record that is too long for the output's format. IoError as
 // in `pack`. StateError "interrupted" if the caller stops the job. After any error there is no
 // output.
