@@ -51,11 +51,11 @@ TEST_F(CliPack, what_cannot_be_merged_is_refused) {
   EXPECT_THAT(twice.err, HasSubstr("the source is listed twice"));
   EXPECT_EQ(call({"merge", out("n.rec")}).code, 2);
   const Said shared = call({"merge", out("n.rec"), out("x.rec"), out("y.rec"), "-q"});
-  EXPECT_THAT(shared.err, HasSubstr("Open the files together without merging them"));
+  EXPECT_THAT(shared.err, HasSubstr("Open the files together with fuelrail.open([a, b])"));
   std::filesystem::rename(photo("bee"), photo("wasp"));
   ASSERT_EQ(pack_into("z.rec", {}).code, 0);
   const Said others = call({"merge", out("n.rec"), out("x.rec"), out("z.rec"), "-q"});
-  EXPECT_THAT(others.err, HasSubstr("Pack the file again with the classes of the first one"));
+  EXPECT_THAT(others.err, HasSubstr("Pack the file again with the classes of the first file"));
 }
 
 TEST_F(CliPack, an_absent_codec_library_is_one_error) {

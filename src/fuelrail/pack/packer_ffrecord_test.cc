@@ -116,7 +116,8 @@ TEST_F(Packer, an_ffrecord_output_is_split_into_ffrecord_files) {
 
 TEST_F(Packer, an_ffrecord_output_that_is_there_is_refused_or_replaced) {
   write_file(out("x.ffr"), "mine");
-  EXPECT_THAT(refusal<IoError>(photos(), out("x.ffr")), HasSubstr("x.ffr: the output is there"));
+  EXPECT_THAT(refusal<IoError>(photos(), out("x.ffr")),
+              HasSubstr("x.ffr: the output already exists"));
   EXPECT_EQ(file_contents(out("x.ffr")), "mine");
   pack(photos(), out("x.ffr"), {.job = {.overwrite = true}, .threads = 2});
   EXPECT_EQ(payloads_of_ffr(out("x.ffr")).size(), images_.size());

@@ -218,7 +218,7 @@ TEST_F(Merging, what_cannot_be_merged_is_refused_and_nothing_is_left) {
   EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec"), out("x.ffr")}, out("m.rec")),
               HasSubstr("the format of the source differs from that of the output"));
   EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec")}, out("./x.rec")),
-              HasSubstr("one of the files"));
+              HasSubstr("the output is also a source"));
   EXPECT_NE(merge_refusal<NotFoundError>({out("x.rec"), out("no.rec")}, out("m.rec")), "");
   pack(photos(), out("y.rec"), {.job = {.overwrite = true}});
   EXPECT_THAT(merge_refusal<IoError>({out("x.rec")}, out("y.rec")), HasSubstr("is there already"));
@@ -238,7 +238,7 @@ TEST_F(Merging, a_link_is_the_file_that_it_leads_to) {
                 HasSubstr(link + ": the source is listed twice"));
     EXPECT_THAT(
         refusal_of<InvalidArgumentError>([&] { merge({out("x.rec")}, link, {.overwrite = true}); }),
-        HasSubstr("one of the files"));
+        HasSubstr("the output is also a source"));
   }
   EXPECT_EQ(outputs(), before);
 }
@@ -258,7 +258,7 @@ TEST_F(Merging, a_key_of_two_files_is_refused_with_both_names) {
     const std::string message = merge_refusal<InvalidArgumentError>(
         {out("p.part001" + extension), out(first), out("copy" + extension)}, out("m" + extension));
     EXPECT_THAT(message, HasSubstr(out("copy" + extension) + ": two of the files"));
-    EXPECT_THAT(message, HasSubstr("found 0, which " + out(first) + " has too"));
+    EXPECT_THAT(message, HasSubstr("found 0, which " + out(first) + " also has"));
     EXPECT_FALSE(std::filesystem::exists(out("m" + extension)));
   }
 }

@@ -327,10 +327,10 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   other.max_errors = {.count = 1};
   EXPECT_THAT(refused(other), HasSubstr(photo("bee/3.jpg") + ", which cannot be compared"));
   std::filesystem::remove(out("x.idx"));
-  EXPECT_THAT(refused(options), HasSubstr("no index beside it"));
+  EXPECT_THAT(refused(options), HasSubstr("no index beside the file"));
   set_back();
   std::filesystem::remove(out("x.rec.frx"));
-  EXPECT_THAT(refused(options), HasSubstr("no sidecar beside it"));
+  EXPECT_THAT(refused(options), HasSubstr("no sidecar beside the file"));
   write_file(out("x.rec.frx"), "junk");
   EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, and what only it "
                                          "knows would be lost. " +

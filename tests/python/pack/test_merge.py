@@ -62,10 +62,10 @@ def test_what_cannot_be_merged_is_refused(
         fr.merge(tmp_path / "m.rec", str(tmp_path / "x.rec"))  # type: ignore[arg-type]
     with pytest.raises(fr.InvalidArgumentError, match="format of the source differs"):
         fr.merge(tmp_path / "m.ffr", [tmp_path / "x.rec"])
-    with pytest.raises(fr.InvalidArgumentError, match="one of the files"):
+    with pytest.raises(fr.InvalidArgumentError, match="the output is also a source"):
         fr.merge(tmp_path / "x.rec", [tmp_path / "x.rec"], overwrite=True)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(fr.InvalidArgumentError, match="one of the files"):
+    with pytest.raises(fr.InvalidArgumentError, match="the output is also a source"):
         fr.merge(tmp_path / "x.rec", ["x.rec"], overwrite=True)
     with pytest.raises(fr.NotFoundError):
         fr.merge(tmp_path / "m.rec", [tmp_path / "none.rec"])
