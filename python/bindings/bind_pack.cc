@@ -34,13 +34,13 @@
 namespace fuelrail::python {
 namespace {
 
-// Called with done, total, bytes and seconds; with path and reason.
+// `Progress` is called with done, total, bytes and seconds; `Failed` with path and reason.
 using Progress =
     std::optional<nb::typed<nb::callable, nb::object(uint64_t, uint64_t, uint64_t, double)>>;
 using Failed = std::optional<nb::typed<nb::callable, nb::object(nb::str, nb::str)>>;
 using FileTuple = TupleOf<nb::str, uint64_t, uint64_t, bool>;
 
-// Null for None. A handle, as the core's threads copy it. Lifetime: the call's.
+// Null for None. Returns a handle because the core's threads copy it. Lifetime: the call.
 template <typename Function>
 nb::handle handle_of(const std::optional<Function>& function) {
   return function ? nb::handle(*function) : nb::handle();
@@ -76,12 +76,13 @@ std::function<bool(const pack::PackProgress&)> teller(const PythonTurns& turns,
   };
 }
 
-// What a function of the user's own has raised, on its way through the core.
+// The exception of a user's function, passed through the core.
 struct Raised {
   std::shared_ptr<nb::object> exception;
 };
 
-// Raises that again, with a note of the image. Does nothing for what was no function of Python.
+// Raises that exception again, with a note that names the image. Does nothing if the error comes
+// from no Python function.
 void raise_own(const pack::StepsError& error) {
   std::shared_ptr<nb::object> own;
   try {
@@ -92,7 +93,7 @@ void raise_own(const pack::StepsError& error) {
   }
   if (own == nullptr) return;
   const nb::object note =
-      printable("a function of pixels has raised this at the image " + error.detail().path);
+      printable("raised by a pixel function for the image " + error.detail().path);
   try {
     if (nb::hasattr(*own, "add_note")) {
       call_python(own->attr("add_note"), nb::make_tuple(note));
@@ -101,7 +102,7 @@ void raise_own(const pack::StepsError& error) {
       notes.append(note);
       own->attr("__notes__") = notes;
     }
-  } catch (const nb::python_error&) {  // one that takes none goes without
+  } catch (const nb::python_error&) {  // an exception that accepts no notes is raised without one
   }
   PyErr_SetObject(own->type().ptr(), own->ptr());
   throw nb::python_error();
@@ -115,14 +116,14 @@ pack::JobOptions job_options(bool overwrite, const PythonTurns& turns, const Pro
           .warn = warned.warn()};
 }
 
-// Gives `options` its callbacks, and runs `work` with them.
+// Sets the callbacks of `options`, and runs `work` with them.
 template <typename Work>
 OptionValues run_packing(pack::PackOptions options, const Progress& progress,
                          const Failed& on_failure, Strings& warnings, const Work& work) {
   const PythonTurns turns;
   const WarningsInto warned(warnings);
   options.job = job_options(options.job.overwrite, turns, progress, warned);
-  // By what the failures' callback has raised.
+  // Set when the failures' callback raises.
   const auto stopped = std::make_shared<std::atomic<bool>>(false);
   options.job.progress = [stopped, tell = std::move(options.job.progress)](
                              const pack::PackProgress& now) { return !*stopped && tell(now); };
@@ -143,7 +144,7 @@ OptionValues run_packing(pack::PackOptions options, const Progress& progress,
   }
 }
 
-// `function(flat pixels, height, width, channels)` gives (pixels, height, width, channels).
+// `function(flat pixels, height, width, channels)` returns (pixels, height, width, channels).
 void call_on_pixels(const nb::object& function, ConstImageView from, pack::OwnedPixels& to) {
   const GilTaken taken;
   try {
@@ -166,8 +167,8 @@ void call_on_pixels(const nb::object& function, ConstImageView from, pack::Owned
   }
 }
 
-// Each is a list of transforms or a function as `call_on_pixels` has it. A function may let go of
-// the GIL in its midst: the lock is what keeps a second call out.
+// Each stage is a list of transforms, or a function for `call_on_pixels`. A function may release
+// the GIL while it runs, so the lock prevents a second call at the same time.
 std::vector<pack::ImageStage> stages_of(const nb::list& stages) {
   const auto mutex = std::make_shared<std::mutex>();
   std::vector<pack::ImageStage> all;
@@ -185,7 +186,7 @@ std::vector<pack::ImageStage> stages_of(const nb::list& stages) {
   return all;
 }
 
-// Those of the table, `size` as (height, width), `stages` and `stages_name`.
+// `given`: the options of the table, `size` as (height, width), `stages` and `stages_name`.
 pack::ImageSteps steps_of(const OptionValues& given) {
   const auto [height, width] = nb::cast<std::pair<int64_t, int64_t>>(given["size"]);
   pack::ImageSteps steps{.resize = {height, width},
@@ -195,8 +196,8 @@ pack::ImageSteps steps_of(const OptionValues& given) {
   return steps;
 }
 
-// Those of the tables and perhaps root; split and classes of `pack`, or images,
-// first_label_only and perhaps label_width of im2rec.
+// `given`: the options of the tables and optionally `root`; for `pack` also `split` and `classes`;
+// for im2rec also `images`, `first_label_only` and optionally `label_width`.
 pack::PackOptions options_of(const OptionValues& given) {
   pack::PackOptions options;
   if (given.contains("images")) {
@@ -238,7 +239,8 @@ pack::ArrayElement element_of(const nb::dlpack::dtype& dtype) {
   if (kind == Code::Float && dtype.bits >= 16) {
     return one_of(E::kFloat16, E::kFloat16, E::kFloat32, E::kFloat64);
   }
-  throw InvalidArgumentError("the array's elements are of no known kind");
+  throw InvalidArgumentError("the array's dtype is not supported",
+                             {.expected = "integers of 8 to 64 bits or floats of 16 to 64 bits"});
 }
 
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
@@ -251,7 +253,7 @@ OptionValues run_pack_arrays(const Any& given, std::vector<float> labels, int64_
   const std::string to = fs_name(output);
   const bool grey = data.ndim() == 3;
   if (!grey && data.ndim() != 4) {
-    throw InvalidArgumentError("the array is not one of images",
+    throw InvalidArgumentError("the array has the wrong number of dimensions",
                                {.expected = "(N, H, W), (N, 3, H, W) or (N, 4, H, W)",
                                 .found = std::to_string(data.ndim()) + " dimensions"});
   }
@@ -279,7 +281,7 @@ OptionValues run_pack_arrays(const Any& given, std::vector<float> labels, int64_
                      });
 }
 
-// Runs `copy` with options that have Python's callbacks.
+// Runs `copy` with options that call Python's callbacks.
 template <typename Copy>
 auto run_copy(bool overwrite, const Progress& progress, Strings warnings, const Copy& copy) {
   const PythonTurns turns;
@@ -307,11 +309,11 @@ void bind_options(nb::module_& module) {
         rows.extend(option_rows(pack::PackOptions::table()));
         return rows;
       },
-      "(name, kind, default, bounds, meaning) of each.");
+      "Returns (name, kind, default, bounds, meaning) of each option of `pack`.");
   module.def(
       "image_options",
       [] { return option_rows(pack::ImageSteps::table(), {.color = pack::ColorMode::kUnchanged}); },
-      "The same of `images`, with the defaults of MXNet's proposal.");
+      "The same of the image options of `im2rec`, with the defaults of MXNet's proposal.");
 }
 
 FileTuple run_convert(const nb::str& source, const nb::str& output, const std::string& schema,

@@ -414,10 +414,10 @@ class Loader:
         """Ends all threads."""
 
 def pack_options() -> list[tuple[str, str, Any, str, str]]:
-    """(name, kind, default, bounds, meaning) of each."""
+    """Returns (name, kind, default, bounds, meaning) of each option of `pack`."""
 
 def image_options() -> list[tuple[str, str, Any, str, str]]:
-    """The same of `images`, with the defaults of MXNet's proposal."""
+    """The same of the image options of `im2rec`, with the defaults of MXNet's proposal."""
 
 def progress_line(verb: str, things: str, done: int, total: int, seconds: float) -> str: ...
 

@@ -1,4 +1,4 @@
-"""One record format into another."""
+"""Converts record files from one format to another."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ def convert(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> PackedFile:
-    """Makes an FFRecord file of a RecordIO file, or the other way round.
+    """Converts a RecordIO file to an FFRecord file, or the reverse.
 
     source: a `.rec` or `.ffr` file.
-    output: a file of the other format, as its name says; with `schema`, of either.
+    output: a file of the other format, given by its name; with `schema`, of either format.
     schema: as for `fuelrail.open`. "class_folders": the source is a packed folder (`pack_folder`)
-        of images, and the output, of either format, gets image records with labels and class names,
-        as `fuelrail.pack` makes them of the folder itself. None: the source's own records.
+        of images. The output, of either format, then has image records with labels and class names,
+        as `fuelrail.pack` makes them from the folder itself. None: the source's own records.
     classes: with a schema, the class names by label, as for `fuelrail.pack`. Default: the names of
-        the folders, in the order of their code points.
-    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
-        name, is an IoError.
-    progress: called with a PackProgress of records, at most ten times a second and at the end. What
-        it raises ends the conversion, and no file is left. Default: a line on standard error where
-        that is a terminal; False: nothing.
+        the folders, ordered by code point.
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+        IoError. Default: False.
+    progress: called with a PackProgress of records, at most ten times a second and at the end. An
+        exception from it ends the conversion, and no file is left. Default: a line on standard
+        error if that is a terminal; False: nothing.
 
-    The records' bytes are copied as they are, in their order, and the checksums that the source has
-    are verified. Class names go along in the sidecar, and so do the keys of an index beside the
-    source: converting back gives the same `.rec` and the same `.idx`. Memory: that of the longest
-    record, and 20 bytes a record.
+    Without a schema, the records' bytes are copied unchanged, in order. The checksums that the
+    source has are verified. The sidecar's class names and the keys of an index beside the source
+    are kept: converting back gives the same `.rec` and the same `.idx`. Memory: that of the longest
+    record, and 20 bytes for each record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
-    for names, schemas and options that cannot be; NotFoundError; IoError; CorruptError and
-    TruncatedError for a damaged source; UnsupportedError for an index whose keys are not whole
-    numbers, one a record, and for a record that is too long for the output's format.
+    for invalid names, schemas and options; NotFoundError; IoError; CorruptError and TruncatedError
+    for a damaged source; UnsupportedError for an index whose keys are not integers, one for each
+    record, and for a record that is too long for the output's format.
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     kind = "" if schema is None else text("schema", schema)

@@ -1,4 +1,4 @@
-"""Images into one record file."""
+"""Packs images into record files, and merges record files."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class PackedFile:
     records: int
     bytes: int
     was_there: bool = False
-    """It was made by an earlier run, which `resume` has found."""
+    """Whether an earlier run made it, and `resume` found it."""
 
 
 @dataclass(frozen=True)
 class PackFailure:
-    """An image that was left out."""
+    """An image that was skipped."""
 
     path: str
     reason: str
@@ -48,14 +48,14 @@ class PackFailure:
 
 @dataclass(frozen=True)
 class PackReport:
-    """What packing did."""
+    """The result of packing."""
 
     files: tuple[PackedFile, ...]
     failures: tuple[PackFailure, ...]
     report: str | None
     """Path of the file that lists the failures, one JSON object a line."""
     unassigned: int = 0
-    """Images that no part of the split takes."""
+    """Number of images that the split assigns to no part."""
 
 
 @suggests_options
@@ -81,52 +81,52 @@ def pack(
 ) -> PackReport:
     """Packs images into a RecordIO or an FFRecord file.
 
-    source: a folder with one sub-folder for each class, in which names that begin with a dot are
-        passed over; or a list: `.lst` (id, labels and path, separated by tabs), or `.csv` or
-        `.tsv` with a first row that names the columns `path` and `label`, whose rows' numbers
-        are the ids. The labels of a list are numbers, or, where the first is a word or (with
-        `classes`) any is a word or one of these, all of them are names of classes.
-    output: the file. `X.rec` is a RecordIO file, beside which come its index `X.idx` and its
-        sidecar `X.rec.frx`; `X.ffr` is an FFRecord file of the same records, beside which comes
-        `X.ffr.frx`. With `split` it becomes one file a part, X_<name>.rec or X_<name>.ffr.
-    resize: length of the shorter side, 1 to 32,768 pixels; smaller images stay. Default: as they
-        are.
-    quality: of the JPEGs that are encoded anew, 1 to 100. Default: 95 where `resize` shrinks an
-        image; without `resize` and `quality`, bytes pass through untouched.
-    verify_images: looks into every image's header, so that what cannot be read is left out now.
-    decode: decodes every image before it is stored, so that damage behind the header is found too.
-        What is encoded anew is decoded in any case. Default: False.
-    split: fractions by name, as in `Dataset.split`; a name is of letters, digits, `_`, `-` and `.`.
-    seed: of the split; 64 bits. Default: 0.
-    nsplit: parts by position, X.part000.rec and so on: even to one image, in order. They get their
-        names one by one, and keep them if a later one fails; `merge` joins them. Default: 1, one
-        file. Not together with `split`.
-    part: this one of the `nsplit` alone, from 0, so that several machines may each make some.
-        Default: all.
-    root: the folder that a list's paths are relative to. Default: the list's own.
-    classes: the class names, by label, so that every file gets the same numbers: a list of them
-        (`fuelrail.open("train.rec").classes`), or the path of what has them (a packed file,
-        a folder, or a text with a name on each line). A folder or a list need not have all of these classes,
-        and may have no other, whatever `max_errors` is; labels that are numbers must be
-        numbers of these. Default: the names of the folders, or of the list, in the order of their
-        code points.
-    max_errors: images that may be left out: a count, or, as a float, a fraction from 0 to 1. Where more
-        cannot be read, the packing fails at its end, and `<output>.errors.jsonl` lists all of them
-        (up to 10,000). Default: 0.
-    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
-        name, is an IoError.
-    resume: goes on with what a killed or failed run of the same job has left; where there is
-        nothing, it begins. A run that fails then leaves what it has written for the next. The
-        result is, byte for byte, that of a run that was not stopped, as long as the images have not
-        changed. An output that is there is compared, image for image, with what would be packed,
-        and stays where it is the same; otherwise it is an IoError, as without `resume`, and so is
-        any where what was left is of another job. Default: what a run leaves is begun anew, and
-        one that fails leaves no file.
-    threads: readers. Default: the processors that this process may use. The bytes written are the
-        same for any number.
-    progress: called with a PackProgress, at most ten times a second and at the end. What it raises
-        ends the packing, and no file is left. Default: a line on standard error where that is a
-        terminal; False: nothing. With tqdm:
+    source: a folder with one sub-folder per class, in which names that begin with a dot are
+        skipped; or a list: `.lst` (id, labels and path, separated by tabs), or `.csv` or `.tsv`
+        whose first row names the columns `path` and `label`, and whose ids are the row numbers.
+        The labels of a list are numbers or class names. They are class names if the first label
+        is a word or, with `classes`, if any label is a word or one of `classes`.
+    output: the file. `X.rec` is a RecordIO file, with the index `X.idx` and the sidecar
+        `X.rec.frx` beside it. `X.ffr` is an FFRecord file of the same records, with `X.ffr.frx`
+        beside it. With `split`, each part is a file: X_<name>.rec or X_<name>.ffr.
+    resize: length of the shorter side, 1 to 32,768 pixels; smaller images are not enlarged.
+        Default: no resizing.
+    quality: JPEG quality of encoded images, 1 to 100. If given, every image is encoded. Default: 95
+        for the images that `resize` shrinks; without `resize` and `quality`, the files' bytes are
+        stored unchanged.
+    verify_images: reads the header of every unchanged file, so that an invalid image is found now.
+    decode: decodes every image before it is stored, so that damage after the header is also found.
+        Images that are encoded are decoded in any case. Default: False.
+    split: fractions by name, as in `Dataset.split`. A name consists of letters, digits, `_`, `-`
+        and `.`.
+    seed: seed of the split, 64 bits. Default: 0.
+    nsplit: number of parts by position, X.part000.rec and so on, in order. Their sizes differ by
+        at most one image. They get their names one by one, and keep them if a later part fails;
+        `merge` joins them. Default: 1, one file. Excludes `split`.
+    part: makes only this one of the `nsplit` parts, from 0, so that several machines can share the
+        work. Default: all parts.
+    root: the folder that a list's paths are relative to. Default: the list's own folder.
+    classes: the class names, by label, so that several files use the same numbers: a list
+        (`fuelrail.open("train.rec").classes`), or the path of a packed file, a folder, or a text
+        file with a name on each line. A folder or a list may lack some of these classes, but any
+        other class is an error, whatever `max_errors` is. Numeric labels must be indices in
+        `classes`. Default: the names of the folders, or of the list, ordered by code point.
+    max_errors: images that may be skipped: a count, or, as a float, a fraction from 0 to 1. If more
+        cannot be read, packing fails at its end, and `<output>.errors.jsonl` lists all of them (up
+        to 10,000). Default: 0.
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+        IoError. Default: False.
+    resume: resumes what a killed or failed run of the same job left; if nothing was left, starts
+        from the beginning. If this run fails, it keeps its files for the next run. The result is,
+        byte for byte, that of an uninterrupted run, provided that the images have not changed. An
+        existing output is compared with the result, image by image, and stays if it is equal; if it
+        differs, or if it is beside another job's unfinished files, this is an IoError. If False,
+        unfinished files are replaced, and a failed run leaves no file. Default: False.
+    threads: threads that read, decode and encode. Default: one for each processor that this process
+        may use. The result is the same for any number.
+    progress: called with a PackProgress, at most ten times a second and at the end. An exception
+        from it ends the packing, and no file is left. Default: a line on standard error if that is
+        a terminal; False: nothing. With tqdm:
 
         >>> with tqdm.tqdm(unit="image") as bar:
         ...     def show(progress):
@@ -134,12 +134,13 @@ def pack(
         ...         bar.update(progress.done - bar.n)
         ...     report = fuelrail.pack("photographs", "packed.rec", progress=show)
 
-    Files get their final names only when all of them are complete; those of `nsplit`, each when it
-    is. What does not stop the packing but should be known (files that are no images, names that
-    begin with a dot, ids that repeat) is a FuelrailWarning. Errors: NotFoundError; InvalidArgumentError and ArgumentTypeError for a bad
-    option, and for a folder that is not in `classes`; IoError, also while another pack is writing
-    the same output; CorruptError for a source without images where they should be, a list's class
-    that is not in `classes` or a bad list, and when more images fail than `max_errors` allows.
+    Files get their final names only when all of them are complete; with `nsplit`, each file when it
+    is complete. A FuelrailWarning reports problems that do not stop the packing: files that are not
+    images, names that begin with a dot, repeated ids. Errors: NotFoundError;
+    InvalidArgumentError and ArgumentTypeError for a bad option, and for a folder that is not in
+    `classes`; IoError, also while another job is writing the same output; CorruptError for a source
+    without images where they should be, for a bad list or a class in it that is not in `classes`,
+    and if more images fail than `max_errors` allows.
     """
     given = {name: value for name, value in locals().items() if name in _NAMES}
     options = {
@@ -165,30 +166,33 @@ def merge(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> PackedFile:
-    """Joins record files of one format into one: the parts of one job, or any others.
+    """Merges record files of one format into one: the parts of one job, or any other files.
 
-    output: the file; its name ends as those of the sources, in `.rec` or `.ffr`.
-    sources: in the order in which their records come.
-    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
-        name, is an IoError.
-    progress: called with a PackProgress of records, at most ten times a second and at the end. What
-        it raises ends the merging, and no file is left. Default: a line on standard error where
-        that is a terminal; False: nothing.
+    output: the file; its name ends like those of the sources, in `.rec` or `.ffr`.
+    sources: the files, in the order of their records in the output.
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+        IoError. Default: False.
+    progress: called with a PackProgress of records, at most ten times a second and at the end. An
+        exception from it ends the merging, and no file is left. Default: a line on standard error
+        if that is a terminal; False: nothing.
 
-    Records are copied as they are, and the checksums that the sources have are verified. Index and
-    sidecar are joined with them: what comes of `pack(..., nsplit=n)` is, byte for byte, what `pack`
-    makes in one file. Refused are files with different class names, a file that is named twice, and
-    a key (of an index; else an image's id) that two files have: files of separate jobs, whose ids
-    begin anew, can be opened together as they are. Where the keys of a file are only its records'
-    numbers, and an earlier file has one of them, its records are numbered on. Memory: that of the
-    longest record, and at most 52 bytes a record.
+    Records are copied unchanged, and the checksums that the sources have are verified. Indexes and
+    sidecars are merged too: the parts of `pack(..., nsplit=n)` give, byte for byte, the file that
+    `pack` makes without `nsplit`. Files with different class names, a file that is listed twice,
+    and a key that two files share are errors. A key is that of the index, or else an image's id.
+    Files of separate jobs, whose ids all start at 0, can be opened together without merging. If the
+    keys of a file are only its records' numbers, and an earlier file has one of these keys, its
+    records are renumbered. Memory: that of the longest record, and at most 52 bytes for each
+    record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
-    for names and options that cannot be; NotFoundError; IoError; CorruptError and TruncatedError
-    for a damaged source; UnsupportedError for a source whose sidecar holds what cannot be joined.
+    for invalid names and options; NotFoundError; IoError; CorruptError and TruncatedError for a
+    damaged source; UnsupportedError for a source whose sidecar has a section that cannot be merged.
     """
     if isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Sequence):
-        raise ArgumentTypeError("`sources` is not a list of files", found=typed(sources))
+        raise ArgumentTypeError(
+            "`sources` has the wrong type", expected="a list of paths", found=typed(sources)
+        )
     names = [file_name("`sources`", source) for source in sources]
     made_name = file_name("`output`", output)
     truth("overwrite", overwrite)
@@ -198,7 +202,7 @@ def merge(
 
 
 def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
-    """Runs a packing, which is given a list for what it warns of."""
+    """Runs a packing call, which appends its warnings to the given list, and returns its report."""
     with CoreWarnings() as said:
         result = call(said)
     return PackReport(
@@ -213,16 +217,16 @@ def _source_name(source: object) -> str:
     if isinstance(source, (str, bytes, os.PathLike)):
         return file_name("`source`", source)
     raise ArgumentTypeError(
-        "`source` is not a path",
-        expected="a folder with one sub-folder a class, or a list of images (.lst, .csv, .tsv)",
+        "`source` has the wrong type",
+        expected="the path of a folder of images or of a list of images (.lst, .csv, .tsv)",
         found=typed(source),
-        remedy="Write objects one by one with fuelrail.mxnet.recordio.MXIndexedRecordIO or "
-        "fuelrail.ffrecord.FileWriter, arrays of pixels with fuelrail.mxnet.np2rec",
+        remedy="Write other objects one by one with fuelrail.mxnet.recordio.MXIndexedRecordIO or "
+        "fuelrail.ffrecord.FileWriter, and arrays of pixels with fuelrail.mxnet.np2rec",
     )
 
 
 def _parts(split: object) -> dict[str, float]:
     parts = fractions("split", split)
     if not parts:
-        raise InvalidArgumentError("`split` names no part", remedy="Leave it out for one file")
+        raise InvalidArgumentError("`split` is empty", remedy="Omit it to write one file")
     return parts

@@ -1,4 +1,4 @@
-"""What can be read of a damaged file into a new one."""
+"""Copies the readable records of a damaged file to a new file."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ __all__ = ["Loss", "Recovery", "recover"]
 
 @dataclass(frozen=True)
 class Loss:
-    """Bytes of a damaged file that are in no record of the recovered one."""
+    """A range of bytes of a damaged file that is in no record of the recovered file."""
 
     offset: int
-    """Of the first of them."""
+    """Offset of the first byte."""
     bytes: int
-    """How many; 0 where the file ends too early."""
+    """Number of bytes; 0 if the file ends too early."""
     record: int | None
-    """The number of the first record lost, where it is known."""
+    """Number of the first lost record; None if unknown."""
     reason: str
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """What `recover` did."""
+    """The result of `recover`."""
 
     file: PackedFile
     losses: tuple[Loss, ...]
-    """As they were found, by their offsets within a kind."""
+    """The losses as they were found, ordered by offset within each kind."""
     lost_records: int | None
-    """How many records are not in the new file; None for a RecordIO file without its sidecar,
-    where nothing says how many it had."""
+    """Number of records that are not in the new file; None for a RecordIO file without its sidecar,
+    whose original number of records is unknown."""
     checksums: bool
-    """Whether the checksums that records had before the damage are known, and were verified."""
+    """Whether the records' original checksums are known and were verified."""
 
 
 @suggests_options
@@ -49,25 +49,25 @@ def recover(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Recovery:
-    """Copies every record that can be read of a damaged or cut file to a new one.
+    """Copies every readable record of a damaged or truncated file to a new file.
 
-    source: a `.rec` or `.ffr` file. It stays as it is.
-    output: the file; its name says its format, `.rec` or `.ffr`.
-    overwrite: replaces an output that is there. Default: that, or an index or a sidecar of its
-        name, is an IoError.
+    source: a `.rec` or `.ffr` file. It is not changed.
+    output: the file; its name determines its format, `.rec` or `.ffr`.
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+        IoError. Default: False.
     progress: called with a PackProgress of bytes read (a `.rec` is read twice), at most ten times a
-        second and at the end. What it raises ends the job, and no file is left. Default: a line on
-        standard error where that is a terminal; False: nothing.
+        second and at the end. An exception from it ends the job, and no file is left. Default: a
+        line on standard error if that is a terminal; False: nothing.
 
-    Damage of a `.rec` is passed over to the next record; of a `.ffr`, which may be cut, the table
-    at its beginning must be whole. A record with another checksum than the sidecar, or the `.ffr`
-    itself, says is lost too. Class names and keys of the sidecar and the index are kept where these
-    belong to the source; an index that cannot be used is a FuelrailWarning. Memory: that of the
-    longest record, and at most 52 bytes a record.
+    In a damaged `.rec`, reading continues at the next intact record. A `.ffr` may be truncated, but
+    the table at its beginning must be intact. A record whose checksum differs from the one in the
+    sidecar, or in the `.ffr` itself, is also lost. Class names and keys of the sidecar and the
+    index are kept if these belong to the source; an unusable index causes a FuelrailWarning.
+    Memory: that of the longest record, and at most 52 bytes for each record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
-    for names and options that cannot be; NotFoundError; IoError; CorruptError where no record can
-    be read, and for a damaged table; UnsupportedError for a record longer than 512 MiB.
+    for invalid names and options; NotFoundError; IoError; CorruptError if no record can be read,
+    and for a damaged table; UnsupportedError for a record longer than 512 MiB.
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     truth("overwrite", overwrite)

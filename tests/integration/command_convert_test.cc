@@ -63,7 +63,7 @@ TEST_F(CommandTest, a_conversion_that_cannot_be_says_why) {
     expect_one_line(result.err);
     EXPECT_THAT(result.err, HasSubstr(text));
   };
-  refused({"convert", rec(), out("y.rec")}, 2, "of the same format");
+  refused({"convert", rec(), out("y.rec")}, 2, "have the same format");
   refused({"convert", photos(), out("y.ffr")}, 2, "a folder cannot be converted");
   refused({"convert", out("none.rec"), out("y.ffr")}, 3, "no such file");
   write_file(out("y.ffr"), "mine");

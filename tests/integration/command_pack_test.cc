@@ -121,7 +121,7 @@ TEST_F(CommandTest, a_bad_line_of_a_list_is_a_data_problem_with_its_line) {
   const CommandResult result = run_command({"pack", directory_ / "x.lst", rec()});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("x.lst cannot be packed: line 2: the id is not a number"));
-  EXPECT_THAT(result.err, HasSubstr("at most 0 of 1 images left out, found 1"));
+  EXPECT_THAT(result.err, HasSubstr("at most 0 of 1 images skipped, found 1"));
 }
 
 TEST_F(CommandTest, a_full_disk_is_an_input_output_error_and_leaves_nothing) {

@@ -1,10 +1,10 @@
-"""Images into record files, as MXNet's im2rec proposal has it (apache/mxnet #14503).
+"""Packs images into record files, following MXNet's im2rec proposal (apache/mxnet #14503).
 
 >>> from fuelrail.mxnet import Compose, Resize, im2rec
 >>> im2rec("train.lst", Compose([Resize(256)]), {"num_workers": 8}, "train.rec")
 'train.rec'
 
-The command `fuelrail im2rec` is MXNet's `im2rec.py`; `make_lists` makes the lists.
+The command `fuelrail im2rec` corresponds to MXNet's `im2rec.py`; `make_lists` writes the lists.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LOG = logging.getLogger("fuelrail.mxnet.im2rec")
 
 _IMAGE_OPTIONS = [Option(*row) for row in _core.image_options()]
 _OF_PACK = ("nsplit", "part", "overwrite", "resume", "max_errors")
-# Of `dataset_params`.
+# Defaults of `dataset_params`.
 _DEFAULTS: Mapping[str, Any] = {
     "num_workers": 1,
     "label_width": None,
@@ -64,41 +64,41 @@ def im2rec(
 ) -> str | list[str]:
     """Packs the images of a list into a record file.
 
-    list_file: one image a line, `index TAB label [TAB label ...] TAB path`. An index becomes the
+    list_file: one image a line, `index TAB label [TAB label ...] TAB path`. The index becomes the
         record's id and its key in the `.idx`.
-    transforms: what happens to every image, after the settings below: a Compose, a list, one
-        transform or one function of pixels. None: nothing.
+    transforms: applied to every image after the settings below: a Compose, a list, one transform,
+        or one function from pixels to pixels. None: no transforms.
     dataset_params: see below. None: all defaults.
-    output_path: `X.rec` (or `X.ffr`, an FFRecord file), or a folder, in which the file is named as
-        the list. None: beside the list. Beside it come `X.idx` and the sidecar `X.rec.frx`.
+    output_path: `X.rec` (or `X.ffr`, an FFRecord file), or a folder, in which the file is named
+        after the list. None: beside the list. The index `X.idx` and the sidecar `X.rec.frx` are
+        written beside the file.
 
-    `dataset_params`, as the proposal has them:
+    `dataset_params` of the proposal:
 
-    - num_workers (1): threads that read, decode and encode. The records are in the list's order,
-      and the bytes the same, for any number.
-    - label_width (as many as each line has): how many labels every line must have.
-    - pack_label (0): 1 stores all labels of a line, 0 the first alone.
-    - nsplit (1): parts by position, `X.part000.rec` and so on, even to one image; `fuelrail.merge`
-      makes the one file of them.
-    - part (all of them): this one alone, from 0: each machine makes its own.
+    - num_workers (1): threads that read, decode and encode. Records are in the list's order, and
+      the result is the same for any number.
+    - label_width (any number): number of labels that every line must have.
+    - pack_label (0): 1 stores all labels of a line, 0 only the first.
+    - nsplit (1): number of parts by position, `X.part000.rec` and so on, whose sizes differ by at
+      most one image; `fuelrail.merge` joins them.
+    - part (all parts): makes only this part, from 0, so that machines can share the work.
 
-    what is done to every image (below; switches also as 0 and 1; resize also as [width, height]),
-    and ours:
+    The proposal's settings for images are listed at the end; switches may be 0 or 1, and `resize`
+    may be [width, height]. Further `dataset_params`:
 
-    - max_errors (0.01): images and lines that may be left out, a count, or as a float a
-      fraction from 0 to 1. Each is logged (`fuelrail.mxnet.im2rec`) and listed with its reason in
+    - max_errors (0.01): images and lines that may be skipped: a count, or, as a float, a fraction
+      from 0 to 1. Each is logged (`fuelrail.mxnet.im2rec`) and listed with its reason in
       `X.rec.errors.jsonl`.
-    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. To resume, functions
-      are told apart by their names alone. A file that was there already, as it should be, is logged
-      (INFO).
-    - root (the list's folder): what the paths are relative to.
+    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` identifies
+      functions only by their names. An existing file with the right contents is logged (INFO).
+    - root (the list's folder): the folder that the paths are relative to.
 
-    Returns: the path of the file; with nsplit above 1 and no part, those of all parts.
+    Returns: the path of the file; with nsplit above 1 and no part, the paths of all parts.
 
-    Errors: InvalidArgumentError for what cannot be, and for an unknown name in `dataset_params`,
-    with the nearest known one; ArgumentTypeError; NotFoundError; IoError; CorruptError when more
-    images fail than allowed: what was finished before stays; and what a function of one's own
-    raises.
+    Errors: InvalidArgumentError for an invalid value, and for an unknown name in `dataset_params`,
+    with the nearest known one; ArgumentTypeError; NotFoundError; IoError; CorruptError if more
+    images fail than allowed (parts that are complete stay); any exception that a function of the
+    caller raises.
     """
     params = _params(dataset_params)
     listed = file_name("`list_file`", list_file)
@@ -126,15 +126,17 @@ def np2rec(
     """Packs images that are in memory into a record file.
 
     data: an array of images: (N, H, W) grey, (N, 3, H, W) RGB, (N, 4, H, W) RGBA. Integers are
-        levels from 0 to 255, floats from 0 to 1 (times 255, rounded); what is outside is clipped,
-        with a FuelrailWarning. An image with a NaN is one that cannot be read.
+        levels from 0 to 255; floats are from 0 to 1 (stored as the nearest level of value * 255).
+        Values outside are clipped, with a FuelrailWarning. An image with a NaN counts as
+        unreadable.
     labels: N numbers, or, to store several for each image, (N, label_width) with `pack_label`.
-    transforms, dataset_params: as for `im2rec`, but for root, color, pass_through and resume.
+    transforms, dataset_params: as for `im2rec`, without root, color, pass_through and resume.
         encoding must be ".png" for RGBA.
-    output_path: `X.rec` or `X.ffr`, or a folder, in which the file is `data.rec`. None: here.
+    output_path: `X.rec` or `X.ffr`, or a folder, in which the file is `data.rec`. None: `data.rec`
+        in the current folder.
 
-    Returns, errors: as `im2rec`; InvalidArgumentError also for arrays of other shapes. An image's id
-    is its index.
+    An image's id is its index. Returns, errors: as `im2rec`; InvalidArgumentError also for arrays
+    of other shapes.
     """
     params = _params(
         dataset_params, without=("root", "color", "pass_through", "resume"), function="np2rec"
@@ -160,10 +162,10 @@ def np2rec(
 
 im2rec.__doc__ = (
     f"{inspect.getdoc(im2rec)}\n\n"
-    f"{described('What is done to every image, in this order:', _IMAGE_OPTIONS)}"
+    f"{described('Settings for images, applied in this order:', _IMAGE_OPTIONS)}"
 )
 
-# --- What is done to images ---
+# --- Image settings ---
 
 
 def _composed(transforms: object) -> list[Transform | PixelFunction]:
@@ -175,13 +177,13 @@ def _composed(transforms: object) -> list[Transform | PixelFunction]:
 
 
 def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, int]]:
-    """The function as the core calls it: of pixels without a shape, and of their shape."""
+    """Adapts the function to the core's call, which passes flat pixels and their shape."""
 
     def call(flat: Any, height: int, width: int, channels: int) -> tuple[Any, int, int, int]:
         made = np.asarray(function(flat.reshape(height, width, channels)))
         if made.dtype != np.uint8 or made.ndim not in (2, 3):
             raise ArgumentTypeError(
-                "a function of pixels has given no image",
+                "a pixel function returned an invalid image",
                 expected="a uint8 array (height, width, channels)",
                 found=f"{made.dtype} {made.shape}",
             )
@@ -192,15 +194,15 @@ def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, in
 
 
 def _name_of(item: object) -> str:
-    """Tells transforms from others, in any process."""
+    """Text that identifies a transform or function in any process."""
     name = getattr(item, "__qualname__", None)
     if name is not None:
         return f"{getattr(item, '__module__', '')}.{name}"
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(item))  # an address is another one every time
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(item))  # addresses change from run to run
 
 
 def _stages(items: list[Transform | PixelFunction]) -> list[Any]:
-    """Runs of transforms as lists, functions by themselves."""
+    """Groups consecutive transforms into lists; functions stay single items."""
     stages: list[Any] = []
     for item in items:
         if not isinstance(item, (Transform, _core.CustomStage)):
@@ -229,10 +231,10 @@ def _image_options(params: Mapping[str, Any], transforms: object) -> dict[str, A
 
 
 def _size(sides: Sequence[Any]) -> tuple[int, int]:
-    """Height and width."""
+    """Returns height and width."""
     if len(sides) != 2:
         raise InvalidArgumentError(
-            "`resize` is not a size", expected="N, or [width, height]", found=shown(sides)
+            "`resize` is invalid", expected="N or [width, height]", found=shown(sides)
         )
     return whole("resize", sides[1], least=1), whole("resize", sides[0], least=1)
 
@@ -243,12 +245,13 @@ def _size(sides: Sequence[Any]) -> tuple[int, int]:
 def _params(
     given: Mapping[str, Any] | None, without: tuple[str, ...] = (), function: str = "im2rec"
 ) -> Mapping[str, Any]:
-    """All of `dataset_params`, those of `given` and defaults."""
+    """Returns all `dataset_params`: the given ones, and defaults for the rest."""
     if given is None:
         return _DEFAULTS
     if not isinstance(given, Mapping):
         raise ArgumentTypeError(
-            "`dataset_params` is not a mapping from names to values",
+            "`dataset_params` has the wrong type",
+            expected="a mapping from names to values",
             found=typed(given),
             remedy='Write it as {"num_workers": 4}',
         )
@@ -257,9 +260,9 @@ def _params(
         if name in known:
             continue
         if name in _DEFAULTS:
-            raise InvalidArgumentError(f"`{name}` has no meaning for {function}")
+            raise InvalidArgumentError(f"`{name}` does not apply to {function}")
         raise InvalidArgumentError(
-            f"`dataset_params` has no {shown(name)}", remedy=nearest(str(name), known)
+            "unknown name in `dataset_params`", found=shown(name), remedy=nearest(str(name), known)
         )
     return {**_DEFAULTS, **given}
 
@@ -284,17 +287,17 @@ def _output(output_path: object, folder: str, name: str) -> str:
 
 def _paths(report: PackReport, params: Mapping[str, Any]) -> str | list[str]:
     if report.failures:
-        _LOG.warning("%d images were left out; %s lists them", len(report.failures), report.report)
+        _LOG.warning("skipped images: %d; %s lists them", len(report.failures), report.report)
     for made in report.files:
         if made.was_there:
-            _LOG.info("%s was there already, as it should be", made.path)
+            _LOG.info("%s already exists and has the right contents", made.path)
     paths = [made.path for made in report.files]
     return paths if params["nsplit"] > 1 and params["part"] is None else paths[0]
 
 
 def _log_failure(path: str, reason: str) -> None:
     said = f"{path} cannot be packed: {reason}"
-    # A name that is no UTF-8 must not keep a log's file from being written.
+    # A name that is not valid UTF-8 must not make the logging handler fail.
     _LOG.warning("%s", said.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
@@ -306,21 +309,24 @@ def _images(data: object) -> Any:
         pixels = np.asarray(data)
     except ValueError as error:
         raise InvalidArgumentError(
-            "`data` cannot become one array",
+            "`data` cannot be converted to one array",
             expected="images of one size",
             found=str(error),
-            remedy="Bring the images to one size; or write them as files, and list them for im2rec",
+            remedy="Resize the images to one size, or write them as files and pack a list of them "
+            "with im2rec",
         ) from error
     if pixels.dtype.kind == "b":
         raise ArgumentTypeError(
-            "`data` is no array of numbers",
-            expected="integers or floats",
+            "`data` has the wrong type",
+            expected="an array of integers or floats",
             found="bool",
-            remedy="Give data.astype(np.uint8) * 255",
+            remedy="Pass data.astype(np.uint8) * 255",
         )
     if pixels.dtype.kind not in "iuf" or pixels.dtype.itemsize > 8:
         raise ArgumentTypeError(
-            "`data` is no array of numbers", expected="integers or floats", found=str(pixels.dtype)
+            "`data` has the wrong type",
+            expected="an array of integers or floats",
+            found=str(pixels.dtype),
         )
     if not pixels.dtype.isnative:
         pixels = pixels.astype(pixels.dtype.newbyteorder("="))
@@ -328,32 +334,33 @@ def _images(data: object) -> Any:
 
 
 def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int]:
-    """All labels, image after image, and how many an image has."""
+    """Returns all labels, image by image, and the number of labels for each image."""
     given = np.asarray(labels)
     if given.dtype.kind not in "iufb" or given.ndim not in (1, 2):
         raise ArgumentTypeError(
-            "`labels` are not numbers, one or more for each image",
+            "`labels` has the wrong type or shape",
+            expected="numbers of shape (N,) or (N, label_width)",
             found=f"{given.dtype} {given.shape}",
         )
     if not np.isfinite(given).all():
         raise InvalidArgumentError("a label is not a finite number")
-    with np.errstate(over="ignore"):  # it is refused below
+    with np.errstate(over="ignore"):  # rejected below
         stored = given.astype(np.float32)
     whole_numbers = given.astype(np.float64) == np.trunc(given.astype(np.float64))
     if not np.array_equal(stored[whole_numbers], given[whole_numbers]):
         raise InvalidArgumentError(
-            "float32, which RecordIO stores, cannot hold a label", remedy="Number classes from 0"
+            "a label cannot be stored exactly as float32", remedy="Number the classes from 0"
         )
     width = 1 if stored.ndim == 1 else stored.shape[1]
     if width > 1 and not switch("pack_label", params["pack_label"]):
         raise InvalidArgumentError(
-            "several labels for each image, of which one alone would be stored",
-            expected="(N,) labels, or `pack_label` in `dataset_params`",
+            "`labels` has several labels for each image, but `pack_label` is off",
+            expected="labels of shape (N,), or `pack_label` set to 1 in `dataset_params`",
             found=f"{given.shape}",
         )
     if params["label_width"] is not None and width != whole("label_width", params["label_width"]):
         raise InvalidArgumentError(
-            "`labels` has another number of labels than `label_width`",
+            "the number of labels for each image differs from `label_width`",
             expected=str(params["label_width"]),
             found=str(width),
         )

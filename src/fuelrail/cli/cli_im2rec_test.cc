@@ -123,7 +123,7 @@ TEST_F(Im2rec, options_go_as_mxnets_do) {
 
 TEST_F(Im2rec, help_has_the_rows_of_the_options_tables) {
   const std::string help = call({"im2rec", "--help"}).out;
-  EXPECT_THAT(help, HasSubstr("Length of the shorter side; 0 leaves it (0 to 32768; default 0)"));
+  EXPECT_THAT(help, HasSubstr("Length of the shorter side; 0 keeps it (0 to 32768; default 0)"));
   EXPECT_THAT(help, HasSubstr("(.jpg, .jpeg, .png; default '.jpg')"));
   EXPECT_THAT(help, HasSubstr("Threads that read and encode (1 to 1024; default 1)"));
 }
@@ -143,7 +143,7 @@ TEST_F(Im2rec, what_cannot_be_read_is_named_and_the_exit_code_says_so) {
   const Said over = im2rec("train", {"-q"});
   EXPECT_EQ(over.code, 1);
   EXPECT_THAT(over.err, HasSubstr(photo("bee/1.jpg") + ": the image cannot be read"));
-  EXPECT_THAT(over.err, HasSubstr("at most 0 of 12 images left out"));
+  EXPECT_THAT(over.err, HasSubstr("at most 0 of 12 images skipped"));
   EXPECT_FALSE(std::filesystem::exists(out("train.rec")));
   const Said within = im2rec("train", {"-q", "--max-errors", "1"});
   EXPECT_EQ(within.code, 1);

@@ -48,14 +48,14 @@ TEST_F(CliPack, what_cannot_be_merged_is_refused) {
   EXPECT_EQ(call({"merge", out("x.rec"), out("y.rec"), "-q"}).code, 3);  // it is there
   const Said twice = call({"merge", out("n.rec"), out("x.rec"), out("x.rec")});
   EXPECT_EQ(twice.code, 2);
-  EXPECT_THAT(twice.err, HasSubstr("the file is to be merged twice"));
+  EXPECT_THAT(twice.err, HasSubstr("the source is listed twice"));
   EXPECT_EQ(call({"merge", out("n.rec")}).code, 2);
   const Said shared = call({"merge", out("n.rec"), out("x.rec"), out("y.rec"), "-q"});
-  EXPECT_THAT(shared.err, HasSubstr("Open the files together without merging them"));
+  EXPECT_THAT(shared.err, HasSubstr("Open the files together with fuelrail.open([a, b])"));
   std::filesystem::rename(photo("bee"), photo("wasp"));
   ASSERT_EQ(pack_into("z.rec", {}).code, 0);
   const Said others = call({"merge", out("n.rec"), out("x.rec"), out("z.rec"), "-q"});
-  EXPECT_THAT(others.err, HasSubstr("Pack the file again with the classes of the first one"));
+  EXPECT_THAT(others.err, HasSubstr("Pack the file again with the classes of the first file"));
 }
 
 TEST_F(CliPack, an_absent_codec_library_is_one_error) {
@@ -82,7 +82,7 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
   const std::vector<Case> cases{
       {{"pack", directory_ / "nosuch", rec},
        3,
-       {"nosuch: there is no such folder or list", "expected a folder with one sub-folder a class",
+       {"nosuch: the source does not exist", "expected a folder with one sub-folder per class",
         "Check the path"}},
       {{"pack", photos(), rec, "--resize", "abc"},
        2,
@@ -125,7 +125,7 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
       {{"pack", directory_ / "lists/x.lst", rec},
        1,
        {"lists/ant/0.jpg: the image cannot be read",
-        "The list's paths are relative to " + directory_ / "lists", "--root"}},
+        "the list's paths are not relative to " + directory_ / "lists", "--root"}},
       {{"pack", photos(), out("none/x.rec")},
        3,
        {out("none") + ": no such file or directory: expected a folder to make the file in",

@@ -15,9 +15,10 @@
 namespace fuelrail {
 namespace {
 
-// libjpeg reports errors by a call that must not return; it jumps back to `landing`.
+// libjpeg reports an error by calling a function that must not return; that function jumps to
+// `landing`.
 struct ErrorManager {
-  jpeg_error_mgr base;  // first: libjpeg hands a pointer to it back
+  jpeg_error_mgr base;  // first member: libjpeg passes its address back
   std::jmp_buf landing;
   char message[JMSG_LENGTH_MAX];
 };
@@ -30,15 +31,16 @@ void jump_back(j_common_ptr info) {
 
 void say_nothing(j_common_ptr) {}
 
-// No baseline file of this size, grey or 4:2:0, is longer (libjpeg-turbo's own bound, tjBufSize):
-// so libjpeg never has to grow the buffer that it is given.
+// The upper bound for a baseline file of this size, grey or 4:2:0 (libjpeg-turbo's own, tjBufSize).
+// libjpeg therefore never grows the given buffer.
 size_t longest_jpeg(int64_t height, int64_t width) {
   const auto padded = [](int64_t side) { return static_cast<size_t>((side + 15) & ~int64_t{15}); };
   return padded(height) * padded(width) * 3 + 2048;
 }
 
-// Returns whether it went well. No object with a destructor lives in this frame: longjmp skips it.
-// Writes at `*bytes`, where `*size` are free; sets `*size` to the bytes used.
+// Returns whether it succeeded. This frame has no object with a destructor, because longjmp skips
+// destructors. Writes to `*bytes`, which has room for `*size` bytes; sets `*size` to the bytes
+// used.
 bool compress(ConstImageView image, int quality, unsigned char** bytes, unsigned long* size,
               ErrorManager& errors) {
   jpeg_compress_struct jpeg{};
@@ -55,7 +57,7 @@ bool compress(ConstImageView image, int quality, unsigned char** bytes, unsigned
   jpeg.image_width = static_cast<JDIMENSION>(image.width);
   jpeg.input_components = static_cast<int>(image.channels);
   jpeg.in_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_set_defaults(&jpeg);  // also sets the sampling factors: 4:2:0 of colour
+  jpeg_set_defaults(&jpeg);  // also sets the sampling factors: 4:2:0 for colour
   jpeg_set_quality(&jpeg, quality, TRUE);
   jpeg.dct_method = JDCT_ISLOW;
   jpeg_start_compress(&jpeg, TRUE);
@@ -72,17 +74,19 @@ bool compress(ConstImageView image, int quality, unsigned char** bytes, unsigned
 
 void encode_jpeg(ConstImageView image, int quality, std::vector<std::byte>& out) {
   if (image.height > JPEG_MAX_DIMENSION || image.width > JPEG_MAX_DIMENSION) {
-    throw UnsupportedError("the image is too large for a JPEG",
-                           {.expected = fmt::format("at most {} pixels a side", JPEG_MAX_DIMENSION),
-                            .found = fmt::format("{} x {}", image.height, image.width)});
+    throw UnsupportedError(
+        "the image is too large for JPEG",
+        {.expected = fmt::format("at most {} pixels a side", JPEG_MAX_DIMENSION),
+         .found = fmt::format("{} x {} (height x width)", image.height, image.width),
+         .remedy = "Resize the image"});
   }
   out.resize(longest_jpeg(image.height, image.width));
   auto* bytes = reinterpret_cast<unsigned char*>(out.data());
   unsigned long size = out.size();
   ErrorManager errors{};
   if (!compress(image, quality, &bytes, &size, errors)) {
-    throw StateError(std::string("libjpeg cannot encode: ") + errors.message,
-                     {.remedy = "Report it: what fuelrail gives to libjpeg can be encoded"});
+    throw StateError(std::string("libjpeg cannot encode the image: ") + errors.message,
+                     {.remedy = "Report this as a bug of fuelrail"});
   }
   out.resize(size);
 }

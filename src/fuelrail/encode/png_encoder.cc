@@ -23,10 +23,10 @@ struct FreeBuffer {
 void check_encoded(int status, ConstImageView image) {
   if (status == SPNG_OK) return;
   if (status == SPNG_EMEM) throw std::bad_alloc();
-  throw UnsupportedError(
-      fmt::format("the image cannot be encoded as PNG (libspng says: {})", spng_strerror(status)),
-      {.found = fmt::format("{} x {} x {} (height x width x channels)", image.height, image.width,
-                            image.channels)});
+  throw UnsupportedError(fmt::format("the image cannot be encoded as PNG (libspng reports: {})",
+                                     spng_strerror(status)),
+                         {.found = fmt::format("{} x {} x {} (height x width x channels)",
+                                               image.height, image.width, image.channels)});
 }
 
 uint8_t colour_type_of(int64_t channels) {
@@ -56,7 +56,7 @@ void encode_png(ConstImageView image, int level, std::vector<std::byte>& out) {
   check_encoded(spng_set_option(png, SPNG_ENCODE_TO_BUFFER, 1), image);
   check_encoded(spng_set_option(png, SPNG_IMG_COMPRESSION_LEVEL, level), image);
   check_encoded(spng_set_ihdr(png, &header), image);
-  // Row by row, since the rows of a view may be padded.
+  // Row by row, because the rows of a view may be padded.
   check_encoded(spng_encode_image(png, nullptr, 0, SPNG_FMT_PNG,
                                   SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE),
                 image);

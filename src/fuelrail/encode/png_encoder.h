@@ -1,4 +1,4 @@
-// From pixels to a PNG, by libspng.
+// Encodes pixels as PNG with libspng.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace fuelrail {
 
 inline constexpr int kDefaultPngLevel = 3;
 
-// Replaces `out` by a PNG file of `image`: 8 bits a channel, grey (1), RGB (3) or RGBA (4), not
-// interlaced, no colour profile. `level` is zlib's: 0 stores, 9 is smallest and slowest; the pixels
-// come back as they were whatever it is. The same pixels give the same bytes.
-// Requires: 0 <= level <= 9; 1, 3 or 4 channels; not empty. Errors: UnsupportedError for what
-// libspng cannot hold. Threads: any number at once.
+// Replaces `out` with a PNG file of `image`: 8 bits a channel; grey (1 channel), RGB (3) or RGBA
+// (4); not interlaced; no colour profile. `level` is zlib's: 0 stores without compression, 9 is
+// smallest and slowest. Every level is lossless. The same pixels give the same bytes.
+// Requires: 0 <= level <= 9; 1, 3 or 4 channels; at least one pixel. Errors: UnsupportedError for
+// an image that libspng cannot encode. Threads: any number at once.
 void encode_png(ConstImageView image, int level, std::vector<std::byte>& out);
 
 }  // namespace fuelrail

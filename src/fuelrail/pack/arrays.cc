@@ -29,10 +29,10 @@ T load_native(const std::byte* at) {
   return value;
 }
 
-// What is wrong with an image's values.
+// Problems found in an image's values.
 struct Found {
   bool nan = false;
-  bool clipped = false;  // by more than rounding would move it
+  bool clipped = false;  // by more than the rounding error
 };
 
 // The level of a float from 0 to 1.
@@ -72,7 +72,7 @@ uint8_t level_of(const std::byte* at, Found& found) {
   }
 }
 
-// One image, channel after channel, as interleaved levels.
+// Converts one image, channel by channel, to interleaved levels.
 template <typename T>
 Found interleave(const ImageArrays& arrays, const std::byte* image, ImageView to) {
   Found found;
@@ -116,7 +116,7 @@ Interleave interleave_of(ArrayElement element) {
     case ArrayElement::kFloat64:
       return interleave<double>;
   }
-  throw InvalidArgumentError("the array's elements are of no known kind");
+  throw InvalidArgumentError("`element` is invalid");
 }
 
 class ArraySource final : public PackSource {
@@ -135,7 +135,7 @@ class ArraySource final : public PackSource {
                            arrays_.width, arrays_.channels, arrays_.width * arrays_.channels};
     const Found found = interleave_(arrays_, arrays_.data + n * arrays_.strides_bytes[0], pixels);
     if (found.nan) {
-      throw CorruptError("the image has a value that is not a number",
+      throw CorruptError("a pixel value is not a number",
                          {.expected = "floats from 0 to 1", .found = "NaN"});
     }
     if (found.clipped) note_clipped(i);
@@ -145,15 +145,17 @@ class ArraySource final : public PackSource {
     out.labels.assign(labels, labels + arrays_.label_width);
   }
 
-  // What to tell the user of values that were clipped; empty where none was. Requires: all images
-  // that will be have been read.
+  // The warning about clipped values; empty if no value was clipped. Requires: all images have been
+  // read.
   std::string clipped() const {
     if (clipped_ == 0) return "";
     const bool floats = arrays_.element >= ArrayElement::kFloat16;
-    return fmt::format("{}: {} image{} values outside {}, which are clipped; the first is {}{}",
-                       arrays_.name, clipped_.load(), clipped_ == 1 ? " has" : "s have",
-                       floats ? "0 to 1" : "0 to 255", path(first_clipped_),
-                       floats ? ". Divide levels by 255, or give them as integers" : "");
+    return fmt::format(
+        "{}: {} image{} values outside {}, which are clipped; the first is {}{}", arrays_.name,
+        clipped_.load(), clipped_ == 1 ? " has" : "s have", floats ? "0 to 1" : "0 to 255",
+        path(first_clipped_),
+        floats ? ". If the values go from 0 to 255, divide them by 255 or convert them to integers"
+               : "");
   }
 
  private:
@@ -167,7 +169,7 @@ class ArraySource final : public PackSource {
   const ImageArrays& arrays_;
   Interleave interleave_;
   std::vector<std::string> classes_;
-  mutable std::atomic<uint64_t> clipped_ = 0;  // images
+  mutable std::atomic<uint64_t> clipped_ = 0;  // number of images
   mutable std::atomic<uint64_t> first_clipped_ = std::numeric_limits<uint64_t>::max();
 };
 
@@ -180,31 +182,31 @@ class ArraySource final : public PackSource {
 
 void check_arrays(const ImageArrays& arrays, const PackOptions& options) {
   if (arrays.count < 1 || arrays.height < 1 || arrays.width < 1) {
-    refuse_arrays("there is no image in the array", "at least one, of at least one pixel",
-                  fmt::format("{} of {} x {}", arrays.count, arrays.height, arrays.width));
+    refuse_arrays(
+        "the array has no images", "at least one image of at least one pixel",
+        fmt::format("{} images of {} x {} pixels", arrays.count, arrays.height, arrays.width));
   }
   const auto is_channels = [](int64_t count) { return count == 1 || count == 3 || count == 4; };
   if (!is_channels(arrays.channels)) {
-    refuse_arrays("the array's images have another number of channels",
-                  "(N, H, W), (N, 3, H, W) or (N, 4, H, W)",
-                  fmt::format("{} channels", arrays.channels),
-                  is_channels(arrays.width) ? "It looks like (N, H, W, C): give "
-                                              "data.transpose(0, 3, 1, 2)"
-                                            : "");
+    refuse_arrays(
+        "the array has the wrong number of channels", "(N, H, W), (N, 3, H, W) or (N, 4, H, W)",
+        fmt::format("{} channels", arrays.channels),
+        is_channels(arrays.width) ? "If the array is (N, H, W, C), pass data.transpose(0, 3, 1, 2)"
+                                  : "");
   }
   const auto labels = static_cast<uint64_t>(arrays.count * arrays.label_width);
   if (arrays.label_width < 1 || arrays.labels.size() != labels) {
-    refuse_arrays("there is another number of labels than of images", fmt::to_string(labels),
-                  fmt::to_string(arrays.labels.size()));
+    refuse_arrays("the number of labels does not match the images and `label_width`",
+                  fmt::to_string(labels), fmt::to_string(arrays.labels.size()));
   }
   const auto* steps = std::get_if<ImageSteps>(&options.images);
   if (steps == nullptr || options.resume || !options.root.empty()) {
-    refuse_arrays("packing arrays takes steps of images, and neither a root nor resume", "images",
-                  "other options");
+    refuse_arrays("an option does not apply to arrays",
+                  "`images` as ImageSteps, no `root` and no `resume`", "other options");
   }
   if (arrays.channels == 4 && steps->encoding == ImageEncoding::kJpeg) {
-    refuse_arrays("images with alpha cannot be JPEG", "the encoding .png", ".jpg",
-                  "Encode as .png, or leave the fourth channel out");
+    refuse_arrays("JPEG cannot store alpha", "the encoding .png", ".jpg",
+                  "Encode as .png, or drop the fourth channel");
   }
 }
 

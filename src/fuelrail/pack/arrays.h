@@ -1,4 +1,4 @@
-// Images that are in memory already, as one array of pixels: what np2rec packs.
+// Packs images that are in memory as one array of pixels, for np2rec.
 #pragma once
 
 #include <array>
@@ -25,7 +25,8 @@ enum class ArrayElement : uint8_t {
   kFloat64,
 };
 
-// count x channels x height x width elements of the machine's byte order; the caller's memory.
+// count x channels x height x width elements in the machine's byte order.
+// Lifetime: the caller owns `data`.
 struct ImageArrays {
   const std::byte* data = nullptr;
   ArrayElement element = ArrayElement::kUint8;
@@ -33,22 +34,22 @@ struct ImageArrays {
   int64_t channels = 1;  // 1 grey, 3 RGB, 4 RGBA
   int64_t height = 0;
   int64_t width = 0;
-  std::array<int64_t, 4> strides_bytes{};  // in the order of the sizes; any, also negative ones
+  std::array<int64_t, 4> strides_bytes{};  // of count, channels, height, width; may be negative
 
-  std::vector<float> labels{};  // label_width for each image
+  std::vector<float> labels{};  // `label_width` values for each image
   int64_t label_width = 1;
-  std::string name = "data";  // what errors and the report call it: image 3 is "data[3]"
+  std::string name = "data";  // in errors and the report: image 3 is "data[3]"
 };
 
-// Packs the images in their order; an image's id is its index. Whole numbers are levels 0 to 255;
-// floats are 0 to 1 and become the nearest level of value * 255; what lies outside is clipped. An
-// image with a NaN in it is one that cannot be read.
+// Packs the images in order; an image's id is its index. Integers are levels from 0 to 255. Floats
+// are from 0 to 1 and become the nearest level of value * 255. Values outside are clipped. An image
+// with a NaN counts as unreadable.
 //
-// `options`: as `pack` has them, but for root, label_width and resume, which have no meaning here;
-// `images` (all of whose steps count but keep and color) is required. Otherwise as `pack`.
-// Lifetime: the pixels, until the call returns. Errors: as `pack`; InvalidArgumentError for arrays
-// that are empty or of other channels, for labels of another number, and for four channels that
-// would be JPEG.
+// `options`: as for `pack`, except that `root`, `label_width` and `resume` do not apply. `images`
+// must be ImageSteps, of which `keep` and `color` are ignored.
+// Lifetime: the pixels, until the call returns. Errors: those of `pack`; InvalidArgumentError for
+// an empty array, another number of channels, a wrong number of labels, and four channels with JPEG
+// as the encoding.
 PackResult pack_arrays(const ImageArrays& arrays, const std::string& output,
                        const PackOptions& options);
 

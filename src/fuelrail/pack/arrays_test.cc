@@ -157,11 +157,11 @@ TEST_F(PackedArrays, what_cannot_be_packed_is_refused) {
   const ImageArrays rgba = arrays_of(values, ArrayElement::kUint8, {1, 4, 2, 3});
   PackOptions jpeg = as_png();
   std::get<ImageSteps>(jpeg.images).encoding = ImageEncoding::kJpeg;
-  EXPECT_THAT(refused(rgba, jpeg), HasSubstr("images with alpha cannot be JPEG"));
+  EXPECT_THAT(refused(rgba, jpeg), HasSubstr("JPEG cannot store alpha"));
   EXPECT_THAT(refused(arrays_of(values, ArrayElement::kUint8, {1, 2, 2, 3}), as_png()),
               HasSubstr("2 channels"));
   EXPECT_THAT(refused(arrays_of(values, ArrayElement::kUint8, {0, 3, 2, 3}), as_png()),
-              HasSubstr("no image in the array"));
+              HasSubstr("the array has no images"));
   ImageArrays labels = rgba;
   labels.labels = {1, 2};
   EXPECT_THAT(refused(labels, as_png()), HasSubstr("expected 1, found 2"));

@@ -20,17 +20,18 @@ void check_formats(const std::string& source, const std::string& output, bool ha
         "a folder cannot be converted",
         {.path = source,
          .expected = fmt::format("a {} file", extensions_for(FormatWork::kCopy)),
-         .remedy = "Convert its files one by one; pack a folder of images"});
+         .remedy = "Convert its record files one by one, or pack its images with 'fuelrail pack'"});
   }
   check_other_file(source, output);
   const FileFormat& from = format_for(FormatWork::kCopy, source);
   const FileFormat& to = format_for(FormatWork::kWrite, output);
   if (&from != &to || has_schema) return;
-  throw InvalidArgumentError("source and output are of the same format",
-                             {.path = output,
-                              .expected = "an output of another format",
-                              .found = std::string(to.extension),
-                              .remedy = "Copy the file with its companions"});
+  throw InvalidArgumentError(
+      "the source and the output have the same format",
+      {.path = output,
+       .expected = "an output of another format",
+       .found = std::string(to.extension),
+       .remedy = "Copy the file and the files beside it (index, sidecar) instead"});
 }
 
 }  // namespace
@@ -40,8 +41,10 @@ PackResult::File convert(const std::string& source, const std::string& output,
   check_formats(source, output, !as.schema.empty());
   if (!as.classes.empty() && as.schema.empty()) {
     throw InvalidArgumentError(
-        "class names are for a schema; without one, records keep the labels and names they have",
-        {.path = source, .remedy = "Leave the classes out, or give a schema"});
+        "`classes` needs a `schema`",
+        {.path = source,
+         .remedy =
+             "Give a schema, or omit `classes` to keep the labels and class names of the source"});
   }
   if (!options.overwrite) refuse_existing(output);
   const std::unique_ptr<RecordStream> stream = open_stream(source, output,

@@ -1,5 +1,5 @@
-// A record file of one format becomes one of the other: `.rec` -> `.ffr`, `.ffr` -> `.rec`. Or what
-// is in a record file by a schema becomes one of image records.
+// Converts a record file to the other format (`.rec` to `.ffr`, `.ffr` to `.rec`), or reads it by a
+// schema and writes image records.
 #pragma once
 
 #include <string>
@@ -9,38 +9,37 @@
 
 namespace fuelrail::pack {
 
-// What the source's records are.
+// How to read the records of the source.
 struct ConvertedAs {
-  // As OpenOptions has it: the records of the output are image records made of the samples that the
-  // source has by it, and its format is either. Default: the source's own records.
+  // As in OpenOptions. The output has an image record for each sample that the schema finds in the
+  // source; its format may be either. Default: the source's own records are copied.
   std::string schema{};
-  // With a schema, as OpenOptions has it. Default: the source's own.
+  // Only with a schema; as in OpenOptions. Default: the class names of the source.
   std::vector<std::string> classes{};
 };
 
-// Copies every record's payload as it is, in order, and verifies the checksums that the source has
-// on the way. What stands in the source's sidecar and cannot be rebuilt (class names) goes along.
+// Copies every record's payload unchanged, in order. Verifies the checksums that the source has.
+// Copies the sections of the source's sidecar that cannot be rebuilt (class names).
 //
-// Lossless: A.rec -> B.ffr -> C.rec gives A.rec again, and of its index A.idx the same keys; an
-// index as MXNet's tools and `pack` write it comes back byte for byte. B's sidecar holds the keys
-// where they are not what the records say themselves: the id in an image's header, and of other
-// records their number. Without A.idx that is what C.idx has.
+// Lossless: A.rec -> B.ffr -> C.rec gives A.rec again, and C.idx has the same keys as A.idx. An
+// index in the form that MXNet's tools and `pack` write is reproduced byte for byte. B's sidecar
+// holds the keys only if they differ from those that the records imply: the id in an image's
+// header, or the record's number for other records. Without A.idx, C.idx has these implied keys.
 //
-// With a schema the output is, byte for byte and with all its companions, what `pack` without
-// resizing makes of the folder that the samples were packed from; an image that cannot be read is
-// copied too.
+// With a schema, the output and its companions are, byte for byte, what `pack` without resizing
+// makes of the folder that the samples were packed from. Unreadable images are copied too.
 //
 // The output gets its name as a packed file does (part.h). Memory: the longest record, and 20 bytes
-// a record.
+// for each record.
 //
-// Errors: InvalidArgumentError for names that say no conversion, for a schema that the source
-// does not have, and for classes without a schema; those of opening the source; CorruptError and
-// TruncatedError for a damaged record; CorruptError for a sidecar beside the source that cannot be
-// used, for what only it knows would be lost; of the source's index: CorruptError, and
-// UnsupportedError for one that cannot be kept (keys that are no whole numbers, entries that are
-// not one a record in their order); UnsupportedError for a record too long for the output's format;
-// IoError as pack; StateError "interrupted" when told to stop. After any of them there is no
-// output.
+// Errors: InvalidArgumentError for names that do not describe a conversion, for a schema that does
+// not fit the source, and for classes without a schema. Errors of opening the source. CorruptError
+// and TruncatedError for a damaged record. CorruptError for an unusable sidecar beside the source,
+// because data that only the sidecar has would be lost. For the source's index: CorruptError, and
+// UnsupportedError if the output cannot keep it (keys that are not integers, or entries that are
+// not one for each record in order). UnsupportedError for a record that is too long for the
+// output's format. IoError as in `pack`. StateError "interrupted" if the caller stops the job.
+// After any error there is no output.
 PackResult::File convert(const std::string& source, const std::string& output,
                          const JobOptions& options = {}, const ConvertedAs& as = {});
 

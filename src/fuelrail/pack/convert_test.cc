@@ -237,9 +237,9 @@ TEST_F(Convert, an_index_that_cannot_be_kept_is_refused) {
 TEST_F(Convert, names_that_say_no_conversion_are_refused) {
   write_rec(out("a.rec"), {"one"});
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.rec"), out("b.rec")),
-              AllOf(HasSubstr("of the same format"), HasSubstr("Copy")));
+              AllOf(HasSubstr("have the same format"), HasSubstr("Copy")));
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.ffr"), out("b.ffr")),
-              HasSubstr("of the same format"));
+              HasSubstr("have the same format"));
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.rec"), out("./a.rec")),
               HasSubstr("the same file"));
   EXPECT_THAT(refused<InvalidArgumentError>(photos(), out("b.ffr")),
@@ -362,12 +362,12 @@ TEST_F(Convert, an_image_that_needs_its_files_description_is_not_stored_as_it_is
   const std::string error = testing::refusal_of<UnsupportedError>(
       [&] { convert(out("a.box"), out("a.rec"), {}, {.schema = "boxes"}); });
   EXPECT_THAT(error,
-              AllOf(StartsWith(out("a.box") + ": record 0: the image cannot be decoded without"),
-                    HasSubstr("found Invented. Encode the image anew")));
+              AllOf(StartsWith(out("a.box") + ": record 0: the image needs the codec description"),
+                    HasSubstr("found Invented. Encode the image again")));
   const auto source = source_of_images(described_image("memory://x.box", {}));
   const ImageSteps as_it_is = image_steps({});
   EXPECT_THAT(ImageReader(*source, as_it_is, false).read(0).failure,
-              StartsWith("the image cannot be decoded without"));
+              StartsWith("the image needs the codec description"));
   const ImageSteps resized = image_steps({.images = StoredImages{.resize = 2}});
   EXPECT_EQ(ImageReader(*source, resized, false).read(0).failure, "");
 }

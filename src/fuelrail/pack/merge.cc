@@ -20,51 +20,52 @@ namespace {
 
 void check_merged_names(const std::vector<std::string>& sources, const std::string& output) {
   const FileFormat& format = format_for(FormatWork::kWrite, output);
-  if (sources.empty()) throw InvalidArgumentError("there is nothing to merge", {.path = output});
+  if (sources.empty())
+    throw InvalidArgumentError("the list of files to merge is empty", {.path = output});
   const std::string output_identity = identity_of_name(output);
   std::set<std::string> identities;
   for (const std::string& source : sources) {
     const std::string identity = identity_of_name(source);
     if (identity == output_identity) {
-      throw InvalidArgumentError("the output is one of the files that are merged into it",
-                                 {.path = output, .remedy = "Give the output another name"});
+      throw InvalidArgumentError("the output is also a source",
+                                 {.path = output, .remedy = "Choose another name for the output"});
     }
     if (!identities.insert(identity).second) {
-      throw InvalidArgumentError("the file is to be merged twice",
-                                 {.path = source, .remedy = "Name every file once"});
+      throw InvalidArgumentError("the source is listed twice",
+                                 {.path = source, .remedy = "List each source once"});
     }
     if (&format_for(FormatWork::kCopy, source) == &format) continue;
-    throw InvalidArgumentError("files of two formats cannot be merged",
+    throw InvalidArgumentError("the format of the source differs from that of the output",
                                {.path = source,
                                 .expected = fmt::format("a name that ends in {}", format.extension),
                                 .remedy = "Convert it first with 'fuelrail convert'"});
   }
 }
 
-// The keys of all files so far: a key must not be in two of them.
+// The keys of all files so far. Two files must not share a key.
 class MergedKeys {
  public:
   explicit MergedKeys(const std::vector<std::string>& files) : files_(files) {}
 
-  // `numbered_from`: which number the next file's record 0 gets, where its records are numbered on.
+  // `numbered_from`: the new number of the next file's record 0 if its records are renumbered.
   void begin_file(uint64_t numbered_from) { numbered_from_.push_back(numbered_from); }
 
-  // `numbered_on`: the file has another key.
+  // `numbered_on`: the key was renumbered and differs from the key in the file.
   void add(uint64_t key, bool numbered_on) {
     keys_.push_back({.key = key, .file = file_, .numbered_on = numbered_on});
   }
 
-  // Whether a file before this one has a key below `end`.
+  // Whether an earlier file has a key below `end`.
   bool have_below(uint64_t end) const { return before_ > 0 && keys_.front().key < end; }
 
-  // All keys of the next file have been added. Returns: how many of them an earlier record of the
-  // file has. Errors: InvalidArgumentError for one that an earlier file has.
+  // Call after all keys of a file have been added. Returns: the number of records that repeat a key
+  // of this file. Errors: InvalidArgumentError for a key that an earlier file has.
   uint64_t end_file() {
     const auto own = keys_.begin() + static_cast<int64_t>(before_);
     std::sort(own, keys_.end());
     uint64_t repeated = 0;
     for (auto at = own; at != keys_.end(); ++at) repeated += at != own && at->key == at[-1].key;
-    // Parts of one job hardly ever overlap.
+    // The key ranges of parts of one job rarely overlap.
     if (own != keys_.begin() && own != keys_.end() && own->key <= own[-1].key) {
       std::inplace_merge(keys_.begin(), own, keys_.end());
       refuse_shared();
@@ -92,31 +93,31 @@ class MergedKeys {
         [](const Entry& a, const Entry& b) { return a.key == b.key && a.file != b.file; });
     if (shared == keys_.end()) return;
     throw InvalidArgumentError(
-        "two of the files that are to be merged have the same key",
+        "two of the files to merge share a key",
         {.path = files_[shared[1].file],
-         .expected = "keys that no file before it has",
+         .expected = "keys that no earlier file has",
          .found = found(shared[1], *shared),
          .remedy =
-             "Open the files together without merging them, as fuelrail.open([a, b]) does; or "
-             "pack their images in one job, which gives each a key of its own; of two copies "
-             "of the same records leave one out"});
+             "Open the files together with fuelrail.open([a, b]), or pack their images in one job "
+             "so that each image gets its own key; if both files hold the same records, omit one"});
   }
 
-  // Each key as its file has it. Of two that are numbered on none is the other's.
+  // Describes each key as it is in its file. Two renumbered keys are never equal.
   std::string found(const Entry& entry, const Entry& before) const {
     const std::string& other = files_[before.file];
     if (before.numbered_on) {
-      return fmt::format("{}, as which {} of {} is numbered on", entry.key, key_in_file(before),
+      return fmt::format("{}, to which key {} of {} is renumbered", entry.key, key_in_file(before),
                          other);
     }
-    if (!entry.numbered_on) return fmt::format("{}, which {} has too", entry.key, other);
-    return fmt::format("{}, numbered on as {}, which {} has", key_in_file(entry), entry.key, other);
+    if (!entry.numbered_on) return fmt::format("{}, which {} also has", entry.key, other);
+    return fmt::format("{}, renumbered to {}, which {} also has", key_in_file(entry), entry.key,
+                       other);
   }
 
   const std::vector<std::string>& files_;
   std::vector<uint64_t> numbered_from_;  // by file
-  std::vector<Entry> keys_;              // sorted, but for those of the file that is being added
-  size_t before_ = 0;                    // keys of the files before it
+  std::vector<Entry> keys_;              // sorted, except those of the file being added
+  size_t before_ = 0;                    // number of keys of earlier files
   uint32_t file_ = 0;
 };
 
@@ -139,11 +140,11 @@ class Merger {
     from.finish(checked);
     add_known(source, *from.sidecar(), first == 0);
     if (const uint64_t repeated = all_keys_.end_file(); repeated > 0 && warn_) {
-      warn_(fmt::format(
-          "{}: {} of its {} records have a key that an earlier one has: by this key only "
-          "the last is found. An index with the keys 0, 1, 2, ...: docs/from_mxnet.md, "
-          "\"An index by position\"",
-          source, repeated, from.size()));
+      warn_(
+          fmt::format("{}: {} of its {} records repeat the key of an earlier record, so a search "
+                      "by key finds only the last. For an index with the keys 0, 1, 2, ..., see "
+                      "docs/from_mxnet.md, \"An index by position\"",
+                      source, repeated, from.size()));
     }
   }
 
@@ -167,28 +168,28 @@ class Merger {
       if (!section.kept() || section.type() == kKeysSection || section.type() == kClassesSection) {
         continue;
       }
-      throw UnsupportedError("what is in the file's sidecar cannot be merged",
+      throw UnsupportedError("the sidecar has a section that cannot be merged",
                              {.path = source,
-                              .expected = "class names and keys, beside what can be rebuilt",
-                              .found = "a section of another kind"});
+                              .expected = "only class names, keys and sections that can be rebuilt",
+                              .found = "another kind of section"});
     }
     if (first) {
       classes_ = known.classes();
       labels_ = known.labels();
     } else if (const auto difference = first_difference(classes_, known.classes())) {
       throw InvalidArgumentError(
-          "the files that are to be merged have different classes",
+          "the files to merge have different class names",
           {.path = source,
            .expected = difference->expected + ", as in the first file",
            .found = difference->found,
-           .remedy = "Pack the file again with the classes of the first one (--classes, in Python "
-                     "`classes`)"});
+           .remedy =
+               "Pack the file again with the classes of the first file (classes, --classes)"});
     } else {
       labels_ = joined(labels_, known.labels());
     }
   }
 
-  // As a LabelTally over all records has it.
+  // The summary that one LabelTally over all records gives.
   static std::optional<LabelSummary> joined(const std::optional<LabelSummary>& a,
                                             const std::optional<LabelSummary>& b) {
     if (!a || !b) return std::nullopt;
@@ -200,7 +201,7 @@ class Merger {
   MergedKeys all_keys_;
   const Warn& warn_;
   ProgressReporter progress_;
-  uint64_t number_on_from_ = 0;  // what the source's record 0 is numbered; 0: keys stay
+  uint64_t number_on_from_ = 0;  // new number of the source's record 0; 0: keys are kept
   std::vector<std::string> classes_;
   std::optional<LabelSummary> labels_;
 };

@@ -1,4 +1,4 @@
-// Parts of a dataset become one file again.
+// Merges parts of a dataset into one file.
 #pragma once
 
 #include <string>
@@ -8,25 +8,25 @@
 
 namespace fuelrail::pack {
 
-// Copies the records of `sources`, one file after the other, into `output`; all are of one format.
-// Checksums that the sources have are verified on the way. Keys stay: those of a source's index
-// (RecordIO) or sidecar (FFRecord), else what the records say themselves, else their numbers in the
-// source. So the parts of one job (PackOptions::nsplit) give, byte for byte and with index and
-// sidecar, what the job without parts makes.
+// Copies the records of `sources`, one file after the other, into `output`. All files have the same
+// format. Verifies the checksums that the sources have. Keys are kept: those of the source's index
+// (RecordIO) or sidecar (FFRecord), otherwise the ids in the records, otherwise the records'
+// numbers in the source. The parts of one job (PackOptions::nsplit) therefore give, byte for byte
+// and with index and sidecar, the files that the job makes without parts.
 //
-// A key must not be in two sources; one that a single source has more than once is warned of. But
-// where the keys of a whole source are nothing but its records' numbers, 0, 1, 2 ..., and one
-// before it has such a key, its records that say no key themselves are numbered on: each gets its
-// number in the output.
+// Two sources must not share a key; a key that repeats inside one source causes a warning.
+// Exception: if all keys of a source are only its records' numbers 0, 1, 2, ..., and an earlier
+// source has one of these keys, then each record of this source that has no key of its own is
+// renumbered: its key is its number in the output.
 //
 // The output gets its name as a packed file does (part.h). Memory: the longest record, and at most
-// 52 bytes a record.
+// 52 bytes for each record.
 //
-// Errors: InvalidArgumentError for no source, for one that is given twice, for names of different
-// formats, for an output that is one of the sources, and for sources that share a key or whose
-// class names differ; UnsupportedError for a source whose
-// sidecar has something else that cannot be rebuilt; as `convert` for all that is read and written.
-// After any of them there is no output.
+// Errors: InvalidArgumentError for an empty list of sources, for a source that is listed twice, for
+// names of different formats, for an output that is also a source, and for sources that share a key
+// or have different class names. UnsupportedError for a source whose sidecar has other sections
+// that cannot be rebuilt. Errors of reading and writing as in `convert`. After any error there is
+// no output.
 PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,
                        const JobOptions& options = {});
 

@@ -45,9 +45,10 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
   const std::string job = describe_job(source, plan, options);
   const std::string lock = plan.front().uri;
   for (PlannedPart& part : plan) parts_.push_back({.plan = std::move(part)});
-  // Before anything is written or dropped; but what was left may say that they are this job's.
+  // Check before anything is written or deleted, unless a journal may attribute the files to this
+  // job.
   if (!options.resume || !PackJournal::is_left(lock)) look_at_existing_parts();
-  // A job that fails at once leaves alone what another may yet resume.
+  // A job that fails immediately must not delete files that another job may still resume.
   journal_ = std::make_unique<PackJournal>(lock, job, options.resume || left_out().too_many(),
                                            std::chrono::milliseconds(options.journal_interval_ms));
 }
@@ -55,7 +56,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
 PackResult PackJob::run() {
   if (left_out().too_many()) {
     if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // it is new
-    give_up("a folder, or a line of the list, cannot be read, and more is left out than is allowed",
+    give_up("a folder or a line of the list cannot be read, so `max_errors` is exceeded",
             failures_[left_out().allowed]);
   }
   resume();
@@ -70,8 +71,8 @@ PackResult PackJob::run() {
   return result();
 }
 
-// What has an output's name is compared with what the job makes, but not where that would cost what
-// a killed run has left.
+// Existing outputs are compared with the job's result, except if comparing would delete the
+// unfinished files of a killed run.
 void PackJob::look_at_existing_parts() {
   if (options_.job.overwrite) return;
   for (Planned& planned : parts_) {
@@ -81,7 +82,7 @@ void PackJob::look_at_existing_parts() {
   }
 }
 
-// --- What a run before this one has left ---
+// --- Resuming an earlier run ---
 
 void PackJob::resume() {
   const auto say = [&](const std::string& what) {
@@ -89,8 +90,8 @@ void PackJob::resume() {
   };
   if (journal_->is_foreign()) {
     replace_foreign();
-    say("what was left here is of another job, of other options or of another version of fuelrail; "
-        "packing begins anew");
+    say("the unfinished output belongs to another job, other options or another version of "
+        "fuelrail; packing starts over");
   }
   if (!journal_->left()) return;
   const JournalContents left = *journal_->left();
@@ -99,8 +100,8 @@ void PackJob::resume() {
   }
   if (done_ < left.items.size()) {
     say(fmt::format(
-        "of what was left, {} of {} images are as they should be; packing goes on behind them",
-        done_, left.items.size()));
+        "{} of {} images in the unfinished output are intact; packing resumes after them", done_,
+        left.items.size()));
   }
   journal_->keep(done_);
   for (uint32_t number = 0; number < parts_.size(); ++number) {
@@ -108,19 +109,19 @@ void PackJob::resume() {
   }
   journal_->flush();
   if (left_out().too_many()) {
-    give_up("more images are left out already than are allowed", failures_.back());
+    give_up("the images skipped so far exceed `max_errors`", failures_.back());
   }
 }
 
-// What an output that is there would be compared with costs what another run may yet go on with: so
-// nothing is dropped before that is out of the way.
+// Comparing with an existing output needs the name of the unfinished file, which another job may
+// still resume. So nothing is deleted while an output exists.
 void PackJob::replace_foreign() {
   for (const Planned& planned : parts_) {
     if (options_.job.overwrite || !is_file(planned.plan.uri)) continue;
-    throw IoError("the output is there already, beside what another job has left",
+    throw IoError("the output already exists, beside the unfinished output of another job",
                   {.path = planned.plan.uri,
-                   .remedy = "Run that job to its end, with the same options and version of "
-                             "fuelrail; or allow replacing all of it (overwrite, --overwrite)"});
+                   .remedy = "Finish that job, with its own options and version of fuelrail, or "
+                             "allow replacing all of it (overwrite, --overwrite)"});
   }
   journal_->begin_anew();
 }
@@ -129,9 +130,10 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   Planned& planned = parts_[number];
   const uint64_t images = planned.plan.images.size();
   const auto completed = left.completed.find(static_cast<uint32_t>(number));
+  // If the .partial file is the completed one, the part has not got its name.
   planned.done = left.items.size() - done_ >= images && completed != left.completed.end() &&
                  is_named(planned.plan.uri, completed->second) &&
-                 !is_named(planned.plan.uri + ".partial", completed->second);  // which was meant
+                 !is_named(planned.plan.uri + ".partial", completed->second);
   if (planned.done) {
     complete_names(planned.plan.uri);
   } else {
@@ -160,7 +162,7 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   return planned.taken == images;
 }
 
-// It may have been mended, or its storage was out of reach.
+// The image may have been repaired, or its storage may be available again.
 bool PackJob::still_fails(uint64_t image, std::string& reason) const {
   reason = ImageReader(source_, steps_, options_.first_label_only).read(image).failure;
   return !reason.empty();
@@ -176,7 +178,7 @@ void PackJob::open_as_left(Planned& planned) const {
 
 void PackJob::open(Planned& planned) const {
   open_as_left(planned);
-  if (options_.resume) planned.part->end_adopting();  // nothing of it is known
+  if (options_.resume) planned.part->end_adopting();  // none of its records is in the journal
 }
 
 void PackJob::write_all() {
@@ -202,7 +204,7 @@ void PackJob::write_all() {
     } else {
       write_part(planned, images, progress);
     }
-    if (done_ == total_) progress.report();  // before the last names: it may stop the job
+    if (done_ == total_) progress.report();  // before the final names: it may stop the job
     if (!together()) commit(number, number + 1);
   }
   if (together()) commit(0, parts_.size());
@@ -215,12 +217,13 @@ void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& pro
     progress.report_when_due();
   }
   if (planned.part->records() == 0) {
-    give_up("no image of the file can be read", {planned.plan.uri, failures_.back().reason});
+    give_up("none of the images for this file can be read",
+            {planned.plan.uri, failures_.back().reason});
   }
   if (together()) bytes_done_ += planned.part->bytes();
 }
 
-// The journal hears of the part's images when all of them are as they should be.
+// The part's images are added to the journal once all of them are equal.
 void PackJob::compare_part(Planned& planned, uint32_t number, Images& images,
                            ProgressReporter& progress) {
   planned.part->leave_nothing();
@@ -247,7 +250,7 @@ void PackJob::compare_part(Planned& planned, uint32_t number, Images& images,
     }
     journal_->add_completed(number, identity);
   } catch (const Error&) {
-    if (done_before == 0) journal_->finish();  // there is nothing to go on with
+    if (done_before == 0) journal_->finish();  // nothing to resume
     throw;
   }
   planned.part.reset();
@@ -264,7 +267,7 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
   } else {
     leave_out({path, packed.failure});
     if (left_out().too_many()) {
-      there.refuse(fmt::format("nothing to compare {} with: {}", path, packed.failure));
+      there.refuse(fmt::format("{}, which cannot be compared: {}", path, packed.failure));
     }
   }
   items.push_back(item);
@@ -272,7 +275,7 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
   ++done_;
 }
 
-// Returns: false, with nothing written, where one more is left out than is allowed.
+// Returns: false, with nothing written, if more images are skipped than allowed.
 bool PackJob::write_image(Planned& planned, PackedImage packed) {
   if (packed.failure.empty()) {
     const uint64_t before = planned.part->bytes();
@@ -295,8 +298,8 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
   return true;
 }
 
-// The job fails for its last failure. The images behind that are looked at all the same, so that
-// the user can mend all of them at once.
+// The job fails with its last failure. The remaining images are still checked, so that the user can
+// repair all of them at once.
 void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& progress) {
   const PackFailure first = failures_.back();
   const uint64_t bytes = bytes_done_ + at.part->bytes();
@@ -316,15 +319,15 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
         leave_out({source_.path(planned.plan.images[planned.taken]), std::move(packed.failure)});
       }
     }
-  } catch (const StepsError&) {  // the first failure is the one to tell
+  } catch (const StepsError&) {  // report the first failure instead
     all = false;
-  } catch (const StateError&) {  // the user has seen enough
+  } catch (const StateError&) {  // the user stopped the job
     write_report(report_uri_, failures_);
     if (options_.job.warn)
-      options_.job.warn(report_uri_ + " lists the images found so far that cannot be read");
+      options_.job.warn(report_uri_ + " lists the unreadable images found so far");
     throw;
   }
-  give_up("the image cannot be read, and more are left out than are allowed", first, all);
+  give_up("the image cannot be read, so `max_errors` is exceeded", first, all);
 }
 
 void PackJob::leave_out(PackFailure failure) {
@@ -332,8 +335,9 @@ void PackJob::leave_out(PackFailure failure) {
   if (options_.failed) options_.failed(failures_.back());
 }
 
-// Where one part alone is made, what could not be listed is nobody knows whose: it is held against
-// all images of the source, or a part would fail that is made where all of them are.
+// If only one part is made, entries that could not be listed may belong to any part. They are
+// compared with the limit for the whole source, so that a part fails only if the job for all parts
+// would fail.
 PackJob::LeftOut PackJob::left_out() const {
   if (!options_.part) return {failures_.size(), allowed_, total_};
   const uint64_t allowed = options_.max_errors.of(source_.size());
@@ -341,7 +345,7 @@ PackJob::LeftOut PackJob::left_out() const {
   return {failures_.size() - unlisted_, allowed_, total_};
 }
 
-// The parts' names, together. Those before them have theirs.
+// Gives these parts their names together. Earlier parts have theirs.
 void PackJob::commit(size_t begin, size_t end) {
   const auto each = [&](auto function) {
     for (size_t number = begin; number < end; ++number) {
@@ -369,7 +373,7 @@ void PackJob::commit(size_t begin, size_t end) {
   });
 }
 
-// Leaves the report behind. `first`: what the error names.
+// Writes the report and throws. `first`: the failure that the error names.
 void PackJob::give_up(const std::string& failure, const PackFailure& first, bool all_listed) {
   write_report(report_uri_, failures_);
   std::string reason = first.reason;
@@ -378,11 +382,11 @@ void PackJob::give_up(const std::string& failure, const PackFailure& first, bool
   throw CorruptError(
       fmt::format("{} ({})", failure, reason),
       {.path = first.path,
-       .expected = fmt::format("at most {} of {} images left out", images.allowed, images.all),
+       .expected = fmt::format("at most {} of {} images skipped", images.allowed, images.all),
        .found = fmt::to_string(images.count),
-       .remedy = fmt::format("{} lists {}; mend or remove them, or allow more (max_errors, "
-                             "--max-errors)",
-                             report_uri_, all_listed ? "all of them" : "those found so far")});
+       .remedy = fmt::format(
+           "{} lists {}; repair or remove them, or allow more (max_errors, --max-errors)",
+           report_uri_, all_listed ? "all of them" : "those found so far")});
 }
 
 PackResult PackJob::result() {

@@ -1,4 +1,4 @@
-// One packing job: the images of a source, in their order, into the files of a plan.
+// One packing job: writes the images of a source, in order, into the files of a plan.
 #pragma once
 
 #include <memory>
@@ -17,40 +17,41 @@
 
 namespace fuelrail::pack {
 
-// Of those that are too many: a list of all images, where none is where it should be, helps nobody.
+// Most failures that a failing job lists. If every image is missing, a list of all of them helps
+// nobody.
 inline constexpr size_t kMostFailuresListed = 10'000;
 
-// The files in the writing are locked as long as it lives, and so is their report.
+// Locks its unfinished files and its report for its lifetime.
 class PackJob {
  public:
-  // `unread`: what of the source could not even be listed. Lifetime: `source` and `options` outlive
-  // the job. Requires: checked options. Errors: as `pack`.
+  // `unread`: folders and lines of the source that cannot be listed. Lifetime: `source` and
+  // `options` outlive the job. Requires: checked options. Errors: as `pack`.
   PackJob(const PackSource& source, std::vector<PackFailure> unread, const std::string& output,
           const PackOptions& options);
 
-  // Once. Errors: as `pack`.
+  // Call once. Errors: as `pack`.
   PackResult run();
 
  private:
-  // A part of the plan on its way to a file.
+  // A part of the plan and its state.
   struct Planned {
     PlannedPart plan;
-    std::unique_ptr<Part> part{};  // while it is being written
-    PackResult::File made{};       // when it has its name
-    bool done = false;             // it has its name
-    bool is_there = false;         // a file has its name, and nothing says whose it is
-    uint64_t taken = 0;            // images of it that were dealt with
+    std::unique_ptr<Part> part{};  // set while it is being written
+    PackResult::File made{};       // set when it has its final name
+    bool done = false;             // it has its final name
+    bool is_there = false;         // a file of unknown origin has its name
+    uint64_t taken = 0;            // images of it that were processed
   };
   using Images = OrderedWork<PackedImage>;
-  // What is held against the allowance.
+  // Skipped images and their limit.
   struct LeftOut {
     uint64_t count;
     uint64_t allowed;
-    uint64_t all;  // of which so many are allowed
+    uint64_t all;  // images that `allowed` refers to
     bool too_many() const { return count > allowed; }
   };
 
-  // What a run before this one has left. `resume_part` returns whether all of the part is there.
+  // Handle the files of an earlier run. `resume_part` returns whether the whole part was found.
   void resume();
   void replace_foreign();
   bool resume_part(size_t number, const JournalContents& left);
@@ -83,9 +84,9 @@ class PackJob {
   std::string report_uri_;
   uint64_t total_ = 0;
   uint64_t allowed_ = 0;
-  uint64_t unlisted_ = 0;    // of the failures: the first ones, which no part has
-  uint64_t done_ = 0;        // images that were dealt with
-  uint64_t bytes_done_ = 0;  // of the parts that are complete
+  uint64_t unlisted_ = 0;    // the first of `failures_`, which belong to no part
+  uint64_t done_ = 0;        // images that were processed
+  uint64_t bytes_done_ = 0;  // bytes of complete parts
   std::vector<PackFailure> failures_;
   std::unique_ptr<PackJournal> journal_;
 };

@@ -25,24 +25,24 @@ void check_part_names(const std::vector<std::pair<std::string, double>>& split) 
   for (size_t i = 0; i < split.size(); ++i) {
     const std::string& name = split[i].first;
     if (name.empty() || name.find_first_not_of(kLetters) != std::string::npos) {
-      refuse("a name in `split` cannot be in a file's name", "letters, digits, '_', '-' and '.'",
-             fmt::format("'{}'", name));
+      refuse("a part name in `split` is invalid",
+             "one or more of letters, digits, '_', '-' and '.'", fmt::format("'{}'", name));
     }
     const auto same = [&](const auto& other) { return other.first == name; };
     if (std::count_if(split.begin(), split.end(), same) > 1) {
-      refuse("two parts of the split have the same name", "", fmt::format("'{}'", name));
+      refuse("two parts in `split` have the same name", "", fmt::format("'{}'", name));
     }
   }
 }
 
 void check_positions(const PackOptions& options) {
   if (options.part && *options.part >= options.nsplit) {
-    refuse("there is no such part",
-           fmt::format("0 to {}, as nsplit is {}", options.nsplit - 1, options.nsplit),
+    refuse("`part` is out of range",
+           fmt::format("0 to {}, because `nsplit` is {}", options.nsplit - 1, options.nsplit),
            fmt::to_string(*options.part));
   }
   if (options.nsplit > 1 && !options.split.empty()) {
-    refuse("parts are made by fraction or by position", "one of split and nsplit", "both");
+    refuse("`split` and `nsplit` exclude each other", "one of them", "both");
   }
 }
 
@@ -53,7 +53,7 @@ void check_images(const PackOptions& options) {
   const auto& steps = std::get<ImageSteps>(options.images);
   check(steps);
   if (options.resume && !steps.stages.empty() && steps.stages_name.empty()) {
-    refuse("a job of stages without a name cannot be resumed", "a stages_name", "none");
+    refuse("`resume` of a job with stages needs `stages_name`", "a name", "none");
   }
 }
 
@@ -65,31 +65,32 @@ const OptionTable<StoredImages>& StoredImages::table() {
           .number("resize", &StoredImages::resize, 1, 1 << 15,
                   "length of the shorter side; smaller images are not enlarged.")
           .number("quality", &StoredImages::quality, 1, 100,
-                  "of the JPEGs that are encoded, default 95; if given, every image is encoded.")
-          .flag("verify_images", &StoredImages::verify_images, "look into every image's header.")
+                  "JPEG quality of encoded images, default 95; if given, every image is encoded.")
+          .flag("verify_images", &StoredImages::verify_images, "check every image's header.")
           .flag("decode", &StoredImages::decode,
-                "decode every image before it is stored: this finds damage behind the header.");
+                "decode every image before it is stored, to find damage after the header.");
   return table;
 }
 
 const OptionTable<PackOptions>& PackOptions::table() {
   static const auto table =
       OptionTable<PackOptions>()
-          .number("seed", &PackOptions::split_seed, 0, UINT64_MAX, "of the split.")
+          .number("seed", &PackOptions::split_seed, 0, UINT64_MAX, "seed of the random split.")
           .number("nsplit", &PackOptions::nsplit, 1, kMostParts,
-                  "parts by position, OUT.part000 and so on; 'fuelrail merge' joins them.")
+                  "number of parts by position, named OUT.part000 and so on; 'fuelrail merge' "
+                  "joins them.")
           .number("part", &PackOptions::part, 0, kMostParts - 1,
-                  "make this part alone, counted from 0; without it, all.")
+                  "make only this part, counted from 0; by default all parts.")
           .flag(
               "overwrite", [](auto& o) -> auto& { return o.job.overwrite; },
-              "replace an output that is there.")
-          .flag(
-              "resume", &PackOptions::resume,
-              "resume a run of the same job that was killed or failed, and keep an output that is "
-              "there as this job makes it; an interrupted run keeps what it has written.")
-          .number("threads", &PackOptions::threads, 1, kMaxThreads, "readers.")
+              "replace an existing output.")
+          .flag("resume", &PackOptions::resume,
+                "resume a killed or failed run of the same job, and keep an existing output that "
+                "equals this job's; an interrupted run keeps its unfinished files.")
+          .number("threads", &PackOptions::threads, 1, kMaxThreads,
+                  "threads that read, decode and encode.")
           .any(option::allowance_rule("max_errors", "int or float",
-                                      "images that may be left out, a count or a fraction."),
+                                      "images that may be skipped, as a count or a fraction."),
                &PackOptions::max_errors);
   return table;
 }
@@ -99,7 +100,7 @@ void check_pack_options(const std::string& output, const PackOptions& options) {
   PackOptions::table().check(options);
   check_images(options);
   if (options.journal_interval_ms < 0) {
-    refuse("the journal's interval is out of range", "0 or more milliseconds",
+    refuse("`journal_interval_ms` is out of range", "0 or more",
            fmt::to_string(options.journal_interval_ms));
   }
   check_class_names(options.classes);

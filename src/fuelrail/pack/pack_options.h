@@ -1,4 +1,4 @@
-// What a packing job is to do.
+// The options of a packing job.
 #pragma once
 
 #include <cstdint>
@@ -18,76 +18,82 @@ namespace fuelrail::pack {
 
 // How `pack` stores images.
 struct StoredImages {
-  std::optional<int64_t> resize{};  // shorter side; never enlarges; default: leave
-  // JPEG quality of what is encoded anew (default 95); given, every image is. With `resize` alone,
-  // JPEGs that are small enough keep their bytes; all others are turned upright, shrunk and encoded
-  // as JPEG.
+  // Length of the shorter side; images are never enlarged. Default: no resizing.
+  std::optional<int64_t> resize{};
+  // JPEG quality of encoded images (default 95). If set, every image is encoded. With only `resize`
+  // set, JPEGs that are small enough keep their bytes; all other images are turned upright, shrunk
+  // and encoded as JPEG.
   std::optional<int> quality{};
-  bool verify_images = true;  // probe what passes through, so that what is no image is found now
-  bool decode = false;        // decode it, too, as a loader will: so damage behind the header is
-                              // found now; what is encoded anew is decoded in any case
+  bool verify_images = true;  // read the headers of unchanged files, to find invalid images now
+  // Also decode every image, as a loader will, to find damage after the header now. Images that are
+  // encoded again are decoded in any case.
+  bool decode = false;
 
   static const OptionTable<StoredImages>& table();
 };
 
 struct PackOptions {
-  // Results.
+  // Options that change the result.
   std::variant<StoredImages, ImageSteps> images{};
 
-  // The names of the classes, by label (container/class_names.h): the labels of folders, and of a
-  // list's words, are their places in it, and the file gets all of these names. Numbers in a list
-  // are then numbers of these classes. Default: the folders' names, or the list's words, in the
-  // order of their code points; no names for a list of numbers.
+  // The class names, by label (container/class_names.h). The labels of folders, and of words in a
+  // list, are their indices in `classes`, and the file stores all of these names. Numbers in a list
+  // are then indices in `classes`. Default: the folders' names, or the list's words, ordered by
+  // code point; no names for a list of numbers.
   std::vector<std::string> classes{};
 
-  // The source is a list of MXNet's: a `.lst`, whose labels are numbers.
+  // The source is an MXNet list: a `.lst` file whose labels are numbers.
   bool mxnet_list = false;
 
-  // Of a list's labels. The first alone is stored, as one number; `warn` hears of lines with more.
+  // Store only the first label of each line of a list, as one number; `warn` reports the number of
+  // lines that have more.
   bool first_label_only = false;
-  std::optional<uint64_t> label_width{};  // every image must have so many; default: any number
+  std::optional<uint64_t> label_width{};  // labels that every image must have; default: any number
 
-  // Random parts by name and fraction (container/subset.h); empty = one file. What the fractions
-  // leave is left out. With OUT = `X.rec`, part `train` becomes `X_train.rec`.
+  // Random parts by name and fraction (container/subset.h); empty = one file. Images beyond the sum
+  // of the fractions are not packed. If the output is `X.rec`, part `train` becomes `X_train.rec`.
   std::vector<std::pair<std::string, double>> split{};
   uint64_t split_seed = 0;
 
-  // Parts by position: part k of n is the images from N * k / n to N * (k + 1) / n, both cut to
-  // whole numbers, so that none is empty and they differ by one image at most. With OUT = `X.rec`
-  // and n above 1 they become `X.part000.rec` and so on (more digits above 1,000 parts); `merge`
-  // makes OUT of them, byte for byte. Not together with `split`.
+  // Parts by position: part k of n has the images from N * k / n to N * (k + 1) / n, both rounded
+  // down, so that no part is empty and sizes differ by at most one image. If the output is `X.rec`
+  // and n is above 1, the parts become `X.part000.rec` and so on (more digits above 1,000 parts).
+  // `merge` joins them to the file that one job makes, byte for byte. Excludes `split`.
   uint64_t nsplit = 1;
-  std::optional<uint64_t> part{};  // this one alone, counted from 0; default: all, one by one
+  std::optional<uint64_t> part{};  // make only this one, from 0; default: all, in order
 
-  std::string root{};  // for a list: folder that its paths are relative to; default: the list's own
-  // Images that may be left out because they cannot be read, before the whole job fails. A fraction
-  // is of the images to be packed; where one part alone is made, of the part's, and what could not
-  // even be listed is held against all images of the source, apart from them.
+  // For a list: the folder that its paths are relative to. Default: the list's own folder.
+  std::string root{};
+
+  // Number of unreadable images that may be skipped before the job fails. A fraction refers to the
+  // images to pack. If only one part is made, it refers to that part's images; folders and lines
+  // that cannot be listed are then counted separately, against a fraction of all images of the
+  // source.
   Allowance max_errors{};
   JobOptions job{};
 
-  // Resume what a killed or failed run of the same job has left, if anything. A run that fails
-  // leaves what it has written, and its journal, for the next. An output that exists, and is what
-  // the job makes, stays. See `pack`.
+  // Resume what a killed or failed run of the same job left, if anything. A run that fails keeps
+  // its files and its journal for the next run. An existing output that equals this job's stays.
+  // See `pack`.
   bool resume = false;
 
-  // Speed.
-  std::optional<int> threads{};  // that read, decode and encode; default: default_threads()
+  // Options that change only the speed.
+  std::optional<int> threads{};  // read, decode and encode; default: default_threads()
 
-  // How often the work is made safe from a kill of the process: at most so much of it is lost. 0:
-  // with every image.
+  // Milliseconds between writes of the journal: if the process is killed, at most this much work is
+  // lost. 0: write it after every image.
   int64_t journal_interval_ms = 200;
 
-  // Told of every image that cannot be packed, as it is found, in the source's order; also of those
-  // that are too many, for which the job fails. Called from the calling thread. Default: not
+  // Called for each image that cannot be packed, in source order, as soon as it is found; also for
+  // those beyond `max_errors`, for which the job fails. Called on the calling thread. Default: not
   // called.
   std::function<void(const PackFailure&)> failed{};
 
-  // Told once, when more have failed than may be left out, before the images behind that are looked
-  // at, too. Called from the calling thread. Default: not called.
+  // Called once when more images have failed than may be skipped, before the remaining images are
+  // checked. Called on the calling thread. Default: not called.
   std::function<void()> failing{};
 
-  static const OptionTable<PackOptions>& table();  // of the numbers and switches
+  static const OptionTable<PackOptions>& table();  // has the numbers and switches
 };
 
 // Errors: InvalidArgumentError for an invalid output name or option.

@@ -1,4 +1,4 @@
-// What packing, converting, merging and recovering are told, and what they tell their caller.
+// Options and results that packing, converting, merging and recovering share.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,27 @@
 namespace fuelrail::pack {
 
 struct PackProgress {
-  uint64_t done = 0;  // images, also those left out
+  uint64_t done = 0;  // images, including skipped ones
   uint64_t total = 0;
-  uint64_t bytes = 0;  // written
+  uint64_t bytes = 0;  // bytes written
   double seconds = 0;
 };
 
 struct JobOptions {
-  // Replace an output that exists, and what goes with it (output/part.h); otherwise it is an error.
+  // Whether to replace an existing output and its companions (output/part.h). If false, an existing
+  // output is an error.
   bool overwrite = false;
 
-  // Called from the calling thread, at most ten times a second and at the end. Counts images,
-  // records, or, of `recover`, bytes read: a file may be read twice. Returns false to stop: the job
-  // then ends with a StateError "interrupted" and leaves no file.
+  // Called on the calling thread, at most ten times a second and at the end. Counts images,
+  // records, or (in `recover`) bytes read, for which a file may be read twice. Returns false to
+  // stop: the job then ends with StateError "interrupted" and leaves no file.
   std::function<bool(const PackProgress&)> progress{};
 
-  KeepGoing
-      keep_going{};  // asked while a source is listed or scanned, before there is any progress
+  // Called while a source is listed or scanned, before any progress is reported.
+  KeepGoing keep_going{};
 
-  // Of what a source has beside its records: names in a folder that begin with a dot, files that
-  // are not images, ids that a list has twice.
+  // Receives warnings about the source: names in a folder that begin with a dot, files that are not
+  // images, ids that repeat in a list.
   Warn warn{};
 };
 
@@ -44,12 +45,12 @@ struct PackResult {
     std::string path;
     uint64_t records = 0;
     uint64_t bytes = 0;
-    bool was_there = false;  // made by an earlier run, which `resume` has found
+    bool was_there = false;  // an earlier run made it, and `resume` found it
   };
   std::vector<File> files;            // in the order of the parts
-  std::vector<PackFailure> failures;  // folders, then images left out, in the source's order
-  uint64_t unassigned = 0;            // images that no part of this run takes
-  std::string report;                 // path of the report file; empty without failures
+  std::vector<PackFailure> failures;  // unreadable folders, then skipped images, in source order
+  uint64_t unassigned = 0;            // images that the split assigns to no part
+  std::string report;                 // path of the report file; empty if nothing failed
 };
 
 }  // namespace fuelrail::pack

@@ -20,8 +20,8 @@ void warn_of_lost_labels(const PackSource& images, const std::string& source,
   const uint64_t several = images.with_several_labels();
   if (several == 0) return;
   options.job.warn(
-      fmt::format("{}: {} of {} lines have several labels, of which the first alone is "
-                  "stored. To store all of them, give pack_label (--pack-label)",
+      fmt::format("{}: {} of {} lines have several labels, but only the first is stored. To store "
+                  "all of them, set pack_label (--pack-label)",
                   source, several, images.size()));
 }
 
@@ -38,7 +38,7 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
     unread.push_back({error.detail().path, reason_of(error)});
     return may_leave_out;
   };
-  const auto leave_out_line = [&](const Error& error) {  // the job fails when it knows all of them
+  const auto leave_out_line = [&](const Error& error) {  // the job fails after reading all lines
     if (may_leave_out || unread.size() < kMostFailuresListed) leave_out(error);
     return true;
   };
@@ -56,9 +56,9 @@ PackResult pack(const std::string& source, const std::string& output, const Pack
                                .warn = options.job.warn,
                                .keep_going = options.job.keep_going});
   } catch (Error& error) {
-    if (!unread.empty()) {  // nothing else may be left of it
-      error.add({.found = fmt::format("{} that cannot be read; the first: {}", unread.size(),
-                                      unread.front().reason)});
+    if (!unread.empty()) {  // the source may have no readable entry
+      error.add({.found = fmt::format("unreadable folders or lines: {}; the first: {}",
+                                      unread.size(), unread.front().reason)});
     }
     throw;
   }

@@ -1,4 +1,4 @@
-// The way back: images -> one RecordIO or FFRecord file with what belongs beside it.
+// Packs images into one RecordIO or FFRecord file with its companions.
 #pragma once
 
 #include <string>
@@ -8,52 +8,52 @@
 
 namespace fuelrail::pack {
 
-// `source`: a folder (one sub-folder a class), or a list: `.lst` (id TAB label [TAB label ...] TAB
-// path), `.csv` or `.tsv` (list_reader.h). Records keep the source's order; a record's id is the
-// image's index in the folder, or the list's id, so that ids stay the same in every part and
-// whatever is left out.
+// `source`: a folder with one sub-folder per class, or a list: `.lst` (id TAB label [TAB label
+// ...] TAB path), `.csv` or `.tsv` (list_reader.h). Records keep the source's order. A record's id
+// is the image's index in the folder, or the id in the list, so that ids are the same in every part
+// and do not depend on skipped images.
 //
-// `output`: `X.rec`, a RecordIO file, beside which come `X.idx` (keyed by the ids) and the sidecar
-// `X.rec.frx`; or `X.ffr`, an FFRecord file of the same payloads, beside which comes `X.ffr.frx`,
-// and all that follows is said of it, too. part.h says how an X.rec can never be there without
-// being whole and theirs, and how of two packers of one output the second gives up at once. For the
-// same input the bytes are the same for any number of threads. Images that cannot be read are
-// listed in `X.rec.errors.jsonl` (with several parts: beside the run's first one, for all of them),
-// one {"path", "reason"} a line; a job without any removes an old such file. Where there are more
-// than may be left out, nothing more is written, but the images that are left are looked at, too,
-// so that the list has all (up to 10,000). A folder that cannot be listed fails the job, or, where
-// images may be left out, counts as one of them: its class keeps its label, and ids count without
-// what is in it.
+// `output`: `X.rec` for a RecordIO file with the companions `X.idx` (keyed by the ids) and
+// `X.rec.frx` (sidecar), or `X.ffr` for an FFRecord file of the same payloads with the companion
+// `X.ffr.frx`. Everything below that names `X.rec` also applies to `X.ffr`. part.h explains why an
+// existing X.rec is always complete and matches its companions, and how the second of two packers
+// of the same output fails at once. The same input gives the same bytes for any number of threads.
 //
-// Parts by fraction get their names together, when all are complete; parts by position one by one,
-// and those that have one keep it whatever comes after.
+// Unreadable images are listed in `X.rec.errors.jsonl`, one {"path", "reason"} a line. With several
+// parts this file is beside the first part of the run and lists the images of all parts. A job
+// without unreadable images removes an old such file. If more images are unreadable than may be
+// skipped, nothing more is written, but the remaining images are still checked so that the list is
+// complete (up to 10,000). A folder that cannot be listed fails the job, or counts as one skipped
+// image if images may be skipped: its class keeps its label, and ids do not count its images.
 //
-// A killed run leaves `.partial` files, and a journal of the images that it has dealt with
-// (journal.h), as does one with `resume` that fails. A run with `resume`, of the same source and
-// options (those that change the result), reads back and checks what is there, image for image,
-// tries those that were left out again, and goes on behind the last one that is as it should be.
-// Parts that have their names stay as they are. Where nothing says whose an output is that is there
-// (and `overwrite` is not given), every image is prepared once more and compared with its record:
-// where all are the same, and so are index and classes, the output stays; otherwise it is an error
-// as without `resume`. The result is, byte
-// for byte, that of a run that was never stopped, as long as the images have not changed and a
-// PixelFunction gives the same pixels again. Where what was left is of another job it says so and
-// begins anew, but where an output is there: then it is an error, and what was left stays. The
-// order of the source, its ids, labels and paths, are part of what must be the same.
+// Parts by fraction get their names together when all of them are complete. Parts by position get
+// their names one by one and keep them if a later part fails.
 //
-// Memory: at most 64 MiB of images that wait for their turn, and the one whose turn is next; the
-// pixels and bytes of one image a thread, 20 bytes a record and 16 an image; with `resume` 8 more,
-// and of an output that is compared 8 more and up to 27 at its end; and what is known of the
-// source: its names, and of a list the labels and 32 bytes a line.
+// A killed run leaves `.partial` files and a journal of the images that it has processed
+// (journal.h). So does a failed run with `resume`. A run with `resume`, of the same source and the
+// same options (those that change the result), reads back and checks every image that was left,
+// retries the skipped ones, and resumes after the last intact one. Parts that have their names stay
+// as they are. If an output exists that no journal attributes to this job (and `overwrite` is
+// false), every image is prepared again and compared with its record. If all records, the index and
+// the classes are equal, the output stays; otherwise it is an error, as without `resume`. The
+// result is, byte for byte, that of an uninterrupted run, provided that the images have not changed
+// and every PixelFunction returns the same pixels again. If the files left belong to another job,
+// the run warns and starts over; but if an output exists too, this is an error and the files stay.
+// "The same source" includes its order, ids, labels and paths.
 //
-// Errors: NotFoundError; InvalidArgumentError (an option, a name, a part that would be empty);
-// IoError (also: the output is there and `overwrite` is not given; another pack is writing it);
-// CorruptError for a source that has no images where they should be, for a folder that
-// is not of `classes`, for a line of a list that cannot be read or whose label is not of `classes`,
-// with its number, and when more images fail than allowed or a part is left without any: then
-// there is no output of that part, and the report; StepsError for the first image, in the order
-// of packing, that the steps cannot do; StateError for the first whose format this machine cannot
-// decode, because a codec's library is missing.
+// Memory: at most 64 MiB of encoded images that wait for their turn, and the image whose turn is
+// next; the pixels and bytes of one image for each thread; 20 bytes for each record and 16 for each
+// image, with `resume` 8 more, and for an output that is compared 8 more and up to 27 more at its
+// end; the names in the source, and for a list the labels and 32 bytes for each line.
+//
+// Errors: NotFoundError if the source does not exist. InvalidArgumentError for an option, a name,
+// or a part that would be empty. IoError, also if the output exists and `overwrite` is false, and
+// while another job is writing the output. CorruptError for a source without images where they
+// should be, for a folder that is not one of `classes`, for a line of a list that cannot be read or
+// whose label is not one of `classes` (with the line's number), if more images fail than allowed,
+// and if a part has no readable image; that part then has no output, and the report is written.
+// StepsError for the first image, in packing order, that the steps cannot process. StateError for
+// the first image whose format this machine cannot decode because a codec's library is missing.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail::pack

@@ -116,7 +116,8 @@ TEST_F(Packer, an_ffrecord_output_is_split_into_ffrecord_files) {
 
 TEST_F(Packer, an_ffrecord_output_that_is_there_is_refused_or_replaced) {
   write_file(out("x.ffr"), "mine");
-  EXPECT_THAT(refusal<IoError>(photos(), out("x.ffr")), HasSubstr("x.ffr: the output is there"));
+  EXPECT_THAT(refusal<IoError>(photos(), out("x.ffr")),
+              HasSubstr("x.ffr: the output already exists"));
   EXPECT_EQ(file_contents(out("x.ffr")), "mine");
   pack(photos(), out("x.ffr"), {.job = {.overwrite = true}, .threads = 2});
   EXPECT_EQ(payloads_of_ffr(out("x.ffr")).size(), images_.size());
@@ -137,7 +138,7 @@ TEST_F(Packer, a_second_packer_of_an_ffrecord_output_is_refused) {
     return true;
   };
   pack(photos(), out("x.ffr"), options);
-  EXPECT_THAT(refused, HasSubstr("x.ffr: another pack is writing it"));
+  EXPECT_THAT(refused, HasSubstr("x.ffr: another job is writing the output"));
   EXPECT_EQ(payloads_of_ffr(out("x.ffr")).size(), images_.size());
 }
 

@@ -65,7 +65,7 @@ TEST_F(Packer, a_second_packer_of_the_same_output_is_refused_and_harms_nothing) 
   int refused = 0;
   options.job.progress = [&](const PackProgress&) {
     const std::string here = refusal<IoError>(photos(), out("x.rec"));
-    EXPECT_EQ(here.find(out("x.rec") + ": another pack is writing it"), 0u) << here;
+    EXPECT_EQ(here.find(out("x.rec") + ": another job is writing the output"), 0u) << here;
 #ifndef __SANITIZE_THREAD__  // it does not let the child of several threads start one
     EXPECT_EQ(in_forked_child([&] { return refusal<IoError>(photos(), out("x.rec")); }), here);
 #endif
@@ -156,8 +156,9 @@ TEST_F(Packer, an_output_that_comes_while_packing_is_left_alone) {
 TEST_F(Packer, companions_without_their_file_are_replaced_only_where_that_is_allowed) {
   for (const char* name : {"x.idx", "x.rec.frx"}) {
     write_file(out(name), "mine");
-    EXPECT_THAT(refusal<IoError>(photos(), out("x.rec")),
-                StartsWith(out(name) + ": the output is not there, but a file that would go"));
+    EXPECT_THAT(
+        refusal<IoError>(photos(), out("x.rec")),
+        StartsWith(out(name) + ": the output does not exist, but this companion file does"));
     EXPECT_THAT(names_in(out()), ElementsAre(name));
     EXPECT_EQ(file_contents(out(name)), "mine");
     EXPECT_EQ(pack(photos(), out("x.rec"), {.job = {.overwrite = true}}).files.at(0).records,

@@ -85,13 +85,13 @@ TEST_F(Packer, merged_parts_of_a_list_keep_their_labels) {
 
 TEST_F(Packer, more_parts_than_images_are_refused) {
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.nsplit = 13}),
-              HasSubstr("a part by position would be empty: expected nsplit of at most 12"));
+              HasSubstr("`nsplit` exceeds the number of images: expected at most 12"));
   EXPECT_NE(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.nsplit = 0}), "");
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.nsplit = 2, .part = 2}),
-              HasSubstr("there is no such part"));
+              HasSubstr("`part` is out of range"));
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"),
                                             {.split = {{"a", .5}, {"b", .5}}, .nsplit = 2}),
-              HasSubstr("by fraction or by position"));
+              HasSubstr("`split` and `nsplit` exclude each other"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
@@ -110,7 +110,7 @@ TEST_F(Packer, parts_that_are_finished_stay_when_too_many_images_fail) {
   write_file(photo("bee/3.jpg"), "no image");  // the ninth
   const std::string message =
       refusal<CorruptError>(photos(), out("x.rec"), {.nsplit = 3, .threads = 2});
-  EXPECT_THAT(message, HasSubstr("at most 0 of 12 images left out, found 1"));
+  EXPECT_THAT(message, HasSubstr("at most 0 of 12 images skipped, found 1"));
   EXPECT_THAT(names_in(out()), ElementsAre("x.part000.idx", "x.part000.rec",
                                            "x.part000.rec.errors.jsonl", "x.part000.rec.frx",
                                            "x.part001.idx", "x.part001.rec", "x.part001.rec.frx"));
@@ -131,7 +131,7 @@ TEST_F(Packer, bad_lines_of_a_list_count_as_images_that_cannot_be_read) {
   const std::string list = directory_ / "x.lst";
   write_file(list, "0\t1\tphotos/ant/0.jpg\nx\t1\tphotos/ant/1.jpg\n2\t1\t5\tphotos/ant/2.jpg\n");
   EXPECT_THAT(refusal<CorruptError>(list, out("x.rec"), {.label_width = 1}),
-              AllOf(HasSubstr("line 2"), HasSubstr("at most 0 of 1 images left out, found 2")));
+              AllOf(HasSubstr("line 2"), HasSubstr("at most 0 of 1 images skipped, found 2")));
   EXPECT_THAT(file_contents(out("x.rec.errors.jsonl")),
               AllOf(HasSubstr("line 2"), HasSubstr("line 3")));
   const PackResult result =
@@ -164,7 +164,7 @@ TEST_F(Packer, a_list_of_bad_lines_alone_says_what_they_have) {
   write_file(list, "0\t1\tphotos/ant/0.jpg\n");
   EXPECT_THAT(
       refusal<CorruptError>(list, out("x.rec"), {.label_width = 2, .max_errors = {.count = 1}}),
-      HasSubstr("no image in it: found 1 that cannot be read; the first: line 1: another"));
+      HasSubstr("no images: found unreadable folders or lines: 1; the first: line 1: "));
 }
 
 TEST_F(Packer, the_first_label_alone_can_be_kept) {
@@ -213,11 +213,12 @@ TEST_F(Merging, what_cannot_be_merged_is_refused_and_nothing_is_left) {
   pack_photos();
   pack(photos(), out("x.ffr"), {});
   const auto before = outputs();
-  EXPECT_THAT(merge_refusal<InvalidArgumentError>({}, out("m.rec")), HasSubstr("nothing to merge"));
+  EXPECT_THAT(merge_refusal<InvalidArgumentError>({}, out("m.rec")),
+              HasSubstr("the list of files to merge is empty"));
   EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec"), out("x.ffr")}, out("m.rec")),
-              HasSubstr("two formats"));
+              HasSubstr("the format of the source differs from that of the output"));
   EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec")}, out("./x.rec")),
-              HasSubstr("one of the files"));
+              HasSubstr("the output is also a source"));
   EXPECT_NE(merge_refusal<NotFoundError>({out("x.rec"), out("no.rec")}, out("m.rec")), "");
   pack(photos(), out("y.rec"), {.job = {.overwrite = true}});
   EXPECT_THAT(merge_refusal<IoError>({out("x.rec")}, out("y.rec")), HasSubstr("is there already"));
@@ -234,17 +235,17 @@ TEST_F(Merging, a_link_is_the_file_that_it_leads_to) {
   for (const std::string& link :
        {out("link.rec"), out("hard.rec"), directory_ / "here/x.rec", "file://" + out("x.rec")}) {
     EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec"), link}, out("m.rec")),
-                HasSubstr(link + ": the file is to be merged twice"));
+                HasSubstr(link + ": the source is listed twice"));
     EXPECT_THAT(
         refusal_of<InvalidArgumentError>([&] { merge({out("x.rec")}, link, {.overwrite = true}); }),
-        HasSubstr("one of the files"));
+        HasSubstr("the output is also a source"));
   }
   EXPECT_EQ(outputs(), before);
 }
 
 TEST_F(Merging, a_file_that_is_named_twice_is_refused_before_it_is_read) {
   EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("no.rec"), out("./no.rec")}, out("m.rec")),
-              HasSubstr("./no.rec: the file is to be merged twice"));
+              HasSubstr("./no.rec: the source is listed twice"));
 }
 
 TEST_F(Merging, a_key_of_two_files_is_refused_with_both_names) {
@@ -257,7 +258,7 @@ TEST_F(Merging, a_key_of_two_files_is_refused_with_both_names) {
     const std::string message = merge_refusal<InvalidArgumentError>(
         {out("p.part001" + extension), out(first), out("copy" + extension)}, out("m" + extension));
     EXPECT_THAT(message, HasSubstr(out("copy" + extension) + ": two of the files"));
-    EXPECT_THAT(message, HasSubstr("found 0, which " + out(first) + " has too"));
+    EXPECT_THAT(message, HasSubstr("found 0, which " + out(first) + " also has"));
     EXPECT_FALSE(std::filesystem::exists(out("m" + extension)));
   }
 }
@@ -295,9 +296,9 @@ TEST_F(Merging, a_shared_key_is_told_as_its_file_has_it) {
     };
     EXPECT_THAT(found({"a", "b", "c"}), HasSubstr(out("c" + extension) + ": two of the files"));
     EXPECT_THAT(found({"a", "b", "c"}),
-                HasSubstr("found 5, as which 2 of " + out("b" + extension) + " is numbered on"));
+                HasSubstr("found 5, to which key 2 of " + out("b" + extension) + " is renumbered"));
     EXPECT_THAT(found({"a", "c", "b"}),
-                HasSubstr("found 0, numbered on as 5, which " + out("c" + extension) + " has"));
+                HasSubstr("found 0, renumbered to 5, which " + out("c" + extension) + " also has"));
   }
 }
 
@@ -315,7 +316,7 @@ TEST_F(Merging, a_key_that_one_file_has_twice_is_warned_of) {
   std::vector<std::string> said;
   merge({out("x.rec")}, out("m.rec"),
         {.warn = [&](const std::string& text) { said.push_back(text); }});
-  EXPECT_THAT(said, ElementsAre(AllOf(HasSubstr("x.rec: 1 of its 2 records have a key that"),
+  EXPECT_THAT(said, ElementsAre(AllOf(HasSubstr("x.rec: 1 of its 2 records repeat the key"),
                                       HasSubstr("An index by position"))));
 }
 
@@ -325,8 +326,9 @@ TEST_F(Merging, files_of_different_classes_are_refused) {
   pack(photos(), out("y.rec"), {});
   EXPECT_THAT(
       merge_refusal<InvalidArgumentError>({out("x.rec"), out("y.rec")}, out("m.rec")),
-      HasSubstr("different classes: expected 'bee' as class 1, as in the first file, found 'cat "
-                "dog' as class 1"));
+      HasSubstr(
+          "different class names: expected 'bee' as class 1, as in the first file, found 'cat "
+          "dog' as class 1"));
   EXPECT_FALSE(std::filesystem::exists(out("m.rec")));
 }
 

@@ -211,7 +211,7 @@ TEST_F(ResumedPacker, what_was_damaged_meanwhile_is_packed_again) {
     std::vector<std::string> said;
     resume(job, &said);
     EXPECT_TRUE(outputs() == expected);
-    EXPECT_THAT(said, ElementsAre(HasSubstr("packing goes on behind them")));
+    EXPECT_THAT(said, ElementsAre(HasSubstr("packing resumes after them")));
   }
 }
 
@@ -226,7 +226,7 @@ TEST_F(ResumedPacker, what_another_job_has_left_is_begun_anew_with_a_word) {
   std::vector<std::string> said;
   resume(job, &said);
   EXPECT_TRUE(outputs() == expected);
-  EXPECT_THAT(said, ElementsAre(HasSubstr("of another job, of other options")));
+  EXPECT_THAT(said, ElementsAre(HasSubstr("belongs to another job, other options")));
 }
 
 TEST_F(ResumedPacker, what_another_job_has_left_stays_where_an_output_is_there) {
@@ -321,15 +321,16 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   other.images = StoredImages{.quality = 50};
   const std::string what_to_do =
       "Choose another name, or allow replacing it (overwrite, --overwrite).";
-  EXPECT_THAT(refused(other), HasSubstr("another record 0 than that of " + photo("ant/0.jpg")));
+  EXPECT_THAT(refused(other),
+              HasSubstr("a different record 0 than the job makes from " + photo("ant/0.jpg")));
   other = options;
   other.max_errors = {.count = 1};
-  EXPECT_THAT(refused(other), HasSubstr("nothing to compare " + photo("bee/3.jpg") + " with"));
+  EXPECT_THAT(refused(other), HasSubstr(photo("bee/3.jpg") + ", which cannot be compared"));
   std::filesystem::remove(out("x.idx"));
-  EXPECT_THAT(refused(options), HasSubstr("no index beside it"));
+  EXPECT_THAT(refused(options), HasSubstr("no index beside the file"));
   set_back();
   std::filesystem::remove(out("x.rec.frx"));
-  EXPECT_THAT(refused(options), HasSubstr("no sidecar beside it"));
+  EXPECT_THAT(refused(options), HasSubstr("no sidecar beside the file"));
   write_file(out("x.rec.frx"), "junk");
   EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, and what only it "
                                          "knows would be lost. " +
@@ -350,10 +351,10 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
               HasSubstr("found 'bee' as class 1, where the job has 'cat dog' as class 1"));
   std::filesystem::rename(photo("wasp"), photo("bee"));
   put_photograph("cat dog/3.jpg", 30, 40, 77);
-  EXPECT_THAT(refused(options), HasSubstr("10 records, none of them of"));
+  EXPECT_THAT(refused(options), HasSubstr("only 10 records, none of them from"));
   std::filesystem::remove(photo("cat dog/3.jpg"));
   std::filesystem::remove(photo("cat dog/2.jpg"));
-  EXPECT_THAT(refused(options), HasSubstr("10 records, of which the job makes 9"));
+  EXPECT_THAT(refused(options), HasSubstr("10 records, but the job makes 9"));
 }
 
 TEST_F(ResumedPacker, a_file_without_classes_that_should_have_some_is_refused) {

@@ -186,11 +186,10 @@ TEST_F(Packer, a_split_that_cannot_be_is_refused) {
   const auto message = [&](const std::vector<std::pair<std::string, double>>& split) {
     return refusal<InvalidArgumentError>(photos(), out("x.rec"), {.split = split});
   };
-  EXPECT_THAT(message({{"a", .999}, {"b", .001}}),
-              HasSubstr("part 'b' of the split would be empty"));
+  EXPECT_THAT(message({{"a", .999}, {"b", .001}}), HasSubstr("part 'b' of `split` would be empty"));
   EXPECT_THAT(message({{"a", .5}, {"a", .5}}), HasSubstr("same name"));
-  EXPECT_THAT(message({{"a/b", .5}}), HasSubstr("cannot be in a file's name"));
-  EXPECT_THAT(message({{"", .5}}), HasSubstr("cannot be in a file's name"));
+  EXPECT_THAT(message({{"a/b", .5}}), HasSubstr("a part name in `split` is invalid"));
+  EXPECT_THAT(message({{"", .5}}), HasSubstr("a part name in `split` is invalid"));
   EXPECT_NE(message({{"a", .6}, {"b", .6}}), "");
   EXPECT_NE(message({{"a", -.1}}), "");
   EXPECT_THAT(names_in(out()), IsEmpty());
@@ -212,9 +211,10 @@ TEST_F(Packer, progress_ends_with_everything_done) {
 
 TEST_F(Packer, a_folder_of_files_that_are_packed_already_is_refused) {
   write_file(directory_ / "packed/x.ffr", ffrecord::file_of({"record"}));
-  EXPECT_THAT(refusal<InvalidArgumentError>(directory_ / "packed", out("x.rec")),
-              HasSubstr("this is packed already: expected a folder with one sub-folder a class, or "
-                        "a list, found a folder of FFRecord files"));
+  EXPECT_THAT(
+      refusal<InvalidArgumentError>(directory_ / "packed", out("x.rec")),
+      HasSubstr("the source is already packed: expected a folder with one sub-folder per class, or "
+                "a list, found a folder of FFRecord files"));
 }
 
 TEST_F(Packer, what_cannot_be_packed_is_refused) {
@@ -224,9 +224,9 @@ TEST_F(Packer, what_cannot_be_packed_is_refused) {
               HasSubstr("ends in .lst, .csv or .tsv"));
   write_file(directory_ / "x.lst", "\n");
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
-              HasSubstr("there is no image in it"));
+              HasSubstr("the source has no images"));
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.root = "/tmp"}),
-              HasSubstr("a root is for a list"));
+              HasSubstr("only a list of images takes a root"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 

@@ -26,14 +26,14 @@ std::string part_uri(const std::string& output, const std::string& name) {
   return fmt::format("{}_{}{}", stem_of(output, format), name, format.extension);
 }
 
-// All parts' numbers are equally long, so that a shell's pattern names the parts in their order.
+// All part numbers have the same length, so that a shell pattern lists the parts in order.
 std::string position_uri(const std::string& output, uint64_t part, uint64_t nsplit) {
   const FileFormat& format = format_for(FormatWork::kWrite, output);
   const size_t digits = std::max<size_t>(3, fmt::to_string(nsplit - 1).size());
   return fmt::format("{}.part{:0{}}{}", stem_of(output, format), part, digits, format.extension);
 }
 
-// The first image of part `part` of `nsplit`, without a product that passes 64 bits.
+// The first image of part `part` of `nsplit`, computed without overflowing 64 bits.
 uint64_t first_position(uint64_t images, uint64_t nsplit, uint64_t part) {
   return images / nsplit * part + images % nsplit * part / nsplit;
 }
@@ -83,7 +83,7 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
   std::vector<PlannedPart> parts;
   if (options.split.empty()) {
     if (options.nsplit > images) {
-      refuse_plan("a part by position would be empty", fmt::format("nsplit of at most {}", images),
+      refuse_plan("`nsplit` exceeds the number of images", fmt::format("at most {}", images),
                   fmt::to_string(options.nsplit));
     }
     for (uint64_t part = 0; part < options.nsplit; ++part) {
@@ -94,8 +94,8 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
   }
   for (auto& [name, indices] : split_indices(images, options.split, options.split_seed)) {
     if (indices.empty()) {
-      refuse_plan(fmt::format("part '{}' of the split would be empty", name), "at least one image",
-                  fmt::format("{} images in all", images));
+      refuse_plan(fmt::format("part '{}' of `split` would be empty", name), "at least one image",
+                  fmt::format("{} images in total", images));
     }
     parts.push_back({part_uri(output, name), std::move(indices)});
   }
@@ -105,7 +105,7 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
 std::string describe_job(const PackSource& source, const std::vector<PlannedPart>& plan,
                          const PackOptions& options) {
   const ImageSteps steps = image_steps(options);
-  // Another version may encode an image to other bytes.
+  // Another version may encode an image differently.
   std::string text = "fuelrail " FUELRAIL_VERSION "\n";
   text += fmt::format(
       "keep {} verify {} color {} crop {} resize {} {} {} rule {} encoding {} quality {} seed {}\n",

@@ -1,5 +1,4 @@
-// What a packing job is to do: which image goes into which file, and what tells the job from
-// others.
+// The plan of a packing job: which image goes into which file, and a text that identifies the job.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +12,22 @@ namespace fuelrail::pack {
 
 struct PlannedPart {
   std::string uri;
-  std::vector<uint64_t> images;  // of the source, ascending
+  std::vector<uint64_t> images;  // indices in the source, ascending
 };
 
-// What is done to every image. Requires: checked options.
+// The steps that every image goes through. Requires: checked options.
 ImageSteps image_steps(const PackOptions& options);
 
-// The files that will be made, in their order. Requires: checked options.
+// The files that the job writes, in order. Requires: checked options.
 std::vector<std::string> output_uris(const std::string& output, const PackOptions& options);
 
-// The same files with their images. Errors: InvalidArgumentError for a split that cannot be, and
-// for a part that would be empty.
+// The same files with their images. Errors: InvalidArgumentError for an invalid split and for a
+// part that would be empty.
 std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
                                     const PackOptions& options);
 
-// All that the bytes of the result depend on but the images' own, as text: two jobs of one text
-// give the same files.
+// A text of everything that the result's bytes depend on, except the images' own bytes: two jobs
+// with equal texts give equal files.
 std::string describe_job(const PackSource& source, const std::vector<PlannedPart>& plan,
                          const PackOptions& options);
 

@@ -1,4 +1,4 @@
-// Tells a long job's caller how far it is, often enough and not more often.
+// Reports a long job's progress to its caller at a fixed interval.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ class ProgressReporter {
  public:
   static constexpr std::chrono::milliseconds kInterval{100};
 
-  // Lifetime: the callback's, which may be empty.
+  // Lifetime: `callback`, which may be empty, outlives the reporter.
   ProgressReporter(const std::function<bool(const PackProgress&)>& callback, uint64_t total)
       : callback_(callback) {
     now_.total = total;
@@ -26,7 +26,7 @@ class ProgressReporter {
     now_.bytes = bytes;
   }
 
-  // Errors: StateError when the callback wants to stop.
+  // Errors: StateError if the callback returns false.
   void report_when_due() {
     if (Clock::now() - last_ >= kInterval) report();
   }

@@ -19,17 +19,18 @@ void check_recovered_names(const std::string& source, const std::string& output)
   check_other_file(source, output);
 }
 
-// Copies the records that are left, and finds out which have other checksums.
+// Copies the remaining records, and detects those whose checksums differ.
 class Recoverer {
  public:
-  // Lifetime: of both.
+  // Lifetime: `from` and `lost` outlive the object.
   Recoverer(const Salvage& from, uint64_t max_payload_bytes, const ReportDamage& lost)
       : from_(from),
         max_payload_bytes_(max_payload_bytes),
         lost_(lost),
         reader_(*from_.file->source(), kCopyBlockBytes) {}
 
-  // Requires: i is one more than before, from 0. Returns: the extent of the record.
+  // Requires: i is 0 in the first call, then one more in each call. Returns: the extent of the
+  // record.
   Extent copy(uint64_t i, Part& to) {
     const RecordFile& file = *from_.file;
     const Extent extent = file.extent(i);
@@ -49,7 +50,7 @@ class Recoverer {
     return extent;
   }
 
-  // In the order in which packing tells the sidecar.
+  // In the order in which packing fills the sidecar.
   void finish(SidecarWriter& to) const {
     const Sidecar& known = from_.own ? *from_.own : from_.file->sidecar();
     if (known.labels()) to.set_labels(*known.labels());
@@ -57,7 +58,7 @@ class Recoverer {
   }
 
  private:
-  // Before the damage.
+  // The record's number before the damage.
   uint64_t number_of(uint64_t i, const Extent& extent) {
     if (!from_.own || !from_.own->has_table()) return i;
     while (from_.own->record(number_).offset < extent.offset) ++number_;
@@ -107,8 +108,8 @@ Recovery recover(const std::string& source, const std::string& output, const Job
     progress->report_when_due();
   }
   if (part.records() == 0) {
-    throw CorruptError("no record of the file can be read, so nothing is written",
-                       {.path = source, .remedy = "Restore the file, or pack it anew"});
+    throw CorruptError("no record of the file can be read, so no output is written",
+                       {.path = source, .remedy = "Restore the file, or pack it again"});
   }
   recoverer.finish(part.sidecar());
   progress->advance(bytes, part.bytes());

@@ -1,4 +1,4 @@
-// What can be read of a damaged or cut record file becomes a file of its own.
+// Copies the readable records of a damaged or truncated record file to a new file.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +13,37 @@ namespace fuelrail::pack {
 struct Recovery {
   PackResult::File file{};
   uint64_t losses = 0;
-  // How many records of the source are not in the output. Empty where nothing says how many it had:
-  // a RecordIO file without its sidecar.
+  // Number of records of the source that are not in the output. Empty if the original number is
+  // unknown: a RecordIO file without its sidecar.
   std::optional<uint64_t> lost_records{};
-  bool checksums = false;  // those that the records had before the damage were known, and verified
+  bool checksums = false;  // the records' original checksums were known and verified
 };
 
-// Copies every record of `source` that can be read into `output`, in order; the output's name says
-// its format, which may be another. The source is not changed. `lost` is called, on the calling
-// thread, with each part of the source that is in no record of the output, as it is found.
+// Copies every readable record of `source` into `output`, in order. The output's name determines
+// its format, which may differ from the source's. The source is not changed. `lost` is called on
+// the calling thread for each range of the source that is in no record of the output, when it is
+// found.
 //
-// Of a RecordIO file the records are those that `verify --recover` counts: damage of the framing is
-// passed over to the next record. Where its sidecar has checksums, records whose payloads have
-// others are lost too. Of an FFRecord file they are those that its table names and that have their
-// checksums; the file may be cut anywhere behind its table, but the table must be whole.
+// RecordIO: the records are those that `verify --recover` counts; after damaged framing, reading
+// continues at the next record. If the sidecar has checksums, records whose payloads do not match
+// are lost too. FFRecord: the records are those that the table lists and whose checksums match. The
+// file may be truncated anywhere after the table, but the table must be intact.
 //
-// Class names, and what else of the source's sidecar cannot be rebuilt, are kept, where the sidecar
-// belongs to the source (sidecar_store.h). So are the keys: of the source's index or sidecar; a
-// record that neither has gets its image's id, else its number in the source, or, without a
-// sidecar, in the output. Where another record has that key by an index that was cut, it gets one
-// above all keys of the index. An index that is damaged, or has keys that are no whole numbers, is
-// not kept: a warning.
+// If the sidecar belongs to the source (sidecar_store.h), class names and the other sections that
+// cannot be rebuilt are kept. The keys of the source's index or sidecar are kept too. A record that
+// neither of them lists gets its image's id as its key; without an id, its number in the source, or
+// without a sidecar its number in the output. If the index was truncated and another record has
+// that key in it, the record gets a key above all keys of the index. A damaged index, or one with
+// keys that are not integers, is ignored with a warning.
 //
 // The output gets its name as a packed file does (part.h). Memory: the longest record, and 52 bytes
-// a record; with an index that was cut 48 more.
+// for each record; with a truncated index 48 more.
 //
-// Errors: InvalidArgumentError for names that are none of a record file, and for an output that is
-// the source; those of opening the source; CorruptError where no record can be read, and for a
-// damaged table; UnsupportedError for a record too long for the output's format; IoError as pack;
-// StateError "interrupted" when told to stop. After any of them there is no output.
+// Errors: InvalidArgumentError for names that are not those of record files, and for an output that
+// is the source. Errors of opening the source. CorruptError if no record can be read, and for a
+// damaged table. UnsupportedError for a record that is too long for the output's format. IoError as
+// in `pack`. StateError "interrupted" if the caller stops the job. After any error there is no
+// output.
 Recovery recover(const std::string& source, const std::string& output,
                  const JobOptions& options = {}, const ReportDamage& lost = {});
 

@@ -63,7 +63,7 @@ def test_a_packed_folder_gets_the_numbers_of_the_table_too(val: pathlib.Path) ->
     fr.pack(val, val.parent / "val.rec", classes=TRAIN)
     assert made.read_bytes() == (val.parent / "val.rec").read_bytes()
     assert fr.open(made).classes == TRAIN
-    with pytest.raises(fr.InvalidArgumentError, match="class names are for a schema"):
+    with pytest.raises(fr.InvalidArgumentError, match="`classes` needs a `schema`"):
         fr.convert(made, val.parent / "d.ffr", classes=TRAIN)
 
 
@@ -93,7 +93,7 @@ def test_another_table_is_refused_with_the_first_difference(
             fr.open(source, classes=fr.open(train).classes)
     with pytest.raises(fr.InvalidArgumentError, match="part 1 .*" + other):
         fr.open([train, val])
-    with pytest.raises(fr.InvalidArgumentError, match="have different classes: " + other):
+    with pytest.raises(fr.InvalidArgumentError, match="have different class names: " + other):
         fr.merge(val.parent / "both.rec", [train, val.parent / "val.rec"])
     data = fr.open(train)
     assert fr.open(data, classes=TRAIN) is data

@@ -108,12 +108,12 @@ def test_what_cannot_be_read_is_logged_and_left_out_up_to_a_threshold(
         path = im2rec(listed, None, {"max_errors": 1})
     assert path == str(listed.with_suffix(".rec"))
     assert "2.jpg cannot be packed: " in caplog.text
-    assert "1 images were left out" in caplog.text
+    assert "skipped images: 1;" in caplog.text
     report = json.loads(pathlib.Path(str(path) + ".errors.jsonl").read_text())
     assert report["path"].endswith("2.jpg")
     assert len(fr.open(path)) == 9
     for allowed in (0, 0.05):
-        with pytest.raises(fr.CorruptError, match=r"at most 0 of 10 images left out, found 1"):
+        with pytest.raises(fr.CorruptError, match=r"at most 0 of 10 images skipped, found 1"):
             im2rec(listed, None, {"max_errors": allowed}, listed.with_name("other.rec"))
     assert not listed.with_name("other.rec").exists()
     with pytest.raises(fr.CorruptError, match="at most 0"):  # by default one in a hundred
@@ -355,7 +355,7 @@ def test_what_was_made_before_a_function_failed_is_gone_on_with(
     [
         (lambda image: image.astype(float), TypeError, r"expected a uint8 array .*found float64"),
         (lambda image: None, TypeError, "found object"),
-        (lambda image: image[:0], ValueError, r"a\.png: a function of pixels has given no image"),
+        (lambda image: image[:0], ValueError, r"a\.png: a pixel function returned an inv"),
     ],
 )
 def test_a_function_that_gives_no_image_ends_the_packing(
@@ -372,7 +372,7 @@ def test_what_is_no_image_does_not_pass_through(listed: pathlib.Path) -> None:
     assert [sample.id for sample in fr.open(path)] == [0, 10, 30, 40, 60, 70, 80, 90]
     report = pathlib.Path(str(path) + ".errors.jsonl").read_text().splitlines()
     assert [json.loads(line)["path"][-5:] for line in report] == ["2.jpg", "5.jpg"]
-    with pytest.raises(fr.CorruptError, match="at most 1 of 10 images left out, found 2"):
+    with pytest.raises(fr.CorruptError, match="at most 1 of 10 images skipped, found 2"):
         im2rec(listed, None, {"pass_through": 1, "max_errors": 1}, listed.with_name("y.rec"))
 
 
@@ -398,9 +398,9 @@ def test_alpha_as_jpeg_ends_the_packing_and_says_what_to_do(good: pathlib.Path) 
 def test_the_proposals_workflow_says_why_normalize_is_not_stored(good: pathlib.Path) -> None:
     from fuelrail.mxnet import Brightness, Normalize, Resize, ResizedCrop
 
-    with pytest.raises(fr.InvalidArgumentError, match="no image file can hold") as raised:
+    with pytest.raises(fr.InvalidArgumentError, match="image files cannot store floats") as raised:
         im2rec(good, Compose([Resize(30), ResizedCrop(24), Brightness(0.1), Normalize(0, 1)]))
-    assert "Leave it out here and give it to the loader" in str(raised.value)
+    assert "Omit it here and give it to the loader" in str(raised.value)
     assert not good.with_suffix(".rec").exists()
     path = im2rec(good, Compose([Resize(30), ResizedCrop(24), Brightness(0.1)]), {"color": 1})
     assert [image.shape for image in stored(pathlib.Path(str(path)))] == [(24, 24, 3)] * 4
@@ -431,11 +431,11 @@ def test_an_unknown_parameter_names_the_nearest(good: pathlib.Path) -> None:
         ({"inter_method": 5}, "`inter_method` is out of range: expected 0, 1, 2, 3, 4, 9, 10,"),
         ({"quality": 0}, "`quality` is out of range: expected 1 to 100 for JPEG"),
         ({"quality": 101}, "`quality` is out of range: expected 0 to 100, found 101"),
-        ({"resize": [1]}, "`resize` is not a size"),
+        ({"resize": [1]}, "`resize` is invalid"),
         ({"resize": 40000}, "`resize` is out of range: expected 0 to 32768, found 40000"),
         ({"resize": [0, 5]}, "`resize` is out of range"),
-        ({"nsplit": 5}, "a part by position would be empty"),
-        ({"nsplit": 2, "part": 2}, "there is no such part"),
+        ({"nsplit": 5}, "`nsplit` exceeds the number of images"),
+        ({"nsplit": 2, "part": 2}, "`part` is out of range"),
         ({"max_errors": 1.5}, "a fraction from 0 to 1, or a whole number, found 1.5"),
     ],
 )

@@ -56,20 +56,20 @@ def test_what_cannot_be_merged_is_refused(
     folder: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fr.pack(folder, tmp_path / "x.rec")
-    with pytest.raises(fr.InvalidArgumentError, match="nothing to merge"):
+    with pytest.raises(fr.InvalidArgumentError, match="list of files to merge is empty"):
         fr.merge(tmp_path / "m.rec", [])
-    with pytest.raises(fr.ArgumentTypeError, match="not a list of files"):
+    with pytest.raises(fr.ArgumentTypeError, match="`sources` has the wrong type"):
         fr.merge(tmp_path / "m.rec", str(tmp_path / "x.rec"))  # type: ignore[arg-type]
-    with pytest.raises(fr.InvalidArgumentError, match="two formats"):
+    with pytest.raises(fr.InvalidArgumentError, match="format of the source differs"):
         fr.merge(tmp_path / "m.ffr", [tmp_path / "x.rec"])
-    with pytest.raises(fr.InvalidArgumentError, match="one of the files"):
+    with pytest.raises(fr.InvalidArgumentError, match="the output is also a source"):
         fr.merge(tmp_path / "x.rec", [tmp_path / "x.rec"], overwrite=True)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(fr.InvalidArgumentError, match="one of the files"):
+    with pytest.raises(fr.InvalidArgumentError, match="the output is also a source"):
         fr.merge(tmp_path / "x.rec", ["x.rec"], overwrite=True)
     with pytest.raises(fr.NotFoundError):
         fr.merge(tmp_path / "m.rec", [tmp_path / "none.rec"])
-    with pytest.raises(fr.InvalidArgumentError, match="merged twice"):
+    with pytest.raises(fr.InvalidArgumentError, match="listed twice"):
         fr.merge(tmp_path / "m.rec", ["x.rec", tmp_path / "x.rec"])
     fr.pack(folder, tmp_path / "y.rec")
     with pytest.raises(
@@ -81,9 +81,9 @@ def test_what_cannot_be_merged_is_refused(
 
 def test_parts_that_cannot_be_are_refused(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
     for options, message in (
-        ({"nsplit": 32}, "a part by position would be empty"),
-        ({"nsplit": 2, "part": 2}, "there is no such part"),
-        ({"nsplit": 2, "split": {"a": 0.5}}, "by fraction or by position"),
+        ({"nsplit": 32}, "`nsplit` exceeds the number of images"),
+        ({"nsplit": 2, "part": 2}, "`part` is out of range"),
+        ({"nsplit": 2, "split": {"a": 0.5}}, "`split` and `nsplit` exclude each other"),
     ):
         with pytest.raises(fr.InvalidArgumentError, match=message):
             fr.pack(folder, tmp_path / "x.rec", **options)

@@ -195,7 +195,7 @@ def test_decode_finds_what_the_header_does_not_show(
         ({"max_errors": "1%"}, fr.ArgumentTypeError, "max_errors"),
         ({"verify_images": "no"}, fr.ArgumentTypeError, "verify_images"),
         ({"decode": 1}, fr.ArgumentTypeError, "decode"),
-        ({"split": {}}, fr.InvalidArgumentError, "`split` names no part"),
+        ({"split": {}}, fr.InvalidArgumentError, "`split` is empty"),
         ({"split": [("a", 0.5)]}, fr.ArgumentTypeError, "`split` is not a mapping"),
         ({"split": {1: 0.5}}, fr.ArgumentTypeError, "name in `split` is not a string: found 1"),
         ({"split": {"": 0.5}}, fr.InvalidArgumentError, "name in `split`"),
@@ -251,7 +251,7 @@ def test_objects_are_refused_with_the_writers_that_take_them(
     folder: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     for source in ((i for i in range(3)), [b"bytes"], fr.open(folder)):
-        with pytest.raises(fr.ArgumentTypeError, match="`source` is not a path") as caught:
+        with pytest.raises(fr.ArgumentTypeError, match="`source` has the wrong type") as caught:
             fr.pack(source, tmp_path / "out.rec")  # type: ignore[arg-type]
         assert caught.value.remedy is not None
         for writer in ("MXIndexedRecordIO", "FileWriter", "np2rec"):

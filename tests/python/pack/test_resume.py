@@ -40,7 +40,7 @@ PARTIAL = """
 import functools, sys, time, warnings
 import numpy as np
 from fuelrail.mxnet import im2rec
-warnings.simplefilter("error")  # that it begins anew would be one
+warnings.simplefilter("error")  # starting over would warn
 def flipped(image, axis):
     time.sleep(0.02)
     return np.flip(image, axis).copy()
@@ -136,7 +136,7 @@ def test_what_is_done_already_is_a_success_that_says_so(
     before = contents(tmp_path)
     report = fr.pack(folder, tmp_path / "x.rec", resize=40, resume=True)
     assert [file.was_there for file in report.files] == [True]
-    with pytest.raises(fr.IoError, match=r"already.* found another record 0") as error:
+    with pytest.raises(fr.IoError, match=r"already.* found a different record 0") as error:
         fr.pack(folder, tmp_path / "x.rec", resize=39, resume=True)
     assert "overwrite" in str(error.value)
     assert contents(tmp_path) == before
@@ -148,7 +148,7 @@ def test_what_is_done_already_is_a_success_that_says_so(
     parts = im2rec(tmp_path / "x.lst", halved, params, tmp_path / "l.rec")
     with caplog.at_level(logging.INFO, "fuelrail.mxnet.im2rec"):
         assert im2rec(tmp_path / "x.lst", halved, params, tmp_path / "l.rec") == parts
-    assert caplog.text.count("was there already, as it should be") == 2
+    assert caplog.text.count("already exists and has the right contents") == 2
 
 
 def test_other_options_begin_anew_with_a_word(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -158,7 +158,7 @@ def test_other_options_begin_anew_with_a_word(folder: pathlib.Path, tmp_path: pa
     with pytest.raises(KeyboardInterrupt):
         fr.pack(folder, tmp_path / "x.rec", resume=True, progress=stop)
     assert {path.name for path in tmp_path.iterdir()} == {"x.rec.journal.partial", "x.rec.partial"}
-    with pytest.warns(fr.FuelrailWarning, match="of other options.*packing begins anew"):
+    with pytest.warns(fr.FuelrailWarning, match="other options.*packing starts over"):
         fr.pack(folder, tmp_path / "x.rec", resize=40, resume=True)
     fr.pack(folder, tmp_path / "y.rec", resize=40)
     assert (tmp_path / "x.rec").read_bytes() == (tmp_path / "y.rec").read_bytes()

@@ -18,7 +18,7 @@ namespace fuelrail::pack {
 namespace {
 
 constexpr int kHighestPngLevel = 9;
-constexpr uint32_t kInterpolationOperation = 0xFFFF;  // no list of transforms is so long
+constexpr uint32_t kInterpolationOperation = 0xFFFF;  // beyond every list of transforms
 
 int64_t shorter(Size size) { return std::min(size.height, size.width); }
 
@@ -27,7 +27,7 @@ ConstImageView middle_square(ConstImageView image) {
   return image.crop({(image.height - side) / 2, (image.width - side) / 2, side, side});
 }
 
-// The sizes that MXNet's im2rec gives.
+// The size that MXNet's im2rec computes.
 Size resized_size(const ImageSteps& steps, Size image) {
   if (steps.shorter_side == 0) return steps.resize;
   const int64_t side = steps.shorter_side;
@@ -54,13 +54,13 @@ void check_result(const OwnedPixels& made) {
   const bool known = made.channels == 1 || made.channels == 3 || made.channels == 4;
   if (known && made.size.height > 0 && made.size.width > 0 && made.pixels.size() == bytes) return;
   throw StepsError(InvalidArgumentError(
-      "a function of pixels has given no image",
-      {.expected = "1, 3 or 4 channels of at least one pixel",
+      "a pixel function returned an invalid image",
+      {.expected = "at least one pixel and 1, 3 or 4 channels",
        .found = fmt::format("{} x {} x {}", made.size.height, made.size.width, made.channels)}));
 }
 
 void call_function(const PixelFunction& function, ConstImageView from, OwnedPixels& to) {
-  constexpr const char* kFailure = "a function of pixels has failed";
+  constexpr const char* kFailure = "a pixel function failed";
   try {
     function(from, to);
   } catch (const std::exception& error) {
@@ -83,10 +83,10 @@ bool needs_description(const EncodedImage& encoded) {
 Bytes bytes_to_store(const EncodedImage& encoded) {
   if (!needs_description(encoded)) return encoded.bytes;
   throw UnsupportedError(
-      "the image cannot be decoded without its file's description, which is not stored",
-      {.expected = "an image that can be decoded from its bytes alone",
+      "the image needs the codec description of its file, which a record cannot store",
+      {.expected = "an image that can be decoded from its own bytes",
        .found = std::string(encoded.codec->format->title),
-       .remedy = "Encode the image anew, as JPEG or PNG"});
+       .remedy = "Encode the image again, as JPEG or PNG"});
 }
 
 struct ImagePipeline::Impl {
@@ -111,7 +111,7 @@ struct ImagePipeline::Impl {
     return finish(steps.color == ColorMode::kUnchanged ? image : upright(image, info), place, true);
   }
 
-  // `own`: behind the image there is memory that transforms may read a little of.
+  // `own`: the memory after the image may be read a few bytes further, as transforms do.
   Bytes finish(ConstImageView image, uint64_t place, bool own) {
     if (steps.center_crop) image = middle_square(image);
     if (resizes(image.size())) {
@@ -185,22 +185,22 @@ struct ImagePipeline::Impl {
     }
     if (image.channels == 4) {
       throw StepsError(
-          InvalidArgumentError("an image with alpha cannot be a JPEG",
+          InvalidArgumentError("JPEG cannot store alpha",
                                {.expected = "1 or 3 channels",
                                 .found = "4",
-                                .remedy = "Encode as .png, or drop alpha with colour mode 1"}));
+                                .remedy = "Encode as .png, or drop alpha (color=1, --color 1)"}));
     }
     encode_jpeg(image, steps.quality.value_or(kDefaultJpegQuality), encoded_);
   }
 
-  // What one stage has made lives until the stage's next image.
+  // The result of one stage; valid until the stage's next image.
   struct Made {
     StageRunner runner;
     PixelBuffer input;
     OwnedPixels pixels;
   };
 
-  // A copy with such memory behind it.
+  // A copy followed by memory that transforms may read.
   ConstImageView readable(ConstImageView image, Made& mine) {
     const ImageView to = mine.input.resize(image.size(), 0, image.channels);
     const auto row_bytes = static_cast<size_t>(image.width * image.channels);

@@ -1,5 +1,5 @@
-// From an image file's bytes, or pixels, to the bytes that are packed: the same bytes, or what a
-// list of steps makes of the image, encoded anew.
+// Turns an image file's bytes, or pixels, into the bytes to pack: either the same bytes, or the
+// encoded result of a list of steps.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace fuelrail::pack {
 
-// The image's own bytes. Errors: UnsupportedError where more is needed to decode them: a codec that
-// says a size or parameters, or whose format has no signature.
+// Returns the image's own bytes. Errors: UnsupportedError if more than these bytes is needed to
+// decode the image: the codec has a size or parameters, or its format has no signature.
 Bytes bytes_to_store(const EncodedImage& encoded);
 
-// What an encoded image says beside its pixels (EXIF, ICC profile) is dropped where it is encoded
-// anew. 16-bit samples keep their high byte. Four channels are stored as PNG alone.
-// Threads: one pipeline a thread; it keeps its working memory between calls.
+// Metadata of an image (EXIF, ICC profile) is dropped if the image is encoded again. 16-bit samples
+// keep their high byte. Four channels can only be stored as PNG.
+// Threads: one pipeline for each thread; it keeps its working memory between calls.
 class ImagePipeline {
  public:
   // Requires: check(steps) has passed. Lifetime: `steps` outlives the pipeline.
@@ -25,13 +25,14 @@ class ImagePipeline {
   ~ImagePipeline();
   ImagePipeline(ImagePipeline&&) noexcept;
 
-  // `place`: the image's index in its source, for its random numbers.
-  // Returns: the bytes to pack, a view of `encoded` or of memory that lives until the next call.
-  // Errors: those of probe, of decoding and of bytes_to_store; UnsupportedError for a side that is
-  // too long for the encoding; those of the stages; StepsError.
+  // `place`: the image's index in its source, which selects its random numbers.
+  // Returns: the bytes to pack: a view of `encoded`, or of memory that stays valid until the next
+  // call.
+  // Errors: those of `probe`, of decoding, of `bytes_to_store` and of the stages; UnsupportedError
+  // for a side that is too long for the encoding; StepsError.
   Bytes prepare(const EncodedImage& encoded, uint64_t place);
 
-  // The same of pixels of 1, 3 or 4 channels, which ImageSteps::keep and `color` do not change.
+  // The same for pixels of 1, 3 or 4 channels. ImageSteps::keep and `color` do not apply.
   Bytes prepare(ConstImageView pixels, uint64_t place);
 
  private:

@@ -45,14 +45,14 @@ PackedImage ImageReader::read(uint64_t i) {
   } catch (StepsError& error) {
     error.add({.path = source_.path(i)});
     throw;
-  } catch (StateError& error) {  // not of this image alone: a codec library that is absent
+  } catch (StateError& error) {  // not specific to this image: a missing codec library
     error.add({.path = source_.path(i)});
     throw;
   } catch (const Error& error) {
     packed.failure = reason_of(error);
   } catch (const std::bad_alloc&) {
     image_.storage = {};
-    packed.failure = "there is not enough memory for the image";
+    packed.failure = "not enough memory for the image";
   } catch (const std::exception& error) {
     packed.failure = error.what();
   }

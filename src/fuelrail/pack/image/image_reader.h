@@ -1,4 +1,4 @@
-// From images of a source to the payloads of records.
+// Reads images of a source and makes the payloads of their records.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,27 @@ namespace fuelrail::pack {
 struct PackedImage {
   std::vector<std::byte> payload;
   uint32_t crc = 0;
-  std::string failure;  // why there is no payload; empty on success
+  std::string failure;  // why the payload is missing; empty on success
 };
 
-// The error's message without the place, which the report says by itself.
+// The error's message without path and record, which the report has separately.
 std::string reason_of(const Error& error);
 
-// Makes the record of an image with these encoded bytes: `payload` is appended to, `crc` is its
-// checksum. Requires: the payload is empty. Errors: UnsupportedError for one too long for a record.
+// Writes the record of an image with these encoded bytes into `out.payload` and its checksum into
+// `out.crc`. Requires: the payload is empty. Errors: UnsupportedError for an image that is too long
+// for a record.
 void fill_payload(const SourceImage& image, Bytes encoded, PackedImage& out);
 
-// Threads: one reader a thread; it keeps its working memory between calls.
+// Threads: one reader for each thread; it keeps its working memory between calls.
 class ImageReader {
  public:
-  // `first_label_only`: as PackOptions has it. Requires: check(steps) has passed. Lifetime:
-  // `source` and `steps` outlive the reader.
+  // `first_label_only`: as in PackOptions. Requires: check(steps) has passed. Lifetime: `source`
+  // and `steps` outlive the reader.
   ImageReader(const PackSource& source, const ImageSteps& steps, bool first_label_only);
 
-  // Never throws for what is wrong with this one image: the result says it. Requires: i <
-  // source.size(). Errors: StepsError, and StateError where this machine cannot decode the format,
-  // with the image's path.
+  // Returns an error of this one image in PackedImage::failure instead of throwing it. Requires: i
+  // < source.size(). Errors, with the image's path: StepsError; StateError if this machine cannot
+  // decode the format.
   PackedImage read(uint64_t i);
 
  private:

@@ -18,7 +18,7 @@ void check_size(const ImageSteps& steps) {
   side.check(steps.resize.height);
   side.check(steps.resize.width);
   if (steps.shorter_side > 0) {
-    refuse_step("`resize` is both a shorter side and a size", "one of them", "both");
+    refuse_step("`shorter_side` and `resize` exclude each other", "one of them", "both");
   }
 }
 
@@ -27,10 +27,10 @@ void check_stage(const ImageStage& stage) {
   if (transforms == nullptr) return;
   check(*transforms);
   if (!normalization(*transforms)) return;
-  refuse_step("Normalize makes floats, which no image file can hold", "transforms of 8-bit pixels",
-              "Normalize",
-              "Leave it out here and give it to the loader that reads the file: "
-              "transforms=[..., Normalize(mean, std)]; mean_r, std_r and so on of ImageRecordIter");
+  refuse_step("Normalize cannot be used in packing, because image files cannot store floats",
+              "transforms of 8-bit pixels", "Normalize",
+              "Omit it here and give it to the loader that reads the file: transforms=[..., "
+              "Normalize(mean, std)], or mean_r, std_r and so on of ImageRecordIter");
 }
 
 }  // namespace
@@ -41,35 +41,38 @@ const OptionTable<ImageSteps>& ImageSteps::table() {
       OptionTable<Steps>()
           .row({.rule = {.name = "pass_through",
                          .kind = "bool",
-                         .meaning = "store the files as they are, where their headers are an "
-                                    "image's; none of the following is done."},
+                         .meaning = "store the files unchanged after checking their headers; none "
+                                    "of the following steps is done."},
                 .get = [](const Steps& o) { return OptionValue{o.keep == Keep::kAll}; },
                 .set =
                     [](Steps& o, const OptionValue& value) {
                       o.keep = std::get<bool>(value) ? Keep::kAll : Keep::kNone;
                     }})
           .any(option::numbers_rule("color", {-1, 0, 1},
-                                    "1 colour, 0 grey, both upright by EXIF; -1 the channels that "
-                                    "the file has, its pixels as they lie in it."),
+                                    "1 colour, 0 grey, both turned upright by EXIF; -1 the "
+                                    "channels of the file, not turned."),
                &Steps::color)
-          .flag("center_crop", &Steps::center_crop, "cut out the middle square.")
+          .flag("center_crop", &Steps::center_crop, "crop the central square.")
           .number("resize", &Steps::shorter_side, 0, kLongestSide,
-                  "length of the shorter side; 0 leaves it.")
-          .any(
-              option::numbers_rule(
-                  "inter_method", {0, 1, 2, 3, 4, 9, 10},
-                  "of resizing, as OpenCV: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos, 9 "
-                  "cubic where it enlarges and area where it shrinks, 10 one of 0 to 4 at random."),
-              &Steps::rule)
+                  "length of the shorter side; 0 keeps it.")
+          .any(option::numbers_rule(
+                   "inter_method", {0, 1, 2, 3, 4, 9, 10},
+                   "interpolation of resizing, as in OpenCV: 0 nearest, 1 bilinear, 2 cubic, 3 "
+                   "area, 4 Lanczos, 9 by size (cubic to enlarge, area to shrink, else bilinear), "
+                   "10 one of 0 to 4 at random."),
+               &Steps::rule)
           .choice("encoding", &Steps::encoding,
                   {{".jpg", ImageEncoding::kJpeg},
                    {".jpeg", ImageEncoding::kJpeg},
                    {".png", ImageEncoding::kPng}},
-                  "of the images; those with alpha need .png: as JPEG they end the packing.")
-          .number("quality", &Steps::quality, 0, 100,
-                  "of a JPEG 1 to 100, default 95; of a PNG its compression, 0 to 9, default 9.")
+                  "format of encoded images; for images with alpha it must be .png, otherwise "
+                  "packing stops with an error.")
+          .number(
+              "quality", &Steps::quality, 0, 100,
+              "JPEG quality, 1 to 100, default 95; or PNG compression level, 0 to 9, default 9.")
           .number("seed", &Steps::seed, 0, UINT64_MAX,
-                  "of inter_method 10 and of random transforms, which draw by the image's line.");
+                  "seed of inter_method 10 and of random transforms; the image's place in the list "
+                  "selects its random numbers.");
   return table;
 }
 

@@ -6,7 +6,7 @@
 namespace fuelrail::pack {
 namespace {
 
-// One pixel after the other, from one image into another of the same size.
+// Calls `function` for each pixel of two images of the same size.
 template <typename Function>
 void each_pixel(ConstImageView from, ImageView to, Function function) {
   for (int64_t y = 0; y < from.height; ++y) {
@@ -18,15 +18,15 @@ void each_pixel(ConstImageView from, ImageView to, Function function) {
   }
 }
 
-// Channel `channel` of `from` in all three.
+// Copies channel `channel` of `from` to all three channels.
 void repeat_channel(ConstImageView from, int64_t channel, ImageView to) {
   each_pixel(from, to, [channel](const uint8_t* in, uint8_t* out) {
     out[0] = out[1] = out[2] = in[channel];
   });
 }
 
-// ITU-R 601-2 luma in 16 bits of fixed point, whose weights add up to one: what is grey stays as it
-// is.
+// ITU-R 601-2 luma in 16-bit fixed point. The weights add up to one, so that grey pixels do not
+// change.
 void to_grey(ConstImageView rgb, ImageView to) {
   each_pixel(rgb, to, [](const uint8_t* in, uint8_t* out) {
     const uint32_t luma = 19595u * in[0] + 38470u * in[1] + 7471u * in[2] + 32768u;
@@ -34,15 +34,16 @@ void to_grey(ConstImageView rgb, ImageView to) {
   });
 }
 
-// What moves pixels, without what colours them; opaque where there was no image.
+// The plan without colour steps, for the alpha channel; borders become opaque.
 Plan alpha_plan(const Plan& plan) {
   Plan moves = plan;
   std::erase_if(moves.pixel_steps, [](const auto& step) {
     if (std::holds_alternative<CustomStep>(step)) {
-      throw UnsupportedError("a pixel stage of one's own works on three channels",
-                             {.expected = "1 or 3 channels",
-                              .found = "4",
-                              .remedy = "Pack with colour mode 1, or use a function of pixels"});
+      throw UnsupportedError(
+          "custom pixel stages do not support alpha",
+          {.expected = "1 or 3 channels",
+           .found = "4",
+           .remedy = "Drop alpha (color=1), or use a pixel function instead of the stage"});
     }
     return std::holds_alternative<ColorStep>(step);
   });
@@ -55,7 +56,7 @@ Plan alpha_plan(const Plan& plan) {
   return moves;
 }
 
-// EXIF's numbers of the mirror images.
+// EXIF's numbers of the mirrored orientations.
 int orientation_of(bool horizontal, bool vertical) {
   if (horizontal) return vertical ? 3 : 2;
   return vertical ? 4 : 1;

@@ -1,4 +1,4 @@
-// Runs lists of transforms, which know RGB alone, on images of 1, 3 or 4 channels.
+// Runs lists of transforms, which work only on RGB, on images of 1, 3 or 4 channels.
 #pragma once
 
 #include "fuelrail/base/image_view.h"
@@ -9,14 +9,14 @@
 
 namespace fuelrail::pack {
 
-// Threads: one runner a thread.
+// Threads: one runner for each thread.
 class StageRunner {
  public:
-  // As ImageStage has it. Requires: check(transforms) has passed, and there is no Normalize; as
-  // many readable bytes behind the image as PixelBuffer gives.
-  // Returns: an image of the same channels, valid until the next call; or the input.
-  // Errors: those of `resolve`; UnsupportedError for a stage of the user's on four channels; what
-  // such a stage throws.
+  // Applies the transforms as ImageStage describes. Requires: check(transforms) has passed; no
+  // Normalize; as many readable bytes after the image as PixelBuffer provides.
+  // Returns: an image with the same number of channels, valid until the next call, or the input.
+  // Errors: those of `resolve`; UnsupportedError for a user's stage on four channels; errors that a
+  // user's stage throws.
   ConstImageView run(const Transforms& transforms, ConstImageView image, const Philox& random);
 
  private:

@@ -29,7 +29,7 @@ void put_text(std::vector<std::byte>& out, std::string_view text) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// Takes values from the front of bytes; once there are too few it is at its end for good.
+// Takes values from the front of bytes. Once too few bytes are left, it stays at its end.
 class Cursor {
  public:
   explicit Cursor(Bytes bytes) : bytes_(bytes) {}
@@ -56,7 +56,7 @@ class Cursor {
   bool failed_ = false;
 };
 
-// The data of the next block; none where it is cut off or damaged.
+// The data of the next block; empty if the block is truncated or damaged.
 std::optional<Bytes> take_block(Cursor& cursor) {
   const auto length = cursor.take<uint32_t>();
   const auto crc = cursor.take<uint32_t>();
@@ -69,10 +69,10 @@ void keep_first(JournalContents& contents, uint64_t items) {
   if (items >= contents.items.size()) return;
   contents.items.resize(static_cast<size_t>(items));
   contents.reasons.erase(contents.reasons.lower_bound(items), contents.reasons.end());
-  contents.completed.clear();  // those that hold are said again
+  contents.completed.clear();  // the valid ones are added again
 }
 
-// Returns: whether the entry was one.
+// Returns: whether the entry is valid.
 bool take_entry(Cursor& cursor, JournalContents& contents) {
   switch (static_cast<EntryKind>(cursor.take<uint8_t>())) {
     case EntryKind::kRecord: {
@@ -120,7 +120,7 @@ std::vector<std::byte> header_of(const std::string& job) {
 
 std::string journal_uri(const std::string& output) { return output + ".journal"; }
 
-// Errors are of the output, which is all that the user has asked for.
+// Errors name the output, because the user knows only that file.
 template <typename Do>
 auto as_of_output(const std::string& output, const Do& work) {
   try {
@@ -156,7 +156,7 @@ std::optional<JournalContents> parse_journal(Bytes journal, const std::string& j
     if (!block) break;
     Cursor entries(*block);
     while (!entries.at_end()) {
-      // With the right checksum and no entry it is another version's, or a miracle.
+      // An invalid entry with a correct checksum comes from another version.
       if (!take_entry(entries, contents)) return std::nullopt;
     }
     contents.valid_bytes += kBlockHeadBytes + block->size();
@@ -177,10 +177,10 @@ PackJournal::PackJournal(const std::string& output, const std::string& job, bool
       sink_(open_journal(output, leave)),
       flushed_(std::chrono::steady_clock::now()) {
   if (!sink_->is_first_writer()) {
-    throw IoError("another pack is writing it",
+    throw IoError("another job is writing the output",
                   {.path = output,
-                   .remedy = "Wait until that has ended; where none runs, remove the files of this "
-                             "name that end in .partial, which others must have made"});
+                   .remedy = "Wait until that job ends; if no job is running, remove the files of "
+                             "this name that end in .partial, which another program made"});
   }
   sink_->leave_partial(leave);
   if (sink_->position() > 0) {
@@ -197,7 +197,7 @@ PackJournal::~PackJournal() {
   if (!leave_ || sink_ == nullptr) return;
   try {
     flush();
-  } catch (const Error&) {  // what has left memory before is there
+  } catch (const Error&) {  // entries flushed earlier are in the file
   }
 }
 

@@ -152,8 +152,9 @@ TEST_F(Journal, entries_of_no_known_kind_make_it_no_journal) {
 
 TEST_F(Journal, a_second_one_of_the_same_output_is_refused) {
   const auto journal = open();
-  EXPECT_EQ(refusal_of<IoError>([&] { open(); }).find(output() + ": another pack is writing it"),
-            0u);
+  EXPECT_EQ(
+      refusal_of<IoError>([&] { open(); }).find(output() + ": another job is writing the output"),
+      0u);
 }
 
 TEST_F(Journal, a_finished_one_goes) {

@@ -18,7 +18,7 @@
 namespace fuelrail::pack {
 namespace {
 
-// What is damaged or of another kind is not what the job makes.
+// A damaged file or one of another kind differs from the job's result.
 template <typename Read>
 auto read_of(const MadeAlready& file, const Read& read) {
   try {
@@ -29,7 +29,7 @@ auto read_of(const MadeAlready& file, const Read& read) {
     throw;
   } catch (const Error& error) {
     ErrorDetail detail = error.detail();
-    detail.remedy.clear();  // it is another's: how to read the file
+    detail.remedy.clear();  // it describes how to read the file, not what to do here
     file.refuse(Error(error.failure(), std::move(detail)).what());
   }
 }
@@ -40,9 +40,9 @@ MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classe
                          const KeepGoing& keep_going)
     : uri_(std::move(uri)) {
   const FileFormat& format = format_for(FormatWork::kWrite, uri_);
-  if (!is_file(sidecar_uri(uri_))) refuse("no sidecar beside it");
+  if (!is_file(sidecar_uri(uri_))) refuse("no sidecar beside the file");
   if (!format.index_extension.empty() && !is_file(index_uri_of(uri_, format))) {
-    refuse("no index beside it");
+    refuse("no index beside the file");
   }
   stream_ = read_of(*this, [&] { return open_stream(uri_, uri_, {.keep_going = keep_going}); });
   if (const auto difference = first_difference(classes, stream_->sidecar()->classes())) {
@@ -52,10 +52,10 @@ MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classe
 
 uint64_t MadeAlready::take(Bytes payload, uint32_t crc, const std::string& path) {
   const auto unlike = [&] {
-    refuse(fmt::format("another record {} than that of {}", taken_, path));
+    refuse(fmt::format("a different record {} than the job makes from {}", taken_, path));
   };
   if (taken_ == stream_->size()) {
-    refuse(fmt::format("{} records, none of them of {}", taken_, path));
+    refuse(fmt::format("only {} records, none of them from {}", taken_, path));
   }
   const StreamedRecord there = read_of(*this, [&] { return stream_->read(taken_); });
   if (there.crc != crc || !std::ranges::equal(there.payload, payload)) unlike();
@@ -66,7 +66,7 @@ uint64_t MadeAlready::take(Bytes payload, uint32_t crc, const std::string& path)
 
 FileIdentity MadeAlready::finish() {
   if (taken_ < stream_->size()) {
-    refuse(fmt::format("{} records, of which the job makes {}", stream_->size(), taken_));
+    refuse(fmt::format("{} records, but the job makes {}", stream_->size(), taken_));
   }
   read_of(*this, [&] {
     SidecarWriter checked;

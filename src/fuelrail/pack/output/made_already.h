@@ -1,4 +1,4 @@
-// An output that is there already, held against what a job makes: image for image.
+// Compares an existing output with the result of a job, image by image.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,19 @@
 
 namespace fuelrail::pack {
 
-// Threads: one at a time. Errors, of all methods: IoError that says that the output is there and
-// what of it is not as the job makes it (part.h); IoError where it cannot be read; StateError when
-// `keep_going` ends it.
+// Threads: one at a time. Errors of all methods: IoError if the output differs, naming the
+// difference (part.h), or cannot be read; StateError if `keep_going` returns false.
 class MadeAlready {
  public:
-  // `classes`: those that the job gives.
+  // `classes`: the job's class names.
   MadeAlready(std::string uri, const std::vector<std::string>& classes,
               const KeepGoing& keep_going);
 
-  // The next record must have this payload, with the checksum `crc`, of the image of this path.
-  // Returns: the bytes of the record in the file.
+  // Compares the next record with this payload, its checksum `crc`, and the image's path. Returns:
+  // the bytes of the record in the file.
   uint64_t take(Bytes payload, uint32_t crc, const std::string& path);
 
-  // No record may be left. Returns: what tells the file from others.
+  // Checks that no record is left. Returns: the file's identity.
   FileIdentity finish();
 
   uint64_t records() const { return taken_; }

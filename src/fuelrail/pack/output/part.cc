@@ -18,8 +18,7 @@ namespace {
 
 std::unique_ptr<Sink> create(const std::string& uri) { return file_system_for(uri).create(uri); }
 
-// The file that is being written, as it was left, and the lock of all; null where another writer
-// has that.
+// The unfinished file as it was left, which is also the lock; null if another writer holds it.
 std::unique_ptr<Sink> try_to_hold(const std::string& uri) {
   std::unique_ptr<Sink> sink = file_system_for(uri).resume(uri);
   sink->leave_partial(sink->position() > 0);
@@ -28,22 +27,22 @@ std::unique_ptr<Sink> try_to_hold(const std::string& uri) {
 
 std::unique_ptr<Sink> hold_alone(const std::string& uri) {
   if (std::unique_ptr<Sink> sink = try_to_hold(uri)) return sink;
-  throw IoError("another pack is writing it",
+  throw IoError("another job is writing the output",
                 {.path = uri,
-                 .remedy = "Wait until that has ended; where none runs, remove " + uri +
-                           ".partial, which others must have made"});
+                 .remedy = "Wait until that job ends; if no job is running, remove " + uri +
+                           ".partial, which another program made"});
 }
 
 void refuse_orphan(const std::string& uri) {
   if (!is_file(uri)) return;
-  throw IoError("the output is not there, but a file that would go with it is",
+  throw IoError("the output does not exist, but this companion file does",
                 {.path = uri,
-                 .remedy = "It may hold what another file needs: move it away, or allow replacing "
-                           "it (overwrite, --overwrite)"});
+                 .remedy = "Move it away, because another file may need it, or allow replacing it "
+                           "(overwrite, --overwrite)"});
 }
 
-// By their last names, in the order in which they get them: as long as the sidecar has not got its
-// own, the others may not have theirs.
+// Final names of the companions, in renaming order. The sidecar comes last: until it has its name,
+// the others may lack theirs.
 std::vector<std::string> companions_of(const std::string& uri) {
   const FileFormat& format = format_for(FormatWork::kWrite, uri);
   std::vector<std::string> names;
@@ -59,20 +58,20 @@ void give_last_names(const std::string& uri) {
   }
 }
 
-// Requires: nobody else is writing the file, and what was left of it is as it was.
+// Requires: no other job is writing the file, and its unfinished files have not been changed.
 void complete_names_alone(const std::string& uri) {
   FileSystem& files = file_system_for(uri);
   if (!is_file(uri) || !is_file(next_uri(sidecar_uri(uri)))) return;
   if (is_next_in_use(*files.open(uri))) {
     give_last_names(uri);
-  } else {  // of a file that has never got its name
+  } else {  // they belong to a file that never got its name
     for (const std::string& name : companions_of(uri)) files.remove(next_uri(name));
   }
 }
 
-// The data file has its name and is no lock any more, so another writer may have begun. That one
-// completes these names first of all if it makes parts, too, and `index` soon releases the lock: so
-// it is waited for, but not for ever.
+// The data file has its name and no longer serves as the lock, so another writer may have started.
+// A writer of parts completes these names first, and `index` soon releases the lock, so this waits
+// for it, but not forever.
 void complete_names_unless_another_does(const std::string& uri) {
   constexpr int kLooks = 100;
   for (int look = 0; look < kLooks; ++look) {
@@ -83,12 +82,11 @@ void complete_names_unless_another_does(const std::string& uri) {
   complete_names(uri);
 }
 
-// Of a file that was to replace another.
+// For a file that should replace another.
 void add_what_is_left(Error& error, const std::string& uri) {
-  error.add(
-      {.remedy = fmt::format("Run it again: {0} is whole, the old file or the new one, and so "
-                             "is what lies beside it (docs/packing.md)",
-                             uri)});
+  error.add({.remedy = fmt::format("Run the job again: {0} and its companions are intact, as the "
+                                   "old version or as the new one (docs/packing.md)",
+                                   uri)});
 }
 
 }  // namespace
@@ -106,7 +104,7 @@ void complete_names(const std::string& uri) {
 
 void refuse_existing(const std::string& uri) {
   if (is_file(uri)) throw_existing(uri);
-  if (is_file(uri + ".partial")) return;  // what was killed while it gave names has left these
+  if (is_file(uri + ".partial")) return;  // a run killed while it renamed files left these
   const FileFormat& format = format_for(FormatWork::kWrite, uri);
   refuse_orphan(sidecar_uri(uri));
   if (!format.index_extension.empty()) refuse_orphan(index_uri_of(uri, format));
@@ -128,11 +126,11 @@ Part::Part(std::string uri, uint64_t expected, bool overwrite, Begin begin)
 }
 
 Part::~Part() {
-  // Something failed between the first name and the last one.
+  // A step failed between the first name and the last one.
   if (state_ == State::kCommitting && !replaces_ && !data_has_its_name()) remove_companions();
 }
 
-// The last step fails after the rename where the directory cannot be flushed.
+// The last step can fail after the rename, if the directory cannot be flushed.
 bool Part::data_has_its_name() const {
   try {
     return is_named(uri_, identity_);
@@ -141,7 +139,7 @@ bool Part::data_has_its_name() const {
   }
 }
 
-// That they cannot be removed adds nothing to the error that is on its way.
+// A failure to remove them adds nothing to the error already being thrown.
 void Part::remove_companions() {
   for (const std::string& name : companions_of(uri_)) {
     try {
@@ -204,7 +202,7 @@ void Part::finish() {
 }
 
 void Part::finish_images(const std::vector<std::string>& classes) {
-  // In this order rebuilding the sidecar (build_sidecar) gives the same bytes.
+  // Rebuilding the sidecar (build_sidecar) uses the same order and gives the same bytes.
   sidecar_writer_.set_labels(labels_.summary());
   if (!classes.empty()) sidecar_writer_.set_classes(classes);
   finish();
@@ -217,7 +215,7 @@ void Part::commit() {
 }
 
 void Part::begin_commit() {
-  if (!overwrite_) refuse_existing(uri_);  // it may have come while this one was written
+  if (!overwrite_) refuse_existing(uri_);  // it may have appeared during the writing
   replaces_ = overwrite_ && is_file(uri_);
   if (replaces_) leave_partials();
   state_ = State::kCommitting;

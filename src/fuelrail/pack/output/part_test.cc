@@ -170,7 +170,7 @@ TEST_F(ReplacingPart, writers_that_meet_leave_the_companions_of_the_one_that_was
           if (commits) second.commit_data();
           second_is_named = commits;
         } catch (const IoError& error) {
-          EXPECT_THAT(error.what(), HasSubstr("another pack is writing it"));
+          EXPECT_THAT(error.what(), HasSubstr("another job is writing the output"));
         }
       };
       first.commit_data();

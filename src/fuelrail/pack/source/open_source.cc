@@ -15,7 +15,8 @@ bool has_schema(const std::string& uri) {
   return format != nullptr && !format->schema.name.empty();
 }
 
-// Of what is there and holds files that their owner has laid out: a folder, or a packed one.
+// For an existing folder (packed or not), whose layout its owner chose: throws a CorruptError
+// instead.
 void throw_if_laid_out(const std::string& uri, const OpenOptions& options, const Error& error) {
   const auto info = file_system_for(uri).stat(uri);
   if (info && (options.schema.empty() ? info->is_directory : has_schema(uri))) {
@@ -23,7 +24,7 @@ void throw_if_laid_out(const std::string& uri, const OpenOptions& options, const
   }
 }
 
-// The samples of a schema. Images become image records, as `pack` makes them of the files
+// The samples that a schema finds in a file, as the image records that `pack` makes from the images
 // themselves.
 class ImagesStream final : public RecordStream {
  public:
@@ -55,7 +56,7 @@ class ImagesStream final : public RecordStream {
 }  // namespace
 
 std::shared_ptr<const Container> open_input(const std::string& uri, const OpenOptions& options) {
-  // Of the user's arguments and not of the data.
+  // These check the user's arguments, not the data.
   check_root(uri, options.root);
   if (has_schema(uri)) check_schema(uri, options.schema, find_format(uri));
   try {

@@ -1,4 +1,4 @@
-// Opening what the user names as input.
+// Opens inputs that the user names.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,15 @@
 
 namespace fuelrail::pack {
 
-// open_container, where a folder that is there, packed or not, and is not laid out as one folder a
-// class is wrong data, not a wrong argument or a missing folder. Errors: CorruptError for that,
-// else those of open_container.
+// Like open_container, but an existing folder (packed or not) without one sub-folder per class
+// is a CorruptError instead of an invalid argument or a missing folder. Errors: CorruptError as
+// described, otherwise those of open_container.
 std::shared_ptr<const Container> open_input(const std::string& uri, const OpenOptions& options);
 
-// A file whose records are copied. With a schema the records are the samples that it makes of the
-// file, as image records; without one they are the file's own. `output`: where they go, whose
-// format says how long they may be. Errors: those of `convert` for the source.
+// Opens a file whose records are copied. With a schema, the records are image records of the
+// samples that the schema finds in the file; without one, the file's own records. `output`: the
+// file to write; its format limits the length of a record. Errors: those of `convert` for the
+// source.
 std::unique_ptr<RecordStream> open_stream(const std::string& source, const std::string& output,
                                           const OpenOptions& options);
 

@@ -20,7 +20,7 @@ namespace {
 
 std::string what_can_be_packed(const ListRules& rules) {
   return fmt::format(
-      "a folder with one sub-folder a class, or a list of images whose name ends in {}",
+      "a folder with one sub-folder per class, or a list of images whose name ends in {}",
       rules.of_mxnet ? ".lst" : ".lst, .csv or .tsv");
 }
 
@@ -31,11 +31,11 @@ void check_length(uint64_t bytes) {
                           .found = fmt::to_string(bytes)});
 }
 
-// For a file that may be one of images by a schema.
+// The remedy for a file that a schema may read as images.
 std::string remedy_for_schema(const std::string& uri) {
   const FileFormat* format = find_format(uri);
   if (format == nullptr || format->schema.name.empty()) return "";
-  return fmt::format("Where it is {}, convert it with --schema {} (in Python `schema=\"{}\"`)",
+  return fmt::format("If it is {}, convert it with --schema {} (in Python `schema=\"{}\"`)",
                      format->schema.meaning, format->schema.name, format->schema.name);
 }
 
@@ -101,9 +101,9 @@ class ListSource final : public PackSource {
       return file_system_for(from).open(from);
     } catch (NotFoundError& error) {
       if (from != images_.path(i)) {
-        error.add({.remedy = fmt::format("The list's paths are relative to {}; where they are not, "
-                                         "give the folder that they are relative to (root, --root)",
-                                         root_.empty() ? "this folder" : root_)});
+        error.add({.remedy = fmt::format("If the list's paths are not relative to {}, give the "
+                                         "folder that they are relative to (root, --root)",
+                                         root_.empty() ? "the current folder" : root_)});
       }
       throw;
     }
@@ -118,26 +118,28 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
   const std::optional<FileInfo> info = file_system_for(uri).stat(uri);
   if (!info) {
     throw NotFoundError(
-        "there is no such folder or list of images",
+        "the source does not exist",
         {.path = uri, .expected = what_can_be_packed(rules), .remedy = "Check the path"});
   }
   if (info->is_directory) {
     if (!root.empty()) {
-      throw InvalidArgumentError("a root is for a list; this is a folder", {.path = uri});
+      throw InvalidArgumentError("only a list of images takes a root",
+                                 {.path = uri, .found = "a folder", .remedy = "Omit the root"});
     }
     std::shared_ptr<const Container> folder = open_input(uri, options);
     if (std::string_view(folder->format()) != "folder") {
-      throw InvalidArgumentError("this is packed already",
-                                 {.path = uri,
-                                  .expected = "a folder with one sub-folder a class, or a list",
-                                  .found = fmt::format("a folder of {} files", folder->format()),
-                                  .remedy = "Take its files one by one with 'fuelrail convert'"});
+      throw InvalidArgumentError(
+          "the source is already packed",
+          {.path = uri,
+           .expected = "a folder with one sub-folder per class, or a list",
+           .found = fmt::format("a folder of {} files", folder->format()),
+           .remedy = "Convert its files one by one with 'fuelrail convert'"});
     }
     return source_of_images(std::move(folder));
   }
   if (rules.of_mxnet ? !uri.ends_with(".lst") : !is_list_name(uri)) {
     throw InvalidArgumentError(
-        "this cannot be packed",
+        "the source cannot be packed",
         {.path = uri, .expected = what_can_be_packed(rules), .remedy = remedy_for_schema(uri)});
   }
   ImageList images = read_image_list(uri, rules);
@@ -156,7 +158,7 @@ std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> im
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
                                              const OpenOptions& options, const ListRules& rules) {
   std::unique_ptr<PackSource> source = open_any(uri, root, options, rules);
-  if (source->size() == 0) throw CorruptError("there is no image in it", {.path = uri});
+  if (source->size() == 0) throw CorruptError("the source has no images", {.path = uri});
   return source;
 }
 
