@@ -212,9 +212,7 @@ class MXRecordIO(Closing):
 
     def _open_reader(self) -> _core.RecordioReader:
         if self.writable:
-            raise StateError(
-                "a writer cannot read", path=self.uri, remedy='Open the file with "r"'
-            )
+            raise StateError("a writer cannot read", path=self.uri, remedy='Open the file with "r"')
         if self._reader is None:
             raise StateError("the reader is closed", path=self.uri, remedy="Call `open`")
         return self._reader
