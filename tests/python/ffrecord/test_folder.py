@@ -250,7 +250,7 @@ def test_c2_5_a_circle_of_links_is_refused(tmp_path: pathlib.Path) -> None:
     (root / "inner").mkdir(parents=True)
     (root / "file").write_text("x")
     (root / "inner" / "up").symlink_to(root)
-    with pytest.raises(fr.InvalidArgumentError, match="circle"):
+    with pytest.raises(fr.InvalidArgumentError, match="the links form a cycle"):
         pack_folder(root, tmp_path / "out.ffr")
     (root / "inner" / "up").unlink()
     (root / "link").symlink_to(root / "inner")  # no circle
@@ -309,15 +309,15 @@ def test_what_is_neither_file_nor_folder_is_refused_and_not_waited_for(
     folder = tmp_path / "folder"
     folder.mkdir()
     os.mkfifo(folder / "pipe")
-    with pytest.raises(ValueError, match="pipe: this is neither a file nor a folder"):
+    with pytest.raises(ValueError, match="pipe: the entry is neither a file nor a folder"):
         pack_folder(folder, tmp_path / "out.ffr")
     os.unlink(folder / "pipe")
     os.symlink("/dev/zero", folder / "endless")
-    with pytest.raises(ValueError, match="endless: this is neither"):
+    with pytest.raises(ValueError, match="endless: the entry is neither"):
         pack_folder(folder, tmp_path / "out.ffr")
     os.unlink(folder / "endless")
     os.symlink("nowhere", folder / "lost")
-    with pytest.raises(FileNotFoundError, match="a link leads nowhere: found a link to nowhere"):
+    with pytest.raises(FileNotFoundError, match="the link does not exist: found a link to nowhere"):
         pack_folder(folder, tmp_path / "out.ffr")
     assert os.listdir(tmp_path) == ["folder"]
 
@@ -330,7 +330,7 @@ def test_a_folder_that_could_not_be_read_again_is_not_packed(tmp_path: pathlib.P
     with PackedFolder(tmp_path / "out.ffr") as packed:
         assert packed.is_dir("/".join(["d"] * 255))
     (deepest / "d").mkdir()
-    with pytest.raises(ValueError, match="too many folders lie in one another"):
+    with pytest.raises(ValueError, match="the folders are nested too deeply"):
         pack_folder(folder, tmp_path / "more.ffr")
     assert not (tmp_path / "more.ffr").exists()
 

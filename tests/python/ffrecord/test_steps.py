@@ -72,7 +72,7 @@ def test_persistent_workers_hear_of_the_step(make: Callable[..., Numbers]) -> No
 def test_wrong_steps(make: Callable[..., Numbers]) -> None:
     loader = DataLoader(make(20), 4)
     for bad in (6, -1):
-        with pytest.raises(AssertionError, match="no such step"):
+        with pytest.raises(AssertionError, match="`step` is out of range"):
             loader.set_step(bad)
     with pytest.raises(AssertionError, match="not skippable"):
         DataLoader(make(20), 4, skippable=False).set_step(1)
@@ -152,7 +152,7 @@ def test_c2_9_states_that_do_not_fit(make: Callable[..., Numbers]) -> None:
     with pytest.raises(ValueError, match="number of batches"):
         DataLoader(make(20), 5).load_state_dict(state)
     for bad in ({}, 3, {**state, "version": 2}, {"version": 1, "step": 0}):
-        with pytest.raises(ValueError, match="not a state"):
+        with pytest.raises(ValueError, match="the state is (not one of|incomplete)"):
             DataLoader(make(20), 4).load_state_dict(bad)
     with pytest.raises(AssertionError):
         DataLoader(make(20), 4, skippable=False).state_dict()
@@ -332,7 +332,7 @@ def test_c2_9_a_state_that_the_batch_sampler_cannot_go_on_with_is_refused(
     random.seed(2)
     second, _ = drawing_loader(dataset, whose, eager, num_workers=workers)
     second.load_state_dict(state)
-    with pytest.raises(fr.StateError, match="not those that the state was saved among"):
+    with pytest.raises(fr.StateError, match="in another order than when the state was saved"):
         lists(second)
     if seed is not None:  # who sets them goes on
         third, _ = drawing_loader(dataset, whose, eager, num_workers=workers)
@@ -347,7 +347,7 @@ def test_c2_9_batches_that_come_in_any_order_have_no_state(make: Callable[..., N
     assert loader.state_dict()["step"] == 0
     epoch = iter(loader)
     next(epoch)
-    with pytest.raises(AssertionError, match="batches that come in any order have no step"):
+    with pytest.raises(AssertionError, match="with `in_order=False` an epoch has no steps"):
         loader.state_dict()
     list(epoch)
     assert loader.state_dict()["step"] == 0
@@ -361,5 +361,5 @@ def test_a_loader_without_a_length_has_no_steps() -> None:
     loader = DataLoader(Endless(), 2)
     assert lists(loader) == [[0, 1], [2, 3], [4, 5]]
     for ask in (lambda: loader.set_step(1), loader.state_dict):
-        with pytest.raises(TypeError, match="has no length, so there are no steps"):
+        with pytest.raises(TypeError, match="has no length, so it has no steps"):
             ask()

@@ -79,7 +79,7 @@ def test_c2_11_a_failing_process_is_an_error_and_leaves_no_part(tmp_path: pathli
     assert "ZeroDivisionError: of item 5" in str(caught.value)
     assert isinstance(caught.value, fr.Error)
     assert os.listdir(tmp_path / "out") == []
-    with pytest.raises(RuntimeError, match="without a word"):
+    with pytest.raises(RuntimeError, match="without a message"):
         dump(Failing(lambda: os._exit(3)), tmp_path / "out", 4)
     assert [name for name in os.listdir(tmp_path / "out") if name.endswith(".ffr")] == []
 
@@ -108,6 +108,6 @@ def test_a_failed_dump_leaves_what_was_there_before(tmp_path: pathlib.Path) -> N
 
 def test_other_files_in_the_folder_are_a_warning(tmp_path: pathlib.Path) -> None:
     dump([b"x"] * 4, tmp_path, 4)
-    with pytest.warns(fr.FuelrailWarning, match=r"not of this dataset, PART_00002\.ffr") as caught:
+    with pytest.warns(fr.FuelrailWarning, match=r"datasets, such as PART_00002\.ffr") as caught:
         dump([b"x"] * 4, tmp_path, 2)
     assert [one.filename for one in caught] == [__file__]

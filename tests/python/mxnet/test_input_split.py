@@ -196,7 +196,7 @@ def test_any_parts_of_any_files_have_each_record_once(tmp_path: pathlib.Path) ->
         (lambda path: InputSplit(5), TypeError, "`uri` is not a path"),
         (lambda path: InputSplit(path).next_batch(0), fr.InvalidArgumentError, "`n`"),
         (lambda path: InputSplit(path).hint_chunk_size(0), fr.InvalidArgumentError, "chunk_size"),
-        (lambda path: InputSplit(path).records_of("text"), TypeError, "no bytes"),
+        (lambda path: InputSplit(path).records_of("text"), TypeError, "expected bytes"),
         (
             lambda path: InputSplitShuffle.create(path, 0, 1, "recordio", 0),
             fr.InvalidArgumentError,
