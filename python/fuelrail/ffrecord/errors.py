@@ -49,7 +49,7 @@ class MissingFolderError(NotFoundError, RuntimeError):
 
 
 class FileNameError(InvalidArgumentError, AssertionError):
-    """A path of the wrong kind: not a `.ffr` name, a directory for a file, or the reverse."""
+    """The path is not a `.ffr` name, or is a directory instead of a file, or the reverse."""
 
 
 class MissingFileError(NotFoundError, AssertionError):

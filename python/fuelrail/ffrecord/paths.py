@@ -1,4 +1,4 @@
-"""Checks of FFRecord files' paths, which FFRecord makes by assertions."""
+"""Checks the paths of FFRecord files, as FFRecord does by assertions."""
 
 from __future__ import annotations
 

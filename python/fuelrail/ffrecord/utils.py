@@ -1,4 +1,4 @@
-"""Writes datasets to FFRecord files. The module's name is FFRecord's, for programs' imports."""
+"""Writes datasets to FFRecord files. It has FFRecord's module name, so that imports work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MXNet's `mx.recordio`: reads and writes RecordIO files record by record; image records.
+"""MXNet's `mx.recordio`: RecordIO files, read and written record by record, and image records.
 
 >>> from fuelrail.mxnet import recordio
 
@@ -338,7 +338,7 @@ class MXIndexedRecordIO(MXRecordIO):
             path=self.idx_path,
             expected=f"one of {len(self.idx)} keys",
             found=typed(idx),
-            remedy="Use a key of `keys`; their type is `key_type`",
+            remedy="Use a key from `keys`, of the type `key_type`",
         )
 
     def _begin_reading(self) -> None:
@@ -373,7 +373,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys, self.idx, self._reader = keys, idx, reader
 
     def _of_key(self, error: Error, idx: Any) -> Error:
-        """Adds to an error the key, and that the index may be wrong."""
+        """Adds the key to an error, and the hint that the index may be wrong."""
         remedy = error.remedy
         if not isinstance(error, IoError):
             remedy = "Check that the index belongs to this file" + (

@@ -1,4 +1,4 @@
-"""torch's DataLoader with a start at any step of an epoch."""
+"""torch's DataLoader, extended to start at any step of an epoch."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _Epoch(Iterator[Any]):
 
 
 class DataLoader(torch.utils.data.DataLoader[Any]):
-    """torch's DataLoader with a start at any step of an epoch, and with a state.
+    """torch's DataLoader, extended to start at any step of an epoch and to save its state.
 
     >>> class Sizes(fuelrail.ffrecord.torch.Dataset):
     ...     def process(self, indices, data):
@@ -235,7 +235,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
             raise InvalidArgumentError(
-                "the state is not one of this loader class",
+                "the state was not saved by this class of loader",
                 expected=f"version {_STATE_VERSION}",
                 found=shown(state.get("version") if isinstance(state, dict) else typed(state)),
             )

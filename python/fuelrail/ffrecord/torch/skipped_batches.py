@@ -80,7 +80,7 @@ class SkippedBatches:
     def __iter__(self) -> Iterator[Any]:
         set_states(self.rewound)
         self.rewound = {}
-        order = self.order = Order(_has_length(self.batch_sampler))  # else it may be endless
+        order = self.order = Order(_has_length(self.batch_sampler))  # endless samplers have none
         batches = iter(self.batch_sampler)
         for batch in itertools.islice(batches, self.step):
             order.add(batch)

@@ -137,14 +137,14 @@ class _RecordIter(DataIter):
     def stats(self) -> _core.Stats:
         """Returns time, queue depth, bytes and images of each stage, and which stage is slowest.
 
-        For people: `print(iterator.stats())`.
+        To show them: `print(iterator.stats())`.
         """
         return self._core.stats()
 
     def close(self) -> None:
         """Stops the threads and the work in progress. Returned batches stay valid.
 
-        Later calls raise StateError.
+        `next`, `iter_next` and `reset` then raise StateError.
         """
         self._closed = True
         self._held.clear()

@@ -37,7 +37,7 @@ class Dataset:
         return transformed if lazy else SimpleDataset([transformed[i] for i in range(len(self))])
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Like `transform`, for only the first value of each item: the image of (image, label)."""
+        """Like `transform`, but changes only an item's first value: the image of (image, label)."""
         return self.transform(functools.partial(_of_first, fn), lazy)
 
     def filter(self, fn: Callable[[Any], bool]) -> Dataset:
