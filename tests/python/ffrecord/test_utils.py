@@ -14,7 +14,7 @@ import fuelrail as fr
 from fuelrail.ffrecord import FileReader
 from fuelrail.ffrecord.utils import dump
 
-# Python 3.12 says that a fork beside threads is risky; fuelrail's own stand it.
+# Python 3.12 warns about a fork with threads; fuelrail's own threads survive it.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
@@ -56,7 +56,7 @@ def test_an_empty_dataset_fills_no_files(tmp_path: pathlib.Path) -> None:
 
 
 class Failing:
-    """Whose item 5 is none."""
+    """A dataset whose item 5 fails."""
 
     def __init__(self, fail: object) -> None:
         self.fail = fail

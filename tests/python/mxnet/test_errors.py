@@ -1,4 +1,4 @@
-"""Where MXNet's iterators crash, hang or pass in silence (behaviour.json), ours say what is wrong and where."""
+"""Errors where MXNet's iterators crash, hang or fail silently (behaviour.json)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def offsets(root: pathlib.Path) -> list[int]:
 
 
 def damaged(root: pathlib.Path, change: Callable[[bytearray], bytearray | None]) -> str:
-    """The name of a copy of small.rec that `change` has changed."""
+    """The name of a copy of small.rec that `change` modified."""
     content = bytearray((root / "small.rec").read_bytes())
     (root / "bad.rec").write_bytes(change(content) or content)
     return "bad.rec"
@@ -394,7 +394,7 @@ def test_interrupted_wait_of_an_iterator_left_behind_ends_with_the_process(
     assert os.path.exists(root / "small.rec")
 
 
-# --- What is not here ---
+# --- What is not supported ---
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""fuelrail.mxnet.recordio: headers and labels of image records (their pixels: test_mxnet_recordio_images.py)."""
+"""fuelrail.mxnet.recordio: headers and labels of image records (for pixels: test_recordio_images)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,5 @@ def test_the_format_page_says_what_is_packed() -> None:
         assert (header.flag, header.id, header.id2) == (int(flag), int(number), int(id2))
         assert np.ravel(header.label).tolist() == [float(label) for label in labels.split()]
         assert content == bytes.fromhex(image)
-        if header.flag == 0 or record[4:8] == bytes(
-            4
-        ):  # the second label in the header is not kept
+        if header.flag == 0 or record[4:8] == bytes(4):  # else the header's label is lost
             assert recordio.pack(header, content) == record

@@ -1,4 +1,4 @@
-"""fuelrail.mxnet.recordio: record files and their index."""
+"""fuelrail.mxnet.recordio: record files and their indices."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rest_of(reader: MXRecordIO) -> list[bytes]:
 
 
 def child_says(work: Callable[[], str]) -> str:
-    """What `work` returns, or raises, in a forked child."""
+    """The result or the error of `work` in a forked child."""
     read_end, write_end = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
@@ -73,7 +73,7 @@ def child_says(work: Callable[[], str]) -> str:
     return said
 
 
-# MXNet's own tests (tests/python/unittest/test_recordio.py), rebuilt.
+# MXNet's own tests (tests/python/unittest/test_recordio.py), rewritten.
 
 
 def test_records_come_back_in_their_order() -> None:
@@ -236,7 +236,7 @@ def test_the_last_reference_closes_a_writer() -> None:
     assert MXIndexedRecordIO("a.idx", "a.rec", "r").read_idx(0) == b"a"
 
 
-# A program whose files cannot grow beyond 100,000 bytes, as on a full disk.
+# The program's files are limited to 100,000 bytes, like a full disk.
 FULL = """
 import resource, signal
 from fuelrail.mxnet.recordio import MXIndexedRecordIO
@@ -348,10 +348,10 @@ def test_an_index_that_was_cut_at_a_lines_end_is_held_against_the_sidecar(
     with MXIndexedRecordIO("a.idx", "a.rec", "w") as writer:
         for i in range(10):
             writer.write_idx(i, bytes([i]))
-    fr.open("a.rec")  # leaves a sidecar
+    fr.open("a.rec")  # writes a sidecar
     lines = pathlib.Path("a.idx").read_text().splitlines(keepends=True)
     pathlib.Path("a.idx").write_text("".join(lines[:7]))
-    pathlib.Path("first.idx").write_text("".join(lines[:7]))  # which may be meant so
+    pathlib.Path("first.idx").write_text("".join(lines[:7]))  # this may be intended
     ends = r"a\.idx: the index ends before the file's records do: expected 10 entries, found 7"
     with pytest.raises(fr.TruncatedError, match=ends):
         MXIndexedRecordIO("a.idx", "a.rec", "r")

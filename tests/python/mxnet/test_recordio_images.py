@@ -1,4 +1,4 @@
-"""recordio.pack_img and unpack_img, against what MXNet 1.9.1 (with OpenCV 4.8.1) makes."""
+"""recordio.pack_img and unpack_img, against the results of MXNet 1.9.1 (with OpenCV 4.8.1)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ CASES: dict[str, Any] = json.loads((GOLDEN / "pack.json").read_text())
 HEADER = IRHeader(0, 4.0, 77, 0)
 MODES = (-1, 0, 1)
 
-# What is other here than there, and why.
-NOT_READ = {"gif", "ppm"}  # formats that fuelrail does not decode; MXNet gives None for the first
-WIDE = {"png_grey16"}  # 16 bits a channel, which iscolor=-1 would keep
-CMYK = {"jpeg_cmyk"}  # by another rounding than OpenCV's: within 1 level
+# The differences from MXNet, and their reasons.
+NOT_READ = {"gif", "ppm"}  # not decoded by fuelrail; MXNet returns None for the first
+WIDE = {"png_grey16"}  # 16 bits per channel, which iscolor=-1 would keep
+CMYK = {"jpeg_cmyk"}  # rounded differently from OpenCV: within 1 level
 
 
 def inputs() -> dict[str, np.ndarray]:
@@ -75,7 +75,7 @@ def test_packed_pixels_read_back_as_mxnets_do(case: dict[str, Any]) -> None:
 
 
 def test_jpegs_are_mxnets_byte_for_byte() -> None:
-    """Both are libjpeg-turbo's with the same settings."""
+    """Both use libjpeg-turbo with the same settings."""
     names = {"jpg95", "jpg90", "jpg1", "jpg100", "jpeg_ext", "JPG_upper", "grey_jpg", "rgba_jpg"}
     for case in CASES["pack_img"]:
         if case["name"] in names | {"noise_jpg", "float_jpg", "list2_jpg"}:

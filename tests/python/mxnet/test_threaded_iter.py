@@ -1,4 +1,4 @@
-"""fuelrail.mxnet.io.ThreadedIter: its promises in Python."""
+"""fuelrail.mxnet.io.ThreadedIter: its behaviour in Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def within_patience(condition: Callable[[], bool]) -> bool:
 
 
 class Counted:
-    """Counts from 0, and how many numbers it gave."""
+    """Counts from 0, and records how many numbers it returned."""
 
     def __init__(self, end: int, broken_at: int | None = None) -> None:
         self.end, self.broken_at, self.made = end, broken_at, 0
@@ -44,7 +44,7 @@ def iter_threads() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "fuelrail-iter"}
 
 
-# As dmlc-core's unittest_threaditer does.
+# The tests of dmlc-core's unittest_threaditer.
 def test_capacity_of_one_gives_ten_items_and_stays_at_the_end() -> None:
     items = ThreadedIter(range(10), max_capacity=1)
     assert list(items) == list(range(10))
@@ -117,7 +117,7 @@ def test_items_before_an_error_come_before_it_and_it_is_the_original() -> None:
         with pytest.raises(KeyError, match="broken at 3") as raised:
             items.next()
         depths.add(len(raised.traceback))
-    assert len(depths) == 1  # it does not grow
+    assert len(depths) == 1  # the depth does not grow
     items.before_first()
     with pytest.raises(KeyError):
         list(items)
