@@ -1,4 +1,4 @@
-"""fuelrail.mxnet.recordio: headers and labels of image records (for pixels: test_recordio_images)."""
+"""fuelrail.mxnet.recordio: headers and labels of image records (not their pixels)."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def hls_shift(colours: np.ndarray, found: np.ndarray, channel: int) -> int:
 
 
 def crop_size(scale: float, ratio: float = 1) -> tuple[int, int]:
-    """Height and width of a crop whose area is scale**2 of the image's, and width / height ratio."""
+    """Height and width of a crop: its area is scale**2 of the image, its width / height ratio."""
     area = scale * scale * HEIGHT * WIDTH
     return int((area / ratio) ** 0.5), int((area * ratio) ** 0.5)
 
