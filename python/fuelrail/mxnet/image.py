@@ -56,8 +56,8 @@ def imresize(
         )
     if pixels.ndim != 3:
         raise InvalidArgumentError(
-            "`src` has the wrong shape",
-            expected="(height, width, channels)",
+            "the pixels have an invalid shape",
+            expected="(height, width, channels) with 1, 3 or 4 channels",
             found=str(pixels.shape),
         )
     width, height = whole("w", w, least=1), whole("h", h, least=1)

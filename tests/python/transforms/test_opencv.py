@@ -140,7 +140,7 @@ def test_what_is_no_image_of_bytes_is_refused():
     with pytest.raises(fr.ArgumentTypeError, match="expected uint8, found float32"):
         imresize(np.zeros((4, 4, 3), np.float32), 2, 2)
     for shape in [(4, 4), (4, 4, 2), (0, 4, 3), (4, 0, 3), (1, 4, 4, 3)]:
-        with pytest.raises(fr.InvalidArgumentError, match="`src` has the wrong shape"):
+        with pytest.raises(fr.InvalidArgumentError, match="the pixels have an invalid shape"):
             imresize(np.zeros(shape, np.uint8), 2, 2)
 
 
