@@ -51,7 +51,7 @@ def test_a_loader_skips_what_is_damaged_at_the_ends(packed: pathlib.Path) -> Non
 def test_a_cut_file_is_not_a_shorter_dataset(packed: pathlib.Path) -> None:
     place = fr.open(packed)[20].place
     with packed.open("r+b") as file:
-        file.truncate(place.offset)  # at a record's start
+        file.truncate(place.offset)  # between two records
     match = f"record 20, offset {place.offset}: the file was cut.* remove .*x.rec.frx"
     with pytest.raises(fr.TruncatedError, match=match):
         fr.open(packed)

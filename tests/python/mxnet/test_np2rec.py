@@ -60,7 +60,7 @@ def test_floats_are_from_0_to_1(dtype: str, tmp_path: pathlib.Path) -> None:
 
 def test_what_is_clipped_is_warned_of_and_rounding_is_not(tmp_path: pathlib.Path) -> None:
     floats = np.zeros((5, 4, 4), np.float32)
-    floats[2:4] = 200  # levels that were not divided by 255
+    floats[2:4] = 200  # levels that nobody has divided by 255
     first = r"2 images have .*the first is data\[2\]\. Divide levels by 255"
     with pytest.warns(fr.FuelrailWarning, match=first):
         np2rec(floats, range(5), None, PNG | {"num_workers": 3}, tmp_path / "floats.rec")

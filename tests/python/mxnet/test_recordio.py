@@ -351,7 +351,7 @@ def test_an_index_that_was_cut_at_a_lines_end_is_held_against_the_sidecar(
     fr.open("a.rec")  # writes a sidecar
     lines = pathlib.Path("a.idx").read_text().splitlines(keepends=True)
     pathlib.Path("a.idx").write_text("".join(lines[:7]))
-    pathlib.Path("first.idx").write_text("".join(lines[:7]))  # this may be intended
+    pathlib.Path("first.idx").write_text("".join(lines[:7]))  # which may be meant so
     ends = r"a\.idx: the index ends before the file's records do: expected 10 entries, found 7"
     with pytest.raises(fr.TruncatedError, match=ends):
         MXIndexedRecordIO("a.idx", "a.rec", "r")
