@@ -1,6 +1,6 @@
 """Errors for MXNet's names that fuelrail does not have. Each error names a replacement.
 
-See docs/from_mxnet.md, "What is not supported".
+The list is in docs/from_mxnet.md.
 """
 
 from __future__ import annotations
