@@ -203,7 +203,7 @@ def test_a_state_that_lost_the_samplers_own_is_refused(tiny_file: pathlib.Path) 
     next(iter(loader))
     state = loader.state_dict()
     assert state["sampler"]["has_state"]
-    del state["sampler"]["state"]  # like code that restores only the names of a fresh loader
+    del state["sampler"]["state"]  # as what restores only the names that a fresh loader has
     with pytest.raises(fr.InvalidArgumentError, match=r"has lost .*expected a member 'state'"):
         tiny(tiny_file, 4, sampler=OwnState()).load_state_dict(state)
 

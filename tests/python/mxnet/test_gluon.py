@@ -141,7 +141,7 @@ def test_parts_are_taken() -> None:
     assert [even[i] for i in range(len(even))] == [0, 2, 4, 6, 8]
     with pytest.raises(ValueError, match="below 3"):
         data.shard(3, 3)
-    for absent in (10, -11):  # an iterator would end there without an error
+    for absent in (10, -11):  # an iterator would end there, as if nothing were missing
         with pytest.raises(IndexError, match=rf"no such item: .*\[-10, 10\), found {absent}"):
             data.sample([0, absent])
     with pytest.raises(TypeError, match="not an integer"):
