@@ -202,7 +202,7 @@ def _read_into(file: _BinaryFile, piece: bytearray) -> int:
 def _record_count(n: object) -> int:
     number = integer(n)
     if number is None:
-        raise ArgumentTypeError("`n` is not an integer", found=typed(n))
+        raise ArgumentTypeError("`n` has the wrong type", expected="an integer", found=typed(n))
     if not 0 <= number < 2**63:
         raise InvalidArgumentError(
             "`n` is out of range", expected="0 to 2**63 - 1", found=shown(number)

@@ -207,7 +207,7 @@ class _RecordIter(DataIter):
     def _check_open(self) -> None:
         if self._closed:
             end_thread_at_exit()
-            raise StateError("the iterator is closed")
+            raise StateError("the iterator is closed", remedy="Create a new iterator")
 
 
 class ImageRecordIter(_RecordIter):
