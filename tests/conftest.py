@@ -1,4 +1,4 @@
-"""What programs in documents, and examples in docstrings, are run on."""
+"""The data and settings for the programs in the documents and the examples in docstrings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-# A shell has SIGINT ignored in what it runs in the background, and children would inherit that.
+# A shell makes background programs ignore SIGINT, and children would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")
 def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Sidecars that cannot lie beside their files go there, and not into the user's own cache."""
+    """The cache for sidecars that cannot be written beside their files, instead of the user's."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -26,7 +26,7 @@ def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
 @pytest.fixture
 def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A folder, become the current one, with 8 photographs of 2 classes in `photographs/`, and `fuelrail` on the PATH."""
+    """The current folder: 8 photographs of 2 classes in `photographs/`. `fuelrail` is on PATH."""
     random = np.random.default_rng(0)
     for i in range(8):
         folder = tmp_path / "photographs" / ("ant", "bee")[i % 2]
@@ -39,6 +39,6 @@ def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
 
 
 def pytest_collection_finish() -> None:
-    """What was imported until now is no garbage: so collections are short, also those of children that tests fork."""
+    """Excludes imported objects from garbage collection, which is then short, also in children."""
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Datasets that the tests share, made with Pillow, and hypothesis' settings."""
+"""Shared datasets, created with Pillow, and the settings of hypothesis."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("fuelrail")
 
-os.environ["FUELRAIL_LEAK_WARNINGS"] = "1"  # of scripts, whose last words are asserted to be none
+os.environ["FUELRAIL_LEAK_WARNINGS"] = "1"  # scripts must print no leaks at exit
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """31 photographs in three classes, of many sizes and subsamplings."""
+    """31 photographs in three classes, with many sizes and subsamplings."""
     root = tmp_path_factory.mktemp("photographs") / "folder"
     for i in range(31):
         directory = root / ("ant", "bee", "cat")[i % 3]
@@ -66,7 +66,7 @@ def tiny_file(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture
 def make_file(tmp_path: pathlib.Path) -> Callable[..., pathlib.Path]:
-    """Packs images given as bytes into a file; labels are 0, 1, ... or as given."""
+    """Packs encoded images into a file; the default labels are 0, 1, ..."""
 
     def make(
         images: list[bytes], labels: list[object] | None = None, **options: object
@@ -89,7 +89,7 @@ def make_file(tmp_path: pathlib.Path) -> Callable[..., pathlib.Path]:
 
 @pytest.fixture
 def python() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs a script in an interpreter of its own; a hang fails the test."""
+    """Runs a script in a separate interpreter; a hang fails the test."""
 
     def run(script: str, *arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-X", "faulthandler", "-W", "error", "-c", script]

@@ -1,10 +1,10 @@
-"""FFRecord: its files, and its names with their meaning, so that a program changes its import.
+"""FFRecord's files and API. A program that uses FFRecord changes only its import.
 
 >>> from fuelrail.ffrecord import FileReader, FileWriter
 >>> from fuelrail.ffrecord.torch import DataLoader, Dataset
 
-Records are NumPy arrays. For training on images in `.ffr` files, `fuelrail.torch.DataLoader` reads,
-decodes and batches them natively.
+Records are NumPy arrays. To train on images in `.ffr` files, use `fuelrail.torch.DataLoader`, which
+reads, decodes and batches them natively.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 try:
-    import numpy  # noqa: F401  records are its arrays
+    import numpy  # noqa: F401  records are NumPy arrays
 except ImportError as absent:
     raise ImportError(
-        "fuelrail.ffrecord gives records as NumPy arrays, and NumPy is not installed. Install it "
+        "fuelrail.ffrecord returns records as NumPy arrays, but NumPy is not installed. Install it "
         "with `pip install numpy`."
     ) from absent
 
@@ -55,10 +55,10 @@ __all__ = [
     "TruncatedFileError",
     "checkFsAlign",
     "pack_folder",
-]  # without `torch` and `utils`: `import *` must not take the user's own `torch` away
+]  # without `torch` and `utils`: `import *` must not replace the user's own `torch`
 
 
 def __getattr__(name: str) -> Any:
-    if name == "torch":  # when it is first used
+    if name == "torch":  # imported at its first use
         return importlib.import_module("fuelrail.ffrecord.torch")
     raise AttributeError(f"module 'fuelrail.ffrecord' has no attribute '{name}'")

@@ -1,8 +1,8 @@
-"""FFRecord's errors: fuelrail's, each of which is also what the original raised at that place.
+"""FFRecord's errors: each is an error of fuelrail, and also of the type that FFRecord raises.
 
-The original raises RuntimeError for whatever its C++ side finds, and AssertionError for paths. So
-``except RuntimeError`` goes on to work, ``except fuelrail.CorruptError`` works too, and the text
-says where.
+FFRecord raises RuntimeError for every error in its C++ code, and AssertionError for paths. So
+``except RuntimeError`` still works, ``except fuelrail.CorruptError`` works too, and the text names
+the file and the place.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ class TruncatedFileError(TruncatedError, RuntimeError):
 
 
 class RecordRangeError(OutOfRangeError, RuntimeError):
-    """There is no such record, or no room for another."""
+    """The record does not exist, or there is no room for another record."""
 
 
 class FileAccessError(IoError, RuntimeError):
-    """The operating system refused or failed."""
+    """An operation of the operating system failed."""
 
 
 class MissingFolderError(NotFoundError, RuntimeError):
-    """The folder of a file to be written does not exist, or a file has gone while it was in use."""
+    """The folder of the output file does not exist, or a file was removed while in use."""
 
 
 class FileNameError(InvalidArgumentError, AssertionError):
-    """A path that is none of what is wanted there: not a `.ffr` file, a directory, a file."""
+    """The path is not a `.ffr` name, or is a directory instead of a file, or the reverse."""
 
 
 class MissingFileError(NotFoundError, AssertionError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 _AS_ORIGINAL: dict[type[Error], type[Error]] = {
@@ -66,7 +66,7 @@ _AS_ORIGINAL: dict[type[Error], type[Error]] = {
 
 
 def as_original(error: Error, path: str | None = None) -> Error:
-    """The same error, as one that the original's callers catch. path: where it says none itself."""
+    """Converts an error to the class that FFRecord's users catch. path: used if it has none."""
     kind = _AS_ORIGINAL.get(type(error), type(error))
     return kind(
         error.failure,

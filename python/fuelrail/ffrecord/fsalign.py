@@ -1,4 +1,4 @@
-"""Whether a file system aligns direct reads by itself."""
+"""Asks a file system whether it accepts unaligned direct reads."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _ASK = 0x80046664  # _IOR('f', 100, 4 bytes)
 
 
 def checkFsAlign(fd: FileDescriptorLike) -> bool:  # noqa: N802  the original's name
-    """Whether the file system of an open file says, by an ioctl of its own, that it takes direct
-    reads at any offset. Ordinary ones do not know the question: False.
+    """Returns whether the file system of an open file accepts direct reads at any offset.
 
-    No read depends on it: direct reads (`FileReader(direct_reads=True)`) are aligned here.
+    A special ioctl asks it. Ordinary file systems do not know the ioctl: False. fuelrail's reads do
+    not depend on the answer: direct reads (`FileReader(direct_reads=True)`) are always aligned.
     """
     try:
         answer = fcntl.ioctl(fd, _ASK, bytes(4))

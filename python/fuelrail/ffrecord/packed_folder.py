@@ -1,4 +1,4 @@
-"""A folder in one FFRecord file."""
+"""A folder packed into one FFRecord file."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ if TYPE_CHECKING:
 
 __all__ = ["PackedFolder", "pack_folder"]
 
-_MARK = b"piouhjgbr"  # begins the last record
-_MOST_FOLDERS = 256  # in one another, the whole among them: more are not read
-_PICKLE_PROTOCOL = 4  # the original's, under the Pythons that it runs on
+_MARK = b"piouhjgbr"  # the first bytes of the last record
+_MOST_FOLDERS = 256  # nested, including the root; readers reject more
+_PICKLE_PROTOCOL = 4  # FFRecord's, on the Python versions that it supports
 
 
 def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
-    """Packs all files in a folder and its folders into one `.ffr` file, for `PackedFolder`.
+    """Packs all files in a folder and its subfolders into one `.ffr` file, for `PackedFolder`.
 
-    Files become records depth first, the entries of each folder in the order of their names. Links
-    are followed. Each file is read in pieces: memory does not grow with it. verbose: print each
-    file's number and path.
+    Files become records depth first; the entries of each folder are sorted by name. Links are
+    followed. Files are read in pieces, so memory use does not depend on their size. verbose: print
+    the number and the path of each file.
 
-    Errors: FileNameError (also an AssertionError) for what is no folder, or no `.ffr` name;
-    InvalidArgumentError for an output inside the folder, for links that lead in a circle, for what
-    is neither a file nor a folder, and for more than 256 folders in one another; NotFoundError for
-    a link that leads nowhere; MissingFolderError, FileAccessError (also RuntimeErrors); OSError of
-    a file that cannot be read. Nothing is left then.
+    Errors: FileNameError (also an AssertionError) if `folder` is not a folder or `out_file` is not
+    a `.ffr` name; InvalidArgumentError for an output inside the folder, a cycle of links, an entry
+    that is neither a file nor a folder, and more than 256 nested folders; NotFoundError for a
+    broken link; MissingFolderError, FileAccessError (also RuntimeErrors); OSError for a file that
+    cannot be read. After an error no output is left.
     """
     root = path_name("`folder`", folder)
     if not os.path.isdir(root):
-        raise FileNameError("this is not a folder", path=root)
+        raise FileNameError("the path is not a folder", path=root)
     output = output_name("`out_file`", out_file)
     _check_outside(root, output)
     files: list[str] = []
@@ -71,7 +71,7 @@ def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
 
 
 def _printable(name: str) -> str:
-    """Where standard output cannot say it: a name in no encoding must not end the packing."""
+    """Escapes characters that standard output cannot print, so that packing does not fail."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return name.encode(encoding, "backslashreplace").decode(encoding)
 
@@ -81,28 +81,28 @@ def _check_outside(root: str, output: str) -> None:
     beside = os.path.realpath(os.path.dirname(os.path.abspath(output)))
     if os.path.commonpath([inside, beside]) == inside:
         raise InvalidArgumentError(
-            "the packed file would lie inside the folder that is packed",
+            "the output is inside the folder to pack",
             path=output,
-            remedy="Write it somewhere else",
+            remedy="Write it to another folder",
         )
 
 
 def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -> Structure:
-    """The entries of a folder; its files are appended to `files`. above: the folders around it."""
+    """Returns a folder's entries and appends its files to `files`. above: its parent folders."""
     status = os.stat(folder)
     here = (status.st_dev, status.st_ino)
     if here in above:
         raise InvalidArgumentError(
-            "links lead in a circle",
+            "the links form a cycle",
             path=folder,
-            found=f"a link to {os.path.realpath(folder)}, which it lies in",
+            found=f"a link to {os.path.realpath(folder)}, which contains the link",
             remedy="Remove the link",
         )
     if len(above) == _MOST_FOLDERS:
         raise InvalidArgumentError(
-            "too many folders lie in one another",
+            "the folders are nested too deeply",
             path=folder,
-            expected=f"at most {_MOST_FOLDERS}",
+            expected=f"at most {_MOST_FOLDERS} levels",
         )
     entries: Structure = OrderedDict()
     for name in sorted(os.listdir(folder)):
@@ -117,37 +117,39 @@ def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -
 
 
 def _check_file(path: str) -> None:
-    """A pipe would be waited for, and a device may never end."""
+    """Rejects a pipe, whose read would block, and a device, which may be endless."""
     if os.path.isfile(path):
         return
     if os.path.islink(path) and not os.path.exists(path):
         raise NotFoundError(
-            "a link leads nowhere",
+            "the target of the link does not exist",
             path=path,
             found=f"a link to {os.readlink(path)}",
             remedy="Remove the link",
         )
     raise InvalidArgumentError(
-        "this is neither a file nor a folder", path=path, remedy="Move it out of the folder"
+        "the entry is neither a file nor a folder", path=path, remedy="Move it out of the folder"
     )
 
 
 class PackedFolder(Closing):
-    """The files of a folder that `pack_folder` has packed.
+    """The files of a folder that `pack_folder` packed.
 
     >>> fuelrail.ffrecord.pack_folder("photographs", "photographs.ffr")
     >>> with fuelrail.ffrecord.PackedFolder("photographs.ffr") as folder:
     ...     names = folder.list(recursive=True, list_dir=False)
     ...     first, second = folder.read(names[:2])
 
-    What the last record says of names and folders is read by a parser of its own that makes nothing
-    but dictionaries, names and numbers: no code in a file is ever run.
+    The last record stores the names and folders as a pickle. A restricted parser reads it, which
+    creates only dictionaries, names and numbers: no code in a file is ever run.
     """
 
     def __init__(self, ffr_file: Names, check_data: bool = True) -> None:
-        """ffr_file, check_data: as for `FileReader`; of several files, the last one's last record
-        says the names of all. Errors: those of `FileReader`; CorruptFileError (also a ValueError
-        and a RuntimeError) for what is no packed folder, or names a class.
+        """ffr_file, check_data: as for `FileReader`. With several files, the last record of the
+        last file has all names.
+
+        Errors: those of `FileReader`; CorruptFileError (also a ValueError and a RuntimeError) if
+        the file is not a packed folder, or its pickle names a class.
         """
         self.reader = FileReader(ffr_file, check_data)
         try:
@@ -161,8 +163,10 @@ class PackedFolder(Closing):
         return self.reader.n - 1
 
     def read_one(self, fname: Path) -> Record:
-        """A file's bytes. Errors: MissingFileError, FileNameError for a directory (both also
-        AssertionErrors); those of `FileReader.read`.
+        """Returns the bytes of a file.
+
+        Errors: MissingFileError, FileNameError for a directory (both also AssertionErrors); those
+        of `FileReader.read`.
         """
         return self.reader.read_one(self._record(fname))
 
@@ -171,14 +175,17 @@ class PackedFolder(Closing):
     @overload
     def read(self, fnames: Sequence[Path]) -> builtins.list[Record]: ...
     def read(self, fnames: Path | Sequence[Path]) -> Record | builtins.list[Record]:
-        """The bytes of several files, read at once; of one, where `fnames` is a path and not a
-        list. Errors: as `read_one`.
+        """Returns the bytes of several files, read at once; of one file if `fnames` is a path.
+
+        Errors: as for `read_one`.
         """
         if isinstance(fnames, (str, os.PathLike)):
             return self.read_one(fnames)
         if not isinstance(fnames, (list, tuple)):
             raise ArgumentTypeError(
-                "this is neither a path nor a list of paths", found=typed(fnames)
+                "`fnames` has the wrong type",
+                expected="a path or a list of paths",
+                found=typed(fnames),
             )
         return self.reader.read([self._record(fname) for fname in fnames])
 
@@ -189,19 +196,21 @@ class PackedFolder(Closing):
         list_dir: bool = True,
         recursive: bool = False,
     ) -> builtins.list[Any]:
-        """The names of the entries of a directory, by default of all of it, in stored order.
+        """Returns the names of a directory's entries, in stored order.
 
-        recursive: those of its directories too; what lies deeper is a pathlib.Path, relative to
-        `path`. Errors: MissingFileError; FileNameError for a file (both also AssertionErrors).
+        path: the directory. Default: the root. recursive: include the entries of subdirectories,
+        each as a pathlib.Path relative to `path`.
+
+        Errors: MissingFileError; FileNameError for a file (both also AssertionErrors).
         """
         start = "" if path is None else path
         found = self._find(start)
         if found is None:
             raise MissingFileError(
-                "there is no such directory in the packed folder", path=str(path)
+                "the directory does not exist in the packed folder", path=str(path)
             )
         if isinstance(found, int):
-            raise FileNameError("this is a file, not a directory", path=str(path))
+            raise FileNameError("the path is a file, not a directory", path=str(path))
         return [
             parts[0] if len(parts) == 1 else pathlib.Path(*parts)
             for parts, entry in _walk(found, recursive)
@@ -209,19 +218,19 @@ class PackedFolder(Closing):
         ]
 
     def exists(self, path: Path) -> bool:
-        """Whether there is such a file or directory. `..` is a name like others."""
+        """Returns whether the file or directory exists. `..` is an ordinary name."""
         return self._find(path) is not None
 
     def is_file(self, path: Path) -> bool:
-        """Whether there is such a file."""
+        """Returns whether the file exists."""
         return isinstance(self._find(path), int)
 
     def is_dir(self, path: Path) -> bool:
-        """Whether there is such a directory."""
+        """Returns whether the directory exists."""
         return isinstance(self._find(path), dict)
 
     def close(self) -> None:
-        """Closes the file. What the folder contains is still known."""
+        """Closes the file. The names can still be listed."""
         self.reader.close()
 
     def __reduce__(self) -> Any:
@@ -235,22 +244,22 @@ class PackedFolder(Closing):
     def _read_structure(self) -> Structure:
         reader = self.reader
         try:
-            if reader._core.is_packed_folder():  # before all of the last record is read
+            if reader._core.is_packed_folder():  # checked before the whole last record is read
                 last = reader.read_one(-1)
                 return cast("Structure", _core.packed_entries(last, reader.n - 1))
         except Error as error:
             raise as_original(error, path=reader.fnames[-1]) from None
         raise CorruptFileError(
-            "this is not a packed folder",
+            "the file is not a packed folder",
             path=reader.fnames[-1],
-            expected=f"a last record that begins with {_MARK!r}",
-            remedy="Open it with `FileReader`, or make a packed folder with `pack_folder`",
+            expected=f"a last record that starts with {_MARK!r}",
+            remedy="Open it with `FileReader`, or create a packed folder with `pack_folder`",
         )
 
     def _find(self, path: Path) -> int | Structure | None:
         if not isinstance(path, (str, os.PathLike)):
             raise ArgumentTypeError(
-                "this is not a path in the packed folder",
+                "the path in the packed folder has the wrong type",
                 expected="a str or an os.PathLike",
                 found=typed(path),
             )
@@ -264,9 +273,9 @@ class PackedFolder(Closing):
     def _record(self, path: Path) -> int:
         found = self._find(path)
         if found is None:
-            raise MissingFileError("there is no such file in the packed folder", path=str(path))
+            raise MissingFileError("the file does not exist in the packed folder", path=str(path))
         if not isinstance(found, int):
-            raise FileNameError("this is a directory, not a file", path=str(path))
+            raise FileNameError("the path is a directory, not a file", path=str(path))
         return found
 
 

@@ -1,4 +1,4 @@
-"""Paths of FFRecord files: what they have to be, as the original asserts it."""
+"""Checks the paths of FFRecord files, as FFRecord does by assertions."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ SUFFIX = ".ffr"
 
 
 def path_name(what: str, value: object) -> str:
-    """A str or an os.PathLike as a str."""
+    """Returns a str or an os.PathLike as a str."""
     if not isinstance(value, (str, os.PathLike)):
         raise ArgumentTypeError(
-            f"{what} is not a path", expected="a str or an os.PathLike", found=typed(value)
+            f"{what} has the wrong type", expected="a str or an os.PathLike", found=typed(value)
         )
     return file_name(what, value)
 
 
 def output_name(what: str, value: object) -> str:
-    """The name of a file to be written."""
+    """Returns the name of a file to write."""
     name = path_name(what, value)
     _check_suffix(name)
     return name
 
 
 def input_names(fname: object) -> list[str]:
-    """The files that a reader's `fname` stands for: one, those in a directory, or a list."""
+    """Returns the files that a reader's `fname` names: a file, a directory's files, or a list."""
     if isinstance(fname, (list, tuple)):
-        names = [path_name("a file's name", one) for one in fname]
+        names = [path_name("a file name", one) for one in fname]
     elif os.path.isdir(name := path_name("`fname`", fname)):
         names = sorted(
             os.path.join(name, entry) for entry in os.listdir(name) if entry.endswith(SUFFIX)
@@ -50,15 +50,15 @@ def input_names(fname: object) -> list[str]:
 
 def _check_file(name: str) -> None:
     if not os.path.exists(name):
-        raise MissingFileError("there is no such file", path=name)
+        raise MissingFileError("the file does not exist", path=name)
     if not os.path.isfile(name):
-        raise FileNameError("this is not a file", path=name)
+        raise FileNameError("the path is not a file", path=name)
 
 
 def _check_suffix(name: str) -> None:
     if not name.endswith(SUFFIX):
         raise FileNameError(
-            f"the file's name does not end with {SUFFIX}",
+            f"the file name does not end with {SUFFIX}",
             path=name,
-            remedy="Rename the file, if it is an FFRecord file",
+            remedy="Rename the file if it is an FFRecord file",
         )

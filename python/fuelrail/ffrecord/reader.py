@@ -1,4 +1,4 @@
-"""Records of FFRecord files by index."""
+"""Reads records of FFRecord files by index."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = numpy.typing.NDArray[numpy.uint8]
 
-# Of one file, or of several.
+# One file, or several.
 Names: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 __all__ = ["DamagedRecord", "FileReader"]
 
-# What an iterator reads at once; one record, where that is longer.
+# The most that an iterator reads at once, unless a single record is longer.
 _READ_AHEAD = 64  # records
 _READ_AHEAD_BYTES = 64 << 20
 _OPTIONS = [Option(*row) for row in _core.reader_options()]
@@ -48,22 +48,22 @@ _TEXT = described("How records are read:", _OPTIONS)
 
 @dataclass(frozen=True)
 class DamagedRecord:
-    """What `FileReader.verify` finds."""
+    """A damaged record that `FileReader.verify` found."""
 
     index: int
     error: str
-    """Where it lies and what is wrong."""
+    """Its place in the file, and the damage."""
 
 
 class FileReader(Closing):
-    """The records of one or more `.ffr` files, in one index space.
+    """Reads the records of one or more `.ffr` files, numbered across all files.
 
     >>> with fuelrail.ffrecord.FileReader("train.ffr") as reader:
     ...     first, last = reader.read([0, -1])
 
-    Records are one-dimensional, writable arrays of uint8 that own their memory. Any thread may
-    read, many at once, and so may forked children. The memory of records that nobody holds any
-    more is used again for others.
+    Records are one-dimensional, writable uint8 arrays that own their memory. Several threads may
+    read at once, and so may forked children. The memory of records that are no longer referenced
+    is reused for other records.
     """
 
     @suggests_options_or({}, keywords(ReadKeywords, _OPTIONS, {}), _TEXT)
@@ -74,18 +74,18 @@ class FileReader(Closing):
 
         fname: a file, a directory (all `.ffr` files in it, in the order of their names), or a list
             or tuple of files.
-        check_data: verify the checksums of tables now, and of every record that is read. Default:
-            True.
+        check_data: verify the checksums of the tables now, and of every record when it is read.
+            Default: True.
 
-        Errors, which are also AssertionErrors: MissingFileError, FileNameError; also
-        RuntimeErrors: CorruptFileError, TruncatedFileError, FileAccessError; ArgumentTypeError, and
-        InvalidArgumentError for an option's value. A table that was written without a checksum, as
-        by FFRecord's first versions, is a FuelrailWarning, each time until the file is written
-        anew.
+        Errors: MissingFileError, FileNameError (also AssertionErrors); CorruptFileError,
+        TruncatedFileError, FileAccessError (also RuntimeErrors); ArgumentTypeError;
+        InvalidArgumentError for an option's value. A FuelrailWarning reports a table without a
+        checksum, which FFRecord's first versions wrote, each time that the file is opened. Rewrite
+        the file to end the warning.
         """
         self._names = input_names(fname)
         self._check_data = switch("check_data", check_data)
-        self._options = read_options(_OPTIONS, options)  # as a pickle has them
+        self._options = read_options(_OPTIONS, options)  # as stored in a pickle
         self._direct: bool = self._options["direct_reads"]
         self._closed = False
         try:
@@ -115,7 +115,7 @@ class FileReader(Closing):
 
     @property
     def read_backend(self) -> str:
-        """Who reads what is not in the page cache: "io_uring" or "pread"."""
+        """The backend for reads that miss the page cache: "io_uring" or "pread"."""
         return self._core.read_backend
 
     @property
@@ -124,7 +124,7 @@ class FileReader(Closing):
         return self._closed
 
     def read_one(self, index: int) -> Record:
-        """One record. A negative index counts from the end. Errors: as `read`."""
+        """Returns one record. A negative index counts from the end. Errors: as for `read`."""
         try:
             return self._core.read_one(index)
         except Error as error:
@@ -136,14 +136,15 @@ class FileReader(Closing):
                 self._warn()
 
     def read(self, indices: Sequence[int]) -> list[Record]:
-        """The records of these indices, in this order; an index may come more than once, and a
-        negative one counts from the end.
+        """Returns the records at the given indices, in their order.
 
-        indices: a list, a tuple, a range, an array or a tensor of integers, as many as fit in
-        memory. All are read at once: neighbours in one read, what is in the page cache without
-        waiting. Errors, which are also RuntimeErrors: RecordRangeError; CorruptFileError,
-        TruncatedFileError and FileAccessError of the first record that failed; StateError when
-        closed. ArgumentTypeError.
+        indices: a list, a tuple, a range, an array or a tensor of integers. Their number is limited
+        only by memory, an index may be repeated, and a negative one counts from the end. All are
+        read at once: adjacent records in one read, records in the page cache without waiting.
+
+        Errors: RecordRangeError; CorruptFileError, TruncatedFileError and FileAccessError for the
+        first record that failed; StateError after `close` (all also RuntimeErrors);
+        ArgumentTypeError.
         """
         wanted = _index_list(indices)
         try:
@@ -164,7 +165,7 @@ class FileReader(Closing):
     @overload
     def __getitem__(self, index: slice | Sequence[int]) -> list[Record]: ...
     def __getitem__(self, index: int | slice | Sequence[int]) -> Record | list[Record]:
-        """One record by an integer; a list of them by a slice or a list of indices."""
+        """Returns one record for an integer; a list for a slice or a list of indices."""
         if isinstance(index, slice):
             return self.read(range(self.n)[index])
         if integer(index) is not None:
@@ -175,7 +176,7 @@ class FileReader(Closing):
         return self.n
 
     def __iter__(self) -> Iterator[Record]:
-        """All records in order, read some at a time: up to 64, and 64 MiB."""
+        """Iterates over all records in order, reading up to 64 records and 64 MiB at a time."""
         begin = 0
         while begin < self.n:
             end = begin + self._core.run_of(begin, _READ_AHEAD, _READ_AHEAD_BYTES)
@@ -183,8 +184,9 @@ class FileReader(Closing):
             begin = end
 
     def validate(self) -> None:
-        """Checks the tables against their checksums once more; reads no record. Errors:
-        CorruptFileError.
+        """Checks the tables against their checksums again. Reads no record.
+
+        Errors: CorruptFileError.
         """
         try:
             self._core.verify_tables()
@@ -192,29 +194,34 @@ class FileReader(Closing):
             raise as_original(error) from None
 
     def verify(self, progress: Callable[[int], object] | None = None) -> list[DamagedRecord]:
-        """Reads every record, whatever `check_data` says. Returns: those that cannot be read or
-        whose checksum is wrong, in order; none for a sound file.
+        """Reads every record and checks its checksum, even if `check_data` is False.
 
-        A file's end is nowhere written down: that it was cut off, or added to, shows here, as
-        damage of the last record. progress: called with the number of records done; what it raises
-        ends the call. Errors: StateError when closed.
+        Returns: the records that cannot be read or have a wrong checksum, in order; an empty list
+        for an intact file. The format does not store a file's size, so missing or extra bytes at
+        the end are found here, as damage of the last record.
+        progress: called with the number of records checked; its exceptions end the call.
+
+        Errors: StateError after `close`.
         """
         return [DamagedRecord(*found) for found in self._core.verify(progress)]
 
     def get_offsets(self, file_index: int) -> numpy.typing.NDArray[numpy.int64]:
-        """Where the records of a file begin, and where the last one ends: int64, (n + 1,), the
-        caller's own. Errors: RecordRangeError.
+        """Returns the offsets of a file's records and of the end of the last one. The array is
+        int64, (n + 1,), and belongs to the caller. Errors: RecordRangeError.
         """
         return self._core.offsets(self._file(file_index))
 
     def get_checksums(self, file_index: int) -> numpy.typing.NDArray[numpy.uint32]:
-        """The CRC-32 of each record of a file: uint32, (n,), the caller's own. Errors:
-        RecordRangeError.
+        """Returns the CRC-32 of each record of a file. The array is uint32, (n,), and belongs to
+        the caller. Errors: RecordRangeError.
         """
         return self._core.checksums(self._file(file_index))
 
     def close(self) -> None:
-        """Closes the files. Arrays stay, and so do `n`, `validate`, offsets and checksums."""
+        """Closes the files. Arrays stay valid.
+
+        `n`, `validate`, `get_offsets` and `get_checksums` still work.
+        """
         self._closed = True
         self._core.close()
 
@@ -229,11 +236,13 @@ class FileReader(Closing):
     def _file(self, file_index: object) -> int:
         number = integer(file_index)
         if number is None:
-            raise ArgumentTypeError("`file_index` is not an integer", found=typed(file_index))
+            raise ArgumentTypeError(
+                "`file_index` has the wrong type", expected="an integer", found=typed(file_index)
+            )
         count = len(self._names)
         if not -count <= number < count:
             raise RecordRangeError(
-                "the reader has no such file",
+                "`file_index` is out of range",
                 expected=f"an index in [-{count}, {count})",
                 found=shown(number),
             )
@@ -256,14 +265,16 @@ def _index_list(indices: object) -> list[Any]:
     given = listed(indices)
     if not isinstance(given, list):
         raise ArgumentTypeError(
-            "this is not a list of indices",
+            "`indices` has the wrong type",
             expected="a list, a tuple or an array of integers",
             found=typed(indices),
         )
     if given and isinstance(given[0], list):
-        raise InvalidArgumentError("the indices have more than one dimension", found=shown(indices))
+        raise InvalidArgumentError("`indices` has more than one dimension", found=shown(indices))
     return given
 
 
 def _no_index(value: object) -> ArgumentTypeError:
-    return ArgumentTypeError("an index is not an integer", found=typed(value))
+    return ArgumentTypeError(
+        "an index has the wrong type", expected="an integer", found=typed(value)
+    )

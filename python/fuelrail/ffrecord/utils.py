@@ -1,4 +1,4 @@
-"""Datasets into FFRecord files. The module has the original's name, from which programs import."""
+"""Writes datasets to FFRecord files. It has FFRecord's module name, so that imports work."""
 
 from __future__ import annotations
 
@@ -23,29 +23,30 @@ __all__ = ["DumpError", "dump"]
 
 _MOST_PROCESSES = 16
 
-_Tell: TypeAlias = Callable[[int], object]  # what hears how many items more are written
+_Tell: TypeAlias = Callable[[int], object]  # called with the number of newly written items
 
 
 class DumpError(StateError):
-    """A process that wrote a part has failed."""
+    """A process failed to write its part."""
 
 
 def dump(
     dataset: Sequence[Any], fname: str | os.PathLike[str], nfiles: int, verbose: bool = False
 ) -> None:
-    """Writes the items of a dataset, each of which has a buffer (bytes, an array), to `.ffr` files.
+    """Writes the items of a dataset, which are bytes-like (bytes, an array), to `.ffr` files.
 
-    dataset: has a length, and items by index from 0 on.
-    fname: a file's name or a folder's, as `nfiles` is 1 or more.
-    nfiles: 1 = one file, `fname`. More: that many files `PART_00000.ffr` and so on in the folder
-    `fname`, which is made where it is missing, of as many items each (the last of fewer), written
-    by as many processes, at most 16 at a time; a FuelrailWarning where the items fill fewer files,
-    and where the folder has other `.ffr` files, such as those of a dump into more.
-    verbose: show how many items are written, by tqdm where it is installed.
+    dataset: has a length, and items by index from 0.
+    fname: the name of the file if `nfiles` is 1, else the name of a folder.
+    nfiles: 1 = one file, `fname`. More than 1 = this number of files, `PART_00000.ffr`,
+    `PART_00001.ffr`..., in the folder `fname`, which is created if missing. All files have the same
+    number of items (the last one may have fewer). One process writes each file; at most 16 run at a
+    time. A FuelrailWarning reports that the items fill fewer files, or that the folder has other
+    `.ffr` files, such as those of an earlier dump into more files.
+    verbose: show the number of written items, with tqdm if it is installed.
 
-    Errors: DumpError (a RuntimeError) with the traceback of the process that failed; no file of
-    this call is left then. InvalidArgumentError for an empty dataset that is to fill several files.
-    Those of `FileWriter`.
+    Errors: DumpError (a RuntimeError) with the traceback of the process that failed; then no file
+    of this call is left. InvalidArgumentError for an empty dataset with several files. Those of
+    `FileWriter`.
     """
     items = len(dataset)
     files = whole("nfiles", nfiles, least=1)
@@ -54,7 +55,9 @@ def dump(
             _dump_part(dataset, output_name("`fname`", fname), 0, items, tell)
         return
     if items == 0:
-        raise InvalidArgumentError("an empty dataset fills no files", remedy="Pass nfiles=1")
+        raise InvalidArgumentError(
+            "the dataset is empty and cannot fill several files", remedy="Pass nfiles=1"
+        )
     folder = path_name("`fname`", fname)
     os.makedirs(folder, exist_ok=True)
     chunk = -(-items // files)
@@ -70,7 +73,7 @@ def dump(
 
 
 def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], tell: _Tell) -> None:
-    # A fork where there is one, as the original has: the dataset need not be one that pickles.
+    # Forks where possible, as FFRecord does, so that the dataset need not be picklable.
     methods = multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("fork" if "fork" in methods else None)
     waiting = list(reversed(parts))
@@ -102,15 +105,15 @@ def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], tell:
             process.terminate()
             process.join()
             ours.close()
-            written.append(name)  # it may just have been done
+            written.append(name)  # it may have finished just now
         for name in written:
-            if _identity(name) not in (None, before[name]):  # what was there before stays
+            if _identity(name) not in (None, before[name]):  # an older file stays
                 os.remove(name)
         raise
 
 
 def _identity(name: str) -> tuple[int, int, int] | None:
-    """Which file has this name."""
+    """Identifies the file that has this name; None if it does not exist."""
     try:
         status = os.stat(name)
     except FileNotFoundError:
@@ -125,24 +128,24 @@ def _warn_of_others(folder: str, parts: list[tuple[str, int, int]]) -> None:
     )
     if others:
         warn_user(
-            f"{folder} has files that are not of this dataset, {others[0]} among them: a reader of "
-            "the folder reads them too"
+            f"{folder} has `.ffr` files of other datasets, such as {others[0]}: a reader of the "
+            "folder reads them too"
         )
 
 
 def _heard(ours: Connection, name: str) -> int | None:
-    """What a process says: so many items more, or None when it is done. Errors: DumpError."""
+    """Returns the newly written items of a process; None when it is done. Errors: DumpError."""
     try:
         said = ours.recv()
     except EOFError:  # it was killed
-        said = "the process ended without a word"
+        said = "the process ended without a message"
     if said is None or isinstance(said, int):
         return said
-    raise DumpError(f"a part of the dataset could not be written, {name}:\n{said.rstrip()}")
+    raise DumpError(f"cannot write a part of the dataset, {name}:\n{said.rstrip()}")
 
 
 class _Told:
-    """Progress of a process, which its parent hears of now and then."""
+    """Progress of a process, sent to its parent at intervals."""
 
     def __init__(self, parent: Connection) -> None:
         self._parent = parent
@@ -159,7 +162,7 @@ class _Told:
 
 
 def _work(theirs: Connection, dataset: Sequence[Any], name: str, begin: int, end: int) -> None:
-    # Ended by the parent, it leaves the way an exception does: nothing stays of its file.
+    # SIGTERM from the parent ends it like an exception, so that its file is discarded.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         told = _Told(theirs)
@@ -182,7 +185,7 @@ def _dump_part(dataset: Sequence[Any], name: str, begin: int, end: int, tell: _T
 
 
 class _Lines:
-    """Progress without tqdm."""
+    """Prints progress without tqdm."""
 
     def __init__(self, total: int) -> None:
         self._total = total

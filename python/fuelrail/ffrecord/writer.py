@@ -1,4 +1,4 @@
-"""FFRecord files, written."""
+"""Writes FFRecord files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PIECE_BYTES = 8 << 20
 
 
 class _BinaryFile(Protocol):
-    """What `open(name, "rb")` returns, buffered or not."""
+    """The type of `open(name, "rb")`, buffered or not."""
 
     def readinto(self, buffer: Any, /) -> int | None: ...
 
@@ -31,26 +31,27 @@ class FileWriter(Closing):
     ...     for i in range(3):
     ...         writer.write_one(str(i * i).encode())
 
-    The file has its name only when it is complete, on the device and closed: until then what had
-    the name before stays, and an exception inside `with` leaves nothing behind. What is not closed
-    and not complete when it is dropped is discarded, with a ResourceWarning.
+    The file gets its name only when it is complete, flushed to disk and closed. Until then an
+    existing file of that name stays. An exception inside `with` discards the new file. A writer
+    that is deleted without `close` closes the file if it has all `n` records; otherwise it discards
+    the file, with a ResourceWarning.
     """
 
     _native: _core.FfrecordWriter | None = None
 
     def __init__(self, fname: str | os.PathLike[str], n: int | None = None) -> None:
-        """fname: ends with `.ffr`. n: how many records will come; None = as many as come until
-        `close`, which may then have to move what was written once more.
+        """fname: must end with `.ffr`. n: the number of records; None = all records that are
+        written until `close`, which may then have to move the written data once.
 
-        Errors: FileNameError (also an AssertionError); InvalidArgumentError (a ValueError) for a
-        bad `n`; MissingFolderError and FileAccessError (also RuntimeErrors); ArgumentTypeError.
+        Errors: FileNameError (also an AssertionError); InvalidArgumentError (a ValueError) for an
+        invalid `n`; MissingFolderError and FileAccessError (also RuntimeErrors); ArgumentTypeError.
         """
         self._name = output_name("`fname`", fname)
         self._n = None if n is None else _record_count(n)
         self._count = 0
         self._process = os.getpid()
         try:
-            # Whole, as the process may be in another folder when the file gets its name.
+            # Absolute: the process may change its folder before the file gets its name.
             whole_name = self._name if "://" in self._name else os.path.abspath(self._name)
             self._native = _core.create_ffrecord(os.fsencode(whole_name), self._n)
         except Error as error:
@@ -58,23 +59,23 @@ class FileWriter(Closing):
 
     @property
     def n(self) -> int | None:
-        """How many records were announced."""
+        """The number of records given to the constructor; None if it was not given."""
         return self._n
 
     @property
     def count(self) -> int:
-        """How many records have been written."""
+        """The number of records written so far."""
         core = self._native
         return self._count if core is None else core.records
 
     def write_one(self, buf: Any) -> None:
-        """Appends a record: all bytes of `buf`, which is whatever has a buffer (bytes, arrays of
-        any shape, type and strides; these in C order).
+        """Appends a record with all bytes of `buf`, a bytes-like object.
 
-        Errors, which are also RuntimeErrors: RecordRangeError for one more than announced, after
-        which the writer can be used on; FileAccessError; StateError when closed, and in a forked
-        child.
-        ArgumentTypeError for what has no buffer.
+        An array may have any shape, type and strides; its bytes are written in C order.
+
+        Errors: RecordRangeError for more than `n` records, after which the writer still works;
+        FileAccessError; StateError after `close` and in a forked child (all also RuntimeErrors);
+        ArgumentTypeError if `buf` is not bytes-like.
         """
         core = self._open()
         try:
@@ -83,21 +84,24 @@ class FileWriter(Closing):
             raise as_original(error) from None
         except TypeError as error:
             raise ArgumentTypeError(
-                "a record has no bytes",
+                "the record has the wrong type",
                 expected="a bytes-like object",
                 found=typed(buf),
-                remedy="Turn it into bytes, as `pickle.dumps` does, or into an array",
+                remedy="Convert it to bytes, for example with `pickle.dumps`, or to an array",
             ) from error
 
     def write_file(self, file: _BinaryFile) -> None:
-        """Appends a record: what `file` has from its position on, read some MiB at a time. What
-        reading raises ends the writer, and leaves nothing; ArgumentTypeError for what cannot be
-        read into a buffer: a name, a file opened as text. Other errors: as `write_one`.
+        """Appends a record with the bytes of `file` from its position to its end.
+
+        They are read a few MiB at a time. If reading raises, the writer discards its file. Errors:
+        those of `write_one`; ArgumentTypeError if `file` cannot be read into a buffer, such as a
+        name or a file opened as text.
         """
         core = self._open()
         if not hasattr(file, "readinto"):
             raise ArgumentTypeError(
-                "this is not a file opened for reading bytes",
+                "`file` has the wrong type",
+                expected="a file opened for reading bytes",
                 found=typed(file),
                 remedy='Pass `open(name, "rb")`',
             )
@@ -112,16 +116,16 @@ class FileWriter(Closing):
                 core.add(view[:size])
             core.end_record()
         except BaseException as error:
-            self.discard()  # half a record is in it
+            self.discard()  # it has an incomplete record
             if isinstance(error, Error):
                 raise as_original(error) from None
             raise
 
     def close(self) -> None:
-        """Writes the table and gives the file its name; again it does nothing.
+        """Writes the table and gives the file its name. Further calls do nothing.
 
-        Errors: StateError (a RuntimeError) where records are missing, which may still be written;
-        FileAccessError, after which there is no new file.
+        Errors: StateError (a RuntimeError) if records are missing, which may still be written;
+        FileAccessError; then no new file exists.
         """
         if self._native is None:
             return
@@ -131,7 +135,7 @@ class FileWriter(Closing):
                 path=self._name,
                 expected=f"{self._n} records",
                 found=f"{self.count}",
-                remedy="Write all records that were announced, or announce none",
+                remedy="Write all `n` records, or pass no `n`",
             )
         core, self._native = self._native, None
         try:
@@ -140,10 +144,10 @@ class FileWriter(Closing):
             raise as_original(error) from None
         finally:
             self._count = core.records
-            core.discard()  # what is not finished
+            core.discard()  # if `finish` failed
 
     def discard(self) -> None:
-        """Leaves nothing behind. It does nothing after `close`."""
+        """Discards the new file. Does nothing after `close`."""
         core, self._native = self._native, None
         if core is not None:
             self._count = core.records
@@ -162,7 +166,7 @@ class FileWriter(Closing):
         if self._n is not None and self.count == self._n:
             try:
                 self.close()
-            except Error as error:  # which nobody can catch here
+            except Error as error:  # no caller could catch it
                 warn_user(f"the records are lost: {error}")
             return
         self.discard()
@@ -180,16 +184,16 @@ class FileWriter(Closing):
     def _open(self) -> _core.FfrecordWriter:
         if self._native is None:
             raise StateError(
-                "the writer is closed", path=self._name, remedy="Make a new one of another name"
+                "the writer is closed", path=self._name, remedy="Create one with another name"
             )
         return self._native
 
 
 def _read_into(file: _BinaryFile, piece: bytearray) -> int:
     size = file.readinto(piece)
-    if size is None:  # nothing now: it need not be the end
+    if size is None:  # no bytes now, which need not be the end
         raise InvalidArgumentError(
-            "a file that does not wait for its bytes cannot be written",
+            "a non-blocking file cannot be read into a record",
             remedy="Open it without O_NONBLOCK",
         )
     return size
@@ -198,9 +202,9 @@ def _read_into(file: _BinaryFile, piece: bytearray) -> int:
 def _record_count(n: object) -> int:
     number = integer(n)
     if number is None:
-        raise ArgumentTypeError("`n` is not an integer", found=typed(n))
+        raise ArgumentTypeError("`n` has the wrong type", expected="an integer", found=typed(n))
     if not 0 <= number < 2**63:
         raise InvalidArgumentError(
-            "`n` is out of range", expected="a number of records", found=shown(number)
+            "`n` is out of range", expected="0 to 2**63 - 1", found=shown(number)
         )
     return number

@@ -1,14 +1,17 @@
-"""MXNet's data API over fuelrail's engine: `recordio`, `io`, `gluon`, `image`, `im2rec`. docs/from_mxnet.md is the guide."""
+"""MXNet's data API on fuelrail's engine: `recordio`, `io`, `gluon`, `image`, `im2rec`.
+
+The guide is docs/from_mxnet.md.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 try:
-    import numpy  # noqa: F401  labels and pixels are its arrays
+    import numpy  # noqa: F401  labels and pixels are NumPy arrays
 except ImportError as absent:
     raise ImportError(
-        "fuelrail.mxnet gives labels and pixels as NumPy arrays, and NumPy is not installed. "
+        "fuelrail.mxnet returns labels and pixels as NumPy arrays, but NumPy is not installed. "
         "Install it with `pip install numpy`."
     ) from absent
 
@@ -33,5 +36,5 @@ __all__ = [
     "transforms",
 ]
 
-if not TYPE_CHECKING:  # to whom any name would be one that is here
+if not TYPE_CHECKING:  # with `__getattr__`, type checkers accept any name
     __getattr__ = missing_from(__name__)

@@ -1,4 +1,7 @@
-"""Names of MXNet's that are not here: their error says what to use. docs/from_mxnet.md, "What is not here"."""
+"""Errors for MXNet's names that fuelrail does not have. Each error names a replacement.
+
+The list is in docs/from_mxnet.md.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,19 @@ from fuelrail.options import nearest
 __all__ = ["missing_from"]
 
 _LOADER = (
-    "Give the dataset to torch.utils.data.DataLoader, or the file to fuelrail.torch.DataLoader"
+    "Pass the dataset to torch.utils.data.DataLoader, or the file to fuelrail.torch.DataLoader"
 )
-_NUMPY = "A batch's arrays compute as NumPy's do, and torch.from_dlpack takes them"
-_MEMORY = "It reads no images; fuelrail.mxnet.io.ThreadedIter prefetches whatever makes items"
-_DECODE = "Decode records with recordio.unpack_img, files with fuelrail.open(folder)[i].decode()"
+_NUMPY = "Compute with the arrays of a batch as with NumPy's, or pass them to torch.from_dlpack"
+_MEMORY = "Use fuelrail.mxnet.io.ThreadedIter, which prefetches the items of any producer"
+_DECODE = (
+    "Decode records with recordio.unpack_img, or image files with fuelrail.open(folder)[i].decode()"
+)
 _FOLDER = "Open the folder with fuelrail.open"
 _ISLICE = (
-    "Take so many batches with itertools.islice, and call the iterator's `reset` at an epoch's end"
+    "Limit the number of batches with itertools.islice, and call `reset` at the end of each epoch"
 )
-_ITERATORS = "The iterators are classes of their own; fuelrail.mxnet.io.DataIter is the base of all"
-_TRANSFORMS = "Use fuelrail.transforms, or functions of NumPy's arrays with transform_first"
+_ITERATORS = "Use fuelrail.mxnet.io.DataIter, the base class of all iterators"
+_TRANSFORMS = "Use fuelrail.transforms, or pass a function of NumPy arrays to transform_first"
 
 _INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("nd", "np", "cpu", "gpu"), _NUMPY),
@@ -42,11 +47,11 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def missing_from(module: str) -> Callable[[str], NoReturn]:
-    """The `__getattr__` of a module below fuelrail.mxnet.
+    """Returns the `__getattr__` of a module below fuelrail.mxnet.
 
-    Errors: AttributeError, so that `hasattr` is False, which says what to use, where that is known, or suggests the
-    nearest name that is here. `from module import name` would put words of its own in an AttributeError's place: there
-    what to use is said by an ImportError.
+    Errors: AttributeError, so that `hasattr` is False. It names the replacement if one is known,
+    or else the nearest existing name. `from module import name` would replace the text of an
+    AttributeError, so there an ImportError names a known replacement.
     """
 
     def missing(name: str) -> NoReturn:
@@ -64,5 +69,5 @@ def missing_from(module: str) -> Callable[[str], NoReturn]:
 
 
 def _imports_a_name(frame: FrameType) -> bool:
-    """Whether the frame stands at the second half of `from module import name`."""
+    """Whether the frame is looking up a name for `from module import name`."""
     return frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_FROM"]

@@ -1,4 +1,4 @@
-"""MXNet's `mx.image`: what of it works on pixels alone. Without OpenCV, with OpenCV's results."""
+"""The part of MXNet's `mx.image` that works on pixels: OpenCV's results without OpenCV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AUTO = 9
 
 
 def _interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> int:
-    """The interpolation 0 to 4 that `interp` means for sizes (height, width), as mx.image decides it."""
+    """Replaces `interp` 9 by the one that mx.image chooses for the sizes (height, width)."""
     if interp != _AUTO:
         return interp
     if new[0] > old[0] and new[1] > old[1]:
@@ -31,32 +31,33 @@ def _interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> i
 def imresize(
     src: numpy.typing.NDArray[numpy.uint8], w: int, h: int, interp: int = 1
 ) -> numpy.typing.NDArray[numpy.uint8]:
-    """Resizes an image, as `mx.image.imresize` and `cv2.resize` do: equal to OpenCV 4.8's to the bit.
+    """Resizes an image like `mx.image.imresize` and `cv2.resize`, bit-identical to OpenCV 4.8.
 
     Args:
-        src: uint8, (height, width, channels), 1, 3 or 4 channels in any order.
+        src: uint8, (height, width, channels), with 1, 3 or 4 channels in any order.
         w: the new width, in pixels.
         h: the new height, in pixels.
-        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 the mean of areas (bilinear where it enlarges), 4 Lanczos over 8 x 8
-            pixels, 9: 2 where both sides grow, 3 where both shrink, else 1. MXNet's 10, a random one, is not here:
-            draw it and give its number. Default: 1.
+        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area averaging (bilinear when enlarging),
+            4 Lanczos over 8 x 8 pixels, 9 automatic: 2 if both sides grow, 3 if both shrink, else
+            1. MXNet's 10 (random) is not supported: draw a number and pass it. Default: 1.
 
     Returns:
-        uint8, (h, w, channels), new memory.
+        uint8, (h, w, channels), in new memory.
 
     Errors:
-        ArgumentTypeError: src is no array of uint8. InvalidArgumentError: another shape, an empty size, an unknown
-        interp. UnsupportedError: a side of src above 2^20 pixels, unless interp is 0 or the size stays.
+        ArgumentTypeError: src is not an array of uint8. InvalidArgumentError: src has another
+        shape, a size is 0, or interp is unknown. UnsupportedError: a side of src is longer than
+        2^20 pixels, unless interp is 0 or the size does not change.
     """
     pixels = numpy.ascontiguousarray(src)
     if pixels.dtype != numpy.uint8:
         raise ArgumentTypeError(
-            "the pixels are of another type", expected="uint8", found=str(pixels.dtype)
+            "`src` has the wrong type", expected="uint8", found=str(pixels.dtype)
         )
     if pixels.ndim != 3:
         raise InvalidArgumentError(
-            "these are not the pixels of an image",
-            expected="(height, width, channels)",
+            "the pixels have an invalid shape",
+            expected="(height, width, channels) with 1, 3 or 4 channels",
             found=str(pixels.shape),
         )
     width, height = whole("w", w, least=1), whole("h", h, least=1)
@@ -69,5 +70,5 @@ def imresize(
     return resized
 
 
-if not TYPE_CHECKING:  # to whom any name would be one that is here
+if not TYPE_CHECKING:  # with `__getattr__`, type checkers accept any name
     __getattr__ = missing_from(__name__)

@@ -1,6 +1,6 @@
-"""MXNet's image records: a header, labels, and an encoded image, as bytes.
+"""MXNet's image records: a header, labels and an encoded image, as bytes.
 
-The format is docs/formats/recordio.md, "The image header".
+The format is in docs/formats/recordio.md, "The image header".
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ _HEADER = struct.Struct("<IfQQ")
 class IRHeader(NamedTuple):
     """The header of an image record.
 
-    flag: how many labels follow the header; 0 = the one label is in it. `pack` sets it itself.
-    label: a number, or an array of float32 (of whatever becomes one). id, id2: 64 bits; id2 is 0.
+    flag: the number of labels after the header; 0 = the header holds the only label. `pack` sets
+    it. label: a number, or a float32 array (or anything that NumPy converts to one). id, id2:
+    64-bit integers; id2 is 0.
     """
 
     flag: int
@@ -43,44 +44,48 @@ class IRHeader(NamedTuple):
 
 
 def pack(header: IRHeader, s: bytes) -> bytes:
-    """A record: header and labels in front of `s`.
+    """Returns a record: the header and the labels, followed by `s`.
 
-    A number as label is flag 0; anything else becomes a flat float32 array, and its length the
-    flag. What `header.flag` says does not count. An array without elements reads back as one label
-    of 0: the format has no other way.
+    If the label is a number, the flag is 0. Any other label becomes a flat float32 array, and the
+    flag is its length. `header.flag` is ignored. An array without elements reads back as the
+    single label 0, because the format cannot store it.
 
-    Errors: InvalidArgumentError (a ValueError) for an id that 64 bits cannot hold and a label that
-    is no number; ArgumentTypeError (a TypeError) for an `s` that is not bytes.
+    Errors: InvalidArgumentError (a ValueError) for an id that does not fit in 64 bits and for a
+    label that is not numeric; ArgumentTypeError (a TypeError) for an `s` that is not bytes.
     """
     head = _header_of(header)
     if not isinstance(s, (bytes, bytearray, memoryview)):
-        raise ArgumentTypeError("a record's content is not bytes", found=typed(s))
+        raise ArgumentTypeError(
+            "the record's content has the wrong type", expected="bytes", found=typed(s)
+        )
     if isinstance(head.label, numbers.Number):
         return _packed_header(0, head.label, head) + bytes(s)
     try:
         labels = np.asarray(head.label, dtype="<f4")
     except (TypeError, ValueError) as error:
         raise InvalidArgumentError(
-            "the label is neither a number nor an array of them", found=shown(head.label)
+            "the label is invalid",
+            expected="a number, or an array of numbers",
+            found=shown(head.label),
         ) from error
     return _packed_header(labels.size, 0, head) + labels.tobytes() + bytes(s)
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:
-    """A record's header and content.
+    """Returns the header and the content of a record.
 
-    `header.label` is a float with flag 0, else a read-only float32 array of shape (flag,).
-    Errors: TruncatedError for bytes that end before the header or the labels do; ArgumentTypeError.
+    `header.label` is a float if the flag is 0, else a read-only float32 array of shape (flag,).
+    Errors: TruncatedError if `s` ends before the header or the labels do; ArgumentTypeError.
     """
     if not isinstance(s, (bytes, bytearray, memoryview)):
-        raise ArgumentTypeError("a record is not bytes", found=typed(s))
+        raise ArgumentTypeError("the record has the wrong type", expected="bytes", found=typed(s))
     record = bytes(s)
     if len(record) < _HEADER.size:
         raise TruncatedError(
             "the record ends inside its image header",
             expected=f"{_HEADER.size} bytes",
             found=f"{len(record)}",
-            remedy="Read it as what was written: it may be no image record",
+            remedy="Check that it is an image record: other records have no image header",
         )
     header = IRHeader(*_HEADER.unpack_from(record))
     begin = _HEADER.size + 4 * header.flag
@@ -89,7 +94,7 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
             "the record ends inside its labels",
             expected=f"{header.flag} labels",
             found=f"{len(record) - _HEADER.size} bytes",
-            remedy="Read it as what was written: it may be no image record",
+            remedy="Check that it is an image record: other records have no image header",
         )
     if header.flag > 0:
         labels = np.frombuffer(record, "<f4", header.flag, _HEADER.size)
@@ -98,21 +103,25 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
 
 
 def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
-    """A record of pixels, which it encodes.
+    """Encodes pixels and returns an image record.
 
-    img: (height, width), or (height, width, channels) with 1, 3 (BGR) or 4 (BGRA) channels, as
-    OpenCV has them; uint8, and other numbers are rounded and clipped to 0 to 255. A JPEG drops the
-    fourth channel. quality: of `.jpg` and `.jpeg` 1 to 100; of `.png` zlib's level, 0 to 9; beyond
-    that the nearest counts, so that the default is level 9 for PNG. img_fmt: in either case.
+    img: (height, width), or (height, width, channels) with 1, 3 (BGR) or 4 (BGRA) channels, in
+    OpenCV's order; uint8. Other types of numbers are rounded and clipped to 0 to 255. JPEG drops
+    the fourth channel. quality: for `.jpg` and `.jpeg`, 1 to 100; for `.png`, zlib's level, 0 to 9.
+    A value out of range is replaced by the nearest limit, so the default means level 9 for PNG.
+    img_fmt: `.jpg`, `.jpeg` or `.png`, in upper or lower case.
 
-    Errors: UnsupportedError for another `img_fmt` and for a PNG of uint16; InvalidArgumentError for
-    an array of another shape; ArgumentTypeError for what is no array of numbers; those of `pack`.
+    Errors: UnsupportedError for another `img_fmt` and for uint16 pixels as PNG;
+    InvalidArgumentError for another shape; ArgumentTypeError if `img` is not an array of numbers;
+    those of `pack`.
     """
     png = _is_png(img_fmt)
     pixels = _as_pixels(img, png)
     setting = integer(quality)
     if setting is None:
-        raise ArgumentTypeError("`quality` is not an integer", found=typed(quality))
+        raise ArgumentTypeError(
+            "`quality` has the wrong type", expected="an integer", found=typed(quality)
+        )
     least, most = (0, 9) if png else (1, 100)
     height, width, channels = pixels.shape
     encoded = _core.encode_image(
@@ -122,34 +131,34 @@ def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, NDArray[np.uint8]]:
-    """A record's header and pixels.
+    """Returns the header and the decoded pixels of an image record. Pixels are uint8.
 
-    iscolor: 1 = BGR, (height, width, 3), turned as an EXIF tag says; 0 = grey, (height, width),
-    turned too; -1 = as stored, not turned: (height, width) for grey, 3 channels BGR, 4 with alpha.
-    uint8 always.
+    iscolor: 1 = BGR, (height, width, 3), oriented by the EXIF tag; 0 = grey, (height, width),
+    oriented too; -1 = as stored, without orientation: (height, width) for grey, else 3 channels
+    BGR, or 4 with alpha.
 
-    Errors: DecodeError, TruncatedError for what is no image or a damaged one, where MXNet returns
-    None; UnsupportedError for formats that fuelrail does not decode, and for 16 bits a channel with
-    iscolor -1; InvalidArgumentError for another `iscolor`; those of `unpack`.
+    Errors: DecodeError or TruncatedError if the image is damaged or is not an image, where MXNet
+    returns None; UnsupportedError for formats that fuelrail does not decode, and for 16 bits per
+    channel with iscolor -1; InvalidArgumentError for another `iscolor`; those of `unpack`.
     """
     header, content = unpack(s)
     return header, decode_image(content, iscolor)
 
 
 def decode_image(encoded: bytes, iscolor: int, bgr: bool = True) -> NDArray[np.uint8]:
-    """Pixels as `cv2.imdecode` gives them, or in RGB order. See `unpack_img`."""
+    """Decodes pixels as `cv2.imdecode` does, in BGR or RGB order. See `unpack_img`."""
     if integer(iscolor) not in (-1, 0, 1):
         raise InvalidArgumentError(
-            "`iscolor` is none of the colour modes",
+            "`iscolor` is invalid",
             expected="-1 (as stored), 0 (grey) or 1 (colour)",
             found=shown(iscolor),
         )
     if not encoded:
         raise CorruptError(
             "the record has no image",
-            expected="an encoded image behind the header",
+            expected="an encoded image after the header",
             found="0 bytes",
-            remedy="Read it with `unpack` if it was written without one",
+            remedy="Read it with `unpack` if it was written without an image",
         )
     channels = {-1: 0, 0: 1, 1: 3}[int(iscolor)]
     array = _core.decode_image(encoded, channels, iscolor != -1, bgr, _core.DEFAULT_MAX_PIXELS)
@@ -162,7 +171,9 @@ def _header_of(header: object) -> IRHeader:
         return IRHeader(*header)  # type: ignore[misc]
     except TypeError:
         raise ArgumentTypeError(
-            "this is no header", expected="an IRHeader (flag, label, id, id2)", found=typed(header)
+            "the header is invalid",
+            expected="an IRHeader (flag, label, id, id2)",
+            found=typed(header),
         ) from None
 
 
@@ -171,8 +182,8 @@ def _packed_header(flag: int, label: Any, header: IRHeader) -> bytes:
         return _HEADER.pack(flag, label, header.id, header.id2)
     except (struct.error, TypeError, OverflowError) as error:
         raise InvalidArgumentError(
-            "the header cannot be packed",
-            expected="ids of 0 to 2**64 - 1, and a label that float32 holds",
+            "a value of the header is out of range",
+            expected="ids from 0 to 2**64 - 1, and a label that fits in a float32",
             found=shown(tuple(header)),
         ) from error
 
@@ -182,33 +193,33 @@ def _is_png(img_fmt: object) -> bool:
     if suffix in (".jpg", ".jpeg", ".png"):
         return suffix == ".png"
     raise UnsupportedError(
-        "images are not encoded in this format",
+        "encoding in this image format is not supported",
         expected="'.jpg', '.jpeg' or '.png'",
         found=shown(img_fmt),
-        remedy="Encode it with its own library, and `pack` the bytes",
+        remedy="Encode the image with another library, and `pack` the bytes",
     )
 
 
 def _as_pixels(img: object, png: bool) -> NDArray[np.uint8]:
-    """(height, width, channels), uint8."""
+    """Returns the pixels as uint8 (height, width, channels)."""
     array = np.asarray(img)
     if array.dtype.kind not in "uif":
         raise ArgumentTypeError(
-            "`img` is no array of numbers", expected="an array of uint8", found=typed(img)
+            "`img` has the wrong type", expected="an array of numbers", found=typed(img)
         )
     if array.ndim == 2:
         array = array[:, :, np.newaxis]
     if array.ndim != 3 or array.shape[2] not in (1, 3, 4) or array.size == 0:
         raise InvalidArgumentError(
-            "`img` has not the shape of an image",
+            "`img` has the wrong shape",
             expected="(height, width), or (height, width, channels) with 1, 3 or 4 channels",
             found=f"{array.shape}",
         )
     if png and array.dtype == np.uint16:
         raise UnsupportedError(
-            "PNGs of 16 bits a channel are not written",
+            "writing 16-bit PNG is not supported",
             found="uint16",
-            remedy="Turn the pixels into uint8, as `img >> 8` does",
+            remedy="Convert the pixels to uint8, for example with `img >> 8`",
         )
     if array.dtype != np.uint8:
         whole = np.rint(np.nan_to_num(array, nan=0)) if array.dtype.kind == "f" else array

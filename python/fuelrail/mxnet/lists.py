@@ -1,4 +1,4 @@
-"""Lists of images (`.lst`), as MXNet's `im2rec.py --list` makes them."""
+"""Image lists (`.lst`), as MXNet's `im2rec.py --list` writes them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _EXTENSIONS = tuple(_core.list_extensions())
 
 
 class MadeLists(NamedTuple):
-    """What `make_lists` has written."""
+    """The result of `make_lists`."""
 
     paths: list[str]
-    """The lists, in the order of their rows."""
+    """The paths of the lists, in the order of their rows."""
     labels: dict[str, int]
-    """With `recursive`, the label of each folder with images, by its path below `root`."""
+    """With `recursive`, the label of each folder that has images, by its path below `root`."""
     images: int
-    """How many images the folder has."""
+    """The number of images in the folder."""
 
 
 @suggests_options
@@ -38,28 +38,33 @@ def make_lists(
     shuffle: bool = True,
     overwrite: bool = False,
 ) -> MadeLists:
-    """Writes lists of the images of a folder: the same bytes as `im2rec.py --list`.
+    """Writes lists of the images in a folder: the same bytes as `im2rec.py --list`.
 
-    A row is `id TAB label TAB path below root`; ids count from 0 in the order in which the images
-    are met.
+    A row is `id TAB label TAB path below root`. Ids count from 0 in the order in which the images
+    are found.
 
     prefix: the lists are `PREFIX.lst`, `PREFIX_0.lst`, `PREFIX_train.lst`, `PREFIX_0_train.lst`...
     root: the folder.
-    exts: what the names of images end in, in either case.
-    chunks: how many lists the rows are cut into, `_0`, `_1`...
-    train_ratio, test_ratio: fractions of each list that go into `_train.lst` and `_test.lst`; the
-    rest goes into `_val.lst`. Where the two make 1 there is none, and a row that rounding leaves
-    over is in no list. A train_ratio of 1 leaves the list whole, whatever test_ratio says.
-    recursive: also the folders below; each folder with images is a label. Otherwise all are 0.
-    shuffle: the order of CPython's `random.seed(100); random.shuffle(rows)`.
-    overwrite: replaces lists that are there. Default: that is an IoError, and no list is written.
+    exts: the file name extensions of images, in upper or lower case.
+    chunks: the number of lists that the rows are divided into, `_0`, `_1`...
+    train_ratio, test_ratio: the fractions of each list that go into `_train.lst` and `_test.lst`.
+    The rest goes into `_val.lst`. If the two add up to 1, `_val.lst` is not written, and a row left
+    over by rounding is in no list. A train_ratio of 1 does not split the list, whatever the
+    test_ratio.
+    recursive: include subfolders; each folder that has images gets its own label. Otherwise all
+    labels are 0.
+    shuffle: use the order of CPython's `random.seed(100); random.shuffle(rows)`.
+    overwrite: replace existing lists. By default, an existing list is an IoError, and no list is
+    written.
 
-    Errors: NotFoundError for the folder, or when it has no image; InvalidArgumentError for numbers
-    out of range and for a path with a TAB or a line end; ArgumentTypeError; IoError.
+    Errors: NotFoundError if the folder does not exist or has no image; InvalidArgumentError for a
+    number out of range and for a path that contains a TAB or a line end; ArgumentTypeError;
+    IoError.
     """
     if isinstance(exts, (str, bytes)) or not isinstance(exts, Sequence):
         raise ArgumentTypeError(
-            "`exts` is not a list of file extensions",
+            "`exts` has the wrong type",
+            expected="a list of file extensions",
             found=typed(exts),
             remedy='Write it as [".jpg", ".png"]',
         )

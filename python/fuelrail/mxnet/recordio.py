@@ -1,10 +1,10 @@
-"""MXNet's `mx.recordio`: RecordIO files read and written record by record, and image records.
+"""MXNet's `mx.recordio`: RecordIO files, read and written record by record, and image records.
 
 >>> from fuelrail.mxnet import recordio
 
-A program that uses `mxnet.recordio` runs with this import in place of its own. What differs is
-where MXNet loses data: a file has its name only once it is closed, and a writer that is pickled,
-reset or used in a forked child is an error, where MXNet empties or mixes up the file.
+A program that uses `mxnet.recordio` runs with this import instead. It behaves differently where
+MXNet loses data: a file gets its name only when it is closed, and it is an error to pickle or reset
+a writer, or to use one in a forked child, where MXNet empties or corrupts the file.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ __all__ = [
 
 
 class UnknownKeyError(OutOfRangeError, KeyError):
-    """The index has no such key."""
+    """The index does not have the key."""
 
     __str__ = Exception.__str__
 
 
 class MXRecordIO(Closing):
-    """A RecordIO file (`.rec`), read or written from front to back.
+    """A RecordIO file (`.rec`), read or written from start to end.
 
     >>> from fuelrail.mxnet import recordio
     >>> record = recordio.MXRecordIO("tmp.rec", "w")
@@ -61,11 +61,12 @@ class MXRecordIO(Closing):
     b'record_0'
     >>> record.close()
 
-    Threads may share one: each call is a whole. A reader works in forked children and can be
-    pickled: a child reads on from where its parent was, an unpickled one from the first record, and
-    neither moves the other. A writer does neither. What is written has its name after `close`, which
-    the end of a `with` or the last reference also brings; until then the file before stays. An
-    exception inside `with` leaves that, too.
+    Threads may share one: each call is atomic. A reader works in forked children and can be
+    pickled: a child continues at its parent's position, and an unpickled reader starts at the first
+    record; neither moves the original. A writer cannot be pickled or used in a forked child. The
+    new file gets its name at `close`, at the end of a `with`, or when the last reference to the
+    writer is dropped. Until then a file that had the name before stays. An exception inside `with`
+    discards the new file.
     """
 
     _reader: _core.RecordioReader | None = None
@@ -73,17 +74,17 @@ class MXRecordIO(Closing):
     _process = -1
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
-        """uri: a path, or a URI of a file system that fuelrail has. flag: "r" reads, "w" writes.
+        """uri: a path, or a URI of a supported file system. flag: "r" = read, "w" = write.
 
         Errors: InvalidArgumentError (a ValueError) for another flag; those of `open`.
         """
         self.uri = file_name("`uri`", uri)
         if flag not in ("r", "w"):
             raise InvalidArgumentError(
-                "`flag` is not known",
+                "`flag` is invalid",
                 expected="'r' (read) or 'w' (write)",
                 found=shown(flag),
-                remedy="Write the records to a new file: there is no appending",
+                remedy="To append, write all records to a new file",
             )
         self.flag = flag
         self.writable = flag == "w"
@@ -91,24 +92,24 @@ class MXRecordIO(Closing):
 
     @property
     def is_open(self) -> bool:
-        """Whether records can be read or written now, in this process."""
+        """Whether this process can read or write records now."""
         if self.writable:
             return self._writer is not None and self._process == os.getpid()
         return self._reader is not None
 
     def open(self) -> None:
-        """Opens the file: a reader at its first record, also one that is open. After `close` a
-        writer begins a new file, which replaces the one of its name when it is closed.
+        """Opens the file. A reader starts at the first record, even if it is already open. A
+        writer starts a new file, which replaces the existing one when it is closed.
 
-        Errors: NotFoundError, IoError; UnsupportedError for a file system that there is not;
-        StateError for a writer that is open.
+        Errors: NotFoundError; IoError; UnsupportedError for an unsupported file system; StateError
+        for a writer that is already open.
         """
         if not self.writable:
             self._begin_reading()
             close_at_exit(self, MXRecordIO._close_unless_failed)
             return
         if self.is_open:
-            raise StateError("the writer is open", path=self.uri, remedy="Close it first")
+            raise StateError("the writer is already open", path=self.uri, remedy="Close it first")
         index = self._index_uri()
         self._writer = _core.create_recordio(
             os.fsencode(_absolute(self.uri)),
@@ -118,10 +119,10 @@ class MXRecordIO(Closing):
         close_at_exit(self, MXRecordIO._close_unless_failed)
 
     def close(self) -> None:
-        """Ends reading, or gives the file that was written its name; again it does nothing. In a
-        forked child it lets go of its parent's file.
+        """Ends reading, or gives the written file its name. Further calls do nothing. In a forked
+        child, it releases the parent's writer and leaves the parent's file unchanged.
 
-        Errors: IoError, after which there is no new file.
+        Errors: IoError; then no new file exists.
         """
         self._reader = None
         writer, self._writer = self._writer, None
@@ -130,36 +131,37 @@ class MXRecordIO(Closing):
         try:
             writer.finish()
         finally:
-            writer.discard()  # what is not finished
+            writer.discard()  # if `finish` failed
 
     def reset(self) -> None:
-        """Goes back to the first record. Errors: StateError for a writer, whose records MXNet
-        throws away here.
+        """Goes back to the first record.
+
+        Errors: StateError for a writer, where MXNet discards the records.
         """
         if self.writable:
             raise StateError(
                 "a writer cannot be reset: its records would be lost",
                 path=self.uri,
-                remedy="Close it, and make a new one where the file shall begin anew",
+                remedy="To start the file over, close the writer and create a new one",
             )
         self.close()
         self.open()
 
     def write(self, buf: bytes) -> None:
-        """Appends a record. buf: bytes, or whatever has a buffer, of less than 2**29 bytes.
+        """Appends a record. buf: a bytes-like object of less than 2**29 bytes.
 
         Errors: StateError (a RuntimeError) for a reader, after `close` and in a forked child;
-        InvalidArgumentError for more bytes; ArgumentTypeError; IoError.
+        InvalidArgumentError for 2**29 bytes or more; ArgumentTypeError; IoError.
         """
         writer = self._open_writer()
         _check_buffer(buf)
         writer.append(buf)
 
     def read(self) -> bytes | None:
-        """The next record; None at the end, every time.
+        """Returns the next record, or None at the end and from then on.
 
         Errors: StateError (a RuntimeError) for a writer and after `close`; TruncatedError and
-        CorruptError with file and byte offset, again at every call; IoError.
+        CorruptError, with file and byte offset, also on every later call; IoError.
         """
         return self._open_reader().next()
 
@@ -172,11 +174,11 @@ class MXRecordIO(Closing):
     def __del__(self) -> None:
         try:
             self._close_unless_failed()
-        except Error as error:  # which nobody can catch here
+        except Error as error:  # no caller could catch it
             warn_user(f"the records are lost: {error}")
 
     def _close_unless_failed(self) -> None:
-        """`close`, but nothing new is said of a file that a failed `write` has given up."""
+        """Closes, ignoring the StateError for a file whose `write` has failed before."""
         with contextlib.suppress(StateError):
             self.close()
 
@@ -210,9 +212,7 @@ class MXRecordIO(Closing):
 
     def _open_reader(self) -> _core.RecordioReader:
         if self.writable:
-            raise StateError(
-                "a writer cannot be read", path=self.uri, remedy='Open the file with "r"'
-            )
+            raise StateError("a writer cannot read", path=self.uri, remedy='Open the file with "r"')
         if self._reader is None:
             raise StateError("the reader is closed", path=self.uri, remedy="Call `open`")
         return self._reader
@@ -220,15 +220,15 @@ class MXRecordIO(Closing):
     def _open_writer(self) -> _core.RecordioWriter:
         if not self.writable:
             raise StateError(
-                "a reader cannot be written to", path=self.uri, remedy='Open the file with "w"'
+                "a reader cannot write", path=self.uri, remedy='Open the file with "w"'
             )
         if self._writer is None:
-            raise StateError("the writer is closed", path=self.uri, remedy="Make a new one")
+            raise StateError("the writer is closed", path=self.uri, remedy="Create a new writer")
         return self._writer
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """A RecordIO file with its index (`.idx`), for records by key.
+    """A RecordIO file and its index (`.idx`), to access records by key.
 
     >>> from fuelrail.mxnet import recordio
     >>> record = recordio.MXIndexedRecordIO("tmp.idx", "tmp.rec", "w")
@@ -240,8 +240,8 @@ class MXIndexedRecordIO(MXRecordIO):
     b'record_3'
     >>> record.close()
 
-    idx: byte offsets by key; of a key that comes more than once, the last. keys: in the index's
-    order, with all repetitions.
+    idx: the byte offset of each key; for a repeated key, the last one. keys: all keys in the
+    index's order, including repetitions.
     """
 
     def __init__(
@@ -251,9 +251,11 @@ class MXIndexedRecordIO(MXRecordIO):
         flag: str,
         key_type: Callable[[Any], Any] = int,
     ) -> None:
-        """idx_path: the index. key_type: what makes a key of text and of `write_idx`'s argument.
-        The rest, and errors: as MXRecordIO; CorruptError for a line of the index that is none; TruncatedError
-        for `X.idx` of `X.rec` with fewer lines than the sidecar `X.rec.frx` has records.
+        """idx_path: the path of the index. key_type: converts the text in the index and the
+        argument of `write_idx` to a key. uri, flag: as for MXRecordIO.
+
+        Errors: as for MXRecordIO; CorruptError for an invalid line of the index; TruncatedError
+        if the index `X.idx` of `X.rec` has fewer lines than the sidecar `X.rec.frx` has records.
         """
         self.idx_path = file_name("`idx_path`", idx_path)
         self.key_type = key_type
@@ -264,16 +266,18 @@ class MXIndexedRecordIO(MXRecordIO):
             self._reader.check_index(len(self.keys), os.fsencode(self.idx_path))
 
     def open(self) -> None:
-        """As MXRecordIO; a reader reads the index too, each time: both are of one file, also where
-        a writer of fuelrail replaces them meanwhile, or was killed at it (docs/packing.md).
+        """Opens the file like MXRecordIO. A reader also reads the index, each time. The two match
+        even if fuelrail replaces them at the same time or was killed doing so (docs/packing.md).
         """
         super().open()
         if self.writable:
             self.idx, self.keys = {}, []
 
     def seek(self, idx: Any) -> None:
-        """Goes to a record: `read` gives it next. Errors: UnknownKeyError (a KeyError);
-        OutOfRangeError for an offset behind the file's end; StateError.
+        """Moves to the record of a key, which `read` then returns.
+
+        Errors: UnknownKeyError (a KeyError); OutOfRangeError if the index's offset is past the end
+        of the file; StateError.
         """
         reader = self._open_reader()
         offset = self._offset(idx)
@@ -283,16 +287,17 @@ class MXIndexedRecordIO(MXRecordIO):
             raise self._of_key(error, idx) from None
 
     def tell(self) -> int:
-        """Of a writer: how many bytes have been written, which is the next record's offset.
-        Errors: StateError.
+        """Returns the number of bytes written, which is the offset of the next record.
+
+        Errors: StateError for a reader and after `close`.
         """
         return self._open_writer().position()
 
     def read_idx(self, idx: Any) -> bytes:
-        """The record of a key; `read` goes on behind it.
+        """Returns the record of a key. `read` then continues after it.
 
-        Errors: UnknownKeyError (a KeyError); CorruptError, TruncatedError and OutOfRangeError where
-        no whole record begins at the offset that the index gives; StateError; IoError.
+        Errors: UnknownKeyError (a KeyError); CorruptError, TruncatedError and OutOfRangeError if no
+        complete record starts at the index's offset; StateError; IoError.
         """
         reader = self._open_reader()
         offset = self._offset(idx)
@@ -302,7 +307,9 @@ class MXIndexedRecordIO(MXRecordIO):
             raise self._of_key(error, idx) from None
         if record is None:
             raise self._of_key(
-                CorruptError("no record begins where the index says", path=self.uri, offset=offset),
+                CorruptError(
+                    "no record starts at the index's offset", path=self.uri, offset=offset
+                ),
                 idx,
             )
         return record
@@ -310,8 +317,8 @@ class MXIndexedRecordIO(MXRecordIO):
     def write_idx(self, idx: Any, buf: bytes) -> None:
         """Appends a record, and its key to the index.
 
-        Errors: those of `write`; InvalidArgumentError for a key whose text has a TAB, a line end or
-        space around it, or is empty. Neither changes the file.
+        Errors: those of `write`; InvalidArgumentError for a key whose text contains a TAB or a line
+        end, starts or ends with space, or is empty. A rejected key does not change the file.
         """
         writer = self._open_writer()
         key = self.key_type(idx)
@@ -327,11 +334,11 @@ class MXIndexedRecordIO(MXRecordIO):
         with contextlib.suppress(KeyError, TypeError):
             return self.idx[idx]
         raise UnknownKeyError(
-            "the index has no such key",
+            "the key does not exist in the index",
             path=self.idx_path,
             expected=f"one of {len(self.idx)} keys",
             found=typed(idx),
-            remedy="Look at `keys`; their type is `key_type`",
+            remedy="Use a key from `keys`, of the type `key_type`",
         )
 
     def _begin_reading(self) -> None:
@@ -343,11 +350,11 @@ class MXIndexedRecordIO(MXRecordIO):
             if error.path != self.idx_path:
                 raise
             raise NotFoundError(
-                "no such index",
+                "the index does not exist",
                 path=self.idx_path,
-                remedy="Make one with the keys 0, 1, 2, ...: docs/from_mxnet.md, "
-                '"An index by position"; or with the records\' ids as keys: '
-                f"`fuelrail merge NEW.rec {self.uri}` writes NEW.idx",
+                remedy="Create an index with the keys 0, 1, 2, ... (docs/from_mxnet.md, "
+                '"An index by position") or with the records\' ids as keys '
+                f"(`fuelrail merge NEW.rec {self.uri}` writes NEW.idx)",
             ) from None
         keys, idx = [], {}
         for line, (name, offset) in enumerate(entries):
@@ -355,22 +362,22 @@ class MXIndexedRecordIO(MXRecordIO):
                 key = self.key_type(name)
             except ValueError as error:
                 raise CorruptError(
-                    f"entry {line} of the index has a key of another type",
+                    f"the key of entry {line} in the index has the wrong type",
                     path=self.idx_path,
-                    expected=f"what {getattr(self.key_type, '__name__', 'key_type')} takes",
+                    expected=f"text that {getattr(self.key_type, '__name__', 'key_type')} accepts",
                     found=shown(name),
-                    remedy="Give the `key_type` that it was written with",
+                    remedy="Pass the `key_type` that the index was written with",
                 ) from error
             idx[key] = offset
             keys.append(key)
         self.keys, self.idx, self._reader = keys, idx, reader
 
     def _of_key(self, error: Error, idx: Any) -> Error:
-        """The same error, which says whose record it is, and that the index may be wrong."""
+        """Adds the key to an error, and the hint that the index may be wrong."""
         remedy = error.remedy
         if not isinstance(error, IoError):
-            remedy = "See whether the index is this file's" + (
-                f". If it is: {remedy}" if remedy else ""
+            remedy = "Check that the index belongs to this file" + (
+                f". If it does: {remedy}" if remedy else ""
             )
         return type(error)(
             f"{error.failure}, for the key {shown(idx)} of {self.idx_path}",
@@ -383,7 +390,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
 
 def _absolute(uri: str) -> str:
-    """The process may be in another folder when the file gets its name."""
+    """Makes a path absolute: the process may change its folder before the file gets its name."""
     return uri if "://" in uri else os.path.abspath(uri)
 
 
@@ -392,5 +399,5 @@ def _check_buffer(buf: object) -> None:
         memoryview(buf).release()  # type: ignore[arg-type]
     except TypeError:
         raise ArgumentTypeError(
-            "a record is not bytes", expected="a bytes-like object", found=typed(buf)
+            "the record has the wrong type", expected="a bytes-like object", found=typed(buf)
         ) from None

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a file, a folder or a disk is one clear error: which file, where, what."""
+"""A bad file, folder or disk causes one clear error that names file, place and problem."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from photographs import encoded, photograph
 
 @pytest.fixture
 def copy(record_file: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
-    """The photographs' file with its index and sidecar, to be damaged."""
+    """A copy of the photographs' file with index and sidecar, to damage."""
     for path in record_file.parent.glob("photographs.*"):
         shutil.copy(path, tmp_path / path.name)
     return tmp_path / record_file.name
@@ -29,7 +29,7 @@ def sidecar(file: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """Sidecars that cannot lie beside their file go here."""
+    """The cache for sidecars that cannot be written beside their file."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -204,7 +204,7 @@ def test_a_folder_without_images_is_refused(tmp_path: pathlib.Path) -> None:
 def test_an_unreadable_directory_is_an_error(
     python: Callable[..., object], folder: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    # The tests run as root, whom nothing is refused: the script gives that up.
+    # The tests run as root, which may do anything, so the script drops that privilege.
     script = """
 import os, sys
 import fuelrail as fr

@@ -1,4 +1,4 @@
-"""Files of a dataset in use that others cut or rewrite in place: an error or the old content."""
+"""Dataset files that others truncate or rewrite while in use: an error or the old content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PIL import Image
 
 import fuelrail as fr
 
-# In a process of its own: a map of such a file would end it by SIGBUS.
+# In a separate process, which a mapping of a truncated file would kill by SIGBUS.
 CHILD = """
 import pathlib
 import sys
@@ -73,7 +73,7 @@ for argument in sys.argv[1:]:
 
 
 def small_records(path: pathlib.Path, count: int) -> None:
-    """A RecordIO file of `count` records of 4 bytes, more than fit into a sidecar without blocks."""
+    """A RecordIO file of `count` 4-byte records, more than fit into a sidecar without blocks."""
     records = np.zeros((count, 3), "<u4")
     records[:, 0], records[:, 1], records[:, 2] = 0xCED7230A, 4, np.arange(count)
     path.write_bytes(records.tobytes())

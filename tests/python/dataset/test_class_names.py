@@ -1,4 +1,4 @@
-"""One table of class names gives every file the same numbers, and another table is refused."""
+"""One table of class names gives all files the same labels; another table is rejected."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_another_table_is_refused_with_the_first_difference(
         fr.merge(val.parent / "both.rec", [train, val.parent / "val.rec"])
     data = fr.open(train)
     assert fr.open(data, classes=TRAIN) is data
-    for format in ("rec", "ffr"):  # whose sidecar is ignored, so that nothing else names them
+    for format in ("rec", "ffr"):  # the sidecar is ignored, so nothing else has names
         file = train.parent / f"x.{format}"
         fr.pack(train.parent / "train", file)
         nameless = fr.open(file, sidecar="ignore", classes=TRAIN)
@@ -128,7 +128,7 @@ def test_a_table_that_cannot_be_is_refused(
 
 
 def write_lists(root: pathlib.Path) -> list[pathlib.Path]:
-    """The images of WORDS, in each format of lists."""
+    """Writes lists of the images of WORDS, in each list format."""
     rows = [(f'"{path}"', word) for path, word in WORDS.items()]
     lines = [f"{i}\t{word}\t{path}\n" for i, (path, word) in enumerate(WORDS.items())]
     (root / "a.lst").write_text("".join(lines))

@@ -1,4 +1,4 @@
-"""A record file that is damaged or cut keeps its sidecar, by which that is found."""
+"""A damaged or truncated record file keeps its sidecar, which reveals the damage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import fuelrail as fr
 
 @pytest.fixture
 def packed(record_file: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
-    """A copy of 31 photographs in a file."""
+    """A copy of the file with 31 photographs."""
     for end in ("", ".frx"):
         shutil.copy(f"{record_file}{end}", tmp_path / f"x.rec{end}")
     return tmp_path / "x.rec"
@@ -29,7 +29,7 @@ def flip(path: pathlib.Path, at: int, mask: int = 0x40) -> None:
 @pytest.mark.filterwarnings("error")
 def test_a_flip_in_the_first_record_is_an_error_of_that_record_alone(packed: pathlib.Path) -> None:
     right = [sample.label for sample in fr.open(packed)]
-    flip(packed, 14)  # of the first label, 0.0, which becomes 2.0
+    flip(packed, 14)  # changes the first label from 0.0 to 2.0
     data = fr.open(packed)
     assert data.schema[1].dtype == "int64"
     assert len(data.classes) == 3

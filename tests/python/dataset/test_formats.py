@@ -1,4 +1,4 @@
-"""Images of every format and kind have Pillow's pixels."""
+"""Images of every format and kind decode to the same pixels as with Pillow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from PIL import Image, ImageOps
 
 import fuelrail as fr
 
-# Pillow's modes and how each format may be written.
+# Pillow's modes and the options for writing each format.
 KINDS: list[tuple[str, str, dict[str, object]]] = [
     *(("BMP", mode, {}) for mode in ("1", "L", "P", "RGB", "RGBA")),
     *(("WEBP", mode, {"lossless": True, "exact": True}) for mode in ("RGB", "RGBA")),
@@ -66,7 +66,7 @@ def expected(data: bytes) -> np.ndarray:
 
 
 def decoded(directory: pathlib.Path, kind: str, data: bytes) -> np.ndarray:
-    """By way of a folder, whose files are known by their extensions."""
+    """Decodes an image in a folder, which finds its files by extension."""
     folder = directory / "folder" / "class"
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
@@ -77,7 +77,7 @@ def decoded(directory: pathlib.Path, kind: str, data: bytes) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def has_tiff(tmp_path_factory: pytest.TempPathFactory) -> bool:
-    """Whether this build decodes TIFF; one that does not says so."""
+    """Whether this build decodes TIFF; another build's error says that it does not."""
     data = written(Image.new("RGB", (2, 2)), "TIFF", {}, 1)
     try:
         decoded(tmp_path_factory.mktemp("tiff"), "TIFF", data)
@@ -88,7 +88,7 @@ def has_tiff(tmp_path_factory: pytest.TempPathFactory) -> bool:
     return True
 
 
-# Size, contents and orientation.
+# Size, content and orientation.
 IMAGES = st.tuples(st.integers(1, 70), st.integers(1, 70), st.integers(0, 2**32), st.integers(1, 8))
 
 

@@ -1,4 +1,4 @@
-"""docs/limits.md: small files that claim a lot are bad records, and take neither memory nor time."""
+"""docs/limits.md: small files that declare huge sizes are bad records and cost little."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fuelrail import transforms as T
 from fuelrail.ffrecord import FileReader
 from photographs import encoded, photograph
 
-SIDE = 13300  # of nearly as many pixels as there may be
+SIDE = 13300  # nearly the maximum number of pixels
 
 
 def segment(marker: int, payload: bytes) -> bytes:
@@ -29,7 +29,7 @@ def segment(marker: int, payload: bytes) -> bytes:
 
 
 def jpeg(side: int, empty_scans: int) -> bytes:
-    """Grey, of one level; a scan without coefficients costs 15 bits for 16,384 blocks."""
+    """A grey JPEG of one level; a scan without coefficients costs 15 bits for 16,384 blocks."""
     blocks = ((side + 7) // 8) ** 2
     tables = [
         segment(0xC4, bytes([place, 1, *[0] * 15, symbol]))
@@ -121,7 +121,7 @@ def test_the_smallest_file_of_a_large_image_is_decoded(
 
 
 def sparse(path: pathlib.Path, record_bytes: int) -> pathlib.Path:
-    """A small record, and one of which the file has nothing."""
+    """A small record, and one whose bytes are a hole in the file."""
     first = 12 + 2 * 12
     path.write_bytes(files.table_of([zlib.crc32(b"good"), 1], [first, first + 4]) + b"good")
     os.truncate(path, first + 4 + record_bytes)
@@ -189,13 +189,13 @@ def test_a_packed_folder_takes_no_memory_for_names_that_the_file_does_not_hold(
 
 
 def test_ctrl_c_ends_the_sum_of_a_record_that_claims_terabytes(tmp_path: pathlib.Path) -> None:
-    """Of what a reader is asked for, and of what an opening doubts."""
+    """Tests a record that a reader requests, and one that opening has to check."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     reader = FileReader(sparse(tmp_path / "a.ffr", 4 << 40))
-    odd_label = struct.pack("<IfQQ", 0, 0.5, 1, 0) + b"\xff\xd8\xff"  # after a whole one
+    odd_label = struct.pack("<IfQQ", 0, 0.5, 1, 0) + b"\xff\xd8\xff"  # follows a whole-number label
     images = [struct.pack("<IfQQ", 0, 1, 0, 0) + b"\xff\xd8\xff", odd_label]
     table = files.table_of([zlib.crc32(images[0]), 1], [36, 36 + len(images[0])])
     path = tmp_path / "b.ffr"

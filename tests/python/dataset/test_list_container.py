@@ -21,7 +21,7 @@ from photographs import encoded, photograph, pixels
 
 @pytest.fixture
 def listed(tmp_path: pathlib.Path) -> pathlib.Path:
-    """Six images in two folders, and a list of them elsewhere that names them from the last on."""
+    """Six images in two folders, and a list in another folder, in reverse order."""
     lines = []
     for i in range(6):
         name = f"{'ant' if i % 2 else 'bee'}/a photo {i}.jpg"

@@ -1,4 +1,4 @@
-"""FFRecord files as datasets: records, folders of files, packed folders of class folders as images."""
+"""FFRecord files as datasets: records, folders of files, and packed class folders as images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fuelrail import transforms as T
 
 
 def packed(folder: pathlib.Path, protocol: int) -> bytes:
-    """A folder as the original's `pack_folder` packs it."""
+    """A folder packed as by FFRecord's `pack_folder`."""
     records: list[bytes] = []
 
     def add(folder: pathlib.Path) -> collections.OrderedDict[str, object]:

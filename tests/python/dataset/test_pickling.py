@@ -1,4 +1,4 @@
-"""Datasets and loaders travel to other processes as how they were made; samples do not travel."""
+"""Datasets and loaders pickle as their arguments; samples do not pickle."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_restored_loader_takes_its_place_with_it(tiny_file: pathlib.Path) -> N
     second = fr.Loader(tiny_file, **options)
     second.load_state_dict(first.state_dict())
     third = pickle.loads(pickle.dumps(second))
-    third.set_epoch(0)  # the restored place stays, as it does without the pickle
+    third.set_epoch(0)  # keeps the restored position, as without the pickle
     assert len(batches_of(second, 1)) == len(batches_of(third, 1)) == 6
 
 
@@ -207,4 +207,4 @@ def test_an_order_that_cannot_be_pickled_is_pickles_own_error(tiny_file: pathlib
     loader = fr.Loader(tiny_file, 10, fields=["id"], sampler=(i for i in range(9)))
     with pytest.raises(TypeError, match="generator"):
         pickle.dumps(loader)
-    assert len(batches_of(loader, 1)) == 1  # it was not touched
+    assert len(batches_of(loader, 1)) == 1  # the loader was not changed

@@ -23,7 +23,7 @@ MARK = b"piouhjgbr"
 
 @pytest.fixture
 def unpacked(tmp_path: pathlib.Path) -> pathlib.Path:
-    """The folder that the original has packed into the golden file."""
+    """The folder that FFRecord packed into the golden file."""
     root = tmp_path / "golden"
     with PackedFolder(GOLDEN) as packed:
         for name in packed.list(recursive=True):
@@ -170,7 +170,7 @@ def test_a_last_record_of_any_length_is_not_read_before_its_mark(tmp_path: pathl
     with pytest.raises(ValueError, match="not a packed folder"):
         PackedFolder([path, files.write(tmp_path / "empty.ffr", [])])
     last = files.write(tmp_path / "last.ffr", [])
-    with PackedFolder([GOLDEN, last]) as packed:  # the last record is what counts
+    with PackedFolder([GOLDEN, last]) as packed:  # only the last record matters
         assert packed.is_file("001.txt")
 
 
@@ -210,7 +210,7 @@ def test_c2_5_a_name_that_comes_again_is_the_same_str(tmp_path: pathlib.Path) ->
 
 
 def test_c2_5_memory_is_in_proportion_to_the_file(tmp_path: pathlib.Path, python: Callable) -> None:
-    """In a process that may take 48 bytes for each byte of it."""
+    """The process may use 48 bytes of memory per byte of the file."""
     new = b"h\x02)R"
     letters = string.ascii_letters.encode()
     names = [
@@ -250,10 +250,10 @@ def test_c2_5_a_circle_of_links_is_refused(tmp_path: pathlib.Path) -> None:
     (root / "inner").mkdir(parents=True)
     (root / "file").write_text("x")
     (root / "inner" / "up").symlink_to(root)
-    with pytest.raises(fr.InvalidArgumentError, match="circle"):
+    with pytest.raises(fr.InvalidArgumentError, match="the links form a cycle"):
         pack_folder(root, tmp_path / "out.ffr")
     (root / "inner" / "up").unlink()
-    (root / "link").symlink_to(root / "inner")  # no circle
+    (root / "link").symlink_to(root / "inner")  # not a cycle
     (root / "inner" / "also").symlink_to(root / "file")
     pack_folder(root, tmp_path / "out.ffr")
     packed = PackedFolder(tmp_path / "out.ffr")
@@ -297,7 +297,7 @@ def test_c2_10_read_takes_one_path_as_the_readme_shows() -> None:
     one = packed.read("001.txt")
     assert bytes(one) == bytes(packed.read(["001.txt"])[0]) == bytes(packed.read_one("001.txt"))
     assert packed.read([]) == []
-    assert bytes(packed.read_one(fname="001.txt")) == bytes(one)  # the original's keywords
+    assert bytes(packed.read_one(fname="001.txt")) == bytes(one)  # FFRecord's keyword
     assert bytes(packed.read(fnames=["001.txt"])[0]) == bytes(one)
     names = ["sub/deep/data.bin", pathlib.Path("001.txt"), "001.txt"]
     assert [bytes(x) for x in packed.read(names)] == [bytes(packed.read_one(x)) for x in names]
@@ -309,15 +309,15 @@ def test_what_is_neither_file_nor_folder_is_refused_and_not_waited_for(
     folder = tmp_path / "folder"
     folder.mkdir()
     os.mkfifo(folder / "pipe")
-    with pytest.raises(ValueError, match="pipe: this is neither a file nor a folder"):
+    with pytest.raises(ValueError, match="pipe: the entry is neither a file nor a folder"):
         pack_folder(folder, tmp_path / "out.ffr")
     os.unlink(folder / "pipe")
     os.symlink("/dev/zero", folder / "endless")
-    with pytest.raises(ValueError, match="endless: this is neither"):
+    with pytest.raises(ValueError, match="endless: the entry is neither"):
         pack_folder(folder, tmp_path / "out.ffr")
     os.unlink(folder / "endless")
     os.symlink("nowhere", folder / "lost")
-    with pytest.raises(FileNotFoundError, match="a link leads nowhere: found a link to nowhere"):
+    with pytest.raises(FileNotFoundError, match="the link does not exist: found a link to nowhere"):
         pack_folder(folder, tmp_path / "out.ffr")
     assert os.listdir(tmp_path) == ["folder"]
 
@@ -330,7 +330,7 @@ def test_a_folder_that_could_not_be_read_again_is_not_packed(tmp_path: pathlib.P
     with PackedFolder(tmp_path / "out.ffr") as packed:
         assert packed.is_dir("/".join(["d"] * 255))
     (deepest / "d").mkdir()
-    with pytest.raises(ValueError, match="too many folders lie in one another"):
+    with pytest.raises(ValueError, match="the folders are nested too deeply"):
         pack_folder(folder, tmp_path / "more.ffr")
     assert not (tmp_path / "more.ffr").exists()
 

@@ -1,4 +1,4 @@
-"""What the original's own tests test, in our words; only the import is another."""
+"""Rewritten tests of FFRecord's own test suite; only the import differs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_every_test_begins_by_printing_the_version() -> None:
 
 
 def make_files(folder: pathlib.Path, nfiles: int) -> tuple[list[str], list[bytes]]:
-    """100 samples a file, each longer than the one before."""
+    """Writes files of 100 samples; each sample is longer than the one before."""
     rng = random.Random(nfiles)
     names, samples = [], []
     for k in range(nfiles):

@@ -1,4 +1,4 @@
-"""fuelrail.ffrecord.FileReader. Tests named `c2_...` stand for the points that it improves on."""
+"""fuelrail.ffrecord.FileReader. Tests named `c2_...` cover the improvements over FFRecord."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_a_table_without_checksum_is_a_warning(path: pathlib.Path) -> None:
     assert caught[0].filename == __file__
     assert bytes(reader.read_one(9)) == RECORDS[9]
     reader.validate()
-    with FileWriter(path, reader.n) as writer:  # anew, and it has one
+    with FileWriter(path, reader.n) as writer:  # rewritten with a checksum
         for record in reader:
             writer.write_one(record)
     assert bytes(FileReader(path).read_one(9)) == RECORDS[9]
@@ -329,7 +329,7 @@ def test_c2_3_offsets_that_cannot_be_are_refused_before_memory_is_taken(
         for check in (True, False):
             with pytest.raises(RuntimeError) as caught:
                 FileReader(tmp_path / "bad.ffr", check)
-            unfinished = offsets[-1] > len(data)  # as a copy that ended too early
+            unfinished = offsets[-1] > len(data)  # like an incomplete copy
             assert isinstance(caught.value, fr.TruncatedError if unfinished else fr.CorruptError)
     for count in (-1, 2**62, 10**9):
         (tmp_path / "bad.ffr").write_bytes(struct.pack("<Iq", 7, count) + b"x" * 500)
@@ -459,10 +459,10 @@ def test_c2_7_a_kept_record_pins_no_neighbour(tmp_path: pathlib.Path) -> None:
 def test_c2_11_an_iterator_reads_ahead_by_bytes_too(
     tmp_path: pathlib.Path, python: Callable
 ) -> None:
-    """48 records of 40 MiB: one at a time, and not all."""
+    """48 records of 40 MiB are read one at a time, not all at once."""
     size = 40 << 20
     path = tmp_path / "large.ffr"
-    with open(path, "wb") as file:  # zeros that are no bytes on the disk
+    with open(path, "wb") as file:  # a hole of zeros, without disk space
         offsets = [12 + 12 * 48 + i * size for i in range(48)]
         file.write(files.table_of([zlib.crc32(bytes(size))] * 48, offsets))
         file.truncate(offsets[-1] + size)
@@ -499,7 +499,7 @@ def test_c2_11_len_getitem_and_iteration(path: pathlib.Path) -> None:
     "FUELRAIL_LARGE_RECORDS" not in os.environ, reason="needs FUELRAIL_LARGE_RECORDS=1 and 10 GB"
 )
 def test_records_of_several_gigabytes(tmp_path: pathlib.Path) -> None:
-    """Of a sparse file: 5 GiB of zeros, then 99 small records."""
+    """A sparse file: 5 GiB of zeros, then 99 small records."""
     large = 5 << 30
     zeros = bytes(64 << 20)
     crc = 0

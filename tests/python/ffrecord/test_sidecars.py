@@ -1,4 +1,4 @@
-"""What becomes of the sidecar `X.ffr.frx` when `X.ffr` is written anew, or loses it."""
+"""The sidecar `X.ffr.frx` when `X.ffr` is rewritten, and a file whose sidecar is deleted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_file_written_anew_takes_the_old_ones_sidecar_with_it(images: pathlib.
         data = fr.open(images)
     assert [field.name for field in data.schema] == ["data"]
     assert data.classes == []
-    assert sidecar(images).exists()  # its own, made by opening it
+    assert sidecar(images).exists()  # its own, created by opening it
 
 
 def test_so_does_a_packed_folder(images: pathlib.Path, folder: pathlib.Path) -> None:
@@ -83,7 +83,7 @@ def test_without_its_sidecar_a_file_keeps_labels_and_checksums_and_loses_class_n
     labels = [sample.label for sample in fr.open(images)]
     sidecar(images).unlink()
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a file of the original never had one
+        warnings.simplefilter("error")  # files of FFRecord never had one
         data = fr.open(images)
     assert [sample.label for sample in data] == labels
     assert data.verifies_checksums

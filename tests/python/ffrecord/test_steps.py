@@ -1,4 +1,4 @@
-"""fuelrail.ffrecord.torch.DataLoader from any step of an epoch on, and its state."""
+"""fuelrail.ffrecord.torch.DataLoader: start at any step of an epoch, and its state."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_tail_after_set_step_is_the_whole_epochs(
     ours.set_step(5)
     assert len(ours) == length - 5
     assert lists(ours) == lists(theirs)[5:]
-    assert lists(ours) == lists(theirs)[5:]  # it holds until it is set again
+    assert lists(ours) == lists(theirs)[5:]  # the step applies until it is set again
     ours.set_step(0)
     assert len(ours) == length
     assert lists(ours) == lists(theirs)
@@ -72,7 +72,7 @@ def test_persistent_workers_hear_of_the_step(make: Callable[..., Numbers]) -> No
 def test_wrong_steps(make: Callable[..., Numbers]) -> None:
     loader = DataLoader(make(20), 4)
     for bad in (6, -1):
-        with pytest.raises(AssertionError, match="no such step"):
+        with pytest.raises(AssertionError, match="`step` is out of range"):
             loader.set_step(bad)
     with pytest.raises(AssertionError, match="not skippable"):
         DataLoader(make(20), 4, skippable=False).set_step(1)
@@ -152,7 +152,7 @@ def test_c2_9_states_that_do_not_fit(make: Callable[..., Numbers]) -> None:
     with pytest.raises(ValueError, match="number of batches"):
         DataLoader(make(20), 5).load_state_dict(state)
     for bad in ({}, 3, {**state, "version": 2}, {"version": 1, "step": 0}):
-        with pytest.raises(ValueError, match="not a state"):
+        with pytest.raises(ValueError, match="the state (was not saved|is incomplete)"):
             DataLoader(make(20), 4).load_state_dict(bad)
     with pytest.raises(AssertionError):
         DataLoader(make(20), 4, skippable=False).state_dict()
@@ -161,7 +161,7 @@ def test_c2_9_states_that_do_not_fit(make: Callable[..., Numbers]) -> None:
 def state_and_rest(loader: DataLoader, taken: int | None) -> tuple[dict[str, Any], list[Any]]:
     """The loader's state and, after it, the rest of the epoch and the next one.
 
-    taken: how many batches of an epoch are taken before; None: the epoch has not begun.
+    taken: the number of batches taken before; None = the epoch has not started.
     """
     epoch = None if taken is None else iter(loader)
     for _ in range(taken or 0):
@@ -171,7 +171,7 @@ def state_and_rest(loader: DataLoader, taken: int | None) -> tuple[dict[str, Any
 
 
 def random_samplers(kind: str, dataset: Numbers) -> dict[str, Any]:
-    """Arguments whose order is drawn from somewhere else."""
+    """Arguments whose order is drawn from another generator."""
     sampler = torch_data.RandomSampler(dataset, generator=generator(7))
     return {
         "global": {"batch_size": 4, "shuffle": True},
@@ -207,7 +207,7 @@ def test_c2_9_a_state_has_all_that_the_order_is_drawn_from(
     second = loader()
     second.load_state_dict(state)
     assert [lists(second), lists(second)] == expected
-    if persistent:  # its workers draw no seed again
+    if persistent:  # persistent workers draw no new seed
         second.load_state_dict(state)
         assert [lists(second), lists(second)] == expected
 
@@ -234,7 +234,7 @@ def test_c2_9_a_state_of_other_generators_does_not_fit(make: Callable[..., Numbe
 
 
 class DrawingBatches:
-    """Batches in an order that is drawn as soon as `__iter__` is called, or at the first batch."""
+    """Batches in an order that is drawn in `__iter__`, or at the first batch."""
 
     def __init__(self, length: int, draw: Callable[[int], Any], eager: bool) -> None:
         self.length = length
@@ -257,7 +257,7 @@ class DrawingBatches:
 def drawing_loader(
     dataset: Numbers, whose: str, eager: bool, **options: Any
 ) -> tuple[DataLoader, Any]:
-    """A loader on DrawingBatches, and what seeds the random numbers that they draw."""
+    """A loader on DrawingBatches, and the function that seeds their random numbers."""
     own = generator(3)
     numpy_own = np.random.default_rng(3)
     draws: dict[str, tuple[Callable[[int], Any], Any]] = {
@@ -299,7 +299,7 @@ def test_c2_9_a_state_goes_on_with_a_batch_sampler_that_draws(
     first, _ = drawing_loader(dataset, whose, eager, num_workers=workers[0])
     torch.manual_seed(11)
     lists(first)
-    states = [first.state_dict()]  # between epochs, at the beginning of one, within it
+    states = [first.state_dict()]  # between epochs, at the start of an epoch, within it
     epoch = iter(first)
     states.append(first.state_dict())
     taken = [next(epoch).tolist() for _ in range(3)]
@@ -324,7 +324,7 @@ def test_c2_9_a_state_that_the_batch_sampler_cannot_go_on_with_is_refused(
     first, seed = drawing_loader(dataset, whose, eager, num_workers=workers)
     random.seed(1)
     if seed is None:
-        lists(first)  # its numbers go on
+        lists(first)  # its random numbers continue
     epoch = iter(first)
     taken = [next(epoch), next(epoch)]
     state = first.state_dict()
@@ -332,9 +332,9 @@ def test_c2_9_a_state_that_the_batch_sampler_cannot_go_on_with_is_refused(
     random.seed(2)
     second, _ = drawing_loader(dataset, whose, eager, num_workers=workers)
     second.load_state_dict(state)
-    with pytest.raises(fr.StateError, match="not those that the state was saved among"):
+    with pytest.raises(fr.StateError, match="in another order than when the state was saved"):
         lists(second)
-    if seed is not None:  # who sets them goes on
+    if seed is not None:  # with the same seed, the epoch resumes
         third, _ = drawing_loader(dataset, whose, eager, num_workers=workers)
         third.load_state_dict(state)
         seed(1)
@@ -347,7 +347,7 @@ def test_c2_9_batches_that_come_in_any_order_have_no_state(make: Callable[..., N
     assert loader.state_dict()["step"] == 0
     epoch = iter(loader)
     next(epoch)
-    with pytest.raises(AssertionError, match="batches that come in any order have no step"):
+    with pytest.raises(AssertionError, match="with `in_order=False` an epoch has no steps"):
         loader.state_dict()
     list(epoch)
     assert loader.state_dict()["step"] == 0
@@ -361,5 +361,5 @@ def test_a_loader_without_a_length_has_no_steps() -> None:
     loader = DataLoader(Endless(), 2)
     assert lists(loader) == [[0, 1], [2, 3], [4, 5]]
     for ask in (lambda: loader.set_step(1), loader.state_dict):
-        with pytest.raises(TypeError, match="has no length, so there are no steps"):
+        with pytest.raises(TypeError, match="has no length, so it has no steps"):
             ask()

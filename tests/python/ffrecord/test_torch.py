@@ -1,4 +1,4 @@
-"""fuelrail.ffrecord.torch: data sets, their sums, and what of torch's loader stays as it is."""
+"""fuelrail.ffrecord.torch: datasets, joined datasets, and unchanged behaviour of torch's loader."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_c2_9_any_start_method(make: Callable[..., Numbers], method: str) -> Non
     loader = DataLoader(
         make(20),
         5,
-        num_workers=2 if method == "fork" else 1,  # the others import torch
+        num_workers=2 if method == "fork" else 1,  # other methods import torch in each worker
         multiprocessing_context=method,
         worker_init_fn=one_of_two,
         in_order=True,

@@ -14,7 +14,7 @@ import fuelrail as fr
 from fuelrail.ffrecord import FileReader
 from fuelrail.ffrecord.utils import dump
 
-# Python 3.12 says that a fork beside threads is risky; fuelrail's own stand it.
+# Python 3.12 warns about a fork with threads; fuelrail's own threads survive it.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
@@ -56,7 +56,7 @@ def test_an_empty_dataset_fills_no_files(tmp_path: pathlib.Path) -> None:
 
 
 class Failing:
-    """Whose item 5 is none."""
+    """A dataset whose item 5 fails."""
 
     def __init__(self, fail: object) -> None:
         self.fail = fail
@@ -79,7 +79,7 @@ def test_c2_11_a_failing_process_is_an_error_and_leaves_no_part(tmp_path: pathli
     assert "ZeroDivisionError: of item 5" in str(caught.value)
     assert isinstance(caught.value, fr.Error)
     assert os.listdir(tmp_path / "out") == []
-    with pytest.raises(RuntimeError, match="without a word"):
+    with pytest.raises(RuntimeError, match="without a message"):
         dump(Failing(lambda: os._exit(3)), tmp_path / "out", 4)
     assert [name for name in os.listdir(tmp_path / "out") if name.endswith(".ffr")] == []
 
@@ -108,6 +108,6 @@ def test_a_failed_dump_leaves_what_was_there_before(tmp_path: pathlib.Path) -> N
 
 def test_other_files_in_the_folder_are_a_warning(tmp_path: pathlib.Path) -> None:
     dump([b"x"] * 4, tmp_path, 4)
-    with pytest.warns(fr.FuelrailWarning, match=r"not of this dataset, PART_00002\.ffr") as caught:
+    with pytest.warns(fr.FuelrailWarning, match=r"datasets, such as PART_00002\.ffr") as caught:
         dump([b"x"] * 4, tmp_path, 2)
     assert [one.filename for one in caught] == [__file__]

@@ -194,7 +194,7 @@ def test_a_file_that_does_not_wait_for_its_bytes_is_refused(path: pathlib.Path) 
     os.write(theirs, b"the beginning of it")
     with open(ours, "rb", buffering=0) as file:
         writer = FileWriter(path, 1)
-        with pytest.raises(ValueError, match="does not wait for its bytes"):
+        with pytest.raises(ValueError, match="a non-blocking file cannot be read"):
             writer.write_file(file)
     os.close(theirs)
     assert os.listdir(path.parent) == []
@@ -242,7 +242,7 @@ def test_c2_2_an_exception_inside_with_comes_through(path: pathlib.Path, n: int 
 
 
 def test_c2_2_nothing_is_left_while_the_exception_is_kept(path: pathlib.Path) -> None:
-    """Its traceback refers to the writer's frames."""
+    """The traceback of the exception refers to the writer's frames."""
 
     class Breaking(io.RawIOBase):
         def readinto(self, piece: Any) -> int:
@@ -386,7 +386,7 @@ def test_c2_6_a_child_forked_while_a_thread_writes_never_waits_for_it(
 
 
 def exit_code(child: int, seconds: float = 60) -> int | None:
-    """Of a child that ends; None for one that hangs, which is killed."""
+    """The exit code of a child; None if the child hangs, and is killed."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         pid, status = os.waitpid(child, os.WNOHANG)

@@ -1,4 +1,4 @@
-"""The error policies: what becomes of samples that cannot be read or decoded."""
+"""The error policies for samples that cannot be read or decoded."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ COUNT = 240
 
 
 def declares_a_giant(png: bytes) -> bytes:
-    """The PNG with 60,000 x 60,000 in its header, and the header's checksum made right."""
+    """The PNG with 60,000 x 60,000 in its header, and a correct checksum of the header."""
     header = b"IHDR" + struct.pack(">II", 60000, 60000) + png[24:29]
     return png[:12] + header + struct.pack(">I", zlib.crc32(header)) + png[33:]
 
 
 def bad_images() -> list[bytes]:
-    """One of every kind of error that a decoder has."""
+    """One image for each kind of decoder error."""
     jpeg = encoded(photograph(1, 64, 64))
     png = encoded(photograph(2, 64, 64), "PNG")
     return [

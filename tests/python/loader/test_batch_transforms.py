@@ -1,4 +1,4 @@
-"""Callables on whole batches, and the context that makes their random numbers repeat."""
+"""Functions of whole batches, and the context that makes their random numbers reproducible."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_callable_without_a_signature_gets_the_batch(tiny_file: pathlib.Path) 
 
 
 class Everything:
-    """Takes anything, as modules do, and no context."""
+    """Accepts any arguments, as modules do, but no context."""
 
     def __call__(self, *inputs: Any, **options: Any) -> Sequence[Any]:
         assert not options

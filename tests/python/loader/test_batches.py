@@ -1,4 +1,4 @@
-"""What a batch is: its columns, their memory, and who owns it."""
+"""Batches: their columns, and the memory and its owner."""
 
 from __future__ import annotations
 

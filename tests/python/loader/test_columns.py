@@ -1,4 +1,4 @@
-"""Columns beyond one array of images: names, bytes, rows of differing size, 16-bit floats."""
+"""Other columns than images: names, bytes, rows of different sizes, 16-bit floats."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_labels_of_one_width_are_one_array(make_file: Callable[..., pathlib.Path
 
 
 def golden(name: str, folder: pathlib.Path) -> fr.Dataset:
-    """A copy, beside which a sidecar may be written."""
+    """A copy, so that a sidecar can be written beside it."""
     path = pathlib.Path(__file__).parents[2] / "golden" / name
     return fr.open(shutil.copy(path, folder))
 

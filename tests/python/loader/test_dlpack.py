@@ -1,4 +1,4 @@
-"""DLPack both ways, by the Array API standard 2023.12."""
+"""DLPack import and export, by the Array API standard 2023.12."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def batch(loader: fr.Loader) -> Batch:
     return next(iter(loader))
 
 
-# --- Out ----------------------------------------------------------------------------------------
+# --- Export ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_versioned_capsule_says_what_the_memory_is(batch: Batch) -> None:
         head = versioned(capsule)
         tensor = head.tensor
         assert head.major == 1
-        assert head.flags & (READ_ONLY | IS_COPIED) == 0  # the holder may write to it
+        assert head.flags & (READ_ONLY | IS_COPIED) == 0  # the holder may write to the memory
         assert (tensor.device_type, tensor.device_id) == array.__dlpack_device__() == (1, 0)
         assert tensor.ndim == array.ndim
         assert tuple(tensor.shape[: tensor.ndim]) == array.shape
@@ -218,11 +218,11 @@ def test_a_batch_without_rows_goes_through_dlpack(tiny_file: pathlib.Path) -> No
         assert torch.utils.dlpack.from_dlpack(capsule).shape == (0, 3, 4, 4)
 
 
-# --- In -----------------------------------------------------------------------------------------
+# --- Import ---------------------------------------------------------------------------------------
 
 
 class Foreign:
-    """An array of another library: all that it can do is DLPack."""
+    """An array of another library that supports only DLPack."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array

@@ -1,8 +1,8 @@
-"""A run goes on with other ranks, another batch size and other threads: every row, exactly once.
+"""A run resumes with other ranks, batch sizes and threads: every row exactly once.
 
-Rows are compared bit for bit: id, position, valid and, in a share of the cases, randomly cropped
-pixels. What they must be is one long batch made by one rank with one thread: the epoch's rows, and
-after them the fillers that `pad` and `wrap` would go on with.
+Rows are compared bit for bit: id, position, valid and, in some of the cases, randomly cropped
+pixels. The expected rows are one long batch of one rank with one thread: the rows of the epoch, and
+after them the fillers of `pad` and `wrap`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from photographs import TINY_COUNT
 
 LONG = bool(os.environ.get("FUELRAIL_LONG"))
 CASES = 2000 if LONG else 200
-MOST_ROWS = 12 * 4  # in a global batch
+MOST_ROWS = 12 * 4  # the largest global batch
 Row = tuple[bytes, ...]
 Step = list[Row]
 """A global batch: the rows of all ranks, in rank order."""
@@ -32,7 +32,7 @@ Step = list[Row]
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What may change at a restore."""
+    """The options that may change at a restore."""
 
     batch_size: int
     world_size: int
@@ -46,7 +46,7 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """What may not."""
+    """The options that must not change at a restore."""
 
     data: fr.Dataset
     order: dict[str, Any]
@@ -68,7 +68,7 @@ class Run:
         )  # fmt: skip
 
     def rows(self, epochs: range) -> dict[int, Step]:
-        """Of each epoch: its rows, and MOST_ROWS fillers where there are fillers."""
+        """The rows of each epoch, and MOST_ROWS fillers if `last_batch` has fillers."""
         fills = self.last_batch in ("pad", "wrap")
         whole = Job(self.epoch_size + MOST_ROWS * fills, 1, threads=1, prefetch=1)
         with self.loader(whole, last_batch=self.last_batch if fills else "short") as loader:
@@ -80,7 +80,7 @@ class Run:
         return rows
 
     def end(self, position: int, global_batch: int) -> int:
-        """Where an epoch ends that is read in such batches from `position` on."""
+        """The end of an epoch that is read from `position` in batches of `global_batch`."""
         left = self.epoch_size - position
         if self.last_batch == "short":
             return self.epoch_size
@@ -103,7 +103,7 @@ def rows_of(batch: tuple[fr.Array, ...]) -> Step:
 
 
 def together(ranks: list[list[Step]]) -> list[Step]:
-    """Global batches out of each rank's batches, which are equally many."""
+    """Joins the batches of all ranks, equal in number, to global batches."""
     return [list(itertools.chain(*step)) for step in zip(*ranks, strict=True)]
 
 
@@ -124,7 +124,7 @@ jobs = st.builds(
 
 @st.composite
 def changes(draw: st.DrawFn) -> tuple[Job, Job]:
-    """A job, and the one that goes on; in half of the cases with the same global batch."""
+    """A job and the job that resumes it; half of the pairs have the same global batch."""
     before, after = draw(jobs), draw(jobs)
     if draw(st.booleans()):
         divisors = [w for w in range(1, 5) if before.global_batch % w == 0]
@@ -135,7 +135,7 @@ def changes(draw: st.DrawFn) -> tuple[Job, Job]:
     return before, after
 
 
-@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")  # ranks without rows
+@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")  # warnings about ranks without rows
 @pytest.mark.timeout(1200 if LONG else 120)
 @settings(max_examples=CASES)
 @given(
@@ -166,7 +166,7 @@ def test_before_and_after_a_restore_every_row_comes_once(
     size = run.epoch_size
     rows = run.rows(range(epoch, epoch + 3))
 
-    # Some steps of one epoch, or all of them, by the job before.
+    # The first job takes some or all steps of an epoch.
     whole = run.steps(rows[epoch], 0, before.global_batch)
     taken = round(share * len(whole))
     ranks, states = [], []
@@ -186,11 +186,11 @@ def test_before_and_after_a_restore_every_row_comes_once(
     elif not at_end:
         assert (state["epoch"], state["position"]) == (epoch, taken * before.global_batch)
 
-    # The rest of that epoch and the whole next one by the job after.
+    # The second job takes the rest of that epoch and the complete next one.
     state = json.loads(json.dumps(state))
     begun, position = state["epoch"], state["position"]
     expected = run.steps(rows[begun], position, after.global_batch)
-    if not expected and size >= after.global_batch:  # in the tail that `drop` leaves out
+    if not expected and size >= after.global_batch:  # in the tail that `drop` skips
         begun, position = begun + 1, 0
         expected = run.steps(rows[begun], position, after.global_batch)
     following = run.steps(rows[begun + 1], 0, after.global_batch) if begun < epoch + 2 else []
@@ -209,7 +209,7 @@ def test_before_and_after_a_restore_every_row_comes_once(
     if following:
         assert together(next_ranks) == following
 
-    # The promise in its own words: what differs from the uninterrupted run is only the tail.
+    # The contract: only the tail differs from the uninterrupted run.
     if begun == epoch and position > 0:
         come = [row for step in whole[:taken] + expected for row in step]
         uninterrupted = [row for step in whole for row in step]

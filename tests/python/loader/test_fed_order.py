@@ -1,4 +1,4 @@
-"""Orders that the user feeds: iterables of indices, of batches of them, torch's samplers."""
+"""Orders from the user: iterables of indices or of index batches, and torch's samplers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from photographs import TINY_COUNT
 FIELDS = ("id", "position", "image")
 
 
-# --- What comes ---------------------------------------------------------------------------------
+# --- Batches ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -158,11 +158,11 @@ def test_the_torch_loader_takes_them_too(tiny_file: pathlib.Path) -> None:
     assert [ids.tolist() for (ids,) in loader] == [[4, 2], [7]]
 
 
-# --- When it is asked ---------------------------------------------------------------------------
+# --- Sampler calls ------------------------------------------------------------------------------
 
 
 class Asked:
-    """Indices of epochs of 20, and a record of how it was asked."""
+    """A sampler of 20 indices per epoch that records its calls."""
 
     def __init__(self) -> None:
         self.epochs: list[int] = []
@@ -187,7 +187,7 @@ def test_it_is_asked_prefetch_ahead_of_use_and_over_the_gap(
     assert order.given == 0
     for count in range(1, 11):
         next(iterator)
-        fed = count + prefetch  # and one more, to tell which is the last of its epoch
+        fed = count + prefetch  # and one more, to detect the last batch of an epoch
         assert order.given == 2 * (fed if fed % 10 == 0 else fed + 1)
         assert order.epochs == list(range(1 + (fed - 1) // 10))
     assert next(iterator, None) is None
@@ -243,7 +243,7 @@ class Broken(Exception):
 
 
 class Failing:
-    """Fails at its 8th index in the epochs named."""
+    """Fails at the 8th index of the named epochs."""
 
     def __init__(self, *epochs: int) -> None:
         self.epochs = epochs

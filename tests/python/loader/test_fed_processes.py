@@ -1,4 +1,4 @@
-"""Orders that the user feeds, while a process ends, forks or is interrupted."""
+"""Orders from the user, while a process ends, forks or is interrupted."""
 
 from __future__ import annotations
 

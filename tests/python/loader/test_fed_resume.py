@@ -1,4 +1,4 @@
-"""Runs over orders that the user feeds, interrupted and gone on with."""
+"""Interrupted and resumed runs over orders from the user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIELDS = ("id", "position", "image")
 
 
 class OwnState:
-    """Counts its own way through epochs that it permutes by itself; no `set_epoch`."""
+    """A sampler that counts and permutes its epochs itself, without `set_epoch`."""
 
     def __init__(self) -> None:
         self.at = 0
@@ -44,7 +44,7 @@ class OwnState:
 
 
 class LiveState(OwnState):
-    """Says and takes the very dict that it works with."""
+    """A sampler whose state methods share its own dict instead of a copy."""
 
     def __init__(self) -> None:
         self.own = {"at": 0}
@@ -65,7 +65,7 @@ class LiveState(OwnState):
 
 
 class IteratorWithState:
-    """Its iterators have the state, as torchdata's do."""
+    """A sampler whose iterators have the state, as in torchdata."""
 
     class Iterator:
         def __init__(self) -> None:
@@ -172,7 +172,7 @@ def test_a_state_and_the_samplers_own_dict_go_their_own_ways(tiny_file: pathlib.
 
     second = tiny(tiny_file, 3, sampler=LiveState())
     second.load_state_dict(state)
-    state["sampler"]["state"]["state"]["at"] = 96  # the caller's own, from here on
+    state["sampler"]["state"]["state"]["at"] = 96  # the caller may change its dict
     rest = [batch[0].numpy().tolist() for batch in second]
     assert rest == [batch[0].numpy().tolist() for batch in expected[2:]]
     assert json.loads(saved)["sampler"]["state"]["state"] == {"at": 6}
@@ -182,7 +182,7 @@ def test_a_fed_state_of_other_ranks_or_batch_size_is_refused(tiny_file: pathlib.
     def make(batch_size: int, world_size: int) -> fr.Loader:
         return tiny(tiny_file, batch_size, sampler=range(40), rank=0, world_size=world_size)
 
-    make(4, 3).load_state_dict(make(4, 2).state_dict())  # of an epoch's beginning
+    make(4, 3).load_state_dict(make(4, 2).state_dict())  # at an epoch's start
     saved = make(4, 2)
     next(iter(saved))
     state = saved.state_dict()

@@ -1,7 +1,7 @@
-"""Forks before, in and after an iteration: what the child does next works or raises, and never hangs.
+"""Forks before, in and after an iteration: the child's next call works or raises, and never hangs.
 
-The parent goes on as if there had been none. Each script has an interpreter of its own, and each of
-its children an alarm, which ends what hangs.
+The parent continues unchanged. Each script runs in its own interpreter, and each of its children
+has an alarm that ends a hang.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def in_child(work):
     assert code == 0, f"the child ended with {code}"
 """
 
-# Every way to use a loader that could reach its threads.
+# All uses of a loader that may involve its threads.
 USES = """
 def for_loop(loader, iterator):
     for batch in loader: break
@@ -271,8 +271,8 @@ assert seen == list(range(60))
 def test_a_fork_at_any_moment_of_other_threads_uses_never_hangs(
     python: Python, tiny_file: pathlib.Path
 ) -> None:
-    # A thread that is in the middle of a call at the fork does not exist in the child, and holds
-    # what it held there for ever.
+    # A thread that is in a call at the fork does not exist in the child, where its locks stay held
+    # forever.
     script = """
 sys.setswitchinterval(1e-5)
 stop = threading.Event()

@@ -1,4 +1,4 @@
-"""Native calls let other Python threads run while they last."""
+"""Native calls let other Python threads run meanwhile."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def test_waiting_for_a_batch_lets_other_threads_run(large_file: pathlib.Path) ->
 def test_dropping_an_input_split_lets_other_threads_run(record_file: pathlib.Path) -> None:
     splits = [InputSplit(record_file) for _ in range(100)]
     for split in splits:
-        split.next_record()  # a thread reads ahead from here on
+        split.next_record()  # a thread reads ahead from now on
     del split
     assert another_thread_gets_on(lambda: splits.pop() is None, attempts=100)

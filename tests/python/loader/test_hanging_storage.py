@@ -1,4 +1,4 @@
-"""Storage that hangs: Ctrl-C, `close` and the exit end all the same."""
+"""With storage that hangs, Ctrl-C, `close` and the exit still end."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 def hanging(
     library: pathlib.Path, folder: pathlib.Path, tmp_path: pathlib.Path
 ) -> Iterator[Callable[[str], subprocess.CompletedProcess[str]]]:
-    """Runs a script beside files that hang once it says so; nothing but its own end ends that."""
+    """Runs a script whose files hang from a chosen moment until the script ends."""
     root = tmp_path / "hanging"
     shutil.copytree(folder, root / "images")
     fr.pack(root / "images", root / "x.rec")
@@ -61,10 +61,10 @@ def hanging(
         )
 
     yield run
-    (tmp_path / "gate").unlink(missing_ok=True)  # for what a failed test has left
+    (tmp_path / "gate").unlink(missing_ok=True)  # for processes left by a failed test
 
 
-# Each in a forked child, all at once.
+# All at once, each in its own forked child.
 INTERRUPTED = """
 out = root.parent / "out.rec"
 signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -168,7 +168,7 @@ begun = time.monotonic()
 def test_what_was_left_behind_ends_when_storage_goes_on(
     hanging: Callable[[str], subprocess.CompletedProcess[str]],
 ) -> None:
-    """Its threads write into memory that they keep, and free it; what was interrupted can go on."""
+    """Its threads write into memory that they keep, then free it; interrupted calls continue."""
     script = """
 def threads():
     return len(os.listdir("/proc/self/task"))

@@ -1,4 +1,4 @@
-"""Ctrl-C while batches are taken: the iterators go on, and nothing is lost or comes twice."""
+"""Ctrl-C while batches are taken: iterators continue, and no batch is lost or repeated."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_state_in_between_stands_before_the_batch_that_was_not_given(
 def test_a_batch_transform_that_is_interrupted_costs_its_batch(tiny_file: pathlib.Path) -> None:
     def interrupted(batch: Any) -> Any:
         if batch[0].numpy()[0] == 4:
-            batch[0].numpy()[:] = 0  # cannot be done again
+            batch[0].numpy()[:] = 0  # must not run twice
             raise KeyboardInterrupt
         return batch
 
@@ -95,10 +95,10 @@ SIGNALS_AT_ANY_TIME = """if True:
 def test_signals_at_any_time_lose_and_repeat_nothing(
     tiny_file: pathlib.Path, python: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """In a process of its own: one that comes late ends no other test."""
+    """In a separate process, so that a late signal does not end another test."""
     run = python(SIGNALS_AT_ANY_TIME, tiny_file, cwd=pathlib.Path(__file__).parents[1] / "support")
     assert run.returncode == 0, run.stderr
-    assert int(run.stdout) > 0  # else none came in time
+    assert int(run.stdout) > 0  # else no signal came in time
 
 
 def record_iterator(root: pathlib.Path, **options: Any) -> io.ImageRecordIter:

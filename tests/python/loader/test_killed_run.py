@@ -1,4 +1,4 @@
-"""A run that is killed again and again learns from each sample once: as docs/resume.md says."""
+"""A run that is killed repeatedly learns from each sample once, as docs/resume.md promises."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def test_killed_at_any_moment_no_sample_is_lost_or_repeated(
         [*map(int, line.split())] for line in (tmp_path / "log").read_text().splitlines()
     ] == expected
 
-    # And what each process was handed: from the checkpoint on, so that the one batch that was not
-    # in it yet came again.
+    # Each process received the batches after the checkpoint, so a batch that the checkpoint did not
+    # include yet was repeated.
     handed: dict[int, list[list[int]]] = {}
     for line in (tmp_path / "all").read_text().splitlines():
         process, *ids = map(int, line.split())
         handed.setdefault(process, []).append(ids)
-    at = 0  # the batch after the last that anyone was handed
+    at = 0  # the batch after the last one received
     repeated = {}
     for process in [*range(KILLS + len(killed_run.CALLS)), -1]:
         batches = handed.pop(process, [])
-        if not batches:  # killed before its first
+        if not batches:  # killed before its first batch
             continue
         repeated[process] = 0 if batches[:1] == expected[at : at + 1] else 1
         at -= repeated[process]

@@ -1,4 +1,4 @@
-"""A batch belongs to whoever holds it: it never changes, outlives everything, and is given back."""
+"""A batch belongs to its holder: it never changes, outlives the loader, and is released."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_hundred_kept_batches_never_change(tiny_file: pathlib.Path, kind: Kind
     assert loader.stats().slots_lent == len(kept)
     addresses = {np.asarray(batch[4]).__array_interface__["data"][0] for batch in kept}
     assert len(addresses) == len(kept)
-    for _ in itertools.chain(loader, loader):  # others come and go
+    for _ in itertools.chain(loader, loader):  # other batches reuse memory
         pass
     assert_equal(kept, copies)
     loader.close()
@@ -68,7 +68,7 @@ def test_tensors_outlive_their_loader_and_their_dataset(
     file.unlink()
     gc.collect()
     assert_equal(batches, copies)
-    for batch in batches:  # it is the holder's own to write to
+    for batch in batches:  # the holder may write to it
         np.asarray(batch[4])[...] = 7
     assert all((np.asarray(batch[4]) == 7).all() for batch in batches)
 
@@ -140,7 +140,7 @@ def test_memory_that_is_given_back_is_used_again(tiny_file: pathlib.Path) -> Non
     seen = set()
     for batch in itertools.chain(loader, loader, loader):
         seen.add(np.asarray(batch[4]).__array_interface__["data"][0])
-    # `prefetch` + 1 being made, the one in use, the one about to be let go; some made anew.
+    # `prefetch` + 1 in preparation, one in use, one about to be released; some are allocated again.
     assert len(seen) <= 2 * (2 + 3)
 
 

@@ -1,4 +1,4 @@
-"""A loader's life: threads, closing, what it says of itself, and errors in the data."""
+"""Loaders: threads, `close`, stats and text, and errors in the data."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def test_the_stats_count_what_was_done(tiny_file: pathlib.Path) -> None:
     assert loader.stats().limit == ""
     kept = list(loader)
     assert loader.state_dict()["epoch"] == 1
-    stats = settled(loader, images=TINY_COUNT + 20)  # two batches of the next epoch are made ahead
+    stats = settled(loader, images=TINY_COUNT + 20)  # two batches of the next epoch are ready
     row_bytes = 3 * 8 + 1 + 3 * 4 * 4 * 4
     assert stats.process.items == TINY_COUNT + 20
     assert stats.process.bytes == (TINY_COUNT + 20) * row_bytes
     starts = [loader.dataset.place(i).offset for i in range(TINY_COUNT)]
-    ahead = stats.fetch.items - TINY_COUNT  # reads may run further ahead than batches are made
+    ahead = stats.fetch.items - TINY_COUNT  # reads may be further ahead than batches
     assert ahead >= 20
     if ahead < TINY_COUNT:
         assert stats.fetch.bytes == tiny_file.stat().st_size + starts[ahead]
@@ -124,7 +124,7 @@ def test_the_stats_are_a_dict_of_plain_values_too(tiny_file: pathlib.Path) -> No
 
 
 def settled(loader: fr.Loader, images: int) -> fr.Stats:
-    """The stats once that many images were made; whoever makes more is found out as well."""
+    """The stats once this many images are ready; fails if there are more."""
     until = time.monotonic() + 60
     while (stats := loader.stats()).process.bytes < images * 217 and time.monotonic() < until:
         time.sleep(0.001)
@@ -172,7 +172,7 @@ def test_it_says_what_it_is(tiny_file: pathlib.Path) -> None:
 def test_batches_beyond_all_memory_are_an_error_with_their_bytes_and_shapes(
     tiny_file: pathlib.Path,
 ) -> None:
-    rows, side = 2**15, 2**15  # more than any process can address
+    rows, side = 2**15, 2**15  # more memory than a process can address
     loader = fr.Loader(
         tiny_file, rows, transforms=[T.CenterCrop(side)], last_batch="pad", prefetch=1
     )

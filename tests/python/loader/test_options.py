@@ -1,4 +1,4 @@
-"""Bad options are refused at once, with the good one."""
+"""Invalid options are rejected at once, with a valid one as remedy."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_signature_and_help_show_the_cores_options(kind: str) -> None:
     text = " ".join(called.__init__.__doc__.split())
     for name, value_kind, default, _, meaning in table:
         assert parameters[name].default == default, name
-        if name != "dtype":  # which may be NumPy's
+        if name != "dtype":  # dtype may also be NumPy's
             literal = f"Literal{value_kind.split()[2:]}"
             written = ANNOTATIONS.get(value_kind, literal)
             shown = inspect.formatannotation(parameters[name].annotation)

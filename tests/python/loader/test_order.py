@@ -1,4 +1,4 @@
-"""Which sample comes when, for whom, and in which epoch."""
+"""The order of samples, by rank and epoch."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_set_epoch_makes_it_the_next_one(tiny_file: pathlib.Path) -> None:
     next(iter(loader))
     loader.set_epoch(0)
     assert epoch_ids(loader) == expected[0]
-    loader.set_epoch(1)  # what comes anyway
+    loader.set_epoch(1)  # the next epoch anyway
     assert epoch_ids(loader) == expected[1]
 
 

@@ -1,4 +1,4 @@
-"""A batch's images equal Pillow's and torchvision's."""
+"""The images of a batch equal Pillow's and torchvision's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interrupts, exits and forks: each in an interpreter of its own."""
+"""Interrupts, exits and forks, each in its own interpreter."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_interpreter_exits_cleanly_beside_a_live_loader(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# A thread that has to import NumPy itself stays in the middle of it.
+# A thread that has to import NumPy stops in the middle of the import.
 DAEMON = """
 class Held:
     def find_spec(self, name, path, target=None):
@@ -110,7 +110,7 @@ started.wait()
 def test_a_daemon_thread_that_uses_a_loader_ends_with_the_exit_without_a_word(
     python: Python, tiny_file: pathlib.Path, script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("FUELRAIL_LEAK_WARNINGS")  # of what the thread's frames hold
+    monkeypatch.delenv("FUELRAIL_LEAK_WARNINGS")  # reports of objects in the thread's frames
     for _ in range(2):
         done = python(PRELUDE + script, tiny_file)
         assert (done.returncode, done.stderr) == (0, "")
@@ -119,8 +119,8 @@ def test_a_daemon_thread_that_uses_a_loader_ends_with_the_exit_without_a_word(
 def test_an_atexit_function_can_join_a_daemon_thread_that_uses_a_loader(
     python: Python, tiny_file: pathlib.Path
 ) -> None:
-    """It was registered before fuelrail was imported, and so runs after the loaders were closed. A
-    thread that is no daemon is told so.
+    """It was registered before fuelrail was imported, so it runs after the loaders were closed. A
+    non-daemon thread gets an error.
     """
     joins = """
 import atexit
@@ -161,8 +161,8 @@ def test_the_interpreter_exits_while_a_daemon_threads_call_runs_python(
     call: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """CPython ends the thread by unwinding its stack, which has C++ on it."""
-    monkeypatch.delenv("FUELRAIL_LEAK_WARNINGS")  # of what the thread's frames hold
+    """CPython ends the thread by unwinding its stack, which has C++ frames."""
+    monkeypatch.delenv("FUELRAIL_LEAK_WARNINGS")  # reports of objects in the thread's frames
     script = f"""
 import numpy as np
 from fuelrail.mxnet.im2rec import np2rec
@@ -203,7 +203,7 @@ threading.Thread(target=lambda held: threading.Event().wait(), args=[held], daem
 def test_what_a_daemon_thread_holds_at_the_exit_is_told_only_where_asked(
     python: Python, tiny_file: pathlib.Path, asked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where it is asked for, as in all other tests: else their silence would say nothing."""
+    """All other tests request the report: without it, their empty output would prove nothing."""
     if not asked:
         monkeypatch.delenv("FUELRAIL_LEAK_WARNINGS")
     done = python(PRELUDE + HELD, tiny_file)
@@ -234,7 +234,7 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_the_wait_for_a_batch(
     make_file: Callable[..., pathlib.Path],
 ) -> None:
-    # A thousand images of 9 million pixels in one thread: a batch that takes half a minute.
+    # A thousand images of 9 million pixels in one thread: the batch takes half a minute.
     file = make_file([encoded(photograph(1, 3000, 3000), progressive=True)])
     command = [sys.executable, "-c", SLOW, str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
@@ -256,7 +256,7 @@ def test_ctrl_c_ends_opening_and_leaves_no_sidecar(
     fr.pack(folder, file)
     sidecar = file.with_name("out.rec.frx")
     sidecar.unlink()
-    # The signal comes outside of bytecode, so that nobody but the opening can act on it.
+    # The signal comes outside of bytecode, so that only the opening can react to it.
     script = """
 import ctypes, functools, operator, os, signal, sys
 from fuelrail import _core

@@ -1,4 +1,4 @@
-"""Which samples are a process's own: found when they are first asked for, not when a loader is made."""
+"""Ranks of processes: found when samples are first requested, not when a loader is created."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class World:
-    """torch.distributed, as far as loaders look at it."""
+    """The part of torch.distributed that loaders use."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
@@ -59,7 +59,7 @@ def ids(loader: fr.Loader) -> list[int]:
     return list(itertools.chain(*(batch[0].numpy().tolist() for batch in loader)))
 
 
-# --- real processes -----------------------------------------------------------------------------
+# --- Real processes -----------------------------------------------------------------------------
 
 
 @pytest.mark.timeout(240)  # two interpreters import Lightning
@@ -88,7 +88,7 @@ def test_spawned_ranks_share_what_loaders_made_before_init_process_group_give(
     tiny_file: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     sent = ranks_job.make(str(tiny_file))
-    assert len(sent) == 10  # found here, and not carried there
+    assert len(sent) == 10  # found in this process, not pickled
     torch.multiprocessing.spawn(ranks_job.run, (2, str(tiny_file), str(tmp_path), sent), nprocs=2)
     ranks = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2)]
     for made in ("own", "sent", "asked", "begun", "after"):
@@ -112,7 +112,7 @@ def test_spawned_ranks_share_what_loaders_made_before_init_process_group_give(
         )
 
 
-# --- one process --------------------------------------------------------------------------------
+# --- One process --------------------------------------------------------------------------------
 
 
 def test_a_share_is_looked_for_again_until_the_first_batch(
@@ -199,7 +199,7 @@ def test_a_share_that_was_given_is_never_questioned(tiny_file: pathlib.Path, wor
 def test_a_fed_order_has_the_ranks_that_are_found(tiny_file: pathlib.Path, world: World) -> None:
     loader = tiny(tiny_file, 4, sampler=range(8))
     loader.state_dict()
-    world(2, 2)  # which cannot be
+    world(2, 2)  # an invalid rank
     with pytest.raises(fr.OutOfRangeError):
         loader.state_dict()
     world(0, 1)
@@ -219,7 +219,7 @@ def test_a_fed_order_has_the_ranks_that_are_found(tiny_file: pathlib.Path, world
     elsewhere = tiny(tiny_file, 4, sampler=range(8))
     world(0, 1)
     elsewhere.load_state_dict(first.state_dict())
-    elsewhere.set_epoch(3)  # a place that depends on no ranks
+    elsewhere.set_epoch(3)  # a position that does not depend on ranks
     world(1, 2)
     assert len(list(elsewhere)) == 2
     world(0, 1)
@@ -245,7 +245,7 @@ def test_the_bad_samples_that_are_allowed_are_a_part_of_the_share_that_is_found(
         list(loader)  # 8 of 20
 
 
-# --- the environment ----------------------------------------------------------------------------
+# --- The environment ----------------------------------------------------------------------------
 
 STEP = {
     "SLURM_STEP_ID": "0",
@@ -260,7 +260,7 @@ SEVERAL = [
     ({"LOCAL_WORLD_SIZE": "2"}, "LOCAL_WORLD_SIZE is 2"),
     ({"OMPI_COMM_WORLD_SIZE": "2"}, "OMPI_COMM_WORLD_SIZE is 2"),
     ({"PMI_SIZE": "2"}, "PMI_SIZE is 2"),
-    # A batch script, and a shell in a step.
+    # A batch script; a shell in a step.
     ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, "SLURM_NTASKS is 4"),
     ({**STEP, "SLURM_PROCID": "0", "SLURM_PTY_PORT": "41"}, "SLURM_NTASKS is 2"),
 ]
@@ -288,7 +288,7 @@ def test_a_task_of_a_slurm_step_takes_its_part(
     with pytest.warns(fr.FuelrailWarning, match="samples of rank 1 of 2, as SLURM_PROCID") as said:
         assert ids(loader) == its_own
     assert len(said) == 1
-    assert ids(tiny(tiny_file, last_batch="drop")) == its_own  # once a process
+    assert ids(tiny(tiny_file, last_batch="drop")) == its_own  # warned once per process
     set_all(monkeypatch, {"RANK": "0", "WORLD_SIZE": "4"})  # torchrun's, inside the step
     assert ids(tiny(tiny_file, last_batch="drop")) == [i for i in range(80) if i % 40 < 10]
 
@@ -307,7 +307,7 @@ def test_a_process_that_seems_to_be_one_of_several_is_warned_that_it_takes_all(
         assert ids(loader) == EVERY_ID
     assert len(found) == 1
     assert found[0].filename == __file__
-    assert ids(tiny(tiny_file)) == EVERY_ID  # once a process
+    assert ids(tiny(tiny_file)) == EVERY_ID  # warned once per process
     assert ids(tiny(tiny_file, rank=0, world_size=1)) == EVERY_ID
 
 

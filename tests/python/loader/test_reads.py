@@ -1,4 +1,4 @@
-"""Who reads, and how, changes no batch."""
+"""The read backend and its options do not change batches."""
 
 from __future__ import annotations
 

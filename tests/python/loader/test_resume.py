@@ -1,4 +1,4 @@
-"""A restored run is the uninterrupted run from there on, bit for bit."""
+"""A restored run continues exactly like the uninterrupted run, bit for bit."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_batches_are_counted_from_the_first_to_the_last_of_an_epoch(
             assert (loader.batches_done, loader.batches_left) == (0, 10)
             for done, _batch in enumerate(loader, 1):
                 assert (loader.batches_done, loader.batches_left) == (done, 10 - done)
-        for _ in zip(range(10), loader, strict=False):  # asks for no end
+        for _ in zip(range(10), loader, strict=False):  # does not request the end
             pass
         assert (loader.batches_done, loader.batches_left) == (10, 0)
         iter(loader)

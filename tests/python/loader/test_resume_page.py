@@ -1,4 +1,4 @@
-"""The functions of docs/resume.md, used. That the page runs as it stands: tests/tools/test_examples.py."""
+"""Uses the functions of docs/resume.md. tests/tools/test_examples.py runs the page itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECIPE, SHARDED, _ = code_of("resume.md")
 def here(
     tiny_file: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> pathlib.Path:
-    """A working folder with the page's train.rec."""
+    """The current folder, with the page's train.rec."""
     fr.pack(tiny_file.parent / "folder", tmp_path / "train.rec")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -37,7 +37,7 @@ class Preempted(Exception):
 
 
 class Model:
-    """Its weights are the ids that it has learned from."""
+    """A model whose weights are the ids that it has learned from."""
 
     def __init__(self, most: int) -> None:
         self.most = most

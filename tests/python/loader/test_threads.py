@@ -1,4 +1,4 @@
-"""Loaders in threads of the user's, several at once, and other interpreters."""
+"""Loaders in the user's threads, several at once, and in other interpreters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_loader_moves_from_thread_to_thread(tiny_file: pathlib.Path) -> None:
     expected = epoch_ids(tiny(tiny_file, shuffle=True, seed=2))
     seen: list[int] = []
     iterator = iter(loader)
-    for _ in range(len(loader)):  # each batch in a new thread, which ends with it
+    for _ in range(len(loader)):  # each batch in a new thread, which then ends
         thread = threading.Thread(target=lambda: seen.extend(next(iterator)[0].numpy().tolist()))
         thread.start()
         thread.join()

@@ -1,4 +1,4 @@
-"""`shuffle="window"` and `weights`: what comes, how often, and what is refused."""
+"""`shuffle="window"` and `weights`: order, frequencies and invalid values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_window_holds_whole_blocks_each_once(
     at = 0
     while at < TINY_COUNT:
         window = block * blocks
-        # The last block is short, and may lie in any window.
+        # The last block is short, and may be in any window.
         touched = {i // block for i in order[at : at + window]}
         if len(touched) > blocks:
             window -= block - TINY_COUNT % block
@@ -94,7 +94,7 @@ def test_samples_come_as_often_as_their_weights_say(tiny_file: pathlib.Path) -> 
     expected = 40_000 * np.array(weights) / sum(weights)
     assert not counts[expected == 0].any()
     drawn = expected > 0
-    # 72 degrees of freedom: 130 is beyond all but one seed in 30,000, and this one is fixed.
+    # 72 degrees of freedom: one seed in 30,000 exceeds 130, and the seed is fixed.
     assert ((counts - expected)[drawn] ** 2 / expected[drawn]).sum() < 130
 
 
@@ -133,7 +133,7 @@ def test_weights_in_an_array_of_floats_are_those_of_the_list(
     weights = (np.arange(TINY_COUNT) % 7 / 3).astype(dtype)
     expected = ids_only(tiny_file, weights=weights.tolist(), seed=8)
     found = ids_only(tiny_file, weights=make(weights), seed=8)
-    weights *= 0  # a copy was taken
+    weights *= 0  # the loader has a copy
     again = pickle.loads(pickle.dumps(found))
     assert epoch_ids(found) == epoch_ids(again) == epoch_ids(expected)
     assert found.state_dict() == again.state_dict() == expected.state_dict()

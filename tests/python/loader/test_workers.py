@@ -1,4 +1,4 @@
-"""Loaders and datasets in other people's worker processes: forked, spawned, torch's."""
+"""Loaders and datasets in worker processes of users: forked, spawned, torch's."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from photographs import TINY_COUNT
 
 METHODS = pytest.mark.parametrize("method", ["fork", "spawn"])
 pytestmark = pytest.mark.filterwarnings(
-    # Python 3.12 warns of any fork beside threads; this is about forks.
+    # Python 3.12 warns about any fork with threads; these tests need forks.
     "ignore:.*multi-threaded, use of fork:DeprecationWarning"
 )
 
 
 class Streamed(torch.utils.data.IterableDataset[Any]):
-    """What people write to have a loader behind torch's."""
+    """A user's dataset that wraps a loader for torch's DataLoader."""
 
     def __init__(self, loader: Any) -> None:
         self.loader = loader
@@ -55,9 +55,9 @@ def test_a_loader_that_had_not_started_runs_in_torchs_worker(
 ) -> None:
     loader = make(tiny_file, seed=5)
     loader.set_epoch(2)
-    kept = list(by_torch(Streamed(loader), method, batch_size=None))  # the worker is gone by then
+    kept = list(by_torch(Streamed(loader), method, batch_size=None))  # the worker has ended by then
     assert len(kept) == len(loader)
-    assert_same(loader, kept)  # it is still at epoch 2 here
+    assert_same(loader, kept)  # the loader is still at epoch 2 in this process
 
 
 @METHODS
@@ -79,10 +79,10 @@ def test_a_map_dataset_gives_the_same_samples_in_workers(
 ) -> None:
     dataset = fr.torch.MapDataset(tiny_file, transforms=[fr.transforms.RandomCrop(3)], seed=3)
     dataset.set_epoch(4)
-    dataset[0]  # its threads have started here
+    dataset[0]  # starts its threads in this process
     options = {"batch_size": 10, "collate_fn": fr.torch.collate}
     here = list(torch.utils.data.DataLoader(dataset, **options))
-    workers = 2 if method == "fork" else 1  # the others import torch
+    workers = 2 if method == "fork" else 1  # other methods import torch in each worker
     there = list(by_torch(dataset, method, num_workers=workers, **options))
     assert_same(here, there)
 

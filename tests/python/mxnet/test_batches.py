@@ -1,4 +1,4 @@
-"""What MXNet's iterators hand out: batches, descriptions, arrays; keywords as text; a user's own augmenter."""
+"""Batches, descriptions and arrays of MXNet's iterators; keywords as text; the user's augmenter."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_threads_may_share_an_iterator(root: pathlib.Path) -> None:
     assert sorted(found) == list(range(24))
 
 
-# --- A user's own augmenter ---
+# --- The user's augmenter ---
 
 
 def test_an_augmenter_changes_the_batch(root: pathlib.Path) -> None:
@@ -285,7 +285,7 @@ def test_ndarray_computes_as_numpy_does() -> None:
         bool(array == 4)
     assert array.sum() == 15
     assert array.transpose(axes=(1, 0)).shape == array.transpose(1, 0).shape == (3, 2)
-    assert {array: 1}[array] == 1  # not the elements'
+    assert {array: 1}[array] == 1  # hashed by identity, not by elements
 
 
 def test_ndarray_chooses_where_numpy_computes() -> None:
@@ -348,7 +348,7 @@ def test_ndarray_takes_the_shapes_of_mxnet_that_numpy_has() -> None:
     for extents in ([0, -1], np.array([0, -1]), io.NDArray([0, -1])):
         assert array.reshape(extents).shape == array.reshape(shape=extents).shape == (2, 12)
     assert io.NDArray([1]).reshape().shape == io.NDArray([1]).reshape(()).shape == ()
-    with pytest.raises(fr.InvalidArgumentError, match=r"found \(-3, 0\)"):  # NumPy takes it for -1
+    with pytest.raises(fr.InvalidArgumentError, match=r"found \(-3, 0\)"):  # NumPy treats it as -1
         array.reshape((-3, 0))
 
 

@@ -1,4 +1,4 @@
-"""Decimals of MXNet's parameters: the float32 that MXNet 1.9.1 makes of each (tests/golden/mxnet/decimals.json)."""
+"""Decimals of MXNet's parameters, against MXNet 1.9.1's float32 (golden/mxnet/decimals.json)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ImageDetRecordIter as a whole: all steps at once, threads, seeds, epochs, lists, means, an augmenter."""
+"""ImageDetRecordIter: all steps together, threads, seeds, epochs, lists, means, an augmenter."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RANDOM = {
 
 @pytest.fixture(scope="module")
 def photographs(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """COUNT photographs of many sizes, ids from 500, with one object or two; and photographs.lst."""
+    """COUNT photographs of many sizes, ids from 500, with 1 or 2 objects; and photographs.lst."""
     root = tmp_path_factory.mktemp("det")
     boxes = [Box(12, 15, 52, 75), Box(70, 9, 110, 81)]
     records = [
@@ -62,7 +62,7 @@ def make(path: pathlib.Path, **changed: Any) -> io.ImageDetRecordIter:
 
 
 def epoch_of(iterator: io.ImageDetRecordIter) -> list[bytes]:
-    """Everything that an epoch's batches hold; then the next one begins."""
+    """The contents of all batches of an epoch; then the next epoch starts."""
     found = [
         batch.data[0].asnumpy().tobytes()
         + batch.label[0].asnumpy().tobytes()
@@ -101,7 +101,7 @@ def test_epochs_are_the_same_for_any_threads_and_differ(
     one = make(photographs, preprocess_threads=1, **options)
     epochs = [epoch_of(one) for _ in range(3)]
     assert epochs[0] != epochs[1] != epochs[2]
-    (tmp_path / "mean.bin").unlink(missing_ok=True)  # made again, by many threads
+    (tmp_path / "mean.bin").unlink(missing_ok=True)  # recomputed, by many threads
     many = make(photographs, preprocess_threads=4, prefetch_buffer=1, **options)
     assert [epoch_of(many) for _ in range(3)] == epochs
     other = make(photographs, seed=1, **options)
@@ -112,7 +112,7 @@ def test_reset_inside_an_epoch_begins_the_next_pass(photographs: pathlib.Path) -
     reference = make(photographs, shuffle=True, round_batch=False)
     first, second = epoch_of(reference), epoch_of(reference)
     iterator = make(photographs, shuffle=True, round_batch=False)
-    iterator.reset()  # before the first batch: nothing
+    iterator.reset()  # before the first batch: does nothing
     assert iterator.next().data[0].asnumpy().tobytes() == first[0][: 4 * 4 * 3 * 40 * 48]
     iterator.reset()
     assert epoch_of(iterator) == second

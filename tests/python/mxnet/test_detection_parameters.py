@@ -1,6 +1,7 @@
-"""Each parameter of ImageDetRecordIter alone: what it does to images and boxes, against NumPy and OpenCV.
+"""Each parameter of ImageDetRecordIter: its effect on images and boxes, against NumPy and OpenCV.
 
-Random places are read from the pixels (detection_images.py); what a sample draws does not depend on limits and labels.
+Random positions are read from the pixels (detection_images.py). The random numbers of a sample do
+not depend on limits and labels.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SHOWN: set[str] = set()
 
 
 def shows(*names: str) -> Callable[[Any], Any]:
-    """Notes the parameters that a test would fail without."""
+    """Records the parameters without which the test would fail."""
     SHOWN.update(names)
     return lambda test: test
 
@@ -61,7 +62,7 @@ def test_no_parameter_is_left_out() -> None:
         *("shuffle_chunk_size", "shuffle_chunk_seed", "round_batch", "mean_img", "dtype"),
         *("mean_r", "mean_g", "mean_b", "mean_a", "std_r", "std_g", "std_b", "std_a", "scale"),
         *("preprocess_threads", "prefetch_buffer"),
-    }  # which the binding makes for both iterators: other files have them
+    }  # the binding sets these for both iterators; other files test them
     assert {name for name, *_ in _core.record_parameters(True)} == SHOWN | common
     assert not SHOWN & common
 
@@ -260,13 +261,13 @@ def test_label_width_is_how_many_numbers_of_a_lists_row_count(
 
 # --- Crops ---
 
-# One try of one sampler, which cuts half of the image's sides at a place that no limit changes.
+# One try of one sampler, which crops half of each side at a position that limits do not change.
 HALF = {"rand_crop_prob": 1, "min_crop_scales": 0.5, "max_crop_scales": 0.5, "max_crop_trials": 1}
 
 
 @pytest.fixture(scope="module")
 def windows(tmp_path_factory: pytest.TempPathFactory) -> list[Box]:
-    """Where the first try of each sample lies: an object that is the whole image takes any."""
+    """The window of each sample's first try: an object that fills the image accepts any window."""
     path = write_coded(tmp_path_factory.mktemp("det") / "whole.rec", [WHOLE], COUNT)
     return [
         window_of(row)
@@ -275,7 +276,7 @@ def windows(tmp_path_factory: pytest.TempPathFactory) -> list[Box]:
 
 
 def sizes_of(path: pathlib.Path, **parameters: Any) -> list[tuple[int, int]]:
-    """Of crops that any object takes; their pixels are a part of the image, and boxes lie on theirs."""
+    """Sizes of crops that any object accepts; checks their pixels and boxes."""
     always = {"rand_crop_prob": 1, "crop_emit_mode": "overlap", "emit_overlap_thresh": 0}
     rows = rows_of(path, **(always | parameters))
     for row in rows:
@@ -344,7 +345,7 @@ def test_each_sampler_has_its_values_and_trials(objects: pathlib.Path) -> None:
 
 
 def before_cut(window: Box) -> Box:
-    """Where a window of HALF was, to half a pixel, before it was cut to whole ones."""
+    """The position of a window of HALF, to half a pixel, before it was rounded to whole pixels."""
     length = (HEIGHT * WIDTH) ** 0.5 / 2
     left, top = window.left + 0.5, window.top + 0.5
     return Box(left, top, left + length, top + length)
@@ -397,7 +398,7 @@ def test_a_limit_refuses_crops_by_its_own_measure(
         places = map(before_cut, windows)
         return [(measured(place) >= limit) == parameter.startswith("min") for place in places]
 
-    # A part that is the whole may be rounded to more than that, which is above the other limit, 1.
+    # A part that is the whole image may be rounded up, and then exceeds the other limit, 1.
     measures = [measure(before_cut(window)) for window in windows]
     sure = [abs(each - limit) > 0.02 and each < 0.99 for each in measures]
     assert sum(sure) > COUNT / 2

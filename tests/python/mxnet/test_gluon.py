@@ -1,4 +1,4 @@
-"""fuelrail.mxnet.gluon.data: record datasets, alone, by torch's DataLoader and in processes."""
+"""fuelrail.mxnet.gluon.data: record datasets, also in torch's DataLoader and in processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOLDEN = pathlib.Path(__file__).parents[2] / "golden" / "mxnet"
 
 @pytest.fixture
 def rec(tmp_path: pathlib.Path) -> str:
-    """Twenty PNGs of one size, whose label and first pixel are their position; keys run down."""
+    """Twenty PNGs of one size; label and first pixel are the position; keys descend."""
     writer = MXIndexedRecordIO(tmp_path / "a.idx", tmp_path / "a.rec", "w")
     for i in range(20):
         pixels = np.array(photograph(i, 8, 12))
@@ -68,7 +68,7 @@ def test_torchs_loader_takes_several_labels_without_a_warning() -> None:
     data = ImageRecordDataset(str(GOLDEN / "multilabel.rec"))
     labels = [data[i][1] for i in range(2)]
     assert labels[0].dtype == np.float32
-    assert labels[0].flags.writeable  # torch warns of others, once in a process
+    assert labels[0].flags.writeable  # torch warns about other arrays, once per process
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         batch = torch.utils.data.default_collate(labels)
@@ -86,16 +86,16 @@ def test_a_transform_makes_the_item(rec: str) -> None:
 def test_torchs_loader_gives_every_item_in_its_place(
     rec: str, workers: int, context: str | None, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """MXNet's test of its own DataLoader with 1 and 5 processes, by torch's."""
+    """MXNet's test of its DataLoader with 1 and 5 processes, run with torch's DataLoader."""
     data = ImageRecordDataset(rec)
-    data[5]  # the parent has read before it forks
+    data[5]  # the parent reads before it forks
     loader = torch.utils.data.DataLoader(
         data, 3, num_workers=workers, multiprocessing_context=context
     )
     seen = [row for images, labels in loader for row in zip(images, labels, strict=True)]
     assert [int(label) for _, label in seen] == list(range(20))
     assert [image[0, 0].tolist() for image, _ in seen] == [[i, 2 * i, 3 * i] for i in range(20)]
-    del loader  # its workers have ended
+    del loader  # ends its workers
     assert "leaked" not in capfd.readouterr().err
 
 
@@ -158,12 +158,12 @@ def test_errors_name_file_and_offset(rec: str, tmp_path: pathlib.Path) -> None:
         data[20]
     with pytest.raises(TypeError, match="not an integer"):
         data["a"]  # type: ignore[index]
-    with pytest.raises(ValueError, match="colour mode"):
+    with pytest.raises(ValueError, match="`flag` is invalid"):
         ImageRecordDataset(rec, flag=2)
     with pytest.raises(FileNotFoundError, match=r"b\.rec: no such file"):
         RecordFileDataset(tmp_path / "b.rec")
     shutil.copy(rec, tmp_path / "b.rec")
-    with pytest.raises(FileNotFoundError, match=r"b\.idx: no such index. Make one .*b\.rec"):
+    with pytest.raises(FileNotFoundError, match=r"b\.idx: the index does not .*b\.rec"):
         RecordFileDataset(tmp_path / "b.rec")
     writer = MXIndexedRecordIO(tmp_path / "bad.idx", tmp_path / "bad.rec", "w")
     writer.write_idx(0, b"fine as bytes")
@@ -178,7 +178,7 @@ def test_errors_name_file_and_offset(rec: str, tmp_path: pathlib.Path) -> None:
 
 
 def test_a_loader_takes_any_work(rec: str, python: Callable[..., Any]) -> None:
-    """Also under `-W error`, with workers that are killed at the end."""
+    """Also with `-W error`, and with workers that are killed at the end."""
     run = python(
         "import sys, torch\n"
         "from fuelrail.mxnet.gluon.data.vision import ImageRecordDataset\n"

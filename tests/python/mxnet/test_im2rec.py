@@ -56,7 +56,7 @@ def test_a_run_gives_the_records_that_mxnets_gives(
         assert (tmp_path / "out.idx").read_bytes() == (GOLDEN / "im2rec" / "pass.idx").read_bytes()
 
 
-# Encoded by another version of the same library: decoded, they differ where rounding does.
+# Another version of the same library encoded them, so decoded pixels differ by rounding.
 KEPT = [name for name, run in RUNS.items() if run.get("kept") and name != "pass"]
 
 
@@ -77,7 +77,7 @@ def test_the_pixels_are_those_of_mxnets(
         if header.id == 467 and b.max() > 255:
             b = b >> 8  # 16 bits
         difference = np.abs(a - b)
-        if header.id == 464:  # CMYK: two libraries' conversions, 1 level apart, then quantised
+        if header.id == 464:  # CMYK: two conversions, 1 level apart, then quantised
             assert difference.max() <= (1 if lossless else 12)
             assert difference.mean() <= 2
         else:
@@ -86,7 +86,7 @@ def test_the_pixels_are_those_of_mxnets(
 
 @pytest.fixture
 def listed(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A list of ten images, the third of which is none."""
+    """A list of ten images; the third is not an image."""
     lines = []
     for i in range(10):
         name = f"{i}.jpg"
@@ -116,7 +116,7 @@ def test_what_cannot_be_read_is_logged_and_left_out_up_to_a_threshold(
         with pytest.raises(fr.CorruptError, match=r"at most 0 of 10 images skipped, found 1"):
             im2rec(listed, None, {"max_errors": allowed}, listed.with_name("other.rec"))
     assert not listed.with_name("other.rec").exists()
-    with pytest.raises(fr.CorruptError, match="at most 0"):  # by default one in a hundred
+    with pytest.raises(fr.CorruptError, match="at most 0"):  # the default is 1 %
         im2rec(listed, None, None, listed.with_name("other.rec"))
 
 
@@ -178,7 +178,7 @@ def stored(path: pathlib.Path) -> list[np.ndarray]:
 
 @pytest.fixture
 def good(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A list of four images: two of colour, a grey one, one with alpha."""
+    """A list of four images: two in colour, one grey, one with alpha."""
     rgba = photograph(3, 30, 50).convert("RGBA")
     rgba.putalpha(photograph(4, 30, 50).convert("L"))
     pictures = {
@@ -214,7 +214,7 @@ def test_transforms_move_all_channels_and_keep_them(good: pathlib.Path) -> None:
         original = np.asarray(Image.open(good.with_name(f"{name}.png")))
         top, left = (round((n - m) / 2) for n, m in zip(original.shape, (20, 40), strict=False))
         np.testing.assert_array_equal(image, original[top : top + 20, left : left + 40][::-1])
-    # The second is narrower than the crop: black, and where there is alpha opaque, beside it.
+    # The second is narrower than the crop: its sides are black, and opaque if it has alpha.
     assert not made[1][:, 0].any()
     path = im2rec(good, [transforms.Pad(2)], PNG, good.with_name("padded.rec"))
     padded = stored(pathlib.Path(str(path)))[3]
@@ -256,7 +256,7 @@ def test_a_function_is_called_by_one_thread_at_a_time(
 
     def watched(image: np.ndarray) -> np.ndarray:
         inside.append(1)
-        time.sleep(0.001)  # others may run
+        time.sleep(0.001)  # lets other threads run
         assert len(inside) == 1
         inside.pop()
         return image
@@ -269,7 +269,7 @@ def test_a_function_is_called_by_one_thread_at_a_time(
 def test_the_channels_are_opencvs_where_the_header_does_not_say_them(
     tmp_path: pathlib.Path,
 ) -> None:
-    """A palette with alpha has four, a BMP's palette of greys one."""
+    """A palette with alpha has four channels, a BMP's palette of greys has one."""
     picture = photograph(5, 20, 30)
     clear = picture.quantize(16)
     clear.info["transparency"] = 3
@@ -301,7 +301,7 @@ def test_what_a_function_raises_ends_the_packing_as_it_is(
     threads = len(os.listdir("/proc/self/task"))
     with pytest.raises(Mine) as raised:
         im2rec(good, [fails], PNG | {"max_errors": 4, "num_workers": workers})
-    assert raised.value.args == ((50, 30, 3),)  # of those that fail the list's first
+    assert raised.value.args == ((50, 30, 3),)  # the first failure in the list's order
     assert isinstance(raised.value.__cause__, KeyError)
     assert [entry.name for entry in raised.traceback][-1] == "fails"
     assert [note.split(" ")[-1] for note in raised.value.__notes__] == [
@@ -386,7 +386,7 @@ def test_labels_that_are_lost_are_said_once(listed: pathlib.Path, tmp_path: path
 
 
 def test_alpha_as_jpeg_ends_the_packing_and_says_what_to_do(good: pathlib.Path) -> None:
-    """MXNet drops it in silence (the golden run r48as_is_jpg)."""
+    """MXNet drops it silently (the golden run r48as_is_jpg)."""
     with pytest.raises(fr.InvalidArgumentError, match=r"d\.png.*alpha.*Encode as \.png") as raised:
         im2rec(good, None, {"max_errors": 4})
     assert "drop alpha" in str(raised.value)
@@ -453,7 +453,7 @@ def test_what_is_no_transform_is_refused(good: pathlib.Path, wrong: object) -> N
         with pytest.raises(fr.ArgumentTypeError):
             Compose("abc")  # type: ignore[arg-type]
         return
-    with pytest.raises(fr.ArgumentTypeError, match="neither a transform nor a function"):
+    with pytest.raises(fr.ArgumentTypeError, match="expected a transform, or a function of pixels"):
         im2rec(good, wrong)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""`fuelrail im2rec` by MXNet's own command lines, against what `im2rec.py` made by them."""
+"""`fuelrail im2rec` with MXNet's command lines, against the outputs of `im2rec.py`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 def test_a_run_makes_what_mxnets_makes_and_python_too(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    """Whose pixels test_mxnet_im2rec.py compares with MXNet's."""
+    """test_im2rec.py compares the pixels with MXNet's."""
     listed, run = put_run(name, tmp_path)
     assert command(listed.with_suffix(""), images, *run["arguments"], "-q") == 0
     params = params_of(run["arguments"]) | {"root": images}

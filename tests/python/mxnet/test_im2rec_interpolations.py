@@ -1,4 +1,4 @@
-"""What im2rec resizes by, against OpenCV itself: from Python, and by the command."""
+"""The interpolations of im2rec, from Python and the command, against OpenCV."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fuelrail.mxnet import im2rec
 from photographs import encoded, photograph
 
 cv2.setNumThreads(1)
-cv2.ipp.setUseIPP(False)  # Intel's library has its own rounding
+cv2.ipp.setUseIPP(False)  # Intel's library rounds differently
 
 METHODS = range(5)
 PNG = {"encoding": ".png", "color": -1}
 
-# Height, width, mode, and what method 9 comes to when they become 35 x 45.
+# Height, width, mode, and the method that 9 selects for 35 x 45.
 SHAPES = [
     (40, 60, "RGB", 3),
     (35, 90, "RGB", 1),
@@ -47,7 +47,7 @@ def stored(path: object) -> list[np.ndarray]:
 
 @pytest.fixture
 def shapes(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A list of one image a shape."""
+    """A list with one image of each shape."""
     with (tmp_path / "x.lst").open("w") as lines:
         for i, (height, width, mode, _) in enumerate(SHAPES):
             image = picture(i, height, width, mode)
@@ -72,7 +72,7 @@ def test_sizes_are_width_and_height(shapes: pathlib.Path) -> None:
 
 
 def resized(original: np.ndarray, side: int, method: int) -> np.ndarray:
-    """By OpenCV, with the shorter side as MXNet's im2rec has it."""
+    """Resizes with OpenCV; the shorter side is as in MXNet's im2rec."""
     height, width = original.shape[:2]
     shorter = min(height, width)
     size = (width * side // shorter, height * side // shorter)
@@ -88,7 +88,7 @@ def test_the_command_has_the_same_numbers(shapes: pathlib.Path, method: int) -> 
     made = stored(shapes.with_suffix(".rec"))
     for i, (height, width, *_) in enumerate(SHAPES):
         original = np.asarray(Image.open(shapes.with_name(f"{i}.png")))
-        auto = 2 if min(height, width) < 40 else 3  # else the shorter side stays as it is
+        auto = 2 if min(height, width) < 40 else 3  # if equal, nothing is resized
         used = (1 if min(height, width) == 40 else auto) if method == 9 else method
         expected = resized(original, 40, used)
         np.testing.assert_array_equal(made[i], expected, err_msg=str(SHAPES[i]))
@@ -101,14 +101,14 @@ IMAGES = 40
 
 @pytest.fixture
 def repeated(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A list that has one image again and again: nothing but the method can make a difference."""
+    """A list that repeats one image, so that only the method can differ."""
     (tmp_path / "one.png").write_bytes(encoded(photograph(1, 61, 83), "PNG"))
     (tmp_path / "x.lst").write_text("".join(f"{i}\t0\tone.png\n" for i in range(IMAGES)))
     return tmp_path / "x.lst"
 
 
 def methods_of(made: list[np.ndarray], original: np.ndarray) -> list[int]:
-    """By which of the five each image was resized."""
+    """The method, of five, that resized each image."""
     five = [resized(original, 40, method) for method in METHODS]
     found = [[m for m in METHODS if np.array_equal(five[m], image)] for image in made]
     assert [len(methods) for methods in found] == [1] * len(made)

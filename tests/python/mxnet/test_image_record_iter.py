@@ -1,4 +1,4 @@
-"""ImageRecordIter and its siblings against what MXNet 1.9.1's gave: every array of the golden outputs, bit for bit."""
+"""ImageRecordIter and its variants equal MXNet 1.9.1's golden outputs bit for bit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def iterator_of(config: dict[str, Any], root: pathlib.Path) -> Any:
-    # The older iterators differ in nothing but the index, which ours always fills.
+    # The older iterators differ only in the index, which fuelrail always fills.
     return getattr(io, config["iterator"])(**placed(config["arguments"], root))
 
 
@@ -39,7 +39,7 @@ def expect_epoch(iterator: Any, epoch: dict[str, Any], arguments: dict[str, Any]
     batches = list(iterator)
     iterator.reset()
     rows = epoch["rows"]
-    # MXNet says 0 without round_batch; ours is what is missing of the batch.
+    # MXNet returns 0 without round_batch; fuelrail returns the number of missing rows.
     rounded = arguments.get("round_batch", True)
     pads = epoch["pad"] if rounded else [arguments["batch_size"] - count for count in rows]
     assert [batch.pad for batch in batches] == pads
@@ -79,7 +79,7 @@ def test_no_configuration_is_left_out() -> None:
 
 
 CODEC = said("iter/iter.json")["codec"]
-DECODED_HERE = ("webp", "webp_lossless")  # and not in MXNet
+DECODED_HERE = ("webp", "webp_lossless")  # but not in MXNet
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
@@ -106,7 +106,7 @@ def test_each_encoding_alone_gives_mxnets_pixels(
     if isinstance(expected, dict):
         data = next(iterator).data[0].asnumpy()
         assert list(data.shape[1:]) == expected["shape"]
-        if (name, channels) == ("jpeg_cmyk", 3):  # inks become colours as everywhere in fuelrail
+        if (name, channels) == ("jpeg_cmyk", 3):  # converted from CMYK as everywhere in fuelrail
             golden = np.load(GOLDEN / "iter" / "codec.npz")["jpeg_cmyk_c3"]
             assert np.abs(data[0].astype(int) - golden).max() <= 1
         else:

@@ -1,4 +1,4 @@
-"""fuelrail.mxnet.io.InputSplit: dmlc's logical parts in Python."""
+"""fuelrail.mxnet.io.InputSplit: dmlc's parts of files in Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOLDEN = pathlib.Path(__file__).parents[2] / "golden"
 
 
 def framed(payloads: list[bytes]) -> bytes:
-    """Payloads without the magic in them, as a RecordIO file."""
+    """A RecordIO file of payloads that do not contain the magic number."""
     file = b""
     for payload in payloads:
         file += struct.pack("<II", MAGIC, len(payload)) + payload + bytes(-len(payload) % 4)
@@ -43,7 +43,7 @@ def record_file(tmp_path: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture
 def indexed(tmp_path: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
-    """37 records with their index."""
+    """37 records and their index."""
     path, index = tmp_path / "n.rec", tmp_path / "n.idx"
     path.write_bytes(framed(numbered(37)))
     offsets = np.cumsum([0] + [len(framed([record])) for record in numbered(37)])[:-1]
@@ -196,7 +196,7 @@ def test_any_parts_of_any_files_have_each_record_once(tmp_path: pathlib.Path) ->
         (lambda path: InputSplit(5), TypeError, "`uri` is not a path"),
         (lambda path: InputSplit(path).next_batch(0), fr.InvalidArgumentError, "`n`"),
         (lambda path: InputSplit(path).hint_chunk_size(0), fr.InvalidArgumentError, "chunk_size"),
-        (lambda path: InputSplit(path).records_of("text"), TypeError, "no bytes"),
+        (lambda path: InputSplit(path).records_of("text"), TypeError, "expected bytes"),
         (
             lambda path: InputSplitShuffle.create(path, 0, 1, "recordio", 0),
             fr.InvalidArgumentError,
@@ -234,7 +234,7 @@ def test_damage_says_where(record_file: pathlib.Path) -> None:
 
 
 def by_threads(split: InputSplit) -> list[bytes]:
-    """All records, in no order."""
+    """All records, in any order."""
     taken: list[list[bytes]] = [[] for _ in range(4)]
 
     def take(into: list[bytes]) -> None:
@@ -288,7 +288,7 @@ def test_forked_child_reads_its_own_or_is_told(record_file: pathlib.Path) -> Non
 
     assert "the input split is closed" in in_child(closed)
     assert len(list(split)) == 999
-    # Its threads may meet in one: that is no thread of the parent's in the midst of a call.
+    # The child's threads may call at once: none is a parent's thread in the middle of a call.
     shared = InputSplit(record_file, chunk_size=200)
     assert in_child(lambda: str(len(by_threads(shared)))) == "1000"
 
@@ -299,7 +299,7 @@ def test_closing_lets_go_of_thread_and_files(record_file: pathlib.Path) -> None:
         assert split.next_record() is not None
         assert set(os.listdir("/proc/self/task")) > threads
         assert len(os.listdir("/proc/self/fd")) > files
-    while not set(os.listdir("/proc/self/task")) <= threads:  # one that was joined may be listed
+    while not set(os.listdir("/proc/self/task")) <= threads:  # a joined thread may still be listed
         time.sleep(0.01)
     assert len(os.listdir("/proc/self/fd")) == files
     split.close()
@@ -321,7 +321,7 @@ def test_closing_lets_go_of_thread_and_files(record_file: pathlib.Path) -> None:
 
 
 def test_an_unread_split_can_be_closed_too(record_file: pathlib.Path) -> None:
-    gc.collect()  # what earlier tests left may be collected between the counts
+    gc.collect()  # objects of earlier tests may be collected between the counts
     files = len(os.listdir("/proc/self/fd"))
     InputSplit(record_file).close()
     assert len(os.listdir("/proc/self/fd")) == files

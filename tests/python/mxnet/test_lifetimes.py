@@ -1,4 +1,4 @@
-"""MXNet's iterators leave nothing behind, let other threads run, and end when they are told to."""
+"""MXNet's iterators release everything, let other threads run, and stop when closed."""
 
 from __future__ import annotations
 

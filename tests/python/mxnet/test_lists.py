@@ -1,4 +1,4 @@
-"""Lists of images (`.lst`), against those that MXNet's `im2rec.py --list` made of the same tree."""
+"""Image lists (`.lst`), against those that MXNet's `im2rec.py --list` wrote for the same tree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def options_of(arguments: list[str]) -> dict[str, Any]:
-    """im2rec.py's arguments as ours."""
+    """Converts im2rec.py's arguments to those of `make_lists`."""
     options: dict[str, Any] = {}
     rest = iter(arguments)
     for argument in rest:

@@ -44,7 +44,7 @@ def test_integers_are_levels_and_clipped(dtype: str, tmp_path: pathlib.Path) -> 
     limits = np.iinfo(dtype)
     values = np.array([limits.min, limits.max, 0, 1, 100, 127], dtype)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is clipped
+        warnings.simplefilter("ignore")  # values are clipped
         path = np2rec(values.reshape(1, 2, 3), [0], None, PNG, tmp_path / "x.rec")
     expected = [0, min(int(limits.max), 255), 0, 1, 100, 127]
     assert stored(path)[0].ravel().tolist() == expected

@@ -1,4 +1,4 @@
-"""The orders in which ImageRecordIter delivers records: MXNet 1.9.1's partitions and shuffles (order.json)."""
+"""The orders of ImageRecordIter's records: MXNet 1.9.1's partitions and shuffles (order.json)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def make(root: pathlib.Path, rec: str, idx: str | None, **options: Any) -> io.Im
 
 
 def labels(iterator: io.ImageRecordIter) -> list[list[float]]:
-    """Of an epoch, batch by batch; and the next one begins."""
+    """The labels of an epoch, batch by batch; then the next epoch starts."""
     found = [batch.label[0].asnumpy().tolist() for batch in iterator]
     iterator.reset()
     return found
@@ -94,7 +94,7 @@ def test_reset_gives_the_same_however_far_was_read_ahead(root: pathlib.Path, thr
     iterator.reset()
     iterator.reset()
     assert labels(iterator)[-1] == [8, 9, 0, 1]
-    iterator.reset()  # of an epoch that has not begun
+    iterator.reset()  # the epoch has not started
     assert iterator.next().label[0].asnumpy().tolist() == [2, 3, 4, 5]
     iterator.reset()
     assert iterator.next().label[0].asnumpy().tolist() == [0, 1, 2, 3]

@@ -1,4 +1,4 @@
-"""fuelrail.mxnet.recordio: headers and labels of image records (their pixels: test_mxnet_recordio_images.py)."""
+"""fuelrail.mxnet.recordio: headers and labels of image records (not their pixels)."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ def test_packed_records_are_mxnets_byte_for_byte(case: dict[str, Any]) -> None:
 
 
 def test_what_cannot_be_packed_is_an_error() -> None:
-    with pytest.raises(ValueError, match="cannot be packed"):
+    with pytest.raises(ValueError, match="a value of the header is out of range"):
         recordio.pack(IRHeader(0, 1.0, -1, 0), b"")
-    with pytest.raises(ValueError, match="cannot be packed"):
+    with pytest.raises(ValueError, match="a value of the header is out of range"):
         recordio.pack(IRHeader(0, 1.0, 2**64, 0), b"")
-    with pytest.raises(ValueError, match="cannot be packed"):
+    with pytest.raises(ValueError, match="a value of the header is out of range"):
         recordio.pack(IRHeader(0, 1e39, 0, 0), b"")
-    with pytest.raises(ValueError, match="neither a number nor an array"):
+    with pytest.raises(ValueError, match="the label is invalid: expected a number, or an array"):
         recordio.pack(IRHeader(0, "a", 0, 0), b"")
-    with pytest.raises(TypeError, match="not bytes"):
+    with pytest.raises(TypeError, match="content has the wrong type: expected bytes"):
         recordio.pack(IRHeader(0, 1.0, 0, 0), "text")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="no header"):
+    with pytest.raises(TypeError, match="the header is invalid"):
         recordio.pack((0, 1.0), b"")  # type: ignore[arg-type]
 
 
@@ -98,7 +98,5 @@ def test_the_format_page_says_what_is_packed() -> None:
         assert (header.flag, header.id, header.id2) == (int(flag), int(number), int(id2))
         assert np.ravel(header.label).tolist() == [float(label) for label in labels.split()]
         assert content == bytes.fromhex(image)
-        if header.flag == 0 or record[4:8] == bytes(
-            4
-        ):  # the second label in the header is not kept
+        if header.flag == 0 or record[4:8] == bytes(4):  # else the header's label is lost
             assert recordio.pack(header, content) == record

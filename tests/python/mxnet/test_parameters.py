@@ -1,4 +1,4 @@
-"""Parameters of MXNet's iterators: defaults, as the specification, the binding and the docstrings say them."""
+"""Defaults of MXNet's iterators: in the specification, the binding and the docstrings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fuelrail import _core
 from fuelrail.mxnet import io
 from photographs import encoded
 
-# Of every iterator: kind and default. Source: MXNet 1.9.1's own list of them.
+# Kind and default of each option, by iterator. Source: MXNet 1.9.1's own list.
 COMMON = {
     "path_imgrec": ("path", ""),
     "path_imglist": ("path", ""),
@@ -117,7 +117,7 @@ ITERATORS: dict[bool, Any] = {False: io.ImageRecordIter, True: io.ImageDetRecord
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Equal, in type too, but for float32."""
+    """Equal in value and type, except for float32."""
     if isinstance(expected, (list, tuple)):
         return len(found) == len(expected) and all(map(same, found, expected))
     if isinstance(expected, bool) or isinstance(found, bool):
@@ -146,7 +146,7 @@ def test_every_parameter_has_mxnets_kind_and_default(detection: bool) -> None:
 
 
 def said_of(iterator: Any) -> dict[str, tuple[str, str]]:
-    """The kind and the text of each keyword in a docstring's entries, `name (kind): text.`."""
+    """The kind and text of each keyword in a docstring with entries `name (kind): text.`."""
     text = re.sub(r"\n {8}", " ", iterator.__doc__)
     entries = re.findall(r"^ {4}(\w+) \((.+?)\): (.+)$", text, re.MULTILINE)
     return {name: (kind, said) for name, kind, said in entries}
@@ -180,7 +180,7 @@ def test_docstrings_name_what_is_taken_without_effect() -> None:
             assert re.search(rf"\b{name}\b", iterator.__doc__), name
 
 
-# --- Parameters of both iterators that MXNet's own outputs do not show ---
+# --- Parameters of both iterators without golden outputs of MXNet ---
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""fuelrail.mxnet.recordio: record files and their index."""
+"""fuelrail.mxnet.recordio: record files and their indices."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rest_of(reader: MXRecordIO) -> list[bytes]:
 
 
 def child_says(work: Callable[[], str]) -> str:
-    """What `work` returns, or raises, in a forked child."""
+    """The result or the error of `work` in a forked child."""
     read_end, write_end = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
@@ -73,7 +73,7 @@ def child_says(work: Callable[[], str]) -> str:
     return said
 
 
-# MXNet's own tests (tests/python/unittest/test_recordio.py), rebuilt.
+# MXNet's own tests (tests/python/unittest/test_recordio.py), rewritten.
 
 
 def test_records_come_back_in_their_order() -> None:
@@ -161,22 +161,22 @@ def test_there_is_nothing_but_reading_and_writing() -> None:
 def test_the_wrong_call_says_what_is_wrong() -> None:
     index, file = write_indexed([b"a"])
     reader = MXIndexedRecordIO(index, file, "r")
-    with pytest.raises(fr.StateError, match="a reader cannot be written to"):
+    with pytest.raises(fr.StateError, match="a reader cannot write"):
         reader.write(b"")
-    with pytest.raises(fr.StateError, match="a reader cannot be written to"):
+    with pytest.raises(fr.StateError, match="a reader cannot write"):
         reader.write_idx(1, b"")
-    with pytest.raises(fr.StateError, match="a reader cannot be written to"):
+    with pytest.raises(fr.StateError, match="a reader cannot write"):
         reader.tell()
     writer = MXIndexedRecordIO("b.idx", "b.rec", "w")
-    with pytest.raises(fr.StateError, match="a writer cannot be read"):
+    with pytest.raises(fr.StateError, match="a writer cannot read"):
         writer.read()
-    with pytest.raises(fr.StateError, match="a writer cannot be read"):
+    with pytest.raises(fr.StateError, match="a writer cannot read"):
         writer.read_idx(0)
-    with pytest.raises(fr.StateError, match="a writer cannot be read"):
+    with pytest.raises(fr.StateError, match="a writer cannot read"):
         writer.seek(0)
-    with pytest.raises(fr.StateError, match="the writer is open"):
+    with pytest.raises(fr.StateError, match="the writer is already open"):
         writer.open()
-    with pytest.raises(TypeError, match="not bytes"):
+    with pytest.raises(TypeError, match="the record has the wrong type"):
         writer.write("text")  # type: ignore[arg-type]
     writer.close()
 
@@ -236,7 +236,7 @@ def test_the_last_reference_closes_a_writer() -> None:
     assert MXIndexedRecordIO("a.idx", "a.rec", "r").read_idx(0) == b"a"
 
 
-# A program whose files cannot grow beyond 100,000 bytes, as on a full disk.
+# The program's files are limited to 100,000 bytes, like a full disk.
 FULL = """
 import resource, signal
 from fuelrail.mxnet.recordio import MXIndexedRecordIO
@@ -348,7 +348,7 @@ def test_an_index_that_was_cut_at_a_lines_end_is_held_against_the_sidecar(
     with MXIndexedRecordIO("a.idx", "a.rec", "w") as writer:
         for i in range(10):
             writer.write_idx(i, bytes([i]))
-    fr.open("a.rec")  # leaves a sidecar
+    fr.open("a.rec")  # writes a sidecar
     lines = pathlib.Path("a.idx").read_text().splitlines(keepends=True)
     pathlib.Path("a.idx").write_text("".join(lines[:7]))
     pathlib.Path("first.idx").write_text("".join(lines[:7]))  # which may be meant so
@@ -454,7 +454,7 @@ def test_keys_may_be_text() -> None:
     assert reader.keys == ["a b", "über"]
     assert reader.read_idx("über") == b"2"
     assert reader.read() is None
-    with pytest.raises(fr.CorruptError, match="a key of another type"):
+    with pytest.raises(fr.CorruptError, match="the key of entry 0 in the index has the wrong type"):
         MXIndexedRecordIO("a.idx", "a.rec", "r")
 
 
@@ -463,7 +463,7 @@ def test_a_key_that_is_not_there_is_a_key_error() -> None:
     for key in (99, "0", [0]):
         with pytest.raises(KeyError) as raised:
             reader.read_idx(key)
-        assert str(raised.value).startswith("a.idx: the index has no such key")
+        assert str(raised.value).startswith("a.idx: the key does not exist in the index")
         assert isinstance(raised.value, recordio.UnknownKeyError)
 
 
@@ -496,10 +496,10 @@ def test_an_index_of_another_file_is_found_out() -> None:
         reader.read_idx(1)
     with pytest.raises(fr.OutOfRangeError, match=r"key 1 of a\.idx"):
         reader.seek(1)
-    with pytest.raises(fr.CorruptError, match=r"no record begins .* key 2 of a\.idx"):
+    with pytest.raises(fr.CorruptError, match=r"no record starts .* key 2 of a\.idx"):
         reader.read_idx(2)
     with pytest.raises(
-        fr.TruncatedError, match=r"index is this file's\. If it is: Restore the file"
+        fr.TruncatedError, match=r"index belongs to this file\. If it does: Restore the file"
     ):
         reader.read_idx(4)
     assert reader.read_idx(3) == b"b"

@@ -1,4 +1,4 @@
-"""fuelrail.mxnet.io.ThreadedIter: its promises in Python."""
+"""fuelrail.mxnet.io.ThreadedIter: its behaviour in Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def within_patience(condition: Callable[[], bool]) -> bool:
 
 
 class Counted:
-    """Counts from 0, and how many numbers it gave."""
+    """Counts from 0, and records how many numbers it returned."""
 
     def __init__(self, end: int, broken_at: int | None = None) -> None:
         self.end, self.broken_at, self.made = end, broken_at, 0
@@ -44,7 +44,7 @@ def iter_threads() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "fuelrail-iter"}
 
 
-# As dmlc-core's unittest_threaditer does.
+# The tests of dmlc-core's unittest_threaditer.
 def test_capacity_of_one_gives_ten_items_and_stays_at_the_end() -> None:
     items = ThreadedIter(range(10), max_capacity=1)
     assert list(items) == list(range(10))
@@ -117,7 +117,7 @@ def test_items_before_an_error_come_before_it_and_it_is_the_original() -> None:
         with pytest.raises(KeyError, match="broken at 3") as raised:
             items.next()
         depths.add(len(raised.traceback))
-    assert len(depths) == 1  # it does not grow
+    assert len(depths) == 1  # the depth does not grow
     items.before_first()
     with pytest.raises(KeyError):
         list(items)
@@ -157,7 +157,7 @@ def test_rewind_that_raises_raises_out_of_next_too() -> None:
 
 def test_one_shot_iterators_have_no_way_back_unless_it_is_given() -> None:
     items = ThreadedIter(iter([1, 2]))
-    with pytest.raises(fr.UnsupportedError, match="no way back"):
+    with pytest.raises(fr.UnsupportedError, match="cannot be rewound"):
         items.before_first()
     assert list(items) == [1, 2]
     left = [3, 2, 1]
@@ -177,7 +177,7 @@ def test_a_filler_that_returns_none_is_told_how_to_end() -> None:
     left = [2, 1]
     items = ThreadedIter(lambda cell: left.pop() if left else None)
     assert [items.next(), items.next()] == [1, 2]
-    with pytest.raises(fr.StateError, match=r"filled no cell.*raise StopIteration at the end"):
+    with pytest.raises(fr.StateError, match=r"returned None.*raise StopIteration at the end"):
         items.next()
 
 
@@ -202,7 +202,7 @@ def test_a_closed_iterator_says_so_and_is_not_at_its_end() -> None:
     with ThreadedIter(range(10)) as items:
         assert items.next() == 0
     for call in (items.next, items.before_first, lambda: list(items), lambda: items.recycle(1)):
-        with pytest.raises(fr.StateError, match=r"threaded iterator is closed\. Make a new one"):
+        with pytest.raises(fr.StateError, match=r"iterator is closed\. Create a new iterator"):
             call()
 
 
@@ -271,7 +271,7 @@ def test_closing_lets_out_a_consumer_that_waits() -> None:
     closer = threading.Thread(target=items.close)
     closer.start()
     consumer.join()
-    assert told == ["the threaded iterator is closed. Make a new one."]
+    assert told == ["the threaded iterator is closed. Create a new iterator."]
     gate.set()
     closer.join()
 
@@ -336,7 +336,7 @@ def test_forked_child_is_told_and_may_close() -> None:
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(fr.InvalidArgumentError, match="max_capacity"):
         ThreadedIter([1], max_capacity=0)
-    with pytest.raises(TypeError, match="neither an iterable nor callable"):
+    with pytest.raises(TypeError, match="expected an iterable or a callable"):
         ThreadedIter(5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Did you mean 'max_capacity'"):
         ThreadedIter([1], max_capacty=2)  # type: ignore[call-arg]

@@ -1,4 +1,4 @@
-"""`.rec` into `.ffr` and back."""
+"""`fuelrail.convert`: `.rec` to `.ffr` and back."""
 
 from __future__ import annotations
 

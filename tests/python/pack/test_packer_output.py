@@ -1,4 +1,4 @@
-"""What packing does with an output that is there, and what it says when it fails."""
+"""Packing to an existing output, and the texts of its failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packing that is killed by SIGKILL and gone on with."""
+"""Packing that is killed by SIGKILL and resumed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ slowly.__module__ = "mine"
 im2rec(sys.argv[1], slowly, {"root": sys.argv[3], "resume": True}, sys.argv[2])
 """
 
-# Ends itself at the first progress behind an image, where there is a fourth argument.
+# With a fourth argument, it kills itself at the first progress call after that image.
 PARTIAL = """
 import functools, sys, time, warnings
 import numpy as np
@@ -57,7 +57,7 @@ def contents(folder: pathlib.Path) -> dict[str, bytes]:
 
 
 def killed_while_writing(code: str, out: pathlib.Path, *arguments: str) -> bool:
-    """Runs code and kills it once a tenth of a second after its journal has grown."""
+    """Runs code and kills it 0.1 s after its journal has grown."""
     journal = list(out.glob("*.journal.partial"))
     before = journal[0].stat().st_size if journal else 0
     process = subprocess.Popen([sys.executable, "-c", code, *arguments])

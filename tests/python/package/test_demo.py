@@ -1,4 +1,4 @@
-"""The demo, with few photographs: what a newcomer runs first."""
+"""The demo, which new users run first, with few photographs."""
 
 from __future__ import annotations
 

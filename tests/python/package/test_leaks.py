@@ -1,6 +1,6 @@
-"""Loaders that come and go leave nothing behind, and one that stays does not grow.
+"""Deleted loaders release all memory, and a loader in use does not grow.
 
-Each script has an interpreter of its own, whose memory nobody else touches.
+Each script runs in its own interpreter, so that no other test uses its memory.
 """
 
 from __future__ import annotations

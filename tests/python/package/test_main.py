@@ -1,4 +1,4 @@
-"""The command as the package installs it: exit codes and where its words go."""
+"""The installed command: exit codes, and its text on stdout and stderr."""
 
 from __future__ import annotations
 

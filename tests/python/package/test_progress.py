@@ -1,4 +1,4 @@
-"""What long jobs show on a terminal, and that they show nothing elsewhere."""
+"""Long jobs show progress on a terminal, and nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ fr.recover("x.rec", "r.rec", progress=progress)
 
 
 def shown_by(code: str, cwd: pathlib.Path) -> str:
-    """What the code writes to its terminal."""
+    """The text that the code writes to its terminal."""
     own, terminal = pty.openpty()
     try:
         subprocess.run(

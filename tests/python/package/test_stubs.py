@@ -57,7 +57,7 @@ def test_a_type_checker_understands_the_package(tmp_path: pathlib.Path) -> None:
     pytest.importorskip("mypy")
     script = tmp_path / "use.py"
     script.write_text(USE + "\n".join(MISUSE) + "\n")
-    # The cache of `./run`'s own check of the types, which has read torch's and NumPy's.
+    # The cache of `./run`'s type check, which already has torch's and NumPy's types.
     cache = PACKAGE.parent / ".mypy_cache"
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), str(script)]
     environment = {**os.environ, "MYPYPATH": ""}

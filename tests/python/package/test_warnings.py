@@ -1,4 +1,4 @@
-"""What is said without failing comes through `warnings`, and points at the user's own line."""
+"""Messages that are not errors are warnings, and point at the user's line."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ CROP = [fr.transforms.CenterCrop(8)]
 
 @pytest.fixture
 def odd(tiny_file: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
-    """A file beside which another file's sidecar lies: whoever opens it warns."""
+    """A file with another file's sidecar beside it; opening it issues a warning."""
     file = record_file(tmp_path / "odd.rec", [encoded(photograph(0, 30, 30))] * 3)
     shutil.copy(f"{tiny_file}.frx", f"{file}.frx")
     return file
 
 
 def lines_warned_of(act: Callable[[], object]) -> tuple[list[int], list[str]]:
-    """The lines of this file that warnings point at, counted from the one where `act` begins; and what they say."""
+    """The lines that warnings point at, counted from the start of `act`, and the texts."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         act()
@@ -96,7 +96,7 @@ def test_a_bad_sample_warns_of_the_line_of_the_loop(tmp_path: pathlib.Path) -> N
 def test_a_rank_whose_last_batch_is_empty_is_warned(tiny_file: pathlib.Path) -> None:
     options: dict[str, Any] = {"batch_size": 16, "transforms": CROP, "world_size": 3}
 
-    loader = fr.Loader(tiny_file, rank=2, **options)  # of 97 samples two global batches leave one
+    loader = fr.Loader(tiny_file, rank=2, **options)  # 97 = two global batches + 1
     drawing = fr.Loader(tiny_file, rank=2, weights=[1] * 97, num_samples=49, **options)
 
     def last_rank() -> object:
@@ -110,7 +110,7 @@ def test_a_rank_whose_last_batch_is_empty_is_warned(tiny_file: pathlib.Path) -> 
         assert places == [1]
         assert texts[0].startswith("Rank 2 gets an empty batch at the end of every epoch: ")
         assert f", 1 of {samples} samples, " in texts[0]
-    iter(loader)  # once a loader
+    iter(loader)  # once per loader
     iter(fr.Loader(tiny_file, rank=0, **options))
     for last_batch in ("drop", "pad", "wrap"):
         iter(fr.Loader(tiny_file, rank=2, last_batch=last_batch, **options))

@@ -1,7 +1,7 @@
-"""Images whose pixels say where they come from, with boxes, and what ImageDetRecordIter makes of them.
+"""Images with boxes, whose pixels encode their position, and rows of ImageDetRecordIter.
 
-Red is the column, green the row, blue the colour of the object that covers the pixel, or 0. So a crop's place can be
-read from its pixels, and an object's box from its colour.
+Red is the column, green the row, blue the colour of the object that covers the pixel, or 0. So the
+position of a crop can be read from its pixels, and the box of an object from its colour.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HEIGHT, WIDTH = 90, 120
 
 
 class Box(NamedTuple):
-    """Pixels or fractions, half-open."""
+    """A box in pixels or fractions, half-open."""
 
     left: float
     top: float
@@ -44,7 +44,7 @@ class Box(NamedTuple):
         )
 
     def within(self, other: Box) -> Box:
-        """The part in `other`, in fractions of its sides."""
+        """The common part with `other`, in fractions of the sides of `other`."""
         width, height = other.right - other.left, other.bottom - other.top
         part = self.common(other)
         return Box(
@@ -59,12 +59,12 @@ WHOLE = Box(0, 0, WIDTH, HEIGHT)
 
 
 def colour_of(number: int) -> int:
-    """The blue of an object."""
+    """The blue value of an object."""
     return 60 + 30 * number
 
 
 def coded_image(boxes: Sequence[Box]) -> np.ndarray:
-    """(HEIGHT, WIDTH, 3)."""
+    """Returns an image (HEIGHT, WIDTH, 3) with these objects."""
     image = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
     image[:, :, 0] = np.arange(WIDTH)
     image[:, :, 1] = np.arange(HEIGHT)[:, None]
@@ -74,7 +74,7 @@ def coded_image(boxes: Sequence[Box]) -> np.ndarray:
 
 
 def label_of(boxes: Sequence[Box]) -> list[float]:
-    """MXNet's: an object's class is its number."""
+    """MXNet's label of the boxes; the class of an object is its number."""
     label: list[float] = [2, 5]
     for number, box in enumerate(boxes):
         label += [number, *box.scaled(1 / WIDTH, 1 / HEIGHT)]
@@ -82,7 +82,7 @@ def label_of(boxes: Sequence[Box]) -> list[float]:
 
 
 def write_records(path: pathlib.Path, records: Sequence[tuple[bytes, Any]]) -> pathlib.Path:
-    """Encoded images and labels; ids count from 500."""
+    """Writes records with encoded images and labels; ids count from 500."""
     writer = recordio.MXRecordIO(str(path), "w")
     for number, (image, label) in enumerate(records):
         writer.write(recordio.pack(recordio.IRHeader(0, label, 500 + number, 0), image))
@@ -91,13 +91,13 @@ def write_records(path: pathlib.Path, records: Sequence[tuple[bytes, Any]]) -> p
 
 
 def write_coded(path: pathlib.Path, boxes: Sequence[Box], count: int) -> pathlib.Path:
-    """The same image so many times."""
+    """Writes the same image `count` times."""
     image = encoded(Image.fromarray(coded_image(boxes)), "PNG")
     return write_records(path, [(image, label_of(boxes))] * count)
 
 
 class Row(NamedTuple):
-    """An image of a batch, as much of it as is in use, and its label's objects."""
+    """An image of a batch without its padding, and the objects of its label."""
 
     image: np.ndarray  # uint8 (height, width, 3)
     objects: dict[int, Box]
@@ -108,7 +108,7 @@ class Row(NamedTuple):
 
 
 def row_of(data: np.ndarray, label: np.ndarray) -> Row:
-    """Of a batch's arrays; checks that all behind what is in use is 0 or filled."""
+    """Reads a row of a batch's arrays, and checks that the padding of the image is 0."""
     channels, height, width, length = label[:4].astype(int)
     assert channels == data.shape[0]
     assert not data[:, height:].any()
@@ -122,7 +122,7 @@ def row_of(data: np.ndarray, label: np.ndarray) -> Row:
 
 
 def rows_of(path: pathlib.Path, **parameters: Any) -> list[Row]:
-    """An epoch. Without a shape the images keep their size."""
+    """The rows of an epoch. Without a shape, images keep their size."""
     options = {"data_shape": (3, HEIGHT, WIDTH), "batch_size": 1, "resize_mode": "shrink"}
     iterator = io.ImageDetRecordIter(path_imgrec=path, **(options | parameters))
     rows = []
@@ -133,7 +133,7 @@ def rows_of(path: pathlib.Path, **parameters: Any) -> list[Row]:
 
 
 def window_of(row: Row) -> Box:
-    """Which part of the coded image a row shows, that was cut and no more."""
+    """The part of the coded image that a row shows; the row must be only cropped."""
     height, width = row.size
     left, top = int(row.image[0, 0, 0]), int(row.image[0, 0, 1])
     expected_red = np.broadcast_to(np.arange(left, left + width), (height, width))
@@ -144,7 +144,7 @@ def window_of(row: Row) -> Box:
 
 
 def seen_box(row: Row, number: int) -> Box:
-    """Where an object's colour is, in fractions of the image."""
+    """The box of an object's colour, in fractions of the image."""
     height, width = row.size
     rows, columns = np.nonzero(np.abs(row.image[:, :, 2].astype(int) - colour_of(number)) < 8)
     assert rows.size > 0
@@ -153,7 +153,7 @@ def seen_box(row: Row, number: int) -> Box:
 
 
 def expect_boxes_on_their_pixels(row: Row, pixels: float = 2.5) -> None:
-    """Each object's box lies, to so many pixels, where its colour is, if it is wider and higher."""
+    """Checks that each larger box matches its object's colour, to within `pixels`."""
     height, width = row.size
     for number, box in row.objects.items():
         shown = box.scaled(width, height)
@@ -164,7 +164,7 @@ def expect_boxes_on_their_pixels(row: Row, pixels: float = 2.5) -> None:
 
 
 def expect_padded(row: Row, boxes: Sequence[Box], fill: int) -> float:
-    """The coded image lies whole in a canvas of `fill`. Returns how many times as high that is."""
+    """Checks that the row is the coded image on a canvas of `fill`. Returns: ratio of heights."""
     content = (row.image != fill).any(axis=2)
     top, left = np.argwhere(content).min(axis=0)
     pixels = row.image[top : top + HEIGHT, left : left + WIDTH]
@@ -179,7 +179,7 @@ def expect_padded(row: Row, boxes: Sequence[Box], fill: int) -> float:
 
 
 def hls_shift(colours: np.ndarray, found: np.ndarray, channel: int) -> int:
-    """What was added to the one channel of HLS; fails where that was not all."""
+    """The value added to one channel of HLS; fails if anything else changed."""
     hls = cv2.cvtColor(colours, cv2.COLOR_RGB2HLS).astype(int)
     for shift in sorted(range(-180, 181), key=abs):
         changed = hls.copy()
@@ -188,19 +188,19 @@ def hls_shift(colours: np.ndarray, found: np.ndarray, channel: int) -> int:
         )
         made = cv2.cvtColor(changed.astype(np.uint8), cv2.COLOR_HLS2RGB)
         if shift == 0:
-            made = colours  # MXNet leaves the image alone
+            made = colours  # MXNet does not change the image
         if np.array_equal(made, found):
             return shift
     raise AssertionError("more than one channel has changed")
 
 
 def crop_size(scale: float, ratio: float = 1) -> tuple[int, int]:
-    """Height and width of a crop of so much of the image's area, scale * scale, and width / height."""
+    """Height and width of a crop: its area is scale**2 of the image, its width / height ratio."""
     area = scale * scale * HEIGHT * WIDTH
     return int((area / ratio) ** 0.5), int((area * ratio) ** 0.5)
 
 
 def depth_of_centre(window: Box, box: Box) -> float:
-    """How far a box's centre is inside a window; below 0 if it is outside."""
+    """Distance of a box's centre from the window's border; negative outside."""
     x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
     return min(x - window.left, window.right - x, y - window.top, window.bottom - y)

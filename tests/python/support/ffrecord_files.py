@@ -1,4 +1,4 @@
-"""FFRecord files made from the format's page alone: reader and writer are held against a third."""
+"""FFRecord files written only from the format's page, to test reader and writer independently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MANIFEST = json.loads((GOLDEN / "manifest.json").read_text())
 
 
 def table_of(crcs: Sequence[int], offsets: Sequence[int]) -> bytes:
-    """The bytes before the first record, with a right checksum of whatever they say."""
+    """The bytes before the first record, with the correct checksum even for invalid values."""
     n = len(crcs)
     body = struct.pack(f"<q{n}I{n}q", n, *crcs, *offsets)
     return struct.pack("<I", zlib.crc32(body)) + body
@@ -30,7 +30,7 @@ def file_of(records: Sequence[bytes]) -> bytes:
 
 
 def numbered(count: int, most_bytes: int = 3000, seed: int = 0) -> list[bytes]:
-    """Records of many lengths, the first of them empty."""
+    """Records of many lengths; the first is empty."""
     rng = random.Random(seed)
     return [b"", *(rng.randbytes(rng.randrange(1, most_bytes)) for _ in range(count - 1))]
 
@@ -48,7 +48,7 @@ def without_checksum(path: pathlib.Path) -> pathlib.Path:
 
 
 def damage(path: pathlib.Path, offset: int) -> None:
-    """Another byte there."""
+    """Changes the byte at `offset`."""
     data = bytearray(path.read_bytes())
     data[offset] ^= 0x55
     path.write_bytes(data)

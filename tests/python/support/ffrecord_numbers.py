@@ -1,4 +1,4 @@
-"""A data set of numbers, as FFRecord's torch loader and torch's own see it."""
+"""A dataset of numbers for FFRecord's torch loader and for torch's own."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import torch.utils.data as torch_data
 import ffrecord_files as files
 from fuelrail.ffrecord.torch import Dataset
 
-# Marks of a file of tests that fork. Python 3.12 says that a fork beside threads is risky;
-# fuelrail's own stand it. torch, that there are fewer processors than workers.
+# Marks for test files that fork. Python 3.12 warns about a fork with threads, which fuelrail's
+# threads survive. torch warns if there are fewer processors than workers.
 FORKS = [
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:This DataLoader will create"),
@@ -23,7 +23,7 @@ FORKS = [
 
 
 class Numbers(Dataset):
-    """Records are numbers."""
+    """A dataset whose records are numbers."""
 
     def process(self, indices: Sequence[int], data: list[np.ndarray]) -> list[int]:
         assert len(indices) == len(data)
@@ -31,7 +31,7 @@ class Numbers(Dataset):
 
 
 class Plain(torch_data.Dataset):
-    """The same for torch's own loader."""
+    """The same numbers for torch's own loader."""
 
     def __init__(self, count: int, begin: int = 0) -> None:
         self.range = range(begin, begin + count)
@@ -44,7 +44,7 @@ class Plain(torch_data.Dataset):
 
 
 def numbers(folder: pathlib.Path, count: int = 100, begin: int = 0) -> Numbers:
-    """A file of the numbers from `begin` on, opened."""
+    """A dataset with `count` numbers, starting at `begin`."""
     records = [i.to_bytes(8, "little") for i in range(begin, begin + count)]
     return Numbers(files.write(folder / f"{begin}-{count}.ffr", records))
 

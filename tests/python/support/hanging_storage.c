@@ -1,6 +1,6 @@
-// Storage that hangs, for a process that has this before libc (LD_PRELOAD): while the file named by
-// HANGING_GATE is there, whatever reads, opens, looks at or writes a file whose path has
-// HANGING_PATH in it waits, deaf to signals, as it does in the kernel for a server that is gone.
+// Simulates storage that hangs, when loaded before libc (LD_PRELOAD). While the file HANGING_GATE
+// exists, calls that open, read, write or stat a file whose path contains HANGING_PATH wait and
+// ignore signals, as they do in the kernel if a file server is gone.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ ssize_t preadv(int fd, const struct iovec* into, int count, off_t offset) {
   return REAL(preadv)(fd, into, count, offset);
 }
 
-// Nothing is cached of what hangs.
+// Files that hang are not cached.
 ssize_t preadv2(int fd, const struct iovec* into, int count, off_t offset, int flags) {
   if ((flags & RWF_NOWAIT) && fd_hangs(fd)) {
     errno = EAGAIN;

@@ -1,4 +1,4 @@
-"""What MXNet's `im2rec.py` was run on (tests/golden/mxnet): its images, and command lines that packed them."""
+"""Images and command lines with which MXNet's `im2rec.py` was run (tests/golden/mxnet)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fuelrail.mxnet import recordio
 
 GOLDEN = pathlib.Path(__file__).parents[2] / "golden" / "mxnet"
 RUNS: dict[str, Any] = json.loads((GOLDEN / "im2rec" / "runs.json").read_text())
-# A run, and its image with alpha: MXNet drops the alpha in silence, here that is an error.
+# A run, and its image with alpha: MXNet drops the alpha silently, fuelrail raises an error.
 NO_JPEG = ("r48as_is_jpg", 473)
 
 
@@ -27,7 +27,7 @@ def read(path: pathlib.Path) -> list[bytes]:
 
 
 def put_run(name: str, folder: pathlib.Path) -> tuple[pathlib.Path, dict[str, Any]]:
-    """Writes a run's list. Returns: its path, and the run. Both are without what cannot be a JPEG."""
+    """Writes a run's list. Returns: its path and the run, without the image that JPEG rejects."""
     run = RUNS[name]
     lines = (GOLDEN / "im2rec" / run["list"]).read_text().splitlines(keepends=True)
     if name == NO_JPEG[0]:
@@ -38,7 +38,7 @@ def put_run(name: str, folder: pathlib.Path) -> tuple[pathlib.Path, dict[str, An
 
 
 def check_headers(path: pathlib.Path, run: dict[str, Any]) -> list[bytes]:
-    """Ids, flags and labels are those that MXNet packed. Returns: the images."""
+    """Checks that ids, flags and labels are those that MXNet packed. Returns: the images."""
     ours = [recordio.unpack(payload) for payload in read(path)]
     assert [header.id for header, _ in ours] == [record["id"] for record in run["records"]]
     assert [header.flag for header, _ in ours] == [record["flag"] for record in run["records"]]
@@ -48,7 +48,7 @@ def check_headers(path: pathlib.Path, run: dict[str, Any]) -> list[bytes]:
 
 
 def put_images(folder: pathlib.Path) -> pathlib.Path:
-    """The files that the golden lists name."""
+    """Writes the files that the golden lists name."""
     names = [line.split("\t")[2] for line in (GOLDEN / "image.lst").read_text().splitlines()]
     for name, payload in zip(names, read(GOLDEN / "image.rec"), strict=True):
         (folder / name).write_bytes(recordio.unpack(payload)[1])
@@ -61,7 +61,7 @@ def put_images(folder: pathlib.Path) -> pathlib.Path:
 
 
 def params_of(arguments: list[str]) -> dict[str, Any]:
-    """MXNet's command line as `dataset_params`; its defaults differ from the proposal's."""
+    """MXNet's command line as `dataset_params`. Its defaults differ from those of the proposal."""
     params: dict[str, Any] = {"color": 1}
     words = iter(arguments)
     for word in words:

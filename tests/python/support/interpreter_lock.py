@@ -1,8 +1,8 @@
-"""Whether a native call gives the interpreter's lock away. No clock decides.
+"""Tests whether a native call releases the interpreter's lock (the GIL), without measuring time.
 
-The interpreter is told never to take its lock from a running thread, so another thread gets on only
-if a call gives the lock away. One call may be over before the system has woken that thread, so calls
-are repeated until it has got on; calls that keep the lock never let it.
+The interpreter is configured never to take the lock from a running thread, so another thread runs
+only if a call releases the lock. One call may end before the system has woken that thread, so calls
+are repeated until it has run. If calls keep the lock, it never runs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HOURS = 10_000.0  # seconds; far longer than any test runs
 
 @pytest.fixture
 def keeps_the_lock() -> Iterator[None]:
-    """Threads lose the interpreter's lock only by giving it away."""
+    """Makes threads keep the interpreter's lock until they release it."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(HOURS)
     yield
@@ -27,12 +27,12 @@ def keeps_the_lock() -> Iterator[None]:
 
 
 def another_thread_gets_on(call: Call, attempts: int) -> bool:
-    """Whether a thread that has something to do does it in one of the calls."""
+    """Whether a waiting thread runs during one of the calls."""
     ready, gate, done = threading.Event(), threading.Lock(), threading.Event()
 
     def other() -> None:
         ready.set()
-        with gate:  # gives the interpreter's lock away, and needs it again to go on
+        with gate:  # releases the interpreter's lock, and needs it again to continue
             done.set()
 
     gate.acquire()
@@ -41,7 +41,7 @@ def another_thread_gets_on(call: Call, attempts: int) -> bool:
     ready.wait()
     gate.release()
     try:
-        # From here on, nothing but the call can give the lock away.
+        # From here on, only the call can release the lock.
         return any((call(), done.is_set())[1] for _ in range(attempts))
     finally:
         thread.join()

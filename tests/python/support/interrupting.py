@@ -8,7 +8,7 @@ import fuelrail as fr
 
 
 class Interrupting:
-    """The core's loader, whose user presses Ctrl-C around one call."""
+    """The core's loader, with a Ctrl-C before or after one call."""
 
     def __init__(self, core: Any, call: str, number: int, after: bool) -> None:
         self._core, self._call, self._left, self._after = core, call, number, after
@@ -30,7 +30,7 @@ class Interrupting:
 
 
 def read_on(loader: fr.Loader) -> tuple[list[list[int]], int]:
-    """The batches of an epoch, and how often Ctrl-C came in between."""
+    """The batches of an epoch, and the number of Ctrl-Cs during it."""
     seen: list[list[int]] = []
     interrupts = 0
     iterator = None

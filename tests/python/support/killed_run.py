@@ -1,17 +1,17 @@
-"""Kills training processes at many moments. In an interpreter of its own, for loader/test_killed_run.py:
+"""Kills training processes at many moments. loader/test_killed_run.py runs it in an interpreter:
 
     killed_run.py FILE FOLDER KILLS
 
-It imports what training takes, and no more; every process of training is forked from it. Each goes
-on from the checkpoint of those before, as docs/resume.md says, by that page's own code. The last one
-is not killed, and ends its epoch.
+It imports only what training needs, and forks every training process. Each process resumes from
+the checkpoint of the earlier ones with the code of docs/resume.md. The last process is not killed
+and completes its epoch.
 
-FOLDER/checkpoint  the loader's state, and the model's
-FOLDER/log         what the model has learned from: a line of ids a step. It stands for the model's
-                   weights: what lies beyond the length that the checkpoint names is forgotten.
-FOLDER/all         everything that any process was handed: number of the process, then the ids
+FOLDER/checkpoint  the states of the loader and the model
+FOLDER/log         the ids that the model has learned from, one line per step. It represents the
+                   model's weights: text beyond the length in the checkpoint is discarded.
+FOLDER/all         all ids that any process received: number of the process, then the ids
 
-Processes 0 to KILLS - 1 are killed at random moments. CALLS says where those after them are.
+Processes 0 to KILLS - 1 are killed at random moments, the later ones at the calls in CALLS.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CALLS = [
     for after in (False, True)
     for count in (1, 2, 3)
 ]
-"""Killed right before or after the count-th call of a function of `os` that saves the checkpoint."""
+"""Kills right before or after the count-th call of an `os` function that saves the checkpoint."""
 
 
 class Model:
@@ -56,7 +56,7 @@ class Model:
 
     def step(self, batch: tuple[fr.Array, ...]) -> None:
         ids = " ".join(map(str, memoryview(batch[0]).tolist()))
-        # 32 bytes, so that no line crosses a page: there a kill can cut a write short.
+        # 32 bytes, so that no line crosses a page, where a kill could truncate a write.
         os.write(self.all, f"{self.process} {ids}".ljust(31).encode() + b"\n")
         os.ftruncate(self.log, self.bytes)
         self.bytes += os.pwrite(self.log, f"{ids}\n".encode(), self.bytes)
@@ -106,7 +106,7 @@ def expect(child: int, code: int) -> None:
 def kill_at_a_random_moment(
     file: str, folder: pathlib.Path, process: int, chance: random.Random
 ) -> None:
-    """After up to four steps, and up to 2 ms more: a step takes a fraction of that."""
+    """Kills after up to four steps and up to 2 ms more, which is longer than a step."""
     heard, told = os.pipe()
     child = forked(lambda: train(file, folder, process, lambda: note(told)))
     os.close(told)

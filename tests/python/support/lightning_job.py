@@ -1,9 +1,9 @@
-"""What loader/test_ranks.py runs: Lightning's Trainer on two processes, of which it starts the second.
+"""Runs Lightning's Trainer, for loader/test_ranks.py. The Trainer starts the second process.
 
     lightning_job.py FILE FOLDER
 
-FOLDER/R has the ids of each batch that rank R was given, as JSON: of two epochs of training, and of
-the validation after them.
+FOLDER/R has the ids of each batch that rank R received, as JSON: of two epochs of training and the
+validation after them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import fuelrail as fr
 
 
 class Model(lightning.LightningModule):
-    """Learns nothing that matters; notes what it is given."""
+    """A trivial model that records the ids of its batches."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Loaders of the tiny file, what the tests read from their batches, and files of any records."""
+"""Loaders of the tiny file, readers of their batches, and writers of record files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def epoch_ids(loader: fr.Loader) -> list[int]:
 
 
 def batches(loader: fr.Loader) -> list[list[int]]:
-    """The rest of an epoch: the first field's values, batch by batch."""
+    """The values of the first field in the rest of an epoch, batch by batch."""
     return [batch[0].numpy().tolist() for batch in loader]
 
 
@@ -41,13 +41,13 @@ def crop_of(encoded_image: bytes, height: int, width: int) -> np.ndarray:
 
 
 def framed(number: int, image: bytes) -> bytes:
-    """One record as dmlc frames it (docs/formats/recordio.md); label and id are its number."""
+    """A record in dmlc's framing (docs/formats/recordio.md); label and id are its number."""
     payload = struct.pack("<IfQQ", 0, number, number, 0) + image
     return struct.pack("<II", MAGIC, len(payload)) + payload + bytes(-len(payload) % 4)
 
 
 def record_file(path: pathlib.Path, images: list[bytes]) -> pathlib.Path:
-    """Images of any bytes, which `pack` would leave out."""
+    """Writes images of any bytes, even those that `pack` would skip."""
     assert not any(struct.pack("<I", MAGIC) in image for image in images)
     path.write_bytes(b"".join(framed(i, image) for i, image in enumerate(images)))
     return path

@@ -1,4 +1,4 @@
-"""The files that MXNet 1.9.1 wrote and read (tests/golden/mxnet), where tests may leave sidecars beside them."""
+"""Copies of the files that MXNet 1.9.1 wrote and read (tests/golden/mxnet), for tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GOLDEN = pathlib.Path(__file__).parents[2] / "golden" / "mxnet"
 
 
 def copied(to: pathlib.Path) -> pathlib.Path:
-    """A directory with the record files, indices and lists."""
+    """Copies the record files, indices and lists to a folder, where sidecars may be written."""
     for file in GOLDEN.iterdir():
         if file.suffix in (".rec", ".idx", ".lst"):
             shutil.copy(file, to)
@@ -19,12 +19,12 @@ def copied(to: pathlib.Path) -> pathlib.Path:
 
 
 def said(name: str) -> Any:
-    """What one of the JSON files says."""
+    """Reads one of the JSON files."""
     return json.loads((GOLDEN / name).read_text())
 
 
 def placed(arguments: dict[str, Any], root: pathlib.Path) -> dict[str, Any]:
-    """Arguments of an iterator with their paths in `root`."""
+    """Puts the paths in an iterator's arguments into `root`."""
     changed = dict(arguments)
     for name in ("path_imgrec", "path_imgidx", "path_imglist", "mean_img"):
         if changed.get(name):

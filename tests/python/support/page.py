@@ -1,4 +1,4 @@
-"""The code blocks of the documentation's pages, which tests run."""
+"""The code blocks of the documentation, which tests run."""
 
 from __future__ import annotations
 

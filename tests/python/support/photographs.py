@@ -1,4 +1,4 @@
-"""Images that tests make with Pillow, and what Pillow reads of images."""
+"""Creates and decodes images with Pillow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TINY_COUNT = 97
 
 
 def photograph(seed: int, height: int, width: int) -> Image.Image:
-    """Something as smooth and as noisy as a photograph."""
+    """An image that is as smooth and as noisy as a photograph."""
     random = np.random.default_rng(seed)
     coarse = random.integers(0, 256, (height // 16 + 2, width // 16 + 2, 3), dtype=np.uint8)
     smooth = Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)
@@ -26,5 +26,5 @@ def encoded(image: Image.Image, kind: str = "JPEG", **options: object) -> bytes:
 
 
 def pixels(data: bytes) -> np.ndarray:
-    """Pillow's own full decode, RGB."""
+    """Pillow's full decode, RGB."""
     return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))

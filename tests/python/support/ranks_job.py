@@ -1,4 +1,4 @@
-"""What each process does that loader/test_ranks.py spawns: loaders made before torch.distributed is ready."""
+"""Runs in processes of loader/test_ranks.py: loaders created before torch.distributed starts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ids(loader: fr.torch.DataLoader) -> list[int]:
 
 
 def run(rank: int, world_size: int, file: str, folder: str, sent: fr.torch.DataLoader) -> None:
-    """`sent` comes from the process that spawned this one. Writes FOLDER/RANK.json."""
+    """`sent` is a loader pickled by the parent process. Writes FOLDER/RANK.json."""
     own, asked, given = make(file), make(file), make(file, rank=1, world_size=2)
     begun, fed = iter(make(file)), make(file, sampler=range(30))
     used = make(file)
@@ -51,5 +51,5 @@ def run(rank: int, world_size: int, file: str, folder: str, sent: fr.torch.DataL
     except fr.StateError as error:
         found["used"] = str(error)
     dist.destroy_process_group()
-    found["after"] = ids(own)  # of the next epoch, of the same share
+    found["after"] = ids(own)  # the next epoch of the same share
     (pathlib.Path(folder) / f"{rank}.json").write_text(json.dumps(found))

@@ -1,4 +1,4 @@
-"""What the loader computes, written a second time from the papers and from torchvision."""
+"""A second implementation of the loader's computations, from the papers and torchvision."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def philox4x32_10(counter: list[int], key: list[int]) -> list[int]:
 
 
 class Random:
-    """The numbers of one sample: docs/design.md, rule 2."""
+    """The random numbers of one sample: docs/design.md, rule 2."""
 
     def __init__(self, seed: int, epoch: int, position: int) -> None:
         self.key = [seed % 2**32, seed >> 32]
@@ -43,7 +43,7 @@ def random_resized_crop_box(
     random: Random,
     operation: int = 0,
 ) -> Box:
-    """torchvision.transforms.RandomResizedCrop.get_params with counted numbers."""
+    """torchvision.transforms.RandomResizedCrop.get_params with counter-based random numbers."""
     low, high = math.log(ratio[0]), math.log(ratio[1])
     for attempt in range(0, 40, 4):
         area = random.uniform(operation, attempt)

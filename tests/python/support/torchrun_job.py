@@ -1,11 +1,11 @@
-"""What each process does in torch/test_torchrun.py: trains a small model with DistributedDataParallel.
+"""Runs in the processes of torch/test_torchrun.py: trains a small DistributedDataParallel model.
 
     torchrun_job.py FILE FOLDER EPOCHS KILL_AT [RANKS]
 
-With RANKS it is torchrun's agent too, and its processes are forked: torch is imported once for all.
-It goes on from FOLDER/checkpoint, which rank 0 saves after every step. FOLDER/W-R tells what rank R
-of W was handed: a line a step, of the place after it and the ids of valid rows. At step KILL_AT the
-last rank is killed; 0: none is. At the end, FOLDER/sharded is written and read by all ranks.
+With RANKS, this process is torchrun's agent and forks the others, so that torch is imported once.
+The job resumes from FOLDER/checkpoint, which rank 0 saves after every step. FOLDER/W-R has one line
+per step for rank R of W: the position after the step and the ids of the valid rows. At step KILL_AT
+the last rank is killed; 0 = none. At the end, all ranks write and read FOLDER/sharded.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ def make_model() -> torch.nn.Module:
 def steps(
     loader: fr.torch.DataLoader, model: torch.nn.Module, epochs: int, ranks: int
 ) -> Iterator[list[int]]:
-    """Trains up to `epochs`; yields the ids of each step's valid rows, once it is done."""
+    """Trains up to `epochs`; yields the ids of the valid rows after each step."""
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for _ in range(loader.state_dict()["epoch"], epochs):
         for images, labels, ids, valid in loader:
             losses = torch.nn.functional.cross_entropy(model(images), labels, reduction="none")
             optimizer.zero_grad()
-            # The ranks' gradients are averaged: so this is the sum over them, by the global batch.
+            # The ranks' gradients are averaged, so this is the sum divided by the global batch.
             ((losses * valid).sum() * ranks / GLOBAL_BATCH).backward()
             optimizer.step()
             yield ids[valid].tolist()
 
 
 def check_sharded(loader: fr.torch.DataLoader, again: fr.torch.DataLoader, folder: str) -> None:
-    """The page's functions, by all ranks together."""
+    """Calls the functions of the page in all ranks together."""
     page: dict[str, Any] = {}
     exec(code_of("resume.md")[1], page)
     model, other = make_model(), torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(48, 5))
@@ -71,14 +71,14 @@ def check_sharded(loader: fr.torch.DataLoader, again: fr.torch.DataLoader, folde
 def work(file: str, folder: pathlib.Path, epochs: int, kill_at: int) -> None:
     dist.init_process_group("gloo")
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    loader = make_loader(file, GLOBAL_BATCH // ranks)  # it knows rank and ranks by itself
+    loader = make_loader(file, GLOBAL_BATCH // ranks)  # it finds the rank and the world size itself
     model = make_model()
     path = folder / "checkpoint"
     if path.exists():
         checkpoint = torch.load(path)
         model.load_state_dict(checkpoint["model"])
         loader.load_state_dict(checkpoint["loader"])
-    # As `steps` does, and besides: says what it was handed, saves, dies.
+    # Like `steps`, but also records its ids, saves checkpoints, and is killed.
     count = 0
     with (folder / f"{ranks}-{rank}").open("w") as log:
         for ids in steps(loader, DistributedDataParallel(model), epochs, ranks):
@@ -100,8 +100,8 @@ def work(file: str, folder: pathlib.Path, epochs: int, kill_at: int) -> None:
 
 
 def launch(ranks: int, *arguments: Any) -> None:
-    """As `torch.distributed.run` does."""
-    importlib.import_module("torch._dynamo")  # which DistributedDataParallel imports
+    """Starts the ranks as `torch.distributed.run` does."""
+    importlib.import_module("torch._dynamo")  # DistributedDataParallel imports it
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
     config = LaunchConfig(

@@ -1,5 +1,6 @@
-"""torchvision's arithmetic on uint8 tensors, written a second time from its documented formulas
-(torchvision.transforms.functional on tensors), with torch's own operations. Images are HWC uint8.
+"""A second implementation of torchvision's arithmetic on uint8 tensors, with torch's operations.
+
+It follows the documented formulas of torchvision.transforms.functional. Images are HWC uint8.
 """
 
 from __future__ import annotations

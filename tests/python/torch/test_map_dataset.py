@@ -1,4 +1,4 @@
-"""MapDataset: behind torch's own DataLoader, for people who keep their loop."""
+"""MapDataset in torch's DataLoader, for users who keep their training loop."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_worker_processes_hear_of_the_epoch(
     record_file: pathlib.Path, context: str, workers: int
 ) -> None:
     data = dataset(record_file, transforms=RANDOM)
-    data[0]  # its threads run already: what is forked needs others
+    data[0]  # its threads run already, so a forked worker needs new ones
     alone = torch_loader(data)
     others = torch_loader(
         data, num_workers=workers, persistent_workers=True, multiprocessing_context=context
@@ -122,7 +122,7 @@ def test_indices_are_those_of_a_list(tiny_file: pathlib.Path) -> None:
     for bad in ("12", 3, None):
         with pytest.raises(fr.ArgumentTypeError, match="not a list of indices"):
             data.__getitems__(bad)  # type: ignore[arg-type]
-    assert data[5][2] == 5  # an error leaves it as it was
+    assert data[5][2] == 5  # an error does not change it
 
 
 def test_a_subset_of_torchs_and_one_of_ours_are_the_same(tiny_file: pathlib.Path) -> None:
@@ -134,7 +134,7 @@ def test_a_subset_of_torchs_and_one_of_ours_are_the_same(tiny_file: pathlib.Path
 
 
 class Negated(fr.torch.MapDataset):
-    """What a user writes for a transform in Python, one sample at a time."""
+    """A user's Python transform of one sample at a time."""
 
     def __getitem__(self, index: int) -> Any:
         image, label, *more = super().__getitem__(index)

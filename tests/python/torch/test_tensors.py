@@ -101,7 +101,7 @@ def test_cuda_is_refused_where_there_is_none(
 
 
 class Stream:
-    """One of the fake CUDA below."""
+    """A stream of FakeCuda."""
 
     def __init__(self, cuda: FakeCuda, device: torch.device, name: str) -> None:
         self.cuda, self.device, self.name = cuda, device, name
@@ -111,13 +111,13 @@ class Stream:
 
 
 class FakeCuda:
-    """What of torch.cuda a copy calls, without a GPU: notes the calls, and the stream they are on."""
+    """The part of torch.cuda that copies use, without a GPU. Records calls and their streams."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, devices: int = 4) -> None:
         self.calls: list[str] = []
-        self.current = 0  # device
+        self.current = 0  # the current device
         self.initialized = False
-        self.fails: list[type[BaseException]] = []  # so many copies, from now on
+        self.fails: list[type[BaseException]] = []  # the errors of the next copies
         self.users = {i: Stream(self, torch.device("cuda", i), f"user {i}") for i in range(devices)}
         for name in ("Stream", "stream", "current_stream", "is_initialized"):
             monkeypatch.setattr(torch.cuda, name, getattr(self, f"_{name}"))
@@ -152,7 +152,7 @@ class FakeCuda:
 
 
 class Pinned:
-    """A tensor in page-locked memory, and then on the device."""
+    """A tensor that is first in page-locked memory, then on the device."""
 
     def __init__(self, cuda: FakeCuda, tensor: torch.Tensor) -> None:
         self.cuda, self.tensor = cuda, tensor
@@ -211,7 +211,7 @@ def test_cuda_is_not_asked_about_other_devices(
 def test_copies_are_made_on_the_side_stream_which_the_current_one_waits_for(cuda: FakeCuda) -> None:
     images, labels = torch.zeros(2, 3, 4, 4), torch.zeros(2)
     copy = SideStreamCopy(torch.device("cuda", 1))
-    assert cuda.calls == []  # no context yet
+    assert cuda.calls == []  # no CUDA context yet
     copied = copy([[images, images], b"encoded", labels])
     one = ["lock pages on side", "copy to cuda:1 on side", "keep for user 1"]
     assert cuda.calls == ["a stream of cuda:1", *one, *one, *one, "user 1 waits for side"]

@@ -1,4 +1,4 @@
-"""Under torchrun: real processes, one of which is killed, and more of them go on."""
+"""Real processes of torchrun: one is killed, and a larger number of them resumes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 import torchrun_job as job  # noqa: E402
 
 Steps = list[tuple[int, int, list[int]]]
-"""Epoch and position after a step, and the ids that all ranks were handed in it."""
+"""Epoch and position after a step, and the ids that all ranks received in it."""
 
 
 TORCHRUN = (
@@ -39,7 +39,7 @@ def handed(folder: pathlib.Path, ranks: int) -> list[Steps]:
 
 
 def together(ranks: list[Steps]) -> Steps:
-    """Of all ranks, in their order; they stand at the same place after each step."""
+    """Joins the steps of all ranks, in rank order; checks that their positions are equal."""
     steps = []
     for step in zip(*ranks, strict=True):
         places = {place[:2] for place in step}
@@ -65,7 +65,7 @@ def test_killed_with_two_processes_it_goes_on_with_four(
     assert "Signal 9 (SIGKILL)" in done.stderr
     saved = torch.load(tmp_path / "checkpoint")["loader"]
     saved_steps = [place[:2] for place in expected].index((saved["epoch"], saved["position"])) + 1
-    assert saved_steps in (4, 5)  # rank 0 may be killed before it has saved the fifth
+    assert saved_steps in (4, 5)  # rank 0 may be killed before it saves the fifth
     before = [steps[:saved_steps] for steps in handed(tmp_path, 2)]
 
     done = run(job.__file__, tiny_file, tmp_path, epochs, 0, 4)

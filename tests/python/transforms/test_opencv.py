@@ -1,4 +1,4 @@
-"""Resizing, warps and colours against OpenCV itself, which fuelrail does not need."""
+"""Resizing, warps and colours, against OpenCV."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from fuelrail import _core
 from fuelrail.mxnet.image import imresize
 
 cv2.setNumThreads(1)
-cv2.ipp.setUseIPP(False)  # Intel's library has its own rounding
+cv2.ipp.setUseIPP(False)  # Intel's library rounds differently
 
 SIDES = st.integers(1, 96)
 CHANNELS = st.sampled_from([1, 3, 4])
 INTERPOLATIONS = st.integers(0, 4)
-# OpenCV forgets an image's last axis where it is one channel.
+# OpenCV drops the last axis of an image with one channel.
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def noise(height: int, width: int, channels: int, seed: int) -> np.ndarray:
-    """Half of the images are black and white alone, so that overshoot and clipping happen."""
+    """Random images; half are only black and white, to test overshoot and clipping."""
     pixels = np.random.default_rng(seed).integers(0, 256, (height, width, channels), dtype=np.uint8)
     return np.where(pixels < 128, 0, 255).astype(np.uint8) if seed % 2 else pixels
 
@@ -64,7 +64,7 @@ def test_affine_warps_are_opencvs(height, width, new_height, new_width, channels
     random = np.random.default_rng(seed)
     matrix = np.eye(2, 3) + random.normal(0, 0.4, (2, 3)) * [1, 1, 30]
     if seed % 7 == 0:
-        matrix = np.round(matrix)  # whole steps, and matrices without an inverse
+        matrix = np.round(matrix)  # integers, and matrices without an inverse
     expected = cv2.warpAffine(
         pixels,
         matrix,
@@ -80,7 +80,7 @@ def test_affine_warps_are_opencvs(height, width, new_height, new_width, channels
 
 
 def colours() -> np.ndarray:
-    """A 64th of all, evenly, in rows of 512."""
+    """One in 64 of all colours, evenly spaced, in rows of 512."""
     level = np.arange(0, 256, dtype=np.uint8)
     some = np.stack(np.meshgrid(level[::4], level[1::4], level[3::4], indexing="ij"), -1)
     return np.ascontiguousarray(some.reshape(-1, 512, 3))
@@ -90,7 +90,7 @@ def test_hue_lightness_and_saturation_are_opencvs_but_for_fused_multiplications(
     pixels = colours()
     made = _core.cv_rgb_to_hls(pixels).numpy()
     difference = np.abs(made.astype(int) - cv2.cvtColor(pixels, cv2.COLOR_RGB2HLS))
-    # Where OpenCV's build fuses multiplication and addition, a hue in ten thousand rounds otherwise.
+    # If OpenCV's build fuses multiply and add, one hue in ten thousand rounds differently.
     assert difference.max() <= 1
     assert np.count_nonzero(difference) <= pixels.size // 10_000
 
@@ -140,7 +140,7 @@ def test_what_is_no_image_of_bytes_is_refused():
     with pytest.raises(fr.ArgumentTypeError, match="expected uint8, found float32"):
         imresize(np.zeros((4, 4, 3), np.float32), 2, 2)
     for shape in [(4, 4), (4, 4, 2), (0, 4, 3), (4, 0, 3), (1, 4, 4, 3)]:
-        with pytest.raises(fr.InvalidArgumentError, match="not the pixels of an image"):
+        with pytest.raises(fr.InvalidArgumentError, match="the pixels have an invalid shape"):
             imresize(np.zeros(shape, np.uint8), 2, 2)
 
 

@@ -1,4 +1,4 @@
-"""Every transform's pixels, against torchvision's formulas written with torch's operations."""
+"""The pixels of all transforms, against torchvision's formulas in torch's operations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def loaded(dataset: pathlib.Path, transforms: list[T.Transform]) -> list[torch.T
         return list(next(iter(loader))[0])
 
 
-WHOLE = T.CenterCrop((SIDE, SIDE + 9))  # place 0 in every list: says that sizes are equal
+WHOLE = T.CenterCrop((SIDE, SIDE + 9))  # first in every list: makes sizes equal
 
 
 def numbers(i: int) -> Callable[[int], float]:
@@ -163,8 +163,8 @@ def check_warp(
     expected = tv.warp(image, matrix, interpolation, mode, (10, 20, 30))
     distance = (made.to(torch.float64) - expected).abs()
     if interpolation == "bilinear":
-        assert distance.max() <= 0.55  # half a level of rounding, places to 2**-16
-    else:  # a place in the middle of two pixels may go to either
+        assert distance.max() <= 0.55  # rounding by half a level, positions to 2**-16
+    else:  # a position between two pixels may round to either
         assert (distance > 0).to(torch.float64).mean() < 0.002
 
 

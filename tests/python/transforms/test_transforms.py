@@ -161,7 +161,7 @@ def test_a_number_that_no_float_holds_is_refused() -> None:
 
 
 class HorizontalFlop(T.Transform):
-    """A user's own idea of a transform."""
+    """A transform that a user defines."""
 
 
 @pytest.mark.parametrize("transform", [HorizontalFlop(), T.Transform(), T.CenterCrop, len])
@@ -243,7 +243,7 @@ def test_a_list_of_transforms_that_another_library_holds_is_to_be_given_itself(
 
 
 def test_torchvisions_own_enumeration_is_understood() -> None:
-    class InterpolationMode:  # what torchvision.transforms.InterpolationMode looks like
+    class InterpolationMode:  # like torchvision.transforms.InterpolationMode
         value = "bicubic"
 
     T.Resize(8, interpolation=InterpolationMode())  # type: ignore[arg-type]

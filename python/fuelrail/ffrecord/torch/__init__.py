@@ -1,7 +1,7 @@
-"""FFRecord for PyTorch: datasets that read a whole batch at once, and a loader that can begin in
+"""FFRecord for PyTorch: datasets that read a whole batch at once, and a loader that can start in
 the middle of an epoch.
 
-Importing it changes nothing of torch.
+Importing the module does not change torch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""torch's DataLoader, which can begin at any step of an epoch."""
+"""torch's DataLoader, extended to start at any step of an epoch."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _STATE_KEYS = {"step", "order", "batches", "rng", "reuses", "epoch"}
 
 
 class StepError(InvalidArgumentError, AssertionError):
-    """A step that the loader cannot begin with."""
+    """The loader cannot start at the step, or has no steps."""
 
 
 class _OneByOne:
-    """A sampler whose indices are lists of one."""
+    """A sampler that wraps each index in a list."""
 
     def __init__(self, sampler: Any) -> None:
         self.sampler = sampler
@@ -46,18 +46,18 @@ class _OneByOne:
 
 @dataclass(frozen=True)
 class _Begin:
-    """How an epoch begins."""
+    """The state at the start of an epoch."""
 
     rng: list[torch.Tensor]
     """The states of the loader's generators."""
     reuses: bool
-    """Persistent workers are there already: torch draws them no seed, as it does for new ones."""
+    """Persistent workers already run. Torch draws a seed only for new workers."""
     order: int | None = None
-    """Of the batches before the first, where the epoch is gone on with."""
+    """The CRC-32 of the skipped batches, if the epoch is resumed."""
 
 
 class _Epoch(Iterator[Any]):
-    """torch's iterator, counted. Its workers end with it, so the loader does not hold it."""
+    """torch's iterator with a count. It keeps the workers alive, so the loader does not hold it."""
 
     def __init__(self, loader: DataLoader, batches: Any, token: object) -> None:
         self._loader = weakref.ref(loader)
@@ -86,18 +86,18 @@ class _Epoch(Iterator[Any]):
 
 
 class DataLoader(torch.utils.data.DataLoader[Any]):
-    """torch's DataLoader, which can begin at any step of an epoch and has a state.
+    """torch's DataLoader, extended to start at any step of an epoch and to save its state.
 
     >>> class Sizes(fuelrail.ffrecord.torch.Dataset):
     ...     def process(self, indices, data):
     ...         return [record.size for record in data]
     >>> loader = fuelrail.ffrecord.torch.DataLoader(Sizes("train.ffr"), batch_size=4, shuffle=True)
-    >>> loader.set_step(1)             # of each epoch from now on, all but the first batch
-    >>> state = loader.state_dict()    # in an epoch, too: another loader goes on after that batch
+    >>> loader.set_step(1)             # every epoch from now on skips its first batch
+    >>> state = loader.state_dict()    # also within an epoch; another loader can resume there
     >>> loader.load_state_dict(state)
 
-    A `fuelrail.ffrecord.torch.Dataset` gets the list of a batch's indices, and `collate_fn` what it
-    makes of them; other datasets are torch's business. Worker processes may start by any method.
+    A `fuelrail.ffrecord.torch.Dataset` gets the list of a batch's indices, and `collate_fn` gets
+    its result. Other datasets are used as by torch. Worker processes may use any start method.
     """
 
     def __init__(
@@ -120,10 +120,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         skippable: bool = True,
         **torch_options: Any,
     ) -> None:
-        """The arguments are torch's; what is not named here (multiprocessing_context,
-        pin_memory_device, in_order) goes to torch by name. prefetch_factor: without worker
-        processes there is none. skippable: whether `set_step` and `state_dict` are wanted; they
-        need batches (`batch_size` or `batch_sampler`).
+        """The arguments are torch's. Others (multiprocessing_context, pin_memory_device, in_order)
+        are passed to torch by name. prefetch_factor: ignored without worker processes. skippable:
+        whether `set_step` and `state_dict` may be called; they require batches (`batch_size` or
+        `batch_sampler`).
 
         Errors: StepError (also an AssertionError) for `skippable` without batches; torch's.
         """
@@ -158,18 +158,19 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._skipped: SkippedBatches | None = None
         if skippable:
             self._skipped = SkippedBatches(self.batch_sampler)
-            # torch forbids to set it, lest what was made from another one stays.
+            # torch forbids setting it, because its other attributes come from the old one.
             object.__setattr__(self, "batch_sampler", self._skipped)
-        self._resumed: _Begin | None = None  # then `step` holds for one epoch alone
-        self._running: object = None  # stands for the epoch that was begun last
+        self._resumed: _Begin | None = None  # if set, `step` is for one epoch only
+        self._running: object = None  # identifies the epoch that started last
         self._begun: _Begin | None = None
         self._taken = 0
 
     def set_step(self, step: int) -> None:
-        """Leaves out the first `step` batches of every epoch that begins from now on, until another
-        step is set; `len` does not count them. Nothing of them is read, but their indices are
-        drawn: with the same generator, what follows is as in the whole epoch. All of them may be
-        left out.
+        """Skips the first `step` batches of every epoch that starts from now on, until another
+        step is set. `len` does not count them.
+
+        Their records are not read, but their indices are drawn: with the same generator, the other
+        batches are as in the complete epoch. All batches may be skipped.
 
         Errors: StepError (also an AssertionError) unless 0 <= step <= the number of batches, and
         for a loader that is not skippable; TypeError for datasets without a length.
@@ -178,19 +179,24 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         length = self._whole_length()
         number = integer(step)
         if number is None:
-            raise ArgumentTypeError("`step` is not an integer", found=typed(step))
+            raise ArgumentTypeError(
+                "`step` has the wrong type", expected="an integer", found=typed(step)
+            )
         if not 0 <= number <= length:
-            raise StepError("there is no such step", expected=f"0 to {length}", found=shown(number))
+            raise StepError(
+                "`step` is out of range", expected=f"0 to {length}", found=shown(number)
+            )
         skipped.step = number
         self._resumed = None
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader is: the batches of this epoch that were taken from it, and the random
-        numbers with which the epoch began.
+        """Returns the number of batches taken in this epoch, and the states that the random
+        generators had at the start of the epoch.
 
-        Those are `generator`'s, or without one those of torch's global generator of the processor;
-        also those of the sampler's own `generator`, where one that was passed has it, and the
-        global ones where it has none. A sampler's `epoch` (torch's DistributedSampler) is in it.
+        The generators are `generator`, or torch's global CPU generator without one; and, if a
+        sampler was passed, its `generator`, or the global one if it has none. A sampler's `epoch`
+        (torch's DistributedSampler) is included.
+
         Errors: StepError for a loader that is not skippable; TypeError for datasets without a
         length.
         """
@@ -201,8 +207,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         taken = self._taken if self._running is not None else 0
         if taken and self.num_workers > 0 and not getattr(self, "in_order", True):
             raise StepError(
-                "batches that come in any order have no step",
-                remedy="Leave out `in_order=False`, or save the state between epochs",
+                "with `in_order=False` an epoch has no steps",
+                remedy="Remove `in_order=False`, or save the state between epochs",
             )
         step = skipped.step + taken
         return {
@@ -216,42 +222,43 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """The next epoch goes on where `state` was taken; the ones after it are whole.
+        """Makes the next epoch continue where `state` was saved. Later epochs are complete.
 
-        Its random numbers are set as the epoch begins, in the generators that `state_dict` names.
-        The batches that are skipped are held against those that were taken: the first batch is an
-        OrderError (a StateError) where they are others, as those of a sampler are that draws from
-        elsewhere (Python's or NumPy's random numbers). Persistent workers are started anew. Errors:
-        InvalidArgumentError for the state of another number of batches or of other generators, or
-        another version's.
+        At the start of the epoch, the generators that `state_dict` names get their saved states.
+        The skipped batches are compared with those taken before. If they differ, the first batch
+        raises OrderError (a StateError); this happens if a sampler draws from other generators
+        (Python's or NumPy's). Persistent workers are restarted.
+
+        Errors: InvalidArgumentError for a state of another version, or with another number of
+        batches or of generators.
         """
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
             raise InvalidArgumentError(
-                "this is not a state of such a loader",
+                "the state was not saved by this class of loader",
                 expected=f"version {_STATE_VERSION}",
                 found=shown(state.get("version") if isinstance(state, dict) else typed(state)),
             )
         missing = sorted(_STATE_KEYS - state.keys())
         if missing:
             raise InvalidArgumentError(
-                "this is not a state of such a loader", found=f"no {missing[0]!r} in it"
+                "the state is incomplete", expected=f"an entry {missing[0]!r}"
             )
         length = self._whole_length()
         if state["batches"] != length:
             raise InvalidArgumentError(
-                "the state is one of another number of batches",
+                "the state is for another number of batches",
                 expected=f"{length}",
                 found=shown(state["batches"]),
-                remedy="Use the dataset and the batch size that it was saved with",
+                remedy="Use the dataset and the batch size of the loader that saved it",
             )
         generators = len(self._generators())
         if len(state["rng"]) != generators:
             raise InvalidArgumentError(
-                "the state is one of another number of random generators",
+                "the state is for another number of random generators",
                 expected=f"{generators}",
                 found=shown(len(state["rng"])),
-                remedy="Use a `generator` and a sampler like those that it was saved with",
+                remedy="Use a `generator` and a sampler like those of the loader that saved it",
             )
         self.set_step(state["step"])
         self._resumed = _Begin(list(state["rng"]), state["reuses"], state["order"])
@@ -264,14 +271,14 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if self._skipped is None:
             return super().__iter__()
         if self._running is not None and self._resumed is not None:
-            self._whole_again()  # the epoch that was gone on with was left
+            self._whole_again()  # the resumed epoch was left early
         self._skipped.rewound = {}
         self._skipped.expected = None
         if self._resumed is None:
             self._begun = self._begin()
         else:
             self._begun = self._resumed
-            self._iterator = None  # of persistent workers
+            self._iterator = None  # drops persistent workers
             states = dict(zip(self._generators(), self._resumed.rng, strict=True))
             set_states(states)
             if self._resumed.reuses:
@@ -299,11 +306,11 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
     def _skippable(self) -> SkippedBatches:
         if self._skipped is None:
-            raise StepError("the loader is not skippable", remedy="Make it with `skippable=True`")
+            raise StepError("the loader is not skippable", remedy="Create it with `skippable=True`")
         return self._skipped
 
     def _epoch_sampler(self) -> Any:
-        """What has an epoch: the sampler, or the batch sampler of the user's own."""
+        """Returns the sampler or the user's batch sampler, whichever has `set_epoch`."""
         for sampler in (self.sampler, self._skippable().batch_sampler):
             if hasattr(sampler, "set_epoch"):
                 return sampler
@@ -314,8 +321,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             return len(self._skippable().batch_sampler)
         except TypeError:
             raise ArgumentTypeError(
-                "the dataset, or its sampler, has no length, so there are no steps",
-                remedy="Give it `__len__`, or count its samples where they are made",
+                "the dataset or its sampler has no length, so it has no steps",
+                remedy="Define `__len__`, or count the samples where they are created",
             ) from None
 
     def _begin(self) -> _Begin:
@@ -323,7 +330,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return _Begin([one.get_state() for one in self._generators()], reuses)
 
     def _generators(self) -> list[torch.Generator]:
-        """What an epoch's order and its workers' seeds may be drawn from, each once."""
+        """Returns each generator from which the order or the workers' seeds may be drawn, once."""
         batch_sampler = self._skippable().batch_sampler
         owners = [self, *(one for one in (self.sampler, batch_sampler) if _draws(one))]
         if _draws(inner := getattr(batch_sampler, "sampler", None)):
@@ -338,11 +345,11 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
 
 def _draws(sampler: Any) -> bool:
-    """Whether a sampler may draw random numbers that go on from epoch to epoch."""
+    """Whether a sampler may draw from a generator that continues from epoch to epoch."""
     steady = (
         torch.utils.data.SequentialSampler,
         torch.utils.data.DistributedSampler,
-        torch.utils.data.BatchSampler,  # its sampler does
+        torch.utils.data.BatchSampler,  # its sampler draws
     )
     return sampler is not None and not isinstance(sampler, steady)
 
@@ -350,7 +357,7 @@ def _draws(sampler: Any) -> bool:
 def _sampler(
     dataset: Dataset, sampler: Any, shuffle: bool | None, generator: torch.Generator | None
 ) -> Iterable[int]:
-    """As torch's DataLoader chooses it."""
+    """Chooses the sampler as torch's DataLoader does."""
     if sampler is not None:
         chosen: Iterable[int] = sampler
         return chosen

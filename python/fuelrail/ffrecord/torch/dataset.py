@@ -1,4 +1,4 @@
-"""Datasets whose index is a list: they read a batch at once."""
+"""Datasets that are indexed by a list and read a batch at once."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ __all__ = ["BatchRangeError", "ConcatDataset", "Dataset", "DatasetKindError", "S
 
 
 class DatasetKindError(ArgumentTypeError, AssertionError):
-    """Something that is no `fuelrail.ffrecord.torch.Dataset`, or none at all."""
+    """An object is not a `fuelrail.ffrecord.torch.Dataset`, or the list of datasets is empty."""
 
 
 class BatchRangeError(OutOfRangeError, ValueError, RuntimeError):
-    """A batch has an index beyond the dataset's."""
+    """An index of a batch is out of range."""
 
 
 class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
-    """A dataset on `.ffr` files, to derive from: `process` makes samples of records.
+    """A base class for datasets of `.ffr` files: `process` converts records to samples.
 
     >>> class Texts(fuelrail.ffrecord.torch.Dataset):
     ...     def process(self, indices, data):
     ...         return [bytes(record).decode() for record in data]
 
-    `dataset[[3, 1, 4]]` reads the records of a batch at once. Or override `__getitem__`, which gets
-    a list of indices, and `__len__`. It pickles: its files are opened again.
+    `dataset[[3, 1, 4]]` reads the records of a batch at once. A subclass may instead override
+    `__getitem__`, which gets a list of indices, and `__len__`. A dataset can be pickled; the copy
+    opens the files again.
     """
 
     def __init__(self, fnames: Names, check_data: bool = True) -> None:
@@ -48,25 +49,27 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
         return self.reader.n
 
     def __getitem__(self, indices: Any) -> Any:
-        """A batch: what `process` makes of the records of these indices, a list or a tuple. Errors:
-        ArgumentTypeError for anything else; those of `FileReader.read`.
+        """Returns the samples of a batch: the result of `process`.
+
+        indices: a list or a tuple. Errors: ArgumentTypeError for another type; those of
+        `FileReader.read`.
         """
         return self.process(_batch(indices), self.reader.read(indices))
 
     def __getitems__(self, indices: Sequence[int]) -> Any:
-        """What torch's DataLoader calls."""
+        """Called by torch's DataLoader."""
         return self[list(indices)]
 
     def process(self, indices: Sequence[int], data: list[Record]) -> Any:
-        """Override it: a list of samples, one for each record."""
-        raise NotImplementedError("derive from Dataset and override `process`")
+        """Override it to return a list of samples, one for each record."""
+        raise NotImplementedError("subclass Dataset and override `process`")
 
     def __add__(self, other: Any) -> ConcatDataset:  # type: ignore[override]
         return ConcatDataset([self, other])
 
 
 class Subset(Dataset):
-    """The samples of some indices of a dataset; its index is a list, too."""
+    """The samples at some indices of a dataset; it is indexed by a list too."""
 
     def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
         self.dataset = dataset
@@ -80,17 +83,19 @@ class Subset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Datasets one after another, each of which reads its part of a batch at once."""
+    """Joined datasets; each reads its part of a batch at once."""
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
-        """Errors: DatasetKindError (also an AssertionError) for none, and for other datasets."""
+        """Errors: DatasetKindError (also an AssertionError) for an empty list or other datasets."""
         self.datasets = list(datasets)
         if not self.datasets:
-            raise DatasetKindError("there are no datasets to join")
+            raise DatasetKindError("the list of datasets is empty")
         for dataset in self.datasets:
             if not isinstance(dataset, Dataset):
                 raise DatasetKindError(
-                    "a dataset to join is not one of fuelrail.ffrecord.torch", found=typed(dataset)
+                    "a dataset has the wrong type",
+                    expected="a fuelrail.ffrecord.torch.Dataset",
+                    found=typed(dataset),
                 )
         self.cumulative_sizes = list(itertools.accumulate(len(one) for one in self.datasets))
 
@@ -98,10 +103,11 @@ class ConcatDataset(Dataset):
         return self.cumulative_sizes[-1]
 
     def __getitem__(self, indices: Any) -> list[Any]:
-        """The samples in the order of `indices`, which may repeat and may be negative. Errors:
-        BatchRangeError (an IndexError and a ValueError).
+        """Returns the samples in the order of `indices`, which may be repeated or negative.
+
+        Errors: BatchRangeError (an IndexError and a ValueError).
         """
-        parts: dict[int, list[tuple[int, int]]] = {}  # (place in the batch, index there) by dataset
+        parts: dict[int, list[tuple[int, int]]] = {}  # by dataset: (place in batch, its index)
         batch = _batch(indices)
         for place, index in enumerate(batch):
             number = place_of(index, len(self), "sample", kind=BatchRangeError)

@@ -1,4 +1,4 @@
-"""Which readers an object has."""
+"""Finds the readers of an object."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ __all__ = ["ReaderRegistry"]
 
 
 class ReaderRegistry:
-    """Knows the readers among its attributes, in the lists, tuples, sets and dicts among them, and
-    those of every ReaderRegistry and PackedFolder there.
+    """Finds the readers in its attributes: directly, in lists, tuples, sets and dicts, and in
+    every ReaderRegistry and PackedFolder there.
 
-    They are looked up when they are asked for: an attribute that was deleted or has another value
-    now is not among them.
+    Each call searches the present attributes, so deleted or replaced readers are not found.
     """
 
     def ffreaders(self) -> list[FileReader]:
-        """The readers, each once, in the order of the attributes."""
+        """Returns each reader once, in the order of the attributes."""
         return list(_readers(self, set()))
 
 
@@ -38,7 +37,7 @@ def _readers(value: Any, seen: set[int]) -> Iterator[FileReader]:
         inner = value
     else:
         return
-    if id(value) in seen:  # it may contain itself
+    if id(value) in seen:  # a value may contain itself
         return
     seen.add(id(value))
     for one in inner:

@@ -1,4 +1,4 @@
-"""A batch sampler from any step of an epoch on, which knows whether the epoch is the same again."""
+"""A batch sampler that starts at any step, and checks that the epoch's order is the same again."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["OrderError", "SkippedBatches", "set_states"]
 
 
 class OrderError(StateError):
-    """An epoch that cannot be gone on with: its batches come in another order."""
+    """The epoch cannot be resumed: its batches come in another order."""
 
 
 class Order:
-    """What the batches of an epoch were so far, to be known again: a CRC-32 behind each of them."""
+    """Identifies the batches of an epoch so far, by a CRC-32 after each batch."""
 
     def __init__(self, known: bool = True) -> None:
-        """known: whether there may be a state, so that it is worth it."""
+        """known: False records nothing, for a sampler whose state cannot be saved."""
         self._behind = array.array("I", [0])
         self._known = known
 
     def add(self, batch: Any) -> None:
-        """A batch whose items have no value of their own ends it: nothing is known from then on."""
+        """Adds a batch. If its items cannot be compared by value, recording stops for good."""
         if not self._known:
             return
         try:
@@ -40,12 +40,12 @@ class Order:
             self._behind.append(zlib.crc32(text, self._behind[-1]))
 
     def behind(self, batches: int) -> int | None:
-        """Of so many batches; None where it is not known."""
+        """Returns the CRC-32 after this number of batches; None if it is unknown."""
         return self._behind[batches] if batches < len(self._behind) else None
 
 
 def _plain(item: Any) -> Any:
-    """What a batch sampler gives, as what is written the same whenever it is the same."""
+    """Converts an item of a batch sampler to plain values, so that equal items have equal text."""
     if type(item) is int or item is None or isinstance(item, (str, bytes, float)):
         return item
     if hasattr(item, "tolist"):
@@ -58,29 +58,29 @@ def _plain(item: Any) -> Any:
 
 
 class SkippedBatches:
-    """A batch sampler without its first `step` batches. They are drawn all the same, so that
-    random numbers go on as in a whole epoch.
+    """A batch sampler without its first `step` batches. These are still drawn, so that random
+    numbers continue as in a complete epoch.
 
-    The batch sampler is asked for an iterator only when the first batch is wanted, once an epoch,
-    whether it draws random numbers then or at its first batch. (Torch begins to iterate before it
-    draws the workers' seed, and a second time where it starts workers.)
+    The batch sampler's iterator is created when the first batch is requested, once per epoch. So it
+    does not matter whether the sampler draws random numbers in `__iter__` or at its first batch.
+    (Torch calls `iter` before it draws the workers' seed, and again if it starts workers.)
     """
 
     def __init__(self, batch_sampler: Any) -> None:
         self.batch_sampler = batch_sampler
         self.step = 0
-        self.order = Order()  # of the epoch that is drawn
+        self.order = Order()  # of the current epoch
         self.expected: int | None = None
-        """What the order behind the skipped batches must be."""
+        """The CRC-32 that the order must have after the skipped batches."""
         self.rewound: dict[torch.Generator, torch.Tensor] = {}
-        """The generators' states with which the next epoch is drawn, whatever else draws before its
-        first batch.
+        """The states to which the generators are reset before the first batch of the next epoch,
+        whatever was drawn from them before.
         """
 
     def __iter__(self) -> Iterator[Any]:
         set_states(self.rewound)
         self.rewound = {}
-        order = self.order = Order(_has_length(self.batch_sampler))  # else it may have no end
+        order = self.order = Order(_has_length(self.batch_sampler))  # endless samplers have none
         batches = iter(self.batch_sampler)
         for batch in itertools.islice(batches, self.step):
             order.add(batch)
@@ -94,17 +94,17 @@ class SkippedBatches:
         if expected is None or order.behind(self.step) == expected:
             return
         raise OrderError(
-            "the batches of the epoch are not those that the state was saved among",
-            found="another order of the first batches",
-            remedy="Draw a sampler's random numbers from torch's, or from a torch.Generator that "
-            "is its `generator`; otherwise begin with whole epochs",
+            "the epoch's batches are in another order than when the state was saved",
+            found="other batches before the step to resume",
+            remedy="Let the sampler draw from torch's global generator, or from a torch.Generator "
+            "in its `generator` attribute; otherwise start with a complete epoch",
         )
 
     def __len__(self) -> int:
         return len(self.batch_sampler) - self.step
 
     def __getattr__(self, name: str) -> Any:
-        if name == "batch_sampler":  # before __init__, as `copy` asks
+        if name == "batch_sampler":  # `copy` asks before __init__
             raise AttributeError(name)
         return getattr(self.batch_sampler, name)
 
@@ -117,6 +117,6 @@ def _has_length(sampler: Any) -> bool:
 
 
 def set_states(states: dict[torch.Generator, torch.Tensor]) -> None:
-    """Each generator has its state again."""
+    """Restores the state of each generator."""
     for generator, state in states.items():
         generator.set_state(state)

@@ -1,4 +1,4 @@
-"""Gluon's datasets over record files: `fuelrail.mxnet.gluon.data`."""
+"""Gluon's datasets of record files: `fuelrail.mxnet.gluon.data`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MXNet's `mx.io` and dmlc's readers: iterators over record files, their batches, what they read through, and what packs."""
+"""MXNet's `mx.io` and dmlc's readers: iterators over record files, their batches, and packing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fuelrail.mxnet.io.image_record import (
 from fuelrail.mxnet.io.input_split import InputSplit, InputSplitShuffle
 from fuelrail.mxnet.io.threaded_iter import ThreadedIter
 
-# Older iterators of MXNet's, deprecated there, which give the same.
+# Older iterators, deprecated in MXNet, that return the same batches.
 ImageRecordIter_v1 = ImageRecordIter
 ImageRecordUInt8Iter_v1 = ImageRecordUInt8Iter
 
@@ -38,5 +38,5 @@ __all__ = [
     "np2rec",
 ]
 
-if not TYPE_CHECKING:  # to whom any name would be one that is here
+if not TYPE_CHECKING:  # with `__getattr__`, type checkers accept any name
     __getattr__ = missing_from(__name__)

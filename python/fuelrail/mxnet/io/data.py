@@ -1,6 +1,7 @@
-"""What MXNet's data iterators hand out: `NDArray`, `DataDesc`, `DataBatch`, and their base, `DataIter`.
+"""The types of MXNet's data iterators: `NDArray`, `DataDesc`, `DataBatch`, `DataIter`.
 
-Names and meanings are those of `mxnet.io` and, of an array, as much of `mxnet.nd.NDArray` as batches need.
+Names and meanings are those of `mxnet.io`. `NDArray` is the part of `mxnet.nd.NDArray` that batches
+need.
 """
 
 from __future__ import annotations
@@ -26,43 +27,51 @@ def _reduction(name: str) -> Callable[..., NDArray]:
         return reduced
 
     reduce.__name__ = name
-    reduce.__doc__ = f"""NumPy's `{name}`; of all elements an array without dimensions, for `asscalar` or `float`.
+    reduce.__doc__ = f"""NumPy's `{name}`.
 
-    Returns: `out` itself, where it is given.
+    Returns: an NDArray, without dimensions if all elements are reduced (`asscalar` or `float` read
+    it); `out` itself if it is given.
     """
     return reduce
 
 
 class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array in the processor's memory: a view of what it was made from, without a copy.
+    """An array in CPU memory: a view of its source, without a copy.
 
-    Takes whatever NumPy or DLPack does; gives `asnumpy()`, DLPack (`torch.from_dlpack(array)`) and NumPy's
-    `__array__`. Operators and NumPy's ufuncs work on it and give an NDArray; what they compute, and of which type, is
-    NumPy's (a comparison gives bools, where MXNet gives floats). NumPy's other functions take it, too. Hashed by
-    identity. A batch's memory is unchanged, and kept, while an array of it, or anything made of one, lives.
+    The source is anything that NumPy or DLPack accepts. `asnumpy()`, DLPack
+    (`torch.from_dlpack(array)`) and NumPy's `__array__` export the array. Operators and NumPy's
+    ufuncs accept it and return an NDArray with NumPy's values and types (a comparison returns
+    bools, where MXNet returns floats). NumPy's other functions accept it too. It is hashed by
+    identity. A batch's memory is kept, unchanged, as long as one of its arrays or an object made
+    from one exists.
     """
 
     __slots__ = ("_source",)
 
     def __init__(self, source: Any) -> None:
-        """`source`: an array; anything else becomes a NumPy array. Errors: InvalidArgumentError for what is none."""
+        """`source`: an array; any other object is converted to a NumPy array.
+
+        Errors: InvalidArgumentError if it is not an array of numbers.
+        """
         if not (hasattr(source, "__dlpack__") and hasattr(source, "shape")):
             try:
                 source = np.asarray(source)
             except (TypeError, ValueError):
                 source = None
             if source is None or source.dtype.hasobject:
-                raise InvalidArgumentError("this is no array of numbers", found=typed(source))
+                raise InvalidArgumentError(
+                    "the value is not an array of numbers", found=typed(source)
+                )
         self._source = source
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents, the batch's rows first."""
+        """The length of each dimension; the batch's rows are first."""
         return tuple(int(extent) for extent in self._source.shape)
 
     @property
     def dtype(self) -> Any:
-        """NumPy's scalar type, `numpy.float32` for one, as MXNet gives it."""
+        """The element type as NumPy's scalar type, such as `numpy.float32`, as in MXNet."""
         return self.asnumpy().dtype.type
 
     @property
@@ -77,43 +86,47 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def context(self) -> str:
-        """Where the memory is: "cpu(0)"."""
+        """The device that has the memory: "cpu(0)"."""
         return "cpu(0)"
 
     ctx = context
 
     @property
     def T(self) -> NDArray:  # noqa: N802  NumPy's and MXNet's name
-        """The same memory with its dimensions in reverse order."""
+        """The same memory with the dimensions in reverse order."""
         return self.transpose()
 
     def asnumpy(self) -> Any:
-        """The elements as a NumPy array: a view of the same memory, where MXNet copies."""
+        """Returns a NumPy array: a view of the same memory, where MXNet copies."""
         return np.asarray(self._source)
 
     def asscalar(self) -> Any:
-        """The one element, as NumPy's scalar. Errors: InvalidArgumentError where there are more or none."""
+        """Returns the only element as a scalar. Errors: InvalidArgumentError unless size is 1."""
         if self.size != 1:
             raise InvalidArgumentError(
-                "the array has not one element",
-                found=f"{self.size}",
-                remedy="Take one of them, or reduce them, as `sum` does",
+                "the array does not have exactly one element",
+                found=f"{self.size} elements",
+                remedy="Select one element, or reduce the array, for example with `sum`",
             )
         return self.asnumpy().reshape(-1)[0]
 
     def copy(self) -> NDArray:
-        """The same elements in memory of their own."""
+        """Returns a copy with its own memory."""
         return NDArray(self.asnumpy().copy())
 
     def astype(self, dtype: Any, copy: bool = True) -> NDArray:
-        """With another element type, as NumPy names and converts them. copy: False: no copy of the same type."""
+        """Returns an array of another element type, which NumPy names and converts.
+
+        copy: False avoids a copy if the type is the same.
+        """
         return NDArray(self.asnumpy().astype(dtype, copy=copy))
 
     def reshape(self, *extents: Any, shape: Any = None) -> NDArray:
-        """The same memory in another shape: `reshape(2, -1)`, `reshape((2, -1))` or `reshape(shape=(2, -1))`.
+        """Returns the same memory in another shape.
 
-        -1 stands for what is left over; 0 for the extent that is there now. Errors: InvalidArgumentError for MXNet's
-        -2, -3 and -4; NumPy's ValueError where the elements do not fit.
+        Forms: `reshape(2, -1)`, `reshape((2, -1))` or `reshape(shape=(2, -1))`. -1 is computed from
+        the number of elements; 0 keeps the present length. Errors: InvalidArgumentError for MXNet's
+        -2, -3 and -4; NumPy's ValueError if the elements do not fit.
         """
         if shape is None:
             shape = extents[0] if len(extents) == 1 else extents
@@ -121,30 +134,31 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         now = self.shape
         if any(n < -1 for n in given):
             raise InvalidArgumentError(
-                "this shape has a number that is not understood",
-                expected="extents, 0 or -1",
+                "the shape is invalid",
+                expected="positive numbers, 0 or -1",
                 found=shown(tuple(given)),
-                remedy="Write the extents",
+                remedy="Write the length of each dimension",
             )
         made = [now[i] if n == 0 and i < len(now) else n for i, n in enumerate(given)]
         return NDArray(self.asnumpy().reshape(made))
 
     def transpose(self, *order: Any, axes: Any = None) -> NDArray:
-        """The same memory with its dimensions in another order: `transpose(1, 0)`, `transpose((1, 0))` or
-        `transpose(axes=(1, 0))`. Default: reversed.
+        """Returns the same memory with the dimensions in another order. Default: reversed.
+
+        Forms: `transpose(1, 0)`, `transpose((1, 0))` or `transpose(axes=(1, 0))`.
         """
         return NDArray(self.asnumpy().transpose(*(order if axes is None else (axes,))))
 
     sum, mean, max, min = map(_reduction, ("sum", "mean", "max", "min"))
 
     def wait_to_read(self) -> None:
-        """Does nothing: the elements are there."""
+        """Does nothing: the elements are always available."""
 
     def __len__(self) -> int:
         if not self.shape:
             raise ArgumentTypeError(
                 "an array without dimensions has no length",
-                remedy="Take its element with `asscalar`",
+                remedy="Read its element with `asscalar`",
             )
         return self.shape[0]
 
@@ -166,7 +180,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __float__(self) -> float:
         return float(self.asscalar())
 
-    __hash__ = object.__hash__  # the operators' base, which compares elements, has none
+    __hash__ = object.__hash__  # the mixin's `__eq__` compares elements and removes the hash
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         made = getattr(ufunc, method)(*_plain(inputs), **_plain(options))
@@ -193,7 +207,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def _plain(value: Any) -> Any:
-    """`value` with NumPy's arrays for those of this module, in a tuple or a function's keywords, too."""
+    """Replaces NDArrays by NumPy arrays, also inside a tuple or keyword arguments."""
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
     if isinstance(value, dict):
@@ -202,7 +216,7 @@ def _plain(value: Any) -> Any:
 
 
 def _given(out: Any, made: Any) -> Any:
-    """What a function gives: the caller's own array, where there is one, else what was made, wrapped."""
+    """Returns `out` if the caller passed it, else `made`, as an NDArray if it is an array."""
     if out is not None:
         return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made
@@ -214,7 +228,7 @@ class _Description(NamedTuple):
 
 
 class DataDesc(_Description):
-    """Name and shape of one array of a batch, a pair; and its element type and layout."""
+    """Name and shape of one array of a batch, as a pair; also its element type and layout."""
 
     dtype: Any
     layout: str
@@ -222,7 +236,9 @@ class DataDesc(_Description):
     def __new__(
         cls, name: str, shape: Sequence[int], dtype: Any = None, layout: str = "NCHW"
     ) -> DataDesc:
-        """`dtype`: NumPy's scalar type. Default: numpy.float32. `layout`: a letter a dimension, N the batch's."""
+        """`dtype`: NumPy's scalar type. Default: numpy.float32. `layout`: one letter for each
+        dimension; N is the batch's.
+        """
         description = super().__new__(cls, name, tuple(shape))
         description.dtype = np.float32 if dtype is None else dtype
         description.layout = layout
@@ -233,7 +249,7 @@ class DataDesc(_Description):
 
     @staticmethod
     def get_batch_axis(layout: str | None) -> int:
-        """The dimension that counts the batch's rows: where N stands in `layout`; 0 without one, -1 without N."""
+        """Returns the batch's dimension, where N is in `layout`; 0 for None, -1 without N."""
         return 0 if layout is None else layout.find("N")
 
     @staticmethod
@@ -241,7 +257,7 @@ class DataDesc(_Description):
         shapes: Sequence[tuple[str, Sequence[int]]],
         types: Sequence[tuple[str, Any]] | None = None,
     ) -> list[DataDesc]:
-        """A list of descriptions from (name, shape) and, if given, (name, type) pairs."""
+        """Returns descriptions from (name, shape) pairs and, if given, (name, type) pairs."""
         of = dict(types) if types is not None else {}
         return [DataDesc(name, shape, of.get(name)) for name, shape in shapes]
 
@@ -250,8 +266,9 @@ class DataDesc(_Description):
 class DataBatch:
     """One batch.
 
-    data, label: lists of NDArray. pad: rows at the end that are no part of the epoch. index: numpy.uint64 (batch,), the
-    ids of the records. bucket_key, provide_data, provide_label: as in MXNet, kept as they are given.
+    data, label: lists of NDArray. pad: the number of rows at the end that do not belong to the
+    epoch. index: numpy.uint64 (batch,), the ids of the records. bucket_key, provide_data,
+    provide_label: as in MXNet; stored as given.
     """
 
     data: Sequence[Any]
@@ -266,7 +283,9 @@ class DataBatch:
         for option, arrays in (("data", self.data), ("label", self.label)):
             if arrays is not None and not isinstance(arrays, (list, tuple)):
                 raise InvalidArgumentError(
-                    f"`{option}` is neither a list nor a tuple of arrays", found=shown(arrays)
+                    f"`{option}` has the wrong type",
+                    expected="a list or a tuple of arrays",
+                    found=shown(arrays),
                 )
 
     def __str__(self) -> str:
@@ -276,9 +295,10 @@ class DataBatch:
 
 
 class DataIter:
-    """The base of MXNet's data iterators: `next` over `iter_next` and the `get` functions.
+    """The base class of MXNet's data iterators. `next` calls `iter_next` and the `get` methods.
 
-    A derived class defines `reset`, `iter_next`, `getdata`, `getlabel`, `getpad` and, if it can, `getindex`.
+    A subclass defines `reset`, `iter_next`, `getdata`, `getlabel`, `getpad` and, optionally,
+    `getindex`.
     """
 
     def __init__(self, batch_size: int = 0) -> None:
@@ -288,10 +308,10 @@ class DataIter:
         return self
 
     def reset(self) -> None:
-        """Begins the next epoch. Default: nothing happens."""
+        """Starts the next epoch. Default: does nothing."""
 
     def next(self) -> DataBatch:
-        """The next batch. Errors: StopIteration at the end of the epoch, and until `reset`."""
+        """Returns the next batch. Errors: StopIteration from the end of the epoch until `reset`."""
         if not self.iter_next():
             raise StopIteration
         return DataBatch(
@@ -302,21 +322,21 @@ class DataIter:
         return self.next()
 
     def iter_next(self) -> bool:
-        """Goes to the next batch. Returns: whether there is one."""
+        """Moves to the next batch. Returns: whether it exists."""
         raise NotImplementedError
 
     def getdata(self) -> Any:
-        """The data of the current batch."""
+        """Returns the data of the current batch."""
         raise NotImplementedError
 
     def getlabel(self) -> Any:
-        """The labels of the current batch."""
+        """Returns the labels of the current batch."""
         raise NotImplementedError
 
     def getindex(self) -> Any:
-        """The ids of the current batch's records. Default: None."""
+        """Returns the ids of the current batch's records. Default: None."""
         return None
 
     def getpad(self) -> int | None:
-        """The rows at the current batch's end that are no part of the epoch."""
+        """Returns the number of rows at the batch's end that do not belong to the epoch."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""Decimals as dmlc-core reads MXNet's float parameters: often a float32 beside the nearest one.
+"""Parses decimals as dmlc-core parses MXNet's float parameters. Often not the nearest float32.
 
-Source, for facts: dmlc-core's `strtonum.h`, of which MXNet 1.9.1 has revision 5df8305; what MXNet itself
-reads is in tests/golden/mxnet/decimals.json.
+Source of the facts: dmlc-core's `strtonum.h`, at revision 5df8305, which MXNet 1.9.1 uses. Values
+that MXNet itself parsed are in tests/golden/mxnet/decimals.json.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ __all__ = ["read_decimal"]
 _DECIMAL = re.compile(
     r"\s*([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:e([+-]?)(\d+))?f?", re.ASCII | re.IGNORECASE
 )
-_FRACTION_DIGITS = 19  # further ones do not count
+_FRACTION_DIGITS = 19  # further digits are ignored
 _MOST_EXPONENT = 38
 _MOST = np.float32(3.402823466)  # before e+38
 _LEAST = np.float32(1.175494351)  # before e-38
 
 
 def read_decimal(text: str) -> float | None:
-    """The float32 of a decimal: float32(integer part) + float32(fraction), then times powers of ten in float32.
+    """Parses a decimal: float32(integer part) + float32(fraction), scaled by 10**n in float32.
 
-    "1.8222" is 1.8222001, where the nearest float32 is 1.8222.
+    "1.8222" gives 1.8222001, where the nearest float32 is 1.8222.
 
-    Returns: None for text that is no decimal; an infinity where dmlc says that it is out of range, as from 1e-38 down.
+    Returns: None if the text is not a decimal; infinity if it is out of dmlc's range, which 1e-38
+    and smaller numbers are.
     """
     parts = _DECIMAL.fullmatch(text)
     if parts is None:
@@ -41,12 +42,12 @@ def read_decimal(text: str) -> float | None:
 
 
 def _float32(whole: int) -> np.float32:
-    """Rounded once: by way of a double it would be twice."""
+    """Rounds once; through a double it would round twice."""
     return np.uint64(min(whole, 2**64 - 1)).astype(np.float32)
 
 
 def _scaled(value: np.float32, divides: bool, exponent: int) -> np.float32:
-    """value times, or divided by, ten to that power."""
+    """Multiplies or divides value by ten to the power `exponent`."""
     at_limit = value < _LEAST if divides else value > _MOST
     if exponent > _MOST_EXPONENT or (exponent == _MOST_EXPONENT and at_limit):
         return np.float32(np.inf)

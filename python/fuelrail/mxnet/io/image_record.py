@@ -1,4 +1,4 @@
-"""`ImageRecordIter` and its siblings: batches of images from RecordIO files, by MXNet's names and rules."""
+"""`ImageRecordIter` and its variants: batches of images from RecordIO files, as in MXNet."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Taken = tuple[_core.Array, _core.Array, _core.Array, int]  # data, label, index
 
 
 class _RecordIter(DataIter):
-    """What the iterators share; they differ in their parameters."""
+    """The common base of the iterators, which differ in their parameters."""
 
     _detection: ClassVar[bool] = False
     _own_defaults: ClassVar[dict[str, Any]] = {}
@@ -35,9 +35,9 @@ class _RecordIter(DataIter):
     def __init__(self, *args: Any, **keywords: Any) -> None:
         if args:
             raise ArgumentTypeError(
-                "the iterator takes keywords only",
+                "the iterator takes keyword arguments only",
                 found=shown(args[0]),
-                remedy="Name it, as in `path_imgrec='train.rec'`",
+                remedy="Write its name, as in `path_imgrec='train.rec'`",
             )
         values = read_keywords({**self._own_defaults, **keywords}, self._detection)
         for required in REQUIRED:
@@ -56,7 +56,7 @@ class _RecordIter(DataIter):
             )
         ]
         self._batch: DataBatch | None = None
-        self._held: deque[list[_Taken]] = deque()  # taken from the core, and not given
+        self._held: deque[list[_Taken]] = deque()  # taken from the core, not yet returned
         self._closed = False
         close_at_exit(self, type(self).close)
         for line in said:
@@ -64,78 +64,96 @@ class _RecordIter(DataIter):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """Name, shape and type of `DataBatch.data`'s one array: ("data", (batch, channels, height, width))."""
+        """Name, shape and type of the only array in `DataBatch.data`.
+
+        By default: ("data", (batch, channels, height, width)).
+        """
         return [self._provided[0]]
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        """Name, shape and type of `DataBatch.label`'s one array: ("softmax_label", (batch,) or (batch, numbers))."""
+        """Name, shape and type of the only array in `DataBatch.label`.
+
+        By default: ("softmax_label", (batch,) or (batch, numbers)).
+        """
         return [self._provided[1]]
 
     def reset(self) -> None:
-        """Begins the next epoch.
+        """Starts the next epoch.
 
-        At the end of one it goes on behind the rows that round_batch borrowed for the last batch. Inside one, what
-        is left of it is passed over, and the next epoch begins at the part's beginning: always so, where MXNet's
-        depends on how far it has read ahead. Before the first batch it does nothing.
+        At the end of an epoch, the next one starts after the rows that round_batch borrowed for the
+        last batch. Within an epoch, the rest is skipped, and the next epoch always starts at the
+        beginning of the part; where it starts in MXNet depends on how far MXNet has read ahead.
+        Before the first batch, `reset` does nothing.
         """
         self._check_open()
-        self._held.clear()  # first: Ctrl-C may come as soon as the core has done it
+        self._held.clear()  # first: Ctrl-C may arrive right after the core's reset
         self._batch = None
         self._core.reset()
 
     def iter_next(self) -> bool:
-        """Goes to the next batch. Returns: whether there is one; False from the epoch's end until `reset`.
+        """Moves to the next batch.
 
-        Ctrl-C loses no batch, but one that it finds in `augmenter`: the next call gives it.
+        Returns: whether it exists; False from the end of the epoch until `reset`. Ctrl-C loses no
+        batch, because the next call returns it; only a batch inside `augmenter` is lost.
 
-        Errors, in place of a batch, after which the next call goes on: CorruptError, TruncatedError, DecodeError,
-        UnsupportedError with file, record and offset; what `augmenter` raises. StateError where the iterator is
-        closed, or was started in the process that this one was forked from.
+        Errors that replace one batch, after which the next call continues: CorruptError,
+        TruncatedError, DecodeError and UnsupportedError, with file, record and offset; exceptions
+        of `augmenter`. StateError if the iterator is closed, or was created before a fork by the
+        parent process.
         """
         self._batch = self._take()
         return self._batch is not None
 
     def next(self) -> DataBatch:
-        """The next batch. Errors: StopIteration at the end of the epoch, and until `reset`; those of `iter_next`."""
+        """Returns the next batch.
+
+        Errors: StopIteration from the end of the epoch until `reset`; those of `iter_next`.
+        """
         batch = self._batch = self._take()  # another thread may have set `_batch` by now
         if batch is None:
             raise StopIteration
         return batch
 
     def getdata(self) -> NDArray:
-        """The images of the current batch: (batch, channels, height, width)."""
+        """Returns the images of the current batch: (batch, channels, height, width)."""
         array: NDArray = self._current().data[0]
         return array
 
     def getlabel(self) -> NDArray:
-        """The labels of the current batch: float32 (batch,) with label_width=1, else (batch, numbers)."""
+        """Returns the labels: float32 (batch,) with label_width=1, else (batch, numbers)."""
         labels = self._current().label
         array: NDArray = (labels or [])[0]
         return array
 
     def getpad(self) -> int:
-        """The rows at the current batch's end that are no part of the epoch."""
+        """Returns the number of rows at the batch's end that do not belong to the epoch."""
         return self._current().pad or 0
 
     def getindex(self) -> Any:
-        """The ids of the current batch's records, numpy.uint64 (batch,), where MXNet gives zeros."""
+        """Returns the ids of the batch's records, numpy.uint64 (batch,). MXNet returns zeros."""
         return self._current().index
 
     def stats(self) -> _core.Stats:
-        """Time, queue depth, bytes and images of every stage, and which stage limits: `print(iterator.stats())`."""
+        """Returns time, queue depth, bytes and images of each stage, and which stage is slowest.
+
+        To show them: `print(iterator.stats())`.
+        """
         return self._core.stats()
 
     def close(self) -> None:
-        """Ends the threads and the work in progress. Batches stay; anything else is a StateError from then on."""
+        """Stops the threads and the work in progress. Returned batches stay valid.
+
+        `next`, `iter_next` and `reset` then raise StateError.
+        """
         self._closed = True
         self._held.clear()
         self._core.stop()
 
     def __reduce__(self) -> NoReturn:
         raise StateError(
-            "an iterator of records cannot be pickled",
-            remedy="Pickle its keywords, and make it anew over there",
+            "a record iterator cannot be pickled",
+            remedy="Pickle its keyword arguments, and create a new iterator from them",
         )
 
     def _take(self) -> DataBatch | None:
@@ -144,7 +162,7 @@ class _RecordIter(DataIter):
         taken: list[_Taken] = []
         if self._held:
             taken = self._held[0]
-            del self._held[0]  # no call up to here, so that no signal's exception comes
+            del self._held[0]  # no call in between, so no signal can raise
         try:
             if not taken and not self._core.next(taken):
                 return None
@@ -157,19 +175,19 @@ class _RecordIter(DataIter):
                 provide_data=self.provide_data,
                 provide_label=self.provide_label,
             )
-        except BaseException:  # Ctrl-C behind a batch: the next call gives it
+        except BaseException:  # Ctrl-C after a batch was taken: the next call returns it
             if taken:
                 self._held.append(taken)
             end_thread_at_exit()
             raise
-        if self._augmenter is not None:  # what it raises comes in place of the batch
+        if self._augmenter is not None:  # its exceptions replace the batch
             batch.data = [self._augmented(self._augmenter, batch.data[0])]
         return batch
 
     def _current(self) -> DataBatch:
         if self._batch is None:
             raise StateError(
-                "there is no current batch", remedy="Call `iter_next` or `next` before"
+                "no batch has been read yet", remedy="Call `iter_next` or `next` first"
             )
         return self._batch
 
@@ -180,7 +198,7 @@ class _RecordIter(DataIter):
         made = NDArray(returned)
         if made.shape != data.shape or made.dtype != data.dtype:
             raise InvalidArgumentError(
-                "`augmenter` gives another array than `provide_data` says",
+                "`augmenter` returned an array that does not match `provide_data`",
                 expected=f"{data.dtype.__name__} {data.shape}",
                 found=f"{made.dtype.__name__} {made.shape}",
             )
@@ -189,22 +207,24 @@ class _RecordIter(DataIter):
     def _check_open(self) -> None:
         if self._closed:
             end_thread_at_exit()
-            raise StateError("the iterator is closed")
+            raise StateError("the iterator is closed", remedy="Create a new iterator")
 
 
 class ImageRecordIter(_RecordIter):
-    """Batches of images from RecordIO files (im2rec writes them), decoded, augmented, normalised.
+    """Decoded, augmented and normalised batches of images from RecordIO files, which im2rec writes.
 
-    MXNet's `mx.io.ImageRecordIter`: keywords only, in the five groups of its note on data loaders; values may be
-    the text that MXNet makes of them ("(3,224,224)", "True"). Pixels, orders and, with `seed_aug`, random numbers
-    are MXNet 1.9.1's; docs/mxnet_augmentation.md has the formulas, docs/from_mxnet.md what differs.
+    MXNet's `mx.io.ImageRecordIter`. It takes keyword arguments only, in the five groups of MXNet's
+    note on data loaders. A value may be the text that MXNet makes of it ("(3,224,224)", "True").
+    Pixels, orders and, with `seed_aug`, random numbers are those of MXNet 1.9.1.
+    docs/mxnet_augmentation.md has the formulas, docs/from_mxnet.md the differences.
 
-    Each batch: `data` [NDArray (batch, channels, height, width)], `label` [NDArray float32 (batch,) or
-    (batch, label_width)], `pad`, `index` (ids of the records).
+    Each batch has `data` [NDArray (batch, channels, height, width)], `label` [NDArray float32
+    (batch,) or (batch, label_width)], `pad`, and `index` (the ids of the records).
 
-    Errors: ArgumentTypeError for an unknown keyword (MXNet ignores it), naming the nearest, for a missing one, and for
-    a value of the wrong type; InvalidArgumentError for a bad value, naming the keyword; NotFoundError, IoError,
-    CorruptError, TruncatedError for the files; those of `iter_next`.
+    Errors: ArgumentTypeError for an unknown keyword (MXNet ignores it; the error names the nearest
+    one), a missing keyword, and a value of the wrong type; InvalidArgumentError for an invalid
+    value, with the keyword; NotFoundError, IoError, CorruptError, TruncatedError for the files;
+    those of `iter_next`.
     """
 
 
@@ -221,14 +241,16 @@ class ImageRecordInt8Iter(ImageRecordIter):
 
 
 class ImageDetRecordIter(_RecordIter):
-    """Batches of images with boxes for detection, the boxes changed with the images.
+    """Batches of images with boxes for detection; augmentation changes boxes with the images.
 
-    MXNet's `mx.io.ImageDetRecordIter`; keywords only. An image's label, packed or listed: header width (2 or more),
-    object width (5 or more), further header values, then for each object class, left, top, right, bottom (fractions
-    of the sides), and further values. A batch's `label[0]` is float32 (batch, numbers), each row: channels, rows and
-    columns in use, length of the label, the label, then label_pad_value.
+    MXNet's `mx.io.ImageDetRecordIter`. It takes keyword arguments only. The label of an image, in
+    its record or in a list, is: header width (2 or more), object width (5 or more), further header
+    values; then for each object its class, left, top, right, bottom (fractions of the sides), and
+    further values. A batch's `label[0]` is float32 (batch, numbers). Each row is: channels, rows
+    and columns in use, length of the label, the label, then label_pad_value up to the end.
 
-    Errors: as ImageRecordIter's; CorruptError, with file, record and offset, for a label that is none.
+    Errors: as for ImageRecordIter; CorruptError, with file, record and offset, for an invalid
+    label.
     """
 
     _detection = True

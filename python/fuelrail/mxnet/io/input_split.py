@@ -1,4 +1,7 @@
-"""dmlc-core's InputSplit: one logical part of many files, record by record. docs/input_split.md has the rules."""
+"""dmlc-core's InputSplit: reads one part of many files, record by record.
+
+docs/input_split.md has the rules.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _TYPES = ("text", "recordio", "indexed_recordio")
 
 
 class InputSplit(Closing):
-    """Part `part` of `nsplit` of some files, as bytes: the same parts that dmlc-core makes.
+    """Part `part` of `nsplit` of some files, as bytes. The parts are the same as dmlc-core's.
 
     >>> from fuelrail.mxnet.io import InputSplit
     >>> split = InputSplit("train.rec", 0, 4, "recordio")
@@ -36,10 +39,10 @@ class InputSplit(Closing):
     >>> records == list(split)
     True
 
-    A thread reads ahead from the first read on, up to two chunks; `close`, the end of a `with` or
-    of the split itself ends it, and lets go of the files. Any thread may call, one call at
-    a time goes on. In a forked child a split from which nothing was read works; one that has read
-    raises StateError there, and the parent goes on.
+    From the first read on, a thread reads ahead by up to two chunks. `close`, the end of a `with`
+    or the deletion of the split stops the thread and closes the files. Any thread may call; calls
+    run one at a time. In a forked child, a split works if nothing was read from it before the fork;
+    otherwise it raises StateError there, and the parent's split still works.
     """
 
     @suggests_options
@@ -58,24 +61,25 @@ class InputSplit(Closing):
         num_shuffle_parts: int = 0,
         chunk_size: int = 8 << 20,
     ) -> None:
-        """Finds the files and where the part begins and ends.
+        """Finds the files and the start and end of the part.
 
         uri: `item;item?key=value#cachefile`. An item is a file, a directory (its files, sorted by
         name), or a path whose last component is a regular expression for names in its directory.
-        The arguments after `?` are kept for parsers and not used here. With a cache file, the first
-        pass copies the part into it (`cachefile.splitN.partK` of several) and the later ones read
-        that, as long as it belongs to the files as they are; else it is made anew.
-        type: "text" (records are lines), "recordio" or "indexed_recordio", which needs `index_uri`,
-        the `.idx` of all files together, and makes parts of equal counts.
-        shuffle: of indexed_recordio: a new order of the part's records in every pass, the one that
-        dmlc-core has for `seed`. num_shuffle_parts: of the others: the part is divided into so
-        many, which are visited in a new order in every pass, by `seed`; 0 = not.
-        batch_size: records of a chunk, for indexed_recordio. chunk_size: bytes of a chunk, for the
-        others. recurse_directories: what is in directories below a directory, too.
+        The arguments after `?` are for parsers and are ignored. With a cache file, the first pass
+        copies the part into it (into `cachefile.splitN.partK` if there are several parts). Later
+        passes read the copy while it matches the files; otherwise the copy is rebuilt.
+        type: "text" (records are lines), "recordio" or "indexed_recordio". The last one needs
+        `index_uri`, the `.idx` of all files together, and makes parts with equal record counts.
+        shuffle: for indexed_recordio: read the part's records in a new order in every pass, the
+        order that dmlc-core has for `seed`. num_shuffle_parts: for the other types: the number of
+        sub-parts into which the part is divided; every pass reads the sub-parts in a new order, by
+        `seed`. 0 = do not shuffle.
+        batch_size: records per chunk, for indexed_recordio. chunk_size: bytes per chunk, for the
+        other types. recurse_directories: include the subdirectories of a directory.
 
-        Errors: InvalidArgumentError, ArgumentTypeError; NotFoundError for an item that names
-        nothing; UnsupportedError for stdin, s3:// and hdfs://; CorruptError for a RecordIO file
-        whose size is no multiple of 4, and for an index of other data. Source: dmlc-core, io.h.
+        Errors: InvalidArgumentError, ArgumentTypeError; NotFoundError for an item that matches no
+        file; UnsupportedError for stdin, s3:// and hdfs://; CorruptError for a RecordIO file whose
+        size is not a multiple of 4, and for an index of other data. Source: dmlc-core, io.h.
         """
         index = os.fsencode(file_name("`index_uri`", index_uri)) if index_uri is not None else b""
         self._options: dict[str, Any] = {
@@ -103,76 +107,85 @@ class InputSplit(Closing):
         type: str,
         **options: Any,
     ) -> Self:
-        """dmlc's `InputSplit::Create`. options: the keywords of `InputSplit`."""
+        """dmlc's `InputSplit::Create`. options: keyword arguments of `InputSplit`."""
         return cls(uri, part, nsplit, type, **options)
 
     def next_record(self) -> bytes | None:
-        """The next record: a line without its end, or a record's payload. None at the end.
+        """Returns the next record: a line without its line end, or a payload. None at the end.
 
-        Errors: CorruptError and TruncatedError with path and offset, after the records before.
+        Errors: CorruptError and TruncatedError, with path and offset, after all records before the
+        damage.
         """
         self._has_read = True
         return self._core.next_record()
 
     def next_chunk(self) -> bytes | None:
-        """Whole records as they stand in the files: what is left of the chunk, or the next one."""
+        """Returns complete records as stored in the files: the rest of the chunk, or the next one.
+
+        None at the end.
+        """
         self._has_read = True
         return self._core.next_chunk()
 
     def next_batch(self, n: int) -> bytes | None:
-        """As `next_chunk`, of n records.
+        """Like `next_chunk`, but returns n records.
 
-        The last batch may have fewer; the next pass's first one then has what it lacked.
+        The last batch may have fewer. The first batch of the next pass then has only the number
+        that was missing.
         """
         self._has_read = True
         return self._core.next_batch(whole("n", n, least=1))
 
     def records_of(self, chunk: bytes) -> list[bytes]:
-        """The records in what `next_chunk` or `next_batch` gave."""
+        """Returns the records in a result of `next_chunk` or `next_batch`."""
         if not isinstance(chunk, bytes):
-            raise ArgumentTypeError("`chunk` is no bytes", found=typed(chunk))
+            raise ArgumentTypeError(
+                "`chunk` has the wrong type", expected="bytes", found=typed(chunk)
+            )
         return self._core.records_of(chunk)
 
     def before_first(self) -> None:
-        """Goes back to the part's beginning, at any time; shuffled, draws the next order."""
+        """Goes back to the start of the part, at any time. With shuffling, draws the next order."""
         self._has_read = True
         self._core.before_first()
 
     def reset_partition(self, part: int, nsplit: int) -> None:
-        """Goes on at the beginning of another part, at any time. Errors: as for `InputSplit`."""
+        """Moves to the start of another part, at any time. Errors: as for `InputSplit`."""
         part, nsplit = whole("part", part), whole("nsplit", nsplit)
         self._core.reset_partition(part, nsplit)
         self._options.update(part=part, nsplit=nsplit)
 
     def hint_chunk_size(self, chunk_size: int) -> None:
-        """Bytes of the chunks that are read from now on; two may have been read ahead.
+        """Sets the size in bytes of further chunks; two may already have been read ahead.
 
-        Longer where one record does not fit. Default: 8 MiB. indexed_recordio has no use for it.
+        A chunk is longer if one record does not fit. Default: 8 MiB. No effect for
+        indexed_recordio.
         """
         size = whole("chunk_size", chunk_size, least=1)
         self._core.hint_chunk_size(size)
         self._options["chunk_bytes"] = size
 
     def close(self) -> None:
-        """Ends the thread and closes the files, after the call in progress.
+        """Stops the thread and closes the files, after the call in progress.
 
-        From now on all that reads, moves or asks for the files is a StateError. Again: nothing.
+        Later calls that read, move or use the files raise StateError. A second `close` does
+        nothing.
         """
         self._core.close()
 
     @property
     def total_size(self) -> int:
-        """Bytes of all files, not of the part."""
+        """Size of all files in bytes, not of the part."""
         return self._core.total_size()
 
     @property
     def part(self) -> int:
-        """Which part it is, of `nsplit`."""
+        """Number of this part, from 0 to `nsplit` - 1."""
         return int(self._options["part"])
 
     @property
     def nsplit(self) -> int:
-        """How many parts there are."""
+        """Number of parts."""
         return int(self._options["nsplit"])
 
     @property
@@ -182,11 +195,11 @@ class InputSplit(Closing):
 
     @property
     def files(self) -> list[str]:
-        """The files that the list names, in order; empty ones are left out."""
+        """The files that `uri` names, in order, without empty ones."""
         return self._core.files
 
     def __iter__(self) -> Iterator[bytes]:
-        """The records that are left of the pass."""
+        """Iterates over the remaining records of the pass."""
         self._has_read = True
         return iter(self._core.next_record, None)
 
@@ -196,22 +209,22 @@ class InputSplit(Closing):
         return f"<{kind} {uri!r}, {self.type}, part {self.part} of {self.nsplit}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it was made; the files are found again. Errors: StateError after a read."""
+        """Pickles arguments; the copy finds the files again. Errors: StateError after a read."""
         if self._has_read:
             raise StateError(
-                "an input split that has read cannot be pickled",
-                remedy="Make it where it is read, of its uri and part",
+                "an input split cannot be pickled after a read",
+                remedy="Create it from its uri and part in the process that reads it",
             )
         return _remade, (type(self), self._options)
 
 
 class InputSplitShuffle(InputSplit):
-    """dmlc-core's InputSplitShuffle: the part's sub-parts in a new order in every pass.
+    """dmlc-core's InputSplitShuffle: reads the part's sub-parts in a new order in every pass.
 
     >>> from fuelrail.mxnet.io import InputSplitShuffle
     >>> split = InputSplitShuffle.create("train.rec", 0, 4, "recordio", 16, shuffle_seed=7)
 
-    Inside a sub-part the order stays. `reset_partition` wants the same `nsplit`.
+    The order inside a sub-part does not change. `reset_partition` requires the same `nsplit`.
     """
 
     @classmethod

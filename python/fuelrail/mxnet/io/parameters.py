@@ -1,4 +1,4 @@
-"""Keywords of MXNet's iterators, as values and as the text that MXNet makes of them."""
+"""Keyword arguments of MXNet's iterators, as values or as the text that MXNet makes of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fuelrail.options import (
     typed,
 )
 
-# The heading of each group, by its first row.
+# The heading of each group of options, by the group's first option.
 _GROUPS = {
     "path_imgrec": "Dataset:",
     "batch_size": "Batch:",
@@ -34,32 +34,33 @@ _GROUPS = {
     "preprocess_threads": "Backend:",
     "verbose": "Auxiliary:",
 }
-_AUGMENTER = """Called with each batch's images, a NumPy array (batch, channels, height, width), after all of the
-above; returns one of the same shape and type. It sees no boxes. In C++: AugmentOptions::stages."""
+_AUGMENTER = """Called with each batch's images, a NumPy array (batch, channels, height, width), after
+all other augmentation; returns an array of the same shape and type. It does not receive boxes. In
+C++: AugmentOptions::stages."""
 REQUIRED = ("path_imgrec", "data_shape", "batch_size")
-# What ImageRecordIter has, and nothing of detection stands for.
+# Options of ImageRecordIter that ImageDetRecordIter does not have.
 _NOT_OF_DETECTION = {
-    "path_imgidx": "Leave it out: the detection iterator, here as in MXNet, takes no index"
+    "path_imgidx": "Remove it: as in MXNet, the detection iterator does not use an index"
 }
 
 
 def _rows(detection: bool) -> list[Option]:
-    """The core's parameters, then the Python class's own keywords."""
-    without = "Without effect: batches are in ordinary memory, from where frameworks copy."
+    """The core's parameters, then the keyword arguments of the Python class."""
+    without = "No effect: batches are in ordinary memory, from which frameworks copy."
     return [
         *itertools.starmap(Option, _core.record_parameters(detection)),
         Option("ctx", "one of cpu gpu cpu_pinned", None, "", without),
         Option("device_id", "int", None, "", without),
-        Option("verbose", "bool", None, "", "Without effect: the iterator prints nothing."),
-        Option("data_name", "text", "data", "", "The images' name in `provide_data`."),
-        Option("label_name", "text", "softmax_label", "", "The labels' name in `provide_label`."),
-        Option("aug_seq", f"one of {'det_' * detection}aug_default", None, "", "The only one."),
+        Option("verbose", "bool", None, "", "No effect: the iterator prints nothing."),
+        Option("data_name", "text", "data", "", "Name of the images in `provide_data`."),
+        Option("label_name", "text", "softmax_label", "", "Name of the labels in `provide_label`."),
+        Option("aug_seq", f"one of {'det_' * detection}aug_default", None, "", "The only value."),
         Option("augmenter", "function", None, "", _AUGMENTER),
     ]
 
 
 def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
-    """What a docstring says of them, in MXNet's groups. defaults: in place of the rows'."""
+    """Describes the options in MXNet's groups. defaults: replace the options' own defaults."""
     groups: dict[str, list[Option]] = {}
     for row in _rows(detection):
         if row.name in _GROUPS:
@@ -75,10 +76,10 @@ def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
 
 
 def read_keywords(keywords: Mapping[str, Any], detection: bool) -> dict[str, Any]:
-    """The parameters among `keywords` as the core takes them, and the class's own.
+    """Converts `keywords` to the values that the core and the Python class take.
 
-    Errors: ArgumentTypeError for an unknown keyword, naming the nearest, and for a value that cannot be read as
-    its parameter's; InvalidArgumentError for one of several values that it is not.
+    Errors: ArgumentTypeError for an unknown keyword, with the nearest known one, and for a value of
+    the wrong type; InvalidArgumentError for a value that is not one of its option's choices.
     """
     kinds = {row.name: row.kind for row in _rows(detection)}
     values: dict[str, Any] = {}
@@ -86,14 +87,14 @@ def read_keywords(keywords: Mapping[str, Any], detection: bool) -> dict[str, Any
         if name not in kinds:
             remedy = _NOT_OF_DETECTION.get(name) if detection else None
             raise ArgumentTypeError(
-                f"there is no option '{name}'", remedy=remedy or nearest(name, [*kinds])
+                f"unknown option '{name}'", remedy=remedy or nearest(name, [*kinds])
             )
         values[name] = _read(name, kinds[name], value)
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _read(name: str, kind: str, value: Any) -> Any:
-    """`value` of a parameter of that kind; None where it stands for the default."""
+    """Converts `value` to the option's kind; None means the default."""
     if kind == "path":
         return None if value is None else file_name(f"`{name}`", value)
     if kind == "text":
@@ -101,10 +102,12 @@ def _read(name: str, kind: str, value: Any) -> Any:
     if kind == "function":
         if value is None or callable(value):
             return value
-        raise ArgumentTypeError(f"`{name}` cannot be called", found=typed(value))
-    if isinstance(value, int) and value.bit_length() > 10_000:  # of which Python makes no text
+        raise ArgumentTypeError(
+            f"`{name}` has the wrong type", expected="a function", found=typed(value)
+        )
+    if isinstance(value, int) and value.bit_length() > 10_000:  # Python cannot print it
         raise InvalidArgumentError(
-            f"`{name}` is out of range", expected="a number of 64 bits", found=shown(value)
+            f"`{name}` is out of range", expected="a 64-bit number", found=shown(value)
         )
     if _is_none(value) and (kind.startswith("one of ") or kind.endswith(" or None")):
         return None
@@ -122,12 +125,12 @@ def _is_none(value: Any) -> bool:
 
 
 def _truth(name: str, value: Any) -> bool:
-    given = str(value).strip().lower()  # also NumPy's, as MXNet reads it
+    given = str(value).strip().lower()  # NumPy's bools too, as MXNet reads them
     for truth, names in ((True, ("true", "1")), (False, ("false", "0"))):
         if given in names:
             return truth
     raise ArgumentTypeError(
-        f"`{name}` is neither True nor False", expected="True, False, 1 or 0", found=typed(value)
+        f"`{name}` has the wrong type", expected="True, False, 1 or 0", found=typed(value)
     )
 
 
@@ -137,17 +140,21 @@ def _whole(name: str, value: Any) -> int:
         given = int(value)
     number = int(given) if isinstance(given, bool) else integer(given)
     if number is None:
-        raise ArgumentTypeError(f"`{name}` is not an integer", found=typed(value))
+        raise ArgumentTypeError(
+            f"`{name}` has the wrong type", expected="an integer", found=typed(value)
+        )
     return number
 
 
 def _decimal(name: str, value: Any) -> float:
-    """What dmlc reads in `str(value)`, which is how MXNet hands a parameter on."""
+    """Parses `str(value)` as dmlc does: MXNet passes parameters as text."""
     number = read_decimal(str(value))
     if number is None:
         if isinstance(value, str):
-            raise ArgumentTypeError(f"`{name}` is not a number", found=typed(value))
-        return _number(name, value)  # True, a tensor, a fraction; or no number at all
+            raise ArgumentTypeError(
+                f"`{name}` has the wrong type", expected="a number", found=typed(value)
+            )
+        return _number(name, value)  # a bool, a tensor or a fraction; or not a number
     if math.isinf(number):
         raise InvalidArgumentError(
             f"`{name}` is out of range",
@@ -158,19 +165,21 @@ def _decimal(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any) -> float:
-    """The nearest float: what MXNet reads in lists, and where None is a value."""
+    """Converts to the nearest float, as MXNet does in lists and where None is allowed."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str):
         try:
             return float(value)
         except ValueError:
-            raise ArgumentTypeError(f"`{name}` is not a number", found=typed(value)) from None
+            raise ArgumentTypeError(
+                f"`{name}` has the wrong type", expected="a number", found=typed(value)
+            ) from None
     return real(f"{name}", value)
 
 
 def _listed(name: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]:
-    """A sequence, a number for a list of one, or the text of either, as `(3, 224, 224)` or `1,2`."""
+    """Reads a sequence, a number, or the text of either, such as `(3, 224, 224)` or `1,2`."""
     items: Any = value
     if isinstance(value, str):
         inside = value.strip()
@@ -182,5 +191,7 @@ def _listed(name: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]
     try:
         items = list(items)
     except TypeError:
-        raise ArgumentTypeError(f"`{name}` is no list of numbers", found=typed(value)) from None
+        raise ArgumentTypeError(
+            f"`{name}` has the wrong type", expected="a list of numbers", found=typed(value)
+        ) from None
     return [read(name, item) for item in items]

@@ -1,4 +1,4 @@
-"""dmlc-core's ThreadedIter for Python: a thread that runs ahead of a loop, within a bound."""
+"""dmlc-core's ThreadedIter for Python: a thread prepares a limited number of items ahead."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class ThreadedIter(Closing, Generic[T]):
-    """The items of a producer, which a thread makes up to `max_capacity` ahead.
+    """Iterates over a producer's items; a thread prepares up to `max_capacity` of them ahead.
 
     >>> from fuelrail.mxnet.io import ThreadedIter
     >>> with ThreadedIter(lambda: range(3), max_capacity=4) as items:
@@ -32,11 +32,11 @@ class ThreadedIter(Closing, Generic[T]):
     >>> once, again
     ([0, 1, 2], [0, 1, 2])
 
-    What was made before an error comes before the error, which is the producer's own. Any thread
-    may take items. It may be rewound, closed and dropped at any time, also while the producer waits
-    for room; closing waits for the item that is being made. The thread is a daemon: an interpreter
-    that exits does not wait for it. In a forked child, and once it is closed, every call but `close`
-    is a StateError.
+    If the producer raises, the items that it made before come first, then its exception. Any thread
+    may take items. The iterator may be rewound, closed and dropped at any time, even while the
+    producer waits for room; closing waits until the current item is complete. The thread is a
+    daemon: an interpreter that exits does not wait for it. In a forked child, and after `close`,
+    every call except `close` raises StateError.
     """
 
     @suggests_options
@@ -48,12 +48,13 @@ class ThreadedIter(Closing, Generic[T]):
     ) -> None:
         """Starts the thread.
 
-        producer: an iterable, of which every pass takes a new iterator (a one-shot iterator has no
-        way back, unless `before_first` gives it one); or a callable without arguments that returns
-        an iterable, called once a pass; or a callable with one argument, the cell: None or an item
-        that was given to `recycle`, to be filled again. It returns an item, not None, and
-        raises StopIteration at the end. before_first: called in the thread that rewinds, while the
-        producer stands; default: none. max_capacity: items that wait at most.
+        producer: one of three kinds. An iterable: every pass creates a new iterator (a one-shot
+        iterator can only be rewound by `before_first`). A callable without arguments that returns
+        an iterable: it is called once per pass. A callable with one argument, the cell: the cell is
+        None, or an item that was passed to `recycle` and may be filled again. This callable returns
+        an item, never None, and raises StopIteration at the end.
+        before_first: called by the thread that rewinds, while the producer is paused. Default:
+        none. max_capacity: the largest number of waiting items.
 
         Errors: ArgumentTypeError, InvalidArgumentError for a capacity below 1.
         """
@@ -63,10 +64,10 @@ class ThreadedIter(Closing, Generic[T]):
         self._shared.start()
 
     def next(self) -> T | None:
-        """The next item, waiting for it; None at the end, again and again until `before_first`.
+        """Waits for the next item and returns it; None from the end until `before_first`.
 
-        Errors: what the producer raised, again and again until `before_first`; StateError in a
-        forked child and when it is closed. For producers of None, iterate instead.
+        If items can be None, iterate instead. Errors: the producer's exception, on every call until
+        `before_first`; StateError in a forked child and after `close`.
         """
         try:
             return self._shared.take()
@@ -74,26 +75,26 @@ class ThreadedIter(Closing, Generic[T]):
             return None
 
     def recycle(self, item: T) -> None:
-        """Gives an item back to the producer, which may fill it again."""
+        """Returns an item to the producer, which may fill it again."""
         self._shared.recycle(item)
 
     def before_first(self) -> None:
-        """Begins a new pass: waits for the item that is being made, drops what waits, rewinds.
+        """Starts a new pass: completes the current item, drops waiting items, rewinds.
 
-        An error is forgotten. Errors: UnsupportedError where the producer has no way back; what
-        `before_first` raises, which `next` then raises, too; StateError in a forked child
-        and when it is closed.
+        Clears an error of the producer. Errors: UnsupportedError if the producer cannot be rewound;
+        exceptions of the `before_first` argument, which `next` then raises too; StateError in a
+        forked child and after `close`.
         """
         self._shared.rewind()
 
     def close(self) -> None:
-        """Ends the thread. Those who wait get a StateError, and so do calls from now on."""
+        """Stops the thread. Waiting calls and later calls raise StateError."""
         self._shared.close()
 
     destroy = close
 
     def __iter__(self) -> Iterator[T]:
-        """What is left of the pass."""
+        """Iterates over the remaining items of the pass."""
         while True:
             try:
                 item = self._shared.take()
@@ -109,12 +110,12 @@ class ThreadedIter(Closing, Generic[T]):
     def __reduce__(self) -> tuple[Any, ...]:
         raise StateError(
             "a threaded iterator cannot be pickled",
-            remedy="Make it where its items are used",
+            remedy="Create it in the process that uses its items",
         )
 
 
 class _Source(Generic[T]):
-    """Makes items, on one thread at a time: a new iterator a pass."""
+    """Produces items on one thread at a time, with a new iterator for each pass."""
 
     fills_cells = False
 
@@ -124,18 +125,18 @@ class _Source(Generic[T]):
         self._items: Iterator[T] | None = None
 
     def next(self, cell: T | None) -> T:
-        """The next item. Raises StopIteration at the end."""
+        """Returns the next item. Raises StopIteration at the end."""
         if self._items is None:
             self._items = self._make()
         return next(self._items)
 
     def rewind(self) -> None:
-        """Makes the next pass begin anew, and releases the iterator."""
+        """Releases the iterator, so that the next pass starts over."""
         self._items = None
 
 
 class _Filler(_Source[T]):
-    """Calls a function that fills cells."""
+    """Calls a function that fills cells with items."""
 
     fills_cells = True
 
@@ -147,8 +148,8 @@ class _Filler(_Source[T]):
         item = self._fill(cell)
         if item is None:
             raise StateError(
-                "the producer filled no cell, and was not done",
-                remedy="Let it return an item, or raise StopIteration at the end",
+                "the producer returned None instead of an item",
+                remedy="Return an item, or raise StopIteration at the end",
             )
         return item
 
@@ -158,7 +159,9 @@ def _source_of(producer: Iterable[T] | Callable[..., Any]) -> _Source[T]:
         return _Source(lambda: iter(producer), can_rewind=iter(producer) is not producer)
     if not callable(producer):
         raise ArgumentTypeError(
-            "`producer` is neither an iterable nor callable", found=typed(producer)
+            "`producer` has the wrong type",
+            expected="an iterable or a callable",
+            found=typed(producer),
         )
     if _takes_a_cell(producer):
         return _Filler(producer)
@@ -176,7 +179,7 @@ def _takes_a_cell(function: Callable[..., Any]) -> bool:
 
 
 class _Shared(Generic[T]):
-    """What the thread and its consumers share; the thread does not keep the iterator alive."""
+    """State shared by the thread and the consumers. The thread does not keep the iterator alive."""
 
     def __init__(
         self, source: _Source[T], before_first: Callable[[], Any] | None, capacity: int
@@ -185,12 +188,12 @@ class _Shared(Generic[T]):
         self.user_rewind = before_first
         self.capacity = capacity
         self.process = os.getpid()
-        # Re-entrant: the thread that has it may collect garbage, and so the iterator.
+        # Re-entrant: garbage collection in the thread that holds it may delete the iterator.
         self.changed = threading.Condition(threading.RLock())
         self.queue: deque[T] = deque()
         self.free: list[T] = []
         self.error: BaseException | None = None
-        self.traceback: TracebackType | None = None  # as it was raised; each raise adds to it
+        self.traceback: TracebackType | None = None  # of the first raise; later ones extend it
         self.ended = False
         self.making = False
         self.paused = False
@@ -203,13 +206,13 @@ class _Shared(Generic[T]):
     def check_process(self) -> None:
         if self.process != os.getpid():
             raise StateError(
-                "the iterator's thread belongs to the parent of this process",
-                remedy="Make a new one after the fork",
+                "the iterator's thread runs only in the parent process",
+                remedy="Create a new iterator after the fork",
             )
 
     def check_open(self) -> None:
         if self.closed:
-            raise StateError("the threaded iterator is closed", remedy="Make a new one")
+            raise StateError("the threaded iterator is closed", remedy="Create a new iterator")
 
     # The producer's side.
 
@@ -236,7 +239,7 @@ class _Shared(Generic[T]):
             items.append(self.source.next(cell))
         except StopIteration:
             pass
-        except BaseException as raised:  # the consumer's to judge
+        except BaseException as raised:  # `take` raises it
             error = raised
         with self.changed:
             self.making = False
@@ -279,8 +282,8 @@ class _Shared(Generic[T]):
         self.check_process()
         if not self.source.can_rewind and self.user_rewind is None:
             raise UnsupportedError(
-                "this threaded iterator has no way back to its beginning",
-                remedy="Give `before_first`, or an iterable that can be had twice",
+                "the threaded iterator cannot be rewound",
+                remedy="Pass `before_first`, or an iterable that can be iterated twice",
             )
         self.pause()
         error: BaseException | None = None
@@ -298,7 +301,7 @@ class _Shared(Generic[T]):
                 self.go_on()
 
     def pause(self) -> None:
-        """Lets the producer stand, and drops what waits."""
+        """Pauses the producer, and drops waiting items."""
         with self.changed:
             while self.paused and not self.closed:
                 self.changed.wait()
@@ -307,7 +310,7 @@ class _Shared(Generic[T]):
             try:
                 while self.making:
                     self.changed.wait()
-            except BaseException:  # an interrupt: the pass goes on
+            except BaseException:  # an interrupt: the pass continues
                 self.go_on()
                 raise
             for item in self.queue:
@@ -326,7 +329,7 @@ class _Shared(Generic[T]):
 
     def abandon(self) -> None:
         if self.process != os.getpid():
-            return  # the lock may have been held by a thread that is not here
+            return  # a thread of the parent may have held the lock at the fork
         with self.changed:
             self.closed = True
             self.queue.clear()

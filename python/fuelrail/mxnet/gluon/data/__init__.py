@@ -1,4 +1,4 @@
-"""Gluon's `mxnet.gluon.data`: datasets of record files, for its DataLoader and for torch's.
+"""Gluon's `mxnet.gluon.data`: datasets of record files, for Gluon's DataLoader and torch's.
 
 >>> from fuelrail.mxnet.gluon.data import RecordFileDataset
 >>> from fuelrail.mxnet.gluon.data.vision import ImageRecordDataset
@@ -14,5 +14,5 @@ from fuelrail.mxnet.gluon.data.dataset import Dataset, RecordFileDataset, Simple
 
 __all__ = ["Dataset", "RecordFileDataset", "SimpleDataset", "vision"]
 
-if not TYPE_CHECKING:  # to whom any name would be one that is here
+if not TYPE_CHECKING:  # with `__getattr__`, type checkers accept any name
     __getattr__ = missing_from(__name__)

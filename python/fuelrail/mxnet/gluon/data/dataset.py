@@ -1,4 +1,4 @@
-"""Gluon's datasets: what has a length and items, and views of it."""
+"""Gluon's datasets: objects with a length and items by index, and views of them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 class Dataset:
-    """Items by index. Subclasses have `__getitem__` and `__len__`.
+    """Items by index. Subclasses define `__getitem__` and `__len__`.
 
-    What it makes of itself (`transform`, `take`...) is a Dataset, too, that holds this one.
+    `transform`, `take` and the other methods return a Dataset that reads from this one.
     """
 
     def __getitem__(self, idx: int) -> Any:
@@ -29,23 +29,25 @@ class Dataset:
         raise NotImplementedError
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Items become `fn(*item)` where an item is a tuple, else `fn(item)`. lazy: when they are
-        asked for; otherwise now, once.
+        """Replaces each item by `fn(*item)` if the item is a tuple, else by `fn(item)`.
+
+        lazy: call `fn` whenever an item is read; otherwise for all items now, once.
         """
         transformed = _Transformed(self, fn)
         return transformed if lazy else SimpleDataset([transformed[i] for i in range(len(self))])
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """As `transform`, of the first of an item's values alone: of (image, label) the image."""
+        """Like `transform`, but changes only an item's first value: the image of (image, label)."""
         return self.transform(functools.partial(_of_first, fn), lazy)
 
     def filter(self, fn: Callable[[Any], bool]) -> Dataset:
-        """The items for which `fn(item)` is true; all are read now."""
+        """Returns the items for which `fn(item)` is true. Reads all items now."""
         return _Chosen(self, [i for i in range(len(self)) if fn(self[i])])
 
     def shard(self, num_shards: int, index: int) -> Dataset:
-        """One of `num_shards` parts of consecutive items, whose sizes differ by one at most.
-        Errors: InvalidArgumentError for an index that is not below num_shards.
+        """Returns one of `num_shards` parts of consecutive items. Their sizes differ by at most 1.
+
+        Errors: InvalidArgumentError unless index is below num_shards.
         """
         shards, part = whole("num_shards", num_shards, least=1), whole("index", index)
         if part >= shards:
@@ -57,20 +59,22 @@ class Dataset:
         return _Chosen(self, range(begin, begin + size + (part < longer)))
 
     def sample(self, sampler: Iterable[int]) -> Dataset:
-        """The items whose indices `sampler` gives, in its order; it is gone through now, once.
-        Errors: OutOfRangeError (an IndexError); ArgumentTypeError for an index that is no integer.
+        """Returns the items at the indices in `sampler`, in its order. Iterates it now, once.
+
+        Errors: OutOfRangeError (an IndexError); ArgumentTypeError for an index that is not an
+        integer.
         """
         size = len(self)
         return _Chosen(self, [place_of(idx, size, "item") for idx in sampler])
 
     def take(self, count: int | None) -> Dataset:
-        """The first `count` items; None = all."""
+        """Returns the first `count` items; None = all."""
         most = len(self) if count is None else whole("count", count)
         return _Chosen(self, range(min(most, len(self))))
 
 
 class SimpleDataset(Dataset):
-    """The items of a list, or of what else has a length and items by index."""
+    """The items of a list, or of another object with a length and items by index."""
 
     def __init__(self, data: Sequence[Any]) -> None:
         self._data = data
@@ -83,20 +87,23 @@ class SimpleDataset(Dataset):
 
 
 class RecordFileDataset(Dataset):
-    """The records of a RecordIO file with an index: item i is the payload (bytes) of its i-th key.
+    """The records of a RecordIO file with an index: item i is the payload (bytes) of the i-th key.
 
-    Threads may share it; it works in forked children (workers of DataLoaders) and pickles, in which
-    case the files are opened again, each time by its own.
+    Threads may share it. It works in forked children (workers of DataLoaders) and can be pickled;
+    each child and each copy opens the files itself.
     """
 
     def __init__(self, filename: str | os.PathLike[str]) -> None:
-        """filename: `X.rec`; the index is `X.idx`. Errors: as recordio.MXIndexedRecordIO."""
+        """filename: `X.rec`; the index is `X.idx`. Errors: as for recordio.MXIndexedRecordIO."""
         self.filename = file_name("`filename`", filename)
         self.idx_file = os.path.splitext(self.filename)[0] + ".idx"
         self._record = MXIndexedRecordIO(self.idx_file, self.filename, "r")
 
     def __getitem__(self, idx: int) -> Any:
-        """Errors: OutOfRangeError (an IndexError); those of MXIndexedRecordIO.read_idx."""
+        """Returns a payload.
+
+        Errors: OutOfRangeError (an IndexError); those of MXIndexedRecordIO.read_idx.
+        """
         return self._record.read_idx(self._key(idx))
 
     def __len__(self) -> int:
@@ -106,7 +113,7 @@ class RecordFileDataset(Dataset):
         return self._record.keys[place_of(idx, len(self), "item", self.filename)]
 
     def _understood(self, idx: int, read: Callable[[bytes], T]) -> T:
-        """What `read` makes of a record; its errors say whose record it is."""
+        """Calls `read` with a record, and adds the file and the offset to its errors."""
         key = self._key(idx)
         record = self._record.read_idx(key)
         try:
@@ -123,7 +130,7 @@ class RecordFileDataset(Dataset):
 
 
 class _Chosen(Dataset):
-    """Some items of another."""
+    """Some items of another dataset."""
 
     def __init__(self, data: Dataset, indices: Sequence[int]) -> None:
         self._data = data
@@ -137,7 +144,7 @@ class _Chosen(Dataset):
 
 
 class _Transformed(Dataset):
-    """What a function makes of the items of another."""
+    """The items of another dataset, transformed by a function."""
 
     def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
         self._data = data

@@ -22,11 +22,11 @@ __all__ = ["ImageRecordDataset"]
 
 
 class ImageRecordDataset(RecordFileDataset):
-    """The images of a record file with an index, and their labels.
+    """The images and labels of a record file with an index.
 
-    Item i is (image, label): uint8 RGB (height, width, 3), or grey (height, width, 1) with flag 0,
-    turned as an EXIF tag says; the label is a float, or a float32 array where the record has
-    several. Images are NumPy arrays, where Gluon has its own.
+    Item i is (image, label). The image is uint8 RGB (height, width, 3), or grey (height, width, 1)
+    with flag 0, oriented by its EXIF tag. The label is a float, or a float32 array if the record
+    has several labels. Images are NumPy arrays, where Gluon returns its own arrays.
     """
 
     def __init__(
@@ -35,19 +35,24 @@ class ImageRecordDataset(RecordFileDataset):
         flag: int = 1,
         transform: Callable[[Any, Any], Any] | None = None,
     ) -> None:
-        """filename: the `.rec`. flag: 1 = colour, 0 = grey. transform: called with image and
-        label, makes the item. Errors: as RecordFileDataset; InvalidArgumentError for another flag.
+        """filename: the `.rec` file. flag: 1 = colour, 0 = grey. transform: called with image and
+        label; returns the item.
+
+        Errors: as for RecordFileDataset; InvalidArgumentError for another flag.
         """
         if integer(flag) not in (0, 1):
             raise InvalidArgumentError(
-                "`flag` is no colour mode", expected="1 (colour) or 0 (grey)", found=shown(flag)
+                "`flag` is invalid", expected="1 (colour) or 0 (grey)", found=shown(flag)
             )
         super().__init__(filename)
         self._flag = int(flag)
         self._transform = transform
 
     def __getitem__(self, idx: int) -> Any:
-        """Errors: as RecordFileDataset; those of `recordio.unpack_img`, with the file's name."""
+        """Returns (image, label), or the result of `transform`.
+
+        Errors: as for RecordFileDataset; those of `recordio.unpack_img`, with the file's path.
+        """
         header, image = self._understood(idx, self._decoded)
         if self._flag == 0:
             image = image[:, :, None]
@@ -57,10 +62,10 @@ class ImageRecordDataset(RecordFileDataset):
 
     def _decoded(self, record: bytes) -> tuple[recordio.IRHeader, NDArray[np.uint8]]:
         header, content = recordio.unpack(record)
-        if header.flag > 0:  # the record's own memory cannot be written to, of which torch warns
+        if header.flag > 0:  # torch warns about read-only arrays
             header = header._replace(label=header.label.copy())
         return header, decode_image(content, self._flag, bgr=False)
 
 
-if not TYPE_CHECKING:  # to whom any name would be one that is here
+if not TYPE_CHECKING:  # with `__getattr__`, type checkers accept any name
     __getattr__ = missing_from(__name__)
