@@ -57,9 +57,9 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
     weights: one number of at least 0 for each sample. Samples are drawn with replacement, each
         with a probability in proportion to its weight. Replaces `shuffle`.
     sampler: an iterable of dataset indices for this rank, such as a list or a torch Sampler.
-        Replaces `shuffle`. Every epoch calls its `set_epoch`, if it has one, and iterates over it
-        again. It is read `prefetch` + 1 batches ahead, even past the end of an epoch. If it
-        raises an error, the error comes in place of its batch and ends the epoch. An epoch
+        Replaces `shuffle`. Each epoch calls its `set_epoch(epoch)`, if it has one, and iterates
+        over it again. It is read `prefetch` + 1 batches ahead, even past the end of an epoch. If
+        it raises an error, the error comes in place of its batch and ends the epoch. An epoch
         without samples ends the order for good.
     batch_sampler: like `sampler`, but an iterable of lists of indices of any length, such as a
         torch BatchSampler. Each list is a batch.
@@ -91,10 +91,10 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         WORLD_SIZE (torchrun); otherwise SLURM_PROCID and SLURM_STEP_NUM_TASKS in a step that srun
         started; otherwise 0 and 1. They are looked up when the first batch, `len` or the state is
         requested, and again until the first batch, so the loader may be created before
-        `init_process_group`. A FuelrailWarning reports that `len`, `batches_left`, `batches_done`
-        or `global_batch_size` returned a number for another share. A FuelrailWarning, once in
-        each process, also reports that SLURM's share is used, or that this process gets all
-        samples although the environment shows other processes.
+        `init_process_group`. A FuelrailWarning is issued if `len`, `batches_left`, `batches_done`
+        or `global_batch_size` returned a number for another share. One is also issued, once in
+        each process, if SLURM's share is used, or if this process gets all samples although the
+        environment shows other processes.
     """
 
     shuffle: bool | Literal["full", "window"] | WindowShuffle

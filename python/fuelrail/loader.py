@@ -230,8 +230,8 @@ class BaseLoader(Closing, Generic[Element]):
         """Number of batches in a whole epoch, the same on every rank. It stays the same after a
         restore into an epoch; `batches_left` gives the remaining ones.
 
-        With `sampler` or `batch_sampler`, it depends on its length. Errors: TypeError if it has no
-        length.
+        With `sampler` or `batch_sampler`, it is computed from the sampler's length. Errors:
+        TypeError if the sampler has no length.
         """
         return self._share.number("len(loader)") if self._fed is None else len(self._fed)
 
@@ -463,9 +463,7 @@ class BaseLoader(Closing, Generic[Element]):
             if self._warned <= _WARNINGS:
                 warn_user(f"{bad.error.rstrip('.')}. Another sample takes its place.")
             elif self._warned == _WARNINGS + 1:
-                warn_user(
-                    "More samples are bad. Only the loader's `bad_records` lists them."
-                )
+                warn_user("More samples are bad. Only the loader's `bad_records` lists them.")
 
 
 class _Epoch(Iterator[Any]):

@@ -133,7 +133,10 @@ TEXTS_OF_DOORS = [
     ({"thread": 2}, "unknown option 'thread'. Did you mean 'threads'?"),
     ({"max_errors": 1.5}, f"`max_errors` is out of range: expected {MAX_ERRORS} 1.5"),
     ({"max_errors": -0.5}, f"`max_errors` is out of range: expected {MAX_ERRORS} -0.5"),
-    ({"max_errors": "few"}, "`max_errors` has the wrong type: expected a number, found 'few' (str)"),
+    (
+        {"max_errors": "few"},
+        "`max_errors` has the wrong type: expected a number, found 'few' (str)",
+    ),
     (
         {"max_errors": np.array("4")},
         "`max_errors` has the wrong type: expected a number, "
