@@ -315,7 +315,9 @@ class Dataset:
             return range(len(self))[index]
         except TypeError:
             raise ArgumentTypeError(
-                "a slice has the wrong type", expected="integers or None", found=shown(index)
+                "a slice bound or step has the wrong type",
+                expected="integers or None",
+                found=shown(index),
             ) from None
         except ValueError:
             raise InvalidArgumentError("the step of a slice is 0", found=shown(index)) from None

@@ -81,7 +81,7 @@ class FedOrder:
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     def begin(self, core: _core.Loader) -> None:
-        """Called for a new iterator. Reads an order again that has raised an error before."""
+        """Called for a new iterator. Restarts an order that has raised an error."""
         with self._own_lock():
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
