@@ -1,4 +1,4 @@
-"""Data loading for training: packed datasets in, shuffled, decoded, augmented batches out.
+"""Reads packed datasets and returns shuffled, decoded and augmented batches for training.
 
 >>> import fuelrail as fr
 >>> data = fr.open("train.rec")
@@ -11,8 +11,8 @@
 ...     for images, labels in loader:
 ...         pass
 
-Importing it imports neither NumPy nor torch: `fuelrail.torch` and `fuelrail.ffrecord` are loaded when
-they are first used.
+Importing fuelrail imports neither NumPy nor torch: `fuelrail.torch` and `fuelrail.ffrecord` are
+imported on first use.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ __all__ = [
 __version__ = _core.version()
 
 
-if not TYPE_CHECKING:  # a type checker says itself what is not there
+if not TYPE_CHECKING:  # so that type checkers still report unknown attributes
 
     def __getattr__(name: str) -> Any:
         if name in ("ffrecord", "torch"):

@@ -1,5 +1,6 @@
-"""Refuses to be imported in a sub-interpreter. Imported before the extension, which cannot be there
-twice: CPython would let older sub-interpreters load it, and take it away from the main one.
+"""Raises ImportError in a sub-interpreter. Must be imported before the extension, which only one
+interpreter can load: CPython would let a legacy sub-interpreter load it a second time, which would
+break it in the main interpreter.
 """
 
 from __future__ import annotations
@@ -8,15 +9,15 @@ import importlib
 
 
 def _refuse_sub_interpreters() -> None:
-    for name in ("_interpreters", "_xxsubinterpreters"):  # since Python 3.13; before
+    for name in ("_interpreters", "_xxsubinterpreters"):  # Python 3.13 and later; earlier versions
         try:
             interpreters = importlib.import_module(name)
         except ImportError:
             continue
         if interpreters.get_current() != interpreters.get_main():
             raise ImportError(
-                "fuelrail does not work in a sub-interpreter. Import it in the main interpreter, or "
-                "in another process."
+                "fuelrail does not work in a sub-interpreter. Import it in the main interpreter, "
+                "or in another process."
             )
         return
 

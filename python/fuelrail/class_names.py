@@ -1,4 +1,4 @@
-"""Names of classes, as a caller gives them."""
+"""Reads and checks the `classes` argument."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ ClassNames: TypeAlias = Union[Sequence[str], str, "os.PathLike[str]"]
 
 
 def class_names(classes: ClassNames | None) -> list[str]:
-    """The names that `classes` holds, or those of the file that it names; [] for None.
+    """Returns the names in the list `classes`, or the names in the file that it is the path of;
+    [] for None.
 
-    Errors: those of reading the file; ArgumentTypeError for what is neither; InvalidArgumentError
-    for names that cannot be: none at all, an empty one, one that is there twice.
+    Errors: those of reading the file; ArgumentTypeError unless `classes` is a path or a list of
+    strings; InvalidArgumentError for an empty list and for a path or a name with a NUL character.
+    The core checks the names: none may be empty or repeated.
     """
     if classes is None:
         return []
@@ -29,16 +31,19 @@ def class_names(classes: ClassNames | None) -> list[str]:
             return _core.read_class_names(os.fsencode(path), said)
     if not isinstance(classes, Sequence):
         raise ArgumentTypeError(
-            "`classes` is neither a path nor a list of names",
+            "`classes` has the wrong type",
+            expected="a path or a list of names",
             found=typed(classes),
-            remedy="Give a dataset's `classes`, or the file that has the names",
+            remedy="Pass the `classes` of a dataset, or the path of a file with the names",
         )
     if not classes:
         raise InvalidArgumentError(
-            "`classes` names no class",
-            remedy="Leave it out, or give a dataset that has class names",
+            "`classes` is empty",
+            remedy="Omit it, or pass the `classes` of a dataset that has class names",
         )
     for name in classes:
         if not isinstance(name, str):
-            raise ArgumentTypeError("a name in `classes` is not a string", found=typed(name))
+            raise ArgumentTypeError(
+                "a name in `classes` has the wrong type", expected="a string", found=typed(name)
+            )
     return [file_name("a name in `classes`", name) for name in classes]

@@ -1,4 +1,4 @@
-"""What can be closed ends with its `with`, or with the interpreter."""
+"""Closes objects at the end of their `with` block, or when the interpreter exits."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ T = TypeVar("T")
 
 
 class Closing:
-    """The base of what has a `close`, which the end of a `with` calls."""
+    """The base of classes with a `close`, which the end of a `with` block calls."""
 
     def close(self) -> None:
         raise NotImplementedError
 
     def _end(self, failed: bool) -> None:
-        """What a `with` ends in. failed: an exception leaves it. Default: `close` in both cases."""
+        """Called at the end of a `with` block. failed: whether an exception leaves the block.
+        Default: calls `close` in both cases.
+        """
         self.close()
 
     def __enter__(self) -> Self:
@@ -44,18 +46,19 @@ class Closing:
 
 
 _open: weakref.WeakKeyDictionary[Any, Callable[[Any], None]] = weakref.WeakKeyDictionary()
-_exits_in: int | None = None  # the thread that ends the interpreter, once it does
+_exits_in: int | None = None  # the thread that runs the exit, once it has begun
 
 
 def close_at_exit(thing: T, close: Callable[[T], None]) -> None:
-    """Calls `close(thing)` when the interpreter exits, if `thing` still lives."""
+    """Calls `close(thing)` when the interpreter exits, if `thing` still exists then."""
     _open[thing] = close
-    end_thread_at_exit()  # after that: the exit closes `thing`, or this thread ends
+    end_thread_at_exit()  # if the exit has missed `thing`, this thread ends
 
 
 def end_thread_at_exit() -> None:
-    """Raises SystemExit, of which Python says nothing, in a daemon thread once the interpreter
-    exits: what the thread uses has been closed. Does nothing in other threads.
+    """Raises SystemExit in a daemon thread once the interpreter is exiting, because the objects
+    that the thread uses are closed. Python ends such a thread silently. Does nothing in other
+    threads.
     """
     exits = _exits_in not in (None, threading.get_ident())
     if exits and threading.current_thread().daemon:
@@ -64,12 +67,12 @@ def end_thread_at_exit() -> None:
 
 @atexit.register
 def _close_all() -> None:
-    """Closes what is still open at exit, also what a reference keeps alive until then."""
+    """Closes all objects that are still open at exit."""
     global _exits_in
     _exits_in = threading.get_ident()
     _core.process_ends()
-    # All are closed, also after one that fails. Other threads may still add to `_open`, and a loop
-    # over it would fail then.
+    # The ExitStack closes all objects even if one raises. No loop over `_open`: it would fail if
+    # another thread added an object meanwhile.
     with contextlib.ExitStack() as all_of_them, contextlib.suppress(KeyError):
         while True:
             thing, close = _open.popitem()

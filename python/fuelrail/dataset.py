@@ -1,4 +1,4 @@
-"""Where samples come from: record files, folders, lists of them, and parts of any of these."""
+"""Datasets: record files, folders, lists of images, and combinations and parts of them."""
 
 from __future__ import annotations
 
@@ -51,39 +51,42 @@ __all__ = ["Dataset", "Field", "Place", "Sample", "open"]
 Openable: TypeAlias = Union[
     str, os.PathLike[str], os.PathLike[bytes], bytes, "Dataset", Iterable["Openable"]
 ]
-# A function and its arguments that make the dataset again, as `__reduce__` returns them.
+# A function and its arguments that rebuild the dataset, in the form that `__reduce__` returns.
 Origin: TypeAlias = "tuple[Callable[..., Dataset], tuple[Any, ...]]"
 
 
 class Field(NamedTuple):
-    """What a dataset's samples hold under one name."""
+    """One field of a dataset's samples."""
 
     name: str
     kind: str
     """"image" (encoded), "tensor" or "bytes"."""
     dtype: str | None
-    """Of a tensor's elements, by NumPy's name; None for the other kinds."""
+    """NumPy's name of a tensor's element type; None for the other kinds."""
     shape: tuple[int, ...]
-    """Of a tensor: () for one number, -1 where the extent differs from sample to sample."""
+    """Shape of a tensor: () for a single number; -1 for a dimension that varies between samples.
+    () for the other kinds.
+    """
 
 
 class Place(NamedTuple):
-    """Where a sample's record lies."""
+    """The location of a sample's record."""
 
     path: str
     record: int
-    """Index in that file, whatever list or part of it the sample was taken from."""
+    """Index of the record in the file `path`; the sample's index in a dataset may differ."""
     offset: int
-    """Byte offset in that file."""
+    """Byte offset in the file `path`."""
 
 
 class Sample:
-    """One sample, read and checked; its fields are attributes: `sample.image`, `sample.label`.
+    """One sample, read and checked. Its fields are attributes: `sample.image`, `sample.label`.
 
-    An image or raw bytes are `bytes`, a number is an `int` or a `float`, a tensor is a
-    `numpy.ndarray`. A field whose name an attribute has already (`id`, `place`) is `sample[name]`.
-    It owns its memory, outlives the dataset and cannot change, so its copies are itself. It does
-    not pickle: its values do, and so do the dataset and the index.
+    An image and raw bytes are `bytes`, a number is an `int` or a `float`, a tensor is a
+    `numpy.ndarray`. A field with the name of another attribute (`id`, `place`) is only available
+    as `sample[name]`. A sample owns its memory and stays valid after the dataset is gone. It is
+    immutable, so copying returns the sample itself. It cannot be pickled: pickle its values, or
+    the dataset and the index.
     """
 
     __slots__ = ("_record", "_schema")
@@ -94,12 +97,12 @@ class Sample:
 
     @property
     def id(self) -> int:
-        """The format's number of the record, or its index where the format has none."""
+        """The id stored with the record, or the record's index if the format stores no id."""
         return self._record.id
 
     @property
     def place(self) -> Place:
-        """File, index in the file, and byte offset."""
+        """The file, the record's index in it, and the byte offset."""
         return Place(*self._record.place)
 
     @property
@@ -108,18 +111,18 @@ class Sample:
         return tuple(field.name for field in self._schema)
 
     def __getitem__(self, field: str) -> Any:
-        """The value of a field. Errors: InvalidArgumentError that suggests the nearest name,
-        ArgumentTypeError for what is no name.
+        """Returns the value of a field. Errors: InvalidArgumentError for an unknown field, with the
+        nearest name; ArgumentTypeError unless `field` is a string.
         """
-        value = self._record.value(text("the name of a field", field))
+        value = self._record.value(text("the field name", field))
         return value.numpy() if isinstance(value, _core.Array) else value
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # asked by `copy` and others, maybe before __init__
+        if name.startswith("_"):  # looked up by `copy` and others, maybe before __init__
             raise AttributeError(f"the sample has no attribute '{name}'")
         if name not in self.fields:
             known = ["decode", "fields", "id", "place", *self.fields]
-            raise AttributeError(f"the sample has no '{name}'. {nearest(name, known)}")
+            raise AttributeError(f"the sample has no attribute '{name}'. {nearest(name, known)}")
         return self[name]
 
     def __copy__(self) -> Sample:
@@ -131,8 +134,8 @@ class Sample:
     def __reduce__(self) -> NoReturn:
         raise ArgumentTypeError(
             "a sample cannot be pickled",
-            remedy="Pickle its values, as with {name: sample[name] for name in sample.fields}, or "
-            "the dataset and the index",
+            remedy="Pickle its values, {name: sample[name] for name in sample.fields}, or the "
+            "dataset and the index",
         )
 
     def __dir__(self) -> list[str]:
@@ -146,17 +149,21 @@ class Sample:
         orientation: Literal["apply", "ignore"] = "apply",
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
     ) -> numpy.typing.NDArray[numpy.uint8]:
-        """The image's pixels: uint8, (height, width, 3), RGB.
+        """Decodes an image. Returns: RGB pixels, uint8, (height, width, 3).
 
-        orientation: "apply" turns the image as its EXIF tag says; "ignore" leaves it as stored.
-        max_pixels: a larger image is refused before memory is taken for it. Errors: DecodeError,
-        TruncatedError, UnsupportedError, OutOfMemoryError, each with the sample's place;
-        InvalidArgumentError for a field that holds no image.
+        orientation: "apply" rotates and flips the image as its EXIF orientation tag requires;
+        "ignore" leaves it as stored.
+        max_pixels: width * height of the largest image that is decoded. The limit is checked before
+        memory is allocated.
+
+        Errors: DecodeError, TruncatedError, UnsupportedError, OutOfMemoryError, each with the
+        sample's place; InvalidArgumentError for an unknown field and for a field that is not an
+        image.
         """
         upright = choice_of("orientation", orientation, ("apply", "ignore")) == "apply"
         limit = whole("max_pixels", max_pixels, least=1)
         pixels: numpy.typing.NDArray[numpy.uint8] = _core.decode(
-            self._record, text("the name of a field", field), upright, limit
+            self._record, text("the field name", field), upright, limit
         ).numpy()
         return pixels
 
@@ -166,11 +173,12 @@ class Sample:
 
 
 class Dataset:
-    """Samples by index. Made by `fuelrail.open`, or as a part of another one.
+    """A sequence of samples. Created by `fuelrail.open`, or as a part of another dataset.
 
-    Immutable; any thread may use it, and it works in forked children. Pickled, it is how it was
-    made: its files are opened again where it is unpickled (a relative path from there), and it is
-    a CorruptError if their content is another one by then.
+    A dataset is immutable. Any thread may use it, and it works in forked children. A pickle holds
+    the paths and options that it was opened with, not the data: unpickling opens the files again
+    (relative paths start at the current directory there), and raises CorruptError if their content
+    has changed.
     """
 
     def __init__(
@@ -180,21 +188,22 @@ class Dataset:
         origin: Origin | None = None,
         opened_as: tuple[str, str, bool, tuple[str, ...]] = ("", "", False, ()),
     ) -> None:
-        """origin: None where `name` is the path that was opened, with the schema, the root,
-        whether sidecars are ignored, and the class names in `opened_as`."""
+        """origin: None if `name` is the path that was opened. `opened_as` then holds the schema,
+        the root, whether sidecars are ignored, and the class names.
+        """
         self._container = container
         self._name = name
         self._origin = origin
         self._opened_as = opened_as
         self._schema = tuple(Field(*field) for field in container.schema)
         with contextlib.suppress(ImportError):
-            # Samples and batches become its arrays, maybe in a thread that the interpreter's exit
-            # or a fork meets in the middle of an import.
+            # Samples and batches need NumPy. Imported now, because a later import could run in
+            # another thread, where the interpreter's exit or a fork could interrupt it.
             importlib.import_module("numpy")
 
     @property
     def container(self) -> _core.Container:
-        """The core's side of the dataset."""
+        """The core's object behind the dataset."""
         return self._container
 
     @property
@@ -204,46 +213,58 @@ class Dataset:
 
     @property
     def classes(self) -> list[str]:
-        """Names of the classes, by label; empty where nobody wrote them down."""
+        """The class names, in the order of the labels; empty if they are not stored."""
         return self._container.classes
 
     @property
     def fingerprint(self) -> str:
-        """Says "the same content": number of records, bytes, checksum of the lengths."""
+        """Identifies the content by the number of records, the number of bytes and a checksum of
+        the lengths of the records. Equal content has equal fingerprints under any path.
+        """
         return self._container.fingerprint
 
     @property
     def verifies_checksums(self) -> bool:
-        """Whether every read compares the payload with a checksum."""
+        """Whether every read checks the payload's checksum."""
         return self._container.verifies_checksums
 
     def place(self, index: int) -> Place:
-        """Where a sample's record lies; reads nothing. Errors: OutOfRangeError."""
+        """Returns where a sample's record is stored, without reading it. Errors: OutOfRangeError,
+        ArgumentTypeError.
+        """
         return Place(*self._container.place(self._index(index)))
 
     def subset(self, indices: Iterable[int]) -> Dataset:
-        """The samples of these indices, in this order; an index may come more than once and may be
-        negative. A list, an array, a tensor, what speaks DLPack (`fuelrail.Array`), any iterable.
+        """Returns a dataset of the samples at `indices`, in this order. An index may be repeated or
+        negative.
+
+        indices: a list, an array, a tensor, any other iterable, or any object that supports DLPack
+        (`fuelrail.Array`).
+
         Errors: OutOfRangeError, ArgumentTypeError.
         """
         given = listed(indices)
         if not _is_iterable(given):
-            raise ArgumentTypeError("the indices are not a list", found=typed(indices))
+            raise ArgumentTypeError(
+                "`indices` has the wrong type", expected="a list of integers", found=typed(indices)
+            )
         wrapped = [self._index(index) for index in cast("Iterable[object]", given)]
         origin = (Dataset.subset, (self, array.array("q", wrapped)))
         return Dataset(self._container.subset(wrapped), f"part of {self._name}", origin)
 
     @suggests_options
     def split(self, parts: Mapping[str, float], seed: int = 0) -> dict[str, Dataset]:
-        """Disjoint random parts by fraction.
+        """Splits the dataset into disjoint random parts.
 
         >>> parts = fuelrail.open("train.rec").split({"train": 0.5, "val": 0.5}, seed=1)
         >>> {name: len(part) for name, part in parts.items()}
         {'train': 4, 'val': 4}
 
-        parts: fractions in (0, 1] by name, which sum to at most 1; what they leave is in no part.
-        seed: 64 bits; the same one gives the same parts. Errors: InvalidArgumentError,
-        ArgumentTypeError.
+        parts: the name and fraction of each part. A fraction is in (0, 1], and all together are at
+        most 1; the remaining samples are in no part.
+        seed: 0 to 2**64 - 1. The same seed gives the same parts.
+
+        Returns: the parts by name. Errors: InvalidArgumentError, ArgumentTypeError.
         """
         shares = fractions("parts", parts)
         seed = whole("seed", seed, bits=64)
@@ -261,7 +282,9 @@ class Dataset:
     @overload
     def __getitem__(self, index: slice) -> Dataset: ...
     def __getitem__(self, index: int | slice) -> Sample | Dataset:
-        """A sample, read now, or for a slice a Dataset. Errors: OutOfRangeError; of reading."""
+        """Reads the sample at an index, or returns the dataset of a slice. Errors: OutOfRangeError,
+        ArgumentTypeError, those of reading; InvalidArgumentError for a slice with step 0.
+        """
         if isinstance(index, slice):
             chosen = self._sliced(index)
             begin = chosen.start if chosen else 0
@@ -291,24 +314,30 @@ class Dataset:
         try:
             return range(len(self))[index]
         except TypeError:
-            raise ArgumentTypeError("a slice is not one of integers", found=shown(index)) from None
+            raise ArgumentTypeError(
+                "a slice bound or step has the wrong type",
+                expected="integers or None",
+                found=shown(index),
+            ) from None
         except ValueError:
-            raise InvalidArgumentError("a slice has the step 0", found=shown(index)) from None
+            raise InvalidArgumentError("the step of a slice is 0", found=shown(index)) from None
 
     def _index(self, index: object) -> int:
         if isinstance(index, bool):
             raise ArgumentTypeError(
-                "an index is a bool",
-                remedy="Turn a mask into indices first: numpy.flatnonzero(mask)",
+                "an index has the wrong type",
+                expected="an integer",
+                found=typed(index),
+                remedy="Convert a mask to indices with numpy.flatnonzero(mask)",
             )
         return place_of(index, len(self), "sample")
 
 
-# What a loader's error says of options that `open` alone has.
+# Remedies of a loader for options that only `open` takes.
 OPENS_ALONE = {
-    name: f"Give the dataset `fuelrail.open(path, {name}=...)`" for name in ("root", "classes")
+    name: f"Pass the dataset `fuelrail.open(path, {name}=...)`" for name in ("root", "classes")
 }
-# They can be iterated over, but have no order, or items that no path is.
+# Iterables that are not lists of paths: they have no order, or their items are not paths.
 _NO_LISTS = (Mapping, Set, bytearray, memoryview)
 
 
@@ -325,33 +354,39 @@ def open(
     >>> fuelrail.open("train.rec")
     <fuelrail.Dataset: 8 samples of image, label; 2 classes; train.rec>
 
-    source: a RecordIO file (`.rec`) or an FFRecord file (`.ffr`); a folder with `.ffr` files in it,
-    which are put one after another by name; a folder with one sub-folder for each class (the label
-    is the sub-folder's rank in code-point order); a list of images as text (`.lst`: id TAB label
-    TAB path; `.csv` or `.tsv`: a first row that names the columns `path` and `label`; a label is a
-    number, or, if all are, the name of a class); a Dataset; or a Python list of any of these, which
-    are put one after another. In a folder, names that begin with a dot are passed over. What can go
-    on but should be known is a FuelrailWarning.
-    schema: what the records are, where a file can be read in more than one way. "class_folders": a
-    `.ffr` is a packed folder (`pack_folder`) of such class folders, and its samples are images and
-    labels, as those of the folder itself. None: what the file says.
-    root: of a list of images, the folder that its paths are relative to. None: the list's own.
-    sidecar: "use": what is known of a record file is read from its sidecar, and one is made where
-    there is none. "ignore": no sidecar is read or written; the file is scanned, so that payload
-    checksums, and class names unless `classes` gives them, are unknown: for a file that was changed
-    on purpose, or is damaged.
-    classes: the class names, by label: a list of them (`train.classes`), or the path of a file that
-    has them (a packed file, a folder, or a text with a name on each line). A folder or a list of images gets
-    its labels from them, need not have all of these classes, and may have no other; a record file
-    must have the same names, or takes these where its sidecar is ignored. None: what is opened says
-    them.
+    source: one of these, or a Python list of them, which are concatenated in its order:
+        a RecordIO file (`.rec`) or an FFRecord file (`.ffr`);
+        a folder of `.ffr` files, which are concatenated in the order of their names;
+        a folder with one sub-folder for each class: the label of an image is the rank of its
+        sub-folder's name in code-point order;
+        a list of images, `.lst` (id TAB label TAB path) or `.csv` or `.tsv` (the first row names
+        the columns, among them `path` and `label`): a label is a number, or a class name if all
+        labels are names;
+        a Dataset.
+        Names in a folder that start with a dot are skipped. Problems that do not prevent opening
+        are issued as FuelrailWarning.
+    schema: how to read the records of a format that has several ways. "class_folders": a `.ffr` is
+        a packed folder (`pack_folder`) with one sub-folder for each class, and its samples are
+        images and labels, like those of the folder itself. None: the format's default.
+    root: for a list of images only: the folder that its relative paths start from. None: the folder
+        of the list.
+    sidecar: "use": read what is known about a record file from its sidecar, and write a sidecar if
+        the file has none. "ignore": neither read nor write a sidecar, but scan the file. Payload
+        checksums are then unknown, and so are class names unless `classes` gives them. Use it for a
+        damaged file, or one that was changed on purpose.
+    classes: the class names, in the order of the labels: a list of names (`train.classes`) or the
+        path of a file or folder that has them (a packed file, a folder of classes, or a text file
+        with one name on each line). A folder and a list of images take their labels from these
+        names; some classes may have no images, but no other class may occur. A record file must
+        have exactly these names, unless its sidecar is ignored: then it takes these. None: the
+        names that `source` has.
 
-    Errors: ArgumentTypeError for what is none of these; NotFoundError; UnsupportedError for a
-    scheme or a format that fuelrail does not read; CorruptError and TruncatedError for a damaged
-    file, TruncatedError also for one that has fewer records than its sidecar says; IoError;
-    InvalidArgumentError for a list whose parts differ in fields or classes, for other classes than
-    `classes`, with the first difference, for a schema that there is not, or not for this, and for a
-    root of what is no list of images.
+    Errors: ArgumentTypeError for any other source; NotFoundError; UnsupportedError for a URI scheme
+    or a format that fuelrail does not read; CorruptError and TruncatedError for a damaged file;
+    TruncatedError also for a file with fewer records than its sidecar says; IoError;
+    InvalidArgumentError for a list whose parts differ in fields or classes, for class names that
+    differ from `classes` (the text shows the first difference), for an unknown schema or one that
+    the format does not take, and for a root without a list of images.
     """
     schema = "" if schema is None else text("schema", schema)
     folder = "" if root is None else file_name("`root`", root)
@@ -360,40 +395,43 @@ def open(
     if isinstance(source, Dataset):
         if schema:
             raise InvalidArgumentError(
-                "a dataset that is open takes no schema",
+                "`schema` does not apply to an open dataset",
                 found=schema,
-                remedy="Give the schema where its file is opened",
+                remedy="Pass `schema` to the `fuelrail.open` that opens the file",
             )
         if folder:
             raise InvalidArgumentError(
-                "a dataset that is open takes no root",
+                "`root` does not apply to an open dataset",
                 found=shown(folder),
-                remedy="Give the root where the list is opened",
+                remedy="Pass `root` to the `fuelrail.open` that opens the list of images",
             )
         if ignored:
             raise InvalidArgumentError(
-                "a dataset that is open has read its sidecar",
-                found='sidecar="ignore"',
-                remedy="Give the option where its file is opened",
+                "`sidecar` does not apply to an open dataset",
+                found='"ignore"',
+                remedy="Pass `sidecar` to the `fuelrail.open` that opens the file",
             )
         if names:
             source.container.check_classes(names)
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
-        path = file_name("what is to be opened", source)
+        path = file_name("`source`", source)
         with CoreWarnings() as said:
             return _open_path(path, said, schema, folder, ignored, tuple(names))
     if not isinstance(source, Iterable) and hasattr(source, "__getitem__"):
         raise ArgumentTypeError(
-            "a dataset of Python code cannot be opened",
-            expected="a path, or a list of them",
+            "a dataset implemented in Python cannot be opened",
+            expected="a path or a list of paths",
             found=typed(source),
-            remedy="Give the folder or file that it reads; what is made in Python stays with "
-            "torch.utils.data.DataLoader, or fuelrail.ffrecord.torch.DataLoader",
+            remedy="Pass the path of the folder or file that it reads, or keep "
+            "torch.utils.data.DataLoader or fuelrail.ffrecord.torch.DataLoader if Python code "
+            "creates its samples",
         )
     if isinstance(source, _NO_LISTS) or not _is_iterable(source):
         raise ArgumentTypeError(
-            "this cannot be opened", expected="a path, or a list of them", found=typed(source)
+            "`source` has the wrong type",
+            expected="a path or a list of paths",
+            found=typed(source),
         )
     parts = [open(part, schema, root, sidecar, names or None) for part in source]
     if not parts:
@@ -405,7 +443,7 @@ def open(
 def _is_iterable(value: object) -> bool:
     try:
         iter(value)  # type: ignore[call-overload]
-    except TypeError:  # also of an array or a tensor without dimensions, which has __iter__
+    except TypeError:  # an array or a tensor without dimensions has __iter__, but raises
         return False
     return True
 
@@ -413,7 +451,9 @@ def _is_iterable(value: object) -> bool:
 def _reopen(
     path: str, fingerprint: str, schema: str, root: str, ignored: bool, classes: tuple[str, ...]
 ) -> Dataset:
-    """What was opened when it was pickled; whoever pickled it has heard the warnings."""
+    """Opens the files of a pickled dataset again, without its warnings: the process that pickled it
+    has issued them.
+    """
     data = _open_path(path, [], schema, root, ignored, classes)
     if data.fingerprint != fingerprint:
         raise CorruptError(
@@ -421,7 +461,7 @@ def _reopen(
             path=path,
             expected=f"fingerprint {fingerprint}",
             found=data.fingerprint,
-            remedy="Open it again and pickle that",
+            remedy="Open the files with `fuelrail.open` and pickle the new dataset",
         )
     return data
 
@@ -433,7 +473,7 @@ def _part(data: Dataset, fractions: Mapping[str, float], seed: int, name: str) -
 def _open_path(
     path: str, said: list[str], schema: str, root: str, ignored: bool, classes: tuple[str, ...]
 ) -> Dataset:
-    """The dataset; what the core warns of is appended to `said`."""
+    """Opens a dataset and appends the core's warnings to `said`."""
     container = _core.open_container(
         os.fsencode(path), said, schema, os.fsencode(root), ignored, list(classes)
     )

@@ -1,4 +1,4 @@
-"""From the core's columns to the batch that a loader hands out."""
+"""Converts the core's columns to the batch that a loader returns."""
 
 from __future__ import annotations
 
@@ -19,37 +19,38 @@ if TYPE_CHECKING:
 __all__ = ["ArrayFramework", "BatchContext", "Delivery", "Framework", "check_images"]
 
 Element = TypeVar("Element")
-"""What a framework makes of an Array: itself, a tensor."""
+"""The type of a framework's columns: an Array, a tensor."""
 NativeColumn: TypeAlias = "_core.Array | list[_core.Array] | list[bytes]"
 
 
 class BatchContext(NamedTuple):
-    """Which batch a batch transform works on: all that its random numbers should depend on."""
+    """Identifies a batch for a batch transform, which should derive its random numbers from it."""
 
     seed: int
-    """The loader's."""
+    """The loader's seed."""
     epoch: int
+    """The epoch of the batch."""
     positions: numpy.typing.NDArray[numpy.int64]
-    """(batch,): each sample's place in the epoch, as the field `position`."""
+    """(batch,): the position of each sample in its epoch, like the field `position`."""
 
 
 class Framework(Generic[Element]):
-    """How a framework takes columns."""
+    """Converts columns to the arrays of a framework."""
 
     def native_layout(self, layout: str) -> str:
-        """The layout in which the core is to make images that are asked for in `layout`."""
+        """Returns the layout that the core must use if the user chose `layout`."""
         return layout
 
     def column(self, array: _core.Array, is_image: bool) -> Element:
-        """The array's memory as the framework's own."""
+        """Wraps the array's memory in the framework's own type, without a copy."""
         raise NotImplementedError
 
     def place(self, columns: list[Any]) -> list[Any]:
-        """A whole batch's columns, where the user wants them."""
+        """Moves the columns of a batch to the memory or device that the user chose."""
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """`column` of each; of a ragged one, a list."""
+        """Calls `column` for each column, or for each row of a ragged column."""
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)
             for column, image in zip(columns, is_image, strict=True)
@@ -60,14 +61,14 @@ class Framework(Generic[Element]):
 
 
 class ArrayFramework(Framework[_core.Array]):
-    """None: columns stay `fuelrail.Array`."""
+    """No framework: columns stay `fuelrail.Array`."""
 
     def column(self, array: _core.Array, is_image: bool) -> _core.Array:
         return array
 
 
 class Delivery(Generic[Element]):
-    """Names the columns, moves them, and runs the user's transforms of whole batches."""
+    """Names the columns, moves them, and runs the user's batch transforms."""
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class Delivery(Generic[Element]):
         image_fields: Sequence[str],
         seed: int,
     ) -> None:
-        """image_fields: of the dataset. Errors: InvalidArgumentError, ArgumentTypeError."""
+        """image_fields: those of the dataset. Errors: InvalidArgumentError, ArgumentTypeError."""
         self._framework = framework
         named = truth("as_dict", as_dict) or isinstance(fields, Mapping)
         names, self._fields = _named_fields(fields)
@@ -91,18 +92,22 @@ class Delivery(Generic[Element]):
 
     @property
     def native_fields(self) -> list[str]:
-        """What the core is to make."""
+        """The core's columns: `fields`, and "position" if a batch transform needs it."""
         hidden = self.wants_context and "position" not in self._fields
         return [*self._fields, "position"] if hidden else self._fields
 
     def place(self, columns: Sequence[NativeColumn]) -> list[Any]:
-        """The batch's columns, where the user wants them. May be asked for again where it failed."""
+        """Returns the columns of `fields` in the memory or on the device that the user chose. May
+        be called again after an error.
+        """
         framework = self._framework
         own = framework.columns(columns[: len(self._fields)], self._is_image)
         return framework.place(own)
 
     def __call__(self, columns: Sequence[NativeColumn], placed: list[Any], epoch: int) -> Any:
-        """The batch, of what `place` gave. Errors: whatever a batch transform raises."""
+        """Builds the batch. placed: the columns that `place` returned. Errors: those of the batch
+        transforms; ArgumentTypeError if one returns None.
+        """
         batch: Any = (
             tuple(placed) if self._names is None else dict(zip(self._names, placed, strict=True))
         )
@@ -113,7 +118,8 @@ class Delivery(Generic[Element]):
             batch = transform(batch, context=context) if wants_context else transform(batch)
             if batch is None:
                 raise ArgumentTypeError(
-                    f"`batch_transforms[{number}]` returned None", remedy="Return the batch"
+                    f"`batch_transforms[{number}]` returned None",
+                    remedy="Return the transformed batch",
                 )
         return batch
 
@@ -124,36 +130,38 @@ class Delivery(Generic[Element]):
 
 
 def columns_of(fields: object) -> list[str]:
-    """The names in the list `fields`. Errors: InvalidArgumentError, ArgumentTypeError."""
+    """Checks and returns the names in `fields`. Errors: InvalidArgumentError, ArgumentTypeError."""
     if isinstance(fields, (str, bytes)) or not isinstance(fields, Sequence):
         raise ArgumentTypeError(
-            "`fields` is not a list",
-            expected='names, as in ["image", "label"]',
+            "`fields` has the wrong type",
+            expected='a list of names, as in ["image", "label"]',
             found=typed(fields),
         )
     names = [text(f"`fields[{place}]`", field) for place, field in enumerate(fields)]
     for place, name in enumerate(names):
         if name in names[:place]:
             raise InvalidArgumentError(
-                f"`fields` names '{name}' twice", found=shown(list(fields)), remedy="Name it once"
+                f"`fields` has '{name}' twice",
+                found=shown(list(fields)),
+                remedy="List each field once",
             )
     return names
 
 
 def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
-    """Refuses the images, which are wanted by default, of records that are bytes."""
+    """Raises InvalidArgumentError if `wanted` has images, but the records are bytes."""
     known = [field.name for field in schema]
     if "data" in known and "image" in wanted and "image" not in known:
         raise InvalidArgumentError(
             "the records are bytes, not images",
-            expected="`fields` of " + ", ".join(known),
+            expected="`fields` from " + ", ".join(known),
             found=shown(list(wanted)),
-            remedy='Pass `fields=["data"]`, or the `schema` of fuelrail.open that finds images in the bytes',
+            remedy='Pass `fields=["data"]`, or pass a `schema` that reads the bytes as images',
         )
 
 
 def _named_fields(fields: object) -> tuple[list[str], list[str]]:
-    """The columns' names in the batch, and the fields that they hold."""
+    """Returns the names of the columns in the batch, and the fields that they hold."""
     if not isinstance(fields, Mapping):
         names = columns_of(fields)
         return names, names
@@ -162,17 +170,21 @@ def _named_fields(fields: object) -> tuple[list[str], list[str]]:
 
 
 def _batch_transforms(given: object) -> list[tuple[Callable[..., Any], bool]]:
-    """Each with whether it wants the context."""
+    """Returns each transform, and whether it takes the context."""
     if given is None:
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
         raise ArgumentTypeError(
-            "`batch_transforms` is not a list", expected="callables", found=typed(given)
+            "`batch_transforms` has the wrong type",
+            expected="a list of functions",
+            found=typed(given),
         )
     for number, transform in enumerate(given):
         if not callable(transform):
             raise ArgumentTypeError(
-                f"`batch_transforms[{number}]` cannot be called", found=typed(transform)
+                f"`batch_transforms[{number}]` has the wrong type",
+                expected="a function",
+                found=typed(transform),
             )
     return [(transform, _wants_context(transform)) for transform in given]
 
@@ -180,7 +192,7 @@ def _batch_transforms(given: object) -> list[tuple[Callable[..., Any], bool]]:
 def _wants_context(function: Callable[..., Any]) -> bool:
     try:
         parameter = inspect.signature(function).parameters.get("context")
-    except (TypeError, ValueError):  # built-in functions may have none
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return False
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return parameter is not None and parameter.kind in named

@@ -1,7 +1,7 @@
-"""The one family of errors. Each says what failed, where, and what to do.
+"""The error classes. Every error says what failed, where, and what to do.
 
-Every class also inherits the built-in exception that its kind of failure has in Python, so that
-``except FileNotFoundError`` works as well as ``except fuelrail.NotFoundError``.
+Every class also inherits from the matching built-in exception, so ``except FileNotFoundError``
+works as well as ``except fuelrail.NotFoundError``.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ class Error(Exception):
     """The base of all errors that fuelrail raises.
 
     Its text is one line: ``<path>: record <i>, offset <n>: <failure>: expected <e>, found <f>.
-    <remedy>.`` Each part is an attribute as well; what is not known is None. Only a failure that
-    comes without any other part keeps its lines: it may be the whole text of an error in another
-    process, traceback and all, which is how torch's DataLoader hands one on.
+    <remedy>.`` Each part is also an attribute. A part that is not known is None and is omitted from
+    the text. If `failure` is the only part, it keeps its line breaks: torch's DataLoader rebuilds
+    an error of a worker process from its text, which includes the traceback.
     """
 
     failure: str
-    """What failed, one clause; of an error from another process the whole text."""
+    """What failed, as one clause. The whole text for an error from another process."""
     path: str | None
-    """URI of the file, as it was given."""
+    """URI of the file, as the caller passed it."""
     record: int | None
-    """Index of the record in its file, as in `Place.record`; a dataset may number it otherwise."""
+    """Index of the record in its file, like `Place.record`. Its index in a dataset may differ."""
     offset: int | None
     """Byte offset in the file."""
     expected: str | None
     found: str | None
     remedy: str | None
-    """What to do, one imperative sentence."""
+    """What to do, as one imperative sentence."""
 
     def __init__(
         self,
@@ -77,63 +77,63 @@ class Error(Exception):
 
 
 class InvalidArgumentError(Error, ValueError):
-    """A caller's value is wrong."""
+    """An argument has an invalid value."""
 
 
 class ArgumentTypeError(InvalidArgumentError, TypeError):
-    """An argument of the wrong type, or an option that does not exist."""
+    """An argument has the wrong type, or an option is unknown."""
 
 
 class OutOfRangeError(Error, IndexError):
-    """There is no such record, epoch or rank."""
+    """An index, an epoch or a rank is out of range."""
 
 
 class NotFoundError(Error, FileNotFoundError):
-    """There is no such file or directory."""
+    """A file or directory does not exist."""
 
 
 class IoError(Error, OSError):
-    """The operating system refused or failed."""
+    """A file or directory cannot be read, written or created."""
 
 
 class TruncatedError(Error, EOFError):
-    """The data end too early."""
+    """The data are shorter than their format requires."""
 
 
 class CorruptError(Error, ValueError):
-    """The data contradict their format."""
+    """The data violate their format."""
 
 
 class DecodeError(Error, ValueError):
-    """An image cannot become pixels."""
+    """An image cannot be decoded."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """There is not enough memory for what was asked for."""
+    """There is not enough memory."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Valid, but not something that fuelrail does."""
+    """The request or the data are valid, but fuelrail does not support them."""
 
 
 class StateError(Error, RuntimeError):
-    """The wrong moment: closed, in a forked child, in use elsewhere."""
+    """The object cannot do this now: it is closed, in use, or was started before a fork."""
 
 
 class StallError(Error, TimeoutError):
-    """No batch came for as long as `stall_timeout` says."""
+    """No batch was available within `stall_timeout` seconds."""
 
 
 class TooManyBadRecordsError(Error, RuntimeError):
-    """More samples were passed over than `max_bad` allows."""
+    """More bad samples were skipped than `max_bad` allows."""
 
 
 class FuelrailWarning(UserWarning):
-    """What fuelrail says without failing: an index set aside, a sample passed over."""
+    """A problem that is no error, such as an ignored index file or a skipped sample."""
 
 
 def warn_user(text: str) -> None:
-    """A FuelrailWarning that points at the innermost line that is not fuelrail's own."""
+    """Issues a FuelrailWarning that points at the innermost line outside fuelrail."""
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__")):
@@ -143,8 +143,8 @@ def warn_user(text: str) -> None:
 
 
 class CoreWarnings(list[str]):
-    """What the core warns of in a block, issued when the block has ended. Where it ends by an error,
-    that error is raised, also where warnings are errors.
+    """Collects the core's warnings inside a `with` block and issues them at its end. If an error
+    leaves the block, that error is raised, even if warnings are turned into errors.
     """
 
     def __enter__(self) -> CoreWarnings:

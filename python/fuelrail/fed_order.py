@@ -1,4 +1,4 @@
-"""Orders that the user feeds: pulled as far ahead as the core plans, and restored."""
+"""Orders that the user supplies with `sampler` or `batch_sampler`: read ahead, and resumed."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["FedOrder"]
 
 
 class _Pulled(NamedTuple):
-    """A batch that the user's order gave."""
+    """A batch that was pulled from the user's order."""
 
     records: list[int]
     ends_epoch: bool
     state: Any
-    """What the order itself says it stands at after this batch; None where it says nothing."""
+    """The order's own state after this batch; None if the order has no state."""
 
 
 class FedOrder:
-    """An order that the user feeds: an iterable of indices, or of batches of them.
+    """A fed order: an iterable of indices, or of batches of indices, that the user supplies.
 
-    It is pulled on the thread that asks for a batch, before that thread waits: as many batches as
-    the core may plan ahead. So no Python runs on the core's threads, what the user's iterable draws
-    from global generators comes at the same moments in every run, and Ctrl-C ends it.
+    The thread that requests a batch pulls as many batches as the core may plan ahead, before it
+    waits for its own batch. So no Python runs on the core's threads, the user's iterable draws from
+    global random generators at the same moments in every run, and Ctrl-C interrupts it.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class FedOrder:
         prefetch: int,
         world_size: int,
     ) -> None:
-        """batch_size: of the batches that indices are cut into; None: the source gives batches.
-        index: checks an index and returns the record's.
+        """batch_size: the number of indices in a batch; None if `source` yields whole batches.
+        index: checks an index and converts it to a record's index.
         """
         self._source = source
         self._batch_size = batch_size
@@ -57,37 +57,37 @@ class FedOrder:
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._one_shot_begun = False
-        # Since the feed began:
+        # Since the feed started:
         self._feeds = 0
         self._pulls: Iterator[_Pulled] = iter(())
-        self._ahead: deque[_Pulled] = deque()  # fed and not handed out
-        self._error: BaseException | None = None  # comes after those
-        self._over = False  # the error ends the epoch
-        self._ended = False  # there is nothing more, ever
-        self._batches = 0  # handed out, of the epoch that the next one belongs to
-        self._done = 0  # with the last one handed out, of its epoch
+        self._ahead: deque[_Pulled] = deque()  # pulled and not handed out yet
+        self._error: BaseException | None = None  # raised after those
+        self._over = False  # an error has ended the epoch
+        self._ended = False  # the order has ended for good
+        self._batches = 0  # handed out, in the epoch of the next batch
+        self._done = 0  # handed out, in the epoch of the last batch handed out
         self._state: Any = None
-        self._rows = 1  # that the core has room for
-        self._before: tuple[int, int] | None = None  # progress when a batch was asked for
-        # Where a restored state goes on.
+        self._rows = 1  # the rows for which the core has room
+        self._before: tuple[int, int] | None = None  # progress when a batch was requested
+        # The restored state, and the progress at which it applies:
         self._resume: Mapping[str, Any] = {}
         self._resume_at = (-1, -1)
 
     def __len__(self) -> int:
-        """Batches of an epoch. Errors: TypeError where the source has no length."""
+        """Batches in an epoch. Errors: TypeError if the source has no length."""
         count = len(self._source)  # type: ignore[arg-type]
         if self._batch_size is None:
             return count
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     def begin(self, core: _core.Loader) -> None:
-        """A new iterator begins: an order that had failed is asked anew."""
+        """Called for a new iterator. Restarts an order that has raised an error."""
         with self._own_lock():
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
 
     def take(self, core: _core.Loader, turn: int, taken: list[tuple[NativeColumn, ...]]) -> bool:
-        """Appends the next batch to `taken`; False at the end of the epoch."""
+        """Appends the next batch to `taken`. Returns False at the end of the epoch."""
         with self._own_lock():
             self._top_up(core)
             if self._over and not self._ahead and not core.at_end():
@@ -96,19 +96,19 @@ class FedOrder:
                     if error is not None:
                         raise error
                 finally:
-                    del error  # or it holds itself by its traceback, and a batch with it
+                    del error  # a cycle with its traceback would keep it and a batch alive
                 return False
             self._before = core.progress()
             try:
                 is_batch = core.next(turn, taken)
                 self._count(core, taken)
-            except BaseException:  # of a bad record, or of a signal behind a good batch
+            except BaseException:  # of a bad record, or of a signal after a good batch
                 self._count(core, taken)
                 raise
             return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
-        """What a state holds besides the core's. What the sampler said is not copied."""
+        """Returns the member "sampler" of a loader's state, without copying the sampler's state."""
         with self._own_lock():
             batches, state = self._batches, self._state
             if core.feeds() != self._feeds:
@@ -118,8 +118,8 @@ class FedOrder:
             return said if state is None else {**said, "state": state}
 
     def done(self, core: _core.Loader) -> int:
-        """Batches of the epoch that were handed out; after the last one, the number of all until
-        `take` has returned False.
+        """Number of batches handed out in the current epoch. The epoch remains current until `take`
+        returns False.
         """
         with self._own_lock():
             if core.feeds() != self._feeds:
@@ -128,8 +128,8 @@ class FedOrder:
             return self._done if core.at_end() else self._batches
 
     def reshard(self, core: _core.Loader, rank: int, world_size: int) -> None:
-        """Another share, of the core too. Errors: those of `check_state` for a restored state in
-        whose place the core stands; nothing has changed then.
+        """Changes the share of this order and of the core. Errors: those of `check_state` for a
+        restored state that still applies; the share then stays unchanged.
         """
         with self._own_lock():
             before = self._same["world_size"]
@@ -144,12 +144,13 @@ class FedOrder:
                 raise
 
     def check_state(self, said: object) -> dict[str, Any]:
-        """A restored `state`. At an epoch's beginning the number of ranks may be another. Errors:
-        InvalidArgumentError that names what differs.
+        """Checks and returns a state that `state` returned before. The number of ranks may differ
+        only at the beginning of an epoch. Errors: InvalidArgumentError that names the member.
         """
         if not isinstance(said, Mapping):
             raise InvalidArgumentError(
-                "the state has no member 'sampler'", remedy="Pass what state_dict() returned"
+                "the state has no member 'sampler'",
+                remedy="Pass the value that state_dict() returned",
             )
         batches = whole("sampler['batches']", said.get("batches"))
         begun = batches > 0 or said.get("has_state")
@@ -159,44 +160,45 @@ class FedOrder:
                     f"the state belongs to another run: its '{name}' differs",
                     expected=str(own),
                     found=str(said.get(name)),
-                    remedy="Restore an order of your own with the ranks and batch size it was "
-                    "saved with",
+                    remedy="Restore the state of a `sampler` or `batch_sampler` with the number "
+                    "of ranks and the batch size with which it was saved",
                 )
         if said.get("has_state") and "state" not in said:
             raise InvalidArgumentError(
-                "the state's member 'sampler' has lost what the sampler's own state_dict said",
+                "the state's member 'sampler' lacks the sampler's own state",
                 expected="a member 'state'",
-                remedy="Save the whole of state_dict(), as torch.save does, and not only the names "
-                "that a fresh loader has",
+                remedy="Save the whole state_dict(), for example with torch.save, not only the "
+                "members that the state of a new loader has",
             )
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
-        """Goes on from `said`, which `check_state` returned, when the feed begins at `at`."""
+        """Resumes from `said`, which `check_state` returned, when the feed starts at `at`."""
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
-                f"the order goes on right only if {type(self._source).__name__} gives the same "
-                "indices again: it has neither a state nor an epoch of its own. Use `shuffle`, "
-                "`weights`, or a sampler with `set_epoch` or `state_dict`"
+                f"The order resumes correctly only if {type(self._source).__name__} yields the "
+                "same indices again, because it has neither `state_dict` nor `set_epoch`. Use "
+                "`shuffle`, `weights`, or a sampler with `set_epoch` or `state_dict`."
             )
         with self._own_lock():
             self._resume, self._resume_at = copy.deepcopy(dict(said)), at
 
-    # --- pulling, on the thread that asks -------------------------------------------------------
+    # --- pulling, on the thread that requests a batch -------------------------------------------
 
     def _own_lock(self) -> threading.RLock:
-        if self._process != os.getpid():  # another thread may have held it at the fork
+        if self._process != os.getpid():  # another thread may have held the lock at the fork
             self._process, self._lock = os.getpid(), threading.RLock()
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Counts the batch that was handed out since `_before`, if one was, and only once.
+        """Counts the batch that was handed out since `_before`, if any, exactly once.
 
-        An error in place of a batch moves on without one, a batch without rows does not move.
+        The progress alone does not show it: an error in place of a batch advances it, and a batch
+        without rows does not.
         """
         if self._before is None or (not taken and core.progress() == self._before):
             return
-        pulled = self._ahead[0]  # nothing is called from here on: no signal's exception comes
+        pulled = self._ahead[0]  # no calls below, so no signal handler can raise here
         self._done = self._batches + 1
         self._batches = 0 if pulled.ends_epoch else self._done
         self._state = pulled.state
@@ -217,7 +219,7 @@ class FedOrder:
         self._pulls = self._epochs(at[0], resume)
 
     def _top_up(self, core: _core.Loader) -> None:
-        """Pulls until the core can plan as far ahead as it may."""
+        """Pulls batches until the core can plan `prefetch` + 1 batches ahead."""
         if core.feeds() != self._feeds:
             self._start(core)
         while not self._over and not self._ended and len(self._ahead) <= self._prefetch:
@@ -229,9 +231,10 @@ class FedOrder:
                 if isinstance(error, Exception):
                     return
                 self._error = StateError(
-                    "the order was interrupted while it was read", remedy="Begin it anew"
+                    "the sampler was interrupted, so the epoch cannot continue",
+                    remedy="Start over with `iter(loader)`",
                 )
-                raise  # Ctrl-C: now, not in its place
+                raise  # Ctrl-C: at once, not after the batches ahead
             if pulled is None:
                 self._ended = True
                 core.end_feed()
@@ -240,7 +243,7 @@ class FedOrder:
                 self._make_room(core, len(pulled.records))
                 self._ahead.append(pulled)
                 core.feed(pulled.records, pulled.ends_epoch)
-            except BaseException:  # Ctrl-C: the core may have been fed `pulled`, or not
+            except BaseException:  # Ctrl-C: `pulled` may have been fed or not
                 if not self._ahead or self._ahead[-1] is not pulled:
                     self._ahead.append(pulled)
                 self._feed_anew(core, max(self._rows, len(pulled.records)))
@@ -252,7 +255,7 @@ class FedOrder:
         self._feed_anew(core, rows if self._rows == 1 else max(rows, 2 * self._rows))
 
     def _feed_anew(self, core: _core.Loader, rows: int) -> None:
-        """Feeds all of `_ahead`, from where the user stands, to a core with room for `rows`."""
+        """Gives the core room for `rows` and feeds it all of `_ahead` again."""
         core.reserve(rows)
         self._rows = rows
         self._feeds = core.feeds()
@@ -260,7 +263,7 @@ class FedOrder:
             core.feed(pulled.records, pulled.ends_epoch)
 
     def _epochs(self, epoch: int, resume: Mapping[str, Any]) -> Iterator[_Pulled]:
-        """Batches from epoch to epoch; an epoch without one ends them for good."""
+        """Yields the batches of all epochs, until an epoch has no batch."""
         for number in itertools.count(epoch):
             empty = True
             for pulled in self._epoch(number, resume if number == epoch else {}):
@@ -288,10 +291,10 @@ class FedOrder:
         batch = next(batches, None)
         if skip > 0 and batch is None:
             raise InvalidArgumentError(
-                "the order ends before the state's place in it",
+                "the sampler ends before the batch at which the state was saved",
                 expected=f"more than {skip} batches",
                 found=f"{skipped}",
-                remedy="Give the order that the state was saved with",
+                remedy="Pass the `sampler` or `batch_sampler` with which the state was saved",
             )
         while batch is not None:
             state = self._place_in(iterator)
@@ -301,7 +304,7 @@ class FedOrder:
             except Exception as caught:
                 error = caught
             ends = following is None and error is None
-            if ends:  # the next epoch begins afresh, or where the sampler says
+            if ends:  # the next epoch starts from the beginning, or from the sampler's state
                 afresh = state is None or state["of"] == "iterator" or set_epoch
                 state = None if afresh else self._place_in(iterator)
             yield _Pulled(batch, ends, state)
@@ -313,13 +316,13 @@ class FedOrder:
             batch = following
 
     def _iterate(self) -> Iterator[Any]:
-        """The source's iterator; one that can be read but once is read once."""
+        """Returns an iterator over the source. Errors: StateError for a partly read iterator."""
         iterator = iter(self._source)
         if iterator is self._source:
             if self._one_shot_begun:
                 raise StateError(
-                    "the order is an iterator, which can be read once, and part of it is gone",
-                    remedy="Give something that can be iterated over again, such as a list",
+                    "the sampler is an iterator, and part of it was already read",
+                    remedy="Pass an iterable that can be read again, such as a list",
                 )
             self._one_shot_begun = True
         return iterator
@@ -333,16 +336,17 @@ class FedOrder:
                 if len(indices) < self._batch_size and self._drop_last:
                     break
                 yield self._records(indices)
-        # What ends by itself may be asked again: it stays empty, or begins anew.
+        # An iterator that has ended may be read again: it stays empty, or starts over.
         self._one_shot_begun = False
 
     def _records(self, batch: object) -> list[int]:
         given = listed(batch)
         if not isinstance(given, Iterable):
             raise ArgumentTypeError(
-                "a batch of the order is not a list of indices",
+                "a batch of `batch_sampler` has the wrong type",
+                expected="a list of indices",
                 found=typed(batch),
-                remedy="Give single indices as `sampler`" if integer(given) is not None else "",
+                remedy="Pass single indices as `sampler`" if integer(given) is not None else "",
             )
         return [self._index(index) for index in given]
 
@@ -350,13 +354,13 @@ class FedOrder:
         for name, thing in (("iterator", iterator), ("sampler", self._source)):
             state_dict = _method(thing, "state_dict")
             if state_dict and _method(thing, "load_state_dict"):
-                # A copy: it may be what the sampler works with, which runs ahead of its batches.
+                # A copy: the sampler may change its own state when later batches are pulled.
                 return {"of": name, "state": copy.deepcopy(state_dict())}
         return None
 
 
 def _repeats(source: object) -> bool:
-    """Whether every iteration of it gives the same, or what `set_epoch` told it."""
+    """Whether every iteration yields the same items, or those of the epoch in `set_epoch`."""
     if isinstance(source, Sequence) or hasattr(source, "tolist") or hasattr(source, "set_epoch"):
         return True
     inner = getattr(source, "sampler", None)

@@ -1,4 +1,4 @@
-"""Batches of a dataset, made by native threads."""
+"""Loads batches of a dataset with native threads."""
 
 from __future__ import annotations
 
@@ -49,30 +49,30 @@ __all__ = ["Loader"]
 P = ParamSpec("P")
 R = TypeVar("R")
 Element = TypeVar("Element")
-"""What one column of a batch is: an Array, a tensor."""
+"""The type of a column of a batch: an Array, a tensor."""
 
-# What to write in place of the options of torch.utils.data.DataLoader and of `open`.
+# Remedies for options that only torch.utils.data.DataLoader or `open` takes.
 _NOT_OPTIONS = {
-    "dataset": "Name it `data`, or give it first without a name",
-    "num_workers": "Use `threads`: native threads decode, there are no worker processes",
+    "dataset": "Pass it as `data`, or as the first argument without a name",
+    "num_workers": "Use `threads`: native threads decode instead of worker processes",
     "drop_last": 'Use `last_batch="drop"` for True, "short" (the default) for False',
-    "pin_memory_device": "Leave it out: `pin_memory` is for CUDA, and `device` copies there",
-    "collate_fn": "Leave it out: a batch is already a tuple of the columns named by `fields`. "
-    "What is to happen to it goes into `batch_transforms`",
-    "prefetch_factor": "Use `prefetch`, the number of batches made ahead",
-    "worker_init_fn": "Leave it out: no Python runs in the threads, and `seed` sets randomness",
-    "persistent_workers": "Leave it out: the threads live on from epoch to epoch",
-    "multiprocessing_context": "Leave it out: there are no worker processes",
-    "generator": "Use `seed`, which sets both the order and the random transforms",
-    "timeout": "Use `stall_timeout`, in seconds, and None where torch has 0",
-    "in_order": "Leave it out: the order is always the sampler's",
+    "pin_memory_device": "Omit it: `pin_memory` is only for CUDA, and `device` copies to a device",
+    "collate_fn": "Omit it, because a batch is already a tuple of the columns in `fields`, or use "
+    "`batch_transforms` to change batches",
+    "prefetch_factor": "Use `prefetch`, the number of batches prepared ahead",
+    "worker_init_fn": "Omit it: no Python runs in the threads, and `seed` seeds all randomness",
+    "persistent_workers": "Omit it: the threads always persist between epochs",
+    "multiprocessing_context": "Omit it: there are no worker processes",
+    "generator": "Use `seed`, which seeds both the order and the random transforms",
+    "timeout": "Use `stall_timeout`, in seconds, with None instead of torch's 0",
+    "in_order": "Omit it: batches always come in order",
     **OPENS_ALONE,
 }
 _TORCHS = dict.fromkeys(
-    ("memory_format", "pin_memory", "device"), "Use fuelrail.torch.DataLoader, or leave it out"
+    ("memory_format", "pin_memory", "device"), "Use fuelrail.torch.DataLoader, or omit it"
 )
 
-# What every loader is told: the core's options, which it checks, and Python's own with defaults.
+# The options of every loader: the core's, which the core checks, and Python's own with defaults.
 _RESULTS, _SPEED = ([Option(*row) for row in rows] for rows in _core.loader_options())
 LOADER_OPTIONS = (*_RESULTS, *_SPEED)
 _OWN: LoaderKeywords = {
@@ -93,38 +93,41 @@ _TEXT = "\n".join(
     [
         inspect.getdoc(LoaderKeywords) or "",
         inspect.getdoc(SampleKeywords) or "",
-        described("What changes results:", _RESULTS),
-        described("What changes speed only:", _SPEED),
+        described("Options that change results:", _RESULTS),
+        described("Options that change only speed:", _SPEED),
     ]
 )
-_OPENED = ("schema", "sidecar")  # which a pickle has as the dataset, not as options
-_WARNINGS = 10  # of bad samples that are named one by one
+_OPENED = ("schema", "sidecar")  # pickled as part of the dataset, not as options
+_WARNINGS = 10  # the number of bad samples that are reported one by one
 
 
 class _Held(NamedTuple):
-    """A batch on its way. One that the core has handed out and the iterator has not waits here: it
-    could not be copied to where it is wanted, a warning was made an error, a signal's handler has
-    raised."""
+    """A batch that the core has returned but the iterator has not: it could not be copied to the
+    device, a warning was turned into an error, or a signal handler has raised.
+    """
 
     turn: int
     taken: list[tuple[NativeColumn, ...]]
-    """The core puts the batch here itself: Python may run a signal's handler as soon as a call
-    returns, and what the call returned is lost where the handler raises."""
+    """The core appends the batch here instead of returning it: Python may run a signal handler when
+    a call returns, and the return value is lost if the handler raises.
+    """
     before: dict[str, Any]
-    """Members of the state before it."""
+    """Members of the loader's state before this batch."""
 
 
 def takes_loader_options(
     remedies: Mapping[str, str],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """For an `__init__` whose `**options` are those of every loader. remedies: of unknown options."""
+    """Decorates an `__init__` whose `**options` are those of every loader. remedies: for unknown
+    options, by name.
+    """
     return suggests_options_or(
         {**_NOT_OPTIONS, **remedies}, keywords(LoaderKeywords, LOADER_OPTIONS, _OWN), _TEXT
     )
 
 
 class BaseLoader(Closing, Generic[Element]):
-    """What the loaders of all frameworks share; a framework says how a column becomes its own."""
+    """The base of the loaders of all frameworks. A Framework converts the columns."""
 
     def _set_up(
         self,
@@ -133,7 +136,7 @@ class BaseLoader(Closing, Generic[Element]):
         given: Mapping[str, Any],
         own: Mapping[str, Any],
     ) -> None:
-        """given: what every loader is told, and `batch_size`; own: what this framework's is told."""
+        """given: `batch_size` and the options of every loader; own: this framework's options."""
         asked: dict[str, Any] = {**_OWN, **given}
         values = read_options(LOADER_OPTIONS, given)
         _core.check_loader_options(values)
@@ -186,7 +189,7 @@ class BaseLoader(Closing, Generic[Element]):
             f"seed {values['seed']}",
             f"{values['threads'] or _core.default_threads()} threads",
         )
-        # What a pickle makes the loader anew from: nobody changes it, and it can be read again.
+        # The arguments that rebuild the loader from a pickle: copies that nobody changes.
         batch_transforms = asked["batch_transforms"]
         self._given: dict[str, Any] = {
             **{name: value for name, value in given.items() if name not in _OPENED},
@@ -199,24 +202,24 @@ class BaseLoader(Closing, Generic[Element]):
             "batch_transforms": None if batch_transforms is None else list(batch_transforms),
         }
         self._held: deque[_Held] = deque()
-        self._said: deque[str] = deque()  # by the core, and not passed on yet
-        self._warned = 0  # of so many bad records
+        self._said: deque[str] = deque()  # the core's warnings that are not issued yet
+        self._warned = 0  # the number of bad records that were reported
         self._closed = False
         close_at_exit(self, type(self).close)
 
     @property
     def dataset(self) -> Dataset:
-        """What the loader reads."""
+        """The dataset that the loader reads."""
         return self._dataset
 
     @property
     def batch_size(self) -> int | None:
-        """Samples a batch, on each rank; None with `batch_sampler`."""
+        """Number of samples in a batch, on each rank; None with `batch_sampler`."""
         return self._batch_size
 
     @property
     def global_batch_size(self) -> int | None:
-        """Samples a batch, on all ranks together: batch_size * world_size; None with
+        """Number of samples in a batch of all ranks together: batch_size * world_size. None with
         `batch_sampler`.
         """
         if self._batch_size is None:
@@ -224,19 +227,21 @@ class BaseLoader(Closing, Generic[Element]):
         return self._share.number("loader.global_batch_size")
 
     def __len__(self) -> int:
-        """Batches of a whole epoch, the same on every rank, also where a restored one has fewer to
-        come (`batches_left`).
+        """Number of batches in a whole epoch, the same on every rank. It stays the same after a
+        restore into an epoch; `batches_left` gives the remaining ones.
 
-        Of a fed order: what its own length says. Errors: TypeError where it has none.
+        With `sampler` or `batch_sampler`, it is computed from the sampler's length. Errors:
+        TypeError if the sampler has no length.
         """
         return self._share.number("len(loader)") if self._fed is None else len(self._fed)
 
     @property
     def batches_left(self) -> int:
-        """Batches of the current epoch that are still to come, the same on every rank: 0 while the
-        loop works on the last one, and those of a whole epoch once the loop has ended.
+        """Number of remaining batches in the current epoch, the same on every rank. It is 0 while
+        the loop processes the last batch, and `len(loader)` after the loop.
 
-        Errors: TypeError for a fed order without a length; StateError where the loader is closed.
+        Errors: TypeError for a `sampler` or `batch_sampler` without a length; StateError if the
+        loader is closed.
         """
         self._check_open()
         if self._fed is None:
@@ -247,16 +252,16 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def batches_done(self) -> int:
-        """Batches of the current epoch that are over: `len(loader)` - `batches_left`.
+        """Number of batches returned in the current epoch: `len(loader)` - `batches_left`.
 
-        So a bar of progress ends at 100 % after a restore too, also with another batch size:
+        With it, a progress bar ends at 100 % even after a restore with another batch size:
 
         >>> loader = fuelrail.Loader("train.rec", 4)
         >>> for batch in tqdm.tqdm(loader, initial=loader.batches_done):
         ...     pass
 
-        Of a fed order without a length too: those that were handed out. Errors: StateError where
-        the loader is closed.
+        Also works for a `sampler` or `batch_sampler` without a length. Errors: StateError if the
+        loader is closed.
         """
         self._check_open()
         if self._fed is None:
@@ -266,18 +271,18 @@ class BaseLoader(Closing, Generic[Element]):
         return done - len(self._held)
 
     def __iter__(self) -> Iterator[Any]:
-        """The next epoch's batches: tuples in the order of `fields`, or dicts by name; or whatever
-        `batch_transforms` make of them.
+        """Starts the next epoch and returns an iterator over its batches: tuples in the order of
+        `fields`, or dicts by name, after the `batch_transforms`.
 
-        An epoch of which a batch was taken is over when the next `iter` is called, whether it was
-        read to its end or not; after `load_state_dict`, the first iterator goes on from there.
-        There is one iterator at a time: an older one raises StateError. An error (a record that
-        cannot be read) comes in place of its batch, and the iterator can go on after it; but
-        TooManyBadRecordsError ends it.
+        Calling `iter` ends the current epoch if a batch of it was returned, even if the epoch was
+        not read to its end. After `load_state_dict`, the first iterator resumes at the restored
+        position. Only the newest iterator works: an older one raises StateError. If a record
+        cannot be read, the error comes in place of its batch, and the iterator can continue after
+        it. Only TooManyBadRecordsError ends the iterator.
 
-        Errors: StateError where the loader is closed, and where no rank was given and
-        torch.distributed says another rank or world size than the batches so far were made for;
-        InvalidArgumentError for a bad environment variable of rank or world size.
+        Errors: StateError if the loader is closed; StateError if no rank was given and
+        torch.distributed reports another rank or world size than that of the batches so far;
+        InvalidArgumentError if an environment variable with the rank or world size is invalid.
         """
         self._check_open()
         try:
@@ -293,41 +298,44 @@ class BaseLoader(Closing, Generic[Element]):
         return _Epoch(self, turn, epoch)
 
     def set_epoch(self, epoch: int) -> None:
-        """Makes `epoch` the next one, from its beginning: an integer in [0, 2**32).
+        """Sets the next epoch, an integer in [0, 2**32), which starts at its beginning.
 
-        Right after `load_state_dict` into this very epoch, the restored position stays. Errors:
-        InvalidArgumentError, ArgumentTypeError, StateError.
+        If `load_state_dict` has just restored a position inside this epoch, the position stays.
+        Errors: InvalidArgumentError, ArgumentTypeError; StateError if the loader is closed.
         """
         self._check_open()
         self._core.set_epoch(whole("epoch", epoch, bits=32))
         self._held.clear()
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the run stands: a few plain values, the same on every rank, under 1 KB as JSON.
+        """Returns the position of the run: a few plain values, the same on every rank, under 1 KB
+        as JSON.
 
-        It counts the batches that the iterator has handed out, never those made ahead. With
-        `sampler` or `batch_sampler`, it is this rank's own, and has the member "sampler": batches
-        of the epoch, batch size and number of ranks, and what the sampler's `state_dict` (or its
-        iterator's) said after the last batch handed out, if it has one. Errors: StateError where
-        the loader is closed.
+        It counts the batches that the iterator has returned, not those prepared ahead. With
+        `sampler` or `batch_sampler`, the state is specific to this rank and has the member
+        "sampler": the number of batches returned in the epoch, the batch size, the number of ranks,
+        and the value of the sampler's (or its iterator's) `state_dict` after the last returned
+        batch, if it has that method. Errors: StateError if the loader is closed.
         """
         self._check_open()
         self._share.find()
         state: dict[str, Any] = {**json.loads(self._core.state()), **self._place()}
         with contextlib.suppress(IndexError):
             state.update(self._held[0].before)
-        return copy.deepcopy(state)  # a sampler's own part of it belongs to the order
+        return copy.deepcopy(state)  # the sampler may change its own part later
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on where `state` was taken; batch size, number of ranks and speed may differ.
+        """Resumes at the position where `state` was saved. The batch size, the number of ranks and
+        the options that change only speed may differ.
 
-        With `sampler` or `batch_sampler`, batch size and, within an epoch, number of ranks may not:
-        as many batches of its next iteration are skipped, or its `load_state_dict` (or its
-        iterator's) is called.
+        With `sampler` or `batch_sampler`, the batch size must be the same, and so must the number
+        of ranks inside an epoch. If the sampler or its iterator has `load_state_dict`, that is
+        called; otherwise the batches of the epoch that were already returned are skipped.
 
-        Errors: InvalidArgumentError that names the member, with what was expected and found, for a
-        state of another dataset, class names, seed or shuffle, of a newer version, or with a bad
-        value; ArgumentTypeError for what is no mapping. The loader stays where it was then.
+        Errors: InvalidArgumentError for a state from another dataset, class names, seed or shuffle,
+        from a newer version, or with an invalid value (the text names the member, the expected and
+        the found value); ArgumentTypeError unless `state` is a mapping; StateError if the loader is
+        closed. The loader's position stays unchanged after an error.
         """
         self._check_open()
         self._share.find()
@@ -344,39 +352,39 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def bad_records(self) -> list[_core.BadRecord]:
-        """What on_error="skip" passed over in the batches taken so far: each sample once."""
+        """The samples that on_error="skip" has skipped in the returned batches, each once."""
         return self._core.bad_records(0)
 
     def stats(self) -> _core.Stats:
-        """Time, queue depth, bytes and images of every stage, and which stage limits.
-
-        `print(loader.stats())` shows it as a table.
+        """Returns time, queue depth, bytes and images of every stage, and the stage that limits the
+        speed. `print(loader.stats())` shows them as a table.
         """
         return self._core.stats()
 
     def close(self) -> None:
-        """Stops the loader's threads now; batches taken from it stay valid. Safe to repeat."""
+        """Stops the loader's threads. Batches that it returned stay valid. Safe to repeat."""
         self._closed = True
         self._share.freeze()
         self._held.clear()
         self._core.stop()
 
     def __reduce__(self) -> tuple[Callable[..., BaseLoader[Any]], tuple[Any, ...]]:
-        """A loader that has not started travels: as its dataset, its options and its state.
+        """Copies or pickles a loader that has not started: its dataset, its options and its state.
 
-        So a copy or an unpickled one is as if made there with the same options, and restored to
-        this one's place: `rank` and `world_size` that were not given are found there. `sampler` and
-        `batch_sampler` have to pickle themselves. Errors: StateError once it has started.
+        The copy or the unpickled loader is created with the same options and restored to the same
+        position. `rank` and `world_size` that were not given are looked up in its own process.
+        `sampler` and `batch_sampler` must be picklable. Errors: StateError if the loader has
+        started or is closed.
         """
         self._check_open()
         life = self._core.life()
         if life != "not started":
             raise StateError(
                 "a loader whose threads have started cannot be copied or pickled",
-                expected="one of which no batch was taken",
+                expected="a loader that is not started",
                 found=life,
-                remedy="Pickle it before its first batch, or send `loader.state_dict()`, make a "
-                "loader there, and call `load_state_dict`",
+                remedy="Pickle it before its first batch, or send `loader.state_dict()` and pass "
+                "it to `load_state_dict` of a new loader",
             )
         return _rebuilt, (type(self), self._dataset, self._given, self.state_dict())
 
@@ -393,39 +401,39 @@ class BaseLoader(Closing, Generic[Element]):
             raise StateError("the loader is closed")
 
     def _take(self, turn: int, epoch: int) -> Any:
-        """The next batch, or None at the end of the epoch."""
+        """Returns the next batch, or None at the end of the epoch."""
         self._check_open()
         self._share.find()
         held = _Held(turn, [], self._place())
-        if self._held and self._held[0].turn == turn:  # else `turn` is over, as the core says
+        if self._held and self._held[0].turn == turn:  # else the core reports that `turn` is over
             held = self._held[0]
-            del self._held[0]  # no call up to here, so that no signal's exception comes
+            del self._held[0]  # no calls above, so no signal handler can raise before this
         try:
             if not held.taken and not self._fill(held):
                 return None
             self._warn()
             (columns,) = held.taken
             placed = self._delivery.place(columns)
-        except BaseException:  # no memory, Ctrl-C, a warning: the next call tries again
+        except BaseException:  # out of memory, Ctrl-C, a warning: the next call tries again
             if held.taken:
                 self._held.append(held)
             raise
         try:
             return self._delivery(columns, placed, epoch)
-        except BaseException:  # of a batch transform, in place of the batch, which it has changed
+        except BaseException:  # a batch transform may have changed the batch: it is dropped
             if not self._delivery.transforms_batches:
                 self._held.append(held)
             raise
 
     def _fill(self, held: _Held) -> bool:
-        """Takes a batch from the core. Returns: False at the end of the epoch."""
+        """Takes a batch from the core into `held`. Returns False at the end of the epoch."""
         try:
             if self._fed is None:
                 is_batch = self._core.next(held.turn, held.taken)
             else:
                 is_batch = self._fed.take(self._core, held.turn, held.taken)
         except BaseException:
-            with contextlib.suppress(FuelrailWarning):  # the error is what is to be heard
+            with contextlib.suppress(FuelrailWarning):  # the error matters more than a warning
                 self._warn()
             end_thread_at_exit()
             raise
@@ -434,7 +442,7 @@ class BaseLoader(Closing, Generic[Element]):
         return is_batch
 
     def _place(self) -> dict[str, Any]:
-        """Where the core stands: what of the state changes from batch to batch."""
+        """Returns the members of the state that change from batch to batch."""
         epoch, position = self._core.progress()
         place: dict[str, Any] = {"epoch": epoch, "position": position}
         if self._fed is not None:
@@ -442,8 +450,8 @@ class BaseLoader(Closing, Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Says what the core has said since the last batch, of the line that asks for one. Where
-        that raises, the rest is said the next time.
+        """Issues the core's warnings since the last batch, for the line that requests the batch. If
+        one raises, the next call issues the rest.
         """
         self._said.extend(self._core.warnings())
         while self._said:
@@ -455,13 +463,11 @@ class BaseLoader(Closing, Generic[Element]):
             if self._warned <= _WARNINGS:
                 warn_user(f"{bad.error.rstrip('.')}. Another sample takes its place.")
             elif self._warned == _WARNINGS + 1:
-                warn_user(
-                    "More samples are bad. Those are listed in the loader's `bad_records` only."
-                )
+                warn_user("More samples are bad. Only the loader's `bad_records` lists them.")
 
 
 class _Epoch(Iterator[Any]):
-    """One epoch's iterator. It keeps its loader alive."""
+    """The iterator of one epoch. It keeps its loader alive."""
 
     def __init__(self, loader: BaseLoader[Any], turn: int, epoch: int) -> None:
         self._loader: BaseLoader[Any] | None = loader
@@ -484,7 +490,7 @@ class _Epoch(Iterator[Any]):
     def __reduce__(self) -> NoReturn:
         raise StateError(
             "an iterator of a loader cannot be copied or pickled",
-            remedy="Pickle the loader before its first batch, and call `iter` there",
+            remedy="Pickle the loader before its first batch, and call `iter` on the copy",
         )
 
 
@@ -494,29 +500,29 @@ def _rebuilt(
     options: dict[str, Any],
     state: dict[str, Any],
 ) -> BaseLoader[Any]:
-    """The loader that was pickled."""
+    """Rebuilds a pickled loader."""
     loader = kind(data, **options)
     loader.load_state_dict(state)
     return loader
 
 
 class Loader(BaseLoader[_core.Array]):
-    """Batches as tuples or dicts of `fuelrail.Array`, for what takes DLPack or buffers.
+    """Loads batches as tuples or dicts of `fuelrail.Array`, which supports DLPack and buffers.
 
     >>> loader = fuelrail.Loader("train.rec", 256, shuffle=True,
     ...                          transforms=[fuelrail.transforms.RandomResizedCrop(224)])
     >>> for images, labels in loader:
     ...     x = numpy.asarray(images)      # or images.numpy(), jax.dlpack.from_dlpack(images), ...
 
-    It has a length, in batches, so that a bar of progress is one around it:
+    `len(loader)` is the number of batches, so a progress bar can wrap the loader:
 
     >>> for images, labels in tqdm.tqdm(loader, unit="batch"):
     ...     pass
 
-    A batch's memory belongs to whoever holds one of its arrays, or anything made from one; nobody
-    else writes to it, and it outlives the loader. A loader that has not started pickles, and works
-    in a forked child; one that has started raises StateError there. docs/lifetimes.md has all of
-    it.
+    The memory of a batch stays valid, even after the loader is gone, as long as any of its arrays
+    or an object that shares their memory is alive. The loader does not write to it again. A loader
+    that has not started can be pickled and used in a forked child. A loader that has started raises
+    StateError in both cases. See docs/lifetimes.md.
     """
 
     @takes_loader_options(_TORCHS)
@@ -526,19 +532,19 @@ class Loader(BaseLoader[_core.Array]):
         batch_size: int = 1,
         **options: Unpack[LoaderKeywords],
     ) -> None:
-        """Prepares the loader; threads start with the first batch.
+        """Creates a loader. Its threads start with the first batch.
 
-        Errors: InvalidArgumentError for a bad value, naming the nearest good one;
-        ArgumentTypeError for a value of the wrong type and for an unknown option, naming what to
-        use instead of one of torch's; OutOfRangeError for a rank that is not below world_size;
-        UnsupportedError with the first batch for read_backend="io_uring" where the kernel refuses
-        it; those of `fuelrail.open`.
+        Errors: InvalidArgumentError for an invalid value, with the nearest valid one;
+        ArgumentTypeError for a value of the wrong type and for an unknown option, with the
+        replacement of an option of torch; OutOfRangeError for a rank that is not below world_size;
+        those of `fuelrail.open`. With the first batch: UnsupportedError if read_backend="io_uring"
+        was passed and the kernel refuses it.
         """
         self._set_up(ArrayFramework(), data, {"batch_size": batch_size, **options}, {})
 
 
 def _described(asked: Mapping[str, Any]) -> str:
-    """The order, for people."""
+    """Describes the order for `repr`."""
     shuffle = asked["shuffle"]
     if asked["weights"] is not None:
         return "by weights"

@@ -1,4 +1,4 @@
-"""Checks of what a user passes: a wrong name is answered with the nearest right one."""
+"""Checks of arguments. An error for an unknown name suggests the nearest known name."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ _ANY_KEYWORD = inspect.Parameter.VAR_KEYWORD
 
 
 class Option(NamedTuple):
-    """A row of one of the core's tables of options."""
+    """A row of one of the core's option tables."""
 
     name: str
     kind: str
-    """Of its values: "bool", "int", "float or None", "one of a b c", ..."""
+    """The type of its values: "bool", "int", "float or None", "one of a b c", ..."""
     default: Any
     bounds: str
-    """As errors say them; empty: any value of the kind."""
+    """The bounds as error texts show them; empty if every value of the kind is valid."""
     meaning: str
 
     def read(self, value: object) -> Any:
-        """`value` as one of the kind; its bounds the core checks. Errors: ArgumentTypeError."""
+        """Converts `value` to the option's kind. The core checks the bounds. Errors:
+        ArgumentTypeError; InvalidArgumentError for a value that is not one of the choices.
+        """
         kind = self.kind.removesuffix(" or None")
         if value is None and kind != self.kind:
             return None
@@ -46,12 +48,14 @@ class Option(NamedTuple):
         if kind == "float" or (kind == "int or float" and number is None):
             return real(self.name, value)
         if number is None:
-            raise ArgumentTypeError(f"`{self.name}` is not an integer", found=typed(value))
+            raise ArgumentTypeError(
+                f"`{self.name}` has the wrong type", expected="an integer", found=typed(value)
+            )
         return number
 
 
 def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values for all of the core's options, those of `given` and defaults, as it takes them."""
+    """Returns a value for each of the core's options: from `given`, or the default."""
     return {
         row.name: row.read(given[row.name]) if row.name in given else row.default for row in rows
     }
@@ -60,8 +64,9 @@ def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, 
 def keywords(
     types: type, rows: Iterable[Option], own: Mapping[str, Any]
 ) -> list[inspect.Parameter]:
-    """What a function's `**options` stand for: the keys of the TypedDict `types`, with their
-    defaults: Python's own, then the core's options in the order of its tables.
+    """Returns the parameters that a function's `**options` stand for: the keys of the TypedDict
+    `types` with their defaults, first Python's own options, then the core's in the order of its
+    tables.
     """
     defaults = {**own, **{row.name: row.default for row in rows}}
     hints, kind = get_type_hints(types), inspect.Parameter.KEYWORD_ONLY
@@ -72,7 +77,7 @@ def keywords(
 
 
 def described(heading: str, rows: Iterable[Option]) -> str:
-    """The options of the core for a docstring."""
+    """Formats options of the core for a docstring."""
     lines = [heading]
     for row in rows:
         default = "" if row.default is None else f" Default: {row.default!r}."
@@ -84,15 +89,16 @@ def described(heading: str, rows: Iterable[Option]) -> str:
 
 
 def suggests_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Makes an unknown keyword an ArgumentTypeError that suggests the nearest option."""
+    """Makes a function raise ArgumentTypeError for an unknown keyword, with the nearest option."""
     return suggests_options_or({})(function)
 
 
 def suggests_options_or(
     remedies: Mapping[str, str], options: Sequence[inspect.Parameter] = (), text: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`suggests_options` for a function some of whose unknown options have remedies of their own.
-    options: what its `**options` stand for; text: what its docstring says of them.
+    """Like `suggests_options`, with remedies for some unknown options by name.
+    options: the parameters that the function's `**options` stand for; text: their description,
+    which is appended to the docstring.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -108,15 +114,16 @@ def suggests_options_or(
             for name in kwargs:
                 if name not in parameters:
                     raise ArgumentTypeError(
-                        f"there is no option '{name}'",
+                        f"unknown option '{name}'",
                         remedy=remedies.get(name) or nearest(name, known),
                     )
             if len(args) > len(places):
                 raise ArgumentTypeError(
-                    "there are too many arguments without a name",
-                    expected=" and ".join(f"`{name}`" for name in places if name != "self"),
+                    "too many positional arguments",
+                    expected="at most "
+                    + " and ".join(f"`{name}`" for name in places if name != "self"),
                     found=shown(args[len(places)]),
-                    remedy="Name the others, as in `option=value`",
+                    remedy="Pass the others by name, as in `option=value`",
                 )
             return function(*args, **kwargs)
 
@@ -131,34 +138,35 @@ def suggests_options_or(
 
 
 def shown(value: object) -> str:
-    """`value` for an error's `found`: one short line, whatever its own `repr` does."""
+    """Returns `value` as one short line for an error's `found`, even if its `repr` fails."""
     try:
         line = " ".join(repr(value).split())
-    except Exception:  # foreign code; also an int of more than 4,300 digits
-        return f"something of type {type(value).__name__}"
+    except Exception:  # any error of a foreign `repr`; also an int of more than 4,300 digits
+        return f"an object of type {type(value).__name__}"
     return line if len(line) <= 80 else line[:77] + "..."
 
 
 def typed(value: object) -> str:
-    """As `shown`, with the type, where that is what is wrong."""
+    """Like `shown`, followed by the type, for errors about a wrong type."""
     return f"{shown(value)} ({type(value).__name__})"
 
 
 def nearest(given: str, known: Sequence[str]) -> str:
-    """The nearest of the known names, as a sentence."""
+    """Returns a sentence that suggests the nearest known name, or lists the known names."""
     return _core.suggest(given.encode("utf-8", "replace").decode(), known)
 
 
 def choice(option: str, value: object, kind: type[E]) -> E:
-    """The member of `kind` that is called `value`; see `choice_of`."""
+    """Returns the member of the enumeration `kind` that `value` names; see `choice_of`."""
     return kind[choice_of(option, value, list(kind.__members__))]
 
 
 def choice_of(option: str, value: object, names: Sequence[str]) -> str:
-    """The one of `names` that `value` is, or is called.
+    """Returns the name in `names` that `value` stands for.
 
-    Enumerations and types of other libraries go by their name: `torch.float16`, `numpy.float16`
-    and torchvision's `InterpolationMode.BICUBIC` mean what the strings do.
+    `value` is a string, or an enumeration member or a type of another library, which stands for its
+    name: `torch.float16`, `numpy.float16`, torchvision's `InterpolationMode.BICUBIC`. Errors:
+    InvalidArgumentError for an unknown name; ArgumentTypeError for a value without a name.
     """
     given = getattr(value, "value", value)
     name = getattr(given, "__name__", given)
@@ -168,7 +176,7 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
     if name not in names:
         kind_of_error = InvalidArgumentError if name else ArgumentTypeError
         raise kind_of_error(
-            f"`{option}` has no such value",
+            f"`{option}` is invalid",
             found=shown(value),
             remedy=nearest(name, names),
         )
@@ -176,16 +184,20 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
 
 
 def named_by_text(value: object) -> bool:
-    """Whether `str` of it is its name: dtypes, torch's memory formats."""
+    """Whether `str(value)` is its name, as for dtypes and torch's memory formats."""
     kind = type(value).__name__.lower()
     return "dtype" in kind or kind == "memory_format"
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
-    """`value` as an integer in [least, 2**bits). A bool is none."""
+    """Returns `value` as an integer in [least, 2**bits). Errors: ArgumentTypeError, also for a
+    bool; InvalidArgumentError.
+    """
     number = integer(value)
     if number is None:
-        raise ArgumentTypeError(f"`{option}` is not an integer", found=typed(value))
+        raise ArgumentTypeError(
+            f"`{option}` has the wrong type", expected="an integer", found=typed(value)
+        )
     if not least <= number < 2**bits:
         raise InvalidArgumentError(
             f"`{option}` is out of range",
@@ -196,7 +208,9 @@ def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
 
 
 def integer(value: object) -> int | None:
-    """The int that `value` is, as Python's, NumPy's and others' integers are; None for a bool."""
+    """Converts an integer of Python, NumPy or another library to an int. Returns None for a bool
+    and for any other type.
+    """
     if type(value) is int:
         return value
     if _is_bool(value):
@@ -208,7 +222,7 @@ def integer(value: object) -> int | None:
 
 
 def _is_bool(value: object) -> bool:
-    """Also NumPy's, and a tensor of bools."""
+    """True also for NumPy's bool and for a tensor of bools."""
     return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", None))
 
 
@@ -219,42 +233,51 @@ def place_of(
     path: str | None = None,
     kind: type[OutOfRangeError] = OutOfRangeError,
 ) -> int:
-    """An index in [-size, size) from the beginning. Errors: ArgumentTypeError; one of `kind`."""
+    """Converts an index in [-size, size) to one in [0, size). thing: the name of an element in the
+    error text. Errors: ArgumentTypeError; `kind` for an index out of range, with `path`.
+    """
     number = integer(index)
     if number is None:
-        raise ArgumentTypeError("an index is not an integer", found=typed(index))
+        raise ArgumentTypeError(
+            "an index has the wrong type", expected="an integer", found=typed(index)
+        )
     if not -size <= number < size:
         raise kind(
-            f"there is no such {thing}",
+            f"the {thing} index is out of range",
             path=path,
-            expected=f"an index in [-{size}, {size})" if size else "nothing: it is empty",
+            expected=f"[-{size}, {size})" if size else "no index, since the dataset is empty",
             found=shown(number),
         )
     return number + size if number < 0 else number
 
 
 def real(option: str, value: object) -> float:
-    """`value` as a float. A bool is none, nor is text."""
+    """Returns `value` as a float. Errors: ArgumentTypeError, also for a bool and for text;
+    InvalidArgumentError for a number that is too large.
+    """
     try:
         if _is_bool(value) or isinstance(listed(value), (str, bytes, bytearray, memoryview)):
             raise TypeError
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"`{option}` is not a number", found=typed(value)) from None
+        raise ArgumentTypeError(
+            f"`{option}` has the wrong type", expected="a number", found=typed(value)
+        ) from None
     except OverflowError:
         raise InvalidArgumentError(
             f"`{option}` is out of range",
-            expected="a number that a float holds",
+            expected="a number that fits in a float",
             found=shown(value),
         ) from None
 
 
 def listed(value: object) -> object:
-    """An array or a tensor as numbers and lists of them; anything else as it is.
+    """Converts an array or a tensor to a number or to nested lists of numbers. Returns any other
+    value unchanged.
 
-    It has `tolist`, as NumPy's, torch's and JAX's do, or speaks DLPack in the processor's memory,
-    as `fuelrail.Array` does: of booleans, integers or floats of 32 or 64 bits. Errors:
-    ArgumentTypeError for another one.
+    An array has `tolist`, as in NumPy, torch and JAX, or supports DLPack like `fuelrail.Array`: in
+    CPU memory, with booleans, integers, or floats of 32 or 64 bits. Errors: ArgumentTypeError for
+    any other DLPack array.
     """
     if isinstance(value, type):
         return value
@@ -266,18 +289,21 @@ def listed(value: object) -> object:
         return _core.listed(value)
     except (BufferError, NotImplementedError, TypeError):
         raise ArgumentTypeError(
-            "the elements of this array cannot be read",
-            expected="booleans, integers or floats of 32 or 64 bits, in the processor's memory",
+            "the elements of the array cannot be read",
+            expected="booleans, integers or floats of 32 or 64 bits, in CPU memory",
             found=typed(value),
-            remedy="Turn it into a list, or into an array of another type",
+            remedy="Convert it to a list, or to an array of such elements",
         ) from None
 
 
 def fractions(option: str, parts: object) -> dict[str, float]:
-    """`parts` as named fractions; whether they can be, the core says."""
+    """Returns `parts` as fractions by name. The core checks their range. Errors: ArgumentTypeError;
+    InvalidArgumentError for a name that is not valid text.
+    """
     if not isinstance(parts, Mapping):
         raise ArgumentTypeError(
-            f"`{option}` is not a mapping from names to fractions",
+            f"`{option}` has the wrong type",
+            expected="a mapping from names to fractions",
             found=typed(parts),
             remedy='Write it as {"train": 0.9, "val": 0.1}',
         )
@@ -288,15 +314,20 @@ def fractions(option: str, parts: object) -> dict[str, float]:
 
 
 def file_name(option: str, value: object) -> str:
-    """A path as `os.fsdecode` gives it."""
+    """Returns a path as a str, decoded by `os.fsdecode`. option: the text that names it in errors.
+    Errors: ArgumentTypeError; InvalidArgumentError for a path that cannot be encoded or has a NUL
+    character.
+    """
     try:
         name = os.fsdecode(value)  # type: ignore[arg-type]
         os.fsencode(name)
     except TypeError:
-        raise ArgumentTypeError(f"{option} is not a path", found=typed(value)) from None
+        raise ArgumentTypeError(
+            f"{option} has the wrong type", expected="a path", found=typed(value)
+        ) from None
     except UnicodeError:
         raise InvalidArgumentError(
-            f"{option} cannot be a path in the file system's encoding", found=shown(value)
+            f"{option} cannot be encoded in the file system's encoding", found=shown(value)
         ) from None
     if "\0" in name:
         raise InvalidArgumentError(f"{option} has a NUL character", found=shown(value))
@@ -304,22 +335,28 @@ def file_name(option: str, value: object) -> str:
 
 
 def truth(option: str, value: object) -> bool:
-    """`value`, which is True or False."""
+    """Returns `value`. Errors: ArgumentTypeError unless it is True or False."""
     if not isinstance(value, bool):
-        raise ArgumentTypeError(f"`{option}` is neither True nor False", found=typed(value))
+        raise ArgumentTypeError(
+            f"`{option}` has the wrong type", expected="True or False", found=typed(value)
+        )
     return value
 
 
 def switch(option: str, value: object) -> bool:
-    """As `truth`, also of 1, 0 and NumPy's, which MXNet's and FFRecord's programs write."""
+    """Like `truth`, but also takes 1, 0 and NumPy's bool, as MXNet and FFRecord do."""
     known = integer(value) in (0, 1) or (_is_bool(value) and getattr(value, "ndim", 1) == 0)
     return truth(option, bool(value) if known else value)
 
 
 def text(option: str, value: object) -> str:
-    """`value` as text that the core takes: a str without lone surrogates and NUL characters."""
+    """Returns `value`, a str that the core can take. option: the text that names it in errors.
+    Errors: ArgumentTypeError; InvalidArgumentError for lone surrogates and NUL characters.
+    """
     if not isinstance(value, str):
-        raise ArgumentTypeError(f"{option} is not a string", found=typed(value))
+        raise ArgumentTypeError(
+            f"{option} has the wrong type", expected="a string", found=typed(value)
+        )
     try:
         value.encode()
     except UnicodeEncodeError:

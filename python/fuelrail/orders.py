@@ -1,4 +1,4 @@
-"""The order of samples: the options that say it, windows and weights."""
+"""The options that choose the order of samples: shuffle, weights, sampler, batch_sampler."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ __all__ = ["WindowShuffle"]
 
 @dataclasses.dataclass(frozen=True)
 class WindowShuffle:
-    """A shuffle for disks and networks that want long reads: `shuffle=WindowShuffle(...)`.
+    """A shuffle with long sequential reads, for disks and networks: `shuffle=WindowShuffle(...)`.
 
-    block: so many consecutive samples stay near one another. blocks: so many blocks, chosen anew in
-    every epoch, make a window, inside which samples are permuted. What is being read at any moment
-    lies in block * blocks samples; a window that fits into the page cache reads each byte once.
-    Defaults: 256 and 64, which is what "window" means.
+    block: number of consecutive samples that stay together in one window. Default: 256.
+    blocks: number of blocks in a window. Default: 64.
+
+    Every epoch permutes the blocks of the dataset, groups them into windows, and permutes the
+    samples inside each window. At any moment, reads are limited to block * blocks samples. If a
+    window fits into the page cache, each byte is read from storage once. `shuffle="window"` uses
+    the defaults.
     """
 
     block: int = 256
@@ -34,7 +37,7 @@ class WindowShuffle:
 
 
 def native_shuffle(value: object) -> _core.Shuffle:
-    """What `shuffle` means to the core."""
+    """Converts the option `shuffle` to the core's. Errors: InvalidArgumentError."""
     name = value if isinstance(value, str) else ""
     if value is True or name == "full":
         return _core.Shuffle.full()
@@ -45,7 +48,7 @@ def native_shuffle(value: object) -> _core.Shuffle:
     if isinstance(value, WindowShuffle):
         return _core.Shuffle.window(value.block, value.blocks)
     raise InvalidArgumentError(
-        "`shuffle` has no such value",
+        "`shuffle` is invalid",
         expected='False, True, "full", "window" or a WindowShuffle',
         found=typed(value),
         remedy=nearest(name, ["full", "window", "False", "True"]),
@@ -53,8 +56,8 @@ def native_shuffle(value: object) -> _core.Shuffle:
 
 
 def listed_weights(weights: object) -> array.array[float]:
-    """The weights as numbers, a copy. An array of floats becomes no Python objects on the way, but
-    for NumPy's masked ones, whose buffer does not know what is masked.
+    """Returns a copy of the weights as float64. An array of floats is copied without a Python
+    object for each element, except a masked array of NumPy, whose buffer lacks the mask.
 
     Errors: ArgumentTypeError, InvalidArgumentError.
     """
@@ -65,25 +68,28 @@ def listed_weights(weights: object) -> array.array[float]:
             return copied
     given = listed(weights)
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
-        raise ArgumentTypeError("`weights` is not a list of numbers", found=typed(weights))
+        raise ArgumentTypeError(
+            "`weights` has the wrong type", expected="a list of numbers", found=typed(weights)
+        )
     return array.array("d", [real(f"weights[{i}]", weight) for i, weight in enumerate(given)])
 
 
 def _copied_floats(source: Any) -> array.array[float] | None:
-    """None for what is no row of float32 or float64 in the processor's memory."""
+    """Returns None unless `source` is a 1-D array of float32 or float64 in CPU memory."""
     try:
         numbers = array.array("d", bytes(8)) * len(source)
         return numbers if _core.copy_floats(source, numbers) else None
     except (BufferError, NotImplementedError, TypeError, RuntimeError):
-        return None  # `listed` says why
+        return None  # `listed` raises the error
 
 
 class Order(NamedTuple):
-    """What a loader's options say of the order."""
+    """The order that a loader's options choose."""
 
     native: dict[str, Any]
     """Options of the core's loader."""
     fed: FedOrder | None
+    """The order of `sampler` or `batch_sampler`; None for an order that the core computes."""
 
 
 def make_order(
@@ -96,7 +102,11 @@ def make_order(
     index: Callable[[object], int],
     values: Mapping[str, Any],
 ) -> Order:
-    """Checks the options that say an order. values: the core's options. Errors: InvalidArgumentError, ArgumentTypeError."""
+    """Checks the options that choose the order.
+
+    index: checks an index of `sampler` or `batch_sampler` and converts it to a record's index.
+    values: the core's options. Errors: InvalidArgumentError, ArgumentTypeError.
+    """
     order = native_shuffle(shuffle)
     given = {
         "shuffle": shuffle is not False,
@@ -107,12 +117,15 @@ def make_order(
     named = [f"`{name}`" for name, is_given in given.items() if is_given]
     if len(named) > 1:
         raise InvalidArgumentError(
-            "more than one option says the order", found=" and ".join(named), remedy="Give one"
+            "more than one option chooses the order",
+            found=" and ".join(named),
+            remedy="Pass only one of them",
         )
     batch_size, last_batch = values["batch_size"], values["last_batch"]
     if values["num_samples"] is not None and weights is None:
         raise InvalidArgumentError(
-            "`num_samples` goes with `weights`", remedy="Give `weights`, or choose with data.subset"
+            "`num_samples` needs `weights`",
+            remedy="Pass `weights`, or select the samples with data.subset",
         )
     native = {
         "shuffle": order,
@@ -124,19 +137,21 @@ def make_order(
         return Order(native, None)
     name = "sampler" if batch_sampler is None else "batch_sampler"
     if isinstance(source, (str, bytes, Mapping, type)) or not hasattr(source, "__iter__"):
-        raise ArgumentTypeError(f"`{name}` cannot be iterated over", found=typed(source))
+        raise ArgumentTypeError(
+            f"`{name}` has the wrong type", expected="an iterable", found=typed(source)
+        )
     allowed: Sequence[str] = ("short", "drop") if batch_sampler is None else ("short",)
     if last_batch not in allowed:
         raise InvalidArgumentError(
-            f"`last_batch` does not go with `{name}`",
+            f"`last_batch` is invalid with `{name}`",
             expected=" or ".join(f"'{value}'" for value in allowed),
             found=repr(last_batch),
         )
     if batch_sampler is not None and batch_size != 1:
         raise InvalidArgumentError(
-            "`batch_size` does not go with `batch_sampler`",
+            "`batch_size` and `batch_sampler` exclude each other",
             found=str(batch_size),
-            remedy="Leave it out: the batches are those of `batch_sampler`",
+            remedy="Omit `batch_size`: `batch_sampler` determines the batches",
         )
     fed = FedOrder(
         source,

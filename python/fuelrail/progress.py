@@ -1,4 +1,4 @@
-"""How far a long job is: told to a callback of the user's, or shown on the terminal."""
+"""Progress of long jobs, passed to a callback or shown on the terminal."""
 
 from __future__ import annotations
 
@@ -18,30 +18,34 @@ __all__ = ["PackProgress", "Progress"]
 
 @dataclass(frozen=True)
 class PackProgress:
-    """How far packing has come."""
+    """The progress of a packing job, a conversion, a merge or a recovery."""
 
     done: int
-    """Images, also those left out; of `convert` and `merge` records, of `recover` bytes read."""
+    """Images done, including skipped ones. For `convert` and `merge`: records. For `recover`: bytes
+    read.
+    """
     total: int
+    """Images, records or bytes of the whole job."""
     bytes: int
-    """Written so far."""
+    """Bytes written so far."""
     seconds: float
+    """Seconds since the job started."""
 
 
 Progress = Callable[[PackProgress], object] | Literal[False] | None
-"""A function that is called, False for nothing, None for a line on the terminal."""
+"""A function to call, False for no output, or None for a line on the terminal."""
 
 CoreProgress = Callable[[int, int, int, float], object] | None
 
 
 def progress_of(progress: Progress) -> CoreProgress:
-    """The core's callback for the user's; None where there is none."""
+    """Wraps the caller's function for the core; None without one. Errors: ArgumentTypeError."""
     if progress is None or progress is False:
         return None
     if not callable(progress):
         raise ArgumentTypeError(
-            "`progress` cannot be called",
-            expected="a function, False for nothing, or None for a line on the terminal",
+            "`progress` has the wrong type",
+            expected="a function, False for no output, or None for a line on the terminal",
             found=typed(progress),
         )
     return lambda *now: progress(PackProgress(*now))
@@ -49,10 +53,11 @@ def progress_of(progress: Progress) -> CoreProgress:
 
 @contextlib.contextmanager
 def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreProgress]:
-    """`progress_of`; without a callback, and where standard error is a terminal, a line there.
+    """Like `progress_of`, but if `progress` is None and standard error is a terminal, yields a
+    function that shows a line on the terminal. Removes the line when the job ends.
 
-    The line is the command's, and is gone when the job has ended. verb, things: "packed" and
-    "images", or "records"; "bytes" are shown as kB, MB and so on.
+    The line has the format of the `fuelrail` command. verb: for example "packed". things: for
+    example "images"; "bytes" are shown in kB, MB and so on.
     """
     if progress is not None or not _is_terminal():
         yield progress_of(progress)
@@ -73,11 +78,11 @@ def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreP
 def _is_terminal() -> bool:
     try:
         return sys.stderr.isatty()
-    except (AttributeError, ValueError):  # None, no file, or closed
+    except (AttributeError, ValueError):  # stderr is None, closed, or not a file
         return False
 
 
 def _write(text: str) -> None:
-    with contextlib.suppress(OSError, ValueError):  # nobody is left to be shown it
+    with contextlib.suppress(OSError, ValueError):  # stderr is closed: nothing to show
         sys.stderr.write(text)
         sys.stderr.flush()

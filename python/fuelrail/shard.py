@@ -1,4 +1,4 @@
-"""This process's share of every global batch: the one that was given, or the one that is found."""
+"""The share of every global batch that this process gets: its rank and the world size."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 _REMEDY = (
     "Call torch.distributed.init_process_group before the first batch and before `len(loader)`, or "
-    "give `rank` and `world_size`"
+    "pass `rank` and `world_size`"
 )
-# Variables of launchers, and the least value that says that the process is one of several.
+# Environment variables of launchers. A value of at least this number means several processes.
 _OF_SEVERAL = {
     "RANK": 1,
     "LOCAL_RANK": 1,
@@ -28,7 +28,7 @@ _OF_SEVERAL = {
     "OMPI_COMM_WORLD_SIZE": 2,
     "PMI_SIZE": 2,
 }
-_told: set[str] = set()  # of the environment, in this process
+_told: set[str] = set()  # variables that this process has warned of
 
 
 class Share(NamedTuple):
@@ -45,12 +45,14 @@ ALONE = Share(0, 1)
 
 
 def given_share(rank: int | None, world_size: int | None) -> Share | None:
-    """What the caller gave, if anything. Errors: InvalidArgumentError, ArgumentTypeError."""
+    """Returns the caller's `rank` and `world_size`, or None if neither is given. Errors:
+    InvalidArgumentError, ArgumentTypeError.
+    """
     if (rank is None) != (world_size is None):
         raise InvalidArgumentError(
-            "`rank` and `world_size` go together",
+            "`rank` and `world_size` need each other",
             found=f"rank={shown(rank)}, world_size={shown(world_size)}",
-            remedy="Give both or neither",
+            remedy="Pass both or neither",
         )
     if rank is None:
         return None
@@ -58,7 +60,7 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
 
 
 class LoaderShare:
-    """A loader's share: the one that was given, or the one that is found until its first batch."""
+    """A loader's share: given by the caller, or looked up until the first batch fixes it."""
 
     def __init__(
         self,
@@ -69,27 +71,27 @@ class LoaderShare:
         batch_size: int | None,
         shared_out: int | None,
     ) -> None:
-        """core, fed: those of the loader, made for `given`, or for all samples where it is None.
-        batch_size: None with `batch_sampler`. shared_out: samples an epoch, where those that fill
-        no global batch are shared out among the ranks, so that one may get none.
+        """core, fed: the loader's, created for `given`, or for all samples if `given` is None.
+        batch_size: None with `batch_sampler`. shared_out: samples in an epoch, if the ranks share
+        the incomplete last global batch, so that a rank may get none of it; else None.
         """
         self._core = core
         self._fed = fed
         self._batch_size = batch_size
         self._shared_out = shared_out
         self._given = given is not None
-        self._share = given  # None: nobody has asked for it
-        self._asked: set[str] = set()  # the numbers that have been told for `_share`
+        self._share = given  # None: not looked up yet
+        self._asked: set[str] = set()  # names of the numbers returned for `_share`
         self._warned: Share | None = None
 
     def __str__(self) -> str:
-        return "rank found with the first batch" if self._share is None else str(self._share)
+        return "rank looked up with the first batch" if self._share is None else str(self._share)
 
     def find(self) -> None:
-        """Looks for this process's share, where none was given and no batch was asked for yet.
+        """Looks up this process's share, unless the caller gave one or a batch was requested.
 
-        Errors: InvalidArgumentError for a bad environment variable, and for a restored place within
-        an epoch of a fed order, which is one of another number of ranks.
+        Errors: InvalidArgumentError for an invalid environment variable, and for a state that was
+        restored inside an epoch of a fed order with another number of ranks.
         """
         if self._given or self._core.life() != "not started":
             return
@@ -107,8 +109,9 @@ class LoaderShare:
             _warn_of_change(name, number, before, self._number(name), now)
 
     def begin(self) -> None:
-        """What is due before an epoch. Errors: those of `find`; StateError where torch.distributed
-        says another share than that of the batches so far, and none was given.
+        """Looks up the share and issues its warnings; called before each epoch. Errors: those of
+        `find`; StateError if torch.distributed reports another share than that of the batches so
+        far, unless the caller gave the share.
         """
         self.find()
         share = self._share or ALONE
@@ -123,16 +126,16 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """What depends on the share: "len(loader)", "loader.batches_left", "loader.batches_done" of
-        a computed order, "loader.global_batch_size". Where the share changes later, a warning says
-        what it was.
+        """Returns a number that depends on the share. name: "len(loader)", "loader.batches_left" or
+        "loader.batches_done" (of a computed order), or "loader.global_batch_size". If the share and
+        the number change later, a warning shows both numbers.
         """
         self.find()
         self._asked.add(name)
         return self._number(name)
 
     def freeze(self) -> None:
-        """The loader is closed: the share stays as it is."""
+        """Fixes the share, because the loader is closed."""
         self._given = True
 
     def _number(self, name: str) -> int:
@@ -145,28 +148,27 @@ class LoaderShare:
 
 
 def found_share() -> Share:
-    """What this process has now: torch.distributed's, else the environment's, else all.
-
-    Errors: InvalidArgumentError for a bad environment variable.
+    """Returns the share of torch.distributed if initialised, else the share in the environment,
+    else all samples. Errors: InvalidArgumentError for an invalid environment variable.
     """
     return _joined_share() or _environments_share() or ALONE
 
 
 def _check_share(before: Share) -> None:
-    """Errors: StateError where torch.distributed is initialised and says another share."""
+    """Raises StateError if torch.distributed is initialised and reports another share."""
     joined = _joined_share()
     if joined is not None and joined != before:
         raise StateError(
-            "torch.distributed gives this process another share than its first batch had",
+            "the rank or world size of torch.distributed has changed since the first batch",
             expected=str(before),
             found=str(joined),
-            remedy="Make the loader anew, or call torch.distributed.init_process_group before the "
-            "first batch, or give `rank` and `world_size`",
+            remedy="Create a new loader, or call torch.distributed.init_process_group before the "
+            "first batch, or pass `rank` and `world_size`",
         )
 
 
 def _joined_share() -> Share | None:
-    """That of torch.distributed, where it is initialised."""
+    """Returns the share of torch.distributed, or None if it is not initialised."""
     distributed: Any = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
@@ -174,9 +176,11 @@ def _joined_share() -> Share | None:
 
 
 def _environments_share() -> Share | None:
-    """What torchrun or srun said. A batch script of SLURM has SLURM_PROCID and SLURM_NTASKS too,
-    and is one process: only the steps that srun starts have SLURM_STEP_NUM_TASKS. Of a step with a
-    terminal (`srun --pty`), a shell in its first task is what the user works with.
+    """Returns the share that torchrun or srun has set, or None.
+
+    Only steps that srun starts have SLURM_STEP_NUM_TASKS. A SLURM batch script also has
+    SLURM_PROCID and SLURM_NTASKS, but is a single process. `srun --pty` gives the user a shell in
+    the first task of the step, so it gets no share either.
     """
     if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
         return _environments("RANK", "WORLD_SIZE")
@@ -192,7 +196,9 @@ def _environments(rank: str, world_size: str) -> Share:
 
 
 def _environment(name: str, least: int, end: int, named_end: str) -> int:
-    """An integer in [least, end)."""
+    """Returns an environment variable as an integer in [least, end). named_end: `end` as the error
+    shows it. Errors: InvalidArgumentError.
+    """
     try:
         value = int(os.environ[name])
     except ValueError:
@@ -200,25 +206,25 @@ def _environment(name: str, least: int, end: int, named_end: str) -> int:
     if least <= value < end:
         return value
     raise InvalidArgumentError(
-        f"the environment variable {name} is not usable",
+        f"the environment variable {name} is invalid",
         expected=f"an integer, at least {least} and below {named_end}",
         found=repr(os.environ[name]),
-        remedy="Set it right, or give `rank` and `world_size`",
+        remedy="Correct it, or pass `rank` and `world_size`",
     )
 
 
 def _warn_of_environment(share: Share) -> None:
-    """Warns, once a process, where nobody said that `share`, which was found, is what is wanted: it
-    is that of a task of SLURM, or all, and the environment speaks of other processes.
+    """Warns, once in each process, if `share` may not be intended: it comes from SLURM's variables,
+    or it is all samples although the environment shows that other processes exist.
     """
     if _joined_share() is not None or {"RANK", "WORLD_SIZE"} <= set(os.environ):
         return
     if share != ALONE:
         _warn_once(
             "SLURM_PROCID",
-            f"This process gets the samples of {share}, as SLURM_PROCID and SLURM_STEP_NUM_TASKS "
-            "say. Give `rank` and `world_size`: the same where the tasks train together, "
-            "`rank=0, world_size=1` where each trains a model of its own.",
+            f"This process gets the samples of {share}, according to SLURM_PROCID and "
+            "SLURM_STEP_NUM_TASKS. Pass `rank` and `world_size`: these values if the tasks train "
+            "one model together, or `rank=0, world_size=1` if each task trains its own model.",
         )
         return
     for name, least in _OF_SEVERAL.items():
@@ -230,9 +236,9 @@ def _warn_of_environment(share: Share) -> None:
                 f"The environment variable {name} is {value}, but loaders give this process "
                 "all samples"
                 + (", since srun did not start it" if slurm else "")
-                + ". If other processes train with it, they get the same samples. "
-                + ("Start them with srun, or give" if slurm else f"{_REMEDY};")
-                + " `rank=0, world_size=1` if it is right so.",
+                + ". If several processes train one model, each of them gets the same samples. "
+                + ("Start them with srun, or pass" if slurm else f"{_REMEDY}, or pass")
+                + " `rank=0, world_size=1` if this process trains alone.",
             )
             return
 
@@ -244,22 +250,22 @@ def _warn_once(about: str, text: str) -> None:
 
 
 def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share) -> None:
-    """Warns where the number `name` was told for `before` and is another one for `share`."""
+    """Warns if the number `name` differs between the shares `before` and `share`."""
     if then != now:
         warn_user(
-            f"{name} was asked for too early: it was {then} as {before}, and is {now} as {share}. "
-            "A learning rate schedule or a bar of progress that was made with it is wrong. "
+            f"{name} was read too early: it was {then} as {before}, and is {now} as {share}. "
+            "A learning rate schedule or a progress bar that was created with it is wrong. "
             f"{_REMEDY}."
         )
 
 
 def _warn_of_an_empty_batch(samples: int, batch_size: int, share: Share) -> None:
-    """Says it where the samples that fill no global batch leave none for this rank."""
+    """Warns if the incomplete last global batch has no samples for this rank."""
     left = samples % (batch_size * share.world_size)
     if 0 < left <= share.rank < share.world_size:
         warn_user(
-            f"Rank {share.rank} gets an empty batch at the end of every epoch: what fills no "
-            f"global batch, {left} of {samples} samples, does not reach all of {share.world_size} "
-            "ranks. A loss that is a mean is no number there: train with `last_batch` "
-            '"drop" or "wrap", validate with "pad".'
+            f"Rank {share.rank} gets an empty batch at the end of every epoch: the last global "
+            f"batch has only {left} of {samples} samples for {share.world_size} ranks. A mean loss "
+            'is NaN for an empty batch. Use `last_batch` "drop" or "wrap" for training, and "pad" '
+            "for validation."
         )

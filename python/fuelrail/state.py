@@ -1,4 +1,4 @@
-"""What `load_state_dict` takes: a state that may have been through any file and any framework."""
+"""Checks a state for `load_state_dict`, which may have been saved by any framework."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from fuelrail.options import integer, shown, typed
 
 
 def plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a state is of interest, as JSON can say it; the rest the core checks.
+    """Returns the members of `state` that `like` also has, as values that JSON can hold.
 
-    Integers may have become NumPy's, or tensors, in whatever it was saved with.
+    Checks their types; the core checks their values. Integers may be NumPy's or tensors, because
+    some frameworks convert them when they save a state. Errors: ArgumentTypeError,
+    InvalidArgumentError.
     """
     if not isinstance(state, Mapping):
         raise ArgumentTypeError(
-            "the state is not a dict", found=typed(state), remedy="Pass what state_dict() returned"
+            "the state has the wrong type",
+            expected="a dict",
+            found=typed(state),
+            remedy="Pass the value that state_dict() returned",
         )
     plain: dict[str, Any] = {}
     for name, own in like.items():
@@ -26,17 +31,17 @@ def plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
         value = str(value) if isinstance(value, str) else integer(value)
         if type(value) is not type(own):
             raise ArgumentTypeError(
-                f"the state's member '{name}' is wrong",
+                f"the state's member '{name}' has the wrong type",
                 expected="a string" if isinstance(own, str) else "an integer",
                 found=typed(state[name]),
             )
         if isinstance(value, int) and abs(value) >= 2**64:
             raise InvalidArgumentError(
-                f"the state's member '{name}' is wrong",
+                f"the state's member '{name}' is invalid",
                 expected="an integer from 0 to 2**64 - 1",
                 found=shown(value),
             )
         plain[name] = value
         if name == "version" and value != own:
-            break  # the core refuses it, whatever the others have become
+            break  # the core refuses this version, so the other members do not matter
     return plain

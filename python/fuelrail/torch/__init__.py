@@ -23,18 +23,18 @@ def __dir__() -> list[str]:
 
 
 class DataLoader(BaseLoader[torch.Tensor]):
-    """Batches as tuples or dicts of tensors; the options are those of `fuelrail.Loader`.
+    """Loads batches as tuples or dicts of tensors, with the options of `fuelrail.Loader`.
 
     >>> loader = fuelrail.torch.DataLoader("train.rec", 256, shuffle=True,
     ...                                    transforms=[fuelrail.transforms.RandomResizedCrop(224)])
     >>> for images, labels in loader:
     ...     loss = criterion(model(images), labels)
 
-    Tensors share the loader's memory and keep it alive; nobody else writes to it. What a fork, a
-    spawn or a pickle does is as with `fuelrail.Loader`. Labels are int64
-    where every sample has one and all are whole numbers, else float32. In a distributed job every
-    process makes the same loader, before or after `init_process_group`: rank and world size are
-    those of torch.distributed when the first batch is asked for.
+    Tensors share the loader's memory and keep it alive. The loader does not write to it again.
+    Fork, spawn and pickle work as for `fuelrail.Loader`. Labels are int64 if every sample has one
+    label and all labels are whole numbers, otherwise float32. In a distributed job, every process
+    creates the same loader, before or after `init_process_group`: the loader uses the rank and
+    world size that torch.distributed has when the first batch is requested.
     """
 
     @takes_loader_options({})
@@ -48,18 +48,18 @@ class DataLoader(BaseLoader[torch.Tensor]):
         device: Any = None,
         **options: Unpack[LoaderKeywords],
     ) -> None:
-        """Prepares the loader; threads start with the first batch.
+        """Creates a loader. Its threads start with the first batch.
 
-        memory_format: torch.channels_last: images of shape (batch, 3, height, width) whose memory
-            is that of NHWC. Default: torch.contiguous_format.
-        pin_memory: copy batches into page-locked memory. Needs CUDA. Default: False.
-        device: "cuda" (the device that is current now) or one like "cuda:1": copy batches there, by
-            way of page-locked memory and on a stream of its own; `batch_transforms` run after that.
-            Where there is no room for the copy, the iterator's next call tries that batch again.
-            Default: none, the CPU.
+        memory_format: torch.channels_last gives images of shape (batch, 3, height, width) whose
+            memory layout is NHWC. Default: torch.contiguous_format.
+        pin_memory: copy batches to page-locked memory. Needs CUDA. Default: False.
+        device: "cuda" (the current device at the time of this call) or for example "cuda:1". Copies
+            batches to this device through page-locked memory, on a separate stream, before the
+            `batch_transforms`. If the device lacks memory for the copy, the iterator's next call
+            tries the same batch again. Default: None, the CPU.
 
-        Errors: those of `fuelrail.Loader`; UnsupportedError for `pin_memory` and `device` where
-        PyTorch has no CUDA.
+        Errors: those of `fuelrail.Loader`; UnsupportedError for `pin_memory` and for a CUDA
+        `device` if PyTorch has no CUDA, and for a `device` that is neither CUDA nor the CPU.
         """
         own = {"memory_format": memory_format, "pin_memory": pin_memory, "device": device}
         given = {"batch_size": batch_size, **options}

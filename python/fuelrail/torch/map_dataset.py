@@ -1,4 +1,4 @@
-"""A dataset for torch.utils.data.DataLoader, for people who keep their loop."""
+"""A dataset for torch.utils.data.DataLoader."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ Sample = tuple[Any, ...]
 
 _OWN: SampleKeywords = {"schema": None, "sidecar": "use", "transforms": None}
 _OPTIONS = [option for option in LOADER_OPTIONS if option.name in SampleKeywords.__annotations__]
-_TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('How they are made:', _OPTIONS)}"
+_TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('More options:', _OPTIONS)}"
 
 
 class SampleBatch(Sequence[Sample]):
-    """Samples that were decoded together: `columns` are the batch's tensors, or lists where rows
-    differ in size; `self[i]` is a tuple of views of their rows.
+    """Samples that were decoded together. `columns` are tensors, or lists of tensors if the samples
+    differ in size. `self[i]` is a tuple of views of one row of each column.
     """
 
     def __init__(self, columns: Sequence[Any]) -> None:
@@ -55,7 +55,7 @@ class SampleBatch(Sequence[Sample]):
     @overload
     def __getitem__(self, index: slice) -> SampleBatch: ...
     def __getitem__(self, index: int | slice) -> Sample | SampleBatch:
-        """A sample, or for a slice a batch of some of them; nothing is copied."""
+        """Returns one sample, or for a slice a SampleBatch, without a copy."""
         if isinstance(index, slice):
             return SampleBatch([column[index] for column in self.columns])
         if not -len(self) <= index < len(self):
@@ -64,14 +64,14 @@ class SampleBatch(Sequence[Sample]):
 
 
 def collate(samples: Sequence[Any]) -> Any:
-    """For `collate_fn`: a batch of a MapDataset as it is, without a copy, as the list of its tensors;
-    anything else as `torch.utils.data.default_collate` does it.
+    """The `collate_fn` for a MapDataset: returns a SampleBatch's list of columns, without a copy.
+    Passes any other samples to `torch.utils.data.default_collate`.
     """
     return samples.columns if isinstance(samples, SampleBatch) else default_collate(list(samples))
 
 
 class MapDataset(torch.utils.data.Dataset[Sample]):
-    """Samples by index, decoded and transformed natively, a whole batch at a time in threads.
+    """A map-style dataset that decodes and transforms a whole batch at a time in native threads.
 
     >>> dataset = fuelrail.torch.MapDataset(
     ...     "train.rec", transforms=[fuelrail.transforms.RandomResizedCrop(224)])
@@ -82,16 +82,16 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     ...     for images, labels in loader:
     ...         loss = criterion(model(images), labels)
 
-    Random transforms depend on `seed`, the epoch that `set_epoch` named and the index alone: not on
-    when, where or how often a sample is asked for. An index that comes twice in one epoch has the
-    same crop twice.
+    Random transforms depend only on `seed`, the epoch in `set_epoch` and the index, not on when,
+    where or how often a sample is read. An index that is repeated in an epoch gets the same crop.
 
-    Worker processes work, forked or spawned, and need not be many: each decodes in threads of its
-    own, which share what this process may use. Persistent workers hear of `set_epoch` too.
+    Worker processes may be forked or spawned. A few are enough: each decodes with its own threads,
+    and together they use as many threads as this process would. `set_epoch` also reaches
+    persistent workers.
 
-    A subclass may override `__getitem__`, to call `super().__getitem__(index)` and change what that
-    returns: torch's DataLoader gets these samples. They are decoded one by one, so that several
-    worker processes are faster.
+    A subclass may override `__getitem__`, call `super().__getitem__(index)` and change the result.
+    torch's DataLoader then gets the changed samples. They are decoded one by one, so several worker
+    processes are faster.
     """
 
     _native: _core.Loader | None
@@ -105,12 +105,12 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         memory_format: Any = "contiguous_format",
         **options: Unpack[SampleKeywords],
     ) -> None:
-        """Worker processes share the default number of `threads` evenly.
+        """By default, worker processes divide the number of `threads` evenly.
 
         data: a Dataset, or anything that `fuelrail.open` takes.
-        fields: as of `fuelrail.torch.DataLoader`, in the order in which they are to come;
-            `position` is the index. Default: image, label.
-        memory_format: as of `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
+        fields: the columns, in order, as in `fuelrail.torch.DataLoader`; `position` is the index.
+            Default: image, label.
+        memory_format: as in `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
 
         Errors: those of `fuelrail.torch.DataLoader`.
         """
@@ -118,7 +118,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._values = read_options(_OPTIONS, options)
         _core.check_loader_options(self._values)
         self._data = open_dataset(data, asked["schema"], sidecar=asked["sidecar"])
-        native_list(asked["transforms"])  # checked before anything else is made of it
+        native_list(asked["transforms"])  # checked before it is copied
         self._transforms = list(asked["transforms"] or ())
         self._tensors = TensorFramework(memory_format)
         self._values["layout"] = self._tensors.native_layout(self._values["layout"])
@@ -126,11 +126,11 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._fields = columns_of(fields)
         check_images(self._fields, self._data.schema)
         self._is_image = [field in images for field in self._fields]
-        # In shared memory, so that worker processes that live on hear of the next epoch; whatever
-        # torch's default device is.
+        # In shared memory, so that persistent workers see a new epoch. On the CPU, even if torch's
+        # default device is another.
         self._epoch = torch.zeros((), dtype=torch.int64, device="cpu")
         self._epoch.share_memory_()  # type: ignore[no-untyped-call]
-        self._told = torch.zeros(2, dtype=torch.uint8, device="cpu")  # losses that were warned of
+        self._told = torch.zeros(2, dtype=torch.uint8, device="cpu")  # which losses were reported
         self._told.share_memory_()  # type: ignore[no-untyped-call]
         self._prepare()
         self._ready(1)
@@ -139,20 +139,25 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         return len(self._data)
 
     def __getitem__(self, index: int) -> Sample:
-        """One sample: a tensor for each field. Errors: OutOfRangeError, those of its record."""
+        """Returns one sample: a tensor for each field. Errors: OutOfRangeError, ArgumentTypeError,
+        those of reading and decoding.
+        """
         return self._decoded([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> Any:
-        """The samples of these indices, decoded together: a SampleBatch. Where a subclass overrides
-        `__getitem__`, which must not call this, a list of what it returns for each. This is what
-        torch's DataLoader calls.
+        """Decodes the samples at `indices` together. torch's DataLoader calls this.
 
-        FuelrailWarning once of 16-bit images, of which 8 bits are kept, and once of alpha, which
-        is dropped, of all processes together. Errors: OutOfRangeError, ArgumentTypeError;
-        those of the first record that cannot be read.
+        Returns: a SampleBatch. If a subclass overrides `__getitem__`, a list of its results; its
+        `__getitem__` must not call this method.
+
+        Issues one FuelrailWarning if 16-bit images are reduced to 8 bits, and one if an alpha
+        channel is dropped, each once in all processes together. Errors: OutOfRangeError,
+        ArgumentTypeError; those of the first record that cannot be read.
         """
         if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
-            raise ArgumentTypeError("this is not a list of indices", found=typed(indices))
+            raise ArgumentTypeError(
+                "`indices` has the wrong type", expected="a list of integers", found=typed(indices)
+            )
         if type(self).__getitem__ is not MapDataset.__getitem__:
             return [self[index] for index in indices]
         return self._decoded(indices)
@@ -171,7 +176,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
                 taken: list[tuple[NativeColumn, ...]] = []
                 core.next(turn, taken)
             except BaseException:
-                self._native = None  # it may have been left half way
+                self._native = None  # an interrupted call may leave it unusable
                 raise
         for text in core.warnings():
             kind = int("alpha" in text)
@@ -181,7 +186,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         return SampleBatch(self._tensors.columns(taken[0], self._is_image))
 
     def set_epoch(self, epoch: int) -> None:
-        """Names the epoch of the samples to come, in [0, 2**32), here and in worker processes."""
+        """Sets the epoch for the next samples, an integer in [0, 2**32), also in worker processes.
+        Errors: InvalidArgumentError, ArgumentTypeError.
+        """
         self._epoch.fill_(whole("epoch", epoch, bits=32))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -202,7 +209,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Makes ready for this process: threads and locks stay behind at a fork."""
+        """Resets the lock and the native loader for this process: they do not work after a fork."""
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._native = None

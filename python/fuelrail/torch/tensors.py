@@ -1,4 +1,4 @@
-"""Tensors over the core's memory, and copies of them on a device."""
+"""Tensors that share the core's memory, and their copies on a device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _FORMATS = ("contiguous_format", "channels_last")
 
 
 class TensorFramework(Framework[torch.Tensor]):
-    """Columns become tensors that share the core's memory, or copies elsewhere."""
+    """Converts columns to tensors that share the core's memory, or to copies in page-locked memory
+    or on a device.
+    """
 
     def __init__(
         self, memory_format: object, pin_memory: object = False, device: object = None
@@ -34,9 +36,9 @@ class TensorFramework(Framework[torch.Tensor]):
             return layout
         if layout != "NCHW":
             raise InvalidArgumentError(
-                '`memory_format` goes with layout="NCHW"',
+                '`memory_format` channels_last needs layout="NCHW"',
                 found=f"layout={layout!r}",
-                remedy="Leave `layout` out: channels_last has the memory of NHWC",
+                remedy="Omit `layout`: channels_last already has the memory layout NHWC",
             )
         return "NHWC"
 
@@ -45,7 +47,7 @@ class TensorFramework(Framework[torch.Tensor]):
         if not (is_image and self._interleaved):
             return tensor
         order = (0, 3, 1, 2) if tensor.ndim == 4 else (2, 0, 1)
-        # Detached, it is no view of another tensor, which PyTorch would not let go of at exit.
+        # Detached, it is not a view of another tensor, which PyTorch would not release at exit.
         return tensor.permute(order).detach()
 
     def place(self, columns: list[Any]) -> list[Any]:
@@ -55,17 +57,18 @@ class TensorFramework(Framework[torch.Tensor]):
 
 
 class SideStreamCopy:
-    """Copies to a CUDA device beside the work on the current stream, which waits for it when it
-    comes to use the batch.
+    """Copies batches to a CUDA device on its own stream, while the current stream works. The
+    current stream then waits for the copy.
 
-    Each tensor goes through page-locked memory, which PyTorch keeps until the copy is done; the
-    loader's own memory is free at once. Where it fails, nothing of `columns` is lost.
+    Each tensor is copied through page-locked memory, which PyTorch keeps until the copy is done.
+    The loader's own memory is free as soon as the call returns. After an error, `columns` are
+    unchanged.
     """
 
     def __init__(self, device: torch.device) -> None:
-        """Requires: a CUDA device with an index."""
+        """Requires: `device` is a CUDA device with an index."""
         self._device = device
-        self._stream: Any = None  # with the first batch: no CUDA context before that
+        self._stream: Any = None  # created with the first batch: no CUDA context before that
 
     def __call__(self, columns: list[Any]) -> list[Any]:
         if self._stream is None:
@@ -73,10 +76,10 @@ class SideStreamCopy:
         current = torch.cuda.current_stream(self._device)
 
         def copy(tensor: torch.Tensor) -> torch.Tensor:
-            # Page-locked and device memory are taken, and the copy is done, on the side stream: so
-            # what is let go half way is not reused before its copy is over.
+            # Both memories are allocated on the side stream, where the copy runs: if an error
+            # releases them, PyTorch does not reuse them before the copy is done.
             copied = tensor.pin_memory().to(self._device, non_blocking=True)
-            copied.record_stream(current)  # nor before that stream, whose it becomes, is done
+            copied.record_stream(current)  # nor before the current stream has used the copy
             return copied
 
         with torch.cuda.stream(self._stream):
@@ -86,41 +89,45 @@ class SideStreamCopy:
 
 
 def target_device(device: object) -> torch.device | None:
-    """The CUDA device that `device` names, with its index; None for the CPU.
+    """Returns the CUDA device that `device` names, with its index, or None for the CPU.
 
-    CUDA is asked only about devices of its own: the answer may start the driver, which a fork does
-    not survive. Errors: ArgumentTypeError and InvalidArgumentError for what names no device, or
-    one that is not there; UnsupportedError for devices of other kinds, and without CUDA.
+    Queries CUDA only for CUDA devices: a query may start the driver, which does not work after a
+    fork. Errors: ArgumentTypeError and InvalidArgumentError for an invalid `device` or an index out
+    of range; UnsupportedError for devices of other kinds, and for CUDA devices without CUDA.
     """
     if device is None:
         return None
     if isinstance(device, bool) or not isinstance(device, (str, int, torch.device)):
         raise ArgumentTypeError(
-            "`device` names no device", expected='"cuda", "cuda:1", ...', found=typed(device)
+            "`device` has the wrong type",
+            expected='a device such as "cuda" or "cuda:1"',
+            found=typed(device),
         )
     try:
         target = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
     except RuntimeError:
         raise InvalidArgumentError(
-            "`device` names no device", expected='"cuda", "cuda:1", ...', found=shown(device)
+            "`device` is invalid",
+            expected='a device such as "cuda" or "cuda:1"',
+            found=shown(device),
         ) from None
     if target.type == "cpu":
         return None
     if target.type != "cuda":
         raise UnsupportedError(
-            "batches cannot be copied to such a device",
+            "copying batches to this kind of device is not supported",
             expected='"cuda" or "cpu"',
             found=shown(str(target)),
-            remedy="Leave `device` out, and move the tensors with `.to`",
+            remedy="Omit `device`, and move the tensors with `.to`",
         )
     require_cuda("device")
     index = target.index
-    if index is None:  # the current one, which is the first until CUDA has been used
+    if index is None:  # the current device: index 0 until CUDA is initialised
         index = torch.cuda.current_device() if torch.cuda.is_initialized() else 0
     count = torch.cuda.device_count()
     if index >= count:
         raise InvalidArgumentError(
-            "`device` names a CUDA device that is not there",
+            "the CUDA device does not exist",
             expected=f"an index below {count}, the number of devices",
             found=shown(device),
         )
@@ -128,22 +135,23 @@ def target_device(device: object) -> torch.device | None:
 
 
 def require_cuda(option: str) -> None:
-    """Errors: UnsupportedError that says whether PyTorch or the machine lacks CUDA."""
+    """Raises UnsupportedError without CUDA. The text says whether PyTorch or the machine lacks it.
+    """
     if torch.cuda.is_available():
         return
     built = torch.version.cuda is not None
     raise UnsupportedError(
         f"`{option}` needs CUDA, "
-        + ("and PyTorch finds no device" if built else "which this build of PyTorch lacks"),
+        + ("but PyTorch finds no CUDA device" if built else "which this build of PyTorch lacks"),
         found=f"torch {torch.__version__}",
-        remedy="Look at what `nvidia-smi` says, or leave it out"
+        remedy=f"Check the output of `nvidia-smi`, or omit `{option}`"
         if built
-        else "Install PyTorch with CUDA, or leave it out",
+        else f"Install PyTorch with CUDA, or omit `{option}`",
     )
 
 
 def _each_tensor(columns: list[Any], function: Any) -> list[Any]:
-    """Lists keep their shape; bytes are left as they are."""
+    """Applies `function` to each tensor, also in lists. Leaves bytes unchanged."""
     return [
         _each_tensor(column, function)
         if isinstance(column, list)

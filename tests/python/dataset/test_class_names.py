@@ -108,13 +108,13 @@ def test_another_table_is_refused_with_the_first_difference(
 @pytest.mark.parametrize(
     ("classes", "kind", "match"),
     [
-        ([], fr.InvalidArgumentError, "`classes` names no class"),
-        (["ant", 2], fr.ArgumentTypeError, "not a string: found 2"),
+        ([], fr.InvalidArgumentError, "`classes` is empty"),
+        (["ant", 2], fr.ArgumentTypeError, "expected a string, found 2"),
         (["ant", ""], fr.InvalidArgumentError, "a class has no name"),
         (["ant", "ant"], fr.InvalidArgumentError, "'ant' as class 0 and 1"),
         (["a\0"], fr.InvalidArgumentError, "NUL"),
-        (3, fr.ArgumentTypeError, "neither a path nor a list of names"),
-        ({"ant": 0}, fr.ArgumentTypeError, "neither a path nor a list of names"),
+        (3, fr.ArgumentTypeError, "expected a path or a list of names"),
+        ({"ant": 0}, fr.ArgumentTypeError, "expected a path or a list of names"),
         ("nowhere.rec", fr.NotFoundError, r"nowhere\.rec"),
     ],
 )

@@ -72,7 +72,7 @@ def test_a_dataset_opens_as_itself(data: fr.Dataset) -> None:
     "source", [5, None, 1.5, {"a": 1}, {"a"}, bytearray(b"a"), np.array(3), fr.Dataset]
 )
 def test_what_is_no_path_is_refused(source: object) -> None:
-    with pytest.raises(fr.ArgumentTypeError, match="cannot be opened"):
+    with pytest.raises(fr.ArgumentTypeError, match="`source` has the wrong type"):
         fr.open(source)
 
 
@@ -97,7 +97,7 @@ def test_a_path_with_a_nul_is_refused_and_not_cut(record_file: pathlib.Path) -> 
 
 
 def test_an_unknown_option_of_open_is_refused(record_file: pathlib.Path) -> None:
-    with pytest.raises(fr.ArgumentTypeError, match=r"no option 'cache'. Known: source"):
+    with pytest.raises(fr.ArgumentTypeError, match=r"unknown option 'cache'. Known: source"):
         fr.open(record_file, cache=True)
 
 
@@ -151,12 +151,12 @@ def test_a_subset_beyond_the_end_is_refused(data: fr.Dataset) -> None:
 
 @pytest.mark.parametrize("indices", [None, 3, "12", [1.0], [None], np.array(3), np.zeros((2, 2))])
 def test_what_is_no_list_of_indices_is_refused(data: fr.Dataset, indices: object) -> None:
-    with pytest.raises(fr.ArgumentTypeError, match=r"not (a list|an integer)"):
+    with pytest.raises(fr.ArgumentTypeError, match=r"expected (a list of integers|an integer)"):
         data.subset(indices)
 
 
 def test_a_slice_that_a_list_would_refuse_is_refused(data: fr.Dataset) -> None:
-    with pytest.raises(fr.InvalidArgumentError, match="step 0"):
+    with pytest.raises(fr.InvalidArgumentError, match="the step of a slice is 0"):
         data[::0]
     with pytest.raises(fr.ArgumentTypeError, match="integers"):
         data[0.5:]
@@ -194,11 +194,11 @@ def test_fractions_must_be_fractions(data: fr.Dataset, parts: dict[str, float]) 
 def test_a_split_that_is_no_mapping_is_refused(data: fr.Dataset) -> None:
     with pytest.raises(fr.ArgumentTypeError, match=r"mapping.*found \[0.5, 0.5\].*Write it as \{"):
         data.split([0.5, 0.5])
-    with pytest.raises(fr.ArgumentTypeError, match="not a number"):
+    with pytest.raises(fr.ArgumentTypeError, match="expected a number"):
         data.split({"train": "most"})
-    with pytest.raises(fr.ArgumentTypeError, match="not a number"):
+    with pytest.raises(fr.ArgumentTypeError, match="expected a number"):
         data.split({"train": None})
-    with pytest.raises(fr.ArgumentTypeError, match="not a number"):
+    with pytest.raises(fr.ArgumentTypeError, match="expected a number"):
         data.split({"train": True})
     with pytest.raises(fr.InvalidArgumentError, match="seed"):
         data.split({"train": 0.5}, seed=-1)
@@ -208,7 +208,7 @@ def test_a_split_that_is_no_mapping_is_refused(data: fr.Dataset) -> None:
 
 @pytest.mark.parametrize("name", [1, b"train", None, ("train", "val")])
 def test_a_part_whose_name_is_no_string_is_refused(data: fr.Dataset, name: object) -> None:
-    with pytest.raises(fr.ArgumentTypeError, match="name in `parts` is not a string"):
+    with pytest.raises(fr.ArgumentTypeError, match="name in `parts` has the wrong type"):
         data.split({name: 0.5})
 
 
@@ -245,9 +245,9 @@ def test_a_misspelt_field_suggests_the_right_one(data: fr.Dataset) -> None:
         data[0]["lable"]
     assert not hasattr(data[0], "caption")
     for name in (3, None, b"image"):
-        with pytest.raises(fr.ArgumentTypeError, match="name of a field"):
+        with pytest.raises(fr.ArgumentTypeError, match="field name"):
             data[0][name]
-        with pytest.raises(fr.ArgumentTypeError, match="name of a field"):
+        with pytest.raises(fr.ArgumentTypeError, match="field name"):
             data[0].decode(name)
     with pytest.raises(fr.InvalidArgumentError, match="NUL"):
         data[0]["image\0"]

@@ -133,7 +133,7 @@ def test_what_is_wrong_is_said(listed: pathlib.Path, record_file: pathlib.Path) 
         fr.open(listed / "empty.lst")
     with pytest.raises(ValueError, match="a root is for a list"):
         fr.open(record_file, root=listed)
-    with pytest.raises(ValueError, match="a dataset that is open takes no root"):
+    with pytest.raises(ValueError, match="`root` does not apply to an open dataset"):
         fr.open(fr.open(record_file), root=listed)
     with pytest.raises(ValueError, match="take a schema"):
         fr.open(listed / "lists/all.lst", schema="class_folders")

@@ -172,7 +172,7 @@ def test_only_the_first_ten_are_warned_of_one_by_one(
         for _ in skipping(file, 10, max_bad=1.0):
             pass
     assert len(caught) == 11
-    assert "`bad_records` only" in str(caught[10].message)
+    assert "`bad_records` lists" in str(caught[10].message)
 
 
 def test_one_too_many_stops_the_run_with_the_list_and_a_restored_one_counts_anew(

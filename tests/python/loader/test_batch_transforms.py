@@ -111,7 +111,7 @@ def test_an_error_keeps_its_type_and_the_loop_goes_on(tiny_file: pathlib.Path) -
 def test_returning_nothing_is_said(tiny_file: pathlib.Path) -> None:
     loader = tiny(tiny_file, batch_transforms=[lambda batch: batch, lambda batch: None])
     with pytest.raises(
-        fr.ArgumentTypeError, match=r"`batch_transforms\[1\]` returned None. Return the batch"
+        fr.ArgumentTypeError, match=r"`batch_transforms\[1\]` returned None. Return the transf"
     ):
         next(iter(loader))
 

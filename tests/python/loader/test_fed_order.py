@@ -218,7 +218,7 @@ def test_an_iterator_is_read_once(tiny_file: pathlib.Path) -> None:
     assert batches(loader) == []
     loader = tiny(tiny_file, 4, sampler=iter(range(90)))
     next(iter(loader))
-    with pytest.raises(fr.StateError, match="read once"):
+    with pytest.raises(fr.StateError, match="already read"):
         next(iter(loader))
 
 
@@ -324,8 +324,8 @@ def test_a_bad_index_is_an_error_in_its_place(
         ({"batch_sampler": [[1]], "batch_size": 3}, "batch_size"),
         ({"batch_sampler": [[1]], "last_batch": "drop"}, "last_batch"),
         ({"sampler": [1], "last_batch": "pad"}, "last_batch"),
-        ({"sampler": 3}, "`sampler` cannot be iterated"),
-        ({"batch_sampler": "abc"}, "`batch_sampler` cannot be iterated"),
+        ({"sampler": 3}, "`sampler` has the wrong type: expected an iterable"),
+        ({"batch_sampler": "abc"}, "`batch_sampler` has the wrong type: expected an iterable"),
         ({"num_samples": 3}, "weights"),
     ],
 )

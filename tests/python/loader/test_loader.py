@@ -160,7 +160,7 @@ def test_it_says_what_it_is(tiny_file: pathlib.Path) -> None:
     assert repr(loader) == f"<fuelrail.Loader: {options}; closed; {data}>"
     found = tiny(tiny_file)
     assert re.search(
-        r"in order, seed 0, rank found with the first batch, \d+ threads; ", repr(found)
+        r"in order, seed 0, rank looked up with the first batch, \d+ threads; ", repr(found)
     )
     len(found)
     assert re.search(r"in order, seed 0, rank 0 of 1, \d+ threads; ", repr(found))

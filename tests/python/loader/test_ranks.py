@@ -100,14 +100,14 @@ def test_spawned_ranks_share_what_loaders_made_before_init_process_group_give(
         assert found["lengths"] == [10, 5]
         (said,) = found["said"]
         assert said.startswith(
-            f"len(loader) was asked for too early: it was 10 as rank 0 of 1, and is 5 as rank {rank} "
+            f"len(loader) was read too early: it was 10 as rank 0 of 1, and is 5 as rank {rank} "
             "of 2. "
         )
         assert found["fed"] == 2
         assert found["used"] == (
-            "torch.distributed gives this process another share than its first batch had: expected "
-            f"rank 0 of 1, found rank {rank} of 2. Make the loader anew, or call "
-            "torch.distributed.init_process_group before the first batch, or give `rank` and "
+            "the rank or world size of torch.distributed has changed since the first batch: "
+            f"expected rank 0 of 1, found rank {rank} of 2. Create a new loader, or call "
+            "torch.distributed.init_process_group before the first batch, or pass `rank` and "
             "`world_size`."
         )
 
@@ -119,7 +119,7 @@ def test_a_share_is_looked_for_again_until_the_first_batch(
     tiny_file: pathlib.Path, world: World
 ) -> None:
     loader = tiny(tiny_file, last_batch="drop")
-    assert "rank found with the first batch" in repr(loader)
+    assert "rank looked up with the first batch" in repr(loader)
     assert (loader.batch_size, loader.state_dict()["position"]) == (10, 0)
     world(1, 2)
     batches = iter(loader)
@@ -160,7 +160,7 @@ def test_numbers_that_were_asked_for_too_early_are_warned_of(
     with pytest.warns(fr.FuelrailWarning) as said:
         iter(loader)
     assert sorted(str(warning.message).split(". A learning")[0] for warning in said) == [
-        f"{name} was asked for too early: it was {then} as rank 0 of 1, and is {now} as rank 0 of 4"
+        f"{name} was read too early: it was {then} as rank 0 of 1, and is {now} as rank 0 of 4"
         for name, then, now in [
             ("len(loader)", 10, 3),
             ("loader.batches_done", 1, 0),
@@ -285,7 +285,7 @@ def test_a_task_of_a_slurm_step_takes_its_part(
     loader = tiny(tiny_file, last_batch="drop")
     set_all(monkeypatch, STEP)
     its_own = [i for i in range(80) if i % 20 >= 10]
-    with pytest.warns(fr.FuelrailWarning, match="samples of rank 1 of 2, as SLURM_PROCID") as said:
+    with pytest.warns(fr.FuelrailWarning, match="rank 1 of 2, according to SLURM_PROCID") as said:
         assert ids(loader) == its_own
     assert len(said) == 1
     assert ids(tiny(tiny_file, last_batch="drop")) == its_own  # warned once per process

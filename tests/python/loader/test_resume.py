@@ -206,16 +206,16 @@ def test_batch_size_and_ranks_may_change(tiny_file: pathlib.Path) -> None:
         ({"position": -1}, "position"),
         ({"epoch": "two"}, "epoch"),
         ({"seed": None}, "seed"),
-        ({"epoch": 1.0}, "'epoch' is wrong: expected an integer, found 1.0"),
-        ({"epoch": True}, "'epoch' is wrong: expected an integer, found True"),
+        ({"epoch": 1.0}, "'epoch' has the wrong type: expected an integer, found 1.0"),
+        ({"epoch": True}, "'epoch' has the wrong type: expected an integer, found True"),
         ({"epoch": 2**32}, "'epoch' is wrong: expected an integer from 0 to 4294967295"),
-        ({"position": 2**64}, "'position' is wrong: expected an integer from 0"),
-        ({"position": -(10**5000)}, "'position' is wrong: expected an integer from 0"),
-        ({"position": float("nan")}, "'position' is wrong: expected an integer, found nan"),
-        ({"dataset": 7}, "'dataset' is wrong: expected a string, found 7"),
-        ({"shuffle": b"none"}, "'shuffle' is wrong: expected a string, found b'none'"),
-        ({"seed": object()}, "'seed' is wrong: expected an integer, found <object"),
-        ({"seed": [0]}, r"'seed' is wrong: expected an integer, found \[0\]"),
+        ({"position": 2**64}, "'position' is invalid: expected an integer from 0"),
+        ({"position": -(10**5000)}, "'position' is invalid: expected an integer from 0"),
+        ({"position": float("nan")}, "'position' has the wrong type: .*an integer, found nan"),
+        ({"dataset": 7}, "'dataset' has the wrong type: expected a string, found 7"),
+        ({"shuffle": b"none"}, "'shuffle' has the wrong type: expected a string, found b'none'"),
+        ({"seed": object()}, "'seed' has the wrong type: expected an integer, found <object"),
+        ({"seed": [0]}, r"'seed' has the wrong type: expected an integer, found \[0\]"),
         ({"version": 0}, "version"),
         ({"version": 2, "seed": ["anything"]}, "'version' is not known here.*or newer"),
     ],
@@ -292,7 +292,7 @@ def test_a_state_without_a_member_is_refused(tiny_file: pathlib.Path) -> None:
 @pytest.mark.parametrize("state", [None, [], "state", 3, [("epoch", 1)]])
 def test_what_is_no_dict_is_no_state(tiny_file: pathlib.Path, state: object) -> None:
     loader = make(fr.open(tiny_file), batch_size=10)
-    with pytest.raises(fr.ArgumentTypeError, match=r"not a dict: found .*state_dict\(\)"):
+    with pytest.raises(fr.ArgumentTypeError, match=r"expected a dict, found .*state_dict\(\)"):
         loader.load_state_dict(state)
 
 

@@ -79,7 +79,7 @@ def test_a_window_without_records_is_refused(make: Callable[[], object], match: 
 
 @pytest.mark.parametrize("shuffle", ["windows", "ful", 1, None, ["full"]])
 def test_a_shuffle_that_is_none_is_refused(tiny_file: pathlib.Path, shuffle: Any) -> None:
-    with pytest.raises(fr.InvalidArgumentError, match=r"`shuffle` has no such value: expected .*"):
+    with pytest.raises(fr.InvalidArgumentError, match=r"`shuffle` is invalid: expected .*"):
         ids_only(tiny_file, shuffle=shuffle)
 
 
@@ -179,8 +179,8 @@ def test_num_samples_is_the_length_of_an_epoch(
         ([float("nan")] * TINY_COUNT, "nan"),
         ([float("inf")] * TINY_COUNT, "inf"),
         (["1"] * TINY_COUNT, r"weights\[0\]"),
-        ("1" * TINY_COUNT, "not a list of numbers"),
-        (3, "not a list of numbers"),
+        ("1" * TINY_COUNT, "expected a list of numbers"),
+        (3, "expected a list of numbers"),
     ],
 )
 def test_what_is_no_weight_is_refused(tiny_file: pathlib.Path, weights: Any, match: str) -> None:

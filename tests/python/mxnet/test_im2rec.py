@@ -426,7 +426,7 @@ def test_an_unknown_parameter_names_the_nearest(good: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"encoding": ".bmp"}, "`encoding` has no such value: found '.bmp'"),
+        ({"encoding": ".bmp"}, "`encoding` is invalid: found '.bmp'"),
         ({"color": 2}, "`color` is out of range: expected -1, 0, 1, found 2"),
         ({"inter_method": 5}, "`inter_method` is out of range: expected 0, 1, 2, 3, 4, 9, 10,"),
         ({"quality": 0}, "`quality` is out of range: expected 1 to 100 for JPEG"),

@@ -193,7 +193,7 @@ def test_any_parts_of_any_files_have_each_record_once(tmp_path: pathlib.Path) ->
         (lambda path: InputSplit(path, seed=2**63), fr.InvalidArgumentError, "`seed`"),
         (lambda path: InputSplit(path, shuffle=True), fr.InvalidArgumentError, "one by one"),
         (lambda path: InputSplit(path, type="indexed_recordio"), fr.InvalidArgumentError, "index"),
-        (lambda path: InputSplit(5), TypeError, "`uri` is not a path"),
+        (lambda path: InputSplit(5), TypeError, "`uri` has the wrong type"),
         (lambda path: InputSplit(path).next_batch(0), fr.InvalidArgumentError, "`n`"),
         (lambda path: InputSplit(path).hint_chunk_size(0), fr.InvalidArgumentError, "chunk_size"),
         (lambda path: InputSplit(path).records_of("text"), TypeError, "expected bytes"),

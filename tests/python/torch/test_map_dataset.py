@@ -120,7 +120,7 @@ def test_indices_are_those_of_a_list(tiny_file: pathlib.Path) -> None:
         with pytest.raises(fr.OutOfRangeError):
             data[index]
     for bad in ("12", 3, None):
-        with pytest.raises(fr.ArgumentTypeError, match="not a list of indices"):
+        with pytest.raises(fr.ArgumentTypeError, match="`indices` has the wrong type"):
             data.__getitems__(bad)  # type: ignore[arg-type]
     assert data[5][2] == 5  # an error does not change it
 

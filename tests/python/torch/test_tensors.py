@@ -66,7 +66,7 @@ def test_channels_last_of_a_list_and_of_other_columns(record_file: pathlib.Path)
 
 
 def test_channels_last_with_nhwc_is_refused(record_file: pathlib.Path) -> None:
-    with pytest.raises(fr.InvalidArgumentError, match='`memory_format` goes with layout="NCHW"'):
+    with pytest.raises(fr.InvalidArgumentError, match='channels_last needs layout="NCHW"'):
         fr.torch.DataLoader(
             record_file, 4, transforms=LIST, layout="NHWC", memory_format="channels_last"
         )
@@ -285,10 +285,10 @@ def test_a_batch_that_could_not_be_copied_comes_with_the_next_call(
     [
         ("cuda", fr.UnsupportedError, "`device` needs CUDA"),
         ("meta", fr.UnsupportedError, "found 'meta'"),
-        ("gpu", fr.InvalidArgumentError, "`device` names no device"),
-        (True, fr.ArgumentTypeError, "`device` names no device"),
-        (1.5, fr.ArgumentTypeError, "`device` names no device"),
-        (-1, fr.InvalidArgumentError, "`device` names no device"),
+        ("gpu", fr.InvalidArgumentError, "`device` is invalid"),
+        (True, fr.ArgumentTypeError, "`device` has the wrong type"),
+        (1.5, fr.ArgumentTypeError, "`device` has the wrong type"),
+        (-1, fr.InvalidArgumentError, "`device` is invalid"),
     ],
 )
 def test_a_bad_device_is_refused(
