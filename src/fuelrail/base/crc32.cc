@@ -18,8 +18,8 @@ void check_record_crc(uint32_t found, uint32_t expected) {
   throw CorruptError("the record is damaged: its checksum is wrong",
                      {.expected = fmt::format("{:#010x}", expected),
                       .found = fmt::format("{:#010x}", found),
-                      .remedy = "Restore the file or pack it anew, or copy the records that "
-                                "can be read with 'fuelrail recover'"});
+                      .remedy = "Restore the file, pack it again, or copy its readable records "
+                                "with 'fuelrail recover'"});
 }
 
 }  // namespace fuelrail

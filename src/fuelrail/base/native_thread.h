@@ -42,8 +42,9 @@ std::thread start_native_thread(const char* name, Function function) {
     failure = error.what();
   }
   if (!failure.empty()) {
-    throw IoError("the system starts no further thread",
-                  {.found = failure, .remedy = "Use fewer threads or raise the process limit"});
+    throw IoError(
+        "cannot start a thread",
+        {.found = failure, .remedy = "Use fewer threads, or raise the process limit (ulimit -u)"});
   }
   return thread;
 }

@@ -43,7 +43,7 @@ std::string bounds_of(const OptionValue& least, const OptionValue& most) {
   const bool no_least = lowest ? *lowest <= -kMostFloat : least == OptionValue{INT64_MIN};
   const bool no_most = highest ? *highest >= kMostFloat
                                : most == OptionValue{INT64_MAX} || most == OptionValue{UINT64_MAX};
-  if (no_least && no_most) return lowest ? "a finite number" : "a whole number of 64 bits";
+  if (no_least && no_most) return lowest ? "a finite number" : "a 64-bit integer";
   if (no_least) return fmt::format("at most {}", shown(most));
   if (no_most) return fmt::format("at least {}", shown(least));
   return fmt::format("{} to {}", shown(least), shown(most));
@@ -90,15 +90,15 @@ void OptionRule::refuse(const std::string& found, bool of_64_bits) const {
   if (!choices.empty()) {
     const bool quoted = found.size() >= 2 && found.front() == '\'';
     throw InvalidArgumentError(
-        fmt::format("`{}` has no such value", name),
+        fmt::format("`{}` is invalid", name),
         {.found = found,
          .remedy = suggest(quoted ? found.substr(1, found.size() - 2) : found, choices)});
   }
-  const bool open = bounds.starts_with("at ");  // "at least 1", as far as 64 bits go
-  throw InvalidArgumentError(
-      fmt::format("`{}` is out of range", name),
-      {.expected = (bounds.empty() ? kind : bounds) + (open && !of_64_bits ? ", of 64 bits" : ""),
-       .found = found});
+  const bool open = bounds.starts_with("at ");  // "at least 1": limited only by 64 bits
+  throw InvalidArgumentError(fmt::format("`{}` is out of range", name),
+                             {.expected = (bounds.empty() ? kind : bounds) +
+                                          (open && !of_64_bits ? ", within 64 bits" : ""),
+                              .found = found});
 }
 
 namespace option {

@@ -49,7 +49,7 @@ class ThreadedIter {
   explicit ThreadedIter(size_t capacity = 8) : capacity_(capacity) {
     if (capacity > 0) return;
     throw InvalidArgumentError("a threaded iterator's capacity is out of range",
-                               {.expected = "1 or more", .found = "0"});
+                               {.expected = "at least 1", .found = "0"});
   }
   ThreadedIter& operator=(ThreadedIter&&) = delete;
   ~ThreadedIter() { destroy(); }
@@ -106,7 +106,7 @@ class ThreadedIter {
     State* const state = mine();
     if (state == nullptr) return;
     if (!state->rewind) {
-      throw UnsupportedError("this threaded iterator has no way back to its beginning",
+      throw UnsupportedError("this threaded iterator has no rewind function",
                              {.remedy = "Give `init` a rewind function, or call `init` again"});
     }
     before_first(state->rewind);
@@ -246,8 +246,8 @@ class ThreadedIter {
       const Unlocked unlocked(state.mutex);
       more = state.produce(cell);
       if (more && cell == nullptr)
-        throw StateError("the producer made no cell, and was not done",
-                         {.remedy = "Let it make one, or return false"});
+        throw StateError("the producer returned true without a cell",
+                         {.remedy = "Fill a cell, or return false at the end"});
     } catch (...) {
       more = false;
       error = std::current_exception();
@@ -269,8 +269,8 @@ class ThreadedIter {
   // Null before `init`. Takes no lock in a forked child.
   State* mine() const {
     if (state_ == nullptr || !state_->process.is_parents()) return state_.get();
-    throw StateError("the iterator's thread belongs to the parent of this process",
-                     {.remedy = "Make a new one after the fork"});
+    throw StateError("the iterator's thread runs only in the parent process",
+                     {.remedy = "Create a new iterator after the fork"});
   }
 
   const size_t capacity_;

@@ -43,7 +43,7 @@ void throw_with_place(const std::exception_ptr& error, const Container& containe
     known.add(place);
     throw;
   } catch (const std::bad_alloc&) {
-    throw OutOfMemoryError("there is no memory for this record", place);
+    throw OutOfMemoryError("not enough memory for this record", place);
   } catch (const std::exception& other) {
     throw Error(other.what(), place);
   }

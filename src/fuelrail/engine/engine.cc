@@ -14,12 +14,12 @@ constexpr int kMaxThreads = 1024;
 OptionTable<EngineOptions> table_of(int least_read_threads) {
   return OptionTable<EngineOptions>()
       .number("threads", &EngineOptions::threads, 1, kMaxThreads,
-              "threads that decode. Default: the processors that this process may use, divided "
-              "by LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do not set it: "
-              "where they start several processes on a machine without giving each its own "
-              "processors, give `threads`.")
+              "number of decoding threads. Default: the number of processors that this process "
+              "may use, divided by LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do "
+              "not set it: if they start several processes on a machine without giving each its "
+              "own processors, set `threads`.")
       .number("prefetch", &EngineOptions::prefetch, 1, UINT16_MAX,
-              "batches made ahead, each in memory of its own.")
+              "number of batches prepared ahead, each in its own memory.")
       .part(&EngineOptions::read, ReadOptions::table(least_read_threads));
 }
 
@@ -67,8 +67,8 @@ Engine::~Engine() {
 
 Pipeline& Engine::mine() const {
   if (!pipeline_->orphaned()) return *pipeline_;
-  throw StateError("the engine's threads belong to the parent of this process",
-                   {.remedy = "Make a new loader or iterator after the fork"});
+  throw StateError("the engine's threads run only in the parent process",
+                   {.remedy = "Create a new loader or iterator after the fork"});
 }
 
 Engine::Next Engine::next(std::chrono::milliseconds timeout) { return mine().next(timeout); }

@@ -292,7 +292,7 @@ TEST(EngineLifetime, system_that_starts_no_thread_is_every_nexts_error) {
     const std::string first = said_by(*engine).error;
     return said_by(*engine).error == first ? first : "not the same again";
   });
-  EXPECT_THAT(said, ::testing::HasSubstr("the system starts no further thread"));
+  EXPECT_THAT(said, ::testing::HasSubstr("cannot start a thread"));
 }
 
 // --- fork ---------------------------------------------------------------------------------------
@@ -318,7 +318,7 @@ TEST(EngineLifetime, forked_child_is_told_and_lets_go_without_hanging) {
       return result;
     });
     EXPECT_EQ(said,
-              "the engine's threads belong to the parent of this process. Make a new loader or "
+              "the engine's threads run only in the parent process. Create a new loader or "
               "iterator after the fork.");
   }
   std::vector<Said> want = expected(rig, 13);

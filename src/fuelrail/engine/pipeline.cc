@@ -71,7 +71,7 @@ void Pipeline::start() {
 
 void Pipeline::check_usable() const {
   if (shared_.stopped) {
-    throw StateError("the engine has been stopped", {.remedy = "Make a new loader"});
+    throw StateError("the engine has been stopped", {.remedy = "Create a new loader"});
   }
   if (shared_.failure) std::rethrow_exception(shared_.failure);
 }
@@ -223,15 +223,15 @@ const Row* Pipeline::SharedState::slowest_row() const {
 void Pipeline::throw_stalled(double seconds) const {
   const Lock lock(mutex_);
   const Row* const row = shared_.slowest_row();
-  std::string stage = "the sampler has given no batch";
+  std::string stage = "the sampler has not returned a batch";
   std::string path;
   std::optional<uint64_t> offset;
   if (row != nullptr && row->stage == Row::Stage::kPlanned) {
     const uint64_t record = row->job->plan.entries[row->index].record;
     const bool is_file = record < container_->size() && !container_->knows_extent(record);
     if (is_file) path = container_->place(record).path;
-    stage = is_file ? fmt::format("the file of sample {} is being looked at", record)
-                    : fmt::format("sample {} waits for its turn to be read", record);
+    stage = is_file ? fmt::format("the file size of sample {} is being looked up", record)
+                    : fmt::format("sample {} is waiting to be read", record);
   } else if (row != nullptr) {
     const bool read = row->stage == Row::Stage::kReading;
     stage = fmt::format("sample {} is being {}", row->entry.record, read ? "read" : "decoded");
@@ -240,10 +240,10 @@ void Pipeline::throw_stalled(double seconds) const {
       offset = row->extent.offset;
     }
   }
-  throw StallError(fmt::format("no batch came for {} s: {}", seconds, stage),
+  throw StallError(fmt::format("no batch arrived for {} s: {}", seconds, stage),
                    {.path = path,
                     .offset = offset,
-                    .remedy = "Look at what it waits for; the next call waits again"});
+                    .remedy = "Check the named file or step; the next call waits again"});
 }
 
 // Takes the first batch off the shared state.

@@ -309,8 +309,8 @@ void Pipeline::locate(Row& row, bool planned) {
     if (record >= container_->size()) {
       row.hopeless = true;  // the order is wrong, not the data
       throw OutOfRangeError(
-          "there is no such record",
-          {.record = record, .expected = "below " + std::to_string(container_->size())});
+          "the record does not exist",
+          {.record = record, .expected = "a record below " + std::to_string(container_->size())});
     }
     row.extent = planned ? fetch_.look_ahead->find(record)
                          : fetch_.look_ahead->find_substitute(tag_of(row), record);

@@ -32,7 +32,7 @@ void process(Worker& worker, std::span<Task> tasks) {
 void Pipeline::work() {
   try {
     const std::unique_ptr<Worker> worker = make_worker_();
-    if (!worker) throw StateError("the worker factory made no worker");
+    if (!worker) throw StateError("the worker factory returned no worker");
     work_until_halted(*worker);
   } catch (...) {
     fail(std::current_exception());

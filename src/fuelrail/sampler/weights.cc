@@ -29,22 +29,22 @@ uint32_t checksum_of(std::span<const double> weights) {
 }
 
 double largest_of(std::span<const double> weights) {
-  if (weights.empty()) throw InvalidArgumentError("there are no weights");
+  if (weights.empty()) throw InvalidArgumentError("`weights` is empty");
   if (weights.size() > uint64_t{1} << kMostBits) {
-    throw InvalidArgumentError("there are too many weights",
-                               {.expected = fmt::format("at most 2^{}", kMostBits),
+    throw InvalidArgumentError("`weights` is too long",
+                               {.expected = fmt::format("at most 2^{} weights", kMostBits),
                                 .found = fmt::to_string(weights.size())});
   }
   for (size_t i = 0; i < weights.size(); ++i) {
     if (std::isfinite(weights[i]) && weights[i] >= 0) continue;
     throw InvalidArgumentError(
-        fmt::format("weight {} cannot be used", i),
-        {.expected = "a finite number, 0 or more", .found = fmt::to_string(weights[i])});
+        fmt::format("weight {} is out of range", i),
+        {.expected = "a finite number of at least 0", .found = fmt::to_string(weights[i])});
   }
   const double largest = *std::max_element(weights.begin(), weights.end());
   if (largest > 0) return largest;
-  throw InvalidArgumentError("no weight is above 0",
-                             {.remedy = "Give the records to be drawn a weight above 0"});
+  throw InvalidArgumentError("all weights are 0",
+                             {.remedy = "Give each record that may be drawn a weight above 0"});
 }
 
 }  // namespace

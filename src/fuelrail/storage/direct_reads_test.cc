@@ -174,7 +174,7 @@ TEST(DirectReads, a_file_that_never_opens_for_direct_reads_is_not_asked_for_each
       [] {
         return Source::Direct{-1, EACCES};
       },
-      "cannot be opened for direct reads (Permission denied); they go");
+      "cannot be opened for direct reads (Permission denied); it is read");
 }
 
 TEST(DirectReads, direct_reads_of_what_is_not_held_open_warn_once_and_read) {

@@ -165,8 +165,8 @@ void DirectReads::warn_once(std::once_flag& warned, const Text& text) noexcept {
 void DirectReads::not_held_open(const Source& source) {
   warn_once(warned_of_closed_, [&] {
     return fmt::format(
-        "there are no direct reads of {}: a folder's files are opened one at a time, and what is "
-        "no local file has none; its reads are ordinary ones",
+        "{} is read through the page cache: direct reads need a local file that stays open, and "
+        "a folder's files are opened one at a time",
         source.uri());
   });
 }
@@ -177,8 +177,8 @@ void DirectReads::open_failed(const Source& source, int error) {
   if (!is_lack(error)) source.note_direct_refusal();
   warn_once(warned_of_lack_, [&] {
     return fmt::format(
-        "{} cannot be opened for direct reads ({}); {}they go through the page cache", source.uri(),
-        local::words_of(error), is_lack(error) ? "until it can, " : "");
+        "{} cannot be opened for direct reads ({}); {}it is read through the page cache",
+        source.uri(), local::words_of(error), is_lack(error) ? "until that works, " : "");
   });
 }
 
@@ -186,7 +186,7 @@ void DirectReads::refused(const Source& source, int error) {
   source.note_direct_refusal();
   warn_once(warned_of_refusal_, [&] {
     return fmt::format(
-        "the file system of {} refuses direct reads ({}); they go through the page cache",
+        "the file system of {} refuses direct reads ({}); it is read through the page cache",
         source.uri(), local::words_of(error));
   });
 }

@@ -64,7 +64,7 @@ std::optional<Descriptor> claim(const std::string& partial, const std::string& u
     Descriptor file(open_retrying(partial, O_RDWR | O_CREAT | O_EXCL, 0666));
     const bool created = file.valid();
     if (!created) {
-      if (errno != EEXIST) throw_errno(errno, "the file cannot be created", uri);
+      if (errno != EEXIST) throw_errno(errno, "cannot create the file", uri);
       file = Descriptor(open_retrying(partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
       if (!file.valid() && errno == ENOENT) continue;  // its owner has just finished
       if (!file.valid()) return std::nullopt;          // another user's, or a directory
@@ -73,13 +73,13 @@ std::optional<Descriptor> claim(const std::string& partial, const std::string& u
     if (!lock(file.get()) && (errno == EWOULDBLOCK || !created)) return std::nullopt;
     if (!still_named(file.get(), partial)) continue;
     if (has_other_name(file.get())) {
-      if (::unlink(partial.c_str()) != 0) throw_errno(errno, "the file cannot be created", uri);
+      if (::unlink(partial.c_str()) != 0) throw_errno(errno, "cannot create the file", uri);
       continue;
     }
     if (begin == LocalSink::Begin::kAsLeft || truncate_retrying(file.get(), 0)) return file;
     const int error = errno;
     ::unlink(partial.c_str());  // nobody else's: it is locked
-    throw_errno(error, "the file cannot be created", uri);
+    throw_errno(error, "cannot create the file", uri);
   }
 }
 
@@ -96,18 +96,18 @@ int rename_unless_taken(const std::string& from, const std::string& to) {
 
 uint64_t size_of(int fd, const std::string& uri) {
   struct stat opened {};
-  if (::fstat(fd, &opened) != 0) throw_errno(errno, "the file cannot be looked at", uri);
+  if (::fstat(fd, &opened) != 0) throw_errno(errno, "cannot read the file's metadata", uri);
   return static_cast<uint64_t>(opened.st_size);
 }
 
 [[noreturn]] void throw_write_error(int error, const std::string& uri, uint64_t at, size_t wanted) {
-  std::string failure = "the file cannot be written";
+  std::string failure = "cannot write the file";
   std::string remedy;
   if (error == ENOSPC || error == EDQUOT) {
     failure = "the disk is full";
     remedy = "Free some space, or write to another disk";
   } else if (error == EFBIG) {
-    failure = "the file would pass the largest size allowed";
+    failure = "the file would exceed the largest allowed size";
     remedy = "Raise the limit (ulimit -f), or write to another file system";
   }
   throw IoError(failure, {.path = uri,
@@ -130,10 +130,10 @@ LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_
     if (errno == ENOENT) {
       throw NotFoundError("no such file or directory",
                           {.path = directory,
-                           .expected = "a folder to make the file in",
-                           .remedy = "Make the folder first (mkdir -p)"});
+                           .expected = "an existing folder for the file",
+                           .remedy = "Create the folder first (mkdir -p)"});
     }
-    throw_errno(errno, "the file cannot be created", directory);
+    throw_errno(errno, "cannot create a file in this folder", directory);
   }
   for (int writer = 0; writer < kMaxWriters; ++writer) {
     partial_path_ = writer == 0 ? path_ + ".partial" : fmt::format("{}.{}.partial", path_, writer);
@@ -143,10 +143,10 @@ LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_
       return;
     }
   }
-  throw IoError("the file cannot be created",
+  throw IoError("cannot create the file",
                 {.path = uri_,
-                 .found = fmt::format("{} unfinished .partial files beside it", kMaxWriters),
-                 .remedy = "Remove them"});
+                 .found = fmt::format("{} .partial files of unfinished writers", kMaxWriters),
+                 .remedy = "Remove the .partial files"});
 }
 
 LocalSink::~LocalSink() {
@@ -167,10 +167,11 @@ void LocalSink::check_usable() const {
     throw StateError("the file is committed; nothing more can be written", {.path = uri_});
   }
   if (state_ == State::kFailed) {
-    throw StateError("writing has failed before; the file is given up", {.path = uri_});
+    throw StateError("an earlier write or commit failed, so the file cannot be finished",
+                     {.path = uri_});
   }
   if (process_.is_parents()) {
-    throw StateError("the file is being written by the parent of this process", {.path = uri_});
+    throw StateError("the file is being written by the parent process", {.path = uri_});
   }
 }
 
@@ -205,10 +206,11 @@ void LocalSink::read_back(uint64_t offset, MutableBytes into) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       state_ = State::kFailed;
-      throw IoError("the file that is being written cannot be read back",
-                    {.path = uri_,
-                     .offset = offset,
-                     .found = got < 0 ? words_of(errno) : "somebody has made it shorter"});
+      throw IoError(
+          "cannot read back the unfinished file",
+          {.path = uri_,
+           .offset = offset,
+           .found = got < 0 ? words_of(errno) : "a file that has been truncated meanwhile"});
     }
     into = into.subspan(static_cast<size_t>(got));
     offset += static_cast<uint64_t>(got);
@@ -221,7 +223,7 @@ void LocalSink::truncate(uint64_t size) {
   write_buffer();
   if (!truncate_retrying(file_.get(), size)) {
     state_ = State::kFailed;
-    throw_errno(errno, "the file cannot be made shorter", uri_);
+    throw_errno(errno, "cannot truncate the file", uri_);
   }
   position_ = size;
 }
@@ -268,7 +270,7 @@ void LocalSink::commit_as(const std::string& uri) {
   state_ = State::kFailed;  // unless all of the following succeeds
   const OpenedDirectory directory(path_);
   if (std::rename(partial_path_.c_str(), path_of(uri).c_str()) != 0) {
-    throw_errno(errno, "the file cannot be given its final name", uri);
+    throw_errno(errno, "cannot rename the file to its final name", uri);
   }
   finish(directory);
 }
@@ -279,7 +281,7 @@ bool LocalSink::commit_new() {
   const OpenedDirectory directory(path_);
   const int error = rename_unless_taken(partial_path_, path_);
   if (error == EEXIST) return false;
-  if (error != 0) throw_errno(error, "the file cannot be given its final name", uri_);
+  if (error != 0) throw_errno(error, "cannot rename the file to its final name", uri_);
   finish(directory);
   return true;
 }

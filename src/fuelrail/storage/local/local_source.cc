@@ -40,11 +40,11 @@ LocalSource::LocalSource(const std::string& uri, std::string shown_as)
     : uri_(std::move(shown_as)), path_(path_of(uri)) {
   OnlyAtHand::check();
   struct stat status {};
-  if (::stat(path_.c_str(), &status) != 0) throw_errno(errno, "the file cannot be opened", uri_);
+  if (::stat(path_.c_str(), &status) != 0) throw_errno(errno, "cannot open the file", uri_);
   check_plain_file(status, uri_);
   file_ = Descriptor(open_retrying(path_, O_RDONLY));
   if (!file_.valid() || ::fstat(file_.get(), &status) != 0) {
-    throw_errno(errno, "the file cannot be opened", uri_);
+    throw_errno(errno, "cannot open the file", uri_);
   }
   check_plain_file(status, uri_);
   size_bytes_ = static_cast<uint64_t>(status.st_size);
@@ -53,10 +53,11 @@ LocalSource::LocalSource(const std::string& uri, std::string shown_as)
 bool LocalSource::is_still_named() const {
   struct stat opened {};
   struct stat named {};
-  if (::fstat(file_.get(), &opened) != 0) throw_errno(errno, "the file cannot be looked at", uri_);
+  if (::fstat(file_.get(), &opened) != 0)
+    throw_errno(errno, "cannot read the file's metadata", uri_);
   if (::stat(path_.c_str(), &named) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return false;
-    throw_errno(errno, "the file cannot be looked at", uri_);
+    throw_errno(errno, "cannot read the file's metadata", uri_);
   }
   return is_same_file(opened, named);
 }
@@ -98,7 +99,7 @@ void LocalSource::read_scattered(uint64_t offset, std::span<const MutableBytes> 
     } else if (got == 0) {  // shorter than it was when it was opened
       check_range(uri_, offset + done, offset, length);
     } else if (errno != EINTR) {
-      throw IoError("the file cannot be read",
+      throw IoError("cannot read the file",
                     {.path = uri_, .offset = offset + done, .found = words_of(errno)});
     }
   }
@@ -178,7 +179,7 @@ std::unique_ptr<const LocalSource> LazyLocalSource::open() const {
                   {.path = uri_,
                    .expected = fmt::format("{} bytes", size_bytes_),
                    .found = fmt::format("{}", file->size_bytes()),
-                   .remedy = "Open the data set again"});
+                   .remedy = "Open the dataset again"});
   }
   return file;
 }

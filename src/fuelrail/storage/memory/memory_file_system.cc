@@ -171,7 +171,7 @@ class LazyMemorySource final : public Source {
                     {.path = uri_,
                      .expected = fmt::format("{} bytes", size_bytes_),
                      .found = fmt::format("{}", contents->size()),
-                     .remedy = "Open the data set again"});
+                     .remedy = "Open the dataset again"});
     }
     return {uri_, std::move(contents)};
   }
@@ -247,15 +247,15 @@ class MemoryFileSystem final : public FileSystem {
   void remove(const std::string& uri) override {
     const std::string path = path_of(uri);
     if (tree_.is_directory(path)) {
-      throw IoError("the file cannot be removed", {.path = uri, .found = "a directory"});
+      throw IoError("cannot remove the file", {.path = uri, .found = "a directory"});
     }
     tree_.remove(path);
   }
 
   void rename(const std::string& from, const std::string& to) override {
     if (tree_.is_directory(path_of(to))) {
-      throw IoError("the file cannot be given another name",
-                    {.path = from, .found = "a directory"});
+      throw IoError("cannot rename the file",
+                    {.path = from, .found = "a directory with the new name"});
     }
     if (tree_.rename(path_of(from), path_of(to))) return;
     throw NotFoundError("no such file or directory", {.path = from});
@@ -263,7 +263,8 @@ class MemoryFileSystem final : public FileSystem {
 
   void make_directory(const std::string& uri) override {
     if (tree_.make_directory(path_of(uri))) return;
-    throw IoError("the directory cannot be made", {.path = uri, .found = "a file in the way"});
+    throw IoError("cannot create the directory",
+                  {.path = uri, .found = "a file with that name or a parent's"});
   }
 
  private:

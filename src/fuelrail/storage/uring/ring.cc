@@ -29,9 +29,9 @@ std::string why(int error) {
     case EACCES:
       return "the kernel's settings or a container's seccomp profile forbid io_uring";
     case ENOMEM:
-      return "the limit of locked memory (ulimit -l) leaves no room for io_uring";
+      return "the limit on locked memory (ulimit -l) is too low for io_uring";
     default:
-      return "io_uring cannot be set up: " + local::words_of(error);
+      return "cannot set up io_uring: " + local::words_of(error);
   }
 }
 

@@ -30,7 +30,7 @@ std::unique_ptr<UringReads> UringReads::make(const ReadOptions& options,
   if (!ring) return nullptr;
   local::Descriptor bell(::eventfd(0, EFD_CLOEXEC));
   if (!bell.valid()) {
-    refusal = "no eventfd: " + local::words_of(errno);
+    refusal = "cannot create an eventfd: " + local::words_of(errno);
     return nullptr;
   }
   return std::unique_ptr<UringReads>(
