@@ -8,7 +8,7 @@
 namespace fuelrail {
 
 uint32_t crc32(Bytes bytes, uint32_t crc) {
-  // libdeflate answers 0 for a null pointer, whatever came before; an empty view may hold one.
+  // An empty view may hold a null pointer, for which libdeflate returns 0 whatever `crc` is.
   if (bytes.empty()) return crc;
   return libdeflate_crc32(crc, bytes.data(), bytes.size());
 }
