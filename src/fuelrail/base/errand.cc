@@ -27,7 +27,7 @@ struct Errand::State {
   void answer() FUELRAIL_REQUIRES(mutex);
 
   std::atomic<bool> wanted = true;
-  std::atomic<bool> apart = false;  // the work has a thread of its own
+  std::atomic<bool> apart = false;  // the work has its own thread
   Mutex one_at_a_time;              // held by the calling thread
   Mutex mutex;
   Condition for_caller;  // the work asks for a step, or has ended

@@ -57,7 +57,7 @@ class InvalidArgumentError : public Error {
 };  // ValueError: a caller's value is wrong
 class OutOfRangeError : public Error {
   using Error::Error;
-};  // IndexError: no such record, epoch, rank
+};  // IndexError: the record, epoch or rank does not exist
 class NotFoundError : public Error {
   using Error::Error;
 };  // FileNotFoundError
@@ -75,16 +75,16 @@ class DecodeError : public Error {
 };  // ValueError: an image cannot become pixels
 class OutOfMemoryError : public Error {
   using Error::Error;
-};  // MemoryError: what was asked for does not fit
+};  // MemoryError: not enough memory
 class UnsupportedError : public Error {
   using Error::Error;
-};  // NotImplementedError: valid, but not here
+};  // NotImplementedError: valid, but not supported here
 class StateError : public Error {
   using Error::Error;
-};  // RuntimeError: closed, forked, wrong moment
+};  // RuntimeError: the object is closed, belongs to the parent process, or is in the wrong state
 class StallError : public Error {
   using Error::Error;
-};  // TimeoutError: nothing came for as long as the caller was ready to wait
+};  // TimeoutError: nothing arrived within the caller's timeout
 class TooManyBadRecordsError : public Error {
   using Error::Error;
 };  // RuntimeError: more records were skipped than the error policy allows

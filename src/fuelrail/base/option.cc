@@ -22,7 +22,8 @@ std::string shown(const OptionValue& value) {
           return fmt::format("'{}'", given);
         } else if constexpr (std::is_same_v<Value, double>) {
           if (std::abs(given) <= std::numeric_limits<float>::max()) {
-            const auto near = static_cast<float>(given);  // a float's digits, where it is one
+            const auto near =
+                static_cast<float>(given);  // the short form, if the value is exactly a float
             if (near == given) return fmt::format("{}", near);
           }
           return fmt::format("{}", given);
@@ -35,7 +36,7 @@ std::string shown(const OptionValue& value) {
 
 namespace {
 
-// "1 to 8"; of a side at which the type ends, nothing but what holds it: "at least 1".
+// "1 to 8"; a bound that is the type's own limit is omitted: "at least 1".
 std::string bounds_of(const OptionValue& least, const OptionValue& most) {
   constexpr double kMostFloat = std::numeric_limits<float>::max();
   const auto* const lowest = std::get_if<double>(&least);
@@ -49,7 +50,7 @@ std::string bounds_of(const OptionValue& least, const OptionValue& most) {
   return fmt::format("{} to {}", shown(least), shown(most));
 }
 
-// Whether `a` is at most `b`. Requires: numbers.
+// Whether `a` <= `b`. Requires: both are numbers.
 bool is_at_most(const OptionValue& a, const OptionValue& b) {
   return std::visit(
       [](const auto& x, const auto& y) {
@@ -72,7 +73,7 @@ bool is_at_most(const OptionValue& a, const OptionValue& b) {
 
 uint64_t Allowance::of(uint64_t all) const {
   // Both sides of the comparison are the doubles nearest to their decimal numbers, so equal numbers
-  // are equal; the product is not, and only says where to look.
+  // compare equal. The product is inexact and only the start of the search.
   const auto fits = [&](uint64_t share) {
     return static_cast<double>(share) / static_cast<double>(all) <= fraction;
   };
