@@ -16,8 +16,8 @@ namespace {
 
 struct Scheme {
   std::string_view name;
-  FileSystem& (*file_system)();  // null = known, and not read yet
-  const char* remedy;            // of those not read yet
+  FileSystem& (*file_system)();  // null = known but not supported
+  const char* remedy;            // for unsupported schemes
 };
 
 constexpr const char* kHttp = "Download the file (curl -O) and give its local path";
@@ -40,10 +40,10 @@ constexpr std::array kSchemes{
     Scheme{"viewfs", nullptr, kHdfs},
 };
 
-// By place in kSchemes; null = the table's own.
+// By index in kSchemes; null = no override.
 std::array<std::atomic<FileSystem*>, kSchemes.size()> overrides;
 
-// kSchemes.size() for a scheme that is not in the table.
+// The scheme's index in kSchemes; kSchemes.size() for an unknown scheme.
 size_t place_of(std::string_view scheme) {
   size_t place = 0;
   while (place < kSchemes.size() && kSchemes[place].name != scheme) ++place;
@@ -56,7 +56,7 @@ bool may_be_in_scheme(char c) {
   return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
 }
 
-// What stands before "://", in lower case; empty for a plain path.
+// The text before "://", in lower case; empty for a plain path.
 std::string scheme_of(const std::string& uri) {
   const size_t end = uri.find("://");
   if (end == std::string::npos || end == 0 || !is_letter(uri[0])) return {};

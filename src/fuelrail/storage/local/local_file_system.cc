@@ -46,7 +46,7 @@ Directory open_directory(const std::string& uri) {
   local::throw_errno(error, "cannot read the directory", uri);
 }
 
-// In the directory's own order, without "." and "..".
+// Visits the entries in the directory's own order, without "." and "..".
 template <typename Visit>
 void for_each_entry(const std::string& uri, Visit visit) {
   const Directory directory = open_directory(uri);
@@ -59,7 +59,7 @@ void for_each_entry(const std::string& uri, Visit visit) {
   if (errno != 0) local::throw_errno(errno, "cannot read the directory", uri);
 }
 
-// Of a file or directory, through links; empty for anything else.
+// The status of an entry, following links; empty for a dangling link.
 std::optional<struct stat> status_of(DIR& directory, const std::string& uri, const char* name) {
   struct stat status {};
   if (::fstatat(::dirfd(&directory), name, &status, 0) == 0) return status;

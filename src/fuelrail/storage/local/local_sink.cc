@@ -16,9 +16,9 @@ namespace fuelrail::local {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
-constexpr int kMaxWriters = 256;  // of one name at once
+constexpr int kMaxWriters = 256;  // of one name at the same time
 
-// Whether the open file still is what `path` names: its owner may have renamed or removed it.
+// Whether `path` still names the open file: its owner may have renamed or removed it.
 bool still_named(int fd, const std::string& path) {
   struct stat opened {};
   struct stat named {};
@@ -34,14 +34,14 @@ bool lock(int fd) {
   return result == 0;
 }
 
-// Whether the file has a second name: that of a writer which died between giving it its final name
-// and taking this one away.
+// Whether the file has a second name: a writer died after it gave the file its final name and
+// before it removed this one.
 bool has_other_name(int fd) {
   struct stat opened {};
   return ::fstat(fd, &opened) == 0 && opened.st_nlink > 1;
 }
 
-// `ftruncate` of POSIX, again after a signal. Returns: false with errno set where it fails.
+// `ftruncate` of POSIX, retried after a signal. Returns: false with errno set on failure.
 bool truncate_retrying(int fd, uint64_t size) {
   int result = 0;
   do {
@@ -55,9 +55,9 @@ bool is_regular_file(int fd) {
   return ::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode);
 }
 
-// Opens `partial`, new or left behind by a writer that died, and locks it. Returns: nothing while
-// somebody else writes it. The lock belongs to the open file, so the system drops it with the
-// process; where there are no locks, only a file that was not there is taken.
+// Opens `partial`, new or left by a writer that died, and locks it. Returns: empty if another
+// writer is writing it. The lock belongs to the open file, so the system releases it when the
+// process ends. On a file system without locks, only a new file can be claimed.
 std::optional<Descriptor> claim(const std::string& partial, const std::string& uri,
                                 LocalSink::Begin begin) {
   for (;;) {
@@ -78,19 +78,19 @@ std::optional<Descriptor> claim(const std::string& partial, const std::string& u
     }
     if (begin == LocalSink::Begin::kAsLeft || truncate_retrying(file.get(), 0)) return file;
     const int error = errno;
-    ::unlink(partial.c_str());  // nobody else's: it is locked
+    ::unlink(partial.c_str());  // no other writer's: it is locked
     throw_errno(error, "cannot create the file", uri);
   }
 }
 
-// Gives a file another name unless that is taken. Returns: 0 or the errno; EEXIST when it is taken.
-// Not every file system can rename so; a second name, of which the first is then removed, is what
-// the others have.
+// Renames a file unless the new name exists. Returns: 0 or the errno; EEXIST if the new name
+// exists. On file systems without such a rename, links the file to the new name and removes the old
+// one.
 int rename_unless_taken(const std::string& from, const std::string& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
   if (::link(from.c_str(), to.c_str()) != 0) return errno;
-  ::unlink(from.c_str());  // fails: the next writer removes it
+  ::unlink(from.c_str());  // if this fails, the next writer removes it
   return 0;
 }
 
@@ -158,7 +158,7 @@ LocalSink::~LocalSink() {
   if (state_ == State::kFailed) return;
   try {
     write_buffer();
-  } catch (const Error&) {  // what has left memory before is there
+  } catch (const Error&) {  // the bytes written earlier remain
   }
 }
 
@@ -286,7 +286,7 @@ bool LocalSink::commit_new() {
   return true;
 }
 
-// The file has its name.
+// After the file has its final name.
 void LocalSink::finish(const OpenedDirectory& directory) {
   state_ = State::kCommitted;
   file_ = Descriptor();

@@ -23,7 +23,7 @@ std::string path_of(const std::string& uri) {
   if (path.find('\0') != std::string_view::npos) {
     throw InvalidArgumentError("the path contains a zero byte", {.path = uri});
   }
-  if (path.size() >= kScheme.size() && path.substr(4, 3) == "://") {  // "FILE://" is one too
+  if (path.size() >= kScheme.size() && path.substr(4, 3) == "://") {  // also "FILE://"
     path.remove_prefix(kScheme.size());
     if (path.starts_with(kLocalHost)) path.remove_prefix(kLocalHost.size());
     if (!path.starts_with('/')) {
