@@ -14,7 +14,7 @@
 namespace fuelrail {
 namespace {
 
-// Reads in the thread that waits.
+// Reads on the thread that calls `wait`.
 class InlineReads {
  public:
   InlineReads(const ReadOptions& options, ReadQueueCalls calls)
@@ -68,14 +68,14 @@ class InlineReads {
   CompletedReads completed_ FUELRAIL_GUARDED_BY(mutex_);
 };
 
-// What reads, and the process that it belongs to.
+// Wraps a queue implementation and remembers the process that it belongs to.
 template <typename Reads>
 class OneProcessReadQueue final : public ReadQueue {
  public:
   explicit OneProcessReadQueue(std::unique_ptr<Reads> reads) : reads_(std::move(reads)) {}
 
   ~OneProcessReadQueue() override {
-    // In a forked child there is no thread to join, and the lock may be held for ever.
+    // In a forked child the threads do not exist, and the lock may be held forever.
     if (process_.is_parents()) static_cast<void>(reads_.release());
   }
 

@@ -53,8 +53,9 @@ LocalSource::LocalSource(const std::string& uri, std::string shown_as)
 bool LocalSource::is_still_named() const {
   struct stat opened {};
   struct stat named {};
-  if (::fstat(file_.get(), &opened) != 0)
+  if (::fstat(file_.get(), &opened) != 0) {
     throw_errno(errno, "cannot read the file's metadata", uri_);
+  }
   if (::stat(path_.c_str(), &named) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return false;
     throw_errno(errno, "cannot read the file's metadata", uri_);
@@ -70,8 +71,7 @@ bool LocalSource::has_hole(uint64_t offset, uint64_t length) const {
 
 bool LocalSource::is_hole(uint64_t offset, uint64_t length) const {
   off_t data = ::lseek(file_.get(), static_cast<off_t>(offset), SEEK_DATA);
-  if (data < 0 && errno == ENXIO)
-    data = ::lseek(file_.get(), 0, SEEK_END);  // only holes up to the end
+  if (data < 0 && errno == ENXIO) data = ::lseek(file_.get(), 0, SEEK_END);  // all holes
   return data >= 0 && static_cast<uint64_t>(data) >= offset + length;
 }
 

@@ -41,13 +41,11 @@ class LocalSource final : public Source {
   std::string path_;
   Descriptor file_;
   uint64_t size_bytes_ = 0;
-  mutable std::atomic<uint32_t> cached_in_a_row_ =
-      0;  // consecutive cached reads; updates by other threads may be lost
+  mutable std::atomic<uint32_t> cached_in_a_row_ = 0;  // reads; updates may be lost
   mutable std::once_flag asked_to_wait_;
   mutable bool without_waiting_ = false;
   mutable Mutex direct_mutex_;
-  mutable Descriptor direct_
-      FUELRAIL_GUARDED_BY(direct_mutex_);        // the same file, opened with O_DIRECT
+  mutable Descriptor direct_ FUELRAIL_GUARDED_BY(direct_mutex_);  // with O_DIRECT
   mutable std::atomic<int> direct_number_ = -1;  // direct_'s number once it is open; needs no lock
 };
 
