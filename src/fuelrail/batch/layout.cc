@@ -9,7 +9,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kColumnAlignment = 64;  // a cache line, and the widest vector register
+constexpr size_t kColumnAlignment = 64;  // cache line, widest vector register
 constexpr size_t kMaxBytes = std::numeric_limits<size_t>::max() - kColumnAlignment;
 
 [[noreturn]] void too_large(const ColumnSpec& column) {

@@ -10,10 +10,11 @@
 namespace fuelrail {
 namespace {
 
-// Keeps every position, fillers included, far from the end of uint64_t; Permutation's limit too.
+// Keeps all positions, including fillers, far below the maximum of uint64_t. Also Permutation's
+// limit.
 constexpr uint64_t kMost = uint64_t{1} << 62;
 
-constexpr uint32_t kSubstituteOperation = 0xfffe;  // of Philox, kept for this
+constexpr uint32_t kSubstituteOperation = 0xfffe;  // of Philox, reserved for this
 
 void check_order(const OrderOptions& order, uint64_t records) {
   check(order.shuffle);
@@ -58,7 +59,7 @@ void check(const EpochSamplerOptions& options, Progress start) {
   }
 }
 
-// This rank's part of an incomplete batch of `rows`, split as evenly as it goes.
+// This rank's part of an incomplete batch of `rows`, split as evenly as possible.
 struct Share {
   uint64_t begin;
   uint64_t size;
@@ -66,7 +67,7 @@ struct Share {
 
 Share even_share(uint64_t rows, Shard shard) {
   const uint64_t base = rows / shard.world_size;
-  const uint64_t larger = rows % shard.world_size;  // so many ranks, the first, have one more
+  const uint64_t larger = rows % shard.world_size;  // number of (first) ranks that get one more
   return {shard.rank * base + std::min<uint64_t>(shard.rank, larger),
           base + (shard.rank < larger ? 1 : 0)};
 }

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr size_t kMostBytes = size_t{64} << 10;
 
-// What was found, cut short.
+// A short text of a value, for `found`.
 std::string describe(const json& value) {
   if (value.is_structured()) return std::string("an ") + value.type_name();
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -57,7 +57,8 @@ json parse_object(const std::string& text) {
                                {.expected = fmt::format("at most {} bytes", kMostBytes),
                                 .found = fmt::format("{} bytes", text.size())});
   }
-  // No member that is read is nested, so nothing nested is kept: no depth can hurt.
+  // Nested values are dropped, because no member that is read is nested; so deep nesting is
+  // harmless.
   const auto keep = [](int depth, json::parse_event_t, const json&) { return depth <= 1; };
   json object;
   try {

@@ -13,7 +13,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr int kMostBits = 40;  // of the number of records
+constexpr int kMostBits = 40;  // log2 of the largest number of weights
 
 uint32_t checksum_of(std::span<const double> weights) {
   constexpr size_t kAtOnce = 512;
@@ -54,12 +54,12 @@ Weights::Weights(std::span<const double> weights)
   fill();
 }
 
-// Integers in proportion, the largest a power of two: their sum, and any of them times their
-// number, is at most 2^61. Each step is exact or rounded as IEEE 754 says, the same on every
-// machine.
+// Returns integers in proportion to the weights, the largest of them a power of two. Their sum, and
+// each of them times their number, is at most 2^61. Each step is exact or rounded by IEEE 754, so
+// that the result is the same on every machine.
 std::vector<uint64_t> Weights::scaled(std::span<const double> weights) {
   const double largest = largest_of(weights);
-  // Scaled by powers of two into the middle of the range, where nothing is subnormal.
+  // Scaled by powers of two into the middle of the range, to avoid subnormal numbers.
   int exponent = 0;
   const double mantissa = std::frexp(largest, &exponent);
   const int bits = std::min(53, 61 - static_cast<int>(std::bit_width(weights.size() - 1)));
@@ -67,21 +67,22 @@ std::vector<uint64_t> Weights::scaled(std::span<const double> weights) {
   std::vector<uint64_t> scaled;
   scaled.reserve(weights.size());
   for (const double weight : weights) {
-    // ldexp of a number far below the largest may round, at 2^-1074 and below: that counts as 0.
-    const double share = std::ldexp(weight, -exponent) / mantissa;  // of the largest: in [0, 1]
+    // ldexp may round a number far below the largest (at 2^-1074 and below), which then counts as 0
+    // anyway.
+    const double share = std::ldexp(weight, -exponent) / mantissa;  // in [0, 1]
     scaled.push_back(static_cast<uint64_t>(share * unit + 0.5));
     total_ += scaled.back();
   }
   return scaled;
 }
 
-// Columns of equal height `total_`, one a record: what a record has too little of is filled up by
-// one that has too much. `threshold_` begins as the scaled weights, in place of a copy of them.
+// Builds columns of equal height `total_`, one per record: a record below that height is filled up
+// from one above it. `threshold_` initially holds the scaled weights.
 void Weights::fill() {
   const size_t size = threshold_.size();
   alias_.resize(size);
-  // Two stacks that grow towards each other: those with too little, [0, poor_end), and those with
-  // enough, [rich_begin, size).
+  // Two stacks that grow towards each other: records below the height in [0, poor_end), the others
+  // in [rich_begin, size).
   std::vector<uint64_t> waiting(size);
   size_t poor_end = 0;
   size_t rich_begin = size;
@@ -98,7 +99,7 @@ void Weights::fill() {
     ++rich_begin;
     waiting[poor_end++] = rich;
   }
-  // The integers sum to size * total_, so what is left is exactly full.
+  // The integers sum to size * total_, so the remaining columns are exactly full.
   for (; rich_begin < size; ++rich_begin) {
     const uint64_t full = waiting[rich_begin];
     threshold_[full] = total_;
