@@ -13,13 +13,13 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kNamed = 5;  // bad records that the error's text names
+constexpr size_t kNamed = 5;  // bad records named in the error
 
-// Where an entry's record lies, for an error. Says what it can.
+// The place of an entry's record, for an error, as far as it can be found.
 ErrorDetail place_of(const Container& container, const Entry& entry) {
   try {
     if (entry.record < container.size()) return container.place(entry.record).detail();
-  } catch (const std::exception&) {  // the error at hand matters more
+  } catch (const std::exception&) {  // report the original error instead
   }
   return {.record = entry.record};
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
-// `least_read_threads`: 0 for an engine whose waiting thread may read.
+// `least_read_threads`: 0 if the waiting thread may read.
 OptionTable<EngineOptions> table_of(int least_read_threads) {
   return OptionTable<EngineOptions>()
       .number("threads", &EngineOptions::threads, 1, kMaxThreads,
@@ -23,7 +23,7 @@ OptionTable<EngineOptions> table_of(int least_read_threads) {
       .part(&EngineOptions::read, ReadOptions::table(least_read_threads));
 }
 
-// With what only C++ sets.
+// Includes the options that can only be set in C++.
 const OptionTable<EngineOptions>& whole_table() {
   static const auto table =
       table_of(0)
@@ -60,8 +60,8 @@ Engine::Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampl
 }
 
 Engine::~Engine() {
-  // The parent's threads cannot be joined, and one of them may have held the lock: what they share
-  // is left as it is.
+  // The parent's threads cannot be joined, and one of them may have held the lock, so the state is
+  // leaked.
   if (pipeline_->orphaned()) static_cast<void>(pipeline_.release());
 }
 
