@@ -26,7 +26,7 @@ struct Task {
   // waits for the worker. Long-running work should check it now and then, and then throw any error.
   std::stop_token stop{};
   std::exception_ptr error{};  // out: the error if the row was not written; null on success
-  uint32_t tolerated = 0;      // out: number of tolerated irregularities
+  uint32_t tolerated = 0;      // out: number of oddities tolerated (decode/decoder.h)
 };
 
 // A row's content depends only on its task, not on other tasks of the span, earlier spans or the
