@@ -108,7 +108,7 @@ TEST(ThreadedIter, recycled_cells_are_filled_again) {
   Cells iter(3);
   producer.start(iter);
   EXPECT_EQ(rest_of(iter).size(), 1000u);
-  EXPECT_LE(producer.made, 4);  // three queued or being made, one held
+  EXPECT_LE(producer.made, 4);  // three queued or being filled, one held
 }
 
 TEST(ThreadedIter, producer_runs_ahead_by_the_capacity_and_no_further) {

@@ -167,7 +167,7 @@ void LocalSink::check_usable() const {
     throw StateError("the file is committed; nothing more can be written", {.path = uri_});
   }
   if (state_ == State::kFailed) {
-    throw StateError("an earlier write or commit failed, so the file cannot be finished",
+    throw StateError("an earlier write or commit failed, so the file cannot be completed",
                      {.path = uri_});
   }
   if (process_.is_parents()) {

@@ -230,7 +230,7 @@ TEST(LocalSink, a_name_that_was_taken_gives_the_file_up) {
   EXPECT_FALSE(sink->commit_new());
   EXPECT_EQ(
       refusal_of<StateError>([&] { sink->write(as_bytes("more")); }),
-      directory / "x" + ": an earlier write or commit failed, so the file cannot be finished");
+      directory / "x" + ": an earlier write or commit failed, so the file cannot be completed");
 }
 
 TEST(LocalSink, a_directory_that_has_taken_the_name_meanwhile_is_an_error_that_leaves_nothing) {
