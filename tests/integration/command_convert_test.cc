@@ -67,7 +67,7 @@ TEST_F(CommandTest, a_conversion_that_cannot_be_says_why) {
   refused({"convert", photos(), out("y.ffr")}, 2, "a folder cannot be converted");
   refused({"convert", out("none.rec"), out("y.ffr")}, 3, "no such file");
   write_file(out("y.ffr"), "mine");
-  refused({"convert", rec(), out("y.ffr")}, 3, "is there already");
+  refused({"convert", rec(), out("y.ffr")}, 3, "already exists");
   EXPECT_EQ(file_contents(out("y.ffr")), "mine");
   EXPECT_EQ(run_command({"convert", rec(), out("y.ffr"), "--overwrite", "-q"}).code, 0);
   damage(rec(), std::filesystem::file_size(rec()) / 2, "damage");  // at neither end

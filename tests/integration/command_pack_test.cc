@@ -163,7 +163,7 @@ TEST_F(CommandTest, an_output_that_is_there_is_replaced_only_when_asked) {
   const CommandResult refused = run_command({"pack", photos(), rec(), "-q", "--resize", "20"});
   EXPECT_EQ(refused.code, 3);
   expect_one_line(refused.err);
-  EXPECT_THAT(refused.err, HasSubstr("is there already"));
+  EXPECT_THAT(refused.err, HasSubstr("already exists"));
   EXPECT_EQ(file_contents(rec()), before);
   EXPECT_EQ(run_command({"pack", photos(), rec(), "-q", "--resize", "20", "--overwrite"}).code, 0);
   EXPECT_NE(file_contents(rec()), before);

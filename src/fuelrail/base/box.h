@@ -1,4 +1,4 @@
-// Sizes and boxes of images, in whole pixels. Height comes before width everywhere inside fuelrail.
+// Sizes and boxes of images, in whole pixels. Inside fuelrail, height always comes before width.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-// The size of an image decoded at so many eighths of its size: a part of a pixel counts as one.
+// The size of an image decoded at `eighths` / 8 of its size, rounded up to whole pixels.
 inline Size at_eighths(Size image, int eighths) {
   return {(image.height * eighths + 7) / 8, (image.width * eighths + 7) / 8};
 }

@@ -1,4 +1,4 @@
-// Views of bytes. Neither view owns anything: whoever hands one out says how long it lives.
+// Views of bytes. Neither view owns its bytes: the function that returns one states its lifetime.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace fuelrail {
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
-// The same bytes as text, and back. Lifetime: the argument's.
+// View bytes as text, and text as bytes. Lifetime: the argument's.
 inline std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

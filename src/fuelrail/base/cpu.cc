@@ -30,7 +30,7 @@ bool lists(const std::string& comma_separated, const std::string& name) {
   return ("," + comma_separated + ",").find("," + name + ",") != std::string::npos;
 }
 
-// The quota that one cgroup's own folder sets.
+// The CPU quota set in one cgroup's own folder.
 std::optional<double> quota_of(const fs::path& group) {
   double quota_us = 0;
   double period_us = 0;
@@ -45,7 +45,7 @@ std::optional<double> quota_of(const fs::path& group) {
   return quota_us / period_us;
 }
 
-// The memory limit that one cgroup's own folder sets.
+// The memory limit set in one cgroup's own folder.
 std::optional<uint64_t> memory_limit_of(const fs::path& group) {
   constexpr uint64_t kNoneInV1 = uint64_t{1} << 60;  // "no limit" is 2^63, less a page
   uint64_t bytes = 0;
@@ -57,14 +57,14 @@ std::optional<uint64_t> memory_limit_of(const fs::path& group) {
   return bytes;
 }
 
-// A place where a hierarchy of cgroups is mounted, and which of its groups is there.
+// A mount point of a cgroup hierarchy, and the group that is mounted there.
 struct CgroupMount {
   bool v2 = false;
   fs::path top;
   fs::path mount_point;
 };
 
-// Where `controller` ("cpu", "memory") may be limited.
+// The mounts where `controller` ("cpu", "memory") may be limited.
 std::vector<CgroupMount> cgroup_mounts(const fs::path& root, const std::string& controller) {
   std::vector<CgroupMount> mounts;
   std::ifstream in(root / "proc/self/mountinfo");
@@ -94,7 +94,7 @@ fs::path own_group(const fs::path& root, const std::string& controller, bool v2)
   return "/";
 }
 
-// The least that `limit_of` reads of this process's group and of those above it.
+// The smallest limit that `limit_of` finds in this process's group and its ancestors.
 template <typename Limit>
 std::optional<Limit> narrowest(const fs::path& root, const std::string& controller,
                                std::optional<Limit> (*limit_of)(const fs::path&)) {
@@ -103,7 +103,8 @@ std::optional<Limit> narrowest(const fs::path& root, const std::string& controll
     if (limit && (!least || *limit < *least)) least = limit;
   };
   for (const CgroupMount& mount : cgroup_mounts(root, controller)) {
-    // Inside a container the mount may begin below the group's full path, or not contain it at all.
+    // In a container the mount may start below the group's full path, or not contain the path at
+    // all.
     fs::path below = own_group(root, controller, mount.v2).lexically_relative(mount.top);
     if (below.empty() || *below.begin() == "..") below = ".";
     for (; !below.empty() && below != "."; below = below.parent_path()) {
@@ -125,7 +126,7 @@ std::optional<uint64_t> cgroup_memory_bytes(const std::string& root) {
 }
 
 int cpus_in_affinity_mask() {
-  // The kernel refuses a mask smaller than its own with EINVAL.
+  // The kernel refuses a mask smaller than its own with EINVAL, so larger ones are tried.
   for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
     std::vector<cpu_set_t> mask(CPU_ALLOC_SIZE(cpus) / sizeof(cpu_set_t));
     const size_t mask_bytes = mask.size() * sizeof(cpu_set_t);

@@ -8,7 +8,7 @@
 namespace fuelrail {
 
 uint32_t crc32(Bytes bytes, uint32_t crc) {
-  // libdeflate answers 0 for a null pointer, whatever came before; an empty view may hold one.
+  // An empty view may hold a null pointer, for which libdeflate returns 0 whatever `crc` is.
   if (bytes.empty()) return crc;
   return libdeflate_crc32(crc, bytes.data(), bytes.size());
 }
@@ -18,8 +18,8 @@ void check_record_crc(uint32_t found, uint32_t expected) {
   throw CorruptError("the record is damaged: its checksum is wrong",
                      {.expected = fmt::format("{:#010x}", expected),
                       .found = fmt::format("{:#010x}", found),
-                      .remedy = "Restore the file or pack it anew, or copy the records that "
-                                "can be read with 'fuelrail recover'"});
+                      .remedy = "Restore the file, pack it again, or copy its readable records "
+                                "with 'fuelrail recover'"});
 }
 
 }  // namespace fuelrail

@@ -7,10 +7,10 @@
 
 namespace fuelrail {
 
-// `crc` is the checksum of what came before; 0 to begin.
+// `crc`: the checksum of the preceding bytes; 0 if there are none.
 uint32_t crc32(Bytes bytes, uint32_t crc = 0);
 
-// Errors: CorruptError unless the checksum that was `found` of a record is the one `expected`.
+// Compares a record's checksums. Errors: CorruptError if `found` differs from `expected`.
 void check_record_crc(uint32_t found, uint32_t expected);
 
 }  // namespace fuelrail

@@ -33,7 +33,7 @@ TEST(CheckRecordCrc, says_what_it_expected_and_found) {
   check_record_crc(0x3610a686, 0x3610a686);
   EXPECT_EQ(testing::refusal_of<CorruptError>([] { check_record_crc(0x1f, 0x3610a686); }),
             "the record is damaged: its checksum is wrong: expected 0x3610a686, found 0x0000001f. "
-            "Restore the file or pack it anew, or copy the records that can be read with 'fuelrail "
+            "Restore the file, pack it again, or copy its readable records with 'fuelrail "
             "recover'.");
 }
 

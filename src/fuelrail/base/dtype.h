@@ -1,4 +1,4 @@
-// Element types of tensors: what a field holds and what a batch's column holds.
+// Element types of the tensors in sample fields and batch columns.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ constexpr size_t size_in_bytes(DType dtype) {
   return 0;
 }
 
-// "uint8", "int64", "uint64", "float16", "float32", "bool", "bfloat16", "int8": NumPy's and torch's
-// names; NumPy has no bfloat16.
+// "uint8", "int64", "uint64", "float16", "float32", "bool", "bfloat16", "int8": the names that
+// NumPy and torch use (NumPy has no bfloat16).
 const char* name_of(DType dtype);
 
 }  // namespace fuelrail

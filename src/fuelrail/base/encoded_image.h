@@ -1,4 +1,4 @@
-// An encoded image, with what is known of it beside its bytes.
+// An encoded image: its bytes and the metadata that its container has about it.
 #pragma once
 
 #include <cstddef>
@@ -10,30 +10,31 @@
 
 namespace fuelrail {
 
-// How the images of a field are encoded, where the container says it and not each image itself.
-// With a coded size, an image's own header is not looked at before it is decoded: it is upright and
-// without alpha, in the channels and bits that stand here. Where headers know better, leave it out.
+// How all images of a field are encoded, for containers that store this once instead of in each
+// image. If a coded size is set, the image's own header is not read before decoding: the image
+// counts as upright and without alpha, with the channels and bits given here. Leave the coded size
+// empty if the headers are more exact.
 struct ImageCodec {
   const ImageFormat* format = nullptr;  // never null
-  Size coded{};                         // of the picture; empty: each image's header says its own
-  int channels = 3;                     // with a coded size: 1 to 4, as ImageInfo has them
-  int bits = 8;                         // with a coded size: of a sample
-  Bytes parameters{};  // what a decoder needs besides the image's bytes (HEVC: the hvcC)
+  Size coded{};        // of the coded picture; empty: read from each image's header
+  int channels = 3;    // used with a coded size: 1 to 4, as in ImageInfo
+  int bits = 8;        // used with a coded size: bits of one channel value
+  Bytes parameters{};  // data that the decoder needs besides the image's bytes (HEVC: the hvcC)
 };
 
 // Lifetime: a view of the bytes, the codec and the hints.
 struct EncodedImage {
   EncodedImage() = default;
-  // An image of which only the bytes are known: they say the rest.
+  // An image without metadata: everything else is read from the bytes.
   EncodedImage(Bytes encoded) : bytes(encoded) {}
   EncodedImage(const std::vector<std::byte>& encoded) : bytes(encoded) {}
 
   Bytes bytes{};
   const ImageCodec* codec = nullptr;  // null: the bytes begin with their format's signature
-  // The image, where it is the upper left part of the coded picture. Empty: all of it.
-  // Requires, unless it is empty: has_coded_size(), or `probe` refuses the image.
+  // The image's size, if the image is only the upper left part of the coded picture. Empty: the
+  // whole picture. Requires: empty, or has_coded_size() (else `probe` refuses the image).
   Size visible{};
-  // For the decoder: what an index says of these bytes. To be used, never to be believed.
+  // For the decoder: information from an index about these bytes. May be wrong: check before use.
   Bytes hints{};
 
   bool has_coded_size() const { return codec != nullptr && codec->coded != Size{}; }

@@ -1,5 +1,5 @@
-// Little-endian integers and floats at any address, on any host. The only way in which fuelrail's
-// little-endian formats are read and written; there are no struct casts.
+// Little-endian integers and floats at any address, aligned or not. All of fuelrail's little-endian
+// formats are read and written with these functions, never by casting structs.
 #pragma once
 
 #include <bit>

@@ -27,12 +27,12 @@ struct Errand::State {
   void answer() FUELRAIL_REQUIRES(mutex);
 
   std::atomic<bool> wanted = true;
-  std::atomic<bool> apart = false;  // the work has a thread of its own
+  std::atomic<bool> apart = false;  // the work has its own thread
   Mutex one_at_a_time;              // held by the calling thread
   Mutex mutex;
-  Condition for_caller;  // something is asked, or the work has ended
-  Condition for_work;    // something is answered, or the caller has left
-  const std::function<bool()>* still_wanted = nullptr;  // of work on the caller's own thread
+  Condition for_caller;  // the work asks for a step, or has ended
+  Condition for_work;    // the step has been called, or the caller has left
+  const std::function<bool()>* still_wanted = nullptr;  // for work on the caller's thread
   const std::function<bool()>* asked FUELRAIL_GUARDED_BY(mutex) = nullptr;
   bool answered FUELRAIL_GUARDED_BY(mutex) = false;
   bool answer_given FUELRAIL_GUARDED_BY(mutex) = false;
@@ -51,7 +51,7 @@ bool Errand::run(std::function<void()> work, const std::function<bool()>& wait_o
   try {
     thread = start_native_thread("fuelrail-errand",
                                  [state = state_, own]() mutable { state->run_and_end(*own); });
-  } catch (const IoError&) {  // there is no further thread
+  } catch (const IoError&) {  // no thread can be started
     state_->apart.store(false);
     state_->still_wanted = &wait_on;
     (*own)();
@@ -86,8 +86,8 @@ bool Errand::ask(const std::function<bool()>& step) const {
   return state_->answered && state_->answer_given;
 }
 
-// The work is destroyed before its end is told, so that a caller who waited finds all it owned
-// gone.
+// Destroys the work before it reports the end, so that everything the work owned is gone when the
+// caller's wait ends.
 void Errand::State::run_and_end(std::function<void()>& work) {
   std::exception_ptr failure;
   try {
@@ -102,7 +102,7 @@ void Errand::State::run_and_end(std::function<void()>& work) {
   for_caller.notify_one();
 }
 
-// Returns: whether the work has ended; else it is left.
+// Returns: true if the work has ended; false if it is left behind.
 bool Errand::State::serve(const std::function<bool()>& wait_on) {
   auto leave_at = Clock::time_point::max();
   const Lock hold(mutex);
@@ -130,7 +130,7 @@ bool Errand::State::serve(const std::function<bool()>& wait_on) {
 void Errand::State::answer() {
   bool given = false;
   if (wanted.load()) {
-    const std::function<bool()>& step = *asked;  // its caller waits for it
+    const std::function<bool()>& step = *asked;  // it lives: the thread that asked is waiting
     const Unlocked unlocked(mutex);
     given = step();
   }

@@ -1,8 +1,8 @@
-// Work on a thread of its own, which its caller waits for and may leave behind.
+// Runs work on a separate thread; the caller waits for it and may leave it behind.
 //
-// A thread that waits in the kernel, for storage that hangs, cannot be ended. Its caller can stop
-// waiting for it: the thread then goes on alone, ends when the kernel lets it, and frees what it
-// owns. So Ctrl-C, `close` and a program's exit take no longer than the caller is patient.
+// A thread that waits in the kernel for hanging storage cannot be ended. But its caller can stop
+// waiting: the thread then continues alone, ends when its system call returns, and frees everything
+// it owns. So Ctrl-C, `close` and a program's exit take no longer than the caller's patience.
 #pragma once
 
 #include <chrono>
@@ -11,28 +11,29 @@
 
 namespace fuelrail {
 
-// Copies are the same errand, which runs once. Threads: `run` from one; everything else from any.
+// Copies share one errand, which runs once. Threads: `run` from one; everything else from any.
 class Errand {
  public:
-  // How long a caller that gives up still waits for the work to end and clean up.
+  // How long a caller that has given up still waits for the work to end and clean up.
   static constexpr std::chrono::milliseconds kPatience{700};
 
   Errand();
 
-  // Runs `work` on a thread of its own, or on this one where the system starts none. Waits until it
-  // has ended, or until kPatience after `wait_on` has returned false, which is asked on this thread
-  // before the work begins (which then does not) and every 50 ms. Returns: whether the work has
-  // ended; what it threw is thrown. Else it is left behind, and what it throws is dropped.
-  // Requires: the work owns all that it uses. Lifetime: the work is destroyed on its thread, and
-  // before `run` returns where it has ended.
+  // Runs `work` on a new thread, or on this thread if the system cannot start one. Calls `wait_on`
+  // on this thread, before the work begins and then every 50 ms. If the first call returns false,
+  // the work is not started. If a later call returns false, `run` waits kPatience longer and then
+  // leaves the work behind. Returns: true if the work has ended, false otherwise. Errors: those of
+  // the work, if it has ended; errors of work that is left behind are dropped. Requires: the work
+  // owns everything that it uses. Lifetime: the work is destroyed on its thread; if it has ended,
+  // before `run` returns.
   bool run(std::function<void()> work, const std::function<bool()>& wait_on);
 
-  // For the work: whether its caller still wants it. Where the work runs on the caller's own
-  // thread, that asks `wait_on`.
+  // Called by the work: whether the caller still waits for it. If the work runs on the caller's
+  // thread, this calls `wait_on`.
   bool is_wanted() const;
 
-  // For the work: has the caller's thread call `step`, which must not throw. Returns: what `step`
-  // returned; false, without a call, where the work is not wanted any more.
+  // Called by the work: lets the caller's thread call `step`, which must not throw. Returns: the
+  // value that `step` returned; false, without calling it, if the caller has given up.
   bool ask(const std::function<bool()>& step) const;
 
  private:
@@ -40,12 +41,13 @@ class Errand {
   std::shared_ptr<State> state_;
 };
 
-// Runs `work`, which ends something and may have to wait for storage first; leaves it behind after
-// kPatience. Requires: as Errand::run. What it throws is dropped.
+// Runs `work` that shuts something down and may have to wait for storage; leaves it behind after
+// kPatience. Errors of the work are dropped. Requires: as Errand::run.
 void end_in_time(std::function<void()> work);
 
-// The process ends: what callers want to leave from now on has kPatience together, not each. (It is
-// asked for 50 ms in any case.) Threads: any.
+// Called when the process ends: from now on, all work that callers give up shares one kPatience,
+// instead of one each. (Each caller still waits up to 50 ms between two calls of `wait_on`.)
+// Threads: any.
 void process_ends();
 
 }  // namespace fuelrail

@@ -48,7 +48,7 @@ TEST(Errand, work_that_hangs_is_left_behind_and_frees_what_it_owns_when_it_ends)
       [errand, owned = std::move(owned), open = gate.get_future().share()] {
         open.wait();
         EXPECT_FALSE(errand.is_wanted());
-        EXPECT_FALSE(errand.ask(always));  // nobody is there to ask
+        EXPECT_FALSE(errand.ask(always));  // the caller has left
         throw std::runtime_error("dropped");
       },
       [&] { return asked++ == 0; }));

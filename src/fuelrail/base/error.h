@@ -1,7 +1,7 @@
-// The one exception family. An error says what failed, where (path, record, byte offset), what was
-// expected, what was found, and what to do. It is thrown where it is found; each layer adds with
-// `add` what only it knows; it is caught in two places: the engine, which applies the error policy,
-// and the Python border (and the command's `main`).
+// fuelrail's exception classes. An error says what failed, where (path, record, byte offset), what
+// was expected, what was found, and what to do. It is thrown where the problem is detected; each
+// layer above adds the details that only it knows with `add`. It is caught in the engine, which
+// applies the error policy, in the Python bindings, and in the command's `main`.
 //
 //   throw CorruptError("the record's magic number is wrong",
 //                      {.path = uri, .offset = at, .expected = "0xced7230a", .found = hex(magic)});
@@ -17,7 +17,7 @@
 
 namespace fuelrail {
 
-// Where and how. Every member is optional; an empty string and an empty optional mean "not known
+// The details of an error. Every member is optional; an empty string or optional means "not known
 // here".
 struct ErrorDetail {
   std::string path{};                // URI of the file, as the user gave it
@@ -25,7 +25,7 @@ struct ErrorDetail {
   std::optional<uint64_t> offset{};  // byte offset in the file
   std::string expected{};
   std::string found{};
-  std::string remedy{};  // what to do, one imperative sentence
+  std::string remedy{};  // what the user can do: one imperative sentence
 };
 
 class Error : public std::exception {
@@ -33,7 +33,7 @@ class Error : public std::exception {
   // `failure` is one clause without a full stop: "the file ends inside a record".
   Error(std::string failure, ErrorDetail detail = {});
 
-  // Fills in what is not known yet; never overwrites what a lower layer said.
+  // Fills in the members that are still empty; never overwrites those that a lower layer has set.
   void add(const ErrorDetail& detail);
 
   const std::string& failure() const { return failure_; }
@@ -50,14 +50,14 @@ class Error : public std::exception {
   std::string message_;
 };
 
-// One type a kind of failure; the comment names the Python built-in that its Python twin also
-// inherits.
+// One class for each kind of failure. The comment names the built-in exception that the Python
+// class also inherits.
 class InvalidArgumentError : public Error {
   using Error::Error;
 };  // ValueError: a caller's value is wrong
 class OutOfRangeError : public Error {
   using Error::Error;
-};  // IndexError: no such record, epoch, rank
+};  // IndexError: the record, epoch or rank does not exist
 class NotFoundError : public Error {
   using Error::Error;
 };  // FileNotFoundError
@@ -75,22 +75,22 @@ class DecodeError : public Error {
 };  // ValueError: an image cannot become pixels
 class OutOfMemoryError : public Error {
   using Error::Error;
-};  // MemoryError: what was asked for does not fit
+};  // MemoryError: not enough memory
 class UnsupportedError : public Error {
   using Error::Error;
-};  // NotImplementedError: valid, but not here
+};  // NotImplementedError: valid, but not supported here
 class StateError : public Error {
   using Error::Error;
-};  // RuntimeError: closed, forked, wrong moment
+};  // RuntimeError: the object is closed, belongs to the parent process, or is in the wrong state
 class StallError : public Error {
   using Error::Error;
-};  // TimeoutError: nothing came for as long as the caller was ready to wait
+};  // TimeoutError: nothing arrived within the caller's timeout
 class TooManyBadRecordsError : public Error {
   using Error::Error;
 };  // RuntimeError: more records were skipped than the error policy allows
 
-// The nearest name of `known` to `given` by edit distance, as the remedy "Did you mean 'x'?", or,
-// when none is near, "Known: a, b, c".
+// A remedy for an unknown name: "Did you mean 'x'?" with the name in `known` nearest to `given` by
+// edit distance, or "Known: a, b, c" if none is near.
 std::string suggest(const std::string& given, const std::vector<std::string>& known);
 
 }  // namespace fuelrail

@@ -1,5 +1,6 @@
-// A mutex, and which members it guards: clang checks with -Wthread-safety, an error in every build
-// by clang, that each use of such a member holds the mutex. Under g++ the annotations are empty.
+// A mutex with annotations of the members that it guards. Every build with clang checks
+// (-Wthread-safety, as an error) that each use of such a member holds the mutex. Under g++ the
+// annotations are empty.
 //
 //   class Sum {
 //    public:
@@ -10,7 +11,8 @@
 //     int sum_ FUELRAIL_GUARDED_BY(mutex_) = 0;
 //   };
 //
-// A lambda is a function of its own: so `Condition::wait` takes no predicate, but stands in a loop.
+// `Condition::wait` takes no predicate, because clang checks a lambda as a separate function: call
+// it in a loop.
 #pragma once
 
 #include <chrono>
@@ -51,7 +53,7 @@ class FUELRAIL_ANNOTATION(scoped_lockable) Lock {
   Mutex& mutex_;
 };
 
-// Releases, for a scope, a mutex that is held.
+// Releases a held mutex for a scope.
 class FUELRAIL_ANNOTATION(scoped_lockable) Unlocked {
  public:
   explicit Unlocked(Mutex& mutex) FUELRAIL_RELEASE(mutex) : mutex_(mutex) { mutex_.unlock(); }
@@ -62,7 +64,7 @@ class FUELRAIL_ANNOTATION(scoped_lockable) Unlocked {
   Mutex& mutex_;
 };
 
-// What threads wait for under a mutex, which is released while they do. A wait may end early.
+// A condition variable. The mutex is released during a wait. A wait may end spuriously.
 class Condition {
  public:
   void wait(Mutex& mutex) FUELRAIL_REQUIRES(mutex) {
@@ -70,7 +72,7 @@ class Condition {
     condition_.wait(hold);
     hold.release();
   }
-  // Returns: false once the time has come.
+  // Returns: false if `until` has passed.
   bool wait_until(Mutex& mutex, std::chrono::steady_clock::time_point until)
       FUELRAIL_REQUIRES(mutex) {
     std::unique_lock<std::mutex> hold(mutex.mutex_, std::adopt_lock);
@@ -85,8 +87,8 @@ class Condition {
   std::condition_variable condition_;
 };
 
-// Guards what only one thread uses, by no lock: that thread's first function calls `begin`, and the
-// others require it.
+// Marks members that only one thread uses, without a lock: that thread's first function calls
+// `begin`, and its other functions require this capability.
 class FUELRAIL_ANNOTATION(capability("thread")) OneThread {
  public:
   void begin() const FUELRAIL_ANNOTATION(assert_capability(this)) {}

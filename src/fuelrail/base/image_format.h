@@ -1,5 +1,5 @@
-// The formats of encoded images: their names, the names of their files, and the first bytes that
-// announce them. What decodes each is in decode/formats.h.
+// The formats of encoded images: their names, file extensions and signatures (first bytes). Their
+// decoders are in decode/formats.h.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@
 
 namespace fuelrail {
 
-// Formats are compared by address: a program, or a Python extension, has one object of each. A
-// library that it opens at run time has its own.
+// Formats are compared by address: a program or Python extension has one object per format. A
+// library that is opened at run time has its own objects.
 struct ImageFormat {
   std::string_view name;                         // "jpeg": for programs
   std::string_view title;                        // "JPEG": for people
-  std::array<std::string_view, 3> extensions{};  // of files, in lower case; new ones get the first
-  // First bytes, of which '?' stands for any byte: there is no other way to write a '?'. Default:
-  // none, only a container names the format.
+  std::array<std::string_view, 3> extensions{};  // lower case; new files get the first
+  // First bytes of an image; '?' matches any byte (a literal '?' cannot be written). Default: none;
+  // then only a container can name the format.
   std::array<std::string_view, 4> signatures{};
 };
 
-inline constexpr size_t kImageSignatureBytes = 12;  // the longest's
+inline constexpr size_t kImageSignatureBytes = 12;  // length of the longest signature
 inline constexpr ImageFormat kJpegFormat{
     "jpeg", "JPEG", {".jpg", ".jpeg", ".jpe"}, {"\xff\xd8\xff"}};
 inline constexpr ImageFormat kPngFormat{"png", "PNG", {".png"}, {"\x89PNG\r\n\x1a\n"}};
@@ -31,11 +31,11 @@ inline constexpr ImageFormat kBmpFormat{"bmp", "BMP", {".bmp"}, {"BM"}};
 inline constexpr ImageFormat kTiffFormat{
     "tiff", "TIFF", {".tif", ".tiff"}, {{{"II*\0", 4}, {"MM\0*", 4}, {"II+\0", 4}, {"MM\0+", 4}}}};
 
-// Those that first bytes announce.
+// The formats that have signatures.
 inline constexpr std::array kImageFormats{&kJpegFormat, &kPngFormat, &kWebpFormat, &kBmpFormat,
                                           &kTiffFormat};
 
-// Whether `text` and `signature` agree as far as both go.
+// Whether `text` and `signature` match over their common length.
 inline bool agrees(std::string_view text, std::string_view signature) {
   const auto common = static_cast<std::ptrdiff_t>(std::min(text.size(), signature.size()));
   return std::equal(text.begin(), text.begin() + common, signature.begin(),
@@ -50,7 +50,7 @@ inline bool announces(const ImageFormat& format, Bytes encoded) {
       });
 }
 
-// Null for the beginning of anything else.
+// The format whose signature `encoded` begins with; null if there is none.
 inline const ImageFormat* announced_format(Bytes encoded) {
   for (const ImageFormat* format : kImageFormats) {
     if (announces(*format, encoded)) return format;

@@ -1,4 +1,4 @@
-// Views of interleaved 8-bit images (HWC). They own nothing; rows may be padded.
+// Non-owning views of interleaved 8-bit images (HWC). Rows may be padded.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct BasicImageView {
 using ImageView = BasicImageView<uint8_t>;
 using ConstImageView = BasicImageView<const uint8_t>;
 
-// Requires: equal sizes and channels; no overlap.
+// Requires: equal sizes and numbers of channels; no overlap.
 inline void copy_rows(ConstImageView from, ImageView to) {
   const auto bytes = static_cast<size_t>(from.width * from.channels);
   for (int64_t y = 0; y < from.height; ++y) std::memcpy(to.row(y), from.row(y), bytes);

@@ -24,22 +24,22 @@ bool begins_character(std::string_view text) {
          first_character(begun + "\xbf\xbf\xbf").bytes > 0;
 }
 
-// The bytes of an ill-formed sequence: as many as begin a character. Requires: `text` does not
-// begin with one.
+// Length of the ill-formed UTF-8 sequence at the start of `text`: the longest prefix that could
+// begin a character, at least 1. Requires: `text` does not begin with a valid character.
 size_t ill_formed_bytes(std::string_view text) {
   size_t bytes = 1;
   while (bytes < text.size() && begins_character(text.substr(0, bytes + 1))) ++bytes;
   return bytes;
 }
 
-// Commas between the elements, and the brackets.
+// Adds the brackets and removes the last comma.
 std::string enclosed(char begin, const std::string& elements, char end) {
   return begin + elements.substr(0, elements.empty() ? 0 : elements.size() - 1) + end;
 }
 
 }  // namespace
 
-// With a point or an exponent, so that readers take it for what it is.
+// With a decimal point or an exponent, so that readers parse it as a float.
 Json::Json(double value) : text_(std::isfinite(value) ? fmt::to_string(value) : "null") {
   if (text_.find_first_of(".enu") == std::string::npos) text_ += ".0";
 }

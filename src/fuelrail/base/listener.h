@@ -1,4 +1,4 @@
-// How long work speaks with its caller while it runs: the callbacks that options and calls take.
+// Callbacks of long-running work, passed in options and arguments.
 #pragma once
 
 #include <functional>
@@ -8,16 +8,16 @@
 
 namespace fuelrail {
 
-// Told of what does not fail the work. Called on a thread that works; must neither block nor call
-// what calls it. Default: not told.
+// Receives warnings: problems that do not stop the work. Called on a working thread; must not
+// block, nor call the object that calls it. Default: warnings are dropped.
 using Warn = std::function<void(const std::string& text)>;
 
-// Asked on the caller's thread, as the work begins and then every 50 ms or 1,024 records, so it
-// should be cheap. False ends the work with a StateError "interrupted"; what it throws passes
-// through. Default: never asked.
+// Whether to continue. Called on the caller's thread when the work begins and then every 50 ms or
+// 1,024 records, so it should be cheap. Returning false ends the work with a StateError
+// "interrupted"; exceptions that it throws are passed on. Default: always continue.
 using KeepGoing = std::function<bool()>;
 
-// `uri` is what the work is on. Errors: StateError where `keep_going` returns false.
+// `uri`: the file that is being worked on. Errors: StateError if `keep_going` returns false.
 inline void check_keep_going(const KeepGoing& keep_going, const std::string& uri = {}) {
   if (keep_going && !keep_going()) throw StateError("interrupted", {.path = uri});
 }

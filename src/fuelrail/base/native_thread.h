@@ -1,5 +1,5 @@
-// fuelrail's own threads: named, and deaf to signals, which belong to the program's threads
-// (Python's main thread must get SIGINT).
+// fuelrail's own threads. They have names and block all signals, so that signals reach the
+// program's threads (Python's main thread must get SIGINT).
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 namespace fuelrail {
 
-// No signal comes to this thread, nor to those that it starts, as long as one of these lives.
+// Blocks all signals for this thread, and for the threads that it starts, while this object lives.
 class SignalsHeldBack {
  public:
   SignalsHeldBack() {
@@ -29,7 +29,7 @@ class SignalsHeldBack {
   sigset_t before_;
 };
 
-// `name`: at most 15 characters. Errors: IoError when the system starts no thread; bad_alloc.
+// `name`: at most 15 characters. Errors: IoError if the system cannot start a thread; bad_alloc.
 template <typename Function>
 std::thread start_native_thread(const char* name, Function function) {
   const SignalsHeldBack held_back;
@@ -42,8 +42,9 @@ std::thread start_native_thread(const char* name, Function function) {
     failure = error.what();
   }
   if (!failure.empty()) {
-    throw IoError("the system starts no further thread",
-                  {.found = failure, .remedy = "Use fewer threads or raise the process limit"});
+    throw IoError(
+        "cannot start a thread",
+        {.found = failure, .remedy = "Use fewer threads, or raise the process limit (ulimit -u)"});
   }
   return thread;
 }

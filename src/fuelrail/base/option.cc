@@ -22,7 +22,8 @@ std::string shown(const OptionValue& value) {
           return fmt::format("'{}'", given);
         } else if constexpr (std::is_same_v<Value, double>) {
           if (std::abs(given) <= std::numeric_limits<float>::max()) {
-            const auto near = static_cast<float>(given);  // a float's digits, where it is one
+            const auto near =
+                static_cast<float>(given);  // the short form, if the value is exactly a float
             if (near == given) return fmt::format("{}", near);
           }
           return fmt::format("{}", given);
@@ -35,7 +36,7 @@ std::string shown(const OptionValue& value) {
 
 namespace {
 
-// "1 to 8"; of a side at which the type ends, nothing but what holds it: "at least 1".
+// "1 to 8"; a bound that is the type's own limit is omitted: "at least 1".
 std::string bounds_of(const OptionValue& least, const OptionValue& most) {
   constexpr double kMostFloat = std::numeric_limits<float>::max();
   const auto* const lowest = std::get_if<double>(&least);
@@ -43,13 +44,13 @@ std::string bounds_of(const OptionValue& least, const OptionValue& most) {
   const bool no_least = lowest ? *lowest <= -kMostFloat : least == OptionValue{INT64_MIN};
   const bool no_most = highest ? *highest >= kMostFloat
                                : most == OptionValue{INT64_MAX} || most == OptionValue{UINT64_MAX};
-  if (no_least && no_most) return lowest ? "a finite number" : "a whole number of 64 bits";
+  if (no_least && no_most) return lowest ? "a finite number" : "a 64-bit integer";
   if (no_least) return fmt::format("at most {}", shown(most));
   if (no_most) return fmt::format("at least {}", shown(least));
   return fmt::format("{} to {}", shown(least), shown(most));
 }
 
-// Whether `a` is at most `b`. Requires: numbers.
+// Whether `a` <= `b`. Requires: both are numbers.
 bool is_at_most(const OptionValue& a, const OptionValue& b) {
   return std::visit(
       [](const auto& x, const auto& y) {
@@ -72,7 +73,7 @@ bool is_at_most(const OptionValue& a, const OptionValue& b) {
 
 uint64_t Allowance::of(uint64_t all) const {
   // Both sides of the comparison are the doubles nearest to their decimal numbers, so equal numbers
-  // are equal; the product is not, and only says where to look.
+  // compare equal. The product is inexact and only the start of the search.
   const auto fits = [&](uint64_t share) {
     return static_cast<double>(share) / static_cast<double>(all) <= fraction;
   };
@@ -90,15 +91,15 @@ void OptionRule::refuse(const std::string& found, bool of_64_bits) const {
   if (!choices.empty()) {
     const bool quoted = found.size() >= 2 && found.front() == '\'';
     throw InvalidArgumentError(
-        fmt::format("`{}` has no such value", name),
+        fmt::format("`{}` is invalid", name),
         {.found = found,
          .remedy = suggest(quoted ? found.substr(1, found.size() - 2) : found, choices)});
   }
-  const bool open = bounds.starts_with("at ");  // "at least 1", as far as 64 bits go
-  throw InvalidArgumentError(
-      fmt::format("`{}` is out of range", name),
-      {.expected = (bounds.empty() ? kind : bounds) + (open && !of_64_bits ? ", of 64 bits" : ""),
-       .found = found});
+  const bool open = bounds.starts_with("at ");  // "at least 1": limited only by 64 bits
+  throw InvalidArgumentError(fmt::format("`{}` is out of range", name),
+                             {.expected = (bounds.empty() ? kind : bounds) +
+                                          (open && !of_64_bits ? ", within 64 bits" : ""),
+                              .found = found});
 }
 
 namespace option {

@@ -1,12 +1,13 @@
-// Options, each stated once: a row of a table has an option's name, its bounds and its meaning, and
-// says where its value is; its default is the member's. Constructors check by the table, bindings
-// and commands set by it, so that a wrong value is the same error everywhere.
+// Options, each defined once: a table row has the option's name, bounds, meaning and the struct
+// member that holds its value; the default is the member's. Constructors check values with the
+// table, and bindings and commands set them with it, so that an invalid value raises the same error
+// everywhere.
 //
 //   const OptionTable<ReadOptions>& ReadOptions::table() {
 //     static const auto table =
 //         OptionTable<ReadOptions>()
-//             .number("read_threads", &ReadOptions::threads, 0, 1024, "Reads at the same time.")
-//             .flag("direct_reads", &ReadOptions::direct, "Read past the page cache.");
+//             .number("read_threads", &ReadOptions::threads, 0, 1024, "Simultaneous reads.")
+//             .flag("direct_reads", &ReadOptions::direct, "Bypass the page cache.");
 //     return table;
 //   }
 #pragma once
@@ -23,39 +24,40 @@
 
 namespace fuelrail {
 
-// A value as all tables have it: whole numbers as int64_t, or uint64_t above that; a choice by its
-// name. std::monostate is "None".
+// The value of any option: integers as int64_t, or as uint64_t if larger; a choice as its name.
+// std::monostate is "None".
 using OptionValue = std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string,
                                  std::vector<int64_t>, std::vector<double>>;
 
-// As errors and help show it.
+// The value as text, for errors and help.
 std::string shown(const OptionValue& value);
 
-// How much of a whole may fail: a count, or a fraction of it, rounded down; the larger of both.
-// Python has an int or a float for it.
+// How many items of a total may fail: the larger of `count` and `fraction` of the total, rounded
+// down. In Python an int is a count, a float a fraction.
 struct Allowance {
   uint64_t count = 0;
   double fraction = 0;
 
-  // How many of `all` that is. The fraction counts as the decimal number that it was written as:
-  // 0.29 of 100 is 29, though the double is a little less.
+  // The number of items out of `all`. The fraction counts as the decimal number that was written:
+  // 0.29 of 100 is 29, although the double is slightly less than 0.29.
   uint64_t of(uint64_t all) const;
 };
 
-// What may be said of an option without its struct.
+// The part of an option that does not depend on its struct.
 struct OptionRule {
   std::string name;
-  // Of its values: "bool", "int", "float", "path", "ints", "floats", "one of a b c"; " or None" at
-  // the end where it may be left open.
+  // The kind of its values: "bool", "int", "float", "path", "ints", "floats" or "one of a b c";
+  // ends with " or None" if the option is optional.
   std::string kind;
-  std::string bounds{};   // "1 to 1024", as an error says it; empty: any value of the kind
-  std::string meaning{};  // for the user, without the default; sentences
-  std::vector<std::string> choices{};                // of "one of"
+  std::string bounds{};                // "1 to 1024", as in errors; empty: any value of the kind
+  std::string meaning{};               // for the user, in sentences, without the default
+  std::vector<std::string> choices{};  // the names of "one of"
   std::function<bool(const OptionValue&)> allows{};  // default: any value of the kind
 
   // Errors: InvalidArgumentError for a value out of bounds or of another kind.
   void check(const OptionValue& value) const;
-  // The same for a value that `found` shows, also a whole number that no OptionValue holds.
+  // Throws that error for a value given as text. `of_64_bits`: false for an integer that does not
+  // fit an OptionValue.
   [[noreturn]] void refuse(const std::string& found, bool of_64_bits = true) const;
 };
 
@@ -77,7 +79,8 @@ struct Inner<std::optional<Value>> {
   using Type = Value;
 };
 
-// The type of what `At` finds in `Options`; of a std::optional, Number is what it holds.
+// Member: the type that `At` refers to in `Options`. Number: the same, or the value type of a
+// std::optional.
 template <typename Options, typename At>
 using Member = std::remove_cvref_t<std::invoke_result_t<At, Options&>>;
 template <typename Options, typename At>
@@ -103,8 +106,9 @@ OptionValue value_of(const Value& value) {
   }
 }
 
-// Whether a member of type Value takes what is Given: a bool, a whole number and a float their own
-// kind, a float and an enumeration a whole number too, and a std::optional nothing.
+// Whether a value of type Given can be assigned to a member of type Value. Bools, integers and
+// floats take their own kind; floats and enumerations also take integers; a std::optional also
+// takes std::monostate.
 template <typename Value, typename Given>
 constexpr bool takes() {
   using Type = typename Inner<Value>::Type;
@@ -159,9 +163,9 @@ std::string kind_of() {
 
 OptionRule number_rule(std::string name, std::string kind, OptionValue least, OptionValue most,
                        std::string meaning);
-// An enumeration by its numbers.
+// For an enumeration that is given by its numbers.
 OptionRule numbers_rule(std::string name, std::vector<int64_t> numbers, std::string meaning);
-// `kind`: "int or float", and " or None" where it may be left open.
+// `kind`: "int or float", with " or None" if the option is optional.
 OptionRule allowance_rule(std::string name, std::string kind, std::string meaning);
 OptionRule choice_rule(std::string name, const std::vector<std::string>& names,
                        std::string meaning);
@@ -171,9 +175,10 @@ OptionRule choice_rule(std::string name, const std::vector<std::string>& names,
 template <typename Options>
 class OptionTable {
  public:
-  // Each adds a row. `at` is a pointer to the member, or a function from `auto&` to it.
+  // Each function adds a row. `at`: a pointer to the member, or a function that returns the member
+  // of an `auto&`.
 
-  // Any value that the member takes, and that `rule` allows.
+  // Any value that the member can take and `rule` allows.
   template <typename At>
   OptionTable& any(OptionRule rule, At at) {
     rule.allows = [allows = std::move(rule.allows)](const OptionValue& value) {
@@ -186,7 +191,7 @@ class OptionTable {
                      const OptionValue& value) { option::assign(std::invoke(at, o), value); }});
   }
 
-  // From `least` to `most`, both included; or none, of a std::optional.
+  // From `least` to `most`, inclusive; a std::optional may also be empty.
   template <typename At>
   OptionTable& number(std::string name, At at, option::Number<Options, At> least,
                       option::Number<Options, At> most, std::string meaning = "") {
@@ -196,7 +201,7 @@ class OptionTable {
         at);
   }
 
-  // Any number; of floats, any that is finite.
+  // Any number; for floats, any finite number.
   template <typename At>
   OptionTable& number(std::string name, At at, std::string meaning = "") {
     using Limits = std::numeric_limits<option::Number<Options, At>>;
@@ -236,7 +241,7 @@ class OptionTable {
     return *this;
   }
 
-  // Adds the rows of a part of the options that has a table of its own.
+  // Adds the rows of a member that has its own table.
   template <typename At>
   OptionTable& part(At at, const OptionTable<option::Member<Options, At>>& table) {
     for (const auto& of : table.rows()) {
@@ -250,7 +255,7 @@ class OptionTable {
 
   const std::vector<Option<Options>>& rows() const { return rows_; }
 
-  // Errors: InvalidArgumentError for the first value that is out of bounds.
+  // Errors: InvalidArgumentError for the first value out of bounds.
   void check(const Options& options) const {
     for (const Option<Options>& one : rows_) one.rule.check(one.get(options));
   }

@@ -94,7 +94,7 @@ TEST(Option, value_out_of_bounds_is_one_error_that_says_the_bounds) {
   EXPECT_EQ(answer("workers", int64_t{0}), "`workers` is out of range: expected 1 to 8, found 0");
   EXPECT_EQ(answer("share", std::nan("")), "`share` is out of range: expected 0 to 1, found nan");
   EXPECT_EQ(answer("colour", std::string("gren")),
-            "`colour` has no such value: found 'gren'. Did you mean 'green'?");
+            "`colour` is invalid: found 'gren'. Did you mean 'green'?");
 }
 
 TEST(Option, bounds_leave_out_a_side_at_which_the_type_ends) {

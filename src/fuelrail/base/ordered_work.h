@@ -1,4 +1,4 @@
-// Many threads work on the items 0, 1, 2, ...; one thread takes the results in that order, within
+// Many threads process the items 0, 1, 2, ...; one thread takes the results in that order, within
 // bounded memory.
 #pragma once
 
@@ -22,18 +22,19 @@ namespace fuelrail {
 struct OrderedWorkOptions {
   uint64_t items = 0;
   int threads = 1;
-  uint64_t capacity_bytes = uint64_t{64} << 20;  // of results that wait to be taken
+  uint64_t capacity_bytes = uint64_t{64} << 20;  // for results that wait to be taken
 };
 
-// Threads: `take` from one. The destructor stops the threads after the items that they are at.
-// Errors of the constructor: IoError when the system starts no thread at all; fewer will do.
+// Threads: `take` from one. The destructor stops the threads after their current items. Errors of
+// the constructor: IoError if the system cannot start any thread; fewer threads than requested are
+// not an error.
 template <typename Result>
 class OrderedWork {
  public:
   using Worker = std::function<Result(uint64_t item)>;
 
-  // `make_worker` is called once on each thread, so that a worker may keep memory of its own from
-  // item to item; `bytes_of` says what a result weighs.
+  // `make_worker` is called once on each thread, so that each worker can reuse its own memory;
+  // `bytes_of` returns the size of a result in bytes.
   OrderedWork(const OrderedWorkOptions& options, std::function<Worker()> make_worker,
               std::function<uint64_t(const Result&)> bytes_of)
       : items_(options.items),
@@ -57,8 +58,8 @@ class OrderedWork {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // The next item's result; empty when it has not come within `patience`. Requires: fewer results
-  // than items were taken. Errors: what the worker threw for this item.
+  // The next item's result; empty if it is not ready within `patience`. Requires: not all results
+  // have been taken. Errors: those that the worker threw for this item.
   template <typename Rep, typename Period>
   std::optional<Result> take(std::chrono::duration<Rep, Period> patience) {
     std::optional<Outcome> outcome = finished_.take(patience);
@@ -69,12 +70,12 @@ class OrderedWork {
 
  private:
   using Outcome = std::variant<Result, std::exception_ptr>;
-  static constexpr uint64_t kOverheadBytes = 256;  // of an item beside its result
+  static constexpr uint64_t kOverheadBytes = 256;  // per item, besides its result
 
   void work() {
     try {
       work_on_items();
-    } catch (...) {  // no memory to pass a result on
+    } catch (...) {  // no memory to store a result
       finished_.fail(std::current_exception());
     }
   }

@@ -1,5 +1,5 @@
-// The process that an object belongs to. A forked child has a copy of the object, but not the
-// parent's threads, and a lock that one of them held at the fork stays locked for ever.
+// Remembers which process an object belongs to. A forked child has a copy of the object but not the
+// parent's threads, and a lock that one of them held at the fork stays locked forever.
 #pragma once
 
 #include <sys/types.h>
@@ -17,19 +17,19 @@ class OwnProcess {
 
   explicit OwnProcess(Since since = Since::kNow) : id_(since == Since::kNow ? ::getpid() : 0) {}
 
-  // From here on it belongs to this process, unless it has begun before.
+  // From now on the object belongs to this process, unless `begin` was called before.
   void begin() {
     if (!begun()) id_.store(::getpid(), std::memory_order_relaxed);
   }
   bool begun() const { return id_.load(std::memory_order_relaxed) != 0; }
 
-  // Takes it over for this process. Returns: whether it was another's.
+  // Makes this process the owner. Returns: whether another process was.
   bool take_over() {
     const pid_t id = ::getpid();
     return id_.exchange(id, std::memory_order_relaxed) != id;
   }
 
-  // Whether this process is a forked child of the one that it belongs to.
+  // Whether the object belongs to another process: this one is a forked child of it.
   bool is_parents() const {
     const pid_t id = id_.load(std::memory_order_relaxed);
     return id != 0 && id != ::getpid();

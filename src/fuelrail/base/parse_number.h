@@ -1,4 +1,4 @@
-// Text as a number.
+// Parses numbers.
 #pragma once
 
 #include <charconv>
@@ -8,8 +8,9 @@
 
 namespace fuelrail {
 
-// The whole of `text` as a number, as std::from_chars reads it: no white space, no plus sign, the
-// point as decimal point in every locale. Empty when it is none, or out of the type's range.
+// Parses the whole of `text` as std::from_chars does: without white space or plus sign, with "." as
+// the decimal point in every locale. Returns: empty if the text is not a number or is out of the
+// type's range.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};

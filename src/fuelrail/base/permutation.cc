@@ -9,16 +9,17 @@ namespace {
 
 __extension__ using Uint128 = unsigned __int128;
 
-// How fast a pair of positions forgets where it began depends on the grid: on 2 x 2 a round halves
-// what is remembered, so the orders of 4 records come within 2.4e-7 of equally likely after 24
-// rounds (within 1e-3 after 12). From 32 x 32 on, 12 rounds do far better than that.
+// How fast a pair of positions loses its dependence on the start depends on the grid. On 2 x 2 a
+// round halves the dependence, so the probabilities of the orders of 4 records are within 2.4e-7 of
+// uniform after 24 rounds (within 1e-3 after 12). From 32 x 32 on, 12 rounds are far better than
+// that.
 constexpr uint64_t kSmallDomain = 1024;
 constexpr uint32_t kRoundsSmall = 24;
 constexpr uint32_t kRounds = 12;
 
 uint64_t ceil_of_sqrt(uint64_t n) {
   auto root = static_cast<uint64_t>(std::sqrt(static_cast<double>(n)));
-  while (root * root >= n && root > 0) --root;  // the double may have been rounded up
+  while (root * root >= n && root > 0) --root;  // the double may be rounded up
   while (root * root < n) ++root;
   return root;
 }
@@ -42,8 +43,8 @@ uint64_t add_modulo(uint64_t a, uint64_t b, uint64_t modulus) {
 
 Permutation::Permutation(uint64_t n, uint64_t seed, uint64_t stream)
     : n_(n), rounds_(n <= kSmallDomain ? kRoundsSmall : kRounds), keys_{} {
-  // With an odd number of rows and columns every round would be an even permutation, and half of
-  // all orders out of reach; an even number of rows reaches all.
+  // If rows and columns were both odd, every round would be an even permutation, and half of all
+  // orders could not occur. With an even number of rows all orders can.
   rows_ = ceil_of_sqrt(n);
   rows_ += rows_ & 1;
   columns_ = (n + rows_ - 1) / rows_;
@@ -67,7 +68,7 @@ uint64_t Permutation::walk_once(uint64_t i) const {
 }
 
 uint64_t Permutation::operator()(uint64_t i) const {
-  // Fewer than one image in sqrt(n) falls outside, so this hardly ever runs twice.
+  // Fewer than one image in sqrt(n) falls outside [0, n), so this rarely runs twice.
   do {
     i = walk_once(i);
   } while (i >= n_);

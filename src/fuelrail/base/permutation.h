@@ -1,12 +1,13 @@
-// A keyed bijection of [0, n), evaluated in O(1) time and memory at any position. No array of n
-// integers ever exists.
+// A keyed bijection of [0, n), evaluated in O(1) time and memory at any position, without an array
+// of n integers.
 //
-// It is a Feistel network over pairs (left, right) of [0, rows) x [0, columns), the smallest grid
-// with an even number of rows, nearly square, that holds n; what falls outside [0, n) walks on
-// along its cycle until it is back. Rounds add to each half, in turn, a keyed hash of the other.
+// It is a Feistel network over pairs (left, right) in [0, rows) x [0, columns): the smallest nearly
+// square grid with an even number of rows that holds n pairs. A result outside [0, n) is mapped
+// again until it is inside (cycle walking). Rounds alternately add to each half a keyed hash of the
+// other.
 //
-// Frozen: the grid, the hash, the number of rounds and the key schedule decide every shuffled epoch
-// of every user; the test holds golden values.
+// Frozen: the grid, the hash, the number of rounds and the key schedule determine every user's
+// shuffled epochs. The test has golden values.
 #pragma once
 
 #include <array>
@@ -17,8 +18,9 @@ namespace fuelrail {
 // A plain value. Threads: any number at once.
 class Permutation {
  public:
-  // Requires: 0 < n <= 2^62. Different (seed, stream) give independent permutations; an epoch is a
-  // stream. The keys are Philox numbers of `seed` from operation 0xffff, which is kept for this.
+  // Requires: 0 < n <= 2^62. Different pairs (seed, stream) give independent permutations; the
+  // epoch is used as the stream. The keys are Philox numbers of `seed` from operation 0xffff, which
+  // is reserved for this.
   Permutation(uint64_t n, uint64_t seed, uint64_t stream);
 
   // Requires: i < n. Returns: the image of i, also below n.

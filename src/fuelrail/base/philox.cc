@@ -31,7 +31,7 @@ uint32_t Philox::bits(uint32_t operation, uint32_t draw) const {
 uint64_t Philox::below64(uint32_t operation, uint32_t draw, uint64_t bound) const {
   const uint64_t low = bits(operation, draw);
   const uint64_t high = bits(operation, draw + 1);
-  // The high word of (high, low) * bound, of 32 x 64 bit products that fit.
+  // The high word of (high, low) * bound, computed from 32-bit products that do not overflow.
   const uint64_t bound_low = bound & 0xffffffff;
   const uint64_t bound_high = bound >> 32;
   const uint64_t middle = high * bound_low + (low * bound_low >> 32);

@@ -1,4 +1,4 @@
-// Several lengths laid end to end, as one range of indices: records of files, bytes of files.
+// Several ranges joined end to end into one range of indices: records of files, bytes of files.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@ class Ranges {
  public:
   struct Spot {
     size_t range;
-    uint64_t index;  // in it
+    uint64_t index;  // within the range
   };
 
   void add(uint64_t length) { begins_.push_back(begins_.back() + length); }
 
   uint64_t size() const { return begins_.back(); }
-  // Of range n; size() for the one after the last.
+  // The first index of range n; size() if n is the number of ranges.
   uint64_t begin(size_t n) const { return begins_[n]; }
-  // Whether a range begins or ends there.
+  // Whether a range begins or ends at i.
   bool has_border(uint64_t i) const {
     return std::binary_search(begins_.begin(), begins_.end(), i);
   }
@@ -32,11 +32,11 @@ class Ranges {
   }
 
  private:
-  std::vector<uint64_t> begins_{0};  // and the end of the last
+  std::vector<uint64_t> begins_{0};  // the ranges' first indices, and the end of the last
 };
 
-// The first of the indices 0 to `size` - 1 of which `holds` is true, or `size`. Requires: `holds`
-// is true of all behind that one.
+// The first index in [0, size) for which `holds` is true, or `size`. Requires: `holds` is true for
+// all later indices.
 template <typename Holds>
 uint64_t first_index(uint64_t size, const Holds& holds) {
   uint64_t begin = 0;

@@ -1,5 +1,6 @@
-// Puts results that many threads finish in any order back into one order, within bounded memory.
-// Producers take the indices 0, 1, 2, ... in that order, work, and put; one consumer takes.
+// Restores the order of results that many threads finish in any order, within bounded memory.
+// Producers take the indices 0, 1, 2, ... in that order, compute, and `put` the results; one
+// consumer takes them.
 #pragma once
 
 #include <chrono>
@@ -17,13 +18,13 @@ namespace fuelrail {
 template <typename T>
 class Reorder {
  public:
-  // Items that wait here never exceed `capacity_bytes`, save the one that is next: it always
-  // enters, so that nobody waits for ever. Each producer may hold one more item of its own.
+  // Waiting items take at most `capacity_bytes`, except the next one in order: it is always
+  // accepted, so that no thread waits forever. In addition, each producer may hold one item.
   explicit Reorder(uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
   Reorder& operator=(Reorder&&) = delete;
 
-  // Waits for room. Requires: every index once; an index is put only when all below it were given
-  // to a producer. Returns: false, without taking `item`, once closed.
+  // Waits for room. Requires: each index is put once, and only after all lower indices have been
+  // given to producers. Returns: false, without taking `item`, once closed.
   bool put(uint64_t index, T item, uint64_t bytes) {
     bool awaited = false;
     {
@@ -40,7 +41,8 @@ class Reorder {
     return true;
   }
 
-  // The next item in order; empty when it has not come within `patience`. Errors: that of `fail`.
+  // The next item in order; empty if it is not put within `patience`. Errors: the error passed to
+  // `fail`.
   std::optional<T> take(std::chrono::milliseconds patience) {
     const auto until = std::chrono::steady_clock::now() + patience;
     std::optional<T> item;
@@ -59,7 +61,7 @@ class Reorder {
     return item;
   }
 
-  // Wakes the producers; nothing more is accepted.
+  // Wakes the producers; no more items are accepted.
   void close() {
     {
       const Lock lock(mutex_);
@@ -68,7 +70,7 @@ class Reorder {
     room_.notify_all();
   }
 
-  // An item will never come: closes, and `take` throws `failure` from now on.
+  // For an item that cannot be produced: closes, and from now on `take` throws `failure`.
   void fail(std::exception_ptr failure) {
     {
       const Lock lock(mutex_);

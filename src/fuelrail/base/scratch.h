@@ -1,4 +1,4 @@
-// Working memory that is kept from one use to the next.
+// Working memory that is reused.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,17 @@
 
 namespace fuelrail {
 
-// Bytes without a value: whoever fails early has only touched what was written. What a giant image
-// took is freed with the next image of ordinary size. Threads: one.
+// Uninitialized bytes, so that only pages that are written use memory. A block above kKeptBytes is
+// freed at the next request that needs less than that. Threads: one.
 class Scratch {
  public:
   static constexpr size_t kKeptBytes = size_t{16} << 20;
 
-  // What an earlier call gave is gone. Errors: std::bad_alloc; the scratch is empty then.
+  // Memory returned by an earlier call becomes invalid. Errors: std::bad_alloc; the scratch is
+  // empty then.
   uint8_t* take(size_t bytes) {
     if (bytes > capacity_ || (capacity_ > kKeptBytes && bytes <= kKeptBytes)) {
-      data_.reset();  // before the new memory is there: never both
+      data_.reset();  // first, so that the old and the new block never exist together
       capacity_ = 0;
       data_ = std::make_unique_for_overwrite<uint8_t[]>(bytes);
       capacity_ = bytes;

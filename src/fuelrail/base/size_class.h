@@ -1,5 +1,5 @@
-// Capacities for memory that is used again: 5, 6, 7 and 8 times a power of two, so that what fits
-// one size also fits those near it, and at most a quarter of it is not used.
+// Capacity classes for reused memory: 5, 6, 7 and 8 times a power of two, so that a block also
+// serves similar sizes and at most a quarter of it is unused.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ struct SizeClass {
 inline constexpr size_t kSizeClasses = 4 * 64;
 
 // The smallest class with room for `bytes`. Requires: bytes >= 5. Errors: std::bad_alloc for more
-// than there can be.
+// than PTRDIFF_MAX.
 inline SizeClass size_class_of(size_t bytes) {
   if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
   const auto doubling = static_cast<size_t>(std::bit_width(bytes - 1)) - 1;

@@ -1,7 +1,7 @@
-// A producer that runs ahead of its consumer on a thread of its own, within a bound: what is needed
-// next is being read while the last is worked on. After dmlc-core's ThreadedIter, with these
-// promises instead of its defects: what was produced before an error is delivered before the error;
-// the error is the original one; and an iterator may be rewound, ended and destroyed at any time.
+// A producer that runs ahead of its consumer on its own thread, within a bound: the next item is
+// read while the last one is processed. Modeled on dmlc-core's ThreadedIter, but items produced
+// before an error are delivered before it, the error is the original exception, and an iterator may
+// be rewound, ended and destroyed at any time.
 //
 //   ThreadedIter<Chunk> chunks(2);
 //   chunks.init([&](std::unique_ptr<Chunk>& cell) {
@@ -29,19 +29,20 @@
 
 namespace fuelrail {
 
-// Threads: `next`, `recycle` and `before_first` from any thread at once; `init`, `destroy` and the
-// destructor from one, `advance` and `value` from one. None of them from the producer's functions.
+// Threads: `next`, `recycle` and `before_first` from any number of threads at once; `init`,
+// `destroy` and the destructor from one; `advance` and `value` from one. The producer's functions
+// must not call any of them.
 //
-// Fork: it belongs to the process that called `init`. In a forked child every call but `destroy`
-// and the destructor is a StateError; those two let go of it and leave its memory.
+// Fork: the iterator belongs to the process that called `init`. In a forked child, `destroy` and
+// the destructor abandon it without freeing its memory, and every other call throws StateError.
 //
-// Memory: at most `capacity` cells are queued or being made; with those that consumers hold and
-// those that they gave back, no more than `capacity` + the most ever held at once.
+// Memory: at most `capacity` cells are queued or being filled. Together with cells that consumers
+// hold or have recycled, at most `capacity` plus the largest number ever held at once.
 template <typename T>
 class ThreadedIter {
  public:
-  // Fills a cell, which is empty or one that was recycled; may replace it. Returns: false at the
-  // end, when the cell counts as recycled. What it throws comes out of `next`.
+  // Fills a cell, which is null or recycled; may replace it. Returns: false at the end (the cell
+  // then counts as recycled). `next` rethrows its exceptions.
   using Produce = std::function<bool(std::unique_ptr<T>& cell)>;
   using Rewind = std::function<void()>;
 
@@ -49,14 +50,14 @@ class ThreadedIter {
   explicit ThreadedIter(size_t capacity = 8) : capacity_(capacity) {
     if (capacity > 0) return;
     throw InvalidArgumentError("a threaded iterator's capacity is out of range",
-                               {.expected = "1 or more", .found = "0"});
+                               {.expected = "at least 1", .found = "0"});
   }
   ThreadedIter& operator=(ThreadedIter&&) = delete;
   ~ThreadedIter() { destroy(); }
 
-  // Starts the producer's thread. Both functions are called one at a time: `produce` on that
-  // thread, `rewind` on the one that calls `before_first`, while `produce` does not run. Called
-  // again, it first does what `destroy` does. Errors: IoError when the system starts no thread.
+  // Starts the producer's thread. The two functions never run at the same time: `produce` is called
+  // on the producer's thread, `rewind` on the thread that calls `before_first`. If called again,
+  // `init` first calls `destroy`. Errors: IoError if the system cannot start a thread.
   void init(Produce produce, Rewind rewind = {}) {
     destroy();
     state_.reset();
@@ -68,9 +69,9 @@ class ThreadedIter {
     state_ = std::move(state);
   }
 
-  // The next cell, waiting for it; it is the caller's. Empty at the end, again and again, until
-  // `before_first`; empty before `init` and after `destroy`, also for those who were waiting.
-  // Errors: what the producer threw, after what it had produced by then, again and again until
+  // Waits for the next cell, which then belongs to the caller. Returns null at the end, on every
+  // call until `before_first`; before `init`; and after `destroy`, which also ends waiting calls.
+  // Errors: the producer's exception, after the cells produced before it, on every call until
   // `before_first` or `init`; StateError in a forked child.
   std::unique_ptr<T> next() {
     State* const state = mine();
@@ -89,7 +90,7 @@ class ThreadedIter {
     return cell;
   }
 
-  // Gives a cell back to be filled again. Errors: StateError in a forked child.
+  // Returns a cell, to be filled again. Errors: StateError in a forked child.
   void recycle(std::unique_ptr<T> cell) {
     State* const state = mine();
     if (state == nullptr || cell == nullptr) return;
@@ -97,22 +98,23 @@ class ThreadedIter {
     if (!state->ending) state->keep(std::move(cell));
   }
 
-  // Begins anew: waits until the producer has finished the item that it is at, drops what is queued
-  // and calls `rewind`. Any time, also in the middle, at the end and after an error, which is
-  // forgotten. Nothing after `destroy`. Errors: UnsupportedError when there is no `rewind`, which
-  // changes nothing; what `rewind` throws, which `next` then throws, too; StateError in a forked
-  // child.
+  // Starts over: waits until the producer has finished its current item, drops the queued cells and
+  // calls `rewind`. May be called at any time, even at the end or after an error, which is then
+  // cleared. Does nothing after `destroy`. Errors: UnsupportedError if there is no `rewind`
+  // (nothing changes); exceptions of `rewind`, which `next` then throws, too; StateError in a
+  // forked child.
   void before_first() {
     State* const state = mine();
     if (state == nullptr) return;
     if (!state->rewind) {
-      throw UnsupportedError("this threaded iterator has no way back to its beginning",
+      throw UnsupportedError("this threaded iterator has no rewind function",
                              {.remedy = "Give `init` a rewind function, or call `init` again"});
     }
     before_first(state->rewind);
   }
 
-  // The same with `move` in the place of `rewind`: for a producer that is to go on elsewhere.
+  // The same with `move` in place of `rewind`, for a producer that should continue at another
+  // position.
   void before_first(const Rewind& move) {
     State* const state = mine();
     if (state == nullptr) return;
@@ -137,13 +139,13 @@ class ThreadedIter {
     if (error) std::rethrow_exception(error);
   }
 
-  // Stops the producer after the item that it is at, and frees all cells but those that consumers
-  // hold. Nothing when called again. Waits for a long-running `produce`.
+  // Stops the producer after its current item, waiting for it, and frees all cells except those
+  // that consumers hold. Does nothing if called again.
   void destroy() {
     current_.reset();
     if (state_ == nullptr) return;
     if (state_->process.is_parents()) {
-      // The parent's thread cannot be joined, and it may have held the lock: left as it is.
+      // The parent's thread cannot be joined and may have held the lock, so the state is leaked.
       static_cast<void>(state_.release());
       return;
     }
@@ -160,8 +162,8 @@ class ThreadedIter {
     state_->free.clear();
   }
 
-  // The form for one consumer: `advance` recycles the last cell and takes the next. Returns: false
-  // at the end. Errors: those of next.
+  // For a single consumer: `advance` recycles the last cell and takes the next one. Returns: false
+  // at the end. Errors: as next.
   bool advance() {
     recycle(std::move(current_));
     current_ = next();
@@ -177,13 +179,13 @@ class ThreadedIter {
     size_t capacity = 0;
     const OwnProcess process;
     Mutex mutex;
-    Condition room;     // for the producer: space, a new beginning, the end
+    Condition room;     // for the producer: room in the queue, a rewind, or the end
     Condition arrived;  // for consumers
-    Condition idle;     // for `before_first`: the producer stands; for `destroy`
+    Condition idle;     // `produce` has returned, or the last call has ended
     std::deque<std::unique_ptr<T>> queue FUELRAIL_GUARDED_BY(mutex);
     std::vector<std::unique_ptr<T>> free FUELRAIL_GUARDED_BY(mutex);
-    std::exception_ptr error FUELRAIL_GUARDED_BY(mutex);  // comes after what is queued
-    bool ended FUELRAIL_GUARDED_BY(mutex) = false;        // nothing more is produced
+    std::exception_ptr error FUELRAIL_GUARDED_BY(mutex);  // delivered after the queued cells
+    bool ended FUELRAIL_GUARDED_BY(mutex) = false;        // no more cells are produced
     bool producing FUELRAIL_GUARDED_BY(mutex) = false;
     bool paused FUELRAIL_GUARDED_BY(mutex) = false;  // by `before_first`
     bool ending FUELRAIL_GUARDED_BY(mutex) = false;  // by `destroy`
@@ -207,7 +209,8 @@ class ThreadedIter {
     }
   };
 
-  // A consumer inside a call, which `destroy` waits for. Requires: the mutex, at both ends.
+  // Counts a consumer's call, for which `destroy` waits. Requires: the mutex is held at
+  // construction and destruction.
   class Inside {
    public:
     explicit Inside(State& state) FUELRAIL_REQUIRES(state.mutex) : state_(state) {
@@ -246,8 +249,8 @@ class ThreadedIter {
       const Unlocked unlocked(state.mutex);
       more = state.produce(cell);
       if (more && cell == nullptr)
-        throw StateError("the producer made no cell, and was not done",
-                         {.remedy = "Let it make one, or return false"});
+        throw StateError("the producer returned true without a cell",
+                         {.remedy = "Fill a cell, or return false at the end"});
     } catch (...) {
       more = false;
       error = std::current_exception();
@@ -259,18 +262,18 @@ class ThreadedIter {
       } else {
         state.keep(std::move(cell));
       }
-    } catch (...) {  // no memory for the queue itself
+    } catch (...) {  // no memory for the queue
       more = false;
       error = std::current_exception();
     }
     state.finish(more, std::move(error));
   }
 
-  // Null before `init`. Takes no lock in a forked child.
+  // Null before `init`. Takes no lock: in a forked child it may be held forever.
   State* mine() const {
     if (state_ == nullptr || !state_->process.is_parents()) return state_.get();
-    throw StateError("the iterator's thread belongs to the parent of this process",
-                     {.remedy = "Make a new one after the fork"});
+    throw StateError("the iterator's thread runs only in the parent process",
+                     {.remedy = "Create a new iterator after the fork"});
   }
 
   const size_t capacity_;

@@ -108,7 +108,7 @@ TEST(ThreadedIter, recycled_cells_are_filled_again) {
   Cells iter(3);
   producer.start(iter);
   EXPECT_EQ(rest_of(iter).size(), 1000u);
-  EXPECT_LE(producer.made, 4);  // three queued or being made, one held
+  EXPECT_LE(producer.made, 4);  // three queued or being filled, one held
 }
 
 TEST(ThreadedIter, producer_runs_ahead_by_the_capacity_and_no_further) {
@@ -310,8 +310,8 @@ TEST(ThreadedIter, forked_child_is_told_and_may_let_go) {
     return next + "; " + std::to_string(rest_of(iter).size());
   });
   EXPECT_EQ(said,
-            "the iterator's thread belongs to the parent of this process. Make a new one after the "
-            "fork.; 10");
+            "the iterator's thread runs only in the parent process. Create a new iterator after "
+            "the fork.; 10");
   EXPECT_EQ(rest_of(iter).size(), 9u);
 }
 

@@ -6,7 +6,7 @@
 namespace fuelrail {
 namespace {
 
-// What leads a character of so many bytes, and the smallest that needs them.
+// The first byte of a character of `bytes` bytes, and the smallest code that needs that many.
 struct Lead {
   uint8_t mask;
   uint8_t bits;

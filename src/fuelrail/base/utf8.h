@@ -1,4 +1,4 @@
-// UTF-8, one character at a time.
+// Decodes UTF-8, one character at a time.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@ namespace fuelrail {
 
 struct Utf8Character {
   uint32_t code = 0;
-  size_t bytes = 0;  // 0: no character begins here
+  size_t bytes = 0;  // 0: the text does not begin with a valid character
 };
 
-// The character that `text` begins with. Surrogates are none, unless `surrogates`: Python's
-// "surrogatepass" writes them. Requires: the text is not empty.
+// The first character of `text`. Surrogates are invalid unless `surrogates` is true (Python's
+// "surrogatepass" writes them). Requires: the text is not empty.
 Utf8Character first_character(std::string_view text, bool surrogates = false);
 
 }  // namespace fuelrail

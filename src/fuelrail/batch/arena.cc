@@ -7,8 +7,8 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kBlockAlignment = 64;  // a cache line, and the widest vector register
-// A dozen photographs. What of a block is never touched costs address space only.
+constexpr size_t kBlockAlignment = 64;  // cache line, widest vector register
+// Room for a dozen photographs. Untouched parts of a block use only address space.
 constexpr size_t kBlockBytes = size_t{16} << 20;
 constexpr size_t kMostBytes = std::numeric_limits<size_t>::max() / 2 - kBlockAlignment;
 

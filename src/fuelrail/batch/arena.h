@@ -1,4 +1,4 @@
-// Memory for what has no size before it is made: the rows of ragged columns.
+// Memory for data whose size is not known in advance: the rows of ragged columns.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace fuelrail {
 
-// Hands out pieces and takes all of them back at once; keeps the memory, so that the next batch
-// touches no fresh pages. It grows to what the largest batch has needed.
-// Lifetime: pieces live until `clear` or the arena's end. Threads: any number at once.
+// Allocates pieces and releases all of them at once. Keeps the memory, so that the next batch uses
+// pages that are already mapped; grows to the size of the largest batch. Lifetime: pieces live
+// until `clear` or the arena's destruction. Threads: any number at once.
 class Arena {
  public:
   ~Arena();
   Arena& operator=(Arena&&) = delete;
 
-  // Returns: `bytes` bytes, undefined, at a multiple of 64; never null. Errors: std::bad_alloc.
+  // Returns: `bytes` uninitialized bytes, aligned to 64; never null. Errors: std::bad_alloc.
   std::byte* allocate(size_t bytes);
 
-  // Takes all pieces back. Requires: nobody uses one.
+  // Releases all pieces. Requires: no piece is in use.
   void clear();
 
   size_t capacity_bytes() const;

@@ -13,8 +13,8 @@
 
 namespace fuelrail {
 
-// Cheap to copy: copies share the memory. Lifetime: the memory lives, unchanged, as long as one
-// copy (or anything that holds `owner()`) lives.
+// Cheap to copy: copies share the memory. Lifetime: the memory stays unchanged until the last copy,
+// and the last holder of `owner()`, is gone.
 class Batch {
  public:
   // Requires: rows <= layout->rows(), slot->size_bytes() >= layout->total_bytes().
@@ -24,9 +24,9 @@ class Batch {
   const BatchLayout& layout() const { return *layout_; }
   size_t rows() const { return rows_; }
 
-  // The first byte of a column, and of one row of it. Column j of a batch with fewer rows than the
-  // layout begins where it does in a full one. Requires: index < layout().columns().size(), row <
-  // layout().rows(). Threads: any number at once; who writes which row is theirs to agree on.
+  // The first byte of a column, and of one of its rows. A batch with fewer rows than the layout has
+  // its columns at the same offsets. Requires: index < layout().columns().size(), row <
+  // layout().rows(). Threads: any number at once, if no two write the same row.
   std::byte* column(size_t index) const { return slot_->data() + layout_->offset(index); }
   std::byte* row(size_t index, size_t row) const {
     return column(index) + row * layout_->columns()[index].row_bytes();
@@ -35,16 +35,16 @@ class Batch {
   // [rows, row_shape...]. Requires: as column; the column is not ragged.
   std::vector<int64_t> shape(size_t index) const;
 
-  // Takes memory for a row of a ragged column and notes where it is. Returns: where the elements
-  // are to be written. Requires: as row; `shape` has the column's dimensions, none negative.
-  // Errors: std::bad_alloc. Threads: as row.
+  // Allocates memory for a row of a ragged column, and stores its address and shape. Returns: the
+  // memory for the elements. Requires: as row; `shape` has the column's number of dimensions, none
+  // negative. Errors: std::bad_alloc. Threads: as row.
   std::byte* make_row(size_t index, size_t row, std::span<const int64_t> shape) const;
-  // Such a row, once it was made.
+  // A row that make_row has allocated.
   const RaggedRow& ragged_row(size_t index, size_t row) const {
     return *reinterpret_cast<const RaggedRow*>(this->row(index, row));
   }
 
-  // The elements of one row of all columns, in bytes. Requires: the row was written.
+  // The size of one row's elements in all columns, in bytes. Requires: the row was written.
   size_t row_bytes(size_t row) const;
   size_t bytes() const;  // of all rows
 

@@ -9,7 +9,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kColumnAlignment = 64;  // a cache line, and the widest vector register
+constexpr size_t kColumnAlignment = 64;  // cache line, widest vector register
 constexpr size_t kMaxBytes = std::numeric_limits<size_t>::max() - kColumnAlignment;
 
 [[noreturn]] void too_large(const ColumnSpec& column) {
@@ -27,8 +27,9 @@ size_t checked_row_bytes(const ColumnSpec& column) {
                                 [](int64_t extent) { return extent < -1; });
   if (bad != column.row_shape.end()) {
     throw InvalidArgumentError(
-        "a dimension of the batch's column '" + column.name + "' is negative",
-        {.expected = "0 or more, or -1", .found = std::to_string(*bad)});
+        "a dimension of the batch's column '" + column.name + "' is out of range",
+        {.expected = "at least 0, or -1 if it differs between rows",
+         .found = std::to_string(*bad)});
   }
   if (column.ragged()) {
     if (column.row_shape.size() > RaggedRow::kMaxDimensions) {

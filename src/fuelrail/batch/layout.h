@@ -1,4 +1,4 @@
-// Where the columns of a batch lie in its slot of memory. Decided once a loader.
+// The offsets of a batch's columns in its memory slot. Decided once for each loader.
 #pragma once
 
 #include <array>
@@ -15,18 +15,18 @@ namespace fuelrail {
 struct ColumnSpec {
   std::string name;
   DType dtype = DType::kUint8;
-  // Without the batch dimension; empty = a scalar a row. -1 = differs from row to row: the column
-  // is ragged then.
+  // Without the batch dimension; empty = one scalar per row. -1 = differs from row to row, which
+  // makes the column ragged.
   std::vector<int64_t> row_shape{};
 
   bool ragged() const;
-  // Of what lies in the column: elements, or a RaggedRow. Requires: a column that a BatchLayout has
-  // taken.
+  // Bytes of a row in the column itself: its elements, or a RaggedRow. Requires: a column that a
+  // BatchLayout has accepted.
   size_t row_bytes() const;
 };
 
-// What a ragged column holds of a row: where its elements lie, in the slot's arena, and the extents
-// of as many dimensions as the column has.
+// A row of a ragged column: the address of its elements in the slot's arena, and its shape, of
+// which the column's number of dimensions are used.
 struct RaggedRow {
   static constexpr size_t kMaxDimensions = 3;
   std::byte* data = nullptr;
@@ -35,19 +35,19 @@ struct RaggedRow {
 
 class BatchLayout {
  public:
-  // Each column begins at a multiple of 64 bytes. Errors: InvalidArgumentError for no rows, no
-  // columns, two columns of one name, a dimension below -1, a ragged column of more than three
-  // dimensions, or more bytes than size_t holds.
+  // Each column begins at a multiple of 64 bytes. Errors: InvalidArgumentError for 0 rows, 0
+  // columns, two columns with one name, a dimension below -1, a ragged column with more than three
+  // dimensions, or more bytes than size_t can hold.
   BatchLayout(std::vector<ColumnSpec> columns, size_t rows);
 
   const std::vector<ColumnSpec>& columns() const { return columns_; }
-  size_t rows() const { return rows_; }  // capacity: a batch may have fewer
-  // In bytes from the slot's beginning. Requires: column < columns().size().
+  size_t rows() const { return rows_; }  // the capacity; a batch may have fewer
+  // In bytes from the beginning of the slot. Requires: column < columns().size().
   size_t offset(size_t column) const { return offsets_[column]; }
   size_t total_bytes() const { return total_bytes_; }
-  size_t row_bytes() const { return row_bytes_; }  // of all columns, without padding
+  size_t row_bytes() const { return row_bytes_; }  // in all columns, without padding
   bool ragged() const { return ragged_; }          // whether any column is
-  // Errors: InvalidArgumentError that suggests the nearest name.
+  // Errors: InvalidArgumentError for an unknown name; suggests the nearest one.
   size_t index_of(std::string_view name) const;
 
  private:

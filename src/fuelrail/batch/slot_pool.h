@@ -1,4 +1,4 @@
-// Memory of batches, reused. A slot belongs to whoever holds it; when the last holder lets go it
+// Reused memory for batches. A slot belongs to its holders; when the last one releases it, it
 // returns to the pool.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace fuelrail {
 
-// A block of memory, aligned to 4 KiB, and an arena for what has no size before it is made.
-// Lifetime: outlives the pool if somebody holds it.
+// A block of memory aligned to 4 KiB, and an arena for data whose size is not known in advance.
+// Lifetime: until released, even after the pool is gone.
 class Slot {
  public:
   virtual ~Slot() = default;
@@ -23,23 +23,23 @@ class Slot {
   Arena arena_;
 };
 
-// Threads: any number at once. Slots may be let go on any thread, also after the pool is gone, and
-// in a forked child, where they are freed and never returned.
+// Threads: any number at once. Slots may be released on any thread, also after the pool is gone. In
+// a forked child they are freed instead of returned.
 class SlotPool {
  public:
-  // `keep` slots at most wait in the pool for reuse; further ones are freed when let go. The first
-  // `keep` that are taken are new ones, so that memory is as large as it will be after a few
-  // batches, and not when threads first happen to need the last of them.
+  // At most `keep` idle slots wait in the pool for reuse; further ones are freed when released. The
+  // first `keep` calls of `take` create new slots, so that memory reaches its final size within a
+  // few batches, instead of when threads first happen to need the last slot.
   SlotPool(size_t slot_bytes, size_t keep);
   ~SlotPool();
   SlotPool& operator=(SlotPool&&) = delete;
 
-  // A slot that waits (the one let go last), else, and at first, a new one. Its content is
-  // undefined, its arena empty. Errors: std::bad_alloc.
+  // The idle slot released last, or a new one if none is idle (and for the first `keep` calls). Its
+  // content is undefined, its arena empty. Errors: std::bad_alloc.
   std::shared_ptr<Slot> take();
 
-  size_t idle() const;  // slots that wait for reuse
-  size_t lent() const;  // slots taken and not yet let go
+  size_t idle() const;  // slots waiting for reuse
+  size_t lent() const;  // slots taken and not yet released
 
  private:
   struct Shared;

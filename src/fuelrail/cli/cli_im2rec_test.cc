@@ -59,7 +59,7 @@ TEST_F(Im2rec, a_list_that_is_there_is_replaced_with_overwrite_alone) {
   write_file(out("train.lst"), "mine");
   const Said said = im2rec("train", {"--list", "--recursive"});
   EXPECT_EQ(said.code, 3);
-  EXPECT_THAT(said.err, HasSubstr("train.lst: the output is there already"));
+  EXPECT_THAT(said.err, HasSubstr("train.lst: the output already exists"));
   EXPECT_EQ(file_contents(out("train.lst")), "mine");
   EXPECT_EQ(im2rec("train", {"--list", "--recursive", "--overwrite"}).code, 0);
   EXPECT_NE(file_contents(out("train.lst")), "mine");

@@ -128,8 +128,8 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
         "the list's paths are not relative to " + directory_ / "lists", "--root"}},
       {{"pack", photos(), out("none/x.rec")},
        3,
-       {out("none") + ": no such file or directory: expected a folder to make the file in",
-        "Make the folder first"}},
+       {out("none") + ": no such file or directory: expected an existing folder for the file",
+        "Create the folder first"}},
   };
   for (const Case& wrong : cases) {
     const Said said = call(wrong.arguments);

@@ -54,7 +54,7 @@ TEST(OpenContainer, an_empty_path_is_refused) {
 }
 
 TEST(OpenContainer, a_store_that_is_not_read_yet_is_unsupported) {
-  EXPECT_THAT(refusal("s3://bucket/train.rec"), HasSubstr("fuelrail does not read s3:// yet"));
+  EXPECT_THAT(refusal("s3://bucket/train.rec"), HasSubstr("s3:// is not supported yet"));
 }
 
 TEST(OpenContainer, an_unknown_file_is_named_by_its_first_bytes) {

@@ -13,13 +13,13 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kNamed = 5;  // bad records that the error's text names
+constexpr size_t kNamed = 5;  // bad records named in the error
 
-// Where an entry's record lies, for an error. Says what it can.
+// The place of an entry's record, for an error, as far as it can be found.
 ErrorDetail place_of(const Container& container, const Entry& entry) {
   try {
     if (entry.record < container.size()) return container.place(entry.record).detail();
-  } catch (const std::exception&) {  // the error at hand matters more
+  } catch (const std::exception&) {  // report the original error instead
   }
   return {.record = entry.record};
 }
@@ -43,7 +43,7 @@ void throw_with_place(const std::exception_ptr& error, const Container& containe
     known.add(place);
     throw;
   } catch (const std::bad_alloc&) {
-    throw OutOfMemoryError("there is no memory for this record", place);
+    throw OutOfMemoryError("not enough memory for this record", place);
   } catch (const std::exception& other) {
     throw Error(other.what(), place);
   }

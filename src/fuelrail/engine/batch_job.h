@@ -1,4 +1,4 @@
-// A batch on its way through the engine, and the rows it is made of.
+// A batch on its way through the engine, and its rows.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,22 @@ namespace fuelrail {
 
 struct BatchJob;
 
-// One row: located (extent), then read (buffer), then taken by a worker, then done. A row knows all
-// that it takes to be fetched, so that one whose record was bad can be fetched again with another.
+// One row: located (extent), then read (buffer), then taken by a worker, then done. A row has
+// everything that is needed to fetch it, so that it can be fetched again with another record if its
+// record was bad.
 struct Row {
   enum class Stage : uint8_t { kPlanned, kReading, kRead, kProcessing, kDone };
 
   BatchJob* job = nullptr;
   size_t index = 0;
-  Stage stage = Stage::kPlanned;  // guarded by the pipeline's lock
-  Entry entry{};                  // the plan's; under `skip` a substitute's
-  bool located = false;           // the extent is known, or why it is not
-  bool hopeless = false;          // under `skip`: there is no substitute, or none would do
+  Stage stage = Stage::kPlanned;  // under the pipeline's lock
+  Entry entry{};                  // the plan's; with `skip` a substitute's
+  bool located = false;           // `extent` or `error` is set
+  bool hopeless = false;          // with `skip`: no substitute can be used
   Extent extent{};
   ReadBuffer buffer{};
-  size_t begin = 0;            // of the record in `buffer`
-  std::exception_ptr error{};  // why the extent is not known, or the record was skipped
+  size_t begin = 0;            // start of the record in `buffer`
+  std::exception_ptr error{};  // why the extent is unknown or the record was skipped
 
   Bytes framed() const { return {buffer.data.get() + begin, static_cast<size_t>(extent.length)}; }
 };
@@ -43,18 +44,18 @@ struct BatchJob {
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   BatchPlan plan;
-  std::vector<Row> rows;      // never resized once the job is on its way
-  std::vector<size_t> ready;  // rows that were read, in the order in which they came
-  size_t taken = 0;           // rows that workers have taken, or that failed before
-  size_t next_ready = 0;      // into `ready`
+  std::vector<Row> rows;      // not resized after the job is planned
+  std::vector<size_t> ready;  // rows that were read, in order of arrival
+  size_t taken = 0;           // rows that workers have taken or that failed before
+  size_t next_ready = 0;      // index in `ready`
   size_t done = 0;
-  bool near = false;             // workers may take its rows: it is within what is prefetched
-  std::optional<Batch> batch;    // since a worker took its first row
-  size_t bad_row = kNone;        // the first one that failed, in row order
-  std::exception_ptr error;      // of that row; else of the sampler, or of `batch`
-  std::vector<Failure> skipped;  // what `skip` has passed over, in no order
-  std::unordered_set<uint64_t> bad_records;  // of those
-  bool plan_failed = false;                  // the sampler gave an error instead of a plan
+  bool near = false;             // workers may take its rows: it is within the prefetch limit
+  std::optional<Batch> batch;    // set when a worker takes its first row
+  size_t bad_row = kNone;        // the first failed row, in row order
+  std::exception_ptr error;      // of that row, the sampler, or `batch`
+  std::vector<Failure> skipped;  // bad records skipped, in any order
+  std::unordered_set<uint64_t> bad_records;  // of `skipped`
+  bool plan_failed = false;                  // the sampler threw instead of planning
 
   void begin(BatchPlan new_plan) {
     plan = std::move(new_plan);
@@ -65,7 +66,7 @@ struct BatchJob {
       rows[i].entry = plan.entries[i];
     }
   }
-  // Makes the job as new; keeps its memory.
+  // Resets the job; keeps its memory.
   void clear() {
     rows.clear();
     ready.clear();

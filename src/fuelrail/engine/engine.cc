@@ -10,20 +10,20 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
-// `least_read_threads`: 0 for an engine whose waiting thread may read.
+// `least_read_threads`: 0 if the waiting thread may read.
 OptionTable<EngineOptions> table_of(int least_read_threads) {
   return OptionTable<EngineOptions>()
       .number("threads", &EngineOptions::threads, 1, kMaxThreads,
-              "threads that decode. Default: the processors that this process may use, divided "
-              "by LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do not set it: "
-              "where they start several processes on a machine without giving each its own "
-              "processors, give `threads`.")
+              "number of decoding threads. Default: the number of processors that this process "
+              "may use, divided by LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do "
+              "not set it: if they start several processes on a machine without giving each its "
+              "own processors, set `threads`.")
       .number("prefetch", &EngineOptions::prefetch, 1, UINT16_MAX,
-              "batches made ahead, each in memory of its own.")
+              "number of batches prepared ahead, each in its own memory.")
       .part(&EngineOptions::read, ReadOptions::table(least_read_threads));
 }
 
-// With what only C++ sets.
+// Includes the options that can only be set in C++.
 const OptionTable<EngineOptions>& whole_table() {
   static const auto table =
       table_of(0)
@@ -60,15 +60,15 @@ Engine::Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampl
 }
 
 Engine::~Engine() {
-  // The parent's threads cannot be joined, and one of them may have held the lock: what they share
-  // is left as it is.
+  // The parent's threads cannot be joined, and one of them may have held the lock, so the state is
+  // leaked.
   if (pipeline_->orphaned()) static_cast<void>(pipeline_.release());
 }
 
 Pipeline& Engine::mine() const {
   if (!pipeline_->orphaned()) return *pipeline_;
-  throw StateError("the engine's threads belong to the parent of this process",
-                   {.remedy = "Make a new loader or iterator after the fork"});
+  throw StateError("the engine's threads run only in the parent process",
+                   {.remedy = "Create a new loader or iterator after the fork"});
 }
 
 Engine::Next Engine::next(std::chrono::milliseconds timeout) { return mine().next(timeout); }

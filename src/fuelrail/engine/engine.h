@@ -1,22 +1,22 @@
-// Schedules: the sampler's plans -> reads -> workers -> batches, in the sampler's order, within
+// The scheduler: the sampler's plans -> reads -> workers -> batches, in the sampler's order, within
 // bounded memory.
 //
 //   sampler --plan--> fetch thread --records--> N worker threads --rows--> batches in order -->
 //   next()
 //
-// The fetch thread takes a plan, submits the batch's reads and passes each record on as it arrives.
-// Workers take records in the order of batches, a few at a time, and write rows; a batch takes its
-// slot of memory when its first row is written. `next` hands out batch k only after batch k - 1.
-// The engine runs on over the end of an epoch: the next one is being fetched while the user does
-// what users do between epochs.
+// The fetch thread takes a plan, submits the batch's reads and passes each record on when it
+// arrives. Workers take records in the order of batches, a few at a time, and write rows; a batch
+// takes its memory slot when its first row is written. `next` returns batch k only after batch k -
+// 1. The engine does not stop at the end of an epoch: it fetches the next one while the user works
+// between epochs.
 //
-// Slow storage: while workers wait for records, more and more reads are in flight at once
-// (read_depth.h), of further batches than `prefetch` where that takes it; workers begin none of
-// those before its turn. As many files of a folder are looked at at once, by threads of their own
+// Slow storage: while workers wait for records, the number of reads in flight grows (read_depth.h),
+// if necessary with reads for more batches than `prefetch`; workers do not start those batches
+// early. For folders, the same number of files is looked up at the same time by separate threads
 // (look_ahead.h).
 //
-// Memory: `prefetch` + 2 slots, those of the two batches that the user took last among them, what
-// else he holds, and `read_ahead_bytes`.
+// Memory: `prefetch` + 2 slots, including those of the last two batches that the user took; all
+// other batches that the user holds; and `read_ahead_bytes`.
 #pragma once
 
 #include <chrono>
@@ -41,23 +41,24 @@ namespace fuelrail {
 
 class Pipeline;
 
-// None of these changes results.
+// None of these options changes results.
 struct EngineOptions {
   std::optional<int> threads{};  // workers; default: default_threads()
-  size_t prefetch = 2;           // whole batches ahead of the one that the user works on
-  // `threads` to begin with; more while workers wait for reads, up to
-  // `max_read_threads` where that is more. So many threads at most read, and as many more look at
-  // files where the container does not know how long those are.
+  size_t prefetch = 2;           // batches ahead of the user's current one
+  // `read.threads` is the initial number of simultaneous reads; it grows while workers wait for
+  // reads, up to `max_read_threads` if that is larger. At most that many threads read, and as many
+  // other threads look up file sizes if the container does not know them.
   ReadOptions read{};
   int max_read_threads = 256;
-  size_t group = 4;  // records that a worker takes at a time, at most
-  // Records read and not yet processed, in bytes. Two records a worker are read ahead in any case,
-  // and what stands in for a bad record of a batch that is being worked on is not kept waiting.
+  size_t group = 4;  // most records that a worker takes at a time
+  // Limit in bytes of records that are read but not yet processed. It always allows two records per
+  // worker, and substitutes in a batch that is being processed.
   size_t read_ahead_bytes = size_t{32} << 20;
-  // Called when direct reads are refused, not possible for now, or wanted of what is not held open:
-  // once each at most, on one of the engine's threads.
+  // Called when direct reads are refused, temporarily not possible, or requested for files that are
+  // not kept open: at most once for each reason, on one of the engine's threads.
   Warn warn{};
-  // Makes what reads, when the engine starts; for tests, which let reads fail. Requires: not empty.
+  // Creates the read queue when the engine starts. For tests, which make reads fail. Requires: not
+  // empty.
   std::function<std::unique_ptr<ReadQueue>(const ReadOptions&, ReadQueueCalls)> make_queue =
       make_read_queue;
 
@@ -65,23 +66,23 @@ struct EngineOptions {
 };
 
 // Threads: `next` and `restart` from one thread at a time; `progress`, `bad_records`, `stats`,
-// `throw_stalled` and `stop` from any, at any time.
-// The engine's own threads receive no signals. The sampler is called on one of them.
-// Fork: an engine belongs to the process in which `next` was first called. In a forked child
-// `stop` and the destructor do nothing, everything else throws StateError.
+// `throw_stalled` and `stop` from any, at any time. The engine's own threads block all signals; one
+// of them calls the sampler. Fork: an engine belongs to the process in which `next` was first
+// called. In a forked child, `stop` and the destructor do nothing, and everything else throws
+// StateError.
 class Engine {
  public:
-  // Starts nothing yet: threads start at the first `next`. `policy` and `options` stand apart: the
-  // one changes results. `before`, if given, is an engine of the same container that this one goes
-  // on for: what it has passed over and counted so far is this one's too, and its phase. Errors:
-  // InvalidArgumentError for bad options. Requires: no other argument is null.
+  // Starts no threads; the first `next` does. `policy` is separate from `options` because it
+  // changes results. `before`: null, or an engine of the same container that this one replaces;
+  // this engine then takes over its bad records, their count, and its phase. Errors:
+  // InvalidArgumentError for invalid options. Requires: no argument except `before` is null.
   Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
          std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
          const EngineOptions& options, const ErrorPolicy& policy = {},
          const Engine* before = nullptr);
 
-  // Stops and joins every thread; what is in flight is dropped. In a forked child it only lets go:
-  // the threads are the parent's, and the memory is not given back.
+  // Stops and joins all threads; drops everything in flight. In a forked child, abandons the
+  // parent's threads and leaks the memory.
   ~Engine();
   Engine& operator=(Engine&&) = delete;
 
@@ -91,65 +92,66 @@ class Engine {
     std::optional<Batch> batch{};  // with kBatch
   };
 
-  // Waits at most `timeout`; 0 and less do not wait. After the last batch of an epoch comes
-  // kEndOfEpoch once, then the next epoch's batches; when the sampler has nothing more, kEndOfEpoch
-  // each time. A batch without rows is a batch.
-  // Errors: under `raise`, that of the batch's first bad row in row order, with record and place,
-  // in place of that batch; the engine goes on with the batch after it. Under `skip`,
-  // TooManyBadRecordsError in place of the batch with which an epoch has more than `max_bad`, and
-  // again each time until `restart`: that batch was not handed out. An error of the sampler comes
-  // in the place of the batch that it did not give, and the sampler is asked again after that. What
-  // is no Error (a lack of memory for a record, an exception of the worker's libraries) becomes
-  // one, with its text and the record's place; std::bad_alloc remains where there is no memory for
-  // a whole batch. An error of the worker factory, of a thread's start or within one ends the
-  // engine: each `next` throws it. StateError after `stop`.
+  // Waits at most `timeout` for the next batch; does not wait if it is 0 or less. After the last
+  // batch of an epoch, returns kEndOfEpoch once, then the next epoch's batches; if the sampler has
+  // no more batches, kEndOfEpoch on every call. A batch without rows also counts as a batch.
+  // Errors: with `raise`, the error of the batch's first bad row in row order, with record and
+  // place, in place of the batch; the next call returns the following batch. With `skip`,
+  // TooManyBadRecordsError in place of the batch with which an epoch exceeds `max_bad`, and on
+  // every call until `restart`; that batch is never returned. A sampler's error comes in place of
+  // the batch that was not planned; the sampler is then called again. Exceptions that are not
+  // Errors (a lack of memory for a record, exceptions of a worker's libraries) are converted to
+  // Errors with their text and the record's place; std::bad_alloc is thrown if there is no memory
+  // for a whole batch. An error of the worker factory, of starting a thread or within a thread ends
+  // the engine: every `next` throws it. StateError after `stop`.
   Next next(std::chrono::milliseconds timeout = std::chrono::hours(24 * 365));
 
-  // Where the user stands in an epoch.
+  // The user's progress within an epoch.
   enum class Phase : uint8_t {
-    kBeginning,   // no batch was handed out since the epoch, or `restart`, began
-    kInside,      // one was, and more may come
-    kEnd,         // its last one was: kEndOfEpoch comes next
-    kOver,        // kEndOfEpoch came last: the next epoch's first batch comes next
-    kTooManyBad,  // TooManyBadRecordsError comes each time, until `restart`
+    kBeginning,   // no batch was returned since the epoch began, or since `restart`
+    kInside,      // a batch was returned, and more may follow
+    kEnd,         // the last batch was returned; kEndOfEpoch is next
+    kOver,        // kEndOfEpoch was returned; the next epoch's first batch is next
+    kTooManyBad,  // `next` throws TooManyBadRecordsError until `restart`
   };
   Phase phase() const;
 
-  // Makes kBeginning, that of the next epoch, of kEnd and kOver: kEndOfEpoch does not come (again).
-  // Changes no other phase. Errors: TooManyBadRecordsError where that has ended the run.
+  // Changes the phases kEnd and kOver to kBeginning of the next epoch, so that kEndOfEpoch is not
+  // returned (again). Does not change other phases. Errors: TooManyBadRecordsError if it has ended
+  // the run.
   void begin_epoch();
 
-  // Discards everything in flight and goes on with another sampler. Batches already handed out stay
-  // valid. Does not wait for the reads and the groups in progress, `next` does; until they have
-  // ended, the sampler before this one may still be at work. Errors: StateError after `stop`; the
-  // error that has ended the engine.
+  // Discards everything in flight and continues with another sampler. Batches already returned stay
+  // valid. Does not wait for reads and processing in progress; `next` does. Until they have ended,
+  // the previous sampler may still be called. Errors: StateError after `stop`; the error that has
+  // ended the engine.
   enum class BadCount : uint8_t {
-    kAnew,  // for `max_bad`; the phase is kBeginning
-    kGoOn,  // the epoch's count stands, and so does the phase
+    kAnew,  // resets the count for `max_bad`; the phase becomes kBeginning
+    kGoOn,  // keeps the epoch's count and the phase
   };
   void restart(std::unique_ptr<Sampler> sampler, BadCount count = BadCount::kAnew);
 
-  // What the user has been handed: the `after` of the last batch that `next` returned, or threw the
-  // bad row of; before the first, where the sampler began.
+  // The progress after the last batch that `next` returned or whose bad row it threw; before the
+  // first one, the sampler's start.
   Progress progress() const;
 
-  // What `skip` has passed over in the batches handed out since the engine (or the first of those
-  // before it) was made, a record once,
-  // in the order in which they came up first; from number `since` on.
+  // The records skipped in all returned batches, including those of the engines that this one
+  // replaced: one entry per record, in the order of first occurrence, from index `since` on.
   std::vector<BadRecord> bad_records(size_t since = 0) const;
 
   Stats stats() const;
 
-  // Throws a StallError, for a caller who has waited so long: what the next batch waits for, with
-  // the container's number of the sample, its file and the offset. Changes and reads nothing.
+  // Throws a StallError for a caller that has waited `seconds`. It names the step for which the
+  // next batch waits, with the sample's index in the container, its file and the offset. Changes
+  // nothing and reads no files.
   [[noreturn]] void throw_stalled(double seconds) const;
 
   // Ends all work and joins the threads; a `next` that waits in another thread throws StateError.
-  // Safe to repeat.
+  // May be repeated.
   void stop();
 
  private:
-  // The pipeline, in the process that its threads belong to. Errors: StateError in another.
+  // The pipeline. Errors: StateError in a forked child of the process that it belongs to.
   Pipeline& mine() const;
 
   std::unique_ptr<Pipeline> pipeline_;

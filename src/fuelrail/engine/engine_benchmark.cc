@@ -1,4 +1,4 @@
-// What scheduling costs a record: a worker that does nothing, records in memory.
+// The scheduling cost per record, with a worker that does nothing and records in memory.
 //   build/.../engine_benchmark --benchmark_counters_tabular=true
 // `us_per_record` is wall time, `cpu_us_per_record` the whole process's CPU time.
 #include <benchmark/benchmark.h>
@@ -44,7 +44,7 @@ double process_cpu_micros() {
   return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
 }
 
-// Arguments: workers, read threads, bytes a record, microseconds of work a record.
+// Arguments: workers, read threads, bytes per record, microseconds of work per record.
 void schedule(benchmark::State& state) {
   const std::vector<MemoryContainer::Record> records(
       kRecords, {.fields = {std::string(static_cast<size_t>(state.range(2)), 'x')}});

@@ -119,7 +119,7 @@ TEST(Engine, record_beyond_the_container_is_out_of_range) {
   rig.sampling.records = 51;
   const std::vector<Said> said = all_said(*rig.make(), 7);
   EXPECT_TRUE(said[5].rows);
-  EXPECT_EQ(said[6].error, "record 50: there is no such record: expected below 50");
+  EXPECT_EQ(said[6].error, "record 50: the record does not exist: expected a record below 50");
 }
 
 TEST(Engine, place_that_throws_leaves_the_error_as_it_is) {
@@ -158,7 +158,7 @@ TEST(Engine, record_larger_than_any_memory_is_the_rows_error) {
                 [] { return std::make_unique<HugeRecord>(); }, {}, {.max_record_bytes = ~0ull});
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(said_by(engine).error, "memory://huge: record " + std::to_string(i) +
-                                         ", offset 0: there is no memory for this record");
+                                         ", offset 0: not enough memory for this record");
   }
   EXPECT_EQ(engine.next().status, Engine::Status::kEndOfEpoch);
 }
@@ -199,7 +199,7 @@ TEST(Engine, worker_that_throws_spoils_the_bad_records_alone_and_each_has_its_pl
 
 TEST(Engine, exception_that_is_no_error_becomes_one_with_text_and_place) {
   const std::vector<std::pair<std::function<void()>, std::string>> cases{
-      {[] { throw std::bad_alloc(); }, "there is no memory for this record"},
+      {[] { throw std::bad_alloc(); }, "not enough memory for this record"},
       {[] { throw std::length_error("too long"); }, "too long"}};
   for (const auto& [thrower, text] : cases) {
     Rig rig;

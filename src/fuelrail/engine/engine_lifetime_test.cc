@@ -141,7 +141,7 @@ TEST(EngineLifetime, restart_tells_workers_that_their_rows_are_not_wanted) {
     Rig rig;
     rig.policy = {.on_error = on_error};
     if (on_error == OnError::kSkip)
-      rig.policy.max_bad = Allowance{.count = 0};  // one would end the run
+      rig.policy.max_bad = Allowance{.count = 0};  // one bad record would end the run
     const auto engine = rig.make([&] { return std::make_unique<Endless>(begun); });
     engine->next(std::chrono::milliseconds(0));
     begun.pass();
@@ -194,7 +194,7 @@ TEST(EngineLifetime, every_batch_held_stays_as_it_was) {
         EXPECT_EQ(rows_of(*held[i]), *want[i].rows);
       }
     }
-    engine.reset();  // and once more without it
+    engine.reset();  // again without an engine
   }
 }
 
@@ -221,7 +221,7 @@ TEST(EngineLifetime, consumer_that_stands_still_bounds_slots_and_reads) {
     };
     const auto engine = rig.make();
     const Engine::Next held = engine->next();
-    // The batch in hand and those ahead of it; then nothing moves any more.
+    // The current batch and those ahead of it are processed; then all work stops.
     const uint64_t rows = 8 * (1 + prefetch);
     while (engine->stats().process.items < rows) std::this_thread::yield();
     while (engine->stats().process.waiting_seconds < 0.02) std::this_thread::yield();
@@ -292,7 +292,7 @@ TEST(EngineLifetime, system_that_starts_no_thread_is_every_nexts_error) {
     const std::string first = said_by(*engine).error;
     return said_by(*engine).error == first ? first : "not the same again";
   });
-  EXPECT_THAT(said, ::testing::HasSubstr("the system starts no further thread"));
+  EXPECT_THAT(said, ::testing::HasSubstr("cannot start a thread"));
 }
 
 // --- fork ---------------------------------------------------------------------------------------
@@ -318,7 +318,7 @@ TEST(EngineLifetime, forked_child_is_told_and_lets_go_without_hanging) {
       return result;
     });
     EXPECT_EQ(said,
-              "the engine's threads belong to the parent of this process. Make a new loader or "
+              "the engine's threads run only in the parent process. Create a new loader or "
               "iterator after the fork.");
   }
   std::vector<Said> want = expected(rig, 13);

@@ -29,7 +29,7 @@ struct SlowStorage {
     rig.container = std::make_shared<HookedContainer>(
         std::move(records),
         ContainerHooks{.read = [this](uint64_t offset, uint64_t) { storage.pass(offset); }});
-    // Each record is passed on as it comes: no read waits for one that the test holds back.
+    // Each record is passed on when it arrives: no read waits for one that the test holds back.
     rig.engine = {.threads = 2, .prefetch = prefetch, .group = 1};
     rig.worker.before = [this](std::span<const Task> tasks) {
       std::lock_guard lock(mutex);
@@ -38,8 +38,8 @@ struct SlowStorage {
       done.notify_all();
     };
   }
-  // Lets `reads` reads end, and waits until workers have taken their records. Returns: how many
-  // ever did.
+  // Lets `reads` reads end, and waits until workers have taken their records. Returns: the total
+  // number taken.
   size_t answer(size_t reads) {
     const size_t passed = storage.release(reads);
     std::unique_lock lock(mutex);
@@ -47,7 +47,8 @@ struct SlowStorage {
     return passed;
   }
 
-  // The first round of reads, of which the first says nothing: no worker has done a record yet.
+  // The first round of reads. Its first read is not counted, because no worker has finished a
+  // record yet.
   void answer_first(const Engine& engine) {
     EXPECT_TRUE(storage.await(4u));
     const uint64_t before = engine.stats().process.bytes;
@@ -93,12 +94,12 @@ TEST(EngineReadAhead, in_flight_are_more_than_what_is_prefetched_holds_and_slots
   for (const size_t reads : {8u, 16u, 32u}) {
     EXPECT_TRUE(slow.storage.await(reads)) << reads;
     const size_t passed = slow.answer(reads);
-    while (taken < passed / 4) std::this_thread::yield();  // else nobody waits for storage
+    while (taken < passed / 4) std::this_thread::yield();  // else no worker waits for storage
   }
   slow.storage.open();
   consumer.join();
   EXPECT_EQ(said, expected(slow.rig, 600));
-  EXPECT_LE(slow.slots.size(), kPrefetch + 2);  // one more is with the user
+  EXPECT_LE(slow.slots.size(), kPrefetch + 2);  // the user holds one of them
 }
 
 // Batches of 8 rows, of which one is prefetched, read so far ahead that the bound is full: the
@@ -128,17 +129,18 @@ struct FullReadAhead : SlowStorage {
     }
     return std::make_shared<MemoryContainer>("memory://large", Schema{{{.name = "bytes"}}}, made);
   }
-  // The record that stands in for a bad one, in an order of which no record comes twice.
+  // The substitute for a bad record, in an order in which no record occurs twice.
   uint64_t substitute_of(uint64_t record) const {
     const auto sampler = rig.sampler();
     std::optional<BatchPlan> plan;
     for (uint64_t batch = 0; batch <= record / kRows; ++batch) plan = sampler->next();
     return used_entry(rig, *sampler, *plan, record % kRows).record;
   }
-  // Takes the batches before the next, whose bad record stands at its gate, and waits until all are
-  // read up to the large one. That takes one doubling of the depth, which the first round brings:
-  // eight reads are planned sixteen rows ahead, and no more than eight are not taken by workers
-  // where the large one's batch is next. No read waits for another, nor for a worker.
+  // Takes the batches before batch kNext, whose bad record waits at its gate, and waits until all
+  // records up to the large one are read. The depth must double once for this, which happens in the
+  // first round: with eight reads, sixteen rows are planned ahead, and at most eight rows are not
+  // taken by workers when the large record's batch is next. No read waits for another or for a
+  // worker.
   void fill(Engine& engine) {
     std::thread consumer([&] {
       said = all_said(engine, kNext);
@@ -150,7 +152,7 @@ struct FullReadAhead : SlowStorage {
     EXPECT_TRUE(within_patience([&] { return engine.stats().fetch.items > kLarge; }));
     EXPECT_EQ(engine.stats().fetch.items, kLarge + 1);
   }
-  // What `next` gives from then on, each within a time that no right engine needs.
+  // The following results of `next`, each within a generous time limit.
   void go_on(Engine& engine) {
     while (said.size() < 40) {
       const Engine::Next next = engine.next(std::chrono::seconds(30));
@@ -182,7 +184,7 @@ TEST(EngineReadAhead,
   FullReadAhead full;
   full.rig.worker.bad.insert(kFar);
   const uint64_t substitute = full.rig.container->extent(full.substitute_of(kFar)).offset;
-  std::atomic<size_t> read_after = 0;  // so many batches
+  std::atomic<size_t> read_after = 0;  // batches
   ContainerHooks hooks;
   hooks.extent = [](uint64_t record) {
     if (record == kFar) throw IoError("the disk is on fire");
@@ -221,7 +223,7 @@ TEST(EngineReadAhead, fed_order_is_asked_for_no_more_than_is_prefetched) {
   for (; handed_out < 200; ++handed_out) ASSERT_TRUE(said_by(engine).rows);
   EXPECT_GT(engine.stats().reads_at_once, 4u) << "the storage was not slow";
   engine.stop();
-  EXPECT_LE(most_ahead, kPrefetch + 2);  // one is on its way to the user, and not counted yet
+  EXPECT_LE(most_ahead, kPrefetch + 2);  // one is being returned and not counted yet
 }
 
 TEST(EngineReadAhead, storage_that_keeps_up_is_read_no_deeper) {
@@ -234,7 +236,8 @@ TEST(EngineReadAhead, storage_that_keeps_up_is_read_no_deeper) {
   const auto engine = rig.make();
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
   while (engine->stats().fetch.items < 500) std::this_thread::yield();
-  EXPECT_EQ(engine->stats().reads_at_once, 4u);  // though the first records found nobody waiting
+  EXPECT_EQ(engine->stats().reads_at_once,
+            4u);  // although no records waited when the first ones arrived
   gate.open();
   EXPECT_EQ(said_by(*engine), expected(rig, 1)[0]);
 }

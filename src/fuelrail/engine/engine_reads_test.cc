@@ -53,7 +53,8 @@ TEST(EngineReads, a_batch_that_is_due_is_read_though_no_read_before_it_ends) {
   EXPECT_EQ(engine->next(std::chrono::milliseconds(0)).status, Engine::Status::kTimeout);
   EXPECT_TRUE(within_patience([&] { return waits_for_last.load(); }));
   worker.open();
-  // With two batches gone the fifth is read, though the last of the third is not yet.
+  // After two batches were returned, the fifth is read, although the last record of the third is
+  // not.
   std::vector<Said> said;
   for (int batch = 0; batch < 2; ++batch) said.push_back(said_by(*engine));
   EXPECT_TRUE(within_patience([&] { return engine->stats().fetch.items >= 5 * kRows - 1; }));

@@ -147,7 +147,7 @@ TEST(EngineThatSkips, stops_at_the_batch_with_the_one_too_many_and_stays_there) 
   }
   EXPECT_EQ(engine->bad_records().size(), 4u);
 
-  engine->restart(rig.sampler({0, 16}));  // counts anew
+  engine->restart(rig.sampler({0, 16}));  // resets the count
   EXPECT_TRUE(said_by(*engine).rows);
   EXPECT_TRUE(said_by(*engine).rows);
   EXPECT_EQ(engine->bad_records().size(), 5u);

@@ -29,7 +29,7 @@ void expect_stall(const Rig& rig, Gate& gate, const std::string& said) {
     EXPECT_EQ(engine->next(std::chrono::milliseconds(1)).status, Engine::Status::kTimeout);
     return stall_of(*engine).find(said) != std::string::npos;
   })) << stall_of(*engine);
-  EXPECT_THAT(stall_of(*engine), HasSubstr("no batch came for 2.5 s"));
+  EXPECT_THAT(stall_of(*engine), HasSubstr("no batch arrived for 2.5 s"));
   gate.open();
   EXPECT_EQ(all_said(*engine, 3), expected(rig, 3));
 }
@@ -56,7 +56,7 @@ TEST(EngineStall, a_file_whose_look_hangs_is_named) {
       ContainerHooks{.extent = [&](uint64_t) { gate.pass(); }, .knows_extents = false});
   expect_stall(
       rig, gate,
-      "memory://records: no batch came for 2.5 s: the file of sample 0 is being looked at");
+      "memory://records: no batch arrived for 2.5 s: the file size of sample 0 is being looked up");
 }
 
 TEST(EngineStall, a_sample_whose_decoding_hangs_is_named) {
@@ -72,7 +72,7 @@ TEST(EngineStall, a_sampler_that_hangs_is_named) {
   Engine engine(rig.container, std::make_unique<HookedSampler>(rig.sampler(), [&] { gate.pass(); }),
                 rig.layout(), record_worker_factory(rig.container), rig.engine);
   EXPECT_EQ(engine.next(std::chrono::milliseconds(1)).status, Engine::Status::kTimeout);
-  EXPECT_THAT(stall_of(engine), HasSubstr("the sampler has given no batch"));
+  EXPECT_THAT(stall_of(engine), HasSubstr("the sampler has not returned a batch"));
   gate.open();
   EXPECT_EQ(all_said(engine, 3), expected(rig, 3));
 }

@@ -22,34 +22,34 @@ const OptionTable<ErrorPolicy>& ErrorPolicy::table() {
       OptionTable<ErrorPolicy>()
           .choice("on_error", &ErrorPolicy::on_error,
                   {{"raise", OnError::kRaise}, {"skip", OnError::kSkip}},
-                  "what becomes of a sample that cannot be read or decoded. \"raise\": the error "
-                  "comes in place of its batch, and the loop can go on after it. \"skip\": its row "
-                  "is made of another sample, drawn by (seed, epoch, position), so that all ranks "
-                  "keep the same number of batches; id and label are that sample's. A "
-                  "FuelrailWarning names the first ten, and `bad_records` all. (Where warnings are "
-                  "made errors, such a one comes in place of its batch, which the next call "
-                  "gives.)")
+                  "what to do with a sample that cannot be read or decoded. \"raise\": raise the "
+                  "error in place of its batch; the loop can continue after it. \"skip\": fill its "
+                  "row with another sample, drawn by (seed, epoch, position), so that all ranks "
+                  "keep the same number of batches; id and label are the other sample's. "
+                  "FuelrailWarnings name the first ten bad samples, and `bad_records` lists all. "
+                  "(If warnings are turned into errors, the error comes in place of the batch, and "
+                  "the next call returns the batch.)")
           .any(option::allowance_rule(
                    "max_bad", "int or float or None",
-                   "with \"skip\", how many samples may be bad in this rank's part "
-                   "of an epoch, or where they stand in for others; one more is a "
-                   "TooManyBadRecordsError in place of its batch, which ends the "
-                   "run until `set_epoch` or `load_state_dict`. An int counts, a "
-                   "float is a fraction of that part (with `sampler` and "
+                   "with on_error=\"skip\", how many samples of this rank's part of an "
+                   "epoch may be bad, bad substitutes included. One more raises "
+                   "TooManyBadRecordsError in place of its batch, and so does every "
+                   "later batch until `set_epoch` or `load_state_dict`. An int is a "
+                   "count, a float a fraction of that part (with `sampler` or "
                    "`batch_sampler`, of the dataset). Default: 0.01, but at least "
                    "10 samples."),
                &ErrorPolicy::max_bad)
           .number("max_record_bytes", &ErrorPolicy::max_record_bytes, 1, UINT64_MAX,
-                  "a record that is longer, as it is stored, is an error, before memory is taken "
-                  "for it.");
+                  "the largest stored size of a record. A larger record is an error, raised before "
+                  "memory is allocated for it.");
   return table;
 }
 
 void check(const ErrorPolicy& policy) {
   ErrorPolicy::table().check(policy);
   if (!policy.max_bad || policy.on_error == OnError::kSkip) return;
-  throw InvalidArgumentError("`max_bad` goes with on_error=\"skip\"",
-                             {.remedy = "Give both, or leave it out"});
+  throw InvalidArgumentError("`max_bad` needs on_error=\"skip\"",
+                             {.remedy = "Set on_error=\"skip\", or omit `max_bad`"});
 }
 
 }  // namespace fuelrail

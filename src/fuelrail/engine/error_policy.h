@@ -1,4 +1,4 @@
-// What becomes of a record that cannot be read or made into a row.
+// How to handle a record that cannot be read or turned into a row.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,35 @@ namespace fuelrail {
 
 enum class OnError : uint8_t {
   kRaise,  // `next` throws in place of the batch
-  kSkip,   // the row is made of a substitute (Sampler::substitute), and the record is noted
+  kSkip,   // the row gets a substitute (Sampler::substitute); the bad record is listed
 };
 
-// An Error of the record's own data or of their reading is skipped; what is none (a lack of memory,
-// an exception of a user's code) and a StateError is thrown under either policy.
+// `skip` applies to Errors of a record's data or of reading them. StateErrors and exceptions that
+// are not Errors (a lack of memory, an exception of user code) are thrown with both policies.
 struct ErrorPolicy {
   OnError on_error = OnError::kRaise;
-  // With kSkip: bad records that one epoch may have in this process's rows, those that came up in a
-  // substitute's place among them; each counts once. Counted anew after `restart`, unless that is
-  // told to go on counting. A count, or a fraction of the records, rounded down. Default: 1 %, but
-  // at least 10.
+  // With kSkip: the most bad records that one epoch may have in this process's rows, including bad
+  // substitutes; each record counts once. `restart` resets the count, unless told to keep it. A
+  // count, or a fraction of the records, rounded down. Default: 1 %, but at least 10.
   std::optional<Allowance> max_bad{};
-  uint64_t max_record_bytes = kDefaultMaxRecordBytes;  // a longer record is a bad one
+  uint64_t max_record_bytes = kDefaultMaxRecordBytes;  // a longer record is bad
 
-  // `max_bad` as a count, of so many records.
+  // `max_bad` as a count, for `records` records.
   uint64_t most_bad(uint64_t records) const;
 
   static const OptionTable<ErrorPolicy>& table();
 };
 
-// Errors: those of the table's check; InvalidArgumentError for `max_bad` without kSkip.
+// Errors: those of the table; InvalidArgumentError for `max_bad` without kSkip.
 void check(const ErrorPolicy& policy);
 
 // A record that was skipped.
 struct BadRecord {
   uint64_t record = 0;    // index in the container
-  uint32_t epoch = 0;     // where it came up first
-  uint64_t position = 0;  // likewise: in the epoch's order
-  uint64_t times = 0;     // that it came up
-  std::string error{};    // the first one's text, with its place
+  uint32_t epoch = 0;     // of its first occurrence
+  uint64_t position = 0;  // of its first occurrence, in the epoch's order
+  uint64_t times = 0;     // number of occurrences
+  std::string error{};    // text of its first error, with its place
 };
 
 }  // namespace fuelrail

@@ -11,12 +11,12 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kCollected = 64;  // looks at a time
+constexpr size_t kCollected = 64;  // looks collected at a time
 
 }  // namespace
 
-// A look is a read of no bytes, so that what has many reads in flight has many looks in flight. The
-// offset says which look.
+// Runs looks as reads of no bytes, so that a read queue can have many of them in flight. The offset
+// is the address of the look.
 class LookAhead::Looks final : public Source {
  public:
   explicit Looks(const LookAhead& ahead) : ahead_(ahead) {}
@@ -83,7 +83,7 @@ void LookAhead::look_at(const std::vector<Entry>& entries) {
       }));
   try {
     look_at_each(entries, turn);
-  } catch (...) {  // no thread, or no memory: `find` looks itself
+  } catch (...) {  // no thread or no memory: `find` looks up the records itself
     while (looks_.size() > before) looks_.pop_back();
   }
 }
@@ -128,7 +128,7 @@ bool LookAhead::look_at_substitute(uint64_t key, uint64_t record) {
     const ReadRequest request = request_for(at->second);
     queue_->submit({&request, 1});
     return true;
-  } catch (...) {  // as above
+  } catch (...) {  // as in look_at
     substitutes_.erase(key);
     return false;
   }
@@ -166,7 +166,7 @@ bool LookAhead::has_ended(const Look& look) {
   return look.ended;
 }
 
-// Returns: how many looks are known to have ended that were not before.
+// Returns: the number of looks collected.
 size_t LookAhead::collect(size_t at_least) {
   const size_t count = queue_->wait(completions_, at_least);
   for (Completion& completion : std::span(completions_).first(count)) {

@@ -1,9 +1,9 @@
-// Plans batches, and has their records found ahead of their turn.
+// Plans batches, and finds their records ahead of time.
 //
-// A record of a folder of images is a file, and where it ends only a look at it tells, which on a
-// network file system takes as long as a read. So records whose extents their container does not
-// know are looked at by threads, many at once, in the order of the plans, and from further batches
-// than the next one where storage is slow; what stands in for bad records too. All others cost
+// In a folder of images each record is a file. Its size must be looked up (stat), which on a
+// network file system takes as long as a read. So if a container does not know a record's extent,
+// threads look it up (a "look"), many at the same time, in the order of the plans; on slow storage
+// also for more batches than the next one, and for substitutes too. Records with known extents cost
 // nothing here.
 #pragma once
 
@@ -24,61 +24,62 @@
 
 namespace fuelrail {
 
-// Threads: one at a time, but for `cancel`. Belongs to the process that made it, as a ReadQueue
-// does. The destructor waits for the looks in progress.
+// Threads: one at a time, except `cancel`. Belongs to the process that created it, like a
+// ReadQueue. The destructor waits for the looks in progress.
 class LookAhead {
  public:
-  // `threads` = looks at once, at most kMaxReadThreads; 0 looks inside `find`, when its turn has
-  // come. `on_end` is called when looks have ended, but for cancelled ones, on a thread of theirs,
-  // which holds no lock; it must not throw.
+  // `threads`: the number of simultaneous looks, at most kMaxReadThreads; with 0, `find` looks up
+  // the record itself. `on_end` is called when looks have ended (except cancelled ones), on their
+  // thread, without a lock; it must not throw.
   LookAhead(std::shared_ptr<const Container> container, int threads, std::function<void()> on_end);
-  // For tests: looks are that queue's reads.
+  // For tests: looks run as reads of `queue`.
   LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue);
   ~LookAhead();
   LookAhead& operator=(LookAhead&&) = delete;
 
-  // The sampler's next batch, whose records are being looked at from now on at the latest. Where
-  // that takes looks, further batches may be planned until `ahead` records wait to be found.
-  // Errors: the sampler's, in the place of the batch that it did not give; until then it is not
-  // asked again.
+  // The sampler's next batch; the looks for its records have started when this returns. If looks
+  // are needed, it may plan more batches until `ahead` records wait to be found. Errors: the
+  // sampler's, in place of the batch that was not planned; the sampler is not called again before
+  // this error has been thrown.
   std::optional<BatchPlan> next_plan(Sampler& sampler, size_t ahead);
 
-  // Where the next record lies, in the order of the plans that `next_plan` returned; what is no
-  // record of the container (>= size()) is passed over. Waits for its look. Requires: `record` is
-  // that one. Errors: Container::extent's; StateError "cancelled".
+  // The extent of the next record, in the order of the plans that `next_plan` returned, without
+  // indices >= size(). Waits for its look. Requires: `record` is that record. Errors: those of
+  // Container::extent; StateError "cancelled".
   Extent find(uint64_t record);
 
-  // Whether `find` would not wait for a look by another thread. Requires: there is a next one.
+  // Whether `find` would return without waiting for another thread's look. Requires: a next record
+  // exists.
   bool is_found();
 
-  // Has a record looked at that stands in for a planned one, `key` being the caller's. Returns:
-  // whether that takes a look; otherwise there is nothing to wait for. Requires: record < size();
-  // no other is looked at by that key.
+  // Starts a look for the substitute of a planned record, under a key that the caller chooses.
+  // Returns: whether a look was started; if not, there is nothing to wait for. Requires: record <
+  // size(); no other look has this key.
   bool look_at_substitute(uint64_t key, uint64_t record);
-  // As is_found and find, of what `look_at_substitute` was told.
+  // As is_found and find, for the record given to `look_at_substitute`.
   bool is_substitute_found(uint64_t key);
   Extent find_substitute(uint64_t key, uint64_t record);
 
-  // As many looks at once from now on, at least 1; nothing changes where there are no threads.
+  // Sets the number of simultaneous looks, at least 1; does nothing without threads.
   void set_threads(int threads);
 
-  // From now on, until `go_on`, no look begins: each ends as "cancelled". Threads: any.
+  // Until `go_on`, no look starts: each ends with a StateError "cancelled". Threads: any.
   void cancel();
   void go_on() { cancelled_.store(false, std::memory_order_relaxed); }
 
-  // Forgets every batch that was planned and every record. Waits for the looks in progress.
+  // Drops all planned batches and records. Waits for the looks in progress.
   void drop();
 
  private:
   class Looks;
   struct Look {
     uint64_t record;
-    Extent extent{};  // a thread's of the queue until the look has ended
+    Extent extent{};  // written by the queue's thread until the look has ended
     bool ended = false;
     std::exception_ptr error{};
   };
   struct PlannedLook {
-    uint64_t turn;  // among the planned records
+    uint64_t turn;  // its index among the planned records
     Look look;
   };
   struct Planned {
@@ -100,16 +101,16 @@ class LookAhead {
   const std::shared_ptr<const Container> container_;
   const std::unique_ptr<const Looks> source_;
   std::atomic<bool> cancelled_ = false;
-  std::deque<Planned> plans_;  // not returned yet
-  uint64_t planned_ = 0;       // records
-  uint64_t found_ = 0;         // of those
-  // Of planned records, those that take a look, in the order of their turns. Neither container
-  // moves a look.
+  std::deque<Planned> plans_;  // not yet returned by next_plan
+  uint64_t planned_ = 0;       // number of planned records
+  uint64_t found_ = 0;         // how many of them were found
+  // The looks for planned records, in the order of their turns. Neither container moves its
+  // elements.
   std::deque<PlannedLook> looks_;
   std::unordered_map<uint64_t, Look> substitutes_;  // by key
   std::vector<ReadRequest> requests_;
   std::vector<Completion> completions_;
-  // Null without threads. Destroyed first: its threads work on the looks.
+  // Null without threads. Destroyed first, because its threads use the looks.
   std::unique_ptr<ReadQueue> queue_;
 };
 

@@ -278,7 +278,7 @@ TEST(LookAhead, an_error_and_the_end_of_the_order_come_in_their_places) {
     ahead.find(record);
   };
   expect_record(0);
-  EXPECT_EQ(sampler.calls, 2u);  // the error is known, and nothing after it
+  EXPECT_EQ(sampler.calls, 2u);  // up to the error
   EXPECT_THROW(ahead.next_plan(sampler, 50), IoError);
   EXPECT_EQ(sampler.calls, 2u);
   expect_record(2);

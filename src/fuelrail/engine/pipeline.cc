@@ -12,7 +12,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kReadAheadRecords = 1024;  // small records are bounded by number, not by bytes
+constexpr size_t kReadAheadRecords = 1024;  // limits small records by number instead of bytes
 constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
 
 size_t worker_count(const EngineOptions& options) {
@@ -52,8 +52,8 @@ void Pipeline::start() {
     shared_.queue = options_.make_queue(options_.read, {.warn = options_.warn});
     shared_.look_ahead =
         std::make_unique<LookAhead>(container_, options_.read.threads, [this] { look_ended(); });
-    // Slots that the engine fills, the one that the user works on, and one that he is about to let
-    // go.
+    // The slots that the engine fills, the user's current one, and one that the user is about to
+    // release.
     shared_.slots = std::make_unique<SlotPool>(layout_->total_bytes(), options_.prefetch + 2);
     shared_.started_at = std::chrono::steady_clock::now();
     shared_.consumer_clock.enter();
@@ -71,7 +71,7 @@ void Pipeline::start() {
 
 void Pipeline::check_usable() const {
   if (shared_.stopped) {
-    throw StateError("the engine has been stopped", {.remedy = "Make a new loader"});
+    throw StateError("the engine has been stopped", {.remedy = "Create a new loader"});
   }
   if (shared_.failure) std::rethrow_exception(shared_.failure);
 }
@@ -87,7 +87,7 @@ void Pipeline::stop() {
   const Lock starting(start_mutex_);
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
-  // Their threads end, of which one may ask for the lock.
+  // Destroyed without the lock, because their threads may take it before they end.
   std::shared_ptr<ReadQueue> queue;
   std::unique_ptr<LookAhead> look_ahead;
   {
@@ -111,7 +111,7 @@ void Pipeline::fail(std::exception_ptr failure) {
   wake_all();
 }
 
-// Lets the fetch thread, which may wait for reads or looks, go on soon.
+// Ends the fetch thread's wait for reads and looks soon.
 void Pipeline::cancel_reads() {
   if (shared_.queue) shared_.queue->cancel();
   if (shared_.look_ahead) shared_.look_ahead->cancel();
@@ -139,8 +139,8 @@ void Pipeline::unlock_and_wake() {
   if (consumer) batch_.notify_one();
 }
 
-// Before a wait: wakes the threads that are due. Returns: whether there were any, and the state may
-// have changed meanwhile.
+// Called before a wait: wakes the threads that have work. Returns: whether there were any; the
+// state may then have changed.
 bool Pipeline::wake_due() {
   const bool due = (shared_.newly_ready > 0 && shared_.idle_workers > 0) || fetch_is_due() ||
                    (shared_.consumer_waits && shared_.next_is_ready());
@@ -153,7 +153,7 @@ bool Pipeline::fetch_is_due() const {
   if (shared_.fetch_waits == FetchWait::kNot) return false;
   if (can_issue() || (shared_.looks_ended && (shared_.awaits_look || !shared_.looked_at.empty())))
     return true;
-  // It waits for several reads while workers would take one.
+  // It waits for several reads, but idle workers need only one.
   return shared_.fetch_waits == FetchWait::kInQueue && shared_.fetch_wants > 1 &&
          shared_.idle_workers > 0;
 }
@@ -176,7 +176,7 @@ Engine::Next Pipeline::next(std::chrono::milliseconds timeout) {
     if (shared_.too_many_bad) std::rethrow_exception(shared_.too_many_bad);
     const bool at_end = shared_.phase == Engine::Phase::kEnd;
     if (at_end || shared_.jobs.empty() || !shared_.jobs.front()->complete()) {
-      if (!at_end) check_usable();  // else the sampler is exhausted
+      if (!at_end) check_usable();  // otherwise the sampler is exhausted
       shared_.phase = Engine::Phase::kOver;
       return {Engine::Status::kEndOfEpoch, std::nullopt};
     }
@@ -187,7 +187,7 @@ Engine::Next Pipeline::next(std::chrono::milliseconds timeout) {
   return {Engine::Status::kBatch, std::move(handout->batch)};
 }
 
-// Returns: false when the time has passed.
+// Returns: false after the timeout.
 bool Pipeline::wait_for_next(std::chrono::milliseconds timeout) {
   if (shared_.next_is_ready()) return true;
   const auto until = std::chrono::steady_clock::now() +
@@ -195,7 +195,7 @@ bool Pipeline::wait_for_next(std::chrono::milliseconds timeout) {
   shared_.consumer_clock.begin_waiting();
   bool in_time = true;
   while (!shared_.next_is_ready() && in_time) {
-    shared_.consumer_waits = true;  // a further batch may be planned now, and worked on
+    shared_.consumer_waits = true;  // one more batch may be planned and processed now
     let_near();
     if (wake_due()) continue;
     in_time = batch_.wait_until(mutex_, until);
@@ -205,8 +205,8 @@ bool Pipeline::wait_for_next(std::chrono::milliseconds timeout) {
   return shared_.next_is_ready();
 }
 
-// The row that the next batch waits for: one that is being read, if there is, of the first batch
-// that has such; else the first that is not done. Null: none is planned.
+// The row that the next batch waits for: the first row that is being read, or else the first row
+// that is not done. Null if no row is planned.
 const Row* Pipeline::SharedState::slowest_row() const {
   const Row* open = nullptr;
   for (const JobPointer& job : jobs) {
@@ -219,19 +219,19 @@ const Row* Pipeline::SharedState::slowest_row() const {
   return open;
 }
 
-// The place is told without a look into the container's tables: they may be on the same storage.
+// Finds the place without the container's tables, which may be on the same stalled storage.
 void Pipeline::throw_stalled(double seconds) const {
   const Lock lock(mutex_);
   const Row* const row = shared_.slowest_row();
-  std::string stage = "the sampler has given no batch";
+  std::string stage = "the sampler has not returned a batch";
   std::string path;
   std::optional<uint64_t> offset;
   if (row != nullptr && row->stage == Row::Stage::kPlanned) {
     const uint64_t record = row->job->plan.entries[row->index].record;
     const bool is_file = record < container_->size() && !container_->knows_extent(record);
     if (is_file) path = container_->place(record).path;
-    stage = is_file ? fmt::format("the file of sample {} is being looked at", record)
-                    : fmt::format("sample {} waits for its turn to be read", record);
+    stage = is_file ? fmt::format("the file size of sample {} is being looked up", record)
+                    : fmt::format("sample {} is waiting to be read", record);
   } else if (row != nullptr) {
     const bool read = row->stage == Row::Stage::kReading;
     stage = fmt::format("sample {} is being {}", row->entry.record, read ? "read" : "decoded");
@@ -240,13 +240,13 @@ void Pipeline::throw_stalled(double seconds) const {
       offset = row->extent.offset;
     }
   }
-  throw StallError(fmt::format("no batch came for {} s: {}", seconds, stage),
+  throw StallError(fmt::format("no batch arrived for {} s: {}", seconds, stage),
                    {.path = path,
                     .offset = offset,
-                    .remedy = "Look at what it waits for; the next call waits again"});
+                    .remedy = "Check the named file or step; the next call waits again"});
 }
 
-// Takes the first batch off the shared state.
+// Removes the first batch from the shared state.
 Pipeline::Handout Pipeline::hand_out() {
   size_t finished = 0;
   while (finished < shared_.jobs.size() && shared_.jobs[finished]->complete()) ++finished;

@@ -1,9 +1,9 @@
-// The engine's inside: the state that its threads share, and what each of them does.
+// The implementation of the engine: the state that its threads share, and the work of each thread.
 //
-// One lock guards the state. A worker takes it once a group of records (it hands in the group done
-// and takes the next), the fetch thread once a chunk of reads, a thread that looks at files once a
-// look. What changes under the lock wakes those who wait for it, once the lock is released, and
-// nobody else: `Turn` and `Pause` see to that.
+// One lock guards the state. A worker takes it once for each group of records (to hand in the
+// finished group and take the next), the fetch thread once for each chunk of reads, a look-up
+// thread once for each look. When the lock is released, `Turn` and `Pause` wake exactly the threads
+// that wait for a change made under it.
 #pragma once
 
 #include <atomic>
@@ -42,35 +42,35 @@ class Pipeline {
   Engine::Phase phase() const;
   void begin_epoch();
   void restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count);
-  void go_on_from(const Pipeline& before);  // before anything else
+  void go_on_from(const Pipeline& before);  // must be called first
   Progress progress() const;
   std::vector<BadRecord> bad_records(size_t since) const;
   Stats stats();
   [[noreturn]] void throw_stalled(double seconds) const;
   void stop();
 
-  // Whether the threads are those of the process that this one was forked from. Takes no lock: a
-  // thread that is not there may hold it.
+  // Whether this process is a forked child of the one that the threads belong to. Takes no lock: a
+  // thread that does not exist here may hold it.
   bool orphaned() const { return process_.is_parents(); }
 
  private:
   using JobPointer = std::unique_ptr<BatchJob>;
 
-  // What a worker works on at a time: tasks[i] makes rows[i].
+  // The rows that a worker processes together: tasks[i] produces rows[i].
   struct Group {
     std::vector<Task> tasks;
     std::vector<Row*> rows;
   };
-  // Where the fetch thread waits for something to do.
+  // Where the fetch thread waits for work.
   enum class FetchWait : uint8_t { kNot, kOnRoom, kInQueue };
-  // What `next` hands out, once it is off the shared state.
+  // The result of `next`, after it was removed from the shared state.
   struct Handout {
     std::optional<Batch> batch;
     std::exception_ptr error;
-    std::optional<Entry> bad;  // whose error it is, where it is a row's
+    std::optional<Entry> bad;  // the row's entry, if it is the error of a row
   };
 
-  // What the threads share, under the lock.
+  // The state that the threads share, guarded by the lock.
   struct SharedState {
     bool halted() const { return stopped || failure; }
     bool next_is_ready() const;
@@ -80,36 +80,36 @@ class Pipeline {
     ReadDepth depth;
     Progress progress;
     BadRecords bad_records;
-    std::unique_ptr<Sampler> next_sampler;  // the fetch thread's, once nothing is in flight
-    bool discarding = true;                 // until it has begun with that
+    std::unique_ptr<Sampler> next_sampler;  // the fetch thread takes it once nothing is in flight
+    bool discarding = true;                 // until it has taken next_sampler
     bool stopped = false;
     std::exception_ptr failure{};
     size_t idle_workers = 0;
-    std::stop_source unwanted{};              // of the rows that workers work on
-    size_t running = 0;                       // groups that workers work on
-    size_t newly_ready = 0;                   // rows that became ready since workers were woken
-    FetchWait fetch_waits = FetchWait::kNot;  // and has not been woken
-    size_t fetch_wants = 0;                   // reads, while it waits in the queue
-    bool consumer_waits = false;              // likewise
+    std::stop_source unwanted{};              // cancels the rows that workers process
+    size_t running = 0;                       // groups that workers process
+    size_t newly_ready = 0;                   // rows that became ready since the last wake-up
+    FetchWait fetch_waits = FetchWait::kNot;  // and was not woken yet
+    size_t fetch_wants = 0;                   // reads that it waits for in the queue
+    bool consumer_waits = false;              // and was not woken yet
 
     std::unique_ptr<SlotPool> slots{};
-    std::deque<JobPointer> jobs{};  // planned and not handed out, in order
+    std::deque<JobPointer> jobs{};  // planned and not returned yet, in order
     std::vector<JobPointer> recycled{};
-    // Rows whose record was bad: the fetch thread finds them another, which may wait here for room.
+    // Rows whose record was bad: the fetch thread finds a substitute, which may wait here for room.
     std::vector<Row*> skipped{};
-    std::vector<Row*> looked_at{};  // were skipped; their new records are being looked at
-    bool looks_ended = false;       // since the fetch thread has noted what they found
-    bool plans_far_ahead = false;   // the sampler does
-    bool issuing = false;           // the last planned job has rows that are not issued
-    bool awaits_look = false;       // the next row to issue does
-    size_t first_open = 0;          // into jobs: those before it have no row that could be taken
-    size_t ready = 0;               // rows read and not taken, of the jobs near
-    size_t held_back = 0;           // likewise, of those after them
-    size_t untaken = 0;             // rows not taken, read or not, of all jobs
+    std::vector<Row*> looked_at{};  // skipped rows; their substitutes are being looked up
+    bool looks_ended = false;       // since the fetch thread last collected results
+    bool plans_far_ahead = false;   // copied from the sampler
+    bool issuing = false;           // the last planned job has rows to issue
+    bool awaits_look = false;       // the next row to issue waits for a look
+    size_t first_open = 0;          // index in jobs: earlier ones have no row to take
+    size_t ready = 0;               // rows read and not taken, in near jobs
+    size_t held_back = 0;           // rows read and not taken, in the other jobs
+    size_t untaken = 0;             // rows not taken, read or not, in all jobs
     bool exhausted = false;
-    bool plan_failed = false;  // nothing more is planned until the error has been handed out
-    Engine::Phase phase = Engine::Phase::kBeginning;  // kTooManyBad: by too_many_bad alone
-    std::exception_ptr too_many_bad{};                // until `restart`
+    bool plan_failed = false;                         // planning stops until the error was thrown
+    Engine::Phase phase = Engine::Phase::kBeginning;  // never kTooManyBad; see too_many_bad
+    std::exception_ptr too_many_bad{};                // set until `restart`
 
     std::chrono::steady_clock::time_point started_at{};
     StageClock fetch_clock{};
@@ -118,23 +118,24 @@ class Pipeline {
     uint64_t tolerated = 0;
 
     std::unique_ptr<LookAhead> look_ahead{};
-    // Destroyed first: it reads into rows' buffers. Shared with the thread that interrupts it.
+    // Destroyed first, because it reads into rows' buffers. Shared with the thread that interrupts
+    // it.
     std::shared_ptr<ReadQueue> queue{};
   };
 
-  // The fetch thread's own.
+  // The fetch thread's own state.
   struct FetchState {
-    ReadQueue* queue = nullptr;  // the shared ones, which outlive the thread
+    ReadQueue* queue = nullptr;  // the shared objects, which outlive the thread
     LookAhead* look_ahead = nullptr;
     std::unique_ptr<Sampler> sampler;
-    BatchJob* issuing = nullptr;  // the last planned job, while it has rows to issue
-    size_t next_row = 0;          // of issuing: the next to issue
-    size_t located = 0;           // of issuing: extents are known before this one
+    BatchJob* issuing = nullptr;  // the last planned job, if it has rows to issue
+    size_t next_row = 0;          // in `issuing`: the next row to issue
+    size_t located = 0;           // in `issuing`: rows before this one are located
     std::vector<ReadRequest> requests;
     std::vector<Completion> completions;
   };
 
-  // Holds the lock for a scope; then wakes those who wait for what has changed under it.
+  // Holds the lock for a scope; then wakes the threads that wait for changes made under it.
   class FUELRAIL_ANNOTATION(scoped_lockable) Turn {
    public:
     explicit Turn(Pipeline& pipeline) FUELRAIL_ACQUIRE(pipeline.mutex_) : pipeline_(pipeline) {
@@ -146,7 +147,7 @@ class Pipeline {
    private:
     Pipeline& pipeline_;
   };
-  // Releases the lock for a scope, and wakes them.
+  // Releases the lock for a scope, and wakes the same threads.
   class FUELRAIL_ANNOTATION(scoped_lockable) Pause {
    public:
     explicit Pause(Pipeline& pipeline) FUELRAIL_RELEASE(pipeline.mutex_) : pipeline_(pipeline) {
@@ -169,12 +170,12 @@ class Pipeline {
   bool wake_due() FUELRAIL_REQUIRES(mutex_);
   bool fetch_is_due() const FUELRAIL_REQUIRES(mutex_);
 
-  // The consumer's side.
+  // Called by the consumer.
   bool wait_for_next(std::chrono::milliseconds timeout) FUELRAIL_REQUIRES(mutex_);
   Handout hand_out() FUELRAIL_REQUIRES(mutex_);
   void recycle(JobPointer job) FUELRAIL_REQUIRES(mutex_);
 
-  // A worker's (pipeline_work.cc).
+  // Called by workers (pipeline_work.cc).
   void work();
   void work_until_halted(Worker& worker);
   bool claim(Group& group) FUELRAIL_REQUIRES(mutex_);
@@ -187,7 +188,7 @@ class Pipeline {
   void finish_row(Row& row, std::exception_ptr error) FUELRAIL_REQUIRES(mutex_);
   bool skip(Row& row, const std::exception_ptr& error) FUELRAIL_REQUIRES(mutex_);
 
-  // What is to be read (pipeline_fetch.cc): all threads ask.
+  // Decide what to read (pipeline_fetch.cc). Called by all threads.
   bool may_plan() const FUELRAIL_REQUIRES(mutex_);
   size_t wanted_batches() const FUELRAIL_REQUIRES(mutex_);
   void let_near() FUELRAIL_REQUIRES(mutex_);
@@ -196,7 +197,7 @@ class Pipeline {
   void mark_ready(Row& row) FUELRAIL_REQUIRES(mutex_);
   void look_ended();
 
-  // The fetch thread's.
+  // Called by the fetch thread.
   void fetch();
   void fetch_until_halted() FUELRAIL_REQUIRES(fetch_thread_);
   void fill() FUELRAIL_REQUIRES(fetch_thread_, mutex_);
@@ -228,14 +229,14 @@ class Pipeline {
   // Threads. `start_mutex_` is taken before `mutex_`.
   Mutex start_mutex_;
   std::atomic<bool> started_ = false;
-  OwnProcess process_{OwnProcess::Since::kBegin};  // begun before any lock is taken
+  OwnProcess process_{OwnProcess::Since::kBegin};  // begins before any lock is taken
   std::vector<std::thread> threads_ FUELRAIL_GUARDED_BY(start_mutex_);
 
   mutable Mutex mutex_;
   SharedState shared_ FUELRAIL_GUARDED_BY(mutex_);
-  Condition work_;   // workers wait: for records
-  Condition room_;   // the fetch thread waits, while no read is in flight
-  Condition batch_;  // the consumer waits: for the next batch
+  Condition work_;   // workers wait for records
+  Condition room_;   // the fetch thread waits while no read is in flight
+  Condition batch_;  // the consumer waits for the next batch
 
   OneThread fetch_thread_;
   FetchState fetch_ FUELRAIL_GUARDED_BY(fetch_thread_);

@@ -1,4 +1,4 @@
-// The fetch thread: plans batches, submits their reads, passes on what has been read.
+// The fetch thread: plans batches, submits their reads, passes on the records read.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -9,15 +9,15 @@
 namespace fuelrail {
 namespace {
 
-constexpr size_t kChunk = 32;  // rows located, and reads submitted, at a time
+constexpr size_t kChunk = 32;  // rows located and reads submitted at a time
 
-// What an aligned read may need before and after a record.
+// Extra bytes that an aligned read may need around a record.
 constexpr size_t kRoomForDirect = 3 * kDirectAlignment;
 
 uint64_t tag_of(Row& row) { return std::bit_cast<uint64_t>(&row); }
 Row& row_of(uint64_t tag) { return *std::bit_cast<Row*>(tag); }
 
-// Whether what stands in for the row's bad record is read whatever the bound says.
+// Whether the row's substitute is read even if the limit on read-ahead is reached.
 bool passes_bound(const Row* row) { return row->job->near; }
 
 }  // namespace
@@ -37,7 +37,7 @@ void Pipeline::fetch() {
     fail(std::current_exception());
   }
   const Lock lock(mutex_);
-  shared_.fetch_waits = FetchWait::kNot;  // an error may have come while it did
+  shared_.fetch_waits = FetchWait::kNot;  // an error may have ended its wait
 }
 
 void Pipeline::fetch_until_halted() {
@@ -56,19 +56,20 @@ void Pipeline::fetch_until_halted() {
   shared_.fetch_clock.leave();
 }
 
-// Submits reads up to the bound, of which then a quarter has to be free again: few, long bursts.
+// Submits reads up to the limit. The next call waits until a quarter of it is free: few, long
+// bursts.
 void Pipeline::fill() {
   const Pause pause(*this);
   while (issue()) collect(0);
   collect(0);
 }
 
-// Waits until reads have come or there is something else to do: `unlock_and_wake` ends it then.
+// Waits until reads complete, or until `unlock_and_wake` reports other work.
 void Pipeline::await_more() {
   if (wake_due()) return;
   if (fetch_.queue->in_flight() > 0) {
     shared_.fetch_waits = FetchWait::kInQueue;
-    // Few at a time while workers want them, more while they have enough to do.
+    // One at a time while workers are idle, more while all are busy.
     const size_t wanted = shared_.idle_workers > 0 ? 1 : options_.group;
     shared_.fetch_wants = wanted;
     const Unlocked unlocked(mutex_);
@@ -84,7 +85,8 @@ void Pipeline::await_more() {
   shared_.fetch_waits = FetchWait::kNot;
 }
 
-// At the beginning and after `restart`: waits for what is in flight, then takes the next sampler.
+// Called at the beginning and after `restart`: waits for everything in flight, then takes the next
+// sampler.
 void Pipeline::start_over() {
   {
     const Pause pause(*this);
@@ -117,12 +119,12 @@ void Pipeline::discard_reads() {
   for (Completion& completion : fetch_.completions) completion.error = nullptr;
 }
 
-// While the user waits, the batch that he waits for does not count as prefetched.
+// The batch that the user waits for does not count as prefetched.
 size_t Pipeline::wanted_batches() const {
   return options_.prefetch + (shared_.consumer_waits ? 1 : 0);
 }
 
-// Where storage is slow, further batches are planned, so that enough of their reads are in flight.
+// On slow storage, more batches are planned, so that enough reads are in flight.
 bool Pipeline::may_plan() const {
   if (shared_.exhausted || shared_.plan_failed) return false;
   if (shared_.jobs.size() < wanted_batches()) return true;
@@ -130,7 +132,7 @@ bool Pipeline::may_plan() const {
          shared_.jobs.size() < options_.prefetch + shared_.depth.ahead();
 }
 
-// Lets workers take the rows of every batch that is wanted by now.
+// Lets workers take the rows of all batches within the prefetch limit.
 void Pipeline::let_near() {
   const size_t end = std::min(shared_.jobs.size(), wanted_batches());
   for (size_t i = end; i-- > 0 && !shared_.jobs[i]->near;) {
@@ -142,19 +144,21 @@ void Pipeline::let_near() {
   }
 }
 
-// The bound on what is read and not processed, and why nobody waits for it for ever. A buffer comes
-// back from its read, and then from its worker; but workers take rows of near jobs only, so that
-// the other jobs' rows keep theirs until the first job has been handed out. So no row of a near job
-// may wait for a buffer that a job behind it holds.
-// - Rows not issued yet are the last planned job's. Where that is near, all are, and every buffer
-//   comes back; a record larger than the bound goes in at the latest when none is in use.
-// - A row whose record was bad has given its buffer back, and later jobs may have taken the room
-//   since. In a near job it passes the bound, by the one buffer. In another it waits: behind it
-//   stands nobody who is due, and when its job becomes near the fetch thread is woken.
-// Elsewhere the fetch thread waits for reads and looks in progress, which end, and for the sampler
-// (feed.h says what a feeder owes).
+// The limit on records read and not processed, and why no thread waits for it forever. A buffer is
+// released by its read or its worker. But workers take rows of near jobs only, so rows of the other
+// jobs keep their buffers until the first job has been returned. So no row of a near job may wait
+// for a buffer that a later job holds:
+// - Rows not issued yet belong to the last planned job. If it is near, all jobs are, and all
+// buffers
+//   will be released; a record larger than the limit is admitted at the latest when none is in use.
+// - A row whose record was bad has released its buffer, and later jobs may have taken the room. In
+// a
+//   near job, its substitute may exceed the limit by one buffer. In another job it waits: no due
+//   row depends on it, and the fetch thread is woken when its job becomes near.
+// Otherwise the fetch thread waits only for reads and looks in progress, which end, and for the
+// sampler (see feed.h for the caller's duty).
 //
-// Where this is true `issue` changes something: never twice in vain.
+// If this returns true, `issue` changes the state, so the caller does not loop forever.
 bool Pipeline::can_issue() const {
   if (std::any_of(shared_.skipped.begin(), shared_.skipped.end(), passes_bound)) return true;
   if (!shared_.skipped.empty()) return shared_.buffers.has_room();
@@ -162,7 +166,7 @@ bool Pipeline::can_issue() const {
   return may_plan();
 }
 
-// Submits the next chunk of reads. Returns: whether there may be more to issue.
+// Submits the next chunk of reads. Returns: whether more may be issued.
 bool Pipeline::issue() {
   fetch_.requests.clear();
   bool more = refetch_rows();
@@ -172,15 +176,15 @@ bool Pipeline::issue() {
   return more;
 }
 
-// Finds other records for the rows whose own were bad, and notes their reads, before anything new
-// is read; those of near jobs first. Rows whose new records take a look come back when it has ended
-// (shared_.looked_at). Returns: whether the bound admitted all others.
+// Finds substitutes for rows whose records were bad, and prepares their reads before any new ones,
+// near jobs first. Rows whose substitutes need a look return when it has ended (shared_.looked_at).
+// Returns: whether the limit admitted all other rows.
 bool Pipeline::refetch_rows() {
   if (policy_.on_error == OnError::kRaise) return true;
   std::vector<Row*> rows;
   {
     const Lock lock(mutex_);
-    rows = shared_.skipped;  // only this thread takes any out
+    rows = shared_.skipped;  // only this thread removes any
   }
   for (Row* row : rows) {
     if (!row->located) substitute(*row);
@@ -195,11 +199,11 @@ bool Pipeline::refetch_rows() {
     for (; next != rows.end() && (passes_bound(*next) || admits(**next)); ++next) admit(**next);
   }
   const bool all = next == rows.end();
-  shared_.skipped.insert(shared_.skipped.begin(), next, rows.end());  // `admit` may have added some
+  shared_.skipped.insert(shared_.skipped.begin(), next, rows.end());  // `admit` may have added rows
   return all;
 }
 
-// Gives the row the next substitute for its record; where there is none, its last error stays.
+// Gives the row the next substitute for its record; if there is none, the row keeps its last error.
 void Pipeline::substitute(Row& row) {
   const uint32_t attempt = row.entry.substitute + 1;
   std::optional<uint64_t> record;
@@ -207,7 +211,7 @@ void Pipeline::substitute(Row& row) {
     record = fetch_.sampler->substitute(row.job->plan, row.index, attempt);
   }
   if (!record) {
-    row.located = row.hopeless = true;  // with the error that it has
+    row.located = row.hopeless = true;  // keeps its error
     return;
   }
   row.entry.record = *record;
@@ -221,13 +225,13 @@ void Pipeline::substitute(Row& row) {
   }
 }
 
-// On a thread of the looks.
+// Called on a thread of the looks.
 void Pipeline::look_ended() {
   const Turn turn(*this);
   shared_.looks_ended = true;
 }
 
-// Rows whose new records have been looked at by now are as any that were skipped, but located.
+// Moves rows whose looks have ended back to the skipped rows, now located.
 void Pipeline::note_looks() {
   shared_.looks_ended = false;
   std::erase_if(shared_.looked_at, [this](Row* row) FUELRAIL_REQUIRES(fetch_thread_, mutex_) {
@@ -240,12 +244,12 @@ void Pipeline::note_looks() {
                         !is_found(fetch_.issuing->rows[fetch_.next_row]);
 }
 
-// Whether the next planned row can be located without waiting for a look.
+// Whether `row`, the next planned one, can be located without waiting for a look.
 bool Pipeline::is_found(const Row& row) {
   return row.entry.record >= container_->size() || fetch_.look_ahead->is_found();
 }
 
-// Asks the sampler for the next batch. Returns: whether there is one, or an error in its place.
+// Plans the sampler's next batch. Returns: whether there is a batch or an error in its place.
 bool Pipeline::plan_batch() {
   size_t ahead = 0;
   {
@@ -283,14 +287,14 @@ bool Pipeline::plan_batch() {
   return true;
 }
 
-// The rows to issue are this job's, from its first on. Null: there are none.
+// Sets the job whose rows are issued next, from its first row on. Null: no rows.
 void Pipeline::issue_from(BatchJob* job) {
   fetch_.issuing = job;
   fetch_.next_row = fetch_.located = 0;
   shared_.issuing = job != nullptr;
 }
 
-// Returns: whether there are rows to admit. Waits for no look.
+// Locates the next rows, without waiting for looks. Returns: whether there are rows to admit.
 bool Pipeline::locate_rows() {
   const size_t end = std::min(fetch_.issuing->rows.size(), fetch_.next_row + kChunk);
   for (; fetch_.located < end; ++fetch_.located) {
@@ -301,16 +305,16 @@ bool Pipeline::locate_rows() {
   return fetch_.located > fetch_.next_row;
 }
 
-// `planned` = its turn among the planned records; else it is a substitute.
+// `planned`: the row's record is the next planned one; otherwise it is a substitute.
 void Pipeline::locate(Row& row, bool planned) {
   const uint64_t record = row.entry.record;
   row.located = true;
   try {
     if (record >= container_->size()) {
-      row.hopeless = true;  // the order is wrong, not the data
+      row.hopeless = true;  // the order is wrong, not the record
       throw OutOfRangeError(
-          "there is no such record",
-          {.record = record, .expected = "below " + std::to_string(container_->size())});
+          "the record does not exist",
+          {.record = record, .expected = "a record below " + std::to_string(container_->size())});
     }
     row.extent = planned ? fetch_.look_ahead->find(record)
                          : fetch_.look_ahead->find_substitute(tag_of(row), record);
@@ -320,8 +324,8 @@ void Pipeline::locate(Row& row, bool planned) {
   }
 }
 
-// Takes buffers for located rows and notes their reads, as long as the bound admits them. Returns:
-// whether it admitted all.
+// Takes buffers for located rows and prepares their reads, as long as the limit admits them.
+// Returns: whether it admitted all.
 bool Pipeline::admit_rows() {
   const Turn turn(*this);
   bool room = !shared_.halted() && !shared_.discarding;
@@ -329,7 +333,7 @@ bool Pipeline::admit_rows() {
     Row& row = fetch_.issuing->rows[fetch_.next_row];
     room = admits(row);
     if (!room) break;
-    // Once its last row is done, the job belongs to the consumer.
+    // First, because after its last row is done the job belongs to the consumer.
     if (++fetch_.next_row == fetch_.issuing->rows.size()) issue_from(nullptr);
     admit(row);
   }
@@ -357,8 +361,8 @@ bool Pipeline::may_be_direct(const Row& row) const {
   return options_.read.direct && row.extent.source->descriptor() >= 0;
 }
 
-// A direct read wants the record as far behind an aligned address as it is behind an aligned
-// offset.
+// For a direct read, the record must have the same distance from an aligned address as from an
+// aligned offset.
 ReadRequest Pipeline::request_for(Row& row) const {
   const MutableBytes room(row.buffer.data.get(), row.buffer.capacity);
   row.begin = 0;
@@ -385,8 +389,8 @@ void Pipeline::mark_ready(Row& row) {
   ++shared_.newly_ready;
 }
 
-// Passes on what has been read, after waiting for `at_least` reads (or all that are in flight, or
-// an interruption).
+// Passes on the records read, after waiting for `at_least` reads (or all in flight, if fewer), or
+// for an interruption.
 void Pipeline::collect(size_t at_least) {
   const size_t in_flight = fetch_.queue->in_flight();
   const size_t count =
@@ -398,8 +402,7 @@ void Pipeline::collect(size_t at_least) {
     const Turn turn(*this);
     shared_.fetch_waits = FetchWait::kNot;
     if (count == 0) return;
-    if (shared_.halted() || shared_.discarding)
-      return;  // cancelled reads are not errors of their rows
+    if (shared_.halted() || shared_.discarding) return;  // a cancelled read is no error of its row
     const bool starving =
         shared_.ready + shared_.held_back == 0 && !shared_.jobs.front()->complete();
     for (Completion& completion : std::span(fetch_.completions).first(count)) {

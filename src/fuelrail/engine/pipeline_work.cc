@@ -1,4 +1,4 @@
-// The workers' side of the pipeline: groups of rows taken, processed and handed in.
+// The workers' part of the pipeline: takes groups of rows, processes them and hands them in.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -9,8 +9,8 @@
 namespace fuelrail {
 namespace {
 
-// Each task gets an error of its own, to which its place is added: a span that the worker gives up
-// as a whole is tried again, task by task.
+// Each task must get its own error, to which its place is added. So if the worker throws for a
+// whole span, the span is processed again, task by task.
 void process(Worker& worker, std::span<Task> tasks) {
   try {
     return worker.process(tasks);
@@ -32,7 +32,7 @@ void process(Worker& worker, std::span<Task> tasks) {
 void Pipeline::work() {
   try {
     const std::unique_ptr<Worker> worker = make_worker_();
-    if (!worker) throw StateError("the worker factory made no worker");
+    if (!worker) throw StateError("the worker factory returned no worker");
     work_until_halted(*worker);
   } catch (...) {
     fail(std::current_exception());
@@ -53,7 +53,7 @@ void Pipeline::work_until_halted(Worker& worker) {
   shared_.process_clock.leave();
 }
 
-// Waits for a group of rows. Returns: false when the engine halts.
+// Waits for a group of rows. Returns: false if the engine halts.
 bool Pipeline::claim(Group& group) {
   while (!shared_.halted()) {
     if (take_group(group)) {
@@ -72,8 +72,8 @@ bool Pipeline::claim(Group& group) {
   return false;
 }
 
-// Takes the next rows in the order of batches; a batch whose records have not come yet lets the one
-// after it go first. Returns: false when there are none.
+// Takes the next rows in the order of batches; if a batch's records have not arrived, takes rows of
+// the following batch. Returns: false if no row is ready.
 bool Pipeline::take_group(Group& group) {
   while (!shared_.discarding && shared_.ready > 0) {
     while (!shared_.jobs[shared_.first_open]->open()) ++shared_.first_open;
@@ -84,13 +84,13 @@ bool Pipeline::take_group(Group& group) {
       take_from(*shared_.jobs[i], size - group.rows.size(), group);
     }
     shared_.process_clock.took(queued - shared_.ready, queued);
-    if (!group.rows.empty()) return true;  // else: no memory for their batch, the rows are done
+    if (!group.rows.empty()) return true;  // else no memory for their batch: these rows are done
   }
   return false;
 }
 
-// Large groups in the middle, small ones near the end, so that all workers end together: of the
-// batch that the user waits for, else of all that is planned.
+// Groups are large at first and small near the end, so that all workers finish together. The end is
+// that of the batch that the user waits for, or else of all planned batches.
 size_t Pipeline::group_size() const {
   size_t left = shared_.untaken;
   if (shared_.consumer_waits && shared_.first_open == 0) {
@@ -122,8 +122,8 @@ void Pipeline::take_from(BatchJob& job, size_t most, Group& group) {
   }
 }
 
-// A batch gets its memory when its first row is about to be written: what is only being read needs
-// none.
+// A batch gets its memory just before its first row is written; batches that are only being read
+// need none.
 bool Pipeline::have_slot(BatchJob& job) {
   if (job.batch) return true;
   try {
@@ -147,7 +147,7 @@ void Pipeline::hand_in(Group& group) {
   group.tasks.clear();
 }
 
-// Ends a row that no worker took.
+// Finishes a row that no worker took.
 void Pipeline::drop_row(Row& row, std::exception_ptr error) {
   ++row.job->taken;
   --shared_.untaken;
@@ -169,15 +169,15 @@ void Pipeline::finish_row(Row& row, std::exception_ptr error) {
   }
 }
 
-// Notes a bad record that the policy passes over. Returns: whether the row is to get another one,
-// and is open again.
+// Lists a bad record that the policy skips. Returns: whether the row is open again, to get a
+// substitute.
 bool Pipeline::skip(Row& row, const std::exception_ptr& error) {
   if (policy_.on_error != OnError::kSkip || row.hopeless || !is_skippable(error)) return false;
   BatchJob& job = *row.job;
   job.skipped.push_back({row.index, row.entry, error});
   job.bad_records.insert(row.entry.record);
   if (job.bad_records.size() > shared_.bad_records.max_bad())
-    return false;  // it will not be handed out
+    return false;  // the batch will not be returned
   row.error = error;
   shared_.skipped.push_back(&row);
   --job.taken;

@@ -7,7 +7,7 @@ namespace fuelrail {
 namespace {
 
 constexpr size_t kSmallest = 1024;
-constexpr size_t kNearClasses = 3;  // a buffer up to 1.75 times too large is taken before a new one
+constexpr size_t kNearClasses = 3;  // a buffer up to 1.75 times too large is reused
 
 SizeClass class_of(size_t bytes) { return size_class_of(std::max(bytes, kSmallest)); }
 
@@ -53,7 +53,7 @@ void ReadBuffers::give_back(ReadBuffer buffer) {
   idle_[class_of(buffer.capacity).index].push_back(std::move(buffer));
 }
 
-// Frees idle buffers, the largest first, until `bytes_wanted` more are within what is kept.
+// Frees idle buffers, the largest first, until `bytes_wanted` more bytes are within kept_bytes_.
 void ReadBuffers::free_idle(size_t bytes_wanted) {
   for (size_t i = kSizeClasses; i-- > 0;) {
     while (!idle_[i].empty()) {

@@ -71,7 +71,7 @@ TEST(ReadBuffers, records_above_the_bound_are_read_for_every_worker) {
   while (buffers.admits(100000)) held.push_back(buffers.take(100000));
   EXPECT_EQ(held.size(), 4u);
   for (ReadBuffer& buffer : held) buffers.give_back(std::move(buffer));
-  EXPECT_EQ(buffers.idle_bytes(), 0u);  // more than the bound is not kept
+  EXPECT_EQ(buffers.idle_bytes(), 0u);  // idle buffers beyond the limit are freed
 }
 
 TEST(ReadBuffers, idle_memory_stays_within_the_bound) {

@@ -1,15 +1,15 @@
-// How many reads to have in flight: as many as it takes so that workers never wait for one.
+// Decides how many reads are in flight: enough that workers do not wait for reads.
 //
-// No clock is read, and no latency guessed: storage is too slow for the present depth exactly when
-// a record comes and finds that no other is waiting for a worker. Then the depth doubles, once a
-// round (as many records as the depth); after many rounds without such a moment it shrinks by an
-// eighth, so that a hiccup does not keep batches planned far ahead for ever (storage's threads
-// beyond the number sleep; none ends). Each shrinking that proves wrong doubles the rounds until
-// the next.
+// Uses no clock and no latency estimate: storage is too slow for the current depth exactly if a
+// record arrives while no other record waits for a worker. Then the depth doubles, at most once per
+// round (a round is as many records as the depth). After many rounds without such a moment it
+// shrinks by an eighth, so that a short slowdown does not keep batches planned far ahead forever
+// (unneeded storage threads sleep, but do not end). If a shrink proves wrong, the number of rounds
+// before the next one doubles.
 //
-// Where the order begins, the first records find no other waiting however fast storage is: what
-// comes before a worker has done its first says nothing. The depth itself outlives that, for an
-// order may be a single batch, and the next one another.
+// When an order begins, no records wait for a worker even with fast storage, so arrivals before a
+// worker has finished its first record are not counted. The depth is kept from order to order,
+// because an order may be a single batch.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +20,24 @@ namespace fuelrail {
 // Threads: one at a time; the engine calls it under its lock.
 class ReadDepth {
  public:
-  // Never fewer than `least` reads, which it begins with, nor more than `most`, where `least` is
-  // not more. least = 0: reads one after the other, and stays so.
+  // Starts with `least` reads and stays between `least` and max(least, most). least = 0: reads one
+  // after the other, always.
   ReadDepth(size_t least, size_t most)
       : least_(least), most_(std::max(least, most)), reads_(least) {}
 
   size_t reads() const { return reads_; }
 
-  // Records to plan ahead, in flight or waiting for a worker; 0 = the prefetched batches will do.
+  // Number of records to plan ahead, in flight or waiting for a worker; 0 = only the prefetched
+  // batches.
   size_t ahead() const { return reads_ > least_ ? 2 * reads_ : 0; }
 
-  // Nothing is read or worked on: an order begins, from empty.
+  // A new order begins; nothing is being read or processed.
   void begin() { worked_ = false; }
-  // A worker has done a record.
+  // A worker has finished a record.
   void processed() { worked_ = true; }
 
-  // `records` have come; `starving` = no other was waiting for a worker. Returns: whether `reads`
-  // has changed.
+  // `records` have arrived; `starving`: no other record was waiting for a worker. Returns: whether
+  // `reads` has changed.
   bool arrived(size_t records, bool starving);
 
  private:
@@ -49,10 +50,10 @@ class ReadDepth {
   size_t least_;
   size_t most_;
   size_t reads_;
-  bool worked_ = false;  // a record was done since `begin`
+  bool worked_ = false;  // a record was finished since `begin`
   size_t in_round_ = 0;
-  bool starved_ = false;  // in this round
-  bool shrank_ = false;   // when it last changed
+  bool starved_ = false;  // starving in this round
+  bool shrank_ = false;   // the last change was a shrink
   size_t calm_rounds_ = 0;
   size_t patience_ = kPatience;
 };

@@ -1,5 +1,5 @@
-// How long a stage's threads were busy and how long they waited, from a few clock reads: the clock
-// is read only when a thread begins or ends to wait, not once a record.
+// Measures how long a stage's threads are busy and how long they wait. The clock is read only when
+// a thread starts or stops waiting, not for each record.
 #pragma once
 
 #include <chrono>
@@ -13,15 +13,15 @@ namespace fuelrail {
 // Threads: one at a time; the engine calls it under its lock.
 class StageClock {
  public:
-  // A thread joins the stage, or leaves it; it is busy then.
+  // A thread joins the stage, busy, or leaves it.
   void enter() { change(+1, 0); }
   void leave() { change(-1, 0); }
 
-  // A busy thread begins to wait, or ends to.
+  // A busy thread starts or stops waiting.
   void begin_waiting() { change(-1, +1); }
   void end_waiting() { change(+1, -1); }
 
-  // The stage took `items`; `queued` of them waited in front of it.
+  // The stage took `items`, when `queued` items were waiting for it.
   void took(size_t items, size_t queued) {
     items_ += items;
     queued_ += queued;
@@ -29,7 +29,7 @@ class StageClock {
   }
   void moved(size_t bytes) { bytes_ += bytes; }
 
-  // Until now, what still goes on included.
+  // The statistics until now, including periods in progress.
   StageStats stats() {
     change(0, 0);
     return {.busy_seconds = busy_seconds_,
@@ -54,7 +54,7 @@ class StageClock {
   }
 
   Clock::time_point since_ = Clock::now();
-  int busy_ = 0;  // threads that are so now
+  int busy_ = 0;  // number of threads that are busy now
   int waiting_ = 0;
   double busy_seconds_ = 0;
   double waiting_seconds_ = 0;

@@ -1,5 +1,5 @@
-// What happens to fetched records on a worker thread. The engine calls it and knows nothing more:
-// no codec, no framework.
+// Processes fetched records on a worker thread. The engine knows only this interface, no codec and
+// no framework.
 #pragma once
 
 #include <cstddef>
@@ -16,34 +16,34 @@
 
 namespace fuelrail {
 
-// One record to become one row. Lifetime: everything lives until `process` returns.
+// One record that becomes one row. Lifetime: all members live until `process` returns.
 struct Task {
   Entry entry;
   Bytes framed;  // the bytes of container.extent(entry.record)
   const Batch* batch = nullptr;
   size_t row = 0;
-  // Says that the row is not wanted any more: the engine has been stopped or restarted, and waits
-  // for the worker. Whoever works long asks now and then, and gives up with any error.
+  // Stop is requested when the row is no longer needed: the engine was stopped or restarted, and
+  // waits for the worker. Long-running work should check it now and then, and then throw any error.
   std::stop_token stop{};
-  std::exception_ptr error{};  // out: why the row was not written; null on success
-  uint32_t tolerated = 0;      // out: oddities that were passed over
+  std::exception_ptr error{};  // out: the error if the row was not written; null on success
+  uint32_t tolerated = 0;      // out: number of oddities tolerated (decode/decoder.h)
 };
 
-// What a row becomes depends on its task alone, not on the other tasks of the span, nor on earlier
-// spans, nor on the worker. testing/worker_conformance.h checks it.
-// Threads: one worker a thread; it keeps its working memory between calls.
+// A row's content depends only on its task, not on other tasks of the span, earlier spans or the
+// worker (checked by testing/worker_conformance.h). Threads: one worker per thread; it keeps its
+// working memory between calls.
 class Worker {
  public:
   virtual ~Worker() = default;
   Worker& operator=(Worker&&) = delete;
 
-  // Writes the rows. Tasks may belong to different batches. Never throws for a bad record: each
-  // task gets its error, an exception object of its own. After whatever it throws all the same, it
-  // gets the span's tasks again, one at a time, and what it throws then is that task's error.
+  // Writes the rows. Tasks may belong to different batches. Should not throw for a bad record, but
+  // set the task's error to an own exception object. If it throws anyway, it is called again with
+  // each task of the span alone, and an exception is then that task's error.
   virtual void process(std::span<Task> tasks) = 0;
 };
 
-// Calls write(Task&) with each; what that throws is this task's error.
+// Calls write(Task&) for each task; an exception becomes the task's error.
 template <typename Write>
 void write_each(std::span<Task> tasks, Write write) {
   for (Task& task : tasks) {

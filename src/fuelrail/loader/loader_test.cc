@@ -312,7 +312,7 @@ TEST_F(LoaderTest, an_option_out_of_bounds_is_refused_with_its_bounds) {
   EXPECT_EQ(message([](LoaderJob& o) { o.images.max_pixels = 0; }),
             "`max_pixels` is out of range: expected at least 1, found 0");
   EXPECT_EQ(message([](LoaderJob& o) { o.errors.max_bad = Allowance{.count = 1}; }),
-            "`max_bad` goes with on_error=\"skip\". Give both, or leave it out.");
+            "`max_bad` needs on_error=\"skip\". Set on_error=\"skip\", or omit `max_bad`.");
 }
 
 TEST_F(LoaderTest, bad_options_are_refused) {

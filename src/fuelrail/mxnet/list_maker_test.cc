@@ -56,7 +56,7 @@ TEST_F(ListMaker, a_list_that_is_there_is_refused_before_the_tree_is_walked) {
            {"all_1_val.lst", {.chunks = 2, .train_ratio = 0.5, .test_ratio = 0.25}}}) {
     write_file(directory_ / name, "");
     root_ = directory_ / "no such folder";
-    EXPECT_THAT(complaint(options), HasSubstr(name + ": the output is there already"));
+    EXPECT_THAT(complaint(options), HasSubstr(name + ": the output already exists"));
     std::filesystem::remove(directory_ / name);
   }
 }

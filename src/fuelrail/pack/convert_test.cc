@@ -253,7 +253,7 @@ TEST_F(Convert, names_that_say_no_conversion_are_refused) {
 TEST_F(Convert, an_output_that_is_there_is_left_alone_unless_it_may_be_replaced) {
   write_rec(out("a.rec"), {"one"});
   write_file(out("b.ffr"), "mine");
-  EXPECT_THAT(refused<IoError>(out("a.rec"), out("b.ffr")), HasSubstr("is there already"));
+  EXPECT_THAT(refused<IoError>(out("a.rec"), out("b.ffr")), HasSubstr("already exists"));
   EXPECT_EQ(file_contents(out("b.ffr")), "mine");
   convert(out("a.rec"), out("b.ffr"), {.overwrite = true});
   EXPECT_EQ(file_contents(out("b.ffr")), ffrecord::file_of({"one"}));

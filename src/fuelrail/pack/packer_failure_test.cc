@@ -188,7 +188,7 @@ TEST_F(Packer, a_folder_that_cannot_be_written_to_is_said_of_the_output) {
   std::filesystem::permissions(out(), perms::all & ~(perms::group_write | perms::others_write));
   const std::string said = in_unprivileged_child(
       [&] { return refusal<IoError>(photos(), out("x.rec"), {.threads = 1}); });
-  EXPECT_THAT(said, StartsWith(out("x.rec") + ": the file cannot be created"));
+  EXPECT_THAT(said, StartsWith(out("x.rec") + ": cannot create the file"));
 }
 
 TEST_F(Packer, a_journal_that_cannot_be_written_is_an_error_of_the_output) {

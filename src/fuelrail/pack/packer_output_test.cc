@@ -115,7 +115,7 @@ TEST_F(Packer, a_full_disk_is_one_clear_error_and_leaves_the_old_output) {
       return "packed";
     });
     EXPECT_THAT(said, HasSubstr("x.")) << limit;
-    EXPECT_THAT(said, HasSubstr("largest size allowed")) << limit;
+    EXPECT_THAT(said, HasSubstr("largest allowed size")) << limit;
     EXPECT_EQ(outputs(), before) << limit;
   }
 }
@@ -134,7 +134,7 @@ TEST_F(Packer, an_output_that_is_there_is_refused_and_left_alone) {
   pack_photos();
   const auto before = outputs();
   EXPECT_THAT(refusal<IoError>(photos(), out("x.rec")),
-              StartsWith(out("x.rec") + ": the output is there already"));
+              StartsWith(out("x.rec") + ": the output already exists"));
   EXPECT_EQ(outputs(), before);
   write_file(out("y_val.rec"), "mine");
   EXPECT_THAT(refusal<IoError>(photos(), out("y.rec"), {.split = {{"train", .5}, {"val", .5}}}),
@@ -149,7 +149,7 @@ TEST_F(Packer, an_output_that_comes_while_packing_is_left_alone) {
     write_file(out("x.rec"), "mine");
     return true;
   };
-  EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), options), HasSubstr("is there already"));
+  EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), options), HasSubstr("already exists"));
   EXPECT_EQ(outputs(), (std::map<std::string, std::string>{{"x.rec", "mine"}}));
 }
 

@@ -221,7 +221,7 @@ TEST_F(Merging, what_cannot_be_merged_is_refused_and_nothing_is_left) {
               HasSubstr("the output is also a source"));
   EXPECT_NE(merge_refusal<NotFoundError>({out("x.rec"), out("no.rec")}, out("m.rec")), "");
   pack(photos(), out("y.rec"), {.job = {.overwrite = true}});
-  EXPECT_THAT(merge_refusal<IoError>({out("x.rec")}, out("y.rec")), HasSubstr("is there already"));
+  EXPECT_THAT(merge_refusal<IoError>({out("x.rec")}, out("y.rec")), HasSubstr("already exists"));
   for (const char* name : {"y.rec", "y.idx", "y.rec.frx"}) std::filesystem::remove(out(name));
   EXPECT_EQ(outputs(), before);
 }

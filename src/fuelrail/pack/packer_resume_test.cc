@@ -249,7 +249,7 @@ TEST_F(ResumedPacker, what_another_job_has_left_stays_where_an_output_is_there) 
   for (const bool resume : {true, false}) {
     other.resume = resume;
     EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), other),
-                HasSubstr("x.part000.rec: the output is there already"));
+                HasSubstr("x.part000.rec: the output already exists"));
     EXPECT_TRUE(outputs() == left) << resume;
   }
   std::vector<std::string> said;
@@ -310,7 +310,7 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   const auto refused = [&](const PackOptions& with) {
     const auto before = outputs();
     const std::string message = refusal<IoError>(photos(), out("x.rec"), with);
-    EXPECT_THAT(message, HasSubstr("is there already: expected none, or what this job makes"));
+    EXPECT_THAT(message, HasSubstr("already exists: expected no file, or the output of this job"));
     EXPECT_TRUE(outputs() == before) << message;
     return message;
   };
@@ -320,7 +320,7 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   PackOptions other = options;
   other.images = StoredImages{.quality = 50};
   const std::string what_to_do =
-      "Choose another name, or allow replacing it (overwrite, --overwrite).";
+      "Choose another name, or allow replacing the file (overwrite, --overwrite).";
   EXPECT_THAT(refused(other),
               HasSubstr("a different record 0 than the job makes from " + photo("ant/0.jpg")));
   other = options;
@@ -427,7 +427,7 @@ TEST_F(ResumedPacker, what_was_left_is_not_lost_to_a_file_of_the_outputs_name) {
   const auto before = outputs();
   PackOptions options = job.options;
   options.resume = true;
-  EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), options), HasSubstr("is there already"));
+  EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), options), HasSubstr("already exists"));
   EXPECT_EQ(outputs().at("x.rec.partial"), before.at("x.rec.partial"));
   std::filesystem::remove(out("x.rec"));
   resume(job);

@@ -138,7 +138,7 @@ TEST_P(Recover, what_is_refused_leaves_nothing) {
   testing::refusal_of<CorruptError>([&] { recover_it(); });
   nothing_made();
   write_file(output(), "mine");
-  EXPECT_THAT(testing::refusal_of<IoError>([&] { recover_it(); }), HasSubstr("there already"));
+  EXPECT_THAT(testing::refusal_of<IoError>([&] { recover_it(); }), HasSubstr("already exists"));
   EXPECT_EQ(file_contents(output()), "mine");
 }
 

@@ -1,5 +1,6 @@
-// Which record stands at each position of one epoch: in order, shuffled, or drawn by weights. A
-// pure function of (records, seed, epoch, shuffle or weights), evaluated at any position at once.
+// The record at each position of one epoch: in order, shuffled, or drawn by weights. A pure
+// function of (records, seed, epoch, shuffle or weights) that can be evaluated directly at any
+// position.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@ namespace fuelrail {
 // A plain value. Threads: any number at once.
 class EpochOrder {
  public:
-  // Each record once. Requires: 0 < records <= 2^62; a shuffle that `check` accepts.
+  // Every record occurs once. Requires: 0 < records <= 2^62; a shuffle that `check` accepts.
   EpochOrder(uint64_t records, const Shuffle& shuffle, uint64_t seed, uint32_t epoch);
 
-  // Each position draws a record of its own accord, with draws 4 to 7 of operation 0xfffd (kept for
-  // orders). Requires: weights are not null.
+  // Each position draws its record independently, with draws 4 to 7 of operation 0xfffd (reserved
+  // for orders). Requires: weights are not null.
   EpochOrder(std::shared_ptr<const Weights> weights, uint64_t seed, uint32_t epoch);
 
-  // Requires: position is below the records; by weights, any.
+  // Requires: position < records; with weights, any position.
   uint64_t operator()(uint64_t position) const;
 
  private:

@@ -10,25 +10,26 @@
 namespace fuelrail {
 namespace {
 
-// Keeps every position, fillers included, far from the end of uint64_t; Permutation's limit too.
+// Keeps all positions, including fillers, far below the maximum of uint64_t. Also Permutation's
+// limit.
 constexpr uint64_t kMost = uint64_t{1} << 62;
 
-constexpr uint32_t kSubstituteOperation = 0xfffe;  // of Philox, kept for this
+constexpr uint32_t kSubstituteOperation = 0xfffe;  // of Philox, reserved for this
 
 void check_order(const OrderOptions& order, uint64_t records) {
   check(order.shuffle);
   if (!order.weights) {
     if (!order.samples) return;
-    throw InvalidArgumentError("the samples of an epoch are given, but no weights",
-                               {.remedy = "Give weights, or leave the samples out"});
+    throw InvalidArgumentError("`num_samples` needs `weights`",
+                               {.remedy = "Give `weights`, or omit `num_samples`"});
   }
   if (order.shuffle != Shuffle::kNone) {
-    throw InvalidArgumentError("weights and a shuffle exclude each other",
-                               {.found = "a shuffle '" + to_string(order.shuffle) + "'",
-                                .remedy = "Leave the shuffle out: weights draw in random order"});
+    throw InvalidArgumentError("`weights` and `shuffle` exclude each other",
+                               {.found = "the shuffle '" + to_string(order.shuffle) + "'",
+                                .remedy = "Omit `shuffle`: weights already draw in random order"});
   }
   if (order.weights->size() != records) {
-    throw InvalidArgumentError("there is not one weight a record",
+    throw InvalidArgumentError("the number of weights differs from the number of records",
                                {.expected = fmt::format("{} weights", records),
                                 .found = fmt::to_string(order.weights->size())});
   }
@@ -46,19 +47,19 @@ void check(const EpochSamplerOptions& options, Progress start) {
   }
   if (options.records > kMost) {
     throw InvalidArgumentError(
-        "there are too many records",
+        "the dataset has too many records",
         {.expected = fmt::format("at most {}", kMost), .found = fmt::to_string(options.records)});
   }
   check_order(options.order, options.records);
   if (start.position > options.epoch_size()) {
-    throw OutOfRangeError("the start lies beyond the records",
-                          {.expected = fmt::format("a position up to {}", options.epoch_size()),
+    throw OutOfRangeError("the start position is after the end of the epoch",
+                          {.expected = fmt::format("at most {}", options.epoch_size()),
                            .found = fmt::to_string(start.position),
-                           .remedy = "Restore the state that belongs to this dataset"});
+                           .remedy = "Restore a state that was saved from this dataset"});
   }
 }
 
-// This rank's part of an incomplete batch of `rows`, split as evenly as it goes.
+// This rank's part of an incomplete batch of `rows`, split as evenly as possible.
 struct Share {
   uint64_t begin;
   uint64_t size;
@@ -66,7 +67,7 @@ struct Share {
 
 Share even_share(uint64_t rows, Shard shard) {
   const uint64_t base = rows / shard.world_size;
-  const uint64_t larger = rows % shard.world_size;  // so many ranks, the first, have one more
+  const uint64_t larger = rows % shard.world_size;  // number of (first) ranks that get one more
   return {shard.rank * base + std::min<uint64_t>(shard.rank, larger),
           base + (shard.rank < larger ? 1 : 0)};
 }
@@ -77,19 +78,23 @@ const OptionTable<OrderOptions>& OrderOptions::table() {
   static const auto table =
       OptionTable<OrderOptions>()
           .number("batch_size", &OrderOptions::batch_size, 1, kMost,
-                  "samples a batch, on each rank.")
+                  "number of samples in a batch, on each rank.")
           .number("num_samples", &OrderOptions::samples, 1, kMost,
-                  "drawn by `weights` in an epoch. Default: as many as there are samples.")
-          .number("seed", &OrderOptions::seed, 0, UINT64_MAX, "of everything random; 64 bits.")
-          .choice("last_batch", &OrderOptions::last_batch,
-                  {{"short", LastBatch::kShort},
-                   {"drop", LastBatch::kDrop},
-                   {"pad", LastBatch::kPad},
-                   {"wrap", LastBatch::kWrap}},
-                  "what becomes of samples that do not fill a global batch. \"short\": shared "
-                  "evenly among the ranks (a FuelrailWarning where this rank gets none, so that "
-                  "its batch has no rows); \"drop\": left out; \"pad\": filled with the last "
-                  "sample, not valid; \"wrap\": filled from the beginning of the epoch.");
+                  "number of samples drawn by `weights` in an epoch. Default: the size of the "
+                  "dataset.")
+          .number("seed", &OrderOptions::seed, 0, UINT64_MAX,
+                  "the 64-bit seed of all random numbers.")
+          .choice(
+              "last_batch", &OrderOptions::last_batch,
+              {{"short", LastBatch::kShort},
+               {"drop", LastBatch::kDrop},
+               {"pad", LastBatch::kPad},
+               {"wrap", LastBatch::kWrap}},
+              "what to do with the last samples, if they do not fill a global batch. \"short\": "
+              "divide them evenly among the ranks (a FuelrailWarning reports a rank that gets "
+              "none, so that its batch has no rows); \"drop\": skip them; \"pad\": fill the "
+              "batch with copies of the last sample, marked as not valid; \"wrap\": fill the "
+              "batch with samples from the beginning of the epoch.");
   return table;
 }
 

@@ -1,6 +1,6 @@
-// The computed order (epoch_order.h), cut into global batches and then into ranks' shares
-// (docs/design.md, rule 1). Start-up is constant in the number of records, and so is memory, but
-// for the weights.
+// Divides the computed order (epoch_order.h) into global batches, and these into the ranks' shares
+// (docs/design.md, rule 1). Start-up time and memory (except the weights) do not depend on the
+// number of records.
 #pragma once
 
 #include <cstdint>
@@ -19,46 +19,47 @@ namespace fuelrail {
 struct OrderOptions {
   uint64_t seed = 0;
   Shuffle shuffle = Shuffle::kNone;
-  uint64_t batch_size = 1;  // rows a rank
+  uint64_t batch_size = 1;  // rows per rank
   Shard shard{};
   LastBatch last_batch = LastBatch::kShort;
-  // Records are drawn by them, with replacement; none: each comes once. They exclude a shuffle.
+  // If set, records are drawn by these weights, with replacement; null: every record occurs once.
+  // Exclude a shuffle.
   std::shared_ptr<const Weights> weights{};
-  std::optional<uint64_t> samples{};  // in an epoch, with weights; default: as many as records
+  std::optional<uint64_t> samples{};  // per epoch, with weights; default: `records`
 
-  static const OptionTable<OrderOptions>& table();  // of the numbers and `last_batch`
+  static const OptionTable<OrderOptions>& table();  // all but shuffle, shard, weights
 };
 
 struct EpochSamplerOptions {
   uint64_t records = 0;
   OrderOptions order{};
 
-  // Positions in an epoch.
+  // The number of positions in an epoch.
   uint64_t epoch_size() const { return order.samples.value_or(records); }
 };
 
 class EpochSampler final : public Sampler {
  public:
-  // A start from which its epoch has no further batch (its end, or within the tail that `drop`
-  // leaves out) is the beginning of the next epoch.
-  // Errors: those of OrderOptions' table; InvalidArgumentError for a world size of 0, more than
-  // 2^62 records, samples or rows in a global batch, weights of another number than the records or
-  // beside a shuffle, samples without weights, and those of check(Shuffle); OutOfRangeError for a
-  // rank that is not below the world size, or a start beyond the epoch.
+  // If no batch follows `start` in its epoch (it is the end, or inside the tail that `drop` skips),
+  // the sampler starts at the next epoch. Errors: those of OrderOptions' table and of
+  // check(Shuffle); InvalidArgumentError for a world size of 0, more than 2^62 records, samples or
+  // rows in a global batch, a number of weights other than the number of records, weights with a
+  // shuffle, and samples without weights; OutOfRangeError for a rank that is not below the world
+  // size, or a start after the end of the epoch.
   explicit EpochSampler(const EpochSamplerOptions& options, Progress start = {});
 
-  // Returns: empty, for ever, when an epoch has no batch: no records, or fewer than a global batch
-  // under `drop`.
+  // Returns: empty on every call if an epoch has no batches: no records, or with `drop` fewer than
+  // a global batch.
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
-  // Any record with equal chances: hash(seed, epoch, position, attempt) mod records, so that ranks
-  // agree without a word and batch counts stay equal (docs/design.md, rule 6). With weights, by
-  // their chances: a record of weight 0 stands in for none.
+  // Any record with equal probability: hash(seed, epoch, position, attempt) mod records, so that
+  // ranks need no communication and have equal numbers of batches (docs/design.md, rule 6). With
+  // weights, each record with its own probability: a record of weight 0 is never a substitute.
   std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
                                      uint32_t attempt) const override;
 
-  // Batches from `position` to the end of an epoch, the same on every rank. Requires: position is
-  // not beyond the epoch.
+  // The number of batches from `position` to the end of an epoch, the same on every rank. Requires:
+  // position <= epoch_size().
   uint64_t batches_from(uint64_t position) const;
 
  private:
@@ -70,7 +71,7 @@ class EpochSampler final : public Sampler {
 
   EpochSamplerOptions options_;
   Progress at_;
-  std::optional<EpochOrder> order_;  // of the epoch `at_`; empty when there are no records
+  std::optional<EpochOrder> order_;  // of the epoch of `at_`; empty if there are no records
 };
 
 }  // namespace fuelrail

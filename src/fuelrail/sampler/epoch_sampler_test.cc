@@ -243,8 +243,8 @@ TEST(EpochSampler, says_which_start_it_refuses) {
     FAIL() << "a start beyond the records was accepted";
   } catch (const OutOfRangeError& error) {
     EXPECT_STREQ(error.what(),
-                 "the start lies beyond the records: expected a position up to 10, found 11. "
-                 "Restore the state that belongs to this dataset.");
+                 "the start position is after the end of the epoch: expected at most 10, found 11. "
+                 "Restore a state that was saved from this dataset.");
   }
 }
 

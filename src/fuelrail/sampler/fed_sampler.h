@@ -1,4 +1,4 @@
-// An order fed by the caller, batch by batch: this rank's own.
+// This rank's order, fed batch by batch by the caller.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,31 @@ namespace fuelrail {
 
 struct FedBatch {
   std::vector<uint64_t> records;
-  bool ends_epoch = false;  // the last batch of its epoch
+  bool ends_epoch = false;  // this is the last batch of its epoch
 };
 
 class FedSampler final : public Sampler {
  public:
-  // What an entry's position is, and with it the place of its random numbers.
+  // The position of an entry, which also selects its random numbers.
   enum class Position : uint8_t {
-    kCounted,  // of the n-th record (from 0) fed to this rank in the epoch: n * world_size + rank,
+    kCounted,  // n * world_size + rank for the n-th record (from 0) fed to this rank in the epoch,
                // so that no two ranks draw the same random numbers
-    kRecord,   // the record itself: its random numbers do not depend on when it is asked for
+    kRecord,   // the record's index, so that random numbers do not depend on the order
   };
 
-  // `feed` gives the next batch; empty when there is nothing more, ever: it is not called again.
-  // `start` says where the first batch begins, and `feed` begins there too. Progress counts the
-  // records fed to this rank alone.
-  // Threads: `feed` is called from the thread that calls `next`.
-  // Errors: InvalidArgumentError and OutOfRangeError for a shard that is none.
-  // Errors of `next`: OutOfRangeError for a record that is not below `records` (the batch is
-  // dropped, and not counted), and whatever `feed` throws; the sampler then stays where it was.
+  // `feed` returns the next batch, or empty at the end; it is not called after that. `start`: the
+  // progress before the first batch that `feed` returns. Progress counts only the records fed to
+  // this rank. Threads: `feed` is called on the thread that calls `next`. Errors:
+  // InvalidArgumentError and OutOfRangeError for an invalid shard. Errors of `next`:
+  // OutOfRangeError for a record that is not below `records` (its batch is dropped and not
+  // counted), and exceptions of `feed`; the progress is unchanged then.
   FedSampler(uint64_t records, std::function<std::optional<FedBatch>()> feed, Progress start = {},
              Position position = Position::kCounted, Shard shard = {});
 
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
   bool plans_far_ahead() const override { return false; }
-  // The records that follow in the same fed batch, around its end.
+  // The following records of the same fed batch, continuing at its beginning.
   std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
                                      uint32_t attempt) const override;
 

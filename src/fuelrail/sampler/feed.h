@@ -1,5 +1,5 @@
-// Where an order that is fed waits between the thread that makes it (the one that asks the loader
-// for batches) and the engine's, which plans by it.
+// A queue of fed batches between the thread that produces the order (the one that asks the loader
+// for batches) and the engine's thread that plans.
 #pragma once
 
 #include <deque>
@@ -10,21 +10,20 @@
 
 namespace fuelrail {
 
-// Unbounded. The engine's thread that plans passes reads on, too: whoever asks the engine for a
-// batch has pushed `prefetch` + 1 of them beyond those handed out, or called `end`; else the engine
-// waits for him, and he for it. Threads: any.
+// Unbounded. While `pop` waits, the engine's planning thread does not pass on reads. So before the
+// caller asks the engine for a batch, it must have pushed `prefetch` + 1 batches more than were
+// handed out, or called `end`; otherwise both wait for each other. Threads: any.
 class Feed {
  public:
   void push(FedBatch batch);
 
-  // Nothing more will come: once what waits has been taken, `pop` returns empty. Nothing is pushed
-  // after it.
+  // Marks the end: after the queued batches, `pop` returns empty. Requires: no `push` follows.
   void end();
 
-  // The next batch; waits for it. Errors: StateError after `close`.
+  // Waits for the next batch. Errors: StateError after `close`.
   std::optional<FedBatch> pop();
 
-  // Ends a `pop` that waits, and each one after it. Safe to repeat.
+  // Makes a waiting `pop`, and every later one, throw StateError. May be repeated.
   void close();
 
  private:

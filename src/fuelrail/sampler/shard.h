@@ -1,5 +1,4 @@
-// Which part of every global batch this process takes, and what becomes of the last, incomplete
-// batch.
+// This process's share of every global batch, and the policy for the last, incomplete batch.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +10,14 @@ struct Shard {
   uint32_t world_size = 1;
 };
 
-// Errors: InvalidArgumentError for a world of size 0; OutOfRangeError for a rank beyond it.
+// Errors: InvalidArgumentError for a world size of 0; OutOfRangeError for a rank that is not below
+// the world size.
 void check(const Shard& shard);
 
-// The last global batch when the records are not a multiple of it (docs/design.md, rule 1).
+// How to handle the last global batch if it is incomplete (docs/design.md, rule 1).
 enum class LastBatch : uint8_t {
-  kShort,  // split contiguously and as evenly as it goes, rank by rank; a rank may get no rows
-  kDrop,   // left out
+  kShort,  // split contiguously and as evenly as possible, rank by rank; a rank may get no rows
+  kDrop,   // skipped
   kPad,    // filled with the epoch's last record, marked invalid
   kWrap,   // filled from the epoch's beginning, all valid
 };

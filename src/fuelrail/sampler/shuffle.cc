@@ -22,7 +22,7 @@ void check(const Shuffle& shuffle) {
   if (shuffle.kind != Shuffle::Kind::kWindow) return;
   if (shuffle.block > 0 && shuffle.blocks > 0) return;
   throw InvalidArgumentError(
-      "a window shuffle of nothing",
+      "the shuffle window is empty",
       {.expected = "at least 1 block of at least 1 record",
        .found = fmt::format("{} blocks of {} records", shuffle.blocks, shuffle.block)});
 }

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr size_t kMostBytes = size_t{64} << 10;
 
-// What was found, cut short.
+// A short text of a value, for `found`.
 std::string describe(const json& value) {
   if (value.is_structured()) return std::string("an ") + value.type_name();
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -27,7 +27,7 @@ const json& member(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end()) {
     throw InvalidArgumentError(fmt::format("the state has no member '{}'", name),
-                               {.remedy = "Pass what state_dict() returned"});
+                               {.remedy = "Pass the value that state_dict() returned"});
   }
   return *found;
 }
@@ -36,7 +36,7 @@ uint64_t unsigned_member(const json& object, const char* name, uint64_t most) {
   const json& value = member(object, name);
   if (!value.is_number_unsigned() || value.get<uint64_t>() > most) {
     throw InvalidArgumentError(
-        fmt::format("the state's member '{}' is wrong", name),
+        fmt::format("the state's member '{}' is invalid", name),
         {.expected = fmt::format("an integer from 0 to {}", most), .found = describe(value)});
   }
   return value.get<uint64_t>();
@@ -45,7 +45,7 @@ uint64_t unsigned_member(const json& object, const char* name, uint64_t most) {
 std::string text_member(const json& object, const char* name) {
   const json& value = member(object, name);
   if (!value.is_string()) {
-    throw InvalidArgumentError(fmt::format("the state's member '{}' is wrong", name),
+    throw InvalidArgumentError(fmt::format("the state's member '{}' is invalid", name),
                                {.expected = "a string", .found = describe(value)});
   }
   return value.get<std::string>();
@@ -57,20 +57,23 @@ json parse_object(const std::string& text) {
                                {.expected = fmt::format("at most {} bytes", kMostBytes),
                                 .found = fmt::format("{} bytes", text.size())});
   }
-  // No member that is read is nested, so nothing nested is kept: no depth can hurt.
+  // Nested values are dropped, because no member that is read is nested; so deep nesting is
+  // harmless.
   const auto keep = [](int depth, json::parse_event_t, const json&) { return depth <= 1; };
   json object;
   try {
     object = json::parse(text, keep);
   } catch (const json::exception& error) {
     // The library's own message can be as long as the text.
-    ErrorDetail detail{.remedy = "Pass what state_dict() returned"};
+    ErrorDetail detail{.remedy = "Pass the value that state_dict() returned"};
     const auto* syntax = dynamic_cast<const json::parse_error*>(&error);
     if (syntax != nullptr && syntax->byte > 0) detail.offset = syntax->byte - 1;
-    throw InvalidArgumentError("the state is not JSON", std::move(detail));
+    throw InvalidArgumentError("the state is not valid JSON", std::move(detail));
   }
   if (!object.is_object()) {
-    throw InvalidArgumentError("the state is not a JSON object", {.found = describe(object)});
+    throw InvalidArgumentError(
+        "the state is not a JSON object",
+        {.found = describe(object), .remedy = "Pass the value that state_dict() returned"});
   }
   return object;
 }
@@ -100,10 +103,11 @@ State parse_state(const std::string& text) {
   const json object = parse_object(text);
   const uint64_t version = unsigned_member(object, "version", kMost32);
   if (version == 0 || version > kStateVersion) {
-    throw InvalidArgumentError("the state's member 'version' is not known here",
-                               {.expected = fmt::format("from 1 to {}", kStateVersion),
-                                .found = fmt::to_string(version),
-                                .remedy = "Restore it with the fuelrail that wrote it, or newer"});
+    throw InvalidArgumentError(
+        "the state's 'version' is not supported",
+        {.expected = fmt::format("from 1 to {}", kStateVersion),
+         .found = fmt::to_string(version),
+         .remedy = "Restore it with the fuelrail version that wrote it, or a newer one"});
   }
   State state;
   state.version = static_cast<uint32_t>(version);
@@ -119,10 +123,10 @@ State parse_state(const std::string& text) {
 void check_same_run(const State& restored, const State& own) {
   check_same("version", restored.version, own.version, "");
   check_same("dataset", restored.dataset, own.dataset,
-             "Open the dataset that the state was taken from, with the same weights, if any");
+             "Open the dataset from which the state was saved, with the same weights, if any");
   if (!restored.classes.empty() && !own.classes.empty()) {
     check_same("classes", restored.classes, own.classes,
-               "Open or pack the dataset with the class names of the run (--classes, in Python "
+               "Open or pack the dataset with the run's class names (--classes; in Python, "
                "`classes`)");
   }
   check_same("shuffle", restored.shuffle, own.shuffle, "Build the loader with the same shuffle");

@@ -93,7 +93,7 @@ TEST(State, a_missing_member_is_named) {
 
 TEST(State, a_member_of_the_wrong_type_is_named) {
   EXPECT_EQ(refusal(with("\"seed\":42", "\"seed\":\"42\"")),
-            "the state's member 'seed' is wrong: expected an integer from 0 to "
+            "the state's member 'seed' is invalid: expected an integer from 0 to "
             "18446744073709551615, found \"42\"");
   for (const std::string name : {"version", "seed", "epoch", "position"}) {
     for (const std::string value : {"-1", "1.0", "1e3", "null", "true", "\"1\"", "[1]", "{}"}) {
@@ -101,54 +101,54 @@ TEST(State, a_member_of_the_wrong_type_is_named) {
                          R"("epoch":1,"position":1})";
       const size_t at = json.find("\"" + name + "\":1") + name.size() + 3;
       json.replace(at, 1, value);
-      EXPECT_THAT(refusal(json), HasSubstr("the state's member '" + name + "' is wrong")) << json;
+      EXPECT_THAT(refusal(json), HasSubstr("the state's member '" + name + "' is invalid")) << json;
     }
   }
   for (const std::string value : {"1", "null", "[]", "{\"a\":1}"}) {
     EXPECT_THAT(refusal(with("\"full\"", value)),
-                HasSubstr("the state's member 'shuffle' is wrong: expected a string"));
+                HasSubstr("the state's member 'shuffle' is invalid: expected a string"));
   }
 }
 
 TEST(State, a_number_that_does_not_fit_is_named) {
   EXPECT_THAT(refusal(with("\"epoch\":3", "\"epoch\":4294967296")),
-              HasSubstr("'epoch' is wrong: expected an integer from 0 to 4294967295, found "
+              HasSubstr("'epoch' is invalid: expected an integer from 0 to 4294967295, found "
                         "4294967296"));
   EXPECT_THAT(refusal(with("\"seed\":42", "\"seed\":18446744073709551616")),
-              HasSubstr("'seed' is wrong"));
+              HasSubstr("'seed' is invalid"));
   EXPECT_THAT(refusal(with("\"position\":25600", "\"position\":1" + std::string(400, '0'))),
-              HasSubstr("the state is not JSON"));
+              HasSubstr("the state is not valid JSON"));
 }
 
 TEST(State, another_version_is_refused) {
   EXPECT_EQ(refusal(with("\"version\":1", "\"version\":2")),
-            "the state's member 'version' is not known here: expected from 1 to 1, found 2. "
-            "Restore it with the fuelrail that wrote it, or newer.");
+            "the state's 'version' is not supported: expected from 1 to 1, found 2. Restore it "
+            "with the fuelrail version that wrote it, or a newer one.");
   EXPECT_THAT(refusal(with("\"version\":1", "\"version\":0")), HasSubstr("'version'"));
 }
 
 TEST(State, what_is_no_json_object_is_refused) {
   for (const std::string json : {"", "{", "nonsense", "{\"version\":1,}", "\xff\xfe", "{}{}"}) {
-    EXPECT_THAT(refusal(json), HasSubstr("the state is not JSON")) << json;
+    EXPECT_THAT(refusal(json), HasSubstr("the state is not valid JSON")) << json;
   }
   for (const std::string json : {"[]", "1", "null", "\"state\""}) {
     EXPECT_THAT(refusal(json), HasSubstr("the state is not a JSON object")) << json;
   }
   EXPECT_EQ(refusal("{\"version\":?}"),
-            "offset 11: the state is not JSON. Pass what state_dict() returned.");
+            "offset 11: the state is not valid JSON. Pass the value that state_dict() returned.");
   const std::string whole = to_json(example());
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_THAT(refusal(whole.substr(0, size)), HasSubstr("the state is not JSON")) << size;
+    EXPECT_THAT(refusal(whole.substr(0, size)), HasSubstr("the state is not valid JSON")) << size;
   }
 }
 
 TEST(State, deep_nesting_and_long_texts_do_no_harm) {
   const std::string open(20000, '[');
   const std::string close(20000, ']');
-  EXPECT_THAT(refusal(open), HasSubstr("the state is not JSON"));
+  EXPECT_THAT(refusal(open), HasSubstr("the state is not valid JSON"));
   EXPECT_THAT(refusal(open + close), HasSubstr("the state is not a JSON object: found an array"));
   EXPECT_EQ(parse_state(with("{", "{\"later\":" + open + close + ",")).seed, 42u);
-  EXPECT_THAT(refusal(with("42", open + close)), HasSubstr("'seed' is wrong"));
+  EXPECT_THAT(refusal(with("42", open + close)), HasSubstr("'seed' is invalid"));
   EXPECT_THAT(refusal(std::string(70000, ' ')), HasSubstr("the state is too long"));
   const std::string message = refusal(with("42", "\"" + std::string(10000, 'a') + "\""));
   EXPECT_LT(message.size(), 300u);

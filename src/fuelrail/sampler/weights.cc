@@ -13,7 +13,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr int kMostBits = 40;  // of the number of records
+constexpr int kMostBits = 40;  // log2 of the largest number of weights
 
 uint32_t checksum_of(std::span<const double> weights) {
   constexpr size_t kAtOnce = 512;
@@ -29,22 +29,22 @@ uint32_t checksum_of(std::span<const double> weights) {
 }
 
 double largest_of(std::span<const double> weights) {
-  if (weights.empty()) throw InvalidArgumentError("there are no weights");
+  if (weights.empty()) throw InvalidArgumentError("`weights` is empty");
   if (weights.size() > uint64_t{1} << kMostBits) {
-    throw InvalidArgumentError("there are too many weights",
-                               {.expected = fmt::format("at most 2^{}", kMostBits),
+    throw InvalidArgumentError("`weights` is too long",
+                               {.expected = fmt::format("at most 2^{} weights", kMostBits),
                                 .found = fmt::to_string(weights.size())});
   }
   for (size_t i = 0; i < weights.size(); ++i) {
     if (std::isfinite(weights[i]) && weights[i] >= 0) continue;
     throw InvalidArgumentError(
-        fmt::format("weight {} cannot be used", i),
-        {.expected = "a finite number, 0 or more", .found = fmt::to_string(weights[i])});
+        fmt::format("weight {} is out of range", i),
+        {.expected = "a finite number of at least 0", .found = fmt::to_string(weights[i])});
   }
   const double largest = *std::max_element(weights.begin(), weights.end());
   if (largest > 0) return largest;
-  throw InvalidArgumentError("no weight is above 0",
-                             {.remedy = "Give the records to be drawn a weight above 0"});
+  throw InvalidArgumentError("all weights are 0",
+                             {.remedy = "Give each record that may be drawn a weight above 0"});
 }
 
 }  // namespace
@@ -54,12 +54,12 @@ Weights::Weights(std::span<const double> weights)
   fill();
 }
 
-// Integers in proportion, the largest a power of two: their sum, and any of them times their
-// number, is at most 2^61. Each step is exact or rounded as IEEE 754 says, the same on every
-// machine.
+// Returns integers in proportion to the weights, the largest of them a power of two. Their sum, and
+// each of them times their number, is at most 2^61. Each step is exact or rounded by IEEE 754, so
+// that the result is the same on every machine.
 std::vector<uint64_t> Weights::scaled(std::span<const double> weights) {
   const double largest = largest_of(weights);
-  // Scaled by powers of two into the middle of the range, where nothing is subnormal.
+  // Scaled by powers of two into the middle of the range, to avoid subnormal numbers.
   int exponent = 0;
   const double mantissa = std::frexp(largest, &exponent);
   const int bits = std::min(53, 61 - static_cast<int>(std::bit_width(weights.size() - 1)));
@@ -67,21 +67,22 @@ std::vector<uint64_t> Weights::scaled(std::span<const double> weights) {
   std::vector<uint64_t> scaled;
   scaled.reserve(weights.size());
   for (const double weight : weights) {
-    // ldexp of a number far below the largest may round, at 2^-1074 and below: that counts as 0.
-    const double share = std::ldexp(weight, -exponent) / mantissa;  // of the largest: in [0, 1]
+    // ldexp may round a number far below the largest (at 2^-1074 and below), which then counts as 0
+    // anyway.
+    const double share = std::ldexp(weight, -exponent) / mantissa;  // in [0, 1]
     scaled.push_back(static_cast<uint64_t>(share * unit + 0.5));
     total_ += scaled.back();
   }
   return scaled;
 }
 
-// Columns of equal height `total_`, one a record: what a record has too little of is filled up by
-// one that has too much. `threshold_` begins as the scaled weights, in place of a copy of them.
+// Builds columns of equal height `total_`, one per record: a record below that height is filled up
+// from one above it. `threshold_` initially holds the scaled weights.
 void Weights::fill() {
   const size_t size = threshold_.size();
   alias_.resize(size);
-  // Two stacks that grow towards each other: those with too little, [0, poor_end), and those with
-  // enough, [rich_begin, size).
+  // Two stacks that grow towards each other: records below the height in [0, poor_end), the others
+  // in [rich_begin, size).
   std::vector<uint64_t> waiting(size);
   size_t poor_end = 0;
   size_t rich_begin = size;
@@ -98,7 +99,7 @@ void Weights::fill() {
     ++rich_begin;
     waiting[poor_end++] = rich;
   }
-  // The integers sum to size * total_, so what is left is exactly full.
+  // The integers sum to size * total_, so the remaining columns are exactly full.
   for (; rich_begin < size; ++rich_begin) {
     const uint64_t full = waiting[rich_begin];
     threshold_[full] = total_;

@@ -89,12 +89,12 @@ TEST(Weights, what_is_no_weight_is_named) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(refusal({1, 2, -0.5, -1}),
-            "weight 2 cannot be used: expected a finite number, 0 or more, found -0.5");
+            "weight 2 is out of range: expected a finite number of at least 0, found -0.5");
   EXPECT_THAT(refusal({kNan}), HasSubstr("weight 0"));
   EXPECT_THAT(refusal({0, kInfinity}), HasSubstr("weight 1"));
   EXPECT_THAT(refusal({0, -kInfinity}), HasSubstr("weight 1"));
-  EXPECT_THAT(refusal({0, 0, 0}), HasSubstr("no weight is above 0"));
-  EXPECT_THAT(refusal({}), HasSubstr("there are no weights"));
+  EXPECT_THAT(refusal({0, 0, 0}), HasSubstr("all weights are 0"));
+  EXPECT_THAT(refusal({}), HasSubstr("`weights` is empty"));
 }
 
 // Frozen: whoever changes these numbers changes every weighted epoch of every user.

@@ -20,7 +20,7 @@ WindowOrder::WindowOrder(uint64_t records, uint64_t block, uint64_t blocks, uint
   blocks_ = std::min(blocks, in_all);
   window_ = block_ * blocks_;
   short_ = in_all * block_ - records;
-  // In place of a short block that is not there stands one beyond the end.
+  // Without a short block, its place is after the last block.
   const uint64_t whole = short_ > 0 ? in_all - 1 : in_all;
   short_place_ =
       short_ > 0 ? Philox(seed, epoch, 0).below64(kOperation, kPlaceDraw, in_all) : in_all;
@@ -28,7 +28,7 @@ WindowOrder::WindowOrder(uint64_t records, uint64_t block, uint64_t blocks, uint
 }
 
 WindowOrder::Window WindowOrder::window_at(uint64_t position) const {
-  // The window of the short block is smaller; those after it begin earlier.
+  // The window with the short block is smaller, so later windows begin earlier.
   const uint64_t shrunk = short_place_ / blocks_;
   const bool after = short_ > 0 && position + short_ >= (shrunk + 1) * window_;
   const uint64_t number = (position + (after ? short_ : 0)) / window_;

@@ -1,16 +1,17 @@
-// The order of a window shuffle, for disks and networks that want long reads: at any moment, only
-// the records of one window are being read, and a window is a few long runs of records. A pure
+// The order of a window shuffle, for disks and networks that need long reads: at any time only the
+// records of one window are read, and a window consists of a few long runs of records. A pure
 // function of (records, block, blocks, seed, epoch), in constant memory and time at any position.
 //
-// Records are cut into blocks of `block` consecutive ones; the last may be short. The blocks are
-// permuted; `blocks` of them after one another make a window, and so do those that are left at the
-// end. The records of a window are permuted among its positions. The short block may fall into any
-// window: positions after it come that much earlier.
+// Records are divided into blocks of `block` consecutive records; the last block may be short. The
+// blocks are permuted; every `blocks` consecutive ones form a window, and so do the remaining ones
+// at the end. The records of a window are permuted within the window. The short block may be in any
+// window; all later positions move forward by the records that it lacks.
 //
-// Frozen, as the permutation is (base/permutation.h): the whole blocks are permuted with stream
-// 2^32 + epoch of `seed`, and the short one comes before number below64(0xfffd, 0, blocks in all)
-// of them; a window's records with stream `epoch` of a seed of its own, the window's number taken
-// as the position: draws 2 and 3 of operation 0xfffd, which is kept for orders.
+// Frozen, like the permutation (base/permutation.h). The full-size blocks are permuted with `seed`
+// and stream 2^32 + epoch. The short block is inserted before block number below64(0xfffd, 0,
+// number of blocks) of them. A window's records are permuted with stream `epoch` and the window's
+// own seed: draws 2 and 3 of operation 0xfffd (reserved for orders), with the window's number as
+// the position.
 #pragma once
 
 #include <cstdint>
@@ -42,10 +43,10 @@ class WindowOrder {
   uint64_t blocks_;
   uint64_t seed_;
   uint32_t epoch_;
-  uint64_t window_;                          // records in a window without the short block
-  uint64_t short_;                           // records that the short block lacks; 0: there is none
-  uint64_t short_place_;                     // among the permuted blocks
-  std::optional<Permutation> whole_blocks_;  // empty: there is none
+  uint64_t window_;                          // records in a window of full-size blocks
+  uint64_t short_;                           // records missing in the short block, or 0
+  uint64_t short_place_;                     // its index among the permuted blocks
+  std::optional<Permutation> whole_blocks_;  // empty: no full-size block
 };
 
 }  // namespace fuelrail

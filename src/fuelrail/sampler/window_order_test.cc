@@ -68,7 +68,7 @@ TEST(WindowOrder, records_of_a_window_are_those_of_its_blocks) {
     const uint64_t in_all = (records + block - 1) / block;
     uint64_t begin = 0;
     for (uint64_t left = in_all; left > 0;) {
-      // How long this window is, its blocks say: those of its first records, as many as it has.
+      // The window's size follows from its blocks: those of its first records.
       const uint64_t size = std::min(blocks, left);
       uint64_t end = std::min(begin + size * block, records);
       const uint64_t last = in_all - 1;
@@ -103,7 +103,7 @@ TEST(WindowOrder, seeds_and_epochs_differ_and_windows_are_mixed_differently) {
   EXPECT_NE(order, order_of(1000, 10, 4, 2));
   EXPECT_NE(order, order_of(1000, 10, 4, 1, 1));
   EXPECT_EQ(order, order_of(1000, 10, 4));
-  // Which of its blocks and places a window begins with.
+  // The block and the place within it with which a window begins.
   std::set<uint64_t> first;
   for (uint64_t window = 0; window < 25; ++window) first.insert(order[window * 40] % 10);
   EXPECT_GE(first.size(), 6u);

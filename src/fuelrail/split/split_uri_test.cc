@@ -156,7 +156,8 @@ TEST(SplitUri, what_fuelrail_does_not_read_says_what_will_do) {
     return refusal_of<UnsupportedError>([&] { find_split_files(parse_split_uri(uri), false); });
   };
   EXPECT_THAT(refused("stdin"), HasSubstr("Write it to a file"));
-  EXPECT_THAT(refused("s3://bucket/x.rec"), HasSubstr("Copy it to a disk, or mount the bucket"));
+  EXPECT_THAT(refused("s3://bucket/x.rec"),
+              HasSubstr("Copy the file to a disk, or mount the bucket"));
   EXPECT_THAT(refused("hdfs://host/x.rec"), HasSubstr("hdfs dfs -get"));
   EXPECT_THAT(refused("viewfs://host/x.rec"), HasSubstr("hdfs dfs -get"));
   EXPECT_THROW(find_split_files(parse_split_uri("nofs://x"), false), InvalidArgumentError);

@@ -1,22 +1,22 @@
-// Reads that wait for nobody, for a caller who has something better to do than to wait here.
+// Reads that must not block, for a caller that prefers to do the blocking read elsewhere.
 #pragma once
 
 namespace fuelrail {
 
-// Thrown by what would have to wait for storage while an OnlyAtHand lives on this thread. It is no
-// Error: nothing adds to it, and nothing takes it for a failure of the data.
+// Thrown by calls that would have to wait for storage while an OnlyAtHand exists on this thread.
+// Not an Error, so that it is never treated as a failure of the data.
 struct WouldWait {};
 
-// While one lives, this thread reads of local files only what is in the page cache; the first read
-// that would wait, and whatever opens or looks at a file, throws WouldWait. Reads by other threads
-// (ReadQueue) are not asked for either.
+// While such an object exists, this thread reads only those bytes of local files that are in the
+// page cache. A read that would wait, and any call that opens or stats a file, throws WouldWait. No
+// reads are handed to other threads (ReadQueue) either.
 class OnlyAtHand {
  public:
   OnlyAtHand() { ++count(); }
   ~OnlyAtHand() { --count(); }
   OnlyAtHand& operator=(OnlyAtHand&&) = delete;
 
-  // For what is about to wait. Errors: WouldWait.
+  // Called before an operation that may wait. Errors: WouldWait.
   static void check() {
     if (count() > 0) throw WouldWait();
   }

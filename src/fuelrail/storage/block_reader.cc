@@ -15,7 +15,7 @@ bool BlockReader::holds(uint64_t offset, uint64_t length) const {
 Bytes BlockReader::at(uint64_t offset, uint64_t length) {
   if (holds(offset, length)) return {buffer_.get() + (offset - begin_), length};
   const uint64_t wanted = std::min(std::max(length, block_bytes_), source_bytes_ - offset);
-  // What the window has of the new one already is moved, not read again.
+  // Bytes that the old and the new window share are moved, not read again.
   const uint64_t kept = holds(offset, 0) ? begin_ + filled_ - offset : 0;
   const std::byte* kept_at = buffer_.get() + (kept == 0 ? 0 : offset - begin_);
   if (wanted > capacity_) {
@@ -27,7 +27,7 @@ Bytes BlockReader::at(uint64_t offset, uint64_t length) {
     std::memmove(buffer_.get(), kept_at, kept);
   }
   begin_ = offset;
-  filled_ = 0;  // nothing counts until the read has succeeded
+  filled_ = 0;  // until the read has succeeded
   source_.read(offset + kept, {buffer_.get() + kept, wanted - kept});
   filled_ = wanted;
   return {buffer_.get(), length};

@@ -1,4 +1,4 @@
-// A window onto a source: small pieces from large reads, for readers that mostly move forward.
+// Serves small pieces of a source from large reads, for readers that mostly move forward.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class BlockReader {
   // Lifetime: the source outlives the reader.
   BlockReader(const Source& source, uint64_t block_bytes);
 
-  // How much to read at once from now on. Smaller blocks suit hopping over large records.
+  // Sets the size of the next reads. Smaller blocks suit a reader that skips large records.
   void set_block_bytes(uint64_t block_bytes) { block_bytes_ = block_bytes; }
 
   uint64_t source_bytes() const { return source_bytes_; }
@@ -32,7 +32,7 @@ class BlockReader {
   uint64_t block_bytes_;
   std::unique_ptr<std::byte[]> buffer_;
   uint64_t capacity_ = 0;
-  uint64_t begin_ = 0;  // file offset of the window
+  uint64_t begin_ = 0;  // file offset of the buffer
   uint64_t filled_ = 0;
 };
 

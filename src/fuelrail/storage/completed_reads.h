@@ -1,4 +1,4 @@
-// What a read queue has to give: completions that nobody has taken yet.
+// A read queue's completions that have not been taken yet.
 #pragma once
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 
 namespace fuelrail {
 
-// Has room for all that are in flight, so that none is lost for want of memory. Threads: its user's
-// lock.
+// Has room for the completions of all requests in flight, so that none is lost for lack of memory.
+// Threads: guarded by the owner's lock.
 class CompletedReads {
  public:
-  // For so many more. Errors: bad_alloc; nothing has changed then.
+  // Makes room for `requests` more. Errors: bad_alloc; nothing has changed then.
   void make_room(size_t requests) { done_.reserve(in_flight_ + requests); }
-  // So many will come. Requires: room was made for them.
+  // `requests` more will complete. Requires: room was made for them.
   void expect(size_t requests) { in_flight_ += requests; }
-  // So many of those will not, after all.
+  // `requests` of the expected ones will not complete after all.
   void forget(size_t requests) { in_flight_ -= requests; }
 
-  // Requires, of all that add: they were expected.
+  // Each `add` requires that its completions were expected.
   void add(Completion completion) noexcept { done_.push(std::move(completion)); }
   void add(std::span<Completion> completions) noexcept {
     for (Completion& completion : completions) add(std::move(completion));
@@ -33,17 +33,18 @@ class CompletedReads {
     for (const ReadRequest& request : requests) add(cancelled(request));
   }
 
-  // As ReadQueue's.
+  // As in ReadQueue.
   size_t in_flight() const { return in_flight_; }
   void interrupt() { interrupted_ = true; }
 
-  // Whether none is there.
+  // Whether no completion is available.
   bool empty() const { return done_.empty(); }
-  // Whether a `wait` for `wanted` has what it waits for.
+  // Whether a `wait` for `wanted` completions can return.
   bool serve(size_t wanted) const {
     return interrupted_ || done_.size() >= std::min(wanted, in_flight_);
   }
-  // Ends a `wait` for `wanted`: moves as many as fit into `into`. Returns: how many.
+  // Ends a `wait` for `wanted` completions: moves as many as fit into `into`. Returns: the number
+  // moved.
   size_t take(std::span<Completion> into, size_t wanted) noexcept {
     if (wanted > 0) interrupted_ = false;
     const size_t count = std::min(done_.size(), into.size());

@@ -41,7 +41,7 @@ class DirectFile {
   std::vector<ReadRequest>& requests() { return requests_; }
   const Source& source() const { return file_.source(); }
 
-  // Reads everything. Returns: how many requests have their bytes.
+  // Reads everything. Returns: the number of requests that have their bytes.
   size_t right(ReadQueue& queue) {
     queue.submit(requests_);
     std::vector<Completion> completions(requests_.size());
@@ -74,7 +74,7 @@ TEST(DirectReads, direct_reads_bring_the_same_bytes) {
     const ReadQueueCalls calls{
         .warn = [](const std::string& warning) { ADD_FAILURE() << warning; }};
     const auto queue = make_read_queue(options, calls);
-    // What lies around a request shows that the read was an aligned one.
+    // The bytes around a request show that the read was aligned.
     const ReadRequest& sample = file.requests()[20];
     EXPECT_EQ(file.right(*queue), 60u) << queue->backend_name();
     std::vector<std::byte> before(1);
@@ -157,7 +157,7 @@ void expect_given_up(const std::function<Source::Direct()>& direct, const std::s
 }
 
 TEST(DirectReads, direct_reads_that_are_refused_at_the_read_are_given_up) {
-  // Opens, and refuses every read: only root may open it so.
+  // This file can be opened (only by root) but refuses every read.
   const local::Descriptor refuses(::open("/proc/self/clear_refs", O_RDONLY | O_CLOEXEC));
   std::byte probe{};
   if (::pread(refuses.get(), &probe, 1, 0) >= 0 || errno != EINVAL) GTEST_SKIP() << "not root";
@@ -174,7 +174,7 @@ TEST(DirectReads, a_file_that_never_opens_for_direct_reads_is_not_asked_for_each
       [] {
         return Source::Direct{-1, EACCES};
       },
-      "cannot be opened for direct reads (Permission denied); they go");
+      "cannot be opened for direct reads (Permission denied); it is read");
 }
 
 TEST(DirectReads, direct_reads_of_what_is_not_held_open_warn_once_and_read) {

@@ -16,15 +16,16 @@ namespace {
 
 struct Scheme {
   std::string_view name;
-  FileSystem& (*file_system)();  // null = known, and not read yet
-  const char* remedy;            // of those not read yet
+  FileSystem& (*file_system)();  // null = known but not supported
+  const char* remedy;            // for unsupported schemes
 };
 
-constexpr const char* kHttp = "Download it (curl -O) and give the file's path";
+constexpr const char* kHttp = "Download the file (curl -O) and give its local path";
 constexpr const char* kBucket =
-    "Copy it to a disk, or mount the bucket (rclone mount, or the store's own client), and give "
-    "the path";
-constexpr const char* kHdfs = "Copy it (hdfs dfs -get) or mount it by NFS, and give the path";
+    "Copy the file to a disk, or mount the bucket (with rclone mount or the store's own client), "
+    "and give its local path";
+constexpr const char* kHdfs =
+    "Copy the file (hdfs dfs -get) or mount it by NFS, and give its local path";
 
 // The table of file systems.
 constexpr std::array kSchemes{
@@ -39,10 +40,10 @@ constexpr std::array kSchemes{
     Scheme{"viewfs", nullptr, kHdfs},
 };
 
-// By place in kSchemes; null = the table's own.
+// By index in kSchemes; null = no override.
 std::array<std::atomic<FileSystem*>, kSchemes.size()> overrides;
 
-// kSchemes.size() for a scheme that is not in the table.
+// The scheme's index in kSchemes; kSchemes.size() for an unknown scheme.
 size_t place_of(std::string_view scheme) {
   size_t place = 0;
   while (place < kSchemes.size() && kSchemes[place].name != scheme) ++place;
@@ -55,7 +56,7 @@ bool may_be_in_scheme(char c) {
   return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
 }
 
-// What stands before "://", in lower case; empty for a plain path.
+// The text before "://", in lower case; empty for a plain path.
 std::string scheme_of(const std::string& uri) {
   const size_t end = uri.find("://");
   if (end == std::string::npos || end == 0 || !is_letter(uri[0])) return {};
@@ -93,19 +94,19 @@ FileSystem& file_system_for(const std::string& uri) {
   if (place < kSchemes.size()) {
     if (FileSystem* const other = overrides[place].load(std::memory_order_acquire)) return *other;
     if (kSchemes[place].file_system != nullptr) return kSchemes[place].file_system();
-    throw UnsupportedError(fmt::format("fuelrail does not read {}:// yet", scheme),
+    throw UnsupportedError(fmt::format("{}:// is not supported yet", scheme),
                            {.path = uri, .remedy = kSchemes[place].remedy});
   }
   std::vector<std::string> names;
   for (const Scheme& known : kSchemes) names.emplace_back(known.name);
-  throw InvalidArgumentError(fmt::format("no file system is known by the name '{}'", scheme),
+  throw InvalidArgumentError(fmt::format("unknown URI scheme '{}'", scheme),
                              {.path = uri, .remedy = suggest(scheme, names)});
 }
 
 FileSystemOverride::FileSystemOverride(const std::string& scheme, FileSystem& with)
     : place_(place_of(scheme)) {
   if (place_ == kSchemes.size()) {
-    throw InvalidArgumentError(fmt::format("no file system is known by the name '{}'", scheme));
+    throw InvalidArgumentError(fmt::format("unknown URI scheme '{}'", scheme));
   }
   overrides[place_].store(&with, std::memory_order_release);
 }
@@ -135,16 +136,17 @@ bool is_file(const std::string& uri) {
 
 void check_other_file(const std::string& source, const std::string& output) {
   if (identity_of_name(source) != identity_of_name(output)) return;
-  throw InvalidArgumentError("source and output are the same file",
+  throw InvalidArgumentError("the source and the output are the same file",
                              {.path = output, .remedy = "Give the output another name"});
 }
 
 void throw_existing(const std::string& uri, const std::string& unlike) {
-  throw IoError("the output is there already",
-                {.path = uri,
-                 .expected = unlike.empty() ? "" : "none, or what this job makes",
-                 .found = unlike,
-                 .remedy = "Choose another name, or allow replacing it (overwrite, --overwrite)"});
+  throw IoError(
+      "the output already exists",
+      {.path = uri,
+       .expected = unlike.empty() ? "" : "no file, or the output of this job",
+       .found = unlike,
+       .remedy = "Choose another name, or allow replacing the file (overwrite, --overwrite)"});
 }
 
 }  // namespace fuelrail

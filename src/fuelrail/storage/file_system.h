@@ -1,5 +1,5 @@
-// Lists, opens, creates and removes files by URI. One backend a folder; `file_system_for` holds the
-// table.
+// Lists, opens, creates and removes files by URI. Each backend has its own folder;
+// `file_system_for` has the table of backends.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@ struct FileInfo {
   std::string uri;
   uint64_t size_bytes = 0;  // 0 for a directory
   bool is_directory = false;
-  int64_t modified_ns = 0;  // since 1970, of a local file; 0 = not known
-  // Names with the same two lead to one file, by whatever links; 0 = not known.
+  int64_t modified_ns = 0;  // since 1970, for local files; 0 = unknown
+  // Two names with the same device and inode are the same file; 0 = unknown.
   uint64_t device = 0;
   uint64_t inode = 0;
 };
 
-// By which a file or directory is told from others: all names of one have the same, by links and as
-// file:// too. Where its inode is not known, its name, absolute and without `.` and `..`. Errors:
-// those of FileSystem::absolute.
+// A text that identifies a file or directory: it is the same for all of its names, also through
+// links and as file:// URI. If the inode is unknown, it is the absolute name without `.` and `..`.
+// Errors: those of FileSystem::absolute.
 std::string identity_of(const FileInfo& info);
-// Of a file or directory that may not be there. Errors: those of FileSystem::stat, too.
+// The same for a file or directory that may not exist. Errors: also those of FileSystem::stat.
 std::string identity_of_name(const std::string& uri);
 
 struct DirectoryEntry {
@@ -41,83 +41,82 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // Errors: NotFoundError, IoError; InvalidArgumentError for a directory and whatever else is no
-  // plain file.
+  // Errors: NotFoundError; IoError; InvalidArgumentError if the name is not a regular file's.
   virtual std::shared_ptr<const Source> open(const std::string& uri) = 0;
 
-  // A source whose file is opened at its first read and may be closed again between reads, for
-  // folders of many files: descriptors are held only while a read runs. `info` comes from `list` or
-  // `stat`; a file whose size has changed since is an IoError at the read, one that is gone a
-  // NotFoundError.
+  // A source whose file is opened only while it is read, for folders of many files. `info`: from
+  // `list` or `stat`. Reads throw IoError if the file's size has changed since then, and
+  // NotFoundError if the file no longer exists.
   std::shared_ptr<const Source> open_lazily(const FileInfo& info) {
     return open_lazily(info, info.uri);
   }
 
-  // The same; the source's `uri`, and so its errors, say `shown_as`.
+  // The same, with `shown_as` as the source's `uri`, which its errors show.
   virtual std::shared_ptr<const Source> open_lazily(const FileInfo& info,
                                                     const std::string& shown_as) = 0;
 
-  // The URI by which the file is found after the process has changed its working directory, too.
-  // Nothing is looked up: the file need not be there, and links are left as they are. Errors:
-  // IoError when there is no working directory.
+  // The absolute URI, which stays valid if the process changes its working directory. The file need
+  // not exist, and links are not resolved. Errors: IoError if the working directory cannot be
+  // found.
   virtual std::string absolute(const std::string& uri) = 0;
 
-  // Errors: IoError; NotFoundError when the directory is missing; InvalidArgumentError when the
-  // name is a directory's.
+  // Creates a file, which gets its name at `Sink::commit`. Errors: IoError; NotFoundError if the
+  // directory does not exist; InvalidArgumentError if the name exists and is not a regular file's.
   virtual std::unique_ptr<Sink> create(const std::string& uri) = 0;
 
-  // As create, but what an unfinished writer of the name has left is kept: it is what the sink has
-  // appended so far, and appending goes on behind it. Default: there is never any. Errors: as
-  // create.
+  // As create, but keeps the bytes that an unfinished writer of the name has left: they count as
+  // already appended, and `write` appends to them. Default: as create; nothing is ever left.
+  // Errors: as create.
   virtual std::unique_ptr<Sink> resume(const std::string& uri) { return create(uri); }
 
-  // Empty when there is no such file or directory. Errors: IoError.
+  // Returns: empty if the file or directory does not exist. Errors: IoError.
   virtual std::optional<FileInfo> stat(const std::string& uri) = 0;
 
-  // The files and directories in one directory, sorted by name in code-point order (which is the
-  // byte order of UTF-8). Follows links; a dangling link, and what is neither file nor directory,
-  // is left out. Errors: NotFoundError; InvalidArgumentError for a file; IoError (also: permission
+  // The files and directories in one directory, sorted by name in code-point order (the byte order
+  // of UTF-8). Follows links; skips dangling links and everything that is neither a file nor a
+  // directory. Errors: NotFoundError; InvalidArgumentError for a file; IoError (also: permission
   // denied).
   virtual std::vector<FileInfo> list(const std::string& uri) = 0;
 
-  // The same entries in the same order, by name alone. An entry of which the directory itself says
-  // what it is is not looked at, so that a folder of a million files opens at once. A dangling link
-  // counts as a file: that it is none is found when it is read, and not passed over in silence.
-  // Errors: as list. Default: what `list` finds.
+  // The names of the same entries, in the same order. Does not stat an entry whose type the
+  // directory itself stores, so that listing a million files is fast. A dangling link counts as a
+  // file, so that reading it is an error instead of the link being skipped silently. Errors: as
+  // list. Default: calls `list`.
   virtual std::vector<DirectoryEntry> list_names(const std::string& uri);
 
-  // Removes a file. Nothing happens when there is none. Errors: IoError (also: a directory).
+  // Removes a file, if it exists. Errors: IoError (also for a directory).
   virtual void remove(const std::string& uri) = 0;
 
-  // Gives a file another name in its directory, and takes that from the file that had it, in one
-  // step; then flushes the directory to the device. Errors: NotFoundError; IoError (also: a
-  // directory has the name), and where that flush fails, which is after the step.
+  // Renames a file within its directory atomically, replacing any file of the new name; then
+  // flushes the directory to the device. Errors: NotFoundError; IoError (also if a directory has
+  // the new name, or if the flush fails, after the rename).
   virtual void rename(const std::string& from, const std::string& to) = 0;
 
-  // Makes a directory and its parents. Nothing happens when it is there. Errors: IoError (also: a
-  // file is in the way).
+  // Creates a directory and its parents, if they do not exist. Errors: IoError (also if a file has
+  // one of these names).
   virtual void make_directory(const std::string& uri) = 0;
 };
 
-// The file system of a URI: a plain path or file:// (taken as it is, without percent-decoding) is
-// the local one, memory:// is this process's memory (for tests and small generated sets). Lifetime:
-// the process. Errors: UnsupportedError for http, https, s3, gs, azure, hdfs and viewfs;
+// The file system of a URI: the local one for a plain path or file:// (without percent-decoding),
+// this process's memory for memory:// (for tests and small generated datasets). Lifetime: the
+// process. Errors: UnsupportedError for http, https, s3, gs, azure, hdfs and viewfs;
 // InvalidArgumentError for any other scheme.
 FileSystem& file_system_for(const std::string& uri);
 
-// Whether there is a file of this name; a directory is not one. Errors: those of FileSystem::stat.
+// Whether a file of this name exists; false for a directory. Errors: those of FileSystem::stat.
 bool is_file(const std::string& uri);
 
-// Errors: InvalidArgumentError where both name the same file; those of identity_of_name.
+// Errors: InvalidArgumentError if both name the same file; those of identity_of_name.
 void check_other_file(const std::string& source, const std::string& output);
 
-// For a writer that may not replace `uri`, which is there. `unlike`: how the file differs from what
-// would be written; empty where they were not compared. Throws: IoError.
+// Throws the IoError of a writer that must not replace the existing file `uri`. `unlike`: how the
+// file differs from the intended output; empty if they were not compared.
 [[noreturn]] void throw_existing(const std::string& uri, const std::string& unlike = "");
 
-// For tests: as long as it lives, `file_system_for` gives `with` for the URIs of `scheme` ("file"
-// stands for plain paths too). Requires: one a scheme at a time; made and destroyed while no other
-// thread asks for a file system. Errors: InvalidArgumentError for an unknown scheme.
+// For tests: while this object exists, `file_system_for` returns `with` for the URIs of `scheme`
+// ("file" includes plain paths). Requires: at most one for each scheme at a time; created and
+// destroyed while no other thread calls `file_system_for`. Errors: InvalidArgumentError for an
+// unknown scheme.
 class FileSystemOverride {
  public:
   FileSystemOverride(const std::string& scheme, FileSystem& with);
@@ -128,8 +127,8 @@ class FileSystemOverride {
   size_t place_;  // in the table of schemes
 };
 
-// `directory` + "/" + `name`; and the last component of a URI, which a trailing slash does not
-// change: "train" of "data/train/", empty for a root.
+// join_uri: `directory` + "/" + `name`. base_name: the last component of a URI, ignoring trailing
+// slashes: "train" for "data/train/", empty for a root.
 std::string join_uri(const std::string& directory, const std::string& name);
 std::string base_name(const std::string& uri);
 

@@ -1,4 +1,4 @@
-// The read queue that needs nothing of the kernel but pread: threads, and who waits for them.
+// The read queue that uses only pread: threads that read, and a caller that waits for them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace fuelrail {
 
-// Methods: ReadQueue's. The waiter is woken once, when what it waits for is complete.
+// Methods: as ReadQueue. The waiting caller is woken once, when everything it waits for has
+// completed.
 class PreadPool {
  public:
   PreadPool(const ReadOptions& options, ReadQueueCalls calls);
@@ -34,8 +35,8 @@ class PreadPool {
   mutable Mutex mutex_;
   Condition complete_;
   CompletedReads completed_ FUELRAIL_GUARDED_BY(mutex_);
-  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // what `wait` waits for; 0 = no call does
-  ReadThreads threads_;                            // destroyed first: they deliver into the rest
+  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // by `wait`; 0 = none waits
+  ReadThreads threads_;                            // destroyed first: uses the others
 };
 
 }  // namespace fuelrail

@@ -30,7 +30,7 @@ class BatchRead {
       } else {
         OnlyAtHand::check();
         if (left.empty() && !lease_) {
-          read_here(run);  // there is nothing to do meanwhile
+          read_here(run);  // the last run: nothing else to do meanwhile
         } else {
           submit(run);
         }
@@ -65,7 +65,7 @@ class BatchRead {
     if (queue == nullptr) return read_here(run);
     try {
       queue->submit(run);
-    } catch (const IoError&) {  // no thread can be started
+    } catch (const IoError&) {  // the queue cannot start a thread
       read_here(run);
     }
   }
@@ -84,10 +84,10 @@ class BatchRead {
   ReadRun run_;
   std::vector<Completion> done_;
   std::vector<Completion> failed_;
-  std::optional<QueueLease> lease_;  // destroyed first: what is in flight ends with it
+  std::optional<QueueLease> lease_;  // destroyed first: ends the reads in flight
 };
 
-// Without the lists that more of them need.
+// Avoids the lists that several requests need.
 std::vector<Completion> read_one(const ReadRequest& request, bool direct) {
   DirectReads reads(direct, {});
   const MutableBytes piece = request.into;
@@ -110,7 +110,8 @@ std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
 
 namespace {
 
-// Each by a thread of its own, the first by the calling one. Requires: not none.
+// Reads each request on its own thread, the first one on the calling thread. Requires: at least one
+// request.
 void read_by_threads(std::span<const ReadRequest> requests, std::vector<Completion>& failed) {
   std::vector<std::exception_ptr> errors(requests.size());
   const auto read = [&](size_t i) {
@@ -125,7 +126,7 @@ void read_by_threads(std::span<const ReadRequest> requests, std::vector<Completi
   for (size_t i = 1; i < requests.size(); ++i) {
     try {
       threads.push_back(start_native_thread("fr-open", [&read, i] { read(i); }));
-    } catch (...) {  // no thread, or no memory for one
+    } catch (...) {  // no thread could be started
       read(i);
     }
   }

@@ -1,5 +1,5 @@
-// A batch of reads, waited for: what is in the page cache is read at once on the calling thread,
-// without a queue between; for the rest all requests are in flight at the same time.
+// Reads a batch of requests and waits for it. Bytes in the page cache are read on the calling
+// thread, without a queue; all other requests are in flight at the same time.
 #pragma once
 
 #include <span>
@@ -9,19 +9,19 @@
 
 namespace fuelrail {
 
-// Neighbours become one read; checksums are verified by whoever has read. The queue is lent by the
-// process (read_queue_pool.h). Returns: the completions of those that failed, in no order; each
-// request has failed or has its bytes. Threads: any. Errors: those of make_read_queue;
-// WouldWait (at_hand.h), with nothing in flight.
+// Neighbouring requests become one read; the thread that read the bytes verifies the checksum. The
+// queue comes from the process's pool (read_queue_pool.h). Returns: the completions of the failed
+// requests, in any order; all other requests have their bytes. Threads: any. Errors: those of
+// make_read_queue; WouldWait (at_hand.h), with nothing in flight.
 std::vector<Completion> read_batch(std::span<const ReadRequest> requests,
                                    const ReadOptions& options);
 
-// A few reads at once, as opening a file needs them: what is not in the page cache is read by
-// threads that end with the call, so that who opens a file is left with no thread. `crc` and `room`
-// are not looked at. Returns and threads: as read_batch. Errors: bad_alloc.
+// A few simultaneous reads, as needed to open a file. Bytes outside the page cache are read by
+// threads that end with the call, so that opening a file leaves no thread behind. Ignores `crc` and
+// `room`. Returns, Threads: as read_batch. Errors: bad_alloc.
 std::vector<Completion> read_at_once(std::span<const ReadRequest> requests);
 
-// The same, of reads that all must succeed. Errors: that of the first which failed.
+// The same, for reads that must all succeed. Errors: that of the first request that failed.
 void read_all(std::span<const ReadRequest> requests);
 
 }  // namespace fuelrail

@@ -18,13 +18,13 @@ namespace {
 
 class IdleMemory {
  public:
-  // Never destroyed: records may outlive everything else.
+  // Never destroyed, because records may outlive all other objects.
   static IdleMemory& of_process() {
     static IdleMemory* const memory = new IdleMemory;
     return *memory;
   }
 
-  // Returns: null where none is idle.
+  // Returns: null if none is idle.
   std::byte* take(SizeClass wanted) {
     const Lock hold(mutex_);
     Shelf& shelf = shelves_[wanted.index];
@@ -54,19 +54,19 @@ class IdleMemory {
   struct Shelf {
     std::vector<std::byte*> idle;
     size_t capacity = 0;
-    uint64_t asked_for = 0;  // when, last
+    uint64_t asked_for = 0;  // the number of the last request for this size
   };
 
-  // No thread holds the lock while the process forks.
+  // The fork handlers take the lock, so that no other thread holds it during a fork.
   IdleMemory() {
     const auto unlock = []() FUELRAIL_UNCHECKED { of_process().mutex_.unlock(); };
     ::pthread_atfork([]() FUELRAIL_UNCHECKED { of_process().mutex_.lock(); }, unlock, unlock);
   }
 
-  // Returns: whether there is room for it.
+  // Returns: whether the block was kept.
   bool keep_idle(std::byte* data, SizeClass of) noexcept {
     const Lock hold(mutex_);
-    if (of.capacity > kMostIdleBytes) return false;  // so the others may stay
+    if (of.capacity > kMostIdleBytes) return false;  // instead of freeing all others
     Shelf& shelf = shelves_[of.index];
     shelf.capacity = of.capacity;
     while (idle_bytes_ + of.capacity > kMostIdleBytes) {
@@ -104,8 +104,8 @@ class IdleMemory {
   uint64_t asked_ FUELRAIL_GUARDED_BY(mutex_) = 0;
 };
 
-// At load, before there are threads: a fork while one of them makes it would leave the child
-// waiting for ever.
+// Created when the library is loaded, before threads exist: a fork during its creation by another
+// thread would block the child forever.
 [[maybe_unused]] const IdleMemory& kIdleMemoryMadeAtLoad = IdleMemory::of_process();
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Memory for records that are given away: each has its own, and what its last owner lets go is used
-// again. Fresh memory costs a page fault every 4 KiB, which for records of 100 KB is more than
-// their read from the page cache (docs/benchmarks.md).
+// Memory for records that callers own: each record has its own block, and a block is reused after
+// its last owner releases it. Fresh memory costs a page fault every 4 KiB, which for records of 100
+// KB takes longer than reading them from the page cache (docs/benchmarks.md).
 //
-// Threads: any. Fork: a child has a copy of what was idle.
+// Threads: any. Fork: a child has its own copy of the idle memory.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace fuelrail {
 
-// Less than this is malloc's business, which has no page faults for it.
+// Smaller blocks come from malloc, which reuses them without page faults.
 inline constexpr size_t kLeastReusedBytes = size_t{32} << 10;
-// Of the process, idle: the sizes that have not been asked for longest go first.
+// Limit of the process's idle memory. Blocks of the least recently requested sizes are freed first.
 inline constexpr size_t kMostIdleBytes = size_t{64} << 20;
 
-// At least `bytes`, not zeroed; `aligned` = at a multiple of kDirectAlignment, as all that is used
-// again lies in any case. Errors: std::bad_alloc.
+// At least `bytes`, not zeroed. `aligned`: at a multiple of kDirectAlignment (blocks that are
+// reused are always aligned). Errors: std::bad_alloc.
 std::shared_ptr<std::byte> read_memory(size_t bytes, bool aligned = false);
 
 }  // namespace fuelrail

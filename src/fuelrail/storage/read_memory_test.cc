@@ -70,7 +70,7 @@ TEST_F(ReadMemory, idle_memory_is_bounded_and_the_sizes_of_long_ago_go_first) {
   EXPECT_GE(idle_read_memory_bytes(), 54'000'000u);
   EXPECT_LE(idle_read_memory_bytes(), kMostIdleBytes);
   const size_t before = idle_read_memory_bytes();
-  { const auto huge = read_memory(300'000'000); }  // for which there is no room in any case
+  { const auto huge = read_memory(300'000'000); }  // too large to be kept
   EXPECT_EQ(idle_read_memory_bytes(), before);
   free_idle_read_memory();
   EXPECT_EQ(idle_read_memory_bytes(), 0u);

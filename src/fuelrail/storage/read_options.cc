@@ -5,19 +5,20 @@ namespace fuelrail {
 OptionTable<ReadOptions> ReadOptions::table(int least_threads) {
   return OptionTable<ReadOptions>()
       .number("read_threads", &ReadOptions::threads, least_threads, kMaxReadThreads,
-              least_threads > 0 ? "reads at the same time, more where storage is slow."
-                                : "reads at the same time. 0: no threads of their own.")
+              least_threads > 0 ? "number of simultaneous reads; fuelrail adds more if storage is "
+                                  "slow."
+                                : "number of simultaneous reads. 0: the calling thread reads.")
       .choice("read_backend", &ReadOptions::backend,
               {{"auto", ReadBackend::kAuto},
                {"io_uring", ReadBackend::kIoUring},
                {"pread", ReadBackend::kPread}},
-              "\"io_uring\", \"pread\" (native threads) or \"auto\": io_uring where the kernel "
-              "permits it. In either case threads read what the kernel would wait for: a "
-              "folder's files, and files on NFS or FUSE.")
+              "\"io_uring\", \"pread\" (native threads) or \"auto\" (io_uring if the kernel "
+              "permits it, else pread). With io_uring, threads still read files that the kernel "
+              "cannot read without blocking: a folder's files, and files on NFS or FUSE.")
       .flag("direct_reads", &ReadOptions::direct,
-            "read past the page cache, for files far larger than memory. Where the file system "
-            "refuses, and of a folder, whose files are opened one at a time, a FuelrailWarning "
-            "says so and reads are ordinary ones.");
+            "bypass the page cache (O_DIRECT), for files far larger than memory. If the file "
+            "system refuses, or for a folder, whose files are opened one at a time, a "
+            "FuelrailWarning reports it, and files are read through the page cache.");
 }
 
 }  // namespace fuelrail

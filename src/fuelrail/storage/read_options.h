@@ -1,4 +1,4 @@
-// How files are read. None of it changes what is read.
+// How files are read. These options do not change the bytes that are read.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@ namespace fuelrail {
 inline constexpr int kMaxReadThreads = 1024;
 
 enum class ReadBackend : uint8_t {
-  kAuto,     // io_uring, or pread where the kernel refuses it
-  kPread,    // threads alone
-  kIoUring,  // an error where the kernel refuses it
+  kAuto,     // io_uring, or pread if the kernel refuses io_uring
+  kPread,    // threads only
+  kIoUring,  // an error if the kernel refuses it
 };
 
 struct ReadOptions {
-  int threads = 4;  // reads at once, by threads; 0 = none: whoever waits reads
-  ReadBackend backend = ReadBackend::kAuto;  // not kIoUring with threads = 0
-  // Past the page cache: for files far larger than memory, whose pages would only push out others.
-  // Ordinary reads where the file system refuses, and of files that are not held open, as a
-  // folder's are not.
+  int threads = 4;  // simultaneous reads by threads; 0 = the thread that calls `wait` reads
+  ReadBackend backend = ReadBackend::kAuto;  // kIoUring needs threads > 0
+  // Bypass the page cache, for files far larger than memory, whose pages would only evict others.
+  // Ordinary reads are used if the file system refuses, and for files that are not kept open, such
+  // as a folder's.
   bool direct = false;
 
-  // `least_threads`: 1 where whoever waits must not read.
+  // `least_threads`: 1 if the thread that waits must not read.
   static OptionTable<ReadOptions> table(int least_threads = 0);
   friend bool operator==(const ReadOptions&, const ReadOptions&) = default;
 };

@@ -14,7 +14,7 @@
 namespace fuelrail {
 namespace {
 
-// Reads in the thread that waits.
+// Reads on the thread that calls `wait`.
 class InlineReads {
  public:
   InlineReads(const ReadOptions& options, ReadQueueCalls calls)
@@ -68,14 +68,14 @@ class InlineReads {
   CompletedReads completed_ FUELRAIL_GUARDED_BY(mutex_);
 };
 
-// What reads, and the process that it belongs to.
+// Wraps a queue implementation and remembers the process that it belongs to.
 template <typename Reads>
 class OneProcessReadQueue final : public ReadQueue {
  public:
   explicit OneProcessReadQueue(std::unique_ptr<Reads> reads) : reads_(std::move(reads)) {}
 
   ~OneProcessReadQueue() override {
-    // In a forked child there is no thread to join, and the lock may be held for ever.
+    // In a forked child the threads do not exist, and the lock may be held forever.
     if (process_.is_parents()) static_cast<void>(reads_.release());
   }
 
@@ -92,8 +92,8 @@ class OneProcessReadQueue final : public ReadQueue {
  private:
   Reads& mine() const {
     if (!process_.is_parents()) return *reads_;
-    throw StateError("the read queue belongs to the parent of this process",
-                     {.remedy = "Make a new one after the fork"});
+    throw StateError("the read queue belongs to the parent process",
+                     {.remedy = "Create a new queue after the fork"});
   }
 
   const OwnProcess process_;
@@ -110,12 +110,12 @@ std::unique_ptr<ReadQueue> in_this_process(std::unique_ptr<Reads> reads) {
 std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueueCalls calls) {
   ReadOptions::table().check(options);
   if (calls.on_completion && options.backend != ReadBackend::kPread) {
-    throw InvalidArgumentError("completions are told only of reads by threads",
+    throw InvalidArgumentError("`on_completion` needs another read backend",
                                {.expected = "ReadBackend::kPread"});
   }
   if (options.threads == 0) {
     if (options.backend == ReadBackend::kIoUring) {
-      throw InvalidArgumentError("io_uring needs `read_threads`",
+      throw InvalidArgumentError("`read_threads` is out of range for io_uring",
                                  {.expected = "at least 1", .found = "0"});
     }
     return in_this_process(std::make_unique<InlineReads>(options, std::move(calls)));
@@ -126,8 +126,8 @@ std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueue
       return in_this_process(std::move(reads));
     }
     if (options.backend == ReadBackend::kIoUring) {
-      throw UnsupportedError("there are no reads by io_uring here",
-                             {.found = refusal, .remedy = "Leave the choice of reads to fuelrail"});
+      throw UnsupportedError("io_uring is not available",
+                             {.found = refusal, .remedy = "Set `read_backend` to \"auto\""});
     }
   }
   return in_this_process(std::make_unique<PreadPool>(options, std::move(calls)));

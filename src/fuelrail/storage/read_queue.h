@@ -1,9 +1,9 @@
 // Asynchronous reads: many requests in flight, completed in any order.
 //
-// Who reads: the kernel's io_uring where it lets us and reads the source's descriptor without
-// waiting; else threads that call Source::read (sources without a descriptor, NFS, FUSE). Requests
-// of one file that follow each other closely become one read that fills all their buffers
-// (read_run.h says how closely). Without threads, whoever waits reads, each request by itself.
+// The reader is io_uring, if the kernel permits it and can read the source's descriptor without
+// blocking; otherwise threads that call Source::read (sources without a descriptor, NFS, FUSE).
+// Requests for nearby ranges of one file become one read that fills all their buffers (read_run.h
+// has the limits). Without threads, the thread that calls `wait` reads, one request at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,96 +21,99 @@
 
 namespace fuelrail {
 
-// Lifetime: the source and the memory of `into` live until the request has completed.
+// Lifetime: the source and the memory of `into` must live until the request has completed.
 struct ReadRequest {
   const Source* source = nullptr;
   uint64_t offset = 0;
   MutableBytes into;
-  uint64_t tag = 0;  // the caller's; comes back in the completion
-  // `into` and the memory around it that the read may overwrite too; empty = none. A direct read
-  // (ReadOptions::direct) needs it.
+  uint64_t tag = 0;  // chosen by the caller; returned in the completion
+  // `into` and the memory around it that the read may also overwrite; empty = none. Needed for a
+  // direct read (ReadOptions::direct).
   MutableBytes room{};
-  // What the bytes' CRC-32 must be. Whoever has read them looks: with `pread` the thread that did,
-  // else the one that waits.
+  // The expected CRC-32 of the bytes. Checked by the thread that read the bytes (`pread`), or else
+  // by the thread that calls `wait`.
   std::optional<uint32_t> crc{};
 };
 
 struct Completion {
   uint64_t tag = 0;
-  // Null when all bytes are there; a CorruptError where they have another CRC-32 than they should.
+  // Null if all bytes were read; a CorruptError if their CRC-32 is not the expected one; otherwise
+  // the error of the read.
   std::exception_ptr error;
 };
 
-// Threads: `submit` and `wait` may be called from two different threads, each from one at a time;
-// everything else from any. The destructor cancels and waits for what is being read. In a
-// forked child, where locks and threads are the parent's, it only lets go, and every method throws
-// StateError: of every queue, with threads or without.
+// Threads: `submit` from one thread at a time, `wait` from one at a time (it may be another
+// thread); everything else from any. The destructor cancels pending requests and waits for the
+// reads in progress. In a forked child, every method throws StateError, and the destructor abandons
+// the parent's locks and threads; both hold for queues without threads, too.
 class ReadQueue {
  public:
   virtual ~ReadQueue() = default;
   ReadQueue& operator=(ReadQueue&&) = delete;
 
-  // Never blocks on a read. Every request gets exactly one completion; errors of the read, whatever
-  // they are, arrive there, a lack of memory among them. Errors: IoError when not one thread can be
-  // started; bad_alloc. Whatever is thrown, nothing is submitted then.
+  // Never blocks on a read. Every request gets exactly one completion, which also carries any error
+  // of the read, even a lack of memory. Errors: IoError if no thread can be started; bad_alloc. If
+  // it throws, nothing has been submitted.
   virtual void submit(std::span<const ReadRequest> requests) = 0;
 
-  // Waits until at least `at_least` completions are there (or all that are in flight, when those
-  // are fewer: none in flight, no waiting), or until `interrupt`; moves as many as fit into `into`.
-  // Returns: how many. Requires: at_least <= into.size(). Errors: none, but a forked child's.
+  // Waits until at least `at_least` completions are available (or all requests in flight have
+  // completed, if those are fewer), or until `interrupt`. Moves as many completions as fit into
+  // `into`. Returns: the number moved. Requires: at_least <= into.size(). Errors: StateError in a
+  // forked child.
   //
-  // For at_least = 0 it takes what is there, and verifies one checksum at most: repeated
-  // calls get everything; but not without threads, where only a call that waits reads.
+  // With at_least = 0 it takes the available completions without waiting, and verifies at most one
+  // checksum. Repeated calls eventually return all completions, except in a queue without threads,
+  // which reads only in calls that wait.
   virtual size_t wait(std::span<Completion> into, size_t at_least) = 0;
 
-  // Ends the `wait` in progress (without threads: after the read that it makes), or, where none is,
-  // the next one: it returns what there is, be it nothing. A `wait` for at_least = 0 does not
-  // count. Must not throw: it is called where nothing may.
+  // Ends the `wait` in progress (without threads: after its current read), or the next one if none
+  // is in progress: it returns the available completions, even if there are none. A `wait` with
+  // at_least = 0 is not counted. Must not throw: callers rely on it.
   virtual void interrupt() = 0;
 
-  // Requests not yet started complete with a StateError "cancelled"; those in progress complete as
-  // they end. The queue can be used on. Errors: bad_alloc; nothing is cancelled then.
+  // Requests not yet started complete with a StateError "cancelled"; reads in progress complete
+  // normally. The queue stays usable. Errors: bad_alloc; nothing is cancelled then.
   virtual void cancel() = 0;
 
-  // Submitted and not yet returned by `wait`.
+  // The number of requests submitted whose completions `wait` has not returned.
   virtual size_t in_flight() const = 0;
 
-  // From now on as many reads at once, at least 1 and at most kMaxReadThreads, by threads; by
-  // io_uring too, which has kRingDepth at once in any case. It does nothing for reads inside
-  // `wait`. Errors: none; where the system starts no further thread, fewer have to do.
+  // Sets the number of simultaneous reads, from 1 to kMaxReadThreads, by threads and by io_uring
+  // (which always allows at least kRingDepth). Does nothing in a queue without threads. Errors:
+  // none; if the system cannot start more threads, fewer are used.
   virtual void set_threads(int threads) = 0;
 
-  // Who has read so far: "inline", "pread", "io_uring", or "io_uring and pread" where threads had
-  // to read some; before the first read, who is to.
+  // The backend that has read so far: "inline", "pread", "io_uring", or "io_uring and pread" if
+  // threads also had to read. Before the first read: the backend that will read.
   virtual const char* backend_name() const = 0;
 };
 
-inline constexpr int kRingDepth = 127;  // reads that io_uring has at once, at least
+inline constexpr int kRingDepth = 127;  // minimum number of simultaneous reads by io_uring
 
-// A direct read is made where the request's offsets, rounded outwards to multiples of
-// kDirectAlignment, fit into its `room` and lie there at such an address; all others are ordinary.
+// A request is read directly if its range, rounded outwards to multiples of kDirectAlignment, fits
+// into its `room` at an address that is a multiple, too; otherwise it is an ordinary read.
 inline constexpr size_t kDirectAlignment = 4096;
 
-// What a queue tells its owner.
+// Callbacks of a queue.
 struct ReadQueueCalls {
-  // Called at most once when a file system refuses direct reads, at most once when a file cannot be
-  // opened for them (the source is not asked again, but after a lack of descriptors or memory), and
-  // at most once for a source without a descriptor; they become ordinary ones then. On a thread
-  // that calls `submit` or `wait`, or on one of the queue's own; the queue's lock may be held.
+  // Called when direct reads become ordinary ones, at most once for each reason: a file system
+  // refuses direct reads; a file cannot be opened for them (not retried for that source, except
+  // after a lack of descriptors or memory); a source has no descriptor. Called on a thread that
+  // calls `submit` or `wait`, or on one of the queue's threads; the queue's lock may be held.
   Warn warn{};
-  // Called each time that threads have brought completions, cancelled ones aside, which `wait` has
-  // from then on. On such a thread, which holds no lock; must not throw. Only with kPread, for
-  // nobody is told of what the kernel reads; never without threads.
+  // Called each time a thread has added completions (except cancelled ones), after they are
+  // available to `wait`. Called on that thread, without a lock; must not throw. Needs kPread,
+  // because reads by the kernel call nothing; never called without threads.
   std::function<void()> on_completion{};
 };
 
-// Threads start as they are needed and receive no signals; without any, `wait` reads, in order.
-// Errors: InvalidArgumentError unless 0 <= threads <= kMaxReadThreads, for kIoUring with no threads
-// and for `on_completion` without kPread; UnsupportedError with kIoUring where the kernel refuses
-// it.
+// Threads are started as needed and block all signals. With threads = 0, `wait` reads the requests
+// in order. Errors: InvalidArgumentError unless 0 <= threads <= kMaxReadThreads, for kIoUring with
+// threads = 0, and for `on_completion` without kPread; UnsupportedError for kIoUring if the kernel
+// refuses it.
 std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueueCalls calls = {});
 
-// Why the kernel gives this process no io_uring; empty when it does.
+// The reason why the kernel refuses io_uring to this process; empty if it does not.
 std::string io_uring_refusal();
 
 }  // namespace fuelrail

@@ -1,5 +1,5 @@
-// What a request costs besides its read: a queue kept 64 requests deep on a cached file, records of
-// 10 and 110 KB at random places.
+// The cost of a request besides its read: a queue with always 64 requests in flight on a cached
+// file, records of 10 and 110 KB at random places.
 //
 //   storage_benchmark --benchmark_filter=ReadQueue
 #include <benchmark/benchmark.h>
@@ -17,8 +17,7 @@ namespace {
 constexpr size_t kFileBytes = size_t{64} << 20;
 constexpr size_t kDepth = 64;
 
-// Arguments: threads (0 = inline; -1 = io_uring, with threads that have nothing to do), bytes a
-// request.
+// Arguments: threads (0 = inline; -1 = io_uring, whose threads are idle), bytes per request.
 void ReadQueueRequests(benchmark::State& state) {
   const TemporaryDirectory directory;
   write_file(directory / "data", std::string(kFileBytes, 'x'));
@@ -54,8 +53,9 @@ BENCHMARK(ReadQueueRequests)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// What joining two neighbours saves: pairs of records of 10 KB, `gap` bytes apart, as two reads
-// (joined = 0) or as one that reads over the gap. Where the lines cross is kMaxGapBytes.
+// The saving from joining two neighbours: pairs of records of 10 KB, `gap` bytes apart, as two
+// reads (joined = 0) or as one that also reads the gap. kMaxGapBytes is the gap at which both cost
+// the same.
 void NeighboursOverAGap(benchmark::State& state) {
   const TemporaryDirectory directory;
   write_file(directory / "data", std::string(kFileBytes, 'x'));

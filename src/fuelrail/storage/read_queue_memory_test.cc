@@ -14,7 +14,7 @@
 #include "fuelrail/storage/read_queue.h"
 #include "fuelrail/testing/read_file.h"
 
-#ifndef FUELRAIL_SANITIZED  // whose allocators end the process where ours throw
+#ifndef FUELRAIL_SANITIZED  // sanitizers' allocators end the process instead of throwing
 
 namespace {
 
@@ -83,7 +83,7 @@ class Reads {
     return false;
   }
 
-  // Waits for all; nothing of it allocates.
+  // Waits for all completions, without allocating.
   void collect(ReadQueue& queue) {
     std::array<Completion, 7> done;
     while (queue.in_flight() > 0) {
@@ -96,7 +96,7 @@ class Reads {
     }
   }
 
-  // Those without an error have the right bytes, and those that must have one have one.
+  // Requests without an error have the right bytes, and requests that must fail have an error.
   void check() const {
     for (const ReadRequest& request : requests_) {
       ASSERT_EQ(completed_[request.tag], 1) << request.tag;
@@ -133,11 +133,11 @@ TEST_P(ReadQueueWithoutMemory, every_request_completes_once_or_was_not_submitted
         submitted = reads.submit(*queue);
         EXPECT_NO_THROW(queue->set_threads(300));
         if (submitted) reads.collect(*queue);
-        over = failing.load(std::memory_order_relaxed) == count;  // none was made any more
+        over = failing.load(std::memory_order_relaxed) == count;  // no allocation failed
       }
       EXPECT_EQ(queue->in_flight(), 0u);
       if (!submitted) {
-        ASSERT_TRUE(reads.submit(*queue));  // it can be used on
+        ASSERT_TRUE(reads.submit(*queue));  // the queue stays usable
         reads.collect(*queue);
       }
       reads.check();

@@ -15,13 +15,14 @@ namespace {
 
 class Queues {
  public:
-  // Never destroyed: threads may read while the process ends.
+  // Never destroyed, because threads may read while the process ends.
   static Queues& of_process() {
     static Queues* const queues = new Queues;
     return *queues;
   }
 
-  // Returns: whether one more may be lent; `queue` is an idle one of these options, if there is.
+  // Returns: whether one more queue may be lent. Sets `queue` to an idle one with these options, if
+  // one exists.
   bool lend(const ReadOptions& options, std::unique_ptr<ReadQueue>& queue) {
     const Lock hold(mutex_);
     if (lent_ >= kMostLentQueues) return false;
@@ -37,7 +38,7 @@ class Queues {
 
   // `queue` may be null.
   void take_back(const ReadOptions& options, std::unique_ptr<ReadQueue> queue) noexcept {
-    std::unique_ptr<ReadQueue> oldest;  // ends outside the lock: it joins threads
+    std::unique_ptr<ReadQueue> oldest;  // destroyed outside the lock, because it joins threads
     const Lock hold(mutex_);
     --lent_;
     if (!queue) return;
@@ -45,11 +46,11 @@ class Queues {
       oldest = std::move(idle_.front().queue);
       idle_.erase(idle_.begin());
     }
-    idle_.push_back({options, std::move(queue)});  // there is room
+    idle_.push_back({options, std::move(queue)});  // capacity was reserved
   }
 
   void free_idle() {
-    std::vector<Idle> freed;  // outside the lock: it joins threads
+    std::vector<Idle> freed;  // destroyed outside the lock, because it joins threads
     freed.reserve(kMostIdleQueues);
     const Lock hold(mutex_);
     std::swap(idle_, freed);
@@ -73,7 +74,8 @@ class Queues {
                      []() FUELRAIL_UNCHECKED { of_process().begin_anew(); });
   }
 
-  // In a forked child: a queue that is another process's only lets go.
+  // In a forked child: drops the parent's queues, whose destructors then only abandon their
+  // threads.
   void begin_anew() FUELRAIL_RELEASE(mutex_) {
     idle_.clear();
     lent_ = 0;
@@ -81,12 +83,12 @@ class Queues {
   }
 
   Mutex mutex_;
-  std::vector<Idle> idle_ FUELRAIL_GUARDED_BY(mutex_);  // the one that came back first, first
+  std::vector<Idle> idle_ FUELRAIL_GUARDED_BY(mutex_);  // in the order of their return
   size_t lent_ FUELRAIL_GUARDED_BY(mutex_) = 0;
 };
 
-// At load, before there are threads: a fork while one of them makes it would leave the child
-// waiting for ever.
+// Created when the library is loaded, before threads exist: a fork during its creation by another
+// thread would block the child forever.
 [[maybe_unused]] const Queues& kQueuesMadeAtLoad = Queues::of_process();
 
 }  // namespace
@@ -104,13 +106,13 @@ QueueLease::QueueLease(const ReadOptions& options) : options_(options) {
 }
 
 QueueLease::~QueueLease() {
-  if (!queue_ || process_.is_parents()) return;  // it was not counted here
+  if (!queue_ || process_.is_parents()) return;  // this process did not count it
   try {
     queue_->cancel();
     std::array<Completion, 16> ignored;
     while (queue_->in_flight() > 0) queue_->wait(ignored, 1);
   } catch (const std::exception&) {
-    queue_.reset();  // waits, too
+    queue_.reset();  // its destructor waits, too
   }
   Queues::of_process().take_back(options_, std::move(queue_));
 }

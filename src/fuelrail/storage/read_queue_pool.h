@@ -1,7 +1,7 @@
-// Read queues that the process shares: one is lent for a batch of reads and comes back, so that a
-// thousand readers cost no more threads and rings than those that read at the moment.
+// Read queues that the whole process shares: each is lent for one batch of reads, so that a
+// thousand readers need no more threads and rings than the ones that are reading at the moment.
 //
-// Threads: any. Fork: a child begins with none; the parent's are let go.
+// Threads: any. Fork: a child starts without queues; it abandons the parent's.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace fuelrail {
 inline constexpr size_t kMostIdleQueues = 4;
 inline constexpr size_t kMostLentQueues = 16;  // more would compete for the same device
 
-// A queue for as long as the lease lives.
+// Holds a queue while it exists.
 class QueueLease {
  public:
-  // Gives none where kMostLentQueues are lent, or the system has not the means for another: then
-  // the caller reads by itself. Errors: those of make_read_queue, but for IoError.
+  // Gets no queue if kMostLentQueues are lent, or if the system has no resources for another: the
+  // caller then reads on its own thread. Errors: those of make_read_queue, except IoError.
   explicit QueueLease(const ReadOptions& options);
-  // Waits for what is in flight; what is not begun is cancelled. In a forked child, of a lease that
-  // the parent took: lets go.
+  // Cancels the pending requests, waits for the reads in progress, and returns the queue. In a
+  // forked child, abandons a queue that the parent got.
   ~QueueLease();
   QueueLease& operator=(QueueLease&&) = delete;
 

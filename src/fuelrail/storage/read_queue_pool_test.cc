@@ -64,7 +64,7 @@ TEST_F(ReadQueuePool, what_is_in_flight_ends_with_the_lease) {
     }
     opener = std::thread([&] { source.open(); });
   }
-  memory.clear();  // ASan sees a read that goes on
+  memory.clear();  // ASan detects a read that continues
   opener.join();
   const QueueLease next(kOptions);
   EXPECT_EQ(next.queue()->in_flight(), 0u);
@@ -80,7 +80,7 @@ TEST_F(ReadQueuePool, a_refused_option_lends_nothing_for_good) {
 TEST_F(ReadQueuePool, a_forked_child_has_queues_of_its_own) {
   const ReadFile file(10'000);
   { const QueueLease used(kOptions); }
-  const QueueLease held(kOptions);  // a thread of the parent's reads
+  const QueueLease held(kOptions);  // a thread of the parent is reading
   EXPECT_EQ(in_forked_child([&]() -> std::string {
               if (idle_read_queues() != 0) return "the parent's are there";
               const QueueLease lease(kOptions);

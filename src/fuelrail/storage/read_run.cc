@@ -13,10 +13,10 @@
 namespace fuelrail {
 namespace {
 
-// What is sorted in place of requests, which are large.
+// Sorted instead of the requests, which are large.
 struct Place {
   uintptr_t file;   // 0 without a descriptor
-  uint64_t offset;  // 0 without
+  uint64_t offset;  // 0 without a descriptor
   size_t index;
   friend auto operator<=>(const Place&, const Place&) = default;
 };
@@ -37,12 +37,12 @@ std::vector<Place> places_of(std::span<const ReadRequest> requests) {
   return places;
 }
 
-// Whether an errno means that the file system has no direct reads, rather than none now.
+// Whether an errno means that the file system never supports direct reads.
 bool is_refusal(int error) { return error == EINVAL || error == EOPNOTSUPP; }
 
 bool is_lack(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
-// Returns: whether the whole request was read past the page cache.
+// Returns: whether the whole request was read directly.
 bool read_direct(const ReadRequest& request, DirectReads& direct) {
   const auto span = direct.span_of(request);
   if (!span) return false;
@@ -69,7 +69,7 @@ bool read_together(const ReadRun& run) {
     run.requests.front().source->read_scattered(run.offset(), run.pieces);
     return true;
   } catch (...) {
-    return false;  // which of them failed, and why, their own reads say
+    return false;  // separate reads then find which request fails, and why
   }
 }
 
@@ -119,7 +119,7 @@ void ReadRun::lay_out_pieces() {
 std::optional<DirectReads::Span> DirectReads::span_of(const ReadRequest& request) noexcept {
   try {
     return aligned_span_of(request);
-  } catch (...) {  // no memory to find it out: the ordinary read needs less
+  } catch (...) {  // no memory; the ordinary read needs less
     return std::nullopt;
   }
 }
@@ -152,7 +152,7 @@ void DirectReads::read_failed(const Source& source, int error) noexcept {
   if (is_refusal(error)) refused(source, error);
 }
 
-// A warning that there is no memory for is said another time: the reads go on.
+// If there is no memory for a warning, a later call tries again; the reads continue.
 template <typename Text>
 void DirectReads::warn_once(std::once_flag& warned, const Text& text) noexcept {
   if (!warn_) return;
@@ -165,20 +165,20 @@ void DirectReads::warn_once(std::once_flag& warned, const Text& text) noexcept {
 void DirectReads::not_held_open(const Source& source) {
   warn_once(warned_of_closed_, [&] {
     return fmt::format(
-        "there are no direct reads of {}: a folder's files are opened one at a time, and what is "
-        "no local file has none; its reads are ordinary ones",
+        "{} is read through the page cache: direct reads need a local file that stays open, and "
+        "a folder's files are opened one at a time",
         source.uri());
   });
 }
 
-// After a lack of descriptors, or the like, the next request tries again.
+// After a lack of descriptors or memory, the next request tries again.
 void DirectReads::open_failed(const Source& source, int error) {
   if (is_refusal(error)) return refused(source, error);
   if (!is_lack(error)) source.note_direct_refusal();
   warn_once(warned_of_lack_, [&] {
     return fmt::format(
-        "{} cannot be opened for direct reads ({}); {}they go through the page cache", source.uri(),
-        local::words_of(error), is_lack(error) ? "until it can, " : "");
+        "{} cannot be opened for direct reads ({}); {}it is read through the page cache",
+        source.uri(), local::words_of(error), is_lack(error) ? "until that works, " : "");
   });
 }
 
@@ -186,7 +186,7 @@ void DirectReads::refused(const Source& source, int error) {
   source.note_direct_refusal();
   warn_once(warned_of_refusal_, [&] {
     return fmt::format(
-        "the file system of {} refuses direct reads ({}); they go through the page cache",
+        "the file system of {} refuses direct reads ({}); it is read through the page cache",
         source.uri(), local::words_of(error));
   });
 }

@@ -1,4 +1,4 @@
-// Requests that become one read: neighbours in one file, each with a buffer of its own.
+// Joins requests into one read: neighbours in one file, each with its own buffer.
 #pragma once
 
 #include <cstddef>
@@ -15,27 +15,29 @@
 
 namespace fuelrail {
 
-// Bytes between two requests that are read and thrown away, at most. Out of the page cache the
-// second read costs as much CPU as copying 16 KiB (storage_benchmark, NeighboursOverAGap): at half
-// of that joining saves a sixth. A device reads whole pages anyway.
+// The largest gap between two joined requests; its bytes are read and dropped. From the page cache,
+// a second read costs as much CPU as copying 16 KiB (storage_benchmark, NeighboursOverAGap); for a
+// gap of half of that, joining saves a sixth. A device reads whole pages anyway.
 inline constexpr size_t kMaxGapBytes = 8192;
-// A longer read would keep from other threads what they could read meanwhile, and from the caller
-// what has come already.
+// A longer read would leave less work for other threads, and delay the records that it has already
+// read.
 inline constexpr size_t kMaxRunBytes = size_t{1} << 20;
 inline constexpr size_t kMaxRunRequests = 64;
 
-// Whether the source had the bytes when it was opened; Source::read says what is missing.
+// Whether the request's range was within the source when it was opened; if not, Source::read
+// reports the error.
 bool lies_within(const ReadRequest& request);
 
-// The requests in the order of their offsets, source by source, so that neighbours stand together.
-// Those of sources without a descriptor, which have no neighbours, come first and keep their order.
+// The requests sorted by source and offset, so that neighbours are adjacent. Requests for sources
+// without a descriptor are never joined: they come first, in their original order.
 std::vector<ReadRequest> in_order_of_place(std::span<const ReadRequest> requests);
 
-// Whether `next` can join a run of `bytes` bytes that ends with `last`, which has a descriptor.
+// Whether `next` can join a run of `bytes` bytes that ends with `last`. Requires: the source of
+// `last` has a descriptor.
 bool joins(const ReadRequest& last, const ReadRequest& next, size_t bytes);
 
-// How many requests from `begin` on become one read, at least 1. Only sources with a descriptor
-// read many pieces in one call, so only theirs are joined.
+// The number of requests from `begin` on that become one read, at least 1. Only requests for
+// sources with a descriptor are joined, because only those read many pieces in one call.
 template <std::forward_iterator Requests>
 size_t run_length(Requests begin, Requests end) {
   size_t bytes = begin->into.size();
@@ -52,45 +54,45 @@ size_t run_length(Requests begin, Requests end) {
 }
 
 struct ReadRun {
-  std::vector<ReadRequest> requests;  // never empty once taken
-  std::vector<MutableBytes> pieces;   // their buffers, and what takes the bytes between them
-  std::unique_ptr<std::byte[]> gap;   // that; kMaxGapBytes once it is needed
+  std::vector<ReadRequest> requests;  // never empty after assign or take_from
+  std::vector<MutableBytes> pieces;   // their buffers, and `gap` between them
+  std::unique_ptr<std::byte[]> gap;   // receives dropped bytes: null, or kMaxGapBytes
 
   uint64_t offset() const { return requests.front().offset; }
 
-  // Makes these its requests, of which there are as many as run_length says, or one. Errors:
-  // bad_alloc.
+  // Sets the requests. Requires: run_length of them, or one. Errors: bad_alloc.
   template <std::forward_iterator Requests>
   void assign(Requests begin, Requests end) {
     requests.assign(begin, end);
     lay_out_pieces();
   }
-  // Takes the first request, and those after it that join it; `alone` = no other. Errors:
-  // bad_alloc; none was taken then.
+  // Takes the first pending request and, unless `alone`, the following ones that can join it.
+  // Errors: bad_alloc; nothing was taken then.
   void take_from(std::deque<ReadRequest>& pending, bool alone);
 
  private:
   void lay_out_pieces();
 };
 
-// Which requests are read past the page cache. Threads: any.
+// Decides which requests are read directly, bypassing the page cache. Threads: any.
 class DirectReads {
  public:
   DirectReads(bool wanted, Warn warn) : wanted_(wanted), warn_(std::move(warn)) {}
 
-  // Whether a direct read of the request is to be tried: then it is read alone.
+  // Whether to try a direct read of the request; it is then not joined with others.
   bool wanted_for(const ReadRequest& request) const {
     return wanted_ && !request.source->refuses_direct_reads();
   }
-  // The aligned memory and offset of a request's direct read; empty where there can be none.
+  // The aligned memory and offset of a request's direct read; empty if it cannot be read directly.
   struct Span {
     int descriptor;
     uint64_t offset;
     MutableBytes into;
-    size_t needed;  // bytes from `offset` on, up to the end of the request
+    size_t needed;  // bytes from `offset` to the end of the request
   };
   std::optional<Span> span_of(const ReadRequest& request) noexcept;
-  // Why a direct read has failed. Where that means that none will do, it was the source's last.
+  // Reports that a direct read has failed with errno `error`. If direct reads are not supported,
+  // the source gets no more of them.
   void read_failed(const Source& source, int error) noexcept;
 
  private:
@@ -108,17 +110,17 @@ class DirectReads {
   std::once_flag warned_of_lack_;
 };
 
-// The completion of a request whose bytes have come: with an error where their CRC-32 is wrong.
-// A request completes whatever happens: where there is no memory for the error that it has, with a
-// bad_alloc. So do those of `perform` and `cancelled`.
+// The completion of a request whose bytes have been read, with an error if their CRC-32 is wrong.
+// If there is no memory for the error, the completion has a bad_alloc instead; the same holds for
+// `perform` and `cancelled`.
 Completion checked(const ReadRequest& request) noexcept;
 
-// Reads and checks. Returns: the completion; the error has left its handler, so that no thread but
-// the one that takes the completion holds it.
+// Reads and checks a request. Returns: its completion; only the completion holds the error, not the
+// thread that caught it.
 Completion perform(const ReadRequest& request, DirectReads& direct) noexcept;
 
-// Reads and checks a whole run; where that fails, each request by itself, so that each gets its own
-// error. Errors: bad_alloc, unless `done` has room for all of them.
+// Reads and checks a whole run. If that fails, reads each request separately, so that each gets its
+// own error. Errors: bad_alloc, unless `done` has room for all completions.
 void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& done);
 
 Completion cancelled(const ReadRequest& request) noexcept;

@@ -46,16 +46,16 @@ void ReadThreads::set_at_once(size_t reads) {
   work_.notify_all();
 }
 
-// Grows to one thread a waiting request, up to the maximum.
+// Starts one thread for each waiting request, up to the maximum.
 void ReadThreads::start_threads(size_t requests) {
   const size_t target = std::min(at_once_, requests + running_);
   while (threads_.size() < target) {
     try {
-      threads_.reserve(target);  // else a thread that is there could not be kept
+      threads_.reserve(target);  // else a started thread could not be stored
       threads_.push_back(start_native_thread("fuelrail-read", [this] { run(); }));
-    } catch (const std::exception&) {  // no further thread, or no memory for one
+    } catch (const std::exception&) {  // no thread could be started
       if (threads_.empty()) throw;
-      return;  // fewer have to do
+      return;  // continue with fewer
     }
   }
 }
@@ -73,7 +73,7 @@ void ReadThreads::run() {
   }
 }
 
-// Without memory for what neighbours need, a request is read by itself: that allocates nothing.
+// If there is no memory to join neighbours, reads one request alone, which allocates nothing.
 void ReadThreads::read_next(ReadRun& run, std::vector<Completion>& done) {
   try {
     done.reserve(kMaxRunRequests);

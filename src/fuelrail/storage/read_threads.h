@@ -1,7 +1,7 @@
-// Threads that call Source::read, or read_scattered for neighbours.
+// Threads that read requests with Source::read, or with read_scattered for neighbours.
 //
-// One lock guards what is pending. Nobody is woken who has nothing to do: a start wakes as many
-// idle threads as it has requests.
+// One lock guards the pending requests. `start` wakes only as many idle threads as it adds
+// requests.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,20 @@ namespace fuelrail {
 // Threads: any.
 class ReadThreads {
  public:
-  // `deliver` gets what is complete, on the thread that read it, which holds no lock.
+  // Receives completions, on the thread that read them, without a lock held.
   using Deliver = std::function<void(std::span<Completion>)>;
 
   ReadThreads(size_t at_once, DirectReads& direct, Deliver deliver)
       : direct_(direct), deliver_(std::move(deliver)), at_once_(at_once) {}
-  // Waits for the reads in progress; those not started are dropped.
+  // Waits for the reads in progress; drops the pending requests.
   ~ReadThreads();
   ReadThreads& operator=(ReadThreads&&) = delete;
 
-  // Errors: IoError when not one thread can be started; bad_alloc. Nothing is to be read then.
+  // Adds requests. Errors: IoError if no thread can be started; bad_alloc. No request has been
+  // added then.
   void start(std::span<const ReadRequest> requests);
-  // Takes back what no thread has begun. Errors: bad_alloc; nothing is taken then.
+  // Removes and returns the requests that no thread has begun. Errors: bad_alloc; nothing is
+  // removed then.
   std::deque<ReadRequest> take_pending();
   void set_at_once(size_t reads);
 
@@ -50,7 +52,7 @@ class ReadThreads {
   Condition work_;
   std::deque<ReadRequest> pending_ FUELRAIL_GUARDED_BY(mutex_);
   size_t at_once_ FUELRAIL_GUARDED_BY(mutex_);
-  size_t running_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // threads that read
+  size_t running_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // threads that are reading
   bool stopping_ FUELRAIL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_ FUELRAIL_GUARDED_BY(mutex_);
 };

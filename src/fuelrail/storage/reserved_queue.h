@@ -1,5 +1,5 @@
-// A queue whose room is made beforehand: what was made room for is added without allocating, so
-// that nothing is lost on its way for want of memory.
+// A queue with reserved capacity: items within it are added without allocating, so that none is
+// lost for lack of memory.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,16 @@ class ReservedQueue {
   static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>);
 
  public:
-  // From now on up to `count` may be in it. Errors: std::bad_alloc; nothing has changed then.
+  // Reserves capacity for `count` items. Errors: std::bad_alloc; nothing has changed then.
   void reserve(size_t count) {
-    // Twice that, so that `push` moves each at most once on average.
+    // Twice the count, so that `push` moves each item at most once on average.
     if (items_.capacity() < 2 * count) items_.reserve(std::max(2 * count, 2 * items_.capacity()));
   }
 
   bool empty() const { return first_ == items_.size(); }
   size_t size() const { return items_.size() - first_; }
 
-  // Requires: there was made room for it.
+  // Requires: capacity is reserved for it.
   void push(T item) noexcept {
     if (items_.size() == items_.capacity()) {
       std::move(items_.begin() + static_cast<ptrdiff_t>(first_), items_.end(), items_.begin());
@@ -35,7 +35,7 @@ class ReservedQueue {
     items_.push_back(std::move(item));
   }
 
-  // Takes the one that was pushed first. Requires: !empty().
+  // Takes the oldest item. Requires: !empty().
   T pop() noexcept {
     T item = std::move(items_[first_++]);
     if (empty()) {
@@ -47,7 +47,7 @@ class ReservedQueue {
 
  private:
   std::vector<T> items_;
-  size_t first_ = 0;  // those before it were taken
+  size_t first_ = 0;  // the items before it were taken
 };
 
 }  // namespace fuelrail

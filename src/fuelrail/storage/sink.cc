@@ -8,11 +8,11 @@ namespace fuelrail {
 
 void Sink::check_appended(uint64_t offset, uint64_t length) const {
   if (offset <= position() && length <= position() - offset) return;
-  throw OutOfRangeError("the bytes are past the end of what was written",
+  throw OutOfRangeError("the range ends after the last byte written",
                         {.path = uri(),
                          .offset = offset,
-                         .expected = fmt::format("at most {} bytes in all", position()),
-                         .found = fmt::format("{} bytes", length)});
+                         .expected = fmt::format("a range within the first {} bytes", position()),
+                         .found = fmt::format("{} bytes from this offset", length)});
 }
 
 }  // namespace fuelrail

@@ -1,12 +1,11 @@
-// A file being written. It has its final name only after `commit`: until then the bytes are in
-// `<name>.partial` (docs/design.md, rule 8), or, while another writer holds that one, in
-// `<name>.1.partial` and so on: two writers of one name never mix their bytes, and the last to
-// commit wins. A killed writer leaves its `.partial`, which the next writer of the name takes over.
-// Where a file system has no files of its own to show (memory), nothing can be seen before
-// `commit`.
+// A file being written. It gets its final name at `commit`. Until then the bytes are in
+// `<name>.partial` (docs/design.md, rule 8), or in `<name>.1.partial` and so on while another
+// writer uses that file: two writers of one name never mix their bytes, and the last one to commit
+// wins. A killed writer leaves its `.partial`, which the next writer of the name takes over. In the
+// memory file system, nothing is visible before `commit`.
 //
-// A writer that may be gone on with says so by `leave_partial`; FileSystem::resume opens what it,
-// or a killed one, has left.
+// A writer that may be resumed calls `leave_partial`; FileSystem::resume opens the `.partial` that
+// it or a killed writer has left.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +15,8 @@
 
 namespace fuelrail {
 
-// Destroyed without commit = aborted: what was written is removed, except in a forked child, which
-// only lets go of what is its parent's. Threads: one at a time.
+// Destroyed without commit = aborted: the written bytes are removed, except in a forked child,
+// which leaves its parent's file alone. Threads: one at a time.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -25,63 +24,64 @@ class Sink {
 
   virtual const std::string& uri() const = 0;
 
-  // Appends. Errors: IoError (a full disk names itself and the bytes that were wanted), after which
-  // the sink can only be destroyed; StateError after `commit`, after an error, and in a forked
-  // child.
+  // Appends. Errors: IoError (for a full disk it says so and how many bytes were needed), after
+  // which the sink can only be destroyed; StateError after `commit`, after an error, and in a
+  // forked child.
   virtual void write(Bytes bytes) = 0;
 
-  // Bytes appended so far, less what was cut off: the file's size.
+  // The file's size: the bytes appended so far, minus those removed by `truncate`.
   virtual uint64_t position() const = 0;
 
-  // For formats whose table stands before what it describes. All three work on the file as it
-  // stands: what was appended or replaced before is seen, whether it has left memory or not, and
-  // appending goes on at the end. What lies past `position` is refused with an OutOfRangeError,
-  // which changes nothing; all other errors are as `write`'s, also in what follows them.
+  // The next three functions are for formats whose table precedes the data that it describes. They
+  // see all bytes that were appended or replaced before, even if those are still in memory, and
+  // `write` continues at the end. A range past `position` is an OutOfRangeError, which changes
+  // nothing; all other errors, and their consequences, are as in `write`.
 
-  // Replaces bytes that were appended; `position` stays.
+  // Replaces bytes that were appended; `position` does not change.
   virtual void rewrite(uint64_t offset, Bytes bytes) = 0;
 
-  // Fills `into` with bytes that were appended.
+  // Reads appended bytes into `into`.
   virtual void read_back(uint64_t offset, MutableBytes into) = 0;
 
-  // Cuts the end off: `size` bytes stay. Never makes a file longer.
+  // Keeps the first `size` bytes and removes the rest. Never makes a file longer.
   virtual void truncate(uint64_t size) = 0;
 
-  // Whether nobody else was writing the name when this writer began. It holds `<name>.partial`
-  // then, so that of several writers at once one is the first: for files that belong together, of
-  // which the others must not make some. Default: true.
+  // Whether no other writer was writing the name when this one began. The first writer holds
+  // `<name>.partial`, so exactly one of several simultaneous writers is the first; it alone should
+  // write the companion files. Default: true.
   virtual bool is_first_writer() const { return true; }
 
-  // Hands what was appended to the system, so that it outlives this process, if not the machine.
-  // Default: does nothing. Errors: as write.
+  // Passes the appended bytes to the operating system, so that they survive a crash of this
+  // process, but not of the machine. Default: does nothing. Errors: as write.
   virtual void flush() {}
 
-  // Whether what was written stays, under its `.partial` name, when the sink is destroyed without
-  // commit. Not called: it goes. Default: does nothing; nothing can stay then.
+  // Whether the `.partial` file is kept if the sink is destroyed without commit. If never called,
+  // it is removed. Default implementation: does nothing; no file can be kept.
   virtual void leave_partial(bool) {}
 
-  // Flushes what was appended to the device, which takes as long as the device takes; `commit` then
-  // has little left to do, and can hardly fail. For files that get their names together. Default:
-  // does nothing. Errors: as write.
+  // Flushes the appended bytes to the device, which may take long. A following `commit` then has
+  // little to do and is unlikely to fail: for several files that must get their names together.
+  // Default: does nothing. Errors: as write.
   virtual void sync() {}
 
-  // Flushes to the device and gives the file its final name, replacing what had it. Called at most
-  // once; nothing may be written after it. Errors: as write; the file then still has no final name
-  // (or, when the directory's own flush was what failed, has it, but may lose it with the power).
+  // Flushes to the device and gives the file its final name, replacing any file of that name.
+  // Called at most once; nothing may be written after it. Errors: as write; the file then does not
+  // have its final name (or, if only flushing the directory failed, has it but may lose it in a
+  // power failure).
   void commit() { commit_as(uri()); }
 
-  // The same under another name in the directory, which is not locked: of two writers that give it,
-  // the last wins.
+  // The same with another name in the same directory. That name is not locked: if two writers use
+  // it, the last one wins.
   virtual void commit_as(const std::string& uri) = 0;
 
-  // As commit, but replaces nothing: of several that give one name, one succeeds. Returns: whether
-  // the file has its name; false when that was taken (by a file, a directory or a link, dangling
-  // or not), after which the sink can only be destroyed. Errors: as commit; IoError where the file
-  // system can give no name without replacing.
+  // As commit, but never replaces a file: if several writers commit one name, one succeeds.
+  // Returns: whether the file got its name; false if the name exists (as a file, directory or link,
+  // even a dangling one), after which the sink can only be destroyed. Errors: as commit; IoError if
+  // the file system cannot rename without replacing.
   [[nodiscard]] virtual bool commit_new() = 0;
 
  protected:
-  // Errors: OutOfRangeError for what is not all below `position`.
+  // Errors: OutOfRangeError for a range that ends after `position`.
   void check_appended(uint64_t offset, uint64_t length) const;
 };
 

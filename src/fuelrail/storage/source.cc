@@ -19,12 +19,12 @@ std::vector<std::byte> read_whole(const Source& source) {
   const uint64_t size = source.size_bytes();
   if (size > kMaxWholeBytes) {
     throw UnsupportedError(
-        "the file is too long to be read into memory",
+        "the file is too large to read into memory",
         {.path = source.uri(),
          .expected = fmt::format("at most {} bytes", kMaxWholeBytes),
          .found = fmt::format("{}", size),
-         .remedy = "Check that the path is right; where it is an index, split the "
-                   "records into several files"});
+         .remedy = "Check the path; if the file is an index, split the records into several "
+                   "files"});
   }
   std::vector<std::byte> bytes(size);
   source.read(0, bytes);
@@ -34,7 +34,7 @@ std::vector<std::byte> read_whole(const Source& source) {
 void check_range(const std::string& uri, uint64_t size_bytes, uint64_t offset, uint64_t length) {
   if (offset <= size_bytes && length <= size_bytes - offset) return;
   const uint64_t available = offset < size_bytes ? size_bytes - offset : 0;
-  throw TruncatedError("the file ends before the bytes that were asked for",
+  throw TruncatedError("the file ends before the requested bytes",
                        {.path = uri,
                         .offset = offset,
                         .expected = fmt::format("{} bytes", length),

@@ -232,7 +232,8 @@ def test_a_closed_reader_says_so(path: pathlib.Path) -> None:
 
 def test_io_uring_needs_read_threads(path: pathlib.Path) -> None:
     with pytest.raises(
-        ValueError, match="io_uring needs `read_threads`: expected at least 1, found 0"
+        ValueError,
+        match="`read_threads` is out of range for io_uring: expected at least 1, found 0",
     ):
         FileReader(path, read_threads=0, read_backend="io_uring")
 

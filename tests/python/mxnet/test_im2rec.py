@@ -463,7 +463,7 @@ def test_the_output_may_be_a_folder_or_beside_the_list(
     (tmp_path / "folder").mkdir()
     assert im2rec(good, None, PNG, tmp_path / "folder") == str(tmp_path / "folder" / "good.rec")
     assert im2rec(good, None, PNG) == str(good.with_suffix(".rec"))
-    with pytest.raises(fr.IoError, match="there already"):
+    with pytest.raises(fr.IoError, match="already exists"):
         im2rec(good, None, PNG)
     assert im2rec(good, None, PNG | {"overwrite": True}) == str(good.with_suffix(".rec"))
 

@@ -64,7 +64,7 @@ def test_a_list_that_is_there_is_only_replaced_where_that_is_allowed(
     tree: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     (tmp_path / "a_val.lst").write_text("mine")
-    with pytest.raises(fr.IoError, match=r"a_val\.lst: the output is there already.*overwrite"):
+    with pytest.raises(fr.IoError, match=r"a_val\.lst: the output already exists.*overwrite"):
         make_lists(tmp_path / "a", tree, train_ratio=0.5)
     assert os.listdir(tmp_path) == ["a_val.lst"]
     assert (tmp_path / "a_val.lst").read_text() == "mine"

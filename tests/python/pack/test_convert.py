@@ -67,7 +67,7 @@ def test_an_error_in_the_progress_ends_it_and_leaves_nothing(packed: pathlib.Pat
 def test_an_output_that_is_there_is_replaced_only_when_asked(packed: pathlib.Path) -> None:
     out = packed.with_name("b.ffr")
     out.write_bytes(b"mine")
-    with pytest.raises(fr.IoError, match="is there already"):
+    with pytest.raises(fr.IoError, match="already exists"):
         fr.convert(packed, out)
     assert out.read_bytes() == b"mine"
     fr.convert(packed, out, overwrite=True)

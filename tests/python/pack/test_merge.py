@@ -39,7 +39,7 @@ def test_progress_and_overwrite(folder: pathlib.Path, tmp_path: pathlib.Path) ->
     seen: list[fr.PackProgress] = []
     fr.merge(tmp_path / "m.rec", parts, progress=seen.append)
     assert (seen[-1].done, seen[-1].total) == (31, 31)
-    with pytest.raises(fr.IoError, match="there already"):
+    with pytest.raises(fr.IoError, match="already exists"):
         fr.merge(tmp_path / "m.rec", parts)
     fr.merge(tmp_path / "m.rec", parts[:1], overwrite=True)
     assert len(fr.open(tmp_path / "m.rec")) == 15

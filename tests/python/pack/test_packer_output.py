@@ -15,7 +15,7 @@ def test_an_output_that_is_there_is_replaced_only_when_asked(
     out = tmp_path / "out.rec"
     fr.pack(folder, out)
     before = out.read_bytes()
-    with pytest.raises(fr.errors.IoError, match="is there already"):
+    with pytest.raises(fr.errors.IoError, match="already exists"):
         fr.pack(folder, out, resize=20)
     assert out.read_bytes() == before
     fr.pack(folder, out, resize=20, overwrite=True)

@@ -31,5 +31,5 @@ def test_the_good_records_become_a_file_with_classes_and_ids(
     good = fr.open(recovery.file.path)
     assert [sample.id for sample in good] == [i for i in range(31) if i != 12]
     assert good.classes == whole.classes
-    with pytest.raises(fr.IoError, match="there already"):
+    with pytest.raises(fr.IoError, match="already exists"):
         fr.recover(path, tmp_path / f"good.{extension}")

@@ -43,10 +43,10 @@ Directory open_directory(const std::string& uri) {
   if (error == ENOTDIR && ::stat(path.c_str(), &status) == 0) {
     throw InvalidArgumentError("this is a file, not a directory", {.path = uri});
   }
-  local::throw_errno(error, "the directory cannot be read", uri);
+  local::throw_errno(error, "cannot read the directory", uri);
 }
 
-// In the directory's own order, without "." and "..".
+// Visits the entries in the directory's own order, without "." and "..".
 template <typename Visit>
 void for_each_entry(const std::string& uri, Visit visit) {
   const Directory directory = open_directory(uri);
@@ -56,15 +56,15 @@ void for_each_entry(const std::string& uri, Visit visit) {
     if (name != "." && name != "..") visit(*directory, *entry);
     errno = 0;
   }
-  if (errno != 0) local::throw_errno(errno, "the directory cannot be read", uri);
+  if (errno != 0) local::throw_errno(errno, "cannot read the directory", uri);
 }
 
-// Of a file or directory, through links; empty for anything else.
+// The status of an entry, following links; empty for a dangling link.
 std::optional<struct stat> status_of(DIR& directory, const std::string& uri, const char* name) {
   struct stat status {};
   if (::fstatat(::dirfd(&directory), name, &status, 0) == 0) return status;
   if (errno == ENOENT || errno == ELOOP) return std::nullopt;  // a dangling link, or one to itself
-  local::throw_errno(errno, "the directory's entry cannot be looked at", join_uri(uri, name));
+  local::throw_errno(errno, "cannot read the directory entry's metadata", join_uri(uri, name));
 }
 
 bool is_file_or_directory(const struct stat& status) {
@@ -88,7 +88,7 @@ class LocalFileSystem final : public FileSystem {
     std::error_code error;
     const std::filesystem::path directory = std::filesystem::current_path(error);
     if (error) {
-      throw IoError("there is no working directory", {.path = uri, .found = error.message()});
+      throw IoError("cannot find the working directory", {.path = uri, .found = error.message()});
     }
     return directory / path;
   }
@@ -106,7 +106,7 @@ class LocalFileSystem final : public FileSystem {
     struct stat status {};
     if (::stat(local::path_of(uri).c_str(), &status) == 0) return info_of(uri, status);
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    local::throw_errno(errno, "the file cannot be looked at", uri);
+    local::throw_errno(errno, "cannot read the file's metadata", uri);
   }
 
   std::vector<FileInfo> list(const std::string& uri) override {
@@ -140,14 +140,14 @@ class LocalFileSystem final : public FileSystem {
 
   void remove(const std::string& uri) override {
     if (::unlink(local::path_of(uri).c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
-    local::throw_errno(errno, "the file cannot be removed", uri);
+    local::throw_errno(errno, "cannot remove the file", uri);
   }
 
   void rename(const std::string& from, const std::string& to) override {
     const std::string path = local::path_of(to);
     const local::OpenedDirectory directory(path);
     if (std::rename(local::path_of(from).c_str(), path.c_str()) != 0) {
-      local::throw_errno(errno, "the file cannot be given another name", from);
+      local::throw_errno(errno, "cannot rename the file", from);
     }
     directory.flush();
   }
@@ -156,7 +156,7 @@ class LocalFileSystem final : public FileSystem {
     std::error_code error;
     std::filesystem::create_directories(local::path_of(uri), error);
     if (error) {
-      throw IoError("the directory cannot be made", {.path = uri, .found = error.message()});
+      throw IoError("cannot create the directory", {.path = uri, .found = error.message()});
     }
   }
 };

@@ -1,4 +1,4 @@
-// The local file system: plain paths and file:// URIs, by POSIX.
+// The local file system: plain paths and file:// URIs, through POSIX.
 #pragma once
 
 #include "fuelrail/storage/file_system.h"

@@ -16,9 +16,9 @@ namespace fuelrail::local {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
-constexpr int kMaxWriters = 256;  // of one name at once
+constexpr int kMaxWriters = 256;  // of one name at the same time
 
-// Whether the open file still is what `path` names: its owner may have renamed or removed it.
+// Whether `path` still names the open file: its owner may have renamed or removed it.
 bool still_named(int fd, const std::string& path) {
   struct stat opened {};
   struct stat named {};
@@ -34,14 +34,14 @@ bool lock(int fd) {
   return result == 0;
 }
 
-// Whether the file has a second name: that of a writer which died between giving it its final name
-// and taking this one away.
+// Whether the file has a second name: a writer died after it gave the file its final name and
+// before it removed this one.
 bool has_other_name(int fd) {
   struct stat opened {};
   return ::fstat(fd, &opened) == 0 && opened.st_nlink > 1;
 }
 
-// `ftruncate` of POSIX, again after a signal. Returns: false with errno set where it fails.
+// `ftruncate` of POSIX, retried after a signal. Returns: false with errno set on failure.
 bool truncate_retrying(int fd, uint64_t size) {
   int result = 0;
   do {
@@ -55,16 +55,16 @@ bool is_regular_file(int fd) {
   return ::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode);
 }
 
-// Opens `partial`, new or left behind by a writer that died, and locks it. Returns: nothing while
-// somebody else writes it. The lock belongs to the open file, so the system drops it with the
-// process; where there are no locks, only a file that was not there is taken.
+// Opens `partial`, new or left by a writer that died, and locks it. Returns: empty if another
+// writer is writing it. The lock belongs to the open file, so the system releases it when the
+// process ends. On a file system without locks, only a new file can be claimed.
 std::optional<Descriptor> claim(const std::string& partial, const std::string& uri,
                                 LocalSink::Begin begin) {
   for (;;) {
     Descriptor file(open_retrying(partial, O_RDWR | O_CREAT | O_EXCL, 0666));
     const bool created = file.valid();
     if (!created) {
-      if (errno != EEXIST) throw_errno(errno, "the file cannot be created", uri);
+      if (errno != EEXIST) throw_errno(errno, "cannot create the file", uri);
       file = Descriptor(open_retrying(partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
       if (!file.valid() && errno == ENOENT) continue;  // its owner has just finished
       if (!file.valid()) return std::nullopt;          // another user's, or a directory
@@ -73,41 +73,41 @@ std::optional<Descriptor> claim(const std::string& partial, const std::string& u
     if (!lock(file.get()) && (errno == EWOULDBLOCK || !created)) return std::nullopt;
     if (!still_named(file.get(), partial)) continue;
     if (has_other_name(file.get())) {
-      if (::unlink(partial.c_str()) != 0) throw_errno(errno, "the file cannot be created", uri);
+      if (::unlink(partial.c_str()) != 0) throw_errno(errno, "cannot create the file", uri);
       continue;
     }
     if (begin == LocalSink::Begin::kAsLeft || truncate_retrying(file.get(), 0)) return file;
     const int error = errno;
-    ::unlink(partial.c_str());  // nobody else's: it is locked
-    throw_errno(error, "the file cannot be created", uri);
+    ::unlink(partial.c_str());  // no other writer's: it is locked
+    throw_errno(error, "cannot create the file", uri);
   }
 }
 
-// Gives a file another name unless that is taken. Returns: 0 or the errno; EEXIST when it is taken.
-// Not every file system can rename so; a second name, of which the first is then removed, is what
-// the others have.
+// Renames a file unless the new name exists. Returns: 0 or the errno; EEXIST if the new name
+// exists. On file systems without such a rename, links the file to the new name and removes the old
+// one.
 int rename_unless_taken(const std::string& from, const std::string& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
   if (::link(from.c_str(), to.c_str()) != 0) return errno;
-  ::unlink(from.c_str());  // fails: the next writer removes it
+  ::unlink(from.c_str());  // if this fails, the next writer removes it
   return 0;
 }
 
 uint64_t size_of(int fd, const std::string& uri) {
   struct stat opened {};
-  if (::fstat(fd, &opened) != 0) throw_errno(errno, "the file cannot be looked at", uri);
+  if (::fstat(fd, &opened) != 0) throw_errno(errno, "cannot read the file's metadata", uri);
   return static_cast<uint64_t>(opened.st_size);
 }
 
 [[noreturn]] void throw_write_error(int error, const std::string& uri, uint64_t at, size_t wanted) {
-  std::string failure = "the file cannot be written";
+  std::string failure = "cannot write the file";
   std::string remedy;
   if (error == ENOSPC || error == EDQUOT) {
     failure = "the disk is full";
     remedy = "Free some space, or write to another disk";
   } else if (error == EFBIG) {
-    failure = "the file would pass the largest size allowed";
+    failure = "the file would exceed the largest allowed size";
     remedy = "Raise the limit (ulimit -f), or write to another file system";
   }
   throw IoError(failure, {.path = uri,
@@ -130,10 +130,10 @@ LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_
     if (errno == ENOENT) {
       throw NotFoundError("no such file or directory",
                           {.path = directory,
-                           .expected = "a folder to make the file in",
-                           .remedy = "Make the folder first (mkdir -p)"});
+                           .expected = "an existing folder for the file",
+                           .remedy = "Create the folder first (mkdir -p)"});
     }
-    throw_errno(errno, "the file cannot be created", directory);
+    throw_errno(errno, "cannot create a file in this folder", directory);
   }
   for (int writer = 0; writer < kMaxWriters; ++writer) {
     partial_path_ = writer == 0 ? path_ + ".partial" : fmt::format("{}.{}.partial", path_, writer);
@@ -143,10 +143,10 @@ LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_
       return;
     }
   }
-  throw IoError("the file cannot be created",
+  throw IoError("cannot create the file",
                 {.path = uri_,
-                 .found = fmt::format("{} unfinished .partial files beside it", kMaxWriters),
-                 .remedy = "Remove them"});
+                 .found = fmt::format("{} .partial files of unfinished writers", kMaxWriters),
+                 .remedy = "Remove the .partial files"});
 }
 
 LocalSink::~LocalSink() {
@@ -158,7 +158,7 @@ LocalSink::~LocalSink() {
   if (state_ == State::kFailed) return;
   try {
     write_buffer();
-  } catch (const Error&) {  // what has left memory before is there
+  } catch (const Error&) {  // the bytes written earlier remain
   }
 }
 
@@ -167,10 +167,11 @@ void LocalSink::check_usable() const {
     throw StateError("the file is committed; nothing more can be written", {.path = uri_});
   }
   if (state_ == State::kFailed) {
-    throw StateError("writing has failed before; the file is given up", {.path = uri_});
+    throw StateError("an earlier write or commit failed, so the file cannot be completed",
+                     {.path = uri_});
   }
   if (process_.is_parents()) {
-    throw StateError("the file is being written by the parent of this process", {.path = uri_});
+    throw StateError("the file is being written by the parent process", {.path = uri_});
   }
 }
 
@@ -205,10 +206,11 @@ void LocalSink::read_back(uint64_t offset, MutableBytes into) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       state_ = State::kFailed;
-      throw IoError("the file that is being written cannot be read back",
-                    {.path = uri_,
-                     .offset = offset,
-                     .found = got < 0 ? words_of(errno) : "somebody has made it shorter"});
+      throw IoError(
+          "cannot read back the unfinished file",
+          {.path = uri_,
+           .offset = offset,
+           .found = got < 0 ? words_of(errno) : "a file that has been truncated meanwhile"});
     }
     into = into.subspan(static_cast<size_t>(got));
     offset += static_cast<uint64_t>(got);
@@ -221,7 +223,7 @@ void LocalSink::truncate(uint64_t size) {
   write_buffer();
   if (!truncate_retrying(file_.get(), size)) {
     state_ = State::kFailed;
-    throw_errno(errno, "the file cannot be made shorter", uri_);
+    throw_errno(errno, "cannot truncate the file", uri_);
   }
   position_ = size;
 }
@@ -268,7 +270,7 @@ void LocalSink::commit_as(const std::string& uri) {
   state_ = State::kFailed;  // unless all of the following succeeds
   const OpenedDirectory directory(path_);
   if (std::rename(partial_path_.c_str(), path_of(uri).c_str()) != 0) {
-    throw_errno(errno, "the file cannot be given its final name", uri);
+    throw_errno(errno, "cannot rename the file to its final name", uri);
   }
   finish(directory);
 }
@@ -279,12 +281,12 @@ bool LocalSink::commit_new() {
   const OpenedDirectory directory(path_);
   const int error = rename_unless_taken(partial_path_, path_);
   if (error == EEXIST) return false;
-  if (error != 0) throw_errno(error, "the file cannot be given its final name", uri_);
+  if (error != 0) throw_errno(error, "cannot rename the file to its final name", uri_);
   finish(directory);
   return true;
 }
 
-// The file has its name.
+// After the file has its final name.
 void LocalSink::finish(const OpenedDirectory& directory) {
   state_ = State::kCommitted;
   file_ = Descriptor();

@@ -1,4 +1,4 @@
-// Writes a local file beside its final name, under a lock that dies with the writer.
+// Writes a local file beside its final name, under a lock that ends with the writer's process.
 #pragma once
 
 #include <string>
@@ -41,8 +41,8 @@ class LocalSink final : public Sink {
   std::string uri_;
   std::string path_;
   std::string partial_path_;
-  Descriptor file_;                // locked as long as it is open
-  std::vector<std::byte> buffer_;  // appended and not yet written; small writes are gathered
+  Descriptor file_;                // locked while it is open
+  std::vector<std::byte> buffer_;  // appended but not yet written; collects small writes
   uint64_t position_ = 0;
   bool leave_partial_ = false;
   const OwnProcess process_;

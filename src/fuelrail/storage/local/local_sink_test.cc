@@ -228,8 +228,9 @@ TEST(LocalSink, a_name_that_was_taken_gives_the_file_up) {
   write_file(directory / "x", "old");
   const auto sink = local_file_system().create(directory / "x");
   EXPECT_FALSE(sink->commit_new());
-  EXPECT_EQ(refusal_of<StateError>([&] { sink->write(as_bytes("more")); }),
-            directory / "x" + ": writing has failed before; the file is given up");
+  EXPECT_EQ(
+      refusal_of<StateError>([&] { sink->write(as_bytes("more")); }),
+      directory / "x" + ": an earlier write or commit failed, so the file cannot be completed");
 }
 
 TEST(LocalSink, a_directory_that_has_taken_the_name_meanwhile_is_an_error_that_leaves_nothing) {
@@ -238,7 +239,7 @@ TEST(LocalSink, a_directory_that_has_taken_the_name_meanwhile_is_an_error_that_l
   std::filesystem::create_directory(directory / "x");
   const std::string message = refusal_of<IoError>([&] { sink->commit(); });
   EXPECT_THAT(message, HasSubstr(directory / "x"));
-  EXPECT_THAT(message, HasSubstr("the file cannot be given its final name"));
+  EXPECT_THAT(message, HasSubstr("cannot rename the file to its final name"));
   sink.reset();
   EXPECT_THAT(names_in(directory), ElementsAre("x"));
 }
@@ -259,9 +260,9 @@ TEST(LocalSink, what_somebody_cut_off_cannot_be_read_back_and_gives_the_file_up)
   std::filesystem::resize_file(directory / "x.partial", 4);
   std::vector<std::byte> into(6);
   const std::string message = refusal_of<IoError>([&] { sink->read_back(0, into); });
-  EXPECT_THAT(message, HasSubstr("offset 4: the file that is being written cannot be read back"));
+  EXPECT_THAT(message, HasSubstr("offset 4: cannot read back the unfinished file"));
   EXPECT_THAT(refusal_of<StateError>([&] { sink->commit(); }),
-              HasSubstr("writing has failed before"));
+              HasSubstr("an earlier write or commit failed"));
 }
 
 TEST(LocalSink, a_pipe_and_a_device_are_not_replaced) {
@@ -269,7 +270,7 @@ TEST(LocalSink, a_pipe_and_a_device_are_not_replaced) {
   ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0666), 0);
   for (const std::string& name : {directory / "pipe", std::string("/dev/null")}) {
     EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { local_file_system().create(name); }),
-                HasSubstr("this is not a plain file"));
+                HasSubstr("this is not a regular file"));
     EXPECT_FALSE(std::filesystem::is_regular_file(name));
   }
 }

@@ -18,15 +18,15 @@
 namespace fuelrail::local {
 namespace {
 
-constexpr size_t kMostPieces = 128;  // that read_if_cached takes
-// Of files that are believed to be cached (is_believed_cached).
-constexpr uint32_t kBelievedCached = 1024;  // reads, one after another
-constexpr uint32_t kAskedEvery = 8;         // of them
+constexpr size_t kMostPieces = 128;  // in one call of read_if_cached
+// For files that count as cached (is_believed_cached).
+constexpr uint32_t kBelievedCached = 1024;  // consecutive cached reads
+constexpr uint32_t kAskedEvery = 8;         // after that, every 8th read is checked
 constexpr size_t kSmallBytes = size_t{16} << 10;
-// What the kernel reads in one call at most, whatever the size of its pages.
+// The most that the kernel reads in one call, for any page size.
 constexpr size_t kMostBytes = size_t{0x7fff'0000};
 
-// Passes `bytes` that have been read. Returns: the first piece that still wants some.
+// Advances over `bytes` that have been read. Returns: the first piece that is not full.
 std::vector<iovec>::iterator after(std::vector<iovec>::iterator at,
                                    std::vector<iovec>::iterator end, size_t bytes) {
   for (; at != end && bytes >= at->iov_len; ++at) bytes -= at->iov_len;
@@ -40,11 +40,11 @@ LocalSource::LocalSource(const std::string& uri, std::string shown_as)
     : uri_(std::move(shown_as)), path_(path_of(uri)) {
   OnlyAtHand::check();
   struct stat status {};
-  if (::stat(path_.c_str(), &status) != 0) throw_errno(errno, "the file cannot be opened", uri_);
+  if (::stat(path_.c_str(), &status) != 0) throw_errno(errno, "cannot open the file", uri_);
   check_plain_file(status, uri_);
   file_ = Descriptor(open_retrying(path_, O_RDONLY));
   if (!file_.valid() || ::fstat(file_.get(), &status) != 0) {
-    throw_errno(errno, "the file cannot be opened", uri_);
+    throw_errno(errno, "cannot open the file", uri_);
   }
   check_plain_file(status, uri_);
   size_bytes_ = static_cast<uint64_t>(status.st_size);
@@ -53,15 +53,17 @@ LocalSource::LocalSource(const std::string& uri, std::string shown_as)
 bool LocalSource::is_still_named() const {
   struct stat opened {};
   struct stat named {};
-  if (::fstat(file_.get(), &opened) != 0) throw_errno(errno, "the file cannot be looked at", uri_);
+  if (::fstat(file_.get(), &opened) != 0) {
+    throw_errno(errno, "cannot read the file's metadata", uri_);
+  }
   if (::stat(path_.c_str(), &named) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return false;
-    throw_errno(errno, "the file cannot be looked at", uri_);
+    throw_errno(errno, "cannot read the file's metadata", uri_);
   }
   return is_same_file(opened, named);
 }
 
-// lseek moves the descriptor's own position, at which nobody reads.
+// lseek moves the descriptor's file position, which no read uses.
 bool LocalSource::has_hole(uint64_t offset, uint64_t length) const {
   const off_t hole = ::lseek(file_.get(), static_cast<off_t>(offset), SEEK_HOLE);
   return hole >= 0 && static_cast<uint64_t>(hole) < offset + length;
@@ -69,7 +71,7 @@ bool LocalSource::has_hole(uint64_t offset, uint64_t length) const {
 
 bool LocalSource::is_hole(uint64_t offset, uint64_t length) const {
   off_t data = ::lseek(file_.get(), static_cast<off_t>(offset), SEEK_DATA);
-  if (data < 0 && errno == ENXIO) data = ::lseek(file_.get(), 0, SEEK_END);  // holes to the end
+  if (data < 0 && errno == ENXIO) data = ::lseek(file_.get(), 0, SEEK_END);  // all holes
   return data >= 0 && static_cast<uint64_t>(data) >= offset + length;
 }
 
@@ -95,21 +97,21 @@ void LocalSource::read_scattered(uint64_t offset, std::span<const MutableBytes> 
     if (got > 0) {
       done += static_cast<size_t>(got);
       at = after(at, left.end(), static_cast<size_t>(got));
-    } else if (got == 0) {  // shorter than it was when it was opened
+    } else if (got == 0) {  // shorter than when it was opened
       check_range(uri_, offset + done, offset, length);
     } else if (errno != EINTR) {
-      throw IoError("the file cannot be read",
+      throw IoError("cannot read the file",
                     {.path = uri_, .offset = offset + done, .found = words_of(errno)});
     }
   }
 }
 
-// What lies past the end is for a read that waits to say.
+// A range past the end throws WouldWait, too: the read that waits reports it.
 void LocalSource::read_at_hand(uint64_t offset, std::span<const MutableBytes> pieces) const {
   if (!read_if_cached(offset, pieces)) throw WouldWait();
 }
 
-// A read that must not wait, of one byte: whether the file can do that is known before the byte is.
+// Tries a non-blocking read of one byte: the kernel reports missing support before it reads.
 bool LocalSource::reads_without_waiting() const {
   std::call_once(asked_to_wait_, [this] {
     std::byte byte{};
@@ -119,10 +121,10 @@ bool LocalSource::reads_without_waiting() const {
   return without_waiting_;
 }
 
-// A read that must not wait costs a tenth of a microsecond more than one that may, which is a tenth
-// of a small one. So where many were cached, one after another, only some of those that follow must
-// not wait: the first that is not cached ends that. What had been cached whole, and is pushed out,
-// makes few reads wait; what misses now and then is not believed so often that it matters.
+// A non-blocking read costs a tenth of a microsecond more than a blocking one, a tenth of a small
+// read. So after many consecutive cached reads, only every kAskedEvery-th read is non-blocking,
+// until one finds its bytes not cached. If a fully cached file is evicted, few reads block; a file
+// with occasional misses rarely gets that far.
 bool LocalSource::is_believed_cached() const {
   const uint32_t before = cached_in_a_row_.load(std::memory_order_relaxed);
   return before >= kBelievedCached && before % kAskedEvery != 0;
@@ -151,7 +153,7 @@ bool LocalSource::read_without_waiting(uint64_t offset,
     into[i] = {pieces[i].data(), pieces[i].size()};
     length += pieces[i].size();
   }
-  if (length > kMostBytes) return false;  // the rest of which would have to be waited for
+  if (length > kMostBytes) return false;  // the kernel would leave the rest to a second call
   const ssize_t got = ::preadv2(file_.get(), into.data(), static_cast<int>(pieces.size()),
                                 static_cast<off_t>(offset), RWF_NOWAIT);
   return got >= 0 && static_cast<size_t>(got) == length;
@@ -162,7 +164,7 @@ Source::Direct LocalSource::direct_descriptor() const {
   if (known >= 0) return {.descriptor = known, .error = 0};
   const Lock hold(direct_mutex_);
   if (!direct_.valid()) {
-    // The very file that is open, whatever its name means by now.
+    // Opens the same file, even if its name now leads to another.
     direct_ = Descriptor(
         open_retrying(fmt::format("/proc/self/fd/{}", file_.get()), O_RDONLY | O_DIRECT));
   }
@@ -178,7 +180,7 @@ std::unique_ptr<const LocalSource> LazyLocalSource::open() const {
                   {.path = uri_,
                    .expected = fmt::format("{} bytes", size_bytes_),
                    .found = fmt::format("{}", file->size_bytes()),
-                   .remedy = "Open the data set again"});
+                   .remedy = "Open the dataset again"});
   }
   return file;
 }

@@ -1,4 +1,4 @@
-// Local files as sources: held open, or opened for each read.
+// Local files as sources: kept open, or opened for each read.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,11 @@
 
 namespace fuelrail::local {
 
-// A descriptor that is read with pread only: it has no position that threads or forked processes
-// could share. The size is the one at opening.
+// Reads its descriptor only with pread, so that threads and forked processes share no file
+// position. The size is the file's size when it was opened.
 class LocalSource final : public Source {
  public:
-  // `shown_as` is what `uri` and errors say. Errors: as FileSystem::open.
+  // `shown_as`: the name in `uri` and in errors. Errors: as FileSystem::open.
   LocalSource(const std::string& uri, std::string shown_as);
   explicit LocalSource(const std::string& uri) : LocalSource(uri, uri) {}
 
@@ -41,16 +41,16 @@ class LocalSource final : public Source {
   std::string path_;
   Descriptor file_;
   uint64_t size_bytes_ = 0;
-  mutable std::atomic<uint32_t> cached_in_a_row_ = 0;  // reads; threads may overwrite each other's
+  mutable std::atomic<uint32_t> cached_in_a_row_ = 0;  // reads; updates may be lost
   mutable std::once_flag asked_to_wait_;
   mutable bool without_waiting_ = false;
   mutable Mutex direct_mutex_;
-  mutable Descriptor direct_ FUELRAIL_GUARDED_BY(direct_mutex_);  // the same file
-  mutable std::atomic<int> direct_number_ = -1;  // its number, once it is there; needs no lock
+  mutable Descriptor direct_ FUELRAIL_GUARDED_BY(direct_mutex_);  // with O_DIRECT
+  mutable std::atomic<int> direct_number_ = -1;  // direct_'s number once it is open; needs no lock
 };
 
-// Opens the file for each read and closes it after: nothing is held between reads, so that millions
-// of these may exist, and what reads at once bounds the descriptors.
+// Opens the file for each read and closes it afterwards, so that millions of these sources may
+// exist: only running reads use descriptors.
 class LazyLocalSource final : public Source {
  public:
   LazyLocalSource(std::string opened_uri, std::string shown_as, uint64_t size_bytes)
@@ -61,7 +61,7 @@ class LazyLocalSource final : public Source {
   void read(uint64_t offset, MutableBytes into) const override;
 
  private:
-  // Errors: those of opening; IoError when the size is another.
+  // Errors: those of opening; IoError if the size has changed.
   std::unique_ptr<const LocalSource> open() const;
 
   std::string opened_uri_;

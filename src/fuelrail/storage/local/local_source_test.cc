@@ -111,7 +111,7 @@ TEST(LocalSource, at_hand_is_what_is_cached_and_everything_else_would_wait) {
     } else {
       EXPECT_THROW(source->read(0, into), WouldWait);
     }
-    EXPECT_THROW(source->read(1, into), WouldWait);  // past the end: a read that waits says so
+    EXPECT_THROW(source->read(1, into), WouldWait);  // past the end: the blocking read reports it
   }
   EXPECT_THROW(source->read(1, into), TruncatedError);
 }

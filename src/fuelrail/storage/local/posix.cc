@@ -21,15 +21,15 @@ std::string path_of(const std::string& uri) {
   constexpr std::string_view kLocalHost = "localhost";
   std::string_view path(uri);
   if (path.find('\0') != std::string_view::npos) {
-    throw InvalidArgumentError("a path cannot hold a zero byte", {.path = uri});
+    throw InvalidArgumentError("the path contains a zero byte", {.path = uri});
   }
-  if (path.size() >= kScheme.size() && path.substr(4, 3) == "://") {  // "FILE://" is one too
+  if (path.size() >= kScheme.size() && path.substr(4, 3) == "://") {  // also "FILE://"
     path.remove_prefix(kScheme.size());
     if (path.starts_with(kLocalHost)) path.remove_prefix(kLocalHost.size());
     if (!path.starts_with('/')) {
-      throw InvalidArgumentError("a file URI holds an absolute path on this machine",
+      throw InvalidArgumentError("the file URI is invalid",
                                  {.path = uri,
-                                  .expected = "file:///path",
+                                  .expected = "file:// and an absolute path on this machine",
                                   .remedy = "Write a relative path without file://"});
     }
   }
@@ -63,7 +63,7 @@ OpenedDirectory::OpenedDirectory(const std::string& path)
 
 void OpenedDirectory::flush() const {
   if (opened_.valid() && !fsync_retrying(opened_.get()) && errno != EINVAL && errno != EROFS) {
-    throw_errno(errno, "the directory cannot be flushed to the device", path_);
+    throw_errno(errno, "cannot flush the directory to the device", path_);
   }
 }
 
@@ -75,7 +75,7 @@ const char* remedy_for(int error) {
   switch (error) {
     case EACCES:
     case EPERM:
-      return "Give this user the permission, or run as one who has it";
+      return "Give this user permission, or run as a user that has it";
     case EMFILE:
       return "Raise the limit of open files (ulimit -n)";
     case ENOSPC:
@@ -91,7 +91,7 @@ const char* remedy_for(int error) {
 void check_plain_file(const struct stat& status, const std::string& uri) {
   if (S_ISREG(status.st_mode)) return;
   throw InvalidArgumentError(
-      S_ISDIR(status.st_mode) ? "this is a directory, not a file" : "this is not a plain file",
+      S_ISDIR(status.st_mode) ? "this is a directory, not a file" : "this is not a regular file",
       {.path = uri});
 }
 

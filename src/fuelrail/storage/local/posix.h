@@ -1,5 +1,5 @@
-// What the local backend needs of POSIX: an owned descriptor, the path of a URI, and errno as one
-// of fuelrail's errors.
+// POSIX helpers of the local backend: an owned descriptor, the path of a URI, and errno as one of
+// fuelrail's errors.
 #pragma once
 
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 
 namespace fuelrail::local {
 
-// Closes what it holds. -1 = holds nothing.
+// Owns a file descriptor and closes it. -1 = none.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -28,27 +28,27 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// The path behind a plain path or a file:// URI. Errors: InvalidArgumentError for another host's
-// file, an empty path, and a path with a zero byte.
+// The path of a plain path or a file:// URI. Errors: InvalidArgumentError for another host's file,
+// an empty path, and a path with a zero byte.
 std::string path_of(const std::string& uri);
 
-// The directory that a path is in: "." without a slash.
+// The directory that contains `path`; "." if the path has no slash.
 std::string directory_of(const std::string& path);
 
-// `open` of POSIX with O_CLOEXEC, again after a signal. Returns -1 with errno set, as that does.
+// `open` of POSIX with O_CLOEXEC, retried after a signal. Returns: -1 with errno set on failure.
 int open_retrying(const std::string& path, int flags, unsigned mode = 0);
 
-// `fsync` of POSIX, again after a signal. Returns: false with errno set where it fails.
+// `fsync` of POSIX, retried after a signal. Returns: false with errno set on failure.
 bool fsync_retrying(int fd);
 
-// The directory of a path, for a change of its names. Opened before the change, so that nothing but
-// the flush itself can fail after it.
+// The directory of a path, to be flushed after a rename. Opened before the rename, so that after it
+// only the flush itself can fail.
 class OpenedDirectory {
  public:
   explicit OpenedDirectory(const std::string& path);
 
-  // Some file systems cannot flush a directory, and a directory may be writable and not readable:
-  // then the names are as durable as that system makes them. Errors: IoError.
+  // Does nothing if the file system cannot flush directories or the directory is not readable:
+  // durability of the names then depends on the file system. Errors: IoError.
   void flush() const;
 
  private:
@@ -56,21 +56,21 @@ class OpenedDirectory {
   Descriptor opened_;
 };
 
-// Errors: InvalidArgumentError for what is not a plain file: a pipe or device would block at
-// opening, and has no size.
+// Errors: InvalidArgumentError unless `status` is a regular file's: a pipe or device has no size
+// and could block when it is opened.
 void check_plain_file(const struct stat& status, const std::string& uri);
 
-// Whether the two are one file, of which `named` is what its name leads to now. An open file's
-// inode is not used again, so the two numbers tell it from all later ones. But some file systems
-// (FUSE, network) number a file anew while it is open: then it has a name still, and is as long and
-// as old as the file that has this one.
+// Whether an open file (`opened`) is the file that its name leads to now (`named`). An inode is not
+// reused while a file is open, so equal device and inode numbers mean the same file. But some file
+// systems (FUSE, network) change the inode number of an open file; so files that differ in it still
+// count as the same if the open one has a name and both have the same size and modification time.
 bool is_same_file(const struct stat& opened, const struct stat& named);
 
-// `failure` is what could not be done. Errors: NotFoundError for ENOENT and ENOTDIR, else IoError
-// that holds the system's own words.
+// `failure`: the operation that failed. Errors: NotFoundError for ENOENT and ENOTDIR, otherwise
+// IoError with the system's own message.
 [[noreturn]] void throw_errno(int error, const std::string& failure, const std::string& uri);
 
-// The system's words for an errno: "Permission denied".
+// The system's message for an errno: "Permission denied".
 std::string words_of(int error);
 
 }  // namespace fuelrail::local

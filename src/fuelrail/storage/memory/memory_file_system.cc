@@ -17,7 +17,7 @@ namespace {
 
 using Contents = std::shared_ptr<const std::vector<std::byte>>;
 
-// The path under the root, without slashes at its ends or two in a row. The root's is empty.
+// The path below the root, without leading, trailing or repeated slashes. Empty for the root.
 std::string path_of(const std::string& uri) {
   std::string_view rest(uri);
   const size_t scheme_end = rest.find("://");
@@ -35,7 +35,7 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash);
 }
 
-// Every file and directory of the process, by path. Threads: any.
+// All files and directories of memory://, by path. Threads: any.
 class Tree {
  public:
   Contents find(const std::string& path) const {
@@ -54,7 +54,7 @@ class Tree {
     files_[path] = std::move(contents);
   }
 
-  // Returns: false when the name is taken.
+  // Returns: false if the name exists.
   bool put_new(const std::string& path, Contents contents) {
     const Lock hold(mutex_);
     return !directories_.contains(path) && files_.try_emplace(path, std::move(contents)).second;
@@ -65,7 +65,7 @@ class Tree {
     files_.erase(path);
   }
 
-  // Returns: false when there is no such file.
+  // Returns: false if `from` does not exist.
   bool rename(const std::string& from, const std::string& to) {
     const Lock hold(mutex_);
     const auto found = files_.find(from);
@@ -76,7 +76,7 @@ class Tree {
     return true;
   }
 
-  // Returns: false when a file is in the way.
+  // Returns: false if a file has the name of the directory or of one of its parents.
   bool make_directory(const std::string& path) {
     const Lock hold(mutex_);
     for (std::string at = path; !at.empty(); at = parent_of(at)) {
@@ -116,7 +116,7 @@ class Tree {
 
 class MemorySource final : public Source {
  public:
-  // `tree`: where the file is; null for one that is in none.
+  // `tree`: the tree that contains the file; null if none does.
   MemorySource(std::string uri, Contents contents, const Tree* tree = nullptr)
       : uri_(std::move(uri)), contents_(std::move(contents)), tree_(tree) {}
 
@@ -128,7 +128,7 @@ class MemorySource final : public Source {
     if (!into.empty()) std::memcpy(into.data(), contents_->data() + offset, into.size());
   }
 
-  // All of it is there.
+  // All bytes are in memory.
   bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const override {
     for (const MutableBytes piece : pieces) {
       if (offset > contents_->size() || piece.size() > contents_->size() - offset) return false;
@@ -148,7 +148,7 @@ class MemorySource final : public Source {
   const Tree* tree_;
 };
 
-// Looks its file up at each read.
+// Finds its file in the tree at each read.
 class LazyMemorySource final : public Source {
  public:
   LazyMemorySource(const Tree& tree, std::string path, std::string uri, uint64_t size_bytes)
@@ -171,7 +171,7 @@ class LazyMemorySource final : public Source {
                     {.path = uri_,
                      .expected = fmt::format("{} bytes", size_bytes_),
                      .found = fmt::format("{}", contents->size()),
-                     .remedy = "Open the data set again"});
+                     .remedy = "Open the dataset again"});
     }
     return {uri_, std::move(contents)};
   }
@@ -182,7 +182,7 @@ class LazyMemorySource final : public Source {
   uint64_t size_bytes_;
 };
 
-// Knows the tree that its file goes into.
+// Puts its file into a tree at commit.
 class TreeSink final : public MemorySink {
  public:
   TreeSink(Tree& tree, std::string uri) : MemorySink(std::move(uri)), tree_(tree) {}
@@ -247,15 +247,15 @@ class MemoryFileSystem final : public FileSystem {
   void remove(const std::string& uri) override {
     const std::string path = path_of(uri);
     if (tree_.is_directory(path)) {
-      throw IoError("the file cannot be removed", {.path = uri, .found = "a directory"});
+      throw IoError("cannot remove the file", {.path = uri, .found = "a directory"});
     }
     tree_.remove(path);
   }
 
   void rename(const std::string& from, const std::string& to) override {
     if (tree_.is_directory(path_of(to))) {
-      throw IoError("the file cannot be given another name",
-                    {.path = from, .found = "a directory"});
+      throw IoError("cannot rename the file",
+                    {.path = from, .found = "a directory with the new name"});
     }
     if (tree_.rename(path_of(from), path_of(to))) return;
     throw NotFoundError("no such file or directory", {.path = from});
@@ -263,7 +263,8 @@ class MemoryFileSystem final : public FileSystem {
 
   void make_directory(const std::string& uri) override {
     if (tree_.make_directory(path_of(uri))) return;
-    throw IoError("the directory cannot be made", {.path = uri, .found = "a file in the way"});
+    throw IoError("cannot create the directory",
+                  {.path = uri, .found = "a file with that name or a parent's"});
   }
 
  private:

@@ -1,4 +1,4 @@
-// Files in this process's memory: memory://directory/name. For tests and small generated sets.
+// Files in this process's memory: memory://directory/name. For tests and small generated datasets.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace fuelrail {
 
-// One tree a process; its root, memory://, is always there. An open source keeps its bytes when its
+// One tree per process; its root, memory://, always exists. An open source keeps its bytes if its
 // file is replaced or removed. Lifetime: the process.
 FileSystem& memory_file_system();
 
-// A source of its own, in no file system; `uri` is what errors call it.
+// A source that belongs to no file system. `uri`: its name in errors.
 std::shared_ptr<const Source> memory_source(std::string uri, std::vector<std::byte> bytes);
 
 }  // namespace fuelrail

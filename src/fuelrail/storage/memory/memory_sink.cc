@@ -8,8 +8,7 @@ namespace fuelrail {
 
 void MemorySink::check_usable() const {
   if (!committed_) return;
-  throw StateError("the file is committed or given up; nothing more can be written",
-                   {.path = uri_});
+  throw StateError("the file is committed; nothing more can be written", {.path = uri_});
 }
 
 void MemorySink::write(Bytes bytes) {

@@ -1,4 +1,4 @@
-// A file in memory while it is written: what sinks into memory have in common.
+// A file in memory that is being written: the common part of sinks into memory.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class MemorySink : public Sink {
 
   const std::string& uri() const override { return uri_; }
   void write(Bytes bytes) override;
-  uint64_t position() const override { return position_; }  // also when the bytes are taken
+  uint64_t position() const override { return position_; }  // unchanged by `take`
   void rewrite(uint64_t offset, Bytes bytes) override;
   void read_back(uint64_t offset, MutableBytes into) override;
   void truncate(uint64_t size) override;
@@ -25,7 +25,7 @@ class MemorySink : public Sink {
   const std::vector<std::byte>& bytes() const { return bytes_; }
   bool committed() const { return committed_; }
 
-  // Leaves no bytes behind.
+  // Moves the bytes out.
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:

@@ -13,11 +13,11 @@
 namespace fuelrail::uring {
 namespace {
 
-// Reads that the kernel has not begun: more would only lie there. Results have places of their own.
+// Size of the queue of reads to start: a longer one has no use. Results have a separate queue.
 constexpr unsigned kMaxPrepared = 128;
 
 // Both queues in one mapping (Linux 5.4), no lost results (5.5), reads that wait for pages without
-// a thread of the kernel's (5.7).
+// a kernel thread (5.7).
 constexpr unsigned kNeeded = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP |
                              IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_FAST_POLL;
 
@@ -29,9 +29,9 @@ std::string why(int error) {
     case EACCES:
       return "the kernel's settings or a container's seccomp profile forbid io_uring";
     case ENOMEM:
-      return "the limit of locked memory (ulimit -l) leaves no room for io_uring";
+      return "the limit on locked memory (ulimit -l) is too low for io_uring";
     default:
-      return "io_uring cannot be set up: " + local::words_of(error);
+      return "cannot set up io_uring: " + local::words_of(error);
   }
 }
 
@@ -91,19 +91,19 @@ std::unique_ptr<Ring> Ring::open(unsigned reads, std::string& refusal, RefuseEnt
   ring->completion_tail_ = &at(rings, params.cq_off.tail);
   ring->completion_mask_ = at(rings, params.cq_off.ring_mask);
   ring->completions_ = rings.data() + params.cq_off.cqes;
-  unsigned* const order = &at(rings, params.sq_off.array);  // entry i is at place i, for good
+  unsigned* const order = &at(rings, params.sq_off.array);  // entry i always stays at index i
   for (unsigned i = 0; i < params.sq_entries; ++i) order[i] = i;
   return ring;
 }
 
 bool Ring::set_workers(unsigned workers) {
-  unsigned counts[2] = {workers, 0};  // for files, and for all else; 0 changes nothing
+  unsigned counts[2] = {workers, 0};  // for files, and for everything else; 0 = no change
   return ::syscall(__NR_io_uring_register, file_.get(), IORING_REGISTER_IOWQ_MAX_WORKERS, counts,
                    2) >= 0;
 }
 
 void Ring::prepare(int descriptor, uint64_t offset, std::span<const iovec> pieces, uint64_t tag) {
-  const unsigned tail = *submission_tail_;  // written by this thread alone
+  const unsigned tail = *submission_tail_;  // only this thread writes it
   std::byte* const place = entries_.data() + (tail & submission_mask_) * sizeof(io_uring_sqe);
   auto* const entry = new (place) io_uring_sqe{};
   entry->opcode = IORING_OP_READV;
@@ -130,7 +130,7 @@ bool Ring::submit() {
 std::optional<uint64_t> Ring::take_back() {
   if (prepared_ == 0) return std::nullopt;
   --prepared_;
-  const unsigned tail = *submission_tail_ - 1;  // the kernel reads it while it is asked to start
+  const unsigned tail = *submission_tail_ - 1;  // the kernel reads it only during `enter`
   std::atomic_ref(*submission_tail_).store(tail, std::memory_order_release);
   return std::launder(reinterpret_cast<const io_uring_sqe*>(
                           entries_.data() + (tail & submission_mask_) * sizeof(io_uring_sqe)))
@@ -138,7 +138,7 @@ std::optional<uint64_t> Ring::take_back() {
 }
 
 std::optional<Ring::Result> Ring::result() {
-  const unsigned head = *completion_head_;  // written by this thread alone
+  const unsigned head = *completion_head_;  // only this thread writes it
   const unsigned tail = std::atomic_ref(*completion_tail_).load(std::memory_order_acquire);
   if (head == tail) return std::nullopt;
   const auto* const entry = std::launder(reinterpret_cast<const io_uring_cqe*>(
@@ -148,7 +148,7 @@ std::optional<Ring::Result> Ring::result() {
   return result;
 }
 
-// After a signal the caller looks again.
+// After a signal the caller checks again.
 void Ring::await() const {
   if (enter(0, 1, IORING_ENTER_GETEVENTS) < 0) close_unless_it_passes(errno);
 }

@@ -1,6 +1,6 @@
-// The kernel's io_uring by its own three system calls: a queue of reads to start and a queue of
-// reads done, in memory shared with the kernel (io_uring(7)). No library: what is needed of it is
-// this page, and a wheel has nothing more to carry.
+// The kernel's io_uring through its three system calls: a queue of reads to start and a queue of
+// completed reads, in memory shared with the kernel (io_uring(7)). Does not use liburing: the
+// needed part is short, and wheels then have one library less.
 #pragma once
 
 #include <sys/uio.h>
@@ -18,11 +18,11 @@
 
 namespace fuelrail::uring {
 
-// What the system maps; unmapped at the end. A forked child does not get it.
+// A memory mapping, unmapped on destruction. Not inherited by a forked child.
 class Mapping {
  public:
   Mapping() = default;
-  // Errors: none; `data` is null where the system refuses.
+  // Errors: none; `data` is null if the system refuses.
   Mapping(int fd, uint64_t offset, size_t bytes);
   Mapping(Mapping&& other) noexcept { *this = std::move(other); }
   Mapping& operator=(Mapping&& other) noexcept;
@@ -35,7 +35,7 @@ class Mapping {
   size_t bytes_ = 0;
 };
 
-// Threads: one at a time, but for `await`, which may stand beside everything else.
+// Threads: one at a time, except `await`, which may run beside every other call.
 class Ring {
  public:
   struct Result {
@@ -43,45 +43,45 @@ class Ring {
     int32_t value;  // bytes read, or minus an errno
   };
 
-  // For tests: called with what the kernel is about to be asked to start, 0 where it is only to
-  // wait. Returns: the errno that it answers without being asked, or 0. Threads: any.
+  // For tests: called before each system call with the number of reads to start, 0 for a call that
+  // only waits. Returns: an errno with which the call fails without being made, or 0. Threads: any.
   using RefuseEnter = std::function<int(unsigned to_submit)>;
 
-  // For `reads` reads in flight at most. Returns: null where the kernel refuses; `refusal` says
-  // why.
+  // Opens a ring for at most `reads` reads in flight. Returns: null if the kernel refuses, with the
+  // reason in `refusal`.
   static std::unique_ptr<Ring> open(unsigned reads, std::string& refusal,
                                     RefuseEnter refuse_enter = {});
 
-  // From now on the kernel has up to `workers` threads of its own (io-wq), for each thread that
-  // submits, for reads that turn out to wait. Default: the kernel's, at most 4 a processor.
-  // Returns: false where that stays, before Linux 5.15.
+  // Sets the limit of kernel threads (io-wq) for each submitting thread, for reads that turn out to
+  // block. Default: the kernel's, at most 4 per processor. Returns: false if the limit cannot be
+  // set (before Linux 5.15).
   bool set_workers(unsigned workers);
 
-  // Whether another read can be noted; starts what was noted where that makes the room.
+  // Whether another read can be prepared; starts the prepared reads if that is needed to make room.
   bool has_room() {
     return prepared_ <= submission_mask_ || submit() || prepared_ <= submission_mask_;
   }
 
-  // Notes a read, which starts with `submit`. Lifetime: `pieces` and the memory they name live
-  // until its result has come. Requires: has_room(), and fewer than `reads` are in flight.
+  // Prepares a read, which starts at `submit`. Lifetime: `pieces` and their memory must live until
+  // its result has arrived. Requires: has_room(), and fewer than `reads` reads in flight.
   void prepare(int descriptor, uint64_t offset, std::span<const iovec> pieces, uint64_t tag);
 
-  // Starts what was noted. Returns: false when the kernel has not the means for all of it now (the
-  // next call tries again), or when it is closed.
+  // Starts the prepared reads. Returns: false if the kernel lacks resources for all of them now
+  // (the next call tries again), or if the ring is closed.
   bool submit();
 
-  // Whether the kernel has said that it starts nothing any more, as after a seccomp filter that
-  // came later than the ring. What is in flight ends all the same.
+  // Whether the kernel refuses to start any more reads, for example because a seccomp filter was
+  // installed after the ring was opened. Reads in flight still complete.
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
-  // Takes the last read that was noted and not started back. Returns: its tag; empty when there is
+  // Removes the last read that was prepared but not started. Returns: its tag; empty if there is
   // none.
   std::optional<uint64_t> take_back();
 
-  // The next result; empty when none has come.
+  // The next result; empty if none has arrived.
   std::optional<Result> result();
 
-  // Waits until a result has come since those that `result` returned; or not, when it is closed.
-  // Requires: something is in flight.
+  // Waits until `result` has another result; returns at once if the ring is closed. Requires: a
+  // read is in flight.
   void await() const;
 
  private:
@@ -100,7 +100,7 @@ class Ring {
   unsigned* completion_tail_ = nullptr;
   unsigned completion_mask_ = 0;
   std::byte* completions_ = nullptr;
-  unsigned prepared_ = 0;  // noted, not started
+  unsigned prepared_ = 0;  // prepared but not started
   mutable std::atomic<bool> closed_ = false;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kBellTag = std::numeric_limits<uint64_t>::max();
 
-// One read of the kernel's gives at most 2 GiB less a page.
+// The kernel reads at most 2 GiB minus a page at once.
 constexpr size_t kMaxKernelRead = size_t{1} << 30;
 
 }  // namespace
@@ -26,11 +26,11 @@ std::unique_ptr<UringReads> UringReads::make(const ReadOptions& options,
                                              AlterResult alter_result,
                                              Ring::RefuseEnter refuse_enter) {
   std::unique_ptr<Ring> ring =
-      Ring::open(kMaxReadThreads + 1, refusal, std::move(refuse_enter));  // and the bell
+      Ring::open(kMaxReadThreads + 1, refusal, std::move(refuse_enter));  // and one for the bell
   if (!ring) return nullptr;
   local::Descriptor bell(::eventfd(0, EFD_CLOEXEC));
   if (!bell.valid()) {
-    refusal = "no eventfd: " + local::words_of(errno);
+    refusal = "cannot create an eventfd: " + local::words_of(errno);
     return nullptr;
   }
   return std::unique_ptr<UringReads>(
@@ -49,7 +49,7 @@ UringReads::UringReads(const ReadOptions& options, const ReadQueueCalls& calls,
   let_kernel_read(options.threads);
 }
 
-// The kernel writes into the callers' memory until it says that it has done so.
+// Waits for the kernel's reads: until they complete, the kernel writes into the callers' memory.
 UringReads::~UringReads() {
   const Lock hold(mutex_);
   pending_.clear();
@@ -107,7 +107,7 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
     }
     if (!all_started_) {
       const Unlocked unlocked(mutex_);
-      std::this_thread::yield();  // until the kernel has the means again
+      std::this_thread::yield();  // until the kernel has resources again
       continue;
     }
     sleep(at_least);
@@ -139,7 +139,7 @@ void UringReads::set_threads(int threads) {
   const Lock hold(mutex_);
   try {
     let_kernel_read(threads);
-  } catch (const std::bad_alloc&) {  // what slots there are have to do
+  } catch (const std::bad_alloc&) {  // continue with the existing slots
   }
   issue();
   wake_if_due();
@@ -157,15 +157,15 @@ bool UringReads::may_be_kernels(const ReadRequest& request) const {
          request.into.size() <= kMaxKernelRead && lies_within(request);
 }
 
-// Reads that wait in the kernel without a thread cost nothing there, so the ring takes kRingDepth
-// of them in any case.
+// Reads that wait in the kernel without a thread cost nothing, so the ring always takes kRingDepth
+// of them.
 void UringReads::let_kernel_read(int at_once) {
   ring_->set_workers(static_cast<unsigned>(at_once));
   const auto wanted = static_cast<size_t>(std::max(at_once, kRingDepth));
   free_.reserve(wanted);
   while (reads_.size() < wanted) {
     reads_.emplace_back();
-    free_.push_back(reads_.size() - 1);  // a slot is free once it is there
+    free_.push_back(reads_.size() - 1);  // after emplace_back has succeeded
   }
   kernel_reads_at_once_ = wanted;
 }
@@ -175,7 +175,7 @@ bool UringReads::may_start() {
          reads_.size() - free_.size() < kernel_reads_at_once_ && ring_->has_room();
 }
 
-// Returns: false where there is no memory for it now.
+// Returns: false if there is no memory for it now.
 bool UringReads::start_one() {
   const size_t slot = free_.back();
   Read& read = reads_[slot];
@@ -190,7 +190,7 @@ bool UringReads::start_one() {
   return true;
 }
 
-// Starts as many reads as the ring is to take.
+// Starts as many reads as the ring may take.
 void UringReads::issue() {
   bool all = true;
   while (all && may_start()) all = start_one();
@@ -198,7 +198,7 @@ void UringReads::issue() {
   if (ring_->closed()) give_up_ring();
 }
 
-// What the kernel has not started it never will: threads read it.
+// The ring is closed: threads read all requests that the kernel has not started.
 void UringReads::give_up_ring() {
   while (const auto tag = ring_->take_back()) {
     if (*tag == kBellTag) {
@@ -268,7 +268,7 @@ void UringReads::finish(size_t slot, int32_t value) {
   read_by_threads(read.run.requests);
 }
 
-// By the thread that waits, which lets others submit meanwhile.
+// Runs on the thread that calls `wait`, without the lock, so that others can submit meanwhile.
 void UringReads::check_one() {
   const ReadRequest request = unchecked_.pop();
   Completion completion;
@@ -279,12 +279,12 @@ void UringReads::check_one() {
   completed_.add(std::move(completion));
 }
 
-// An error, a short read, one that a signal or the end of the submitting thread has ended: read
-// again.
+// Reads again after an error, a short read, or a read that was ended by a signal or by the end of
+// the submitting thread.
 void UringReads::read_by_threads(std::span<const ReadRequest> requests) {
   try {
     threads_.start(requests);
-  } catch (const std::exception&) {  // no thread, or no memory for one: then here
+  } catch (const std::exception&) {  // no thread could be started: read here
     for (const ReadRequest& request : requests) completed_.add(perform(request, direct_));
     by_threads_ += requests.size();
   }
@@ -297,7 +297,7 @@ void UringReads::deliver(std::span<Completion> completions) {
   wake_if_due();
 }
 
-// Sleeps until `wake_if_due`, or until a read in the kernel has ended. It may return earlier.
+// Sleeps until `wake_if_due` wakes it or a read in the kernel completes. May return earlier.
 void UringReads::sleep(size_t at_least) {
   if (!ring_->closed()) arm_bell();
   if (!all_started_) return;

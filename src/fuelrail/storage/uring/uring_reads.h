@@ -1,7 +1,7 @@
-// The read queue on io_uring. To threads go reads that the kernel did not finish (what they say is
-// the answer, so that an error is the same by either way), sources without a descriptor, and files
-// that cannot be read without waiting: threads of the kernel's would have to wait for those, which
-// are few, or who submits. All others too once the kernel starts nothing any more.
+// The read queue on io_uring. Threads read the rest: reads that the kernel did not finish (so that
+// errors are the same for both backends), sources without a descriptor, and files that cannot be
+// read without blocking, which would block the kernel's few threads or the submitting thread. If
+// the kernel stops starting reads, threads read everything.
 #pragma once
 
 #include <sys/uio.h>
@@ -25,13 +25,13 @@
 
 namespace fuelrail::uring {
 
-// Methods: ReadQueue's.
+// Methods: as ReadQueue.
 class UringReads {
  public:
-  // For tests: stands between the kernel's result and what is made of it. Default: changes nothing.
+  // For tests: replaces the kernel's result of a read. Default: no change.
   using AlterResult = std::function<int32_t(int32_t value)>;
 
-  // Returns: null where the kernel refuses; `refusal` says why.
+  // Returns: null if the kernel refuses, with the reason in `refusal`.
   static std::unique_ptr<UringReads> make(const ReadOptions& options, const ReadQueueCalls& calls,
                                           std::string& refusal, AlterResult alter_result = {},
                                           Ring::RefuseEnter refuse_enter = {});
@@ -47,11 +47,11 @@ class UringReads {
   const char* backend_name() const;
 
  private:
-  // One read in the kernel, of one request or of neighbours.
+  // One read in the kernel, for one request or several neighbours.
   struct Read {
     ReadRun run;
     std::vector<iovec> pieces;
-    size_t bytes = 0;  // that must come
+    size_t bytes = 0;  // needed for success
     bool direct = false;
   };
 
@@ -71,8 +71,8 @@ class UringReads {
   void deliver(std::span<Completion> completions);
   void sleep(size_t at_least) FUELRAIL_REQUIRES(mutex_);
   void arm_bell() FUELRAIL_REQUIRES(mutex_);
-  // Whether the sleep of `wait` is to end: it has what it wants, or something is to be started once
-  // more.
+  // Whether the sleep of `wait` should end: its completions are available, or it must try again to
+  // start reads.
   bool may_wake() const FUELRAIL_REQUIRES(mutex_) {
     return !all_started_ || completed_.serve(wanted_);
   }
@@ -86,27 +86,27 @@ class UringReads {
   DirectReads direct_;
   mutable Mutex mutex_;
   const std::unique_ptr<Ring> ring_;
-  std::deque<Read> reads_ FUELRAIL_GUARDED_BY(mutex_);    // by slot; grows, and moves nothing
+  std::deque<Read> reads_ FUELRAIL_GUARDED_BY(mutex_);    // by slot; grows without moving elements
   std::vector<size_t> free_ FUELRAIL_GUARDED_BY(mutex_);  // slots
   size_t kernel_reads_at_once_ FUELRAIL_GUARDED_BY(mutex_) = 0;
-  std::deque<ReadRequest> pending_ FUELRAIL_GUARDED_BY(mutex_);  // for the kernel
+  std::deque<ReadRequest> pending_ FUELRAIL_GUARDED_BY(mutex_);  // not yet given to the kernel
   std::vector<ReadRequest> handed_over_ FUELRAIL_GUARDED_BY(mutex_);
-  // Read by the kernel, but their checksums not looked at; has room for all that are in flight.
+  // Read by the kernel, checksums not verified yet; has room for all requests in flight.
   ReservedQueue<ReadRequest> unchecked_ FUELRAIL_GUARDED_BY(mutex_);
   CompletedReads completed_ FUELRAIL_GUARDED_BY(mutex_);
   size_t by_kernel_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // requests completed
   size_t by_threads_ FUELRAIL_GUARDED_BY(mutex_) = 0;
   bool all_started_ FUELRAIL_GUARDED_BY(mutex_) = true;
-  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // what `wait` sleeps for; 0 = it does not sleep
+  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // by `wait`; 0 = does not sleep
 
-  // Threads end the sleep of `wait`, which sleeps in the kernel, by a number that the ring reads.
+  // `wait` sleeps in the kernel. Threads wake it by writing to this eventfd, which the ring reads.
   const local::Descriptor bell_;
   uint64_t bell_count_ = 0;
   iovec bell_piece_{};
   bool bell_armed_ FUELRAIL_GUARDED_BY(mutex_) = false;
-  Condition woken_;  // likewise, once the kernel lets nobody sleep there
+  Condition woken_;  // wakes `wait` once the ring is closed
 
-  ReadThreads threads_;  // destroyed first: they deliver into the rest
+  ReadThreads threads_;  // destroyed first: uses the others
 };
 
 }  // namespace fuelrail::uring

@@ -36,7 +36,7 @@ std::optional<size_t> right_with(UringReads::AlterResult alter, Ring::RefuseEnte
   const ReadFile file(300'000);
   std::vector<std::byte> memory(200 * 1'000);
   std::vector<ReadRequest> requests;
-  for (uint64_t i = 0; i < 200; ++i) {  // neighbours, and pieces that stand alone
+  for (uint64_t i = 0; i < 200; ++i) {  // neighbours and separate pieces
     const uint64_t offset = i < 100 ? i * 1'000 : 100'000 + (i - 100) * 1'900;
     requests.push_back({&file.source(), offset, MutableBytes(memory).subspan(i * 1'000, 1'000), i});
   }
@@ -121,8 +121,8 @@ class StoppingMemory {
   MutableBytes page(size_t i) { return {memory_ + i * kPage, kPage}; }
   void let_go() { faults_ = local::Descriptor(); }
 
-  // Waits until somebody stands at each of that many pages, for no longer than any right ring
-  // needs. Returns: at how many.
+  // Waits, up to a generous time limit, until reads are blocked at `pages` pages. Returns: the
+  // number of pages.
   size_t await(size_t pages) {
     constexpr int kPatienceMs = 30'000;
     while (stopped_.size() < pages) {
@@ -344,7 +344,7 @@ TEST(UringReads, who_has_read_is_said) {
   };
   counters.end(0);
   counters.end(1);
-  EXPECT_STREQ(reads->backend_name(), "io_uring");  // is to read
+  EXPECT_STREQ(reads->backend_name(), "io_uring");  // the backend that will read
   EXPECT_EQ(read(counters.requests()[0]), "io_uring");
   EXPECT_EQ(read(by_thread), "io_uring and pread");
   EXPECT_EQ(read(counters.requests()[1]), "io_uring and pread");
