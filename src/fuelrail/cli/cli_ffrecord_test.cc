@@ -48,10 +48,10 @@ TEST(CliFfrecord, info_says_what_the_file_is_and_makes_its_sidecar) {
   EXPECT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr("images.ffr: FFRecord\n"));
   EXPECT_THAT(said.out, HasSubstr("records      8\n"));
-  EXPECT_THAT(said.out, HasSubstr("labels       one int64 a record\n"));
-  EXPECT_THAT(said.out, HasSubstr("8 jpeg of 8 records looked at"));
+  EXPECT_THAT(said.out, HasSubstr("labels       one int64 per record\n"));
+  EXPECT_THAT(said.out, HasSubstr("8 jpeg of 8 records sampled"));
   EXPECT_THAT(said.out, HasSubstr("checksums    known, and verified on every read"));
-  EXPECT_THAT(said.out, HasSubstr("images.ffr.frx (made just now)"));
+  EXPECT_THAT(said.out, HasSubstr("images.ffr.frx (just created)"));
   EXPECT_THAT(said.err, HasSubstr("the file had no sidecar; made "));
   EXPECT_THAT(call({"info", files.images, "--json"}).out, HasSubstr("\"format\":\"FFRecord\""));
 }

@@ -94,7 +94,7 @@ TEST_F(Im2rec, packs_every_list_of_the_prefix) {
 TEST_F(Im2rec, a_prefix_without_a_list_is_an_error) {
   const Said said = im2rec("nothing", {});
   EXPECT_EQ(said.code, 3);
-  EXPECT_THAT(said.err, HasSubstr("there is no list of this prefix"));
+  EXPECT_THAT(said.err, HasSubstr("no list has this prefix"));
 }
 
 TEST_F(Im2rec, options_go_as_mxnets_do) {
@@ -125,7 +125,7 @@ TEST_F(Im2rec, help_has_the_rows_of_the_options_tables) {
   const std::string help = call({"im2rec", "--help"}).out;
   EXPECT_THAT(help, HasSubstr("Length of the shorter side; 0 leaves it (0 to 32768; default 0)"));
   EXPECT_THAT(help, HasSubstr("(.jpg, .jpeg, .png; default '.jpg')"));
-  EXPECT_THAT(help, HasSubstr("Threads that read and encode (1 to 1024; default 1)"));
+  EXPECT_THAT(help, HasSubstr("Number of threads that read and encode (1 to 1024; default 1)"));
 }
 
 TEST_F(Im2rec, lists_that_cannot_be_are_refused) {
@@ -214,7 +214,7 @@ TEST_F(Im2rec, what_is_done_already_is_a_success_with_resume) {
   EXPECT_EQ(im2rec("train_0", options).code, 0);
   const Said said = im2rec("train", options);
   EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("there already as this job makes it\n" + out("train_1.rec")));
+  EXPECT_THAT(said.out, HasSubstr("already complete\n" + out("train_1.rec")));
   EXPECT_EQ(im2rec("train", {"--resize", "17", "-q", "--resume"}).code, 3);
   EXPECT_EQ(im2rec("train", {"--resize", "16", "-q"}).code, 3);
 }
@@ -224,7 +224,7 @@ TEST_F(Im2rec, a_part_that_is_done_already_is_a_success_with_resume) {
   EXPECT_EQ(im2rec("x", {"--nsplit", "3", "--part", "1", "-q"}).code, 0);
   const Said parts = im2rec("x", {"--nsplit", "3", "-q", "--resume"});
   EXPECT_EQ(parts.code, 0) << parts.err;
-  EXPECT_THAT(parts.out, HasSubstr("there already as this job makes it\n" + out("x.part002.rec")));
+  EXPECT_THAT(parts.out, HasSubstr("already complete\n" + out("x.part002.rec")));
 }
 
 TEST_F(Im2rec, an_interrupted_comparison_says_that_it_begins_anew) {
@@ -239,9 +239,9 @@ TEST_F(Im2rec, an_interrupted_comparison_says_that_it_begins_anew) {
     said = im2rec("x", {"-q", "--resume"});
   }
   EXPECT_EQ(said.code, 130);
-  EXPECT_THAT(said.err, HasSubstr("a comparison that has not finished starts again"));
+  EXPECT_THAT(said.err, HasSubstr("an unfinished comparison starts over"));
   for (const auto& [name, bytes] : made) EXPECT_TRUE(outputs().at(name) == bytes) << name;
-  EXPECT_THAT(im2rec("x", {"-q", "--resume"}).out, HasSubstr("there already"));
+  EXPECT_THAT(im2rec("x", {"-q", "--resume"}).out, HasSubstr("already complete"));
 }
 
 }  // namespace

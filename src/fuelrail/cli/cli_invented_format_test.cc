@@ -202,7 +202,7 @@ std::shared_ptr<const Container> stereo_images(const std::string& uri, const Ope
 
 TEST_F(InventedFormat, image_fields_of_any_name_are_shown_checked_and_measured) {
   row.open = stereo_images;
-  EXPECT_THAT(call({"info", inv}).out, HasSubstr("2 jpeg of 2 records looked at"));
+  EXPECT_THAT(call({"info", inv}).out, HasSubstr("2 jpeg of 2 records sampled"));
   EXPECT_THAT(call({"ls", inv, "0"}).out, HasSubstr("40 x 60"));
   const Said said = call({"verify", inv, "-q", "--decode"});
   EXPECT_EQ(said.code, 1);

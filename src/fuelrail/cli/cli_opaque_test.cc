@@ -80,7 +80,7 @@ TEST_F(CliOpaque, a_schema_makes_images_of_a_packed_folder_for_every_command) {
   EXPECT_THAT(info.out, HasSubstr(": packed folder\n"));
   EXPECT_THAT(info.out, HasSubstr("records      6\n"));
   EXPECT_THAT(info.out, HasSubstr("classes      2: ant, bee\n"));
-  EXPECT_THAT(info.out, HasSubstr("6 jpeg of 6 records looked at"));
+  EXPECT_THAT(info.out, HasSubstr("6 jpeg of 6 records sampled"));
   EXPECT_THAT(call({"ls", packed_, "4", kSchema}).out, HasSubstr("20 x 34"));
   EXPECT_THAT(call({"ls", packed_, "4", kSchema}).out, HasSubstr("bee\n"));
   EXPECT_EQ(call({"cat", packed_, "4", kSchema}).out, file_contents(photos_ + "/bee/4.jpg"));
