@@ -1,10 +1,11 @@
-"""How far scaled decoding is from full decoding, in pixels, and what it saves.
+"""Measures how much the pixels of scaled decoding differ from those of full decoding, and how much time it saves.
 
     python bench/scaled_decode.py [FOLDER]        default: ../shared/data/imagenet-sample, about 2 minutes
 
-The JPEGs right in FOLDER are packed as they are and loaded with `scaled_decode` off and on, in turn, one thread. PSNR is
-of the images that were decoded at a smaller scale, against the same crop from the full decode (uint8, all channels).
-Processor time is the whole process's in user mode; its ratio is the median over the rounds of the ratio within the round.
+The JPEGs directly in FOLDER are packed unchanged and loaded with `scaled_decode` off and on, in turn, by one thread. The PSNR
+compares the images that were decoded at a smaller scale with the same crops of the full decode (uint8, all channels).
+The processor time is that of the whole process in user mode; its ratio is the median over the rounds of the ratio within the
+round.
 Results go to bench/results/scaled-decode-<cpu>-<date>.md and .json.
 """
 
@@ -38,7 +39,7 @@ LISTS = {
 def epoch(
     data: fr.Dataset, transforms: list[T.Transform], scaled: bool
 ) -> tuple[numpy.ndarray, float]:
-    """All images, and milliseconds of processor time an image."""
+    """Returns: all images, and the milliseconds of processor time per image."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     with fr.Loader(
         data,
