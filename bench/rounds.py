@@ -108,9 +108,7 @@ class Contender:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
         )
-        self.start = (
-            self._answer()
-        )  # first-batch latency and memory, if the contender reports them
+        self.start = self._answer()  # first-batch latency and memory, if reported
 
     def run(self, request: object, keep: bool = True) -> dict[str, float]:
         assert self._process.stdin is not None
@@ -125,7 +123,7 @@ class Contender:
         """Waits until the contender and its children are idle: most contenders read ahead into the next epoch, and would
         take the processor from the next contender."""
         used, deadline = 0, time.monotonic() + 30
-        while abs(used - (used := cpu_ticks(self._process.pid))) > 1:  # tick, of 10 per core in 0.1 s
+        while abs(used - (used := cpu_ticks(self._process.pid))) > 1:  # of 10 ticks per core
             if time.monotonic() > deadline:
                 sys.exit(f"bench: {self.name} is still busy 30 s after its epoch")
             time.sleep(0.1)
