@@ -1,5 +1,5 @@
-// `fuelrail im2rec`. What MXNet's own tool makes of the same command lines is in
-// tests/python/mxnet/test_im2rec_command.py.
+// Tests of `fuelrail im2rec`. tests/python/mxnet/test_im2rec_command.py compares it with MXNet's
+// own tool.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,7 +116,7 @@ TEST_F(Im2rec, options_go_as_mxnets_do) {
   EXPECT_EQ(im2rec("x", {"--encoding", ".bmp"}).code, 2);
   EXPECT_THAT(im2rec("x", {"--color", "2"}).err, HasSubstr("expected -1, 0, 1, found 2"));
   EXPECT_EQ(im2rec("x", {"--quality", "0", "--overwrite"}).code, 2);
-  EXPECT_EQ(im2rec("x", {"-q"}).code, 3);  // it is there
+  EXPECT_EQ(im2rec("x", {"-q"}).code, 3);  // it exists
   EXPECT_EQ(im2rec("x", {"-q", "--overwrite"}).code, 0);
   EXPECT_THAT(records_of(out("x.rec")).at(1).labels, ElementsAre(3));
 }
@@ -153,7 +153,7 @@ TEST_F(Im2rec, what_cannot_be_read_is_named_and_the_exit_code_says_so) {
 TEST_F(Im2rec, parts_that_are_made_on_their_own_are_merged_into_the_file_of_one_run) {
   for (const char* prefix : {"whole", "p"}) list_photos(prefix);
   ASSERT_EQ(im2rec("whole", {"--resize", "16", "-q"}).code, 0);
-  for (const char* part : {"2", "0", "1"}) {  // one machine each
+  for (const char* part : {"2", "0", "1"}) {  // each on its own machine
     const Said said = im2rec("p", {"--resize", "16", "--nsplit", "3", "--part", part, "-q"});
     ASSERT_EQ(said.code, 0) << said.err;
     EXPECT_THAT(said.out, HasSubstr("p.part00" + std::string(part) + ".rec: 4 records"));
@@ -200,7 +200,8 @@ TEST_F(Im2rec, a_run_that_failed_goes_on_with_resume) {
   EXPECT_FALSE(std::filesystem::exists(out("x.rec")));
   EXPECT_THAT(names_in(out()), IsSupersetOf({"x.rec.journal.partial", "x.rec.partial"}));
   write_file(photo("cat dog/2.jpg"), last);
-  std::filesystem::remove(photo("ant/0.jpg"));  // what is written already is not read again
+  std::filesystem::remove(
+      photo("ant/0.jpg"));  // an image that is already written is not read again
   const Said said = im2rec("x", options);
   EXPECT_EQ(said.code, 0) << said.err;
   expect_same_files("x", "whole");

@@ -1,4 +1,4 @@
-// What `info` says of damage, and of what has no sidecar.
+// The reports of `info` on damage and on datasets without sidecars.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::call;
 using ::testing::HasSubstr;
 using testing::Said;
 
-// Three image records; the last byte of the second is another than its checksum says.
+// Three image records; the last byte of the second one does not match its checksum.
 std::string file_with_a_damaged_image() {
   std::vector<std::string> records;
   for (uint64_t i = 0; i < 3; ++i) {

@@ -112,7 +112,7 @@ TEST(CliMain, a_store_that_is_not_read_is_wrong_use_of_any_command) {
   }
 }
 
-// Here and not with the binary, which may lie where others may not look.
+// Tested here and not with the binary, which may be in a folder that other users cannot read.
 TEST(CliMain, an_unreadable_folder_is_an_input_output_error) {
   const TemporaryDirectory directory;
   write_file(directory / "photos/ant/0.jpg", as_text(make_jpeg(20, 30, 1)));

@@ -45,7 +45,7 @@ TEST_F(CliPack, parts_are_packed_on_their_own_and_merged) {
 TEST_F(CliPack, what_cannot_be_merged_is_refused) {
   ASSERT_EQ(pack_into("x.rec", {}).code, 0);
   ASSERT_EQ(pack_into("y.rec", {}).code, 0);
-  EXPECT_EQ(call({"merge", out("x.rec"), out("y.rec"), "-q"}).code, 3);  // it is there
+  EXPECT_EQ(call({"merge", out("x.rec"), out("y.rec"), "-q"}).code, 3);  // it exists
   const Said twice = call({"merge", out("n.rec"), out("x.rec"), out("x.rec")});
   EXPECT_EQ(twice.code, 2);
   EXPECT_THAT(twice.err, HasSubstr("the file is to be merged twice"));

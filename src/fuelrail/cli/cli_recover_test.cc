@@ -1,4 +1,4 @@
-// `fuelrail recover`: what it writes, what it says is lost, and that `verify` names it.
+// `fuelrail recover`: its output, its report of losses, and the hint to it by `verify`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -54,7 +54,7 @@ TEST(Verdict, reading_limits_where_storage_is_not_waited_for) {
   Measured measured = decoding_limits();
   measured.loader.stats.limit = "fetch";
   measured.loader.stats.process = {.busy_seconds = 2, .waiting_seconds = 18, .items = 1000};
-  measured.loader.cpu_seconds = 10;  // 8 of them by the thread that reads
+  measured.loader.cpu_seconds = 10;  // 8 of them in the reading thread
   EXPECT_EQ(judge(measured).bottleneck, "reading");
   EXPECT_THAT(judge(measured).suggestion, HasSubstr("longer records"));
   measured.loader.cpu_seconds = 4;
