@@ -1,15 +1,17 @@
-"""The gap between epochs: from the last batch of one to the first of the next, beside a step within an epoch.
+"""Measures the gap between epochs: the time from the last batch of an epoch to the first batch of the next.
 
     .venv/bin/python bench/epoch_gap.py [FILE.rec] [--records 1600] [--epochs 40] [--threads 2]
 
-FILE: any packed file, of which the first RECORDS make an epoch; default: the photographs of ../shared/data/imagenet-sample, twice, packed
-with resize=256.
-The job is that of bench/loader.py. Two kinds of user: one that takes batches as fast as they come, and one that works on
-each for twice as long as the loader needs for it (a sleep: the accelerator's time), so that the loader is ahead. Each kind also with an
-epoch that nobody could foresee (`set_epoch` of one further on): what a loader pays that prefetches only within epochs.
+FILE: any packed file, whose first RECORDS records are an epoch; default: the photographs of ../shared/data/imagenet-sample,
+twice, packed with resize=256.
+The job is that of bench/loader.py, for two kinds of user: one takes batches as fast as they come; the other works on each
+batch for twice as long as the loader needs to make it (a sleep in place of the accelerator), so that the loader is ahead. Both
+also run with skipped epochs (`set_epoch` two further on), which the loader cannot prefetch: this is the cost of a loader
+that prefetches only within epochs.
 
-"step" is the time between two batches of an epoch, "gap" that between the last of one epoch and the first of the next, "over"
-the gap less the median step of that run: what the end of an epoch costs. Results go to bench/results/epoch-gap-<cpu>-<date>.json and .md.
+"step" is the time between two batches of an epoch, "gap" the time between the last batch of an epoch and the first of the
+next, and "over" the gap minus the run's median step: the cost of an epoch's end. Results go to
+bench/results/epoch-gap-<cpu>-<date>.json and .md.
 """
 
 from __future__ import annotations
@@ -31,12 +33,12 @@ MOST_MS = 20.0
 
 
 def sample(records: int = 1600) -> pathlib.Path:
-    """The photographs, repeated, packed once."""
+    """The photographs, repeated and packed; packed only on the first call."""
     folder = WORK / "epoch-gap"
     path = folder / "all.rec"
     if not path.exists():
         if not SAMPLE.is_dir():
-            sys.exit(f"bench: {SAMPLE} is not here; name a packed file")
+            sys.exit(f"bench: {SAMPLE} does not exist; name a packed file")
         folder.mkdir(parents=True, exist_ok=True)
         photographs = itertools.cycle(sorted(SAMPLE.glob("*.JPEG")))
         lines = [f"{i}\t0\t{p}\n" for i, p in enumerate(itertools.islice(photographs, records))]
@@ -59,7 +61,7 @@ def make(data: fr.Dataset, threads: int) -> fr.Loader:
 def measure(
     loader: fr.Loader, epochs: int, work: Callable[[], None], stride: int
 ) -> dict[str, float]:
-    """Milliseconds. stride: 1 takes the epochs as they come, more names ones that were not prefetched."""
+    """Measures in milliseconds. `stride`: 1 runs consecutive epochs, more skips to epochs that were not prefetched."""
     steps: list[float] = []
     gaps: list[float] = []
     first = loader.state_dict()["epoch"]

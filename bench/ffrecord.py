@@ -1,17 +1,17 @@
-"""Batches of random records of FFRecord files: fuelrail, the original and plain reads, interleaved in one run.
+"""Measures batches of random FFRecord records: fuelrail, the original and plain reads, interleaved in one run.
 
     ./run bench ffrecord                                  the whole run
-    ./run bench ffrecord --original .../bin/python        with the original, which that interpreter can import as `ffrecord`
-    ./run bench ffrecord --quick                          fewer rounds and records: a look, not a result
+    ./run bench ffrecord --original .../bin/python        also measures the original, which that interpreter imports as `ffrecord`
+    ./run bench ffrecord --quick                          fewer rounds and records: a rough figure, not a result
 
-Batches of 4, 64 and 1,024 records of 1 KB, 100 KB and 1 MB (of 1,024 bytes), page cache warm and dropped, with and without checksums.
-Contenders are processes of their own (bench/peers/ffrecord_reader.py), which read the same records in the same order; every
-round goes through all of them in turn, and each begins a turn as often as the others. The plain ways are one `os.pread` a
-record, and one `os.preadv` a record into fresh memory of NumPy's; with checksums they call `zlib.crc32`. A ratio is the median over the
-rounds of the ratio within the round; its spread is half the distance between the quartiles.
+The batches have 4, 64 and 1,024 records of 1 KB, 100 KB and 1 MB (1 KB is 1,024 bytes). They are read with a warm and with a
+dropped page cache, with and without checksums. Contenders are separate processes (bench/peers/ffrecord_reader.py) that read the
+same records in the same order. Each round runs all contenders in turn, and each contender begins equally often. The plain ways
+are one `os.pread` per record, and one `os.preadv` per record into new NumPy memory; with checksums they call `zlib.crc32`. A
+ratio is the median over the rounds of the ratio within the round; its spread is half the distance between the quartiles.
 
-"Dropped" is before each turn, by posix_fadvise(DONTNEED) on the file and, as root, /proc/sys/vm/drop_caches; what is cached
-by the device, or by the host of a virtual machine, stays. Results go to bench/results/ffrecord-<cpu>-<date>.json and .md.
+The cache is dropped before each turn, with posix_fadvise(DONTNEED) on the file and, as root, /proc/sys/vm/drop_caches. The
+caches of the device and of a virtual machine's host are not dropped. Results go to bench/results/ffrecord-<cpu>-<date>.json and .md.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from rounds import PEERS, WORK, Contender, machine, median_and_spread, publish
 
 from fuelrail.ffrecord import FileWriter
 
-SIZES = (1 << 10, 100 << 10, 1 << 20)  # bytes a record
+SIZES = (1 << 10, 100 << 10, 1 << 20)  # bytes per record
 BATCHES = (4, 64, 1024)
-FEWEST, MOST = 1280, 65536  # records of a file
-FILE_BYTES = 400 << 20  # less where that is MOST records, more where it is not FEWEST
+FEWEST, MOST = 1280, 65536  # number of records in a file
+FILE_BYTES = 400 << 20  # limited by MOST and FEWEST records
 FUELRAIL, ORIGINAL, PLAIN = "fuelrail", "the original", ("os.pread", "os.preadv")
 NOT_INSTALLED = "not installed"
 DROP_CACHES = pathlib.Path("/proc/sys/vm/drop_caches")
@@ -77,7 +77,7 @@ class Cache:
             DROP_CACHES.write_text("1")
 
     def cached(self) -> float:
-        """The part of the file that is in it."""
+        """The fraction of the file that is in the page cache."""
         command = ["fincore", "--noheadings", "--bytes", "--output", "RES,SIZE", str(self._path)]
         found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
         return int(found[0]) / int(found[1])
@@ -102,7 +102,7 @@ def request(batches: list[list[int]], check: bool, **more: bool) -> str:
 
 
 def draw(records: int, batch: int, turn_records: int, seed: str) -> list[list[int]]:
-    """Batches of a turn: no record comes twice in a batch, nor in a turn while the file has enough."""
+    """The batches of a turn. A record occurs at most once in a batch, and at most once in a turn if the file has enough records."""
     dice, left, batches = random.Random(seed), [], []
     for _ in range(max(1, turn_records // batch)):
         if len(left) < batch:
@@ -112,18 +112,18 @@ def draw(records: int, batch: int, turn_records: int, seed: str) -> list[list[in
 
 
 def check_same(peers: dict[str, Contender], records: int) -> None:
-    """A turn that is not counted, and that all read the same bytes."""
+    """Runs an uncounted turn, and checks that all contenders read the same bytes."""
     for check in (False, True):
         asked = request(draw(records, max(BATCHES), 0, "same"), check, digest=True)
         found = {name: peer.run(asked, keep=False)["digest"] for name, peer in peers.items()}
         if len(set(found.values())) != 1:
-            sys.exit(f"bench: they do not read the same: {found}")
+            sys.exit(f"bench: the contenders read different bytes: {found}")
 
 
 def measure(
     path: pathlib.Path, size: int, options: argparse.Namespace, about: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """All rows of one file."""
+    """Measures all rows of the table for one file."""
     records = records_of(size, options.quick)
     make(path, size, records)
     cache = Cache(path, options.drop_all)
@@ -148,7 +148,7 @@ def measure(
             for case, (batch, check) in enumerate(cases):
                 turn_bytes, turn_records = options.turn[dropped]
                 count = min(turn_bytes // size, turn_records)
-                # The same with checksums and without.
+                # The same batches with and without checksums.
                 batches = draw(records, batch, count, f"{number} {batch}")
                 asked = request(batches, check)
                 turn = {}
@@ -220,7 +220,7 @@ def pair(value: list[float], digits: int = 2) -> str:
 
 
 def expectations(rows: list[dict[str, Any]]) -> list[str]:
-    """What docs/benchmarks.md expects, and the row that is farthest from it."""
+    """The expectations of docs/benchmarks.md, each with the row of the least ratio."""
 
     def least(name: str, text: str, **wanted: object) -> str:
         chosen = [r for r in rows if all(r[key] == value for key, value in wanted.items())]
@@ -312,7 +312,7 @@ def report(results: dict[str, Any]) -> str:
 def file_system(directory: pathlib.Path) -> str:
     command = ["stat", "--file-system", "--format=%T", str(directory)]
     name = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    return "ext2, 3 or 4" if name == "ext2/ext3" else name  # their number is the same
+    return "ext2, 3 or 4" if name == "ext2/ext3" else name  # they share one number
 
 
 def parsed() -> argparse.Namespace:
@@ -324,31 +324,31 @@ def parsed() -> argparse.Namespace:
         "--dir",
         type=pathlib.Path,
         default=WORK,
-        help="where the files are made, 1.3 GB at a time, and removed; default .cache/bench",
+        help="folder for temporary files, up to 1.3 GB at a time (default .cache/bench)",
     )
     parser.add_argument(
         "--original",
         metavar="PYTHON",
         default=sys.executable,
-        help="an interpreter that can import the original; default: this one",
+        help="interpreter that can import the original (default: this one)",
     )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="2 rounds of fewer batches, only the files' own cache dropped, nothing written to bench/results",
+        help="run 2 rounds of fewer batches, drop only the cache of the file, and write nothing to bench/results",
     )
     parser.add_argument(
-        "--sizes", type=int, nargs="+", default=SIZES, metavar="BYTES", help="of a record"
+        "--sizes", type=int, nargs="+", default=SIZES, metavar="BYTES", help="record sizes to measure"
     )
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write results here")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write the results to FILE")
     options = parser.parse_args()
-    # What a turn reads at most, but a batch at least: bytes and records, warm and dropped.
+    # The most that a turn reads (but at least one batch), as bytes and records: warm, dropped.
     options.turn = ((512 << 20, 1 << 16), (64 << 20, 1 << 10))
     if options.quick:
         options.rounds, options.turn = 2, ((16 << 20, 1 << 10), (4 << 20, 1 << 8))
     options.drop_all = not options.quick and os.access(DROP_CACHES, os.W_OK)
     if shutil.which(options.original) is None:
-        parser.error(f"--original: there is no {options.original}")
+        parser.error(f"--original: {options.original} does not exist")
     return options
 
 
@@ -357,7 +357,7 @@ def main() -> int:
     options.dir.mkdir(parents=True, exist_ok=True)
     wanted = max(size * records_of(size, options.quick) for size in options.sizes)
     if shutil.disk_usage(options.dir).free < wanted + (64 << 20):
-        sys.exit(f"bench: {options.dir} has no room for {wanted >> 20} MiB; name another by --dir")
+        sys.exit(f"bench: {options.dir} has no room for {wanted >> 20} MiB; name another folder with --dir")
     readers: dict[str, Any] = {}
     results: dict[str, Any] = {
         "command": " ".join(["./run bench ffrecord", *sys.argv[1:]]),

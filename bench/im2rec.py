@@ -1,14 +1,15 @@
-"""Packing: `fuelrail im2rec`, MXNet's im2rec.py, bare libjpeg-turbo and a plain copy, interleaved in one run.
+"""Measures packing: `fuelrail im2rec`, MXNet's im2rec.py, bare libjpeg-turbo and a plain copy, interleaved in one run.
 
     ./run bench im2rec                  the whole run, on ../shared/data/imagenet-sample
-    ./run bench im2rec --quick          fewer rounds, fewer images: a look, not a result
+    ./run bench im2rec --quick          fewer rounds and images: a rough figure, not a result
 
-Two jobs on the same list. Encoded anew: shorter side 256 (bilinear), JPEG of quality 95. Passed through: the files' own bytes.
-Both commands are whole processes, timed from start to exit, on two threads (MXNet: two processes that read and encode). The
-limit of the first job is libjpeg-turbo's decoding, the same resize and encoding on two threads, all in memory
-(bench/limit/pack_limit.cc); of the second, a program that reads the files and writes their bytes into one, and waits for the disk
-as `fuelrail` does (MXNet does not). Every round goes through all in turn. A ratio is the median over the rounds of the ratio
-within the round; its spread is half the distance between the quartiles. Results go to bench/results/im2rec-<cpu>-<date>.json, .md.
+Two jobs run on the same list. "Encoded anew": resize to shorter side 256 (bilinear) and encode as JPEG of quality 95. "Passed
+through": store the files unchanged. Both commands are timed as whole processes, from start to exit, on two threads (MXNet: two
+processes that read and encode). The limit of the first job is decoding by libjpeg-turbo, the same resize and encoding, on two
+threads, all in memory (bench/limit/pack_limit.cc). The limit of the second job is a program that copies the files into one
+file and waits for the disk, as `fuelrail` does (MXNet does not). Each round runs all contenders in turn. A ratio is the median
+over the rounds of the ratio within the round; its spread is half the distance between the quartiles. Results go to
+bench/results/im2rec-<cpu>-<date>.json and .md.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ JOBS = {
 
 
 def listing(images: int) -> pathlib.Path:
-    """A folder with `all.lst`."""
+    """Creates a folder with the list `all.lst`."""
     if not SAMPLE.is_dir():
-        sys.exit(f"bench: {SAMPLE} is not here; the benchmark needs its photographs")
+        sys.exit(f"bench: {SAMPLE} does not exist; the benchmark needs its photographs")
     names = sorted(path.name for path in SAMPLE.glob("*.JPEG"))
     folder = WORK / f"im2rec-{images}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -60,14 +61,14 @@ def listing(images: int) -> pathlib.Path:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    os.sync()  # nobody pays for what another left to be written
+    os.sync()  # no contender waits for the unwritten data of another
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
 
 
 def command(who: str, folder: pathlib.Path, job: str) -> list[str]:
-    """Both take the same words: MXNet's."""
+    """The command line, which is the same for both, as MXNet's."""
     words = [str(folder / "all"), f"{SAMPLE}/", *JOBS[job], "--num-thread", str(THREADS)]
     if who == OURS:
         return [str(pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail"), "im2rec", *words]
@@ -103,13 +104,13 @@ def copy(folder: pathlib.Path) -> float:
 
 
 def check_same(folder: pathlib.Path) -> int:
-    """That both pass the same records through. Returns: the bytes of the file."""
+    """Checks that both commands pass through the same bytes. Returns: the size of the file."""
     made = []
     for who in (OURS, MXNET):
         run_command(who, folder, "passed through")
         made.append((folder / "all.rec").read_bytes())
     if made[0] != made[1]:
-        sys.exit("bench: the two files that were passed through differ")
+        sys.exit("bench: the passed-through files of the two commands differ")
     return len(made[0])
 
 

@@ -1,11 +1,12 @@
-"""Instructions of a fixed epoch of 64 images, which repeat where times do not.
+"""Counts the instructions of a fixed epoch of 64 images, which are repeatable where times are not.
 
-    ./run bench --check              counts them, and compares with bench/results/instructions.json: 1 % is the limit
-    ./run bench --check --update     stores what was counted
+    ./run bench --check              counts, and compares with bench/results/instructions.json; fails above 1 %
+    ./run bench --check --update     stores the count
 
-One thread, pread, the loader's worker called directly (bench/instructions/), under valgrind's callgrind. Valgrind shows
-every program the same processor, at best one with AVX2, so that a count belongs to an instruction set, under whose name it
-is stored, and not to a machine. Another compiler or libjpeg-turbo changes it, too: what was counted with is stored beside it.
+Runs one thread that reads with pread and calls the loader's worker directly (bench/instructions/), under valgrind's callgrind.
+Valgrind emulates the same processor on every machine, at best one with AVX2, so a count belongs to an instruction set, not to a
+machine; it is stored under the name of the instruction set. The count also depends on the compiler and on libjpeg-turbo, so
+their versions are stored with it.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from typing import Any
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STORED = ROOT / "bench" / "results" / "instructions.json"
 LIMIT = 0.01
-SMALLEST_PART = 0.002  # of all instructions: what functions have to have to be stored
+SMALLEST_PART = 0.002  # least share of all instructions of a function that is stored
 SHOWN = 12  # functions that differ most
 
 
 def self_costs(lines: Iterable[str]) -> dict[str, int]:
-    """Instructions by function, its callees left out, from callgrind's output file.
+    """Instructions by function, without callees, from callgrind's output file.
 
-    Those of a library without names for its functions go by the library's name.
+    If a library has no names for its functions, they are counted under the library's name.
     """
-    names: dict[tuple[str, str], str] = {}  # by the numbers that stand for them
+    names: dict[tuple[str, str], str] = {}  # (kind, number) -> name
     costs: collections.Counter[str] = collections.Counter()
     library, function, is_call = "", "", False
     for line in lines:
@@ -49,7 +50,7 @@ def self_costs(lines: Iterable[str]) -> dict[str, int]:
                 if function.startswith("0x"):
                     function = library
         elif line.startswith("calls="):
-            is_call = True  # the next line is what the callee cost
+            is_call = True  # the next line has the cost of the callee
         elif re.match(r"[+*\-0-9]", line):
             if not is_call:
                 costs[function] += int(line.split()[1])
@@ -58,12 +59,12 @@ def self_costs(lines: Iterable[str]) -> dict[str, int]:
 
 
 def plain(name: str) -> str:
-    """A function's name without what a new compilation may change."""
+    """A function's name without the parts that another compilation may change."""
     return re.sub(r"( \[clone )?\.(constprop|isra|part|cold|lto_priv)\.?\d*\]?|'\d+$", "", name)
 
 
 def count(build: pathlib.Path) -> dict[str, Any]:
-    """Runs the epoch under callgrind; what was counted, and with what."""
+    """Runs the epoch under callgrind. Returns: the counts, and the versions of the tools."""
     program = str(build / "bench" / "instructions" / "fuelrail_instructions")
     fuelrail = str(build / "bin" / "fuelrail")
     with tempfile.TemporaryDirectory(prefix="fuelrail-instructions-") as folder:
@@ -100,7 +101,7 @@ def count(build: pathlib.Path) -> dict[str, Any]:
 
 
 def differences(now: dict[str, Any], before: dict[str, Any]) -> list[str]:
-    """What differs between two counts, in lines; empty where the total is within the limit."""
+    """The differences between two counts, as lines; empty if the total is within the limit."""
     change = now["instructions"] / before["instructions"] - 1
     if abs(change) <= LIMIT:
         return []
@@ -109,7 +110,7 @@ def differences(now: dict[str, Any], before: dict[str, Any]) -> list[str]:
     ]
     for name in ("images", "pixels", "compiler", "libjpeg-turbo", "libc", "valgrind"):
         if now[name] != before[name]:
-            lines.append(f"  {name} was {before[name]}, and is {now[name]}")
+            lines.append(f"    {name} was {before[name]}, now {now[name]}")
     changes = {
         name: now["functions"].get(name, 0) - before["functions"].get(name, 0)
         for name in {**now["functions"], **before["functions"]}
@@ -124,12 +125,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--check", action="store_true", help="what this program does")
-    parser.add_argument("--update", action="store_true", help="store what was counted")
+    parser.add_argument("--check", action="store_true", help="accepted and ignored: ./run bench passes it on")
+    parser.add_argument("--update", action="store_true", help="store the count instead of comparing it")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     options = parser.parse_args()
     if shutil.which("valgrind") is None:
-        sys.exit("bench: there is no valgrind. Install it with: sudo apt-get install -y valgrind")
+        sys.exit("bench: valgrind is not installed. Install it with: sudo apt-get install -y valgrind")
     stored: dict[str, Any] = json.loads(STORED.read_text()) if STORED.exists() else {}
     now = count(options.build)
     target = now["target"]
@@ -140,13 +141,13 @@ def main() -> int:
         return 0
     if target not in stored:
         print(
-            f"bench: no count is stored for {target}, which took {now['instructions']:,} instructions.\n"
-            f"Stored are: {', '.join(stored) or 'none'}. To store it: ./run bench --check --update"
+            f"bench: no count is stored for {target}; this run took {now['instructions']:,} instructions.\n"
+            f"Stored counts: {', '.join(stored) or 'none'}. To store this one: ./run bench --check --update"
         )
         return 1
     if lines := differences(now, stored[target]):
         print("\n".join(lines))
-        print("Where that is meant: ./run bench --check --update, and say why in the commit")
+        print("If the change is intended, run ./run bench --check --update and give the reason in the commit")
         return 1
     change = now["instructions"] / stored[target]["instructions"] - 1
     print(f"{target}: {now['instructions']:,} instructions, {change:+.3%} to the stored count")

@@ -1,15 +1,14 @@
-"""Loader throughput: fuelrail, a Pillow pipeline in torch's DataLoader, and the limit, interleaved in one run.
+"""Measures loader throughput: fuelrail, a Pillow pipeline in torch's DataLoader, and the limit, interleaved in one run.
 
     ./run bench                  the whole run, on ../shared/data/imagenet-sample
-    ./run bench --quick          fewer rounds, fewer records: a look, not a result
-    ./run bench --threads 1      one thread for each contender, not two
-    ./run bench --dali           also NVIDIA DALI, in a virtual environment of its own (.cache/peers/dali, 1.1 GB)
+    ./run bench --quick          fewer rounds and records: a rough figure, not a result
+    ./run bench --threads 1      one thread for each contender instead of two
+    ./run bench --dali           also measures NVIDIA DALI, in its own virtual environment (.cache/peers/dali, 1.1 GB)
 
-The job: random-resized-crop 224, horizontal flip, normalise, float32 NCHW batches of 256, on the photographs as they are
-and packed with `--resize 256`. Every contender is a process of its own (bench/peers/); rounds go through all of them in turn
-(bench/rounds.py). A ratio is the median over the
-rounds of the ratio within the round; its spread is half the distance between the quartiles. Results go to
-bench/results/loader-<cpu>-<date>.json and .md.
+The job: random-resized-crop 224, horizontal flip, normalise, float32 NCHW batches of 256. It runs on the unchanged
+photographs and on photographs packed with `--resize 256`. Every contender is a separate process (bench/peers/), and each
+round runs all contenders in turn (bench/rounds.py). A ratio is the median over the rounds of the ratio within the round; its
+spread is half the distance between the quartiles. Results go to bench/results/loader-<cpu>-<date>.json and .md.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    dali = {"action": "store_true", "help": "also NVIDIA DALI, in an environment of its own"}
+    dali = {"action": "store_true", "help": "also measure NVIDIA DALI, in its own environment"}
     options = options_of(__doc__, "records", 7, (1600, 3), THREADS, ("--dali", dali))
     results = begun("./run bench", options, "records", "threads")
     results["sets"] = measure_sets(options, contenders, "files")

@@ -1,11 +1,12 @@
-"""Whether ImageRecordIter and ImageDetRecordIter give what MXNet 1.9.1's own give: order, labels and every pixel, on real
+"""Checks that ImageRecordIter and ImageDetRecordIter give the same order, labels and pixels as MXNet 1.9.1's, on real
 photographs.
 
     ./run bench mxnet_equality [--photographs N]
 
-The file (420 of ../shared/data/imagenet-sample, 45 MB) takes several of the 8 MiB chunks in which MXNet reads and shuffles. Both run
-the same cases (bench/peers/mxnet_rows.py), two epochs each: in order, shuffled in chunks, by chunks and by the index, in parts, and
-with the random numbers of `seed_aug`. Prints a line a case and exits with 1 when anything differs.
+The file (420 photographs of ../shared/data/imagenet-sample, 45 MB) is longer than several of the 8 MiB chunks in which MXNet
+reads and shuffles. Both libraries run the same cases (bench/peers/mxnet_rows.py), two epochs each: in order, shuffled in chunks,
+by chunks and by the index, in parts, and with the random numbers of `seed_aug`. Prints one line per case, and exits with 1 if
+anything differs.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def pack(photographs: int) -> pathlib.Path:
-    """One file of a label an image, and one of a label header and a box or two."""
+    """Packs a file with one label per image, and a file with a label header and one or two boxes per image."""
     folder = WORK / f"equality-{photographs}"
     folder.mkdir(parents=True, exist_ok=True)
     names = sorted(path.name for path in SAMPLE.glob("*.JPEG"))[:photographs]
@@ -119,7 +120,7 @@ def rows_of(who: str, python: str, folder: pathlib.Path) -> dict[str, list[dict[
 def differences(
     ours: list[dict[str, Any]], theirs: list[dict[str, Any]], rounded: bool
 ) -> list[str]:
-    """Filler rows of a last batch that is not rounded hold old memory in MXNet, which says that there are none."""
+    """Ignores the filler rows of a last batch that is not rounded: MXNet leaves old memory in them, and reports none."""
     if len(ours) != len(theirs):
         return [f"{len(ours)} batches, MXNet {len(theirs)}"]
     labels = rows = 0

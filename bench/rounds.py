@@ -1,7 +1,7 @@
-"""What the benchmarks share: contenders that take turns, their numbers, the machine's, and where results go.
+"""Shared code of the benchmarks: contenders that take turns, their statistics, the machine's description, and results.
 
-A contender is a process of its own (bench/peers/) that answers "run epoch E". Rounds go through all contenders in turn, each
-round beginning with the next one, so that what disturbs the machine disturbs all alike.
+A contender is a separate process (bench/peers/) that answers "run epoch E". Each round runs all contenders in turn and begins
+with another contender, so that disturbances of the machine affect all of them equally.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAMPLE = ROOT.parent / "shared" / "data" / "imagenet-sample"
 PEERS = ROOT / "bench" / "peers"
 WORK = ROOT / ".cache" / "bench"
-OF_FUELRAIL = (  # what its adapter says beyond what others say
+OF_FUELRAIL = (  # values that only fuelrail's adapter reports
     "memory_mib",
     "slots_mib",
     "growth_mib",
@@ -46,7 +46,7 @@ BATCH, SIDE = 256, 224
 def options_of(
     description: str | None, counted: str, rounds: int, quick: tuple[int, int], *more: Any
 ) -> argparse.Namespace:
-    """--COUNTED, --rounds, --quick, which is that many and as many rounds, and `more`: (name, settings) each."""
+    """Parses --COUNTED, --rounds, --quick and `more`, as (name, settings). `quick`: the values of the first two with --quick."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -55,7 +55,7 @@ def options_of(
     parser.add_argument(
         "--quick",
         action="store_true",
-        help=f"{quick[0]:,} {counted}, {quick[1]} rounds, nothing written to bench/results",
+        help=f"use {quick[0]:,} {counted} and {quick[1]} rounds, and write nothing to bench/results",
     )
     for name, settings in more:
         parser.add_argument(name, **settings)
@@ -66,11 +66,11 @@ def options_of(
     return options
 
 
-THREADS = ("--threads", {"type": int, "default": 2, "help": "of each contender; default 2"})
+THREADS = ("--threads", {"type": int, "default": 2, "help": "threads of each contender (default 2)"})
 
 
 def begun(command: str, options: argparse.Namespace, *counted: str) -> dict[str, Any]:
-    """The head of the results."""
+    """The first entries of the results."""
     return {
         "command": " ".join([command, *sys.argv[1:]]),
         **{name: getattr(options, name) for name in (*counted, "rounds")},
@@ -79,7 +79,7 @@ def begun(command: str, options: argparse.Namespace, *counted: str) -> dict[str,
 
 
 def turns(everybody: Sequence[T], rounds: int) -> Iterator[tuple[int, T]]:
-    """(round, who), the rounds counted from 1; each begins with the next one."""
+    """Yields (round, contender), with rounds from 1; each round begins with another contender."""
     for number in range(1, rounds + 1):
         first = number % len(everybody)
         for who in [*everybody[first:], *everybody[:first]]:
@@ -92,7 +92,7 @@ def cpu_ticks(group: int) -> int:
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
+        except OSError:  # the process has just ended
             continue
         if int(fields[2]) == group:
             ticks += int(fields[11]) + int(fields[12])
@@ -108,9 +108,7 @@ class Contender:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
         )
-        self.start = (
-            self._answer()
-        )  # first-batch latency and memory, where the contender knows them
+        self.start = self._answer()  # first-batch latency and memory, if reported
 
     def run(self, request: object, keep: bool = True) -> dict[str, float]:
         assert self._process.stdin is not None
@@ -122,12 +120,12 @@ class Contender:
         return answer
 
     def settle(self) -> None:
-        """Waits until it and its children do nothing: most contenders read ahead of an epoch nobody has asked for,
-        and would take the processor from the next one."""
+        """Waits until the contender and its children are idle: most contenders read ahead into the next epoch, and would
+        take the processor from the next contender."""
         used, deadline = 0, time.monotonic() + 30
-        while abs(used - (used := cpu_ticks(self._process.pid))) > 1:  # of ten a core
+        while abs(used - (used := cpu_ticks(self._process.pid))) > 1:  # of 10 ticks per core
             if time.monotonic() > deadline:
-                sys.exit(f"bench: {self.name} still works, 30 s after its epoch")
+                sys.exit(f"bench: {self.name} is still busy 30 s after its epoch")
             time.sleep(0.1)
 
     def stop(self) -> None:
@@ -137,20 +135,20 @@ class Contender:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            sys.exit(f"bench: {self.name} ended without an answer")
+            sys.exit(f"bench: {self.name} exited without an answer")
         answer: dict[str, float] = json.loads(line)
         return answer
 
 
 def run_epochs(everybody: list[Contender], rounds: int) -> dict[str, Any]:
-    """Runs all of them round by round, and ends them. Returns: each one's summary."""
+    """Runs all contenders round by round, and stops them. Returns: the summary of each contender."""
     for contender in everybody:
         contender.run(0, keep=False)  # warms the page cache and the contender
         contender.settle()
     for number, contender in turns(everybody, rounds):
         answer = contender.run(
             1000 + 2 * number
-        )  # an order, and where boxes are drawn, the same ones
+        )  # an epoch number: the same order, and the same crop boxes, for all contenders
         contender.settle()
         speed = answer["images"] / answer["seconds"]
         print(f"  round {number}/{rounds}  {contender.name}: {speed:.0f} img/s", flush=True)
@@ -160,9 +158,9 @@ def run_epochs(everybody: list[Contender], rounds: int) -> dict[str, Any]:
 
 
 def prepare(records: int) -> dict[str, pathlib.Path]:
-    """Packs the photographs, repeated, as they are and with --resize 256; and the latter's images as files."""
+    """Packs the photographs, repeated, unchanged and with --resize 256; also writes the packed images as files."""
     if not SAMPLE.is_dir():
-        sys.exit(f"bench: {SAMPLE} is not here; the benchmark needs its photographs")
+        sys.exit(f"bench: {SAMPLE} does not exist; the benchmark needs its photographs")
     photographs = sorted(SAMPLE.glob("*.JPEG"))
     fuelrail = str(pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail")
     made = {}
@@ -188,10 +186,10 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
             "--root",
             str(SAMPLE),
             *arguments,
-            "--overwrite",  # of a run that was cut short
+            "--overwrite",  # replaces the file of an interrupted run
         ]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-        # The same bytes as files, for the loaders that read files.
+        # Writes the same bytes as files, for the loaders that read files.
         for i in range(min(records, len(photographs))):
             image = subprocess.run(
                 [fuelrail, "cat", str(folder / "all.rec"), str(i)], check=True, capture_output=True
@@ -202,11 +200,11 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
 
 
 def peer_python(peer: str) -> str:
-    """The interpreter of a peer's own environment, which is made when it is not there: bench/peers/PEER.txt says of what."""
+    """The interpreter of a peer's own environment. Creates the environment from bench/peers/PEER.txt if it does not exist."""
     environment = ROOT / ".cache" / "peers" / peer
     python = environment / "bin" / "python"
     if not python.exists():
-        print(f"making {environment} ...", flush=True)
+        print(f"creating {environment} ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
         wanted = str(PEERS / f"{peer}.txt")
         subprocess.run([str(python), "-m", "pip", "install", "-q", "-r", wanted], check=True)
@@ -214,7 +212,7 @@ def peer_python(peer: str) -> str:
 
 
 def best_pillow_workers(source: pathlib.Path, records: int, threads: int) -> int:
-    """One epoch for each worker count (one thread is one worker), after one that is not counted; the fastest wins."""
+    """Measures one epoch for each worker count, after a warm-up epoch. Returns: the fastest count; 1 for one thread."""
     if threads == 1:
         return 1
     speeds = {}
@@ -244,7 +242,7 @@ def measure_sets(
     contenders: Callable[[pathlib.Path, argparse.Namespace, int], list[Contender]],
     pillow_reads: str,
 ) -> dict[str, Any]:
-    """The epochs of all contenders (of a folder, the options, Pillow's workers) on each set of photographs."""
+    """Runs all contenders on each set of photographs. `contenders`: takes a folder, the options, and Pillow's worker count."""
     sets = {}
     for name, folder in prepare(options.records).items():
         print(f"-- {name}", flush=True)
@@ -335,7 +333,7 @@ def pair(value: list[float] | None, digits: int) -> str:
 
 
 def heading(title: str, results: dict[str, Any], software: str, job: str) -> list[str]:
-    """The first lines of a report. `software`: with its versions; `job`: what the command went through."""
+    """The first lines of a report. `software`: names and versions; `job`: records, rounds and threads of the run."""
     about = results["machine"]
     return [
         f"# {title}, {about['date']}, commit {about['commit']}",
@@ -347,14 +345,14 @@ def heading(title: str, results: dict[str, Any], software: str, job: str) -> lis
 
 
 def publish(name: str, results: dict[str, Any], text: str, quick: bool) -> None:
-    """Prints the report; a whole run's goes to bench/results, as NAME-<cpu>-<date>.json and .md."""
+    """Prints the report. Unless `quick`, also writes it to bench/results, as NAME-<cpu>-<date>.json and .md."""
     print("\n" + text)
     if not quick:
         write(name, results, text)
 
 
 def write(name: str, results: dict[str, object], text: str) -> None:
-    """Into bench/results, as NAME-<cpu>-<date>.json and .md."""
+    """Writes the results to bench/results, as NAME-<cpu>-<date>.json and .md."""
     about = results["machine"]
     assert isinstance(about, dict)
     cpu = "".join(c if c.isalnum() else "-" for c in str(about["cpu"])).strip("-").lower()

@@ -42,7 +42,7 @@ LISTS = {
 def epoch(
     data: fr.Dataset, transforms: list[T.Transform], scaled: bool
 ) -> tuple[numpy.ndarray, float]:
-    """All images, and milliseconds of processor time an image."""
+    """Returns: all images, and the milliseconds of processor time per image."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     with fr.Loader(
         data,

@@ -1,4 +1,4 @@
-# Sourced by ./run: system packages and .venv, once for each state of the files that name them.
+# Sourced by ./run: installs system packages and .venv, again only if the files that list them have changed.
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -19,8 +19,8 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# With ccache, which `setup` installs, CMake compiles every tree through it; its cache is this clone's own. (The sloppiness is
-# what precompiled headers need.)
+# If ccache is installed (`setup` installs it), CMake compiles every tree through it, with a cache for this clone only.
+# Precompiled headers need the sloppiness.
 use_ccache() {
   command -v ccache >/dev/null || return 0
   export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}" CCACHE_DIR="${CCACHE_DIR:-$PWD/.cache/ccache}"
@@ -40,7 +40,7 @@ find_python() {
   exit 1
 }
 
-# install_packages PACKAGE...: Debian's, those that are not there yet.
+# install_packages PACKAGE...: installs those Debian packages that are missing.
 install_packages() {
   local missing=() package
   for package in "$@"; do
@@ -56,7 +56,7 @@ install_packages() {
 install_system_packages() {
   local wanted
   wanted="$(grep -v '^#' tools/apt-packages.txt)"
-  # Debian splits its own Python into pieces; any other build has them all.
+  # Debian splits its own Python into several packages; any other build is complete.
   case "$1" in /usr/bin/*) wanted="$wanted python3.11-venv python3.11-dev" ;; esac
   # shellcheck disable=SC2086
   install_packages $wanted

@@ -1,11 +1,11 @@
-// A fixed epoch to count instructions of: 64 images read by pread and made into rows of a batch by
-// the loader's worker, on one thread, without the engine. The images are computed, so that every
-// machine has the same.
+// A fixed epoch for counting instructions: one thread reads 64 images with pread, and the loader's
+// worker writes them into the rows of a batch, without the engine. The images are computed, so that
+// every machine has the same ones.
 //
 //   fuelrail_instructions make FILE.rec     writes the images
 //   fuelrail_instructions run FILE.rec      runs the epoch, in the function `counted_epoch`
 //
-// `run` answers with one JSON object: images, the instruction set that our kernels take, and a
+// `run` prints one JSON object: the number of images, the instruction set of the SIMD code, and a
 // checksum of the pixels.
 #include <fmt/format.h>
 #include <hwy/highway.h>
@@ -34,7 +34,7 @@ using fuelrail::Size;
 
 constexpr size_t kImages = 64;
 constexpr size_t kBatch = 16;
-// The sizes of ordinary photographs on the web, as ImageNet has them.
+// The sizes of ordinary photographs on the web, as in ImageNet.
 constexpr Size kSizes[] = {{375, 500}, {500, 375}, {333, 500}, {480, 640}, {256, 341}, {400, 300}};
 
 void make(const std::string& uri) {
@@ -60,7 +60,7 @@ fuelrail::ImageOptions job() {
           fuelrail::Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}}};
 }
 
-// Everything that an epoch needs, and nothing that starts a thread.
+// All parts that an epoch needs, without those that start a thread.
 struct Epoch {
   explicit Epoch(const std::string& uri)
       : container(fuelrail::open_container(uri)),
@@ -75,7 +75,7 @@ struct Epoch {
             {.records = container->size(),
              .order = {.seed = kSeed, .shuffle = fuelrail::Shuffle::kFull, .batch_size = kBatch}}),
         framed(kBatch) {
-    std::memset(batch.column(0), 0, layout->total_bytes());  // its pages are there from now on
+    std::memset(batch.column(0), 0, layout->total_bytes());  // its pages are mapped from now on
   }
 
   std::shared_ptr<const fuelrail::Container> container;
@@ -85,7 +85,7 @@ struct Epoch {
   std::unique_ptr<fuelrail::Worker> worker;
   std::unique_ptr<fuelrail::ReadQueue> queue;
   fuelrail::EpochSampler sampler;
-  std::vector<std::vector<std::byte>> framed;  // a record a row
+  std::vector<std::vector<std::byte>> framed;  // one record per row
 };
 
 void read_records(Epoch& epoch, const fuelrail::BatchPlan& plan) {
@@ -119,7 +119,8 @@ void run_batch(Epoch& epoch, const fuelrail::BatchPlan& plan) {
 
 }  // namespace
 
-// What callgrind counts (--toggle-collect); a name of C, which no compiler changes.
+// The function that callgrind counts (--toggle-collect). It has a C name, so that no compiler
+// changes it.
 extern "C" __attribute__((noinline)) void counted_epoch(void* opaque) {
   Epoch& epoch = *static_cast<Epoch*>(opaque);
   for (size_t done = 0; done < kImages;) {

@@ -1,5 +1,5 @@
-// libjpeg-turbo called directly, for the limits that fuelrail is held against: its own error
-// handling (an error ends the program) and no checks.
+// Direct calls of libjpeg-turbo, for the limits to compare fuelrail with: with libjpeg's own error
+// handling (an error ends the program) and without checks.
 #pragma once
 
 // clang-format off
@@ -73,7 +73,7 @@ class BareDecoder {
   std::vector<uint8_t> pixels_;
 };
 
-// A baseline JPEG of RGB pixels, 4:2:0, into memory that is used again.
+// Encodes RGB pixels as a baseline JPEG, 4:2:0, into memory that is reused.
 class BareEncoder {
  public:
   BareEncoder() {
@@ -87,7 +87,7 @@ class BareEncoder {
   BareEncoder(const BareEncoder&) = delete;
   BareEncoder& operator=(const BareEncoder&) = delete;
 
-  // Returns how many bytes it took.
+  // Returns: the number of bytes.
   size_t encode(ConstImageView image, int quality) {
     unsigned long size = capacity_;
     unsigned char* bytes = bytes_;
@@ -104,7 +104,7 @@ class BareEncoder {
       jpeg_write_scanlines(&info_, &row, 1);
     }
     jpeg_finish_compress(&info_);
-    if (bytes != bytes_) {  // it was too small, and libjpeg made a larger one
+    if (bytes != bytes_) {  // it was too small, and libjpeg allocated a larger one
       free(bytes_);
       bytes_ = bytes;
       capacity_ = size;

@@ -1,13 +1,12 @@
-// The limit that the loader is held against: bare libjpeg-turbo region decoding, our resize, flip
-// and normalisation into one preallocated batch, on the boxes that the loader would draw, with all
-// records in memory and nothing else to do: no reads, no checksums, no queues, no order, no fresh
-// memory.
+// The limit to compare the loader with: libjpeg-turbo's region decoding, and fuelrail's resize,
+// flip and normalisation into one preallocated batch, on the boxes that the loader would draw. All
+// records are in memory; there are no reads, checksums, queues, order or new memory.
 //
-//   fuelrail_limit FILE.rec THREADS BATCH SIDE       then one line of standard input an epoch: its
-//   number
+//   fuelrail_limit FILE.rec THREADS BATCH SIDE       reads one epoch number per line of standard
+//   input
 //
-// Answers each line with one JSON object: images, seconds, cpu_seconds, and apart from them the
-// seconds spent in decoding, resizing and writing, summed over the threads.
+// Answers each line with one JSON object: images, seconds, cpu_seconds, and separately the seconds
+// of decoding, resizing and writing, summed over the threads.
 #include <fmt/format.h>
 
 #include <atomic>

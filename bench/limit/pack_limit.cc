@@ -1,9 +1,9 @@
-// The limit that packing is held against: bare libjpeg-turbo decoding of whole images, OpenCV's
-// bilinear resize (transform/cv_resize.h) of the shorter side, and encoding, with all files in
-// memory and nothing else to do: no reads, no order, no writing.
+// The limit to compare packing with: libjpeg-turbo's decoding of whole images, OpenCV's bilinear
+// resize (transform/cv_resize.h) of the shorter side, and encoding. All files are in memory; there
+// are no reads, order or writing.
 //
-//   fuelrail_pack_limit FOLDER IMAGES THREADS SIDE QUALITY     IMAGES: the folder's, repeated; then
-//   one line of standard input a run
+//   fuelrail_pack_limit FOLDER IMAGES THREADS SIDE QUALITY     IMAGES: how many of the folder's
+//   images, which are repeated; runs once per line of standard input
 //
 // Answers each line with one JSON object: images, seconds, cpu_seconds, bytes.
 #include <fmt/format.h>

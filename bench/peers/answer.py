@@ -1,4 +1,4 @@
-"""What every contender of bench/rounds.py does: answer each line of standard input, an epoch's number, with what it took."""
+"""Shared by all contenders of bench/rounds.py: answers each line of standard input, an epoch number, with measurements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 
 def family(pid: int) -> list[int]:
-    """The process and all that descend from it."""
+    """The process and all its descendants."""
     children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid] + [p for child in children for p in family(int(child))]
 
@@ -41,8 +41,8 @@ def serve(
     after: Callable[[], dict[str, object]] | None = None,
     before: Callable[[], object] | None = None,
 ) -> None:
-    """`batches(epoch)` yields the row counts of an epoch's batches; `start` is said once; `after()` with every answer;
-    `before()` is called before the clock runs."""
+    """Answers requests until standard input ends. `batches(epoch)` yields the row counts of an epoch's batches; `start` is
+    printed once; `after()` adds values to every answer; `before()` is called before the clock starts."""
     print(json.dumps(start), flush=True)
     for line in sys.stdin:
         if before is not None:

@@ -1,6 +1,6 @@
-"""NVIDIA DALI on the CPU: FILE.rec THREADS BATCH SIDE. Its own record reader, fused decoder and crop, and normaliser.
+"""The contender NVIDIA DALI on the CPU: FILE.rec THREADS BATCH SIDE. Uses its record reader, fused decode and crop, and normaliser.
 
-Between epochs its pipeline goes on filling its queue of two batches; that head start is left to it.
+Between epochs its pipeline fills its queue of two batches; this head start is not corrected for.
 """
 
 from __future__ import annotations

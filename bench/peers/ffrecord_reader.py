@@ -1,7 +1,8 @@
-"""One way to read records of an FFRecord file, as a process of its own: fuelrail | original | pread | preadv FILE.
+"""A contender that reads records of an FFRecord file in one way: fuelrail | original | pread | preadv FILE.
 
-It says what it is, or that it is absent, and then answers requests, a line of JSON each: {"check": bool, "batches":
-[[index, ...], ...]}. Every batch is read and let go of before the next. With "digest" nothing is timed, and the answer says what was read.
+It prints a description of itself, or that the library is absent, and then answers requests, each a line of JSON:
+{"check": bool, "batches": [[index, ...], ...]}. Each batch is released before the next is read. With "digest" in the request,
+it measures nothing and answers with a checksum of the bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Read = Callable[[list[int]], list[Any]]
 
 
 def plain(path: str, read_one: Callable[[int, int, int], Any]) -> Callable[[bool], Read]:
-    """One system call a record; the table is read as its format's page says."""
+    """Reads each record with one system call; reads the table as the page of the format describes it."""
     file = os.open(path, os.O_RDONLY)
     (count,) = struct.unpack("<q", os.pread(file, 8, 4))
     crcs = array.array("I", os.pread(file, 4 * count, 12))

@@ -1,4 +1,4 @@
-"""fuelrail: FILE.rec THREADS BATCH SIDE [--no-antialias]."""
+"""The contender fuelrail: FILE.rec THREADS BATCH SIDE [--no-antialias]."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-import torch  # imports are not part of what is measured
+import torch  # imports are not measured
 from answer import serve
 
 import fuelrail as fr
@@ -46,7 +46,7 @@ def main() -> None:
     def run(epoch: int) -> Iterator[int]:
         loader.set_epoch(
             epoch
-        )  # the driver names none that was prefetched: each starts from nothing
+        )  # never the prefetched epoch: every epoch starts with no batches ready
         for images, _ in loader:
             yield len(images)
 
@@ -55,7 +55,7 @@ def main() -> None:
         slot = batch * 3 * side * side * 4 / 2**20
         return {
             "growth_mib": peak_mib() - before,
-            "slots_mib": slot * (PREFETCH + 2),  # those that the loader makes at first
+            "slots_mib": slot * (PREFETCH + 2),  # the number that the loader creates at first
             "fetch_ms_per_image": 1000 * stats.fetch.busy_seconds / stats.fetch.items,
             "process_ms_per_image": 1000 * stats.process.busy_seconds / stats.process.items,
             "limited_by": stats.limit,

@@ -1,4 +1,4 @@
-"""ImageRecordIter: mxnet|fuelrail FILE.rec THREADS BATCH SIDE. One program for both: only the import differs."""
+"""The contenders ImageRecordIter: mxnet|fuelrail FILE.rec THREADS BATCH SIDE. Only the import differs between the two."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def main() -> None:
     first = time.perf_counter() - begin
 
     def stand_inside_an_epoch() -> None:
-        """fuelrail reads on over an epoch's end while nobody measures; the reset that follows drops it. MXNet reads
-        nothing there, and the native loader is named its epoch."""
+        """Discards fuelrail's batches that were read ahead past the epoch's end while nothing was measured: the next
+        reset drops them. MXNet does not read ahead there, and the native loader is given another epoch."""
         if who == "fuelrail":
             batches.reset()
             next(batches)

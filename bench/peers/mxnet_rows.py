@@ -1,6 +1,7 @@
-"""What MXNet's iterators give: mxnet|fuelrail FOLDER CASES.json OUT. Every batch's bytes go into a hash, its labels are kept.
+"""Writes the batches of MXNet's iterators: mxnet|fuelrail FOLDER CASES.json OUT. Rows are hashed, labels are kept.
 
-CASES.json: {case: keywords, and the iterator's name, where it is not ImageRecordIter}. OUT becomes {case: [{"labels": [...], "pad": ..., "rows": [sha256 of each row]}, ...]}, two epochs each.
+CASES.json: {case: keywords}; the keyword "iterator" names the iterator if it is not ImageRecordIter. OUT:
+{case: [{"labels": [...], "pad": ..., "rows": [sha256 of each row]}, ...]}, with two epochs per case.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""What most people run: torch's DataLoader over an ImageFolder-style dataset, torchvision's transforms on Pillow images.
+"""The common pipeline: torch's DataLoader over an ImageFolder-style dataset, with torchvision's transforms on Pillow images.
 
-SOURCE RECORDS WORKERS BATCH SIDE: a folder's files, repeated to RECORDS items. torchvision itself has no build for the
-processor alone here; the transforms are its Pillow path, operation by operation (decode, crop, resize, transpose,
-to float, normalise).
+SOURCE RECORDS WORKERS BATCH SIDE. SOURCE: a folder, whose files are repeated to RECORDS items. torchvision has no CPU-only build
+here, so this repeats its Pillow path operation by operation (decode, crop, resize, transpose, to float, normalise).
 
-Or a record file with its .idx beside it: then the boxes are drawn, and pixels taken, as ImageRecordIter does.
+SOURCE may also be a record file with its .idx beside it; then boxes are drawn and pixels are resampled as in ImageRecordIter.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ STD = torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
 
 
 def torchvision_sides(area: float) -> tuple[float, float]:
-    """As RandomResizedCrop.get_params with its defaults; width, height."""
+    """Random (width, height) of a crop, as RandomResizedCrop.get_params with its defaults."""
     area *= random.uniform(0.08, 1.0)
     aspect = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
     return math.sqrt(area * aspect), math.sqrt(area / aspect)
 
 
 def mxnet_sides(area: float) -> tuple[float, float]:
-    """As random_resized_crop of the same limits (docs/mxnet_augmentation.md); width, height."""
+    """Random (width, height) of a crop, as random_resized_crop with the same limits (docs/mxnet_augmentation.md)."""
     area *= random.uniform(0.08, 1.0)
     aspect = random.uniform(3 / 4, 4 / 3)
     sides = math.sqrt(area * aspect), math.sqrt(area / aspect)
@@ -47,7 +46,7 @@ def mxnet_sides(area: float) -> tuple[float, float]:
 def random_box(
     width: int, height: int, sides: Callable[[float], tuple[float, float]]
 ) -> tuple[int, int, int, int]:
-    """The first box of ten that fits, or the square in the middle; left, top, right, bottom."""
+    """(left, top, right, bottom) of the first of ten boxes that fits, else of the centre square."""
     for _ in range(10):
         w, h = map(round, sides(width * height))
         if 0 < w <= width and 0 < h <= height:
@@ -59,7 +58,7 @@ def random_box(
 
 
 class Files:
-    """The encoded images of a folder, again and again."""
+    """The encoded images of a folder, repeated."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self._files = sorted(map(str, folder.iterdir()))
@@ -71,7 +70,7 @@ class Files:
 
 
 class Records:
-    """The encoded images of a record file: dmlc's frame of 8 bytes, and MXNet's header of 24."""
+    """The encoded images of a record file, without dmlc's frame (8 bytes) and MXNet's header (24 bytes)."""
 
     def __init__(self, path: pathlib.Path) -> None:
         lines = path.with_suffix(".idx").read_text().splitlines()
@@ -116,7 +115,7 @@ def main() -> None:
     torch.set_num_threads(1)
     warnings.filterwarnings(
         "ignore", message="This DataLoader will create"
-    )  # more workers than cores are tried too
+    )  # worker counts above the number of cores are tried, too
     begin = time.perf_counter()
     loader = torch.utils.data.DataLoader(
         Photographs(source, records, side),

@@ -1,14 +1,14 @@
-// What reading costs, and what slow storage costs, on a file of your own:
+// Measures the costs of reading and of slow storage, on a file of your own:
 //
 //   fuelrail_reads FILE.rec [ROUNDS]
 //
-// 1. CPU time a thousand records, each read at a random place of a file in the page cache and then
-//    looked through once, by each way of getting at its bytes.
-// 2. The loader (random-resized-crop 224, flip, normalise, batches of 256) by each backend: images
-//    a second and CPU time.
-// 3. The same with a source that adds 20 ms to every read. Parts 2 and 3 take turns, each an engine
-//    of its own that runs two epochs, of which the second counts; the ratio is the median over the
-//    rounds of slow to local.
+// 1. CPU time per thousand records, for each way of getting a record's bytes. Each record is read
+//    at a random place of a file in the page cache and then scanned once.
+// 2. The loader (random-resized-crop 224, flip, normalise, batches of 256) with each backend:
+//    images per second and CPU time.
+// 3. The same with a source that adds 20 ms to every read. Parts 2 and 3 take turns. Each has its
+//    own engine that runs two epochs, of which the second is counted; the ratio is the median over
+//    the rounds of slow to local.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -79,7 +79,7 @@ Reading random_records(const Container& container) {
   return reading;
 }
 
-// Eight buffers taken in turn, as workers do with what is read ahead.
+// Uses eight buffers in turn, as workers do with records that were read ahead.
 void read_recycled(const Reading& reading) {
   std::vector<std::vector<std::byte>> buffers(8, std::vector<std::byte>(reading.longest));
   for (size_t i = 0; i < reading.extents.size(); ++i) {
@@ -103,7 +103,7 @@ void read_fresh(const Reading& reading) {
   }
 }
 
-// The whole file mapped once; `advice` for each record before it is looked through.
+// Maps the whole file once; gives `advice` for each record before it is scanned.
 void look_at_map(const Reading& reading, int advice) {
   const Source& source = *reading.extents.front().source;
   const auto size = static_cast<size_t>(source.size_bytes());
@@ -162,8 +162,8 @@ void measure_ways(const Container& container, int rounds) {
 
 struct Epoch {
   double images_per_second = 0;
-  double cpu_ms = 0;  // a thousand images
-  double faults = 0;  // likewise: pages that the process was given
+  double cpu_ms = 0;  // per thousand images
+  double faults = 0;  // page faults per thousand images
 };
 
 class Contender {
@@ -171,7 +171,7 @@ class Contender {
   Contender(std::string name, std::shared_ptr<const Container> container, ReadBackend backend)
       : name_(std::move(name)), container_(std::move(container)), backend_(backend) {}
 
-  // An engine's first two epochs; nothing of it goes on while others run.
+  // Runs an engine's first two epochs; no part of it runs while others are measured.
   void run() {
     const ImageOptions images{
         .transforms = {RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{.p = 0.5},
@@ -222,7 +222,7 @@ class Contender {
   std::string read_by_;
 };
 
-// Each read takes longer.
+// Delays every read.
 std::shared_ptr<const Container> slowed(std::shared_ptr<const Container> container) {
   return std::make_shared<HookedContainer>(
       std::move(container),

@@ -15,7 +15,7 @@
 
 namespace {
 
-// An augmenter of one's own: comes after MXNet's, on each image by itself.
+// A custom augmenter: runs after MXNet's augmenters, on one image at a time.
 class Negative final : public fuelrail::PixelStage {
  public:
   bool in_place() const override { return true; }
@@ -31,7 +31,7 @@ class Negative final : public fuelrail::PixelStage {
   }
 };
 
-// MXNet's parameters under their names, as a struct; more in mxnet/record_options.h.
+// The struct has MXNet's parameters under their names; all are in mxnet/record_options.h.
 void train(const std::string& path) {
   fuelrail::mxnet::ImageRecordIter batches(
       {.path_imgrec = path,
@@ -49,7 +49,7 @@ void train(const std::string& path) {
   }
 }
 
-// Any producer on a thread of its own, up to 4 items ahead; cells are filled again and again.
+// ThreadedIter runs any producer on its own thread, up to 4 items ahead, and reuses the cells.
 void read_ahead(const std::string& path) {
   fuelrail::split::InputSplit split(path, {.part = 0, .nsplit = 1});
   fuelrail::ThreadedIter<std::vector<std::byte>> records(4);

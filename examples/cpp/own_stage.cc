@@ -1,6 +1,5 @@
-// A transform of one's own: a black square at a random place of every image, among fuelrail's
-// transforms.
-//   example_own_stage DATASET        a .rec file, or a folder with one sub-folder a class
+// A custom transform among fuelrail's: draws a black square at a random place in every image.
+//   example_own_stage DATASET        a .rec file, or a folder with one sub-folder per class
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -11,8 +10,8 @@
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/transform/pixel_stage.h"
 
-// Changes pixels where they lie. The place is a function of the sample's random numbers, so it is
-// the same for any number of threads.
+// Changes the pixels in place. The square's place depends only on the sample's random numbers, so
+// it is the same for any number of threads.
 class BlackSquare final : public fuelrail::PixelStage {
  public:
   explicit BlackSquare(int64_t side) : side_(side) {}

@@ -1,6 +1,6 @@
-"""The main job, start to end: photographs -> one RecordIO file -> augmented batches -> a network that learns.
+"""The main job from start to end: photographs -> one RecordIO file -> augmented batches -> a trained network.
 
-Run it with `./run demo`. It makes its own data, says what it does and where its files are.
+Run it with `./run demo`. It creates its own data, and prints each step and the paths of its files.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def say(text: str) -> None:
 
 
 def fuelrail_command() -> pathlib.Path:
-    """The installed command, which need not be on the PATH."""
+    """The path of the installed command, which may not be on the PATH."""
     return pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail"
 
 
@@ -46,14 +46,14 @@ def pack(folder: pathlib.Path, record_file: pathlib.Path) -> None:
         "pack",
         str(folder),
         str(record_file),
-        "--overwrite",  # of an earlier run
+        "--overwrite",  # replaces the file of an earlier run
     ]
     print("  $ fuelrail pack", folder, record_file, "--overwrite", flush=True)
     subprocess.run(command, check=True)
 
 
 def contact_sheet(data: fr.Dataset, path: pathlib.Path, columns: int = 8, rows: int = 4) -> None:
-    """One augmented batch as a picture."""
+    """Saves one augmented batch as a picture."""
     loader = fr.torch.DataLoader(
         data,
         batch_size=columns * rows,
@@ -122,14 +122,14 @@ def accuracy(model: torch.nn.Module, loader: fr.torch.DataLoader) -> float:
 
 
 def loader_speed(loader: fr.torch.DataLoader) -> float:
-    """Images per second of one epoch in which nobody does anything with the batches."""
+    """Images per second of one epoch whose batches are not used."""
     begin = time.perf_counter()
     seen = sum(len(labels) for _, labels in loader)
     return seen / (time.perf_counter() - begin)
 
 
 def resume(data: fr.Dataset) -> str:
-    """Stops in the middle of an epoch, goes on in a new loader, and says whether it gives the same next batch."""
+    """Stops in the middle of an epoch, resumes in a new loader, and reports whether the next batch is the same."""
 
     def make() -> fr.torch.DataLoader:
         return fr.torch.DataLoader(
@@ -140,14 +140,14 @@ def resume(data: fr.Dataset) -> str:
         batches = iter(loader)
         for _ in range(3):
             next(batches)
-        state = loader.state_dict()  # what a checkpoint would hold
+        state = loader.state_dict()  # the part for a checkpoint
         images, labels = next(batches)
         other.load_state_dict(state)
         resumed_images, resumed_labels = next(iter(other))
     same = torch.equal(images, resumed_images) and torch.equal(labels, resumed_labels)
     return (
-        f"stopped after 3 batches (a state of {len(json.dumps(state))} bytes), went on in a new loader: "
-        f"the next batch is {'equal, bit for bit' if same else 'ANOTHER ONE'}"
+        f"stopped after 3 batches (a state of {len(json.dumps(state))} bytes), resumed in a new loader: "
+        f"the next batch is {'equal, bit for bit' if same else 'DIFFERENT'}"
     )
 
 
@@ -162,13 +162,13 @@ def main() -> int:
     options = parser.parse_args()
     begin = time.perf_counter()
     out: pathlib.Path = options.out
-    shutil.rmtree(out / "photographs", ignore_errors=True)  # what an earlier run made
+    shutil.rmtree(out / "photographs", ignore_errors=True)  # from an earlier run
     torch.manual_seed(0)
 
-    say(f"making photographs under {out / 'photographs'}")
+    say(f"creating photographs in {out / 'photographs'}")
     make_photographs.make_photographs(out / "photographs", options.train, options.val)
 
-    say("packing them: one file a set")
+    say("packing them into one file per set")
     for part in ("train", "val"):
         pack(out / "photographs" / part, out / f"{part}.rec")
     data = fr.open(out / "train.rec")
@@ -188,9 +188,9 @@ def main() -> int:
         transforms=[fr.transforms.ResizedCenterCrop(SIDE), NORMALIZE],
     )
     with train_loader, val_loader:
-        say(f"the loader alone: {loader_speed(train_loader):.0f} images/s")
+        say(f"the loader without training: {loader_speed(train_loader):.0f} images/s")
         say(
-            "training a small convolutional network (the network, on this processor, is what takes the time)"
+            "training a small convolutional network (most of the time is spent in the network, on the processor)"
         )
         model = network(len(data.classes))
         optimizer = torch.optim.SGD(
@@ -210,7 +210,7 @@ def main() -> int:
     say(resume(data))
 
     say(
-        f"done in {time.perf_counter() - begin:.0f} s; everything is under {out}/. Look closer with"
+        f"done in {time.perf_counter() - begin:.0f} s; all files are in {out}/. To inspect them, run"
     )
     print(f"  {fuelrail_command()} info {out / 'train.rec'}")
     return 0

@@ -1,7 +1,7 @@
-"""Makes a dataset of JPEG photographs from the sample pictures that ship inside scikit-image.
+"""Creates a dataset of JPEG photographs from the sample pictures in scikit-image.
 
-Each picture is a class. Training crops come from its left two thirds, validation crops from the right third, which
-training never sees. A crop is scaled to a photographic size (shorter side 240 to 375 pixels) and saved as JPEG.
+Each picture is a class. Training crops come from its left two thirds, and validation crops from its right third,
+which training never sees. A crop is scaled to a photographic size (shorter side 240 to 375 pixels) and saved as JPEG.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PICTURES = {
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """One picture's share of one part of the dataset."""
+    """The images of one class in one part of the dataset."""
 
     name: str  # the class
     part: str  # "train" or "val"
@@ -44,7 +44,7 @@ class Part:
 
 
 def make_photographs(folder: pathlib.Path, train: int, val: int, seed: int = 0) -> None:
-    """Writes `folder/train/CLASS/*.jpg` and `folder/val/CLASS/*.jpg`: about `train` and `val` images in all.
+    """Writes `folder/train/CLASS/*.jpg` and `folder/val/CLASS/*.jpg`: about `train` and `val` images in total.
 
     The same arguments give the same files.
     """

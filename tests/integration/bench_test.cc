@@ -94,7 +94,7 @@ TEST_F(Bench, passes_over_a_bad_record_and_says_so) {
   const CommandResult result = bench(photos(), {"--json"});
   EXPECT_EQ(result.code, 0) << result.err;
   expect_one_line(result.err);
-  EXPECT_THAT(result.err, HasSubstr("1 bad record passed over"));
+  EXPECT_THAT(result.err, HasSubstr("1 bad record skipped"));
   const json said = json::parse(result.out);
   EXPECT_EQ(said["loader"]["records"], 14);
   EXPECT_EQ(said["loader"]["bad_records"], 1);

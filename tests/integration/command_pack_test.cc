@@ -62,7 +62,7 @@ TEST_F(CommandTest, images_left_out_are_warned_of_and_beyond_the_allowance_fail)
   const CommandResult within = run_command({"pack", photos(), rec(), "--max-errors", "20%", "-q"});
   EXPECT_EQ(within.code, 1);
   EXPECT_THAT(within.out, HasSubstr("x.rec: 7 records"));
-  EXPECT_THAT(within.err, HasSubstr("1 image could not be read and is left out"));
+  EXPECT_THAT(within.err, HasSubstr("1 image could not be read and was skipped"));
   EXPECT_TRUE(std::filesystem::exists(rec()));
   const json line = json::parse(file_contents(out("x.rec.errors.jsonl")));
   EXPECT_EQ(line.at("path"), photos() + "/ant/broken.jpg");
@@ -71,7 +71,7 @@ TEST_F(CommandTest, images_left_out_are_warned_of_and_beyond_the_allowance_fail)
   EXPECT_EQ(beyond.code, 1);
   EXPECT_THAT(beyond.err, StartsWith("fuelrail: warning: " + photos() + "/ant/broken.jpg cannot"));
   EXPECT_THAT(beyond.err, HasSubstr("y.rec.errors.jsonl lists all of them"));
-  EXPECT_THAT(beyond.err, HasSubstr("the others are looked at"));
+  EXPECT_THAT(beyond.err, HasSubstr("the remaining images are checked"));
   EXPECT_THAT(beyond.err, ::testing::Not(HasSubstr("packed 8 of 8")));
   EXPECT_TRUE(std::filesystem::exists(out("y.rec.errors.jsonl")));
   EXPECT_FALSE(std::filesystem::exists(out("y.rec")));

@@ -40,7 +40,8 @@ TEST_F(CommandTest, info_says_that_class_names_cannot_be_rebuilt) {
   pack_photos();
   std::filesystem::remove(out("x.rec.frx"));
   const CommandResult text = run_command({"info", rec()});
-  EXPECT_THAT(text.out, HasSubstr("names unknown: the file has none, and they cannot be rebuilt"));
+  EXPECT_THAT(text.out,
+              HasSubstr("names unknown: the file stores none, and they cannot be rebuilt"));
   EXPECT_EQ(json::parse(run_command({"info", rec(), "--json"}).out).at("classes"), nullptr);
 }
 
@@ -157,19 +158,19 @@ TEST_F(CommandTest, usage_errors_suggest_the_nearest_name) {
     const char* message;
   };
   const std::vector<Case> cases{
-      {{"pakc", "a", "b"}, "there is no command 'pakc'. Did you mean 'pack'?"},
+      {{"pakc", "a", "b"}, "unknown command 'pakc'. Did you mean 'pack'?"},
       {{"pack", "--resise", "2", "a", "b.rec"},
-       "pack: there is no option '--resise'. Did you mean '--resize'?"},
-      {{"verify", "--deocde", "a"}, "there is no option '--deocde'. Did you mean '--decode'?"},
+       "pack: unknown option '--resise'. Did you mean '--resize'?"},
+      {{"verify", "--deocde", "a"}, "unknown option '--deocde'. Did you mean '--decode'?"},
       {{"info"}, "info: FILE is required"},
-      {{"info", "a.rec", "b.rec"}, "info: 'b.rec' is one argument too many"},
+      {{"info", "a.rec", "b.rec"}, "info: unexpected argument 'b.rec'"},
       {{}, "a command is missing"},
       {{"pack", photos(), rec(), "--quality", "0"},
        "`quality` is out of range: expected 1 to 100, found 0"},
       {{"pack", photos(), rec(), "--quality", "high"}, "--quality"},
-      {{"pack", photos(), rec(), "--split", "train"}, "invalid `--split`"},
+      {{"pack", photos(), rec(), "--split", "train"}, "`--split` is invalid"},
       {{"pack", photos(), rec(), "--split", "a=.9,b=.2"}, "split"},
-      {{"pack", photos(), rec(), "--max-errors", "few"}, "invalid `--max-errors`"},
+      {{"pack", photos(), rec(), "--max-errors", "few"}, "`--max-errors` is invalid"},
       {{"pack", photos(), rec(), "--max-errors=-1%"}, "or a whole number, found -0.01"},
       {{"pack", photos(), rec(), "--max-errors", "101%"}, "or a whole number, found 1.01"},
       {{"pack", photos(), rec(), "--max-errors", "nan%"}, "or a whole number, found nan"},

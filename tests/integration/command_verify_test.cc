@@ -147,8 +147,8 @@ TEST_F(CommandTest, verify_says_that_checksums_are_unknown) {
   const CommandResult text = run_command({"verify", rec(), "-q"});
   EXPECT_EQ(text.code, 0);
   EXPECT_EQ(text.out, rec() +
-                          ": checksums unknown: payloads were read but not checked; 'fuelrail "
-                          "index' records them\n" +
+                          ": checksums unknown: payloads were read but not verified; 'fuelrail "
+                          "index' stores them\n" +
                           rec() + ": 7 records, none damaged\n");
   const json report = json::parse(run_command({"verify", rec(), "-q", "--json"}).out);
   EXPECT_EQ(report.at("ok"), true);

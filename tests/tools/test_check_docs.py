@@ -39,16 +39,16 @@ def test_what_resolves_passes(tmp_path: pathlib.Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[x](docs/gone.md)", "the link (docs/gone.md): there is no such file"),
-        ("![x](gone.png)", "the link (gone.png): there is no such file"),
+        ("[x](docs/gone.md)", "the link (docs/gone.md): the file does not exist"),
+        ("![x](gone.png)", "the link (gone.png): the file does not exist"),
         (
             "[x](docs/design.md#gone)",
             "the link (docs/design.md#gone): the page has no such heading",
         ),
         ("[x](#gone)", "the link (#gone): the page has no such heading"),
-        ("`src/fuelrail/gone.h`", "`src/fuelrail/gone.h`: there is no such path"),
-        ("`base/gone.h`", "`base/gone.h`: there is no such path"),
-        ("`docs/*.txt`", "`docs/*.txt`: there is no such path"),
+        ("`src/fuelrail/gone.h`", "`src/fuelrail/gone.h`: the path does not exist"),
+        ("`base/gone.h`", "`base/gone.h`: the path does not exist"),
+        ("`docs/*.txt`", "`docs/*.txt`: the path does not exist"),
         ("`gone.h`", "`gone.h`: no file has this name"),
     ],
 )

@@ -88,7 +88,7 @@ def test_a_tree_that_keeps_to_the_tables_passes(tmp_path: pathlib.Path) -> None:
         (
             "docs/design.md",
             DESIGN.replace("error.h", "error.h gone.h"),
-            "docs/design.md: the public header src/fuelrail/base/gone.h is not there",
+            "docs/design.md: the public header src/fuelrail/base/gone.h does not exist",
         ),
     ],
 )

@@ -82,7 +82,7 @@ def test_what_differs_is_named_the_largest_first() -> None:
     now = counted(1100, compiler="y", functions={"decode": 690, "resample": 310, "new": 100})
     assert instructions.differences(now, counted(1000)) == [
         "AVX2: 1,100 instructions, +10.00% to the stored 1,000",
-        "  compiler was x, and is y",
+        "  compiler was x, now y",
         "  +11.00%  resample",
         "  +10.00%  new",
         "  -10.00%  write",

@@ -85,5 +85,5 @@ def test_a_statement_in_prose_is_read_where_its_licence_is_known(
     stanzas = wheel_notice.stanzas_of_prose("libwebp7", prose)
     assert stanzas[1]["Copyright"] == "(C) 2001 A"
     assert stanzas[1]["License"] == "BSD-3-clause\nDo as\nyou like."
-    with pytest.raises(SystemExit, match="name it in PROSE"):
+    with pytest.raises(SystemExit, match="add the package to PROSE"):
         wheel_notice.stanzas_of_prose("libother1", prose)

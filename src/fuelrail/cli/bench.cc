@@ -1,4 +1,4 @@
-// fuelrail bench: how fast a dataset loads here, what limits it, and what to do about that.
+// fuelrail bench: measures how fast a dataset loads, names the bottleneck and suggests a remedy.
 #include <fmt/format.h>
 
 #include <optional>
@@ -29,7 +29,7 @@ struct BenchArguments {
   bool quiet = false;
 };
 
-// What is read of the records: images are cropped, bytes are as they are.
+// The field that is measured: images are cropped, bytes are read unchanged.
 const std::string& measured_field(const Container& container) {
   return container.schema().fields[content_field(container.schema())].name;
 }
@@ -43,7 +43,7 @@ LoaderJob job_of(const BenchArguments& arguments, const Container& container, in
       .loading = {.order =
                       OrderOptions{
                           .seed = 1, .shuffle = Shuffle::kFull, .batch_size = arguments.batch_size},
-                  // They are counted, and do not end the measurement.
+                  // Bad records are counted and do not end the measurement.
                   .errors = {.on_error = OnError::kSkip, .max_bad = Allowance{.fraction = 1}},
                   .engine = {.threads = threads}},
       .images = {.fields = {measured_field(container)}}};
@@ -57,7 +57,7 @@ LoaderJob job_of(const BenchArguments& arguments, const Container& container, in
 
 double rate(uint64_t number, double seconds) { return static_cast<double>(number) / seconds; }
 
-// Where `file_system_at` has no answer (memory, another scheme), reads wait for nobody.
+// False if `file_system_at` fails (memory, another scheme): such reads do not wait for a server.
 bool is_remote(const std::string& uri) {
   try {
     return file_system_at(uri).remote;
@@ -140,7 +140,7 @@ std::string job_text(const BenchArguments& arguments, const Container& container
   const std::string work =
       has_images(container)
           ? fmt::format("RandomResizedCrop {}, flip, normalise", arguments.crop)
-          : fmt::format("field '{}' of opaque records, as it is", measured_field(container));
+          : fmt::format("field '{}' of opaque records, unchanged", measured_field(container));
   return fmt::format("{}; batches of {}, {}", work, arguments.batch_size,
                      counted(static_cast<uint64_t>(threads), "thread"));
 }
@@ -163,7 +163,7 @@ void print_text(const BenchArguments& arguments, const Container& container,
                              things, rate(loader.stats.fetch.bytes, loader.seconds) / 1e6,
                              loader.first_batch_seconds));
   line("limit",
-       fmt::format("{} {}/s: the same threads, {} in memory; the loader has {:.0f} % of it",
+       fmt::format("{} {}/s: the same threads with {} in memory; the loader reaches {:.0f} % of it",
                    whole(most), things, counted(limit.held, "record"), 100 * speed / most));
   console.write(as_bytes("\n" + to_table(loader.stats) + "\n\n"));
   line("bottleneck", verdict.bottleneck);
@@ -184,14 +184,14 @@ int run(const BenchArguments& arguments, Console& console) {
   const char* const things = thing(*container);
   const Duration duration{.seconds = arguments.seconds, .epochs = arguments.epochs};
 
-  // The limit first: it finds out soon where no record can be used.
+  // The limit comes first: it fails quickly if no record can be used.
   measured.limit = measure_limit(container, job, arguments.seconds,
                                  status_line(console, "the limit", things, arguments.quiet));
   measured.loader = measure_loader(container, job, duration,
                                    status_line(console, "the loader", things, arguments.quiet));
   console.clear_status();
   if (measured.loader.bad_records > 0) {
-    console.say(fmt::format("warning: {} passed over; see 'fuelrail verify --decode'",
+    console.say(fmt::format("warning: {} skipped; see 'fuelrail verify --decode'",
                             counted(measured.loader.bad_records, "bad record")));
   }
   if (arguments.json) {
@@ -203,11 +203,11 @@ int run(const BenchArguments& arguments, Console& console) {
 }
 
 constexpr const char* kBenchFooter = R"(
-Crops at random, flips and normalises, as a training run does, and lets go of each batch at once.
-Of opaque records, which are no images, the bytes are read into batches, as with fields=["data"].
-The limit is what the same threads reach on records held in memory, where there is nothing to read
-or to wait for. Files that were read lately come from memory (the page cache), not from the disk.
-Bad records are passed over, and counted.
+Crops at random, flips and normalises, as a training run does, and releases each batch at once.
+Opaque records are not images: their bytes are read into batches, as with fields=["data"].
+The limit is the speed of the same threads on records in memory, with nothing to read or to wait
+for. Recently read files come from memory (the page cache), not from the disk.
+Bad records are skipped and counted.
 
 Examples:
   fuelrail bench train.{1}
@@ -217,12 +217,13 @@ Examples:
 std::vector<Option> options_of(BenchArguments& arguments) {
   static const auto table =
       OptionTable<BenchArguments>()
-          .number("batch_size", &BenchArguments::batch_size, 1, 1 << 20, "records a batch.")
-          .number("crop", &BenchArguments::crop, 1, 1 << 15, "pixels a side of the crops.")
+          .number("batch_size", &BenchArguments::batch_size, 1, 1 << 20,
+                  "number of records in a batch.")
+          .number("crop", &BenchArguments::crop, 1, 1 << 15, "side of the square crops, in pixels.")
           .number("seconds", &BenchArguments::seconds, 0.01, 86400,
-                  "how long the limit, and then the loader, is measured.")
+                  "seconds to measure the limit, and again to measure the loader.")
           .number("epochs", &BenchArguments::epochs, 1, 1 << 20,
-                  "measure the loader for so many epochs, in place of the seconds.");
+                  "number of epochs to measure the loader for, instead of --seconds.");
   return joined({dataset_options(arguments.dataset),
                  options_of_table(table, arguments, {"batch_size", "crop", "seconds", "epochs"}),
                  {threads_option(arguments.threads, "decode"), json_option(arguments.json),
@@ -232,7 +233,8 @@ std::vector<Option> options_of(BenchArguments& arguments) {
 }  // namespace
 
 Command bench_command() {
-  return command_of<BenchArguments>("bench", "Measure how fast a dataset loads, and why",
+  return command_of<BenchArguments>("bench",
+                                    "Measure how fast a dataset loads, and name the bottleneck",
                                     kBenchFooter, options_of, run);
 }
 

@@ -1,4 +1,4 @@
-// fuelrail cat: the bytes of records.
+// fuelrail cat: writes the bytes of records.
 #include <fmt/format.h>
 
 #include <functional>
@@ -25,9 +25,9 @@ struct CatArguments {
   bool raw = false;
 };
 
-// What is written of one record, and what it is.
+// What to write for one record.
 struct Content {
-  Bytes bytes{};  // valid until the next; empty where it comes in pieces
+  Bytes bytes{};  // valid until the next `read`; empty if `in_pieces`
   std::string_view extension = ".bin";
   bool in_pieces = false;
 };
@@ -40,15 +40,16 @@ class ContentReader {
       : container_(container), inspector_(container), raw_(raw) {}
 
   Content read(uint64_t i) {
-    const RecordInfo info = inspector_.inspect(i);  // also checks what the payload is
+    const RecordInfo info = inspector_.inspect(i);  // also checks the payload
     Content content{.in_pieces = info.is_long};
     if (!raw_ && info.image) content.extension = info.image->format->extensions.front();
     if (!info.is_long) content.bytes = raw_ ? payload(i) : info.content;
     return content;
   }
 
-  // Gives all of what `read` returned for record i. Errors: of a long record, whose checksum is
-  // known to be wrong when all has been given, CorruptError then; Interrupted; what `take` throws.
+  // Passes the whole content of record i, as returned by `read`, to `take`. Errors: CorruptError
+  // after the last piece of a long record whose checksum is wrong; Interrupted; those that `take`
+  // throws.
   void give(uint64_t i, const Content& content, const Take& take) {
     if (content.in_pieces) {
       inspector_.pieces().read(i, take);
@@ -60,7 +61,7 @@ class ContentReader {
   std::string path_of(uint64_t i) const { return container_.place(i).path; }
 
  private:
-  // The payload as it was written, header and labels with it.
+  // The payload as it was written, with header and labels.
   Bytes payload(uint64_t i) {
     const Extent extent = container_.extent(i);
     check_length(extent);
@@ -131,19 +132,21 @@ int run(const CatArguments& arguments, Console& console) {
 }
 
 constexpr const char* kCatFooter = R"(
-Opaque records of more than 32 MiB go through piece by piece: that the checksum is wrong is known at
-their end. The exit code is 1 then, and no file is left.
+Opaque records of more than 32 MiB are written piece by piece, so a wrong checksum is found only at
+their end. The exit code is then 1, and no output file remains.
 
 Examples:
   fuelrail cat train.{1} 7 > 7.jpg
   fuelrail cat train.{1} :20 -o first-images)";
 
 std::vector<Option> options_of(CatArguments& arguments) {
-  return joined({dataset_options(arguments.dataset),
-                 {{"RECORDS", &arguments.ranges, "Which: 7, -1, 5:10, as Python's slices", true},
-                  {"-o,--output", &arguments.output,
-                   "File, or for several records folder, to write to (default: standard output)"},
-                  {"--raw", &arguments.raw, "The whole payload, not the image in it"}}});
+  return joined(
+      {dataset_options(arguments.dataset),
+       {{"RECORDS", &arguments.ranges,
+         "Record numbers, as Python's indices and slices: 7, -1, 5:10", true},
+        {"-o,--output", &arguments.output,
+         "File, or folder for several records, to write to (default: standard output)"},
+        {"--raw", &arguments.raw, "Write the whole payload instead of the image in it"}}});
 }
 
 }  // namespace

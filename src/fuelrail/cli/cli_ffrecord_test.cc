@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Said;
 
-// Eight images of two classes' labels, as `pack` writes them into a record file of any format.
+// Eight images with labels of two classes, as `pack` writes them into a record file of any format.
 std::vector<std::string> image_records() {
   std::vector<std::string> records;
   for (uint64_t i = 0; i < 8; ++i) {
@@ -48,10 +48,10 @@ TEST(CliFfrecord, info_says_what_the_file_is_and_makes_its_sidecar) {
   EXPECT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr("images.ffr: FFRecord\n"));
   EXPECT_THAT(said.out, HasSubstr("records      8\n"));
-  EXPECT_THAT(said.out, HasSubstr("labels       one int64 a record\n"));
-  EXPECT_THAT(said.out, HasSubstr("8 jpeg of 8 records looked at"));
+  EXPECT_THAT(said.out, HasSubstr("labels       one int64 per record\n"));
+  EXPECT_THAT(said.out, HasSubstr("8 jpeg of 8 records sampled"));
   EXPECT_THAT(said.out, HasSubstr("checksums    known, and verified on every read"));
-  EXPECT_THAT(said.out, HasSubstr("images.ffr.frx (made just now)"));
+  EXPECT_THAT(said.out, HasSubstr("images.ffr.frx (just created)"));
   EXPECT_THAT(said.err, HasSubstr("the file had no sidecar; made "));
   EXPECT_THAT(call({"info", files.images, "--json"}).out, HasSubstr("\"format\":\"FFRecord\""));
 }
@@ -77,7 +77,8 @@ TEST(CliFfrecord, verify_lists_every_bad_record) {
   const size_t second = bytes.find(image_records()[2]), last = bytes.find(image_records()[6]);
   bytes[second + 200] ^= 1;
   bytes[last + 200] ^= 1;
-  std::filesystem::remove(files.images + ".frx");  // which would tell of the file's ends, too
+  std::filesystem::remove(files.images +
+                          ".frx");  // which would also report the changed end of the file
   write_file(files.images, bytes);
   const Said said = call({"verify", files.images});
   EXPECT_EQ(said.code, 1);

@@ -1,5 +1,5 @@
-// `fuelrail im2rec`. What MXNet's own tool makes of the same command lines is in
-// tests/python/mxnet/test_im2rec_command.py.
+// Tests of `fuelrail im2rec`. tests/python/mxnet/test_im2rec_command.py compares it with MXNet's
+// own tool.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -94,7 +94,7 @@ TEST_F(Im2rec, packs_every_list_of_the_prefix) {
 TEST_F(Im2rec, a_prefix_without_a_list_is_an_error) {
   const Said said = im2rec("nothing", {});
   EXPECT_EQ(said.code, 3);
-  EXPECT_THAT(said.err, HasSubstr("there is no list of this prefix"));
+  EXPECT_THAT(said.err, HasSubstr("no list has this prefix"));
 }
 
 TEST_F(Im2rec, options_go_as_mxnets_do) {
@@ -116,7 +116,7 @@ TEST_F(Im2rec, options_go_as_mxnets_do) {
   EXPECT_EQ(im2rec("x", {"--encoding", ".bmp"}).code, 2);
   EXPECT_THAT(im2rec("x", {"--color", "2"}).err, HasSubstr("expected -1, 0, 1, found 2"));
   EXPECT_EQ(im2rec("x", {"--quality", "0", "--overwrite"}).code, 2);
-  EXPECT_EQ(im2rec("x", {"-q"}).code, 3);  // it is there
+  EXPECT_EQ(im2rec("x", {"-q"}).code, 3);  // it exists
   EXPECT_EQ(im2rec("x", {"-q", "--overwrite"}).code, 0);
   EXPECT_THAT(records_of(out("x.rec")).at(1).labels, ElementsAre(3));
 }
@@ -125,7 +125,7 @@ TEST_F(Im2rec, help_has_the_rows_of_the_options_tables) {
   const std::string help = call({"im2rec", "--help"}).out;
   EXPECT_THAT(help, HasSubstr("Length of the shorter side; 0 keeps it (0 to 32768; default 0)"));
   EXPECT_THAT(help, HasSubstr("(.jpg, .jpeg, .png; default '.jpg')"));
-  EXPECT_THAT(help, HasSubstr("Threads that read and encode (1 to 1024; default 1)"));
+  EXPECT_THAT(help, HasSubstr("Number of threads that read and encode (1 to 1024; default 1)"));
 }
 
 TEST_F(Im2rec, lists_that_cannot_be_are_refused) {
@@ -153,7 +153,7 @@ TEST_F(Im2rec, what_cannot_be_read_is_named_and_the_exit_code_says_so) {
 TEST_F(Im2rec, parts_that_are_made_on_their_own_are_merged_into_the_file_of_one_run) {
   for (const char* prefix : {"whole", "p"}) list_photos(prefix);
   ASSERT_EQ(im2rec("whole", {"--resize", "16", "-q"}).code, 0);
-  for (const char* part : {"2", "0", "1"}) {  // one machine each
+  for (const char* part : {"2", "0", "1"}) {  // each on its own machine
     const Said said = im2rec("p", {"--resize", "16", "--nsplit", "3", "--part", part, "-q"});
     ASSERT_EQ(said.code, 0) << said.err;
     EXPECT_THAT(said.out, HasSubstr("p.part00" + std::string(part) + ".rec: 4 records"));
@@ -200,7 +200,8 @@ TEST_F(Im2rec, a_run_that_failed_goes_on_with_resume) {
   EXPECT_FALSE(std::filesystem::exists(out("x.rec")));
   EXPECT_THAT(names_in(out()), IsSupersetOf({"x.rec.journal.partial", "x.rec.partial"}));
   write_file(photo("cat dog/2.jpg"), last);
-  std::filesystem::remove(photo("ant/0.jpg"));  // what is written already is not read again
+  std::filesystem::remove(
+      photo("ant/0.jpg"));  // an image that is already written is not read again
   const Said said = im2rec("x", options);
   EXPECT_EQ(said.code, 0) << said.err;
   expect_same_files("x", "whole");
@@ -214,7 +215,7 @@ TEST_F(Im2rec, what_is_done_already_is_a_success_with_resume) {
   EXPECT_EQ(im2rec("train_0", options).code, 0);
   const Said said = im2rec("train", options);
   EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("there already as this job makes it\n" + out("train_1.rec")));
+  EXPECT_THAT(said.out, HasSubstr("already complete\n" + out("train_1.rec")));
   EXPECT_EQ(im2rec("train", {"--resize", "17", "-q", "--resume"}).code, 3);
   EXPECT_EQ(im2rec("train", {"--resize", "16", "-q"}).code, 3);
 }
@@ -224,7 +225,7 @@ TEST_F(Im2rec, a_part_that_is_done_already_is_a_success_with_resume) {
   EXPECT_EQ(im2rec("x", {"--nsplit", "3", "--part", "1", "-q"}).code, 0);
   const Said parts = im2rec("x", {"--nsplit", "3", "-q", "--resume"});
   EXPECT_EQ(parts.code, 0) << parts.err;
-  EXPECT_THAT(parts.out, HasSubstr("there already as this job makes it\n" + out("x.part002.rec")));
+  EXPECT_THAT(parts.out, HasSubstr("already complete\n" + out("x.part002.rec")));
 }
 
 TEST_F(Im2rec, an_interrupted_comparison_says_that_it_begins_anew) {
@@ -239,9 +240,9 @@ TEST_F(Im2rec, an_interrupted_comparison_says_that_it_begins_anew) {
     said = im2rec("x", {"-q", "--resume"});
   }
   EXPECT_EQ(said.code, 130);
-  EXPECT_THAT(said.err, HasSubstr("a comparison that has not finished starts again"));
+  EXPECT_THAT(said.err, HasSubstr("an unfinished comparison starts over"));
   for (const auto& [name, bytes] : made) EXPECT_TRUE(outputs().at(name) == bytes) << name;
-  EXPECT_THAT(im2rec("x", {"-q", "--resume"}).out, HasSubstr("there already"));
+  EXPECT_THAT(im2rec("x", {"-q", "--resume"}).out, HasSubstr("already complete"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What `info` says of damage, and of what has no sidecar.
+// The reports of `info` on damage and on datasets without sidecars.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::call;
 using ::testing::HasSubstr;
 using testing::Said;
 
-// Three image records; the last byte of the second is another than its checksum says.
+// Three image records; the last byte of the second one does not match its checksum.
 std::string file_with_a_damaged_image() {
   std::vector<std::string> records;
   for (uint64_t i = 0; i < 3; ++i) {
@@ -39,8 +39,8 @@ TEST(CliInfo, a_damaged_image_among_those_looked_at_is_a_data_problem) {
   write_file(path, file_with_a_damaged_image());
   const Said said = call({"info", path});
   EXPECT_EQ(said.code, 1);
-  EXPECT_THAT(said.out, HasSubstr("2 jpeg, 1 that cannot be read of 3 records looked at"));
-  EXPECT_THAT(said.err, HasSubstr("x.ffr: 1 record of those looked at cannot be read; 'fuelrail "
+  EXPECT_THAT(said.out, HasSubstr("2 jpeg, 1 unreadable of 3 records sampled"));
+  EXPECT_THAT(said.err, HasSubstr("x.ffr: 1 record of the sample cannot be read; 'fuelrail "
                                   "verify' says why"));
   const Said as_json = call({"info", path, "--json"});
   EXPECT_EQ(as_json.code, 1);

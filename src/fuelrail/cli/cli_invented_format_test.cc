@@ -1,5 +1,6 @@
-// What adding a record format costs: a folder (testing/invented_format.h) and a row, lent here.
-// Every command then works on its files, and says plainly what a row without an entry cannot do.
+// Shows that a new record format needs only a folder (testing/invented_format.h) and a row, which
+// is added here. Every command then works on its files, or reports that an entry of the row is
+// missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +50,7 @@ class InventedFormat : public Packer {
     write_file(inv, contents);
   }
 
-  // What a command says that fails, and leaves all files as they were.
+  // The error text of a command that must fail and must not change any file.
   std::string refusal(const std::vector<std::string>& arguments) const {
     const auto before = outputs();
     const Said said = call(arguments);
@@ -58,7 +59,7 @@ class InventedFormat : public Packer {
     return said.out + said.err;
   }
 
-  FileFormat row = invented::kFormat;  // a test changes it
+  FileFormat row = invented::kFormat;  // tests change it
   LentFormat lent{row};
   std::string inv;
 };
@@ -127,7 +128,7 @@ TEST_F(InventedFormat, parts_are_packed_resumed_and_merged) {
   EXPECT_EQ(call({"pack", photos(), inv, "-q", "--resume"}).code, 0);
 }
 
-// A run that is stopped leaves its records, which the next one takes over.
+// A stopped run leaves its records, and the next run resumes from them.
 TEST_F(InventedFormat, a_stopped_pack_is_resumed) {
   pack::PackOptions options{.resume = true, .threads = 1, .journal_interval_ms = 0};
   options.job.progress = [](const pack::PackProgress& at) { return at.done < 5; };
@@ -153,7 +154,7 @@ TEST_F(InventedFormat, recover_copies_what_can_be_read) {
   }
 }
 
-// What each row of an epoch holds, column after column.
+// The contents of each row of an epoch, column by column.
 std::vector<std::string> epoch_of(Loader& loader, size_t batches = SIZE_MAX) {
   std::vector<std::string> rows;
   for (size_t k = 0; k < batches; ++k) {
@@ -188,7 +189,7 @@ TEST_F(InventedFormat, an_epoch_is_that_of_other_formats_and_is_resumed) {
   EXPECT_TRUE(epoch_of(second) == std::vector<std::string>(rows.begin() + 4, rows.end()));
 }
 
-// Two images a record; the last of them is cut.
+// Two images per record; the last image is truncated.
 std::shared_ptr<const Container> stereo_images(const std::string& uri, const OpenOptions&) {
   const std::vector<std::byte> jpeg = make_jpeg(40, 60, 1);
   const std::string image(as_text(jpeg));
@@ -202,7 +203,7 @@ std::shared_ptr<const Container> stereo_images(const std::string& uri, const Ope
 
 TEST_F(InventedFormat, image_fields_of_any_name_are_shown_checked_and_measured) {
   row.open = stereo_images;
-  EXPECT_THAT(call({"info", inv}).out, HasSubstr("2 jpeg of 2 records looked at"));
+  EXPECT_THAT(call({"info", inv}).out, HasSubstr("2 jpeg of 2 records sampled"));
   EXPECT_THAT(call({"ls", inv, "0"}).out, HasSubstr("40 x 60"));
   const Said said = call({"verify", inv, "-q", "--decode"});
   EXPECT_EQ(said.code, 1);
@@ -305,7 +306,7 @@ TEST_F(InventedFormat, a_list_of_images_is_not_recovered) {
                         ".rec, .ffr or .inv, found list of images"));
 }
 
-// What each command says of the entry that it calls.
+// The error text of each command that calls a missing entry.
 TEST_F(InventedFormat, an_entry_that_returns_nothing_is_an_error_with_the_path) {
   const std::string nothing = ": the code of this file's format returned nothing";
   row.open = [](const auto&, const auto&) { return std::shared_ptr<const Container>(); };
@@ -461,7 +462,7 @@ class FaultyInventedFormat : public InventedFormat {
   }
   ~FaultyInventedFormat() override { faulty = ""; }
 
-  // A file of one record that is no image.
+  // A file with one record that is not an image.
   std::string opaque() const {
     const std::string payload(70'000, 'x');
     std::string head = "INV1........";

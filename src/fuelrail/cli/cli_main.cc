@@ -23,7 +23,7 @@ std::vector<Command> all_commands() {
           recover_command(), index_command(),  bench_command(), doctor_command()};
 }
 
-// Errors: InvalidArgumentError where an argument of the command names a store that is not read.
+// Errors: InvalidArgumentError if the argument is a URI of an unsupported scheme.
 void check_store(const std::string& argument) {
   try {
     file_system_for(argument);
@@ -58,17 +58,17 @@ ExitCode code_of(const Error& error) {
   return kDataProblem;
 }
 
-// What is still to be printed is dropped: its reader may be why the user has had enough.
+// Drops unprinted output: the user may have interrupted because the reader of the output is slow.
 int stop(Console& console, const std::string& outcome = "") {
   console.say(outcome.empty() ? "interrupted" : "interrupted: " + outcome);
   return interrupted_exit_code();
 }
 
-// What was printed before the error stays printed.
+// Prints the output that was gathered before the error, and then the error.
 int fail(Console& console, const std::string& message, ExitCode code) {
   try {
     console.flush();
-  } catch (const std::exception&) {  // the first error is the one to tell
+  } catch (const std::exception&) {  // report the first error, not this one
   }
   console.say(message);
   return code;
@@ -86,7 +86,7 @@ int code_of_run(int argc, const char* const* argv) {
     if (interrupted()) return stop(console);
     return fail(console, error.what(), code_of(error));
   } catch (const std::bad_alloc&) {
-    return fail(console, "there is not enough memory", kInputOutput);
+    return fail(console, "not enough memory", kInputOutput);
   } catch (const std::exception& error) {
     return fail(console, error.what(), kInputOutput);
   }
@@ -95,8 +95,8 @@ int code_of_run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace cli
 
-// The command runs on a thread of its own, so that this one hears Ctrl-C whatever storage does. One
-// that has not ended in time is left as by a second Ctrl-C.
+// The command runs on a thread of its own, so that this thread can react to Ctrl-C even if storage
+// hangs. If the command does not end in time, the process exits as on a second Ctrl-C.
 int cli_main(int argc, const char* const* argv) {
   const cli::SignalScope signals;
   int code = cli::kOk;
@@ -104,7 +104,8 @@ int cli_main(int argc, const char* const* argv) {
                    [] { return !cli::interrupted(); })) {
     return code;
   }
-  cli::Console().say("interrupted: it waits for storage, and is left as it stands");
+  cli::Console().say(
+      "interrupted: storage does not respond, so the command ends without cleaning up");
   ::_exit(cli::interrupted_exit_code());
 }
 

@@ -51,11 +51,11 @@ TEST(CliMain, verify_says_what_helps_where_an_image_cannot_be_decoded) {
   const Said said = call({"verify", rec.c_str(), "--decode"});
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.err, HasSubstr("pack the images again with --decode --max-errors N"));
-  EXPECT_THAT(said.err, HasSubstr("cannot be decoded are whole"));
+  EXPECT_THAT(said.err, HasSubstr("cannot be decoded are intact"));
   EXPECT_THAT(said.err, Not(HasSubstr("fuelrail recover")));
   const Said unknown = call({"verify", rec.c_str(), "--decode", "--sidecar", "ignore"});
   EXPECT_THAT(unknown.err, HasSubstr("may be damaged: their checksums are unknown"));
-  EXPECT_THAT(unknown.err, Not(HasSubstr("are whole")));
+  EXPECT_THAT(unknown.err, Not(HasSubstr("are intact")));
 }
 
 TEST(CliMain, puts_signal_handlers_back) {
@@ -112,7 +112,7 @@ TEST(CliMain, a_store_that_is_not_read_is_wrong_use_of_any_command) {
   }
 }
 
-// Here and not with the binary, which may lie where others may not look.
+// Tested here and not with the binary, which may be in a folder that other users cannot read.
 TEST(CliMain, an_unreadable_folder_is_an_input_output_error) {
   const TemporaryDirectory directory;
   write_file(directory / "photos/ant/0.jpg", as_text(make_jpeg(20, 30, 1)));

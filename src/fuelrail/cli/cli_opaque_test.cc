@@ -1,4 +1,4 @@
-// The command on FFRecord files whose records are no images with labels: opaque bytes, packed
+// The command on FFRecord files whose records are not labelled images: opaque bytes, packed
 // folders, and records of several gigabytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,14 +80,14 @@ TEST_F(CliOpaque, a_schema_makes_images_of_a_packed_folder_for_every_command) {
   EXPECT_THAT(info.out, HasSubstr(": packed folder\n"));
   EXPECT_THAT(info.out, HasSubstr("records      6\n"));
   EXPECT_THAT(info.out, HasSubstr("classes      2: ant, bee\n"));
-  EXPECT_THAT(info.out, HasSubstr("6 jpeg of 6 records looked at"));
+  EXPECT_THAT(info.out, HasSubstr("6 jpeg of 6 records sampled"));
   EXPECT_THAT(call({"ls", packed_, "4", kSchema}).out, HasSubstr("20 x 34"));
   EXPECT_THAT(call({"ls", packed_, "4", kSchema}).out, HasSubstr("bee\n"));
   EXPECT_EQ(call({"cat", packed_, "4", kSchema}).out, file_contents(photos_ + "/bee/4.jpg"));
   EXPECT_THAT(call({"verify", packed_, kSchema, "--decode"}).out, HasSubstr("6 records, all well"));
   EXPECT_THAT(call({"bench", packed_, kSchema, "--seconds", "0.02", "--crop", "16", "-q"}).out,
               HasSubstr("images/s"));
-  EXPECT_FALSE(std::filesystem::exists(packed_ + ".frx"));  // nothing of it needs one
+  EXPECT_FALSE(std::filesystem::exists(packed_ + ".frx"));  // no command needs one
 }
 
 TEST_F(CliOpaque, a_schema_that_cannot_be_is_a_usage_error) {
@@ -99,7 +99,7 @@ TEST_F(CliOpaque, a_schema_that_cannot_be_is_a_usage_error) {
   EXPECT_EQ(folder.code, 2);
   EXPECT_THAT(folder.err, HasSubstr("Leave the schema out"));
   EXPECT_EQ(call({"verify", photos_ + "/x.rec", "--recover", kSchema}).code, 2);
-  const Said bytes = call({"ls", bytes_, kSchema});  // a schema that there is, and data without it
+  const Said bytes = call({"ls", bytes_, kSchema});  // an existing schema, but data without it
   EXPECT_EQ(bytes.code, 1);
   EXPECT_THAT(bytes.err, HasSubstr("the file is no packed folder"));
 }
@@ -188,7 +188,7 @@ uint32_t crc_of_zeros(uint64_t length, uint32_t crc = 0) {
   return crc;
 }
 
-// Records "first", one of zeros, and "last"; the long one is a hole. `flip`: of its checksum.
+// Records "first", zeros, and "last"; the long one is a hole. `flip`: changes its checksum.
 void write_long(const std::string& path, uint64_t length, uint32_t flip = 0) {
   constexpr int64_t kTable = 12 + 3 * 12;
   const auto end = kTable + 5 + static_cast<int64_t>(length);
@@ -243,10 +243,11 @@ TEST(CliLongRecords, of_a_wrong_checksum_are_findings_and_leave_no_file) {
   EXPECT_THAT(cat.err, HasSubstr(wrong));
   EXPECT_FALSE(std::filesystem::exists(directory / "out"));
   EXPECT_EQ(call({"cat", path, "1"}).code, 1);
-  EXPECT_EQ(call({"ls", path}).code, 0);  // which looks at the beginning alone
+  EXPECT_EQ(call({"ls", path}).code, 0);  // ls reads only the beginning
 }
 
-// Of several gigabytes: with FUELRAIL_LARGE_RECORDS set, and 5 GB of room for what `cat` writes.
+// A record of several gigabytes: needs FUELRAIL_LARGE_RECORDS and 5 GB of disk for the output of
+// `cat`.
 TEST(CliLongRecords, may_have_several_gigabytes) {
   if (::getenv("FUELRAIL_LARGE_RECORDS") == nullptr)
     GTEST_SKIP() << "set FUELRAIL_LARGE_RECORDS to run it";
@@ -257,7 +258,7 @@ TEST(CliLongRecords, may_have_several_gigabytes) {
   expect_the_commands_work(path, length);
 }
 
-// Between two pieces: a record of zeros that takes a long time to read is given up at once.
+// The interrupt is noticed between two pieces: reading a long record of zeros stops at once.
 TEST(CliLongRecords, an_interrupt_ends_verify_and_cat_within_one) {
   const TemporaryDirectory directory;
   const std::string path = directory / "long.ffr";
@@ -271,7 +272,7 @@ TEST(CliLongRecords, an_interrupt_ends_verify_and_cat_within_one) {
     std::thread interrupter([&] {
       struct sigaction now {};
       while (::sigaction(SIGINT, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) {
-        std::this_thread::yield();  // the command does not listen yet
+        std::this_thread::yield();  // the command does not handle the signal yet
       }
       ::raise(SIGINT);
     });

@@ -45,7 +45,7 @@ TEST_F(CliPack, parts_are_packed_on_their_own_and_merged) {
 TEST_F(CliPack, what_cannot_be_merged_is_refused) {
   ASSERT_EQ(pack_into("x.rec", {}).code, 0);
   ASSERT_EQ(pack_into("y.rec", {}).code, 0);
-  EXPECT_EQ(call({"merge", out("x.rec"), out("y.rec"), "-q"}).code, 3);  // it is there
+  EXPECT_EQ(call({"merge", out("x.rec"), out("y.rec"), "-q"}).code, 3);  // it exists
   const Said twice = call({"merge", out("n.rec"), out("x.rec"), out("x.rec")});
   EXPECT_EQ(twice.code, 2);
   EXPECT_THAT(twice.err, HasSubstr("the source is listed twice"));
@@ -92,7 +92,7 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
        {"`resize` is out of range: expected 1 to 32768, found -99999999999999999999"}},
       {{"pack", photos(), rec, "--resize"},
        2,
-       {"pack: --resize is without its value. See 'fuelrail pack --help'."}},
+       {"pack: --resize needs a value. See 'fuelrail pack --help'."}},
       {{"pack", photos(), rec, "--resize", "1", "--resize", "2"},
        2,
        {"pack: --resize is given more than once. See 'fuelrail pack --help'."}},
@@ -101,8 +101,8 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
        {"pack: --resume takes no value. See 'fuelrail pack --help'."}},
       {{"pack", photos(), rec, "--split", ""},
        2,
-       {"pack: --split is without its value. See 'fuelrail pack --help'."}},
-      {{"pack", photos(), rec, "--split"}, 2, {"pack: --split is without its value."}},
+       {"pack: --split needs a value. See 'fuelrail pack --help'."}},
+      {{"pack", photos(), rec, "--split"}, 2, {"pack: --split needs a value."}},
       {{"pack", photos(), rec, "--seed", "-1"},
        2,
        {"`seed` is out of range: expected at least 0, found -1"}},
@@ -155,7 +155,7 @@ TEST_F(CliPack, a_part_that_is_done_already_is_a_success_with_resume) {
   EXPECT_EQ(pack_into("x.rec", {"--nsplit", "3", "--part", "1"}).code, 0);
   const Said parts = pack_into("x.rec", {"--nsplit", "3", "--resume"});
   EXPECT_EQ(parts.code, 0) << parts.err;
-  EXPECT_THAT(parts.out, HasSubstr("there already as this job makes it\n" + out("x.part002.rec")));
+  EXPECT_THAT(parts.out, HasSubstr("already complete\n" + out("x.part002.rec")));
 }
 
 }  // namespace

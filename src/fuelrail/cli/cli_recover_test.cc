@@ -1,4 +1,4 @@
-// `fuelrail recover`: what it writes, what it says is lost, and that `verify` names it.
+// `fuelrail recover`: its output, its report of losses, and the hint to it by `verify`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_F(CliRecover, a_cut_file_without_a_sidecar_gives_what_verify_counts) {
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.out, HasSubstr("the data end inside a record: "));
   EXPECT_THAT(said.out, HasSubstr(out("good.rec") + ": 11 records, "));
-  EXPECT_THAT(said.out, HasSubstr("without its sidecar nothing says how many records it had"));
+  EXPECT_THAT(said.out, HasSubstr("without its sidecar the original number of records is unknown"));
   EXPECT_THAT(said.out, HasSubstr("checksums unknown"));
 }
 

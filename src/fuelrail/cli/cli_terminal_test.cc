@@ -1,4 +1,5 @@
-// Names from outside reach a terminal escaped, whatever says them; bytes of records do not.
+// Names from outside are escaped for the terminal in every message; bytes of records are not
+// escaped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +46,7 @@ const std::vector<Hostile>& hostile_names() {
   return names;
 }
 
-// No byte of it does anything to a terminal but end a line.
+// Contains no byte that controls a terminal, except line ends.
 bool is_harmless(const std::string& text) {
   for (const Hostile& hostile : hostile_names()) {
     if (text.find(hostile.name) != std::string::npos) return false;
@@ -55,7 +56,7 @@ bool is_harmless(const std::string& text) {
 
 class CliTerminal : public ::testing::Test {
  protected:
-  // A downloaded file: one image a class, whose names its sidecar says.
+  // A downloaded file: one image per class, with class names in its sidecar.
   void SetUp() override {
     std::vector<std::string> names;
     for (size_t i = 0; i < hostile_names().size(); ++i) {

@@ -26,19 +26,19 @@ Examples:
   fuelrail verify train.{1} --decode
   fuelrail bench train.{1}
 
-'fuelrail COMMAND --help' says more. Exit codes: 0 ok, 1 data problem, 2 usage, 3 input/output,
-130 interrupted (143 by SIGTERM).)";
+Run 'fuelrail COMMAND --help' for the options of a command. Exit codes: 0 ok, 1 data problem,
+2 usage, 3 input/output, 130 interrupted (143 by SIGTERM).)";
 
 std::string see_help(const CLI::App& command) {
   return "See 'fuelrail " + command.get_name() + " --help'";
 }
 
 [[noreturn]] void throw_without_value(const CLI::App& command, const std::string& name) {
-  throw InvalidArgumentError(command.get_name() + ": " + name + " is without its value",
+  throw InvalidArgumentError(command.get_name() + ": " + name + " needs a value",
                              {.remedy = see_help(command)});
 }
 
-// Empty for text that is not a number.
+// Returns: empty if the text is not a number.
 std::optional<OptionValue> value_of(const OptionRule& rule, const std::string& text) {
   if (!rule.choices.empty()) return text;
   if (rule.kind.starts_with("float")) return parse_number<double>(text);
@@ -121,7 +121,7 @@ void check_command(const std::vector<Command>& commands, int argc, const char* c
   if (argc < 2 || argv[1][0] == '-' || find(commands, argv[1]) != nullptr) return;
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.name);
-  throw InvalidArgumentError("there is no command '" + std::string(argv[1]) + "'",
+  throw InvalidArgumentError("unknown command '" + std::string(argv[1]) + "'",
                              {.remedy = suggest(argv[1], names)});
 }
 
@@ -134,8 +134,8 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-// The parser stops at the first thing that is missing; a name that it does not know is more often
-// what went wrong, so that is looked for first.
+// The parser stops at the first missing argument. An unknown name is the more likely mistake, so it
+// is reported first.
 [[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> named = app.get_subcommands();
   const CLI::App& command = named.empty() ? app : *named.front();
@@ -144,11 +144,11 @@ std::vector<std::string> option_names(const CLI::App& command) {
   for (const std::string& argument : unknown) {
     if (!argument.starts_with('-') || argument == "--") continue;
     const std::string name = argument.substr(0, argument.find('='));
-    throw InvalidArgumentError(prefix + "there is no option '" + name + "'",
+    throw InvalidArgumentError(prefix + "unknown option '" + name + "'",
                                {.remedy = suggest(name, option_names(command))});
   }
   if (!unknown.empty()) {
-    throw InvalidArgumentError(prefix + "'" + unknown.front() + "' is one argument too many");
+    throw InvalidArgumentError(prefix + "unexpected argument '" + unknown.front() + "'");
   }
   if (named.empty()) {
     throw InvalidArgumentError("a command is missing", {.remedy = "See 'fuelrail --help'"});
@@ -190,18 +190,19 @@ Option option_of_row(TableRow row, const OptionValue& default_value) {
   return {.names = std::move(name), .target = std::move(row), .help = std::move(help)};
 }
 
-Option json_option(bool& json) { return {"--json", &json, "One JSON document"}; }
+Option json_option(bool& json) { return {"--json", &json, "Print one JSON document"}; }
 
-Option quiet_option(bool& quiet) { return {"-q,--quiet", &quiet, "Show no progress"}; }
+Option quiet_option(bool& quiet) { return {"-q,--quiet", &quiet, "Do not show progress"}; }
 
 Option threads_option(std::optional<int>& threads, const std::string& what_they_do,
                       std::string names) {
-  const OptionRule& rule = EngineOptions::table().rows().front().rule;  // of "threads"
+  const OptionRule& rule = EngineOptions::table().rows().front().rule;  // for "threads"
   const auto set = [&threads](const OptionValue& value) { option::assign(threads, value); };
-  return {.names = std::move(names),
-          .target = TableRow{rule, set},
-          .help = fmt::format("Threads that {} ({}; default {})", what_they_do, rule.bounds,
-                              threads ? std::to_string(*threads) : "one a processor")};
+  return {
+      .names = std::move(names),
+      .target = TableRow{rule, set},
+      .help = fmt::format("Number of threads that {} ({}; default {})", what_they_do, rule.bounds,
+                          threads ? std::to_string(*threads) : "one per processor")};
 }
 
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> options) {
@@ -211,7 +212,7 @@ std::vector<Option> joined(std::initializer_list<std::vector<Option>> options) {
 }
 
 CommandLine parse(const std::vector<Command>& commands, int argc, const char* const* argv) {
-  CLI::App app("Packs image datasets for training, and looks at them.");
+  CLI::App app("Pack image datasets for training, and inspect them.");
   set_up(app, commands);
   check_command(commands, argc, argv);
   try {

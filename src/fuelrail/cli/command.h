@@ -1,5 +1,5 @@
-// A command of `fuelrail`, as data: what its part of the command line is, and what it does. The
-// table of commands is in cli_main.cc.
+// A command of `fuelrail` as data: its options, its help texts and its function. The table of
+// commands is in cli_main.cc.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,17 @@
 
 namespace fuelrail::cli {
 
-// A row of a table of options (base/option.h). What the rule allows is set.
+// A row of an option table (base/option.h). `set` is called with a value that the rule allows.
 struct TableRow {
   OptionRule rule;
   std::function<void(const OptionValue&)> set;
 };
 
-// Where a value of the command line goes: a member of the command's arguments, or what a row sets.
-// bool: a flag, without a value.
+// Where a value of the command line is stored: in a member of the command's arguments, or through a
+// row's `set`. bool: a flag, which takes no value.
 using Target = std::variant<bool*, std::string*, std::vector<std::string>*, TableRow>;
 
-// An option, or a positional argument, whose name has no dashes.
+// An option, or a positional argument (its name has no dashes).
 struct Option {
   std::string names;  // "-j,--threads", "FILE"
   Target target;
@@ -34,10 +34,11 @@ struct Option {
   bool required = false;
 };
 
-// "--num-parts" of the row "num_parts"; its help is the row's meaning, bounds and default.
+// The option `--num-parts` for the row "num_parts"; its help gives the row's meaning, bounds and
+// default.
 Option option_of_row(TableRow row, const OptionValue& default_value);
 
-// The options of some rows of `table`, which are set in `options`.
+// The options for the named rows of `table`; their values are set in `options`.
 template <typename Options>
 std::vector<Option> options_of_table(const OptionTable<Options>& table, Options& options,
                                      const std::vector<std::string>& rows) {
@@ -52,27 +53,27 @@ std::vector<Option> options_of_table(const OptionTable<Options>& table, Options&
   return all;
 }
 
-// Options that several commands have.
+// Options that several commands share.
 Option json_option(bool& json);
 Option quiet_option(bool& quiet);
 Option threads_option(std::optional<int>& threads, const std::string& what_they_do,
                       std::string names = "-j,--threads");
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> options);
 
-// Lifetime: `run` keeps what the options' targets point to.
+// Lifetime: `run` keeps the targets of the options alive.
 struct Command {
   std::string name;
   std::string help;
   std::vector<Option> options;
-  std::string footer;  // of its --help: examples, and what is to be known
+  std::string footer;  // end of its --help: notes and examples
 
-  // Does the work. Returns: an ExitCode. Errors: any Error, and Interrupted.
+  // Runs the command. Returns: an ExitCode. Errors: any Error, and Interrupted.
   std::function<int(Console&)> run;
 };
 
-// The command whose options `declare` binds to members of `Arguments`, and that calls `run` with
-// them. (Each command names its own Arguments, for its `declare` and `run` have the names of the
-// others'.)
+// A command that binds its options to members of `Arguments` with `declare`, and calls `run` with
+// them. (Each command has its own Arguments type, because `declare` and `run` have the same names
+// in all commands.)
 template <typename Arguments>
 Command command_of(std::string name, std::string help, std::string footer,
                    std::vector<Option> (*declare)(Arguments&),
@@ -86,13 +87,13 @@ Command command_of(std::string name, std::string help, std::string footer,
 }
 
 struct CommandLine {
-  const Command* command = nullptr;   // the one that was named; null where `text` is the answer
-  std::vector<std::string> values{};  // as they were given to it
-  std::string text{};                 // of --help or --version
+  const Command* command = nullptr;   // the named command; null if `text` is to be printed
+  std::vector<std::string> values{};  // the values of its arguments and options
+  std::string text{};                 // the output of --help or --version
 };
 
-// Sets the targets of the options that are given. Lifetime: the result is valid as long as
-// `commands`. Errors: InvalidArgumentError.
+// Sets the targets of the options on the command line. Lifetime: `commands` outlive the result.
+// Errors: InvalidArgumentError.
 CommandLine parse(const std::vector<Command>& commands, int argc, const char* const* argv);
 
 Command pack_command();

@@ -21,7 +21,7 @@ constexpr size_t kGatherBytes = 64 * 1024;
 constexpr int kPatienceMs = 100;
 constexpr std::chrono::milliseconds kStatusInterval{100};
 constexpr std::chrono::seconds kLongestSilence{10};
-constexpr std::chrono::seconds kShortestSilence{1};  // save before the last line
+constexpr std::chrono::seconds kShortestSilence{1};  // except before the last line
 
 bool is_plain(char c) { return c >= 0x20 && c < 0x7f; }
 
@@ -44,12 +44,13 @@ std::string escaped(uint32_t code) {
   }
 }
 
-// `text` as a terminal may have it: names of files and classes come from outside, and may hold
-// sequences that move its cursor, set its title or turn the order of what is shown. Escaped are
+// Makes `text` safe for a terminal: names of files and classes come from outside and may contain
+// sequences that move the cursor, set the title or reverse the displayed order. Escapes
 //   control characters (C0, DEL, C1) and bidirectional marks   as \n, \r, \t, or \u and four digits
 //   bytes that are not UTF-8                                    as \x and two digits
-// and nothing else, so that a JSON text stays the same document: there these stand in strings, and
-// \u is JSON's own escape. Not the other way round: a name may hold a backslash itself.
+// and nothing else. A JSON text stays the same document, because these characters occur only in its
+// strings, and \u is JSON's own escape. The escaping cannot be undone: a name may itself contain a
+// backslash.
 std::string escaped_for_terminal(std::string_view text) {
   std::string safe;
   while (!text.empty()) {
@@ -71,8 +72,8 @@ std::string escaped_for_terminal(std::string_view text) {
   return safe;
 }
 
-// Waits until PIPE_BUF bytes can be written without waiting. Returns: false when the user has had
-// enough of waiting.
+// Waits until PIPE_BUF bytes can be written without blocking. Returns: false if the command was
+// interrupted meanwhile.
 bool wait_for_room(int fd) {
   pollfd poll{.fd = fd, .events = POLLOUT, .revents = 0};
   while (::poll(&poll, 1, kPatienceMs) <= 0) {
@@ -81,8 +82,8 @@ bool wait_for_room(int fd) {
   return true;
 }
 
-// Returns 0, or why not all of it could be written; EINTR when its reader did not read, and the
-// user interrupted.
+// Returns: 0, or the errno of a failed write; EINTR if the command was interrupted while the reader
+// did not read.
 int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     if (!wait_for_room(fd)) return EINTR;
@@ -118,13 +119,13 @@ void Console::flush() {
   if (error == EINTR) throw Interrupted();
   if (error == EPIPE) throw ReaderHasGone();
   if (error != 0) {
-    throw IoError("standard output cannot be written", {.found = std::strerror(error)});
+    throw IoError("cannot write standard output", {.found = std::strerror(error)});
   }
 }
 
 void Console::say(std::string_view text) {
   clear_status();
-  // Nobody is left to tell when this fails.
+  // A failure is ignored: it cannot be reported anywhere.
   write_all(STDERR_FILENO, fmt::format("fuelrail: {}\n", escaped_for_terminal(text)));
 }
 

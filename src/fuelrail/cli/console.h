@@ -1,6 +1,6 @@
-// What the command says: results on standard output, everything else, a line at a time, on standard
-// error. The only place of fuelrail that prints, and the one that escapes what could control a
-// terminal (terminal_text.h), wherever its words go.
+// The output of a command: results on standard output, everything else line by line on standard
+// error. This is the only part of fuelrail that prints. It escapes all characters that could
+// control a terminal, whether or not it prints to one.
 #pragma once
 
 #include <chrono>
@@ -20,40 +20,40 @@ enum ExitCode : int {
   kDataProblem = 1,
   kUsage = 2,
   kInputOutput = 3,
-  kSignalled = 128,  // and the signal's number
+  kSignalled = 128,  // plus the signal's number
 };
 
-// Thrown when the reader of standard output has gone (`fuelrail ls x.rec | head`): the command ends
-// at once, and well.
+// Thrown when the reader of standard output has closed it (`fuelrail ls x.rec | head`). The command
+// then ends at once, with exit code 0.
 class ReaderHasGone : public std::exception {};
 
-// Writes to descriptors 1 and 2 and keeps nothing in stdio, so that it may be used in a process
-// that has its own idea of the streams. Threads: one at a time.
+// Writes to descriptors 1 and 2 without stdio, so that it does not interfere with the streams of
+// the host process. Threads: one at a time.
 class Console {
  public:
   Console();
   Console& operator=(Console&&) = delete;
 
-  // To standard output, gathered: `line`, escaped, line ends too, and a line end. Errors: IoError,
-  // ReaderHasGone, Interrupted.
+  // Writes `line`, escaped (also its line ends), and a line end to standard output; buffered.
+  // Errors: IoError, ReaderHasGone, Interrupted.
   void print_line(std::string_view line);
 
-  // The same of bytes as they are: contents of records, and text of the command's own. Errors: as
-  // print_line.
+  // Writes bytes unchanged to standard output, buffered: contents of records and the command's own
+  // texts. Errors: as print_line.
   void write(Bytes bytes);
 
-  // Writes what was gathered. Errors: as print_line.
+  // Writes the buffered output. Errors: as print_line.
   void flush();
 
-  // "fuelrail: <text>" on standard error, a line, escaped as by print_line.
+  // Writes the line "fuelrail: <text>" to standard error, escaped as by print_line.
   void say(std::string_view text);
 
-  // Says warnings. Lifetime: the console's.
+  // A function that prints warnings with `say`. Lifetime: the console outlives it.
   Warn warner() {
     return [this](const std::string& text) { say("warning: " + text); };
   }
 
-  // One line on standard error that the next one replaces, on a terminal only. Escaped.
+  // Shows one line on standard error that the next call replaces; only on a terminal. Escaped.
   void show_status(std::string_view text);
   void clear_status();
   bool has_status_line() const { return error_is_terminal_; }
@@ -65,11 +65,12 @@ class Console {
   bool status_shown_ = false;
 };
 
-// How far a long job is: on a terminal one line that is kept up to date, otherwise a plain line
-// every tenth of the job or every ten seconds, whichever comes first.
+// The progress of a long job: on a terminal one line that is updated, otherwise a new line after
+// each tenth of the job or ten seconds, whichever comes first.
 class ProgressDisplay {
  public:
-  // `verb` and `things`: "packed" and "images"; "bytes" are shown as such. Quiet: shows nothing.
+  // `verb` and `things`: for example "packed" and "images"; the amount of "bytes" is shown as "1.4
+  // MB". `quiet`: shows nothing.
   ProgressDisplay(Console& console, std::string verb, std::string things, bool quiet);
   ~ProgressDisplay();
   ProgressDisplay& operator=(ProgressDisplay&&) = delete;

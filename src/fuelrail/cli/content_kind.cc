@@ -12,7 +12,7 @@
 namespace fuelrail::cli {
 namespace {
 
-constexpr uint64_t kRecordsPerLook = 4096;  // for an interrupt
+constexpr uint64_t kRecordsPerLook = 4096;  // between two checks for an interrupt
 
 }  // namespace
 
@@ -51,9 +51,10 @@ ContentKind kind_of(const Container& container) {
 }
 
 std::string content_text(const ContentKind& kind) {
-  if (kind.packed_folders == 0) return "opaque bytes: whatever the writer put in";
+  if (kind.packed_folders == 0) return "opaque bytes: data of any kind";
   return counted(kind.packed_folders, "packed folder") + " of " +
-         counted(kind.packed_files, "file") + ", and the list of their names; here opaque bytes";
+         counted(kind.packed_files, "file") +
+         ", and the list of their names; read here as opaque bytes";
 }
 
 std::vector<std::pair<std::string, std::string>> readers_of(const ContentKind& kind) {
@@ -62,10 +63,12 @@ std::vector<std::pair<std::string, std::string>> readers_of(const ContentKind& k
     return {{"read by", "loaders with fields=[\"data\"], fuelrail.open(...)[i].data, " + reader +
                             "'fuelrail cat'"}};
   }
-  return {{"read by", reader + "'fuelrail cat'"},
-          {"as images", fmt::format("--schema {0}; fuelrail.open(..., schema=\"{0}\"): where each "
-                                    "class has its sub-folder",
-                                    kind.schema)}};
+  return {
+      {"read by", reader + "'fuelrail cat'"},
+      {"as images",
+       fmt::format(
+           "--schema {0}; fuelrail.open(..., schema=\"{0}\"): if each class has its own sub-folder",
+           kind.schema)}};
 }
 
 }  // namespace fuelrail::cli

@@ -1,4 +1,4 @@
-// What a file's records are as a whole: for `info`.
+// The kind and the sizes of a dataset's records, for `info`.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@ struct RecordSizes {  // in bytes, framing included
   uint64_t largest = 0;
 };
 
-// Of all records. Errors: those of Container::extent; Interrupted.
+// The sizes of all records. Errors: those of Container::extent; Interrupted.
 RecordSizes sizes_of(const Container& container);
 
 struct ContentKind {
-  bool opaque = false;          // records are bytes, of which fuelrail knows no more
-  std::string reader{};         // the Python class for all of its files, where there is one
-  std::string schema{};         // by which packed folders are images
-  uint64_t packed_folders = 0;  // of the files: those whose last record lists names of the others
-  uint64_t packed_files = 0;    // in these
+  bool opaque = false;          // records are bytes with no meaning known to fuelrail
+  std::string reader{};         // the Python class that reads all of its files, or empty
+  std::string schema{};         // the schema that reads packed folders as images
+  uint64_t packed_folders = 0;  // number of files whose last record lists the names of the others
+  uint64_t packed_files = 0;    // number of files in these packed folders
 };
 
 // Errors: those of RecordFile::packed_files.
 ContentKind kind_of(const Container& container);
 
-// "opaque bytes: ..." and the like. Requires: `kind` is opaque.
+// The text of `info`'s line "content": "opaque bytes: ...". Requires: `kind` is opaque.
 std::string content_text(const ContentKind& kind);
 
-// What reads them, as lines with their names. Requires: as content_text.
+// The lines of `info`, name and text, that say how to read the records. Requires: as content_text.
 std::vector<std::pair<std::string, std::string>> readers_of(const ContentKind& kind);
 
 }  // namespace fuelrail::cli

@@ -1,4 +1,4 @@
-// fuelrail convert: a record file of one format becomes one of the other.
+// fuelrail convert: copies a record file into another format.
 #include "fuelrail/pack/convert.h"
 
 #include <string>
@@ -25,12 +25,12 @@ Examples:
   fuelrail convert packed.{s} train.{1} --schema {schema}
   fuelrail convert packed.{s} val.{1} --schema {schema} --classes train.{1}
 
-The records are copied as they are, and their checksums verified. Class names go along in the
-sidecar, and so do the keys of an index: converting back gives the same file and the same index.
+The records are copied unchanged, and their checksums are verified. Class names and the keys of an
+index are kept in OUT's sidecar, so converting back gives the same file and the same index.
 
-With --schema, OUT, whose format may be the same, gets image records with labels and class names, as
-'fuelrail pack' of the folder itself makes it. Without it each file of a packed folder, and the list
-of their names, is copied as plain bytes.
+With --schema, OUT gets image records with labels and class names, as 'fuelrail pack' makes from the
+folder itself; OUT may then have the format of SRC. Without --schema, each file of a packed folder
+and the list of their names are copied as plain bytes.
 
 {existing})";
 
@@ -43,18 +43,18 @@ int run(const ConvertArguments& arguments, Console& console) {
 }
 
 std::vector<Option> options_of(ConvertArguments& arguments) {
-  return joined(
-      {{{"SRC", &arguments.source, "A {copied} file", true},
-        {"OUT", &arguments.output, "File to make; its name says the format: {written}", true},
-        schema_option(arguments.schema),
-        classes_option(arguments.classes)},
-       output_options(arguments.made)});
+  return joined({{{"SRC", &arguments.source, "Record file to convert ({copied})", true},
+                  {"OUT", &arguments.output,
+                   "File to write; its extension ({written}) selects the format", true},
+                  schema_option(arguments.schema),
+                  classes_option(arguments.classes)},
+                 output_options(arguments.made)});
 }
 
 }  // namespace
 
 Command convert_command() {
-  return command_of<ConvertArguments>("convert", "Make a record file of one in another format",
+  return command_of<ConvertArguments>("convert", "Convert a record file into another format",
                                       kConvertFooter, options_of, run);
 }
 

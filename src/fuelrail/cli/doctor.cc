@@ -1,4 +1,5 @@
-// fuelrail doctor: what fuelrail is made of, what the machine gives it, and what holds it back.
+// fuelrail doctor: reports fuelrail's build, the machine's capabilities, and what slows loading
+// down.
 #include <CLI/Version.hpp>
 // jpeglib.h needs FILE.
 #include <cstdio>
@@ -50,7 +51,7 @@ std::string words_of(std::string_view name, const T& value) {
   }
 }
 
-// A fact, in both forms.
+// A fact, as JSON and as words.
 struct Fact {
   template <typename T>
   Fact(std::string_view of, const T& value) : name(of), json(value), words(words_of(of, value)) {}
@@ -79,7 +80,7 @@ std::string webp_version() {
   return dotted(version >> 16, version >> 8 & 0xff, version & 0xff);
 }
 
-// Those whose library can be asked say what is loaded, the others what was compiled against.
+// Versions: of the loaded library if it can report its version, else of the headers at build time.
 Facts libraries() {
   const std::string tiff = libtiff_version();
   return {{"libjpeg-turbo", FUELRAIL_TEXT_OF(LIBJPEG_TURBO_VERSION)},
@@ -113,7 +114,7 @@ Facts file_system(const std::string& path) {
           {"free_bytes", found.free_bytes}};
 }
 
-// None where this machine has none.
+// Returns: no facts if this machine has no shared memory.
 Facts shared_memory() {
   try {
     Facts facts = file_system("/dev/shm");
@@ -150,7 +151,7 @@ std::vector<Section> report_on(const std::string& path) {
       {"file_system", file_system(path)}};
 }
 
-// What holds fuelrail back here, each with what mends it.
+// What slows fuelrail down on this machine, each with its remedy.
 std::vector<std::string> advice_on(const std::string& path) {
   std::vector<std::string> advice;
   const int affinity = cpus_in_affinity_mask();
@@ -165,11 +166,11 @@ std::vector<std::string> advice_on(const std::string& path) {
                     affinity, processors));
   }
   if (const std::string no_io_uring = io_uring_refusal(); !no_io_uring.empty()) {
-    advice.push_back("io_uring: " + no_io_uring + "; reads go through threads");
+    advice.push_back("io_uring: " + no_io_uring + "; reads use threads instead");
   }
   if (const auto open_files = limits().open_files; open_files && *open_files < kFewOpenFiles) {
-    advice.push_back(
-        fmt::format("Only {} files may be open; raise it with 'ulimit -n 4096'", *open_files));
+    advice.push_back(fmt::format("Only {} files may be open; raise the limit with 'ulimit -n 4096'",
+                                 *open_files));
   }
   if (const MountedFileSystem found = file_system_at(path); found.remote) {
     advice.push_back(fmt::format(
@@ -204,7 +205,7 @@ void print_text(const std::vector<Section>& report, const std::vector<std::strin
       console.print_line(fmt::format("  {:<18} {}", spoken(fact.name), fact.words));
     }
   }
-  console.print_line(advice.empty() ? "Nothing holds fuelrail back here." : "advice");
+  console.print_line(advice.empty() ? "Nothing slows fuelrail down here." : "advice");
   for (const std::string& line : advice) console.print_line("  " + line);
 }
 
@@ -222,16 +223,16 @@ Examples:
 
 std::vector<Option> options_of(DoctorArguments& arguments) {
   return {{"PATH", &arguments.path,
-           "Where the data lies: its file system is looked at (default: here)"},
+           "Path to the data, whose file system is checked (default: the current folder)"},
           json_option(arguments.json)};
 }
 
 }  // namespace
 
 Command doctor_command() {
-  return command_of<DoctorArguments>("doctor",
-                                     "Say what this machine gives fuelrail, and what holds it back",
-                                     kDoctorFooter, options_of, run);
+  return command_of<DoctorArguments>(
+      "doctor", "Report this machine's capabilities, and what slows fuelrail down", kDoctorFooter,
+      options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -25,7 +25,7 @@
 namespace fuelrail::cli {
 namespace {
 
-// The value of the first line of a file that begins with `name`, or empty.
+// The value after the colon in the first line that begins with `name`, or empty.
 std::string entry_of(const char* path, std::string_view name) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
@@ -53,7 +53,7 @@ std::vector<std::string> vector_flags() {
   return flags;
 }
 
-// The instruction sets that Highway compiles kernels for and this processor has.
+// The instruction sets that Highway compiled code for and that this processor has.
 std::vector<std::string> simd_targets() {
   std::vector<std::string> targets;
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
@@ -105,9 +105,9 @@ MountedFileSystem file_system_at(const std::string& path) {
   if (::statfs(path.c_str(), &found) != 0) {
     const int error = errno;
     if (error == ENOENT || error == ENOTDIR) {
-      throw NotFoundError("there is no such file or folder", {.path = path});
+      throw NotFoundError("the file or folder does not exist", {.path = path});
     }
-    throw IoError("the file system cannot be asked", {.path = path, .found = std::strerror(error)});
+    throw IoError("cannot query the file system", {.path = path, .found = std::strerror(error)});
   }
   const auto number = static_cast<uint32_t>(found.f_type);
   const auto* known =

@@ -1,4 +1,4 @@
-// What the machine gives this process: the facts behind `fuelrail doctor`.
+// The resources that this process can use: the facts that `fuelrail doctor` reports.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ Kernel kernel();
 
 struct Processor {
   std::string name;
-  std::vector<std::string> flags;    // vector instruction sets, as the kernel names them
-  std::vector<std::string> targets;  // of our kernels that it can run, the best first
+  std::vector<std::string> flags;    // vector instruction sets, by the kernel's names
+  std::vector<std::string> targets;  // of our SIMD code that it can run, best first
 };
 Processor processor();
 
@@ -28,7 +28,7 @@ struct MountedFileSystem {
   uint64_t total_bytes = 0;
   uint64_t free_bytes = 0;  // for this user
 };
-// Of the place that holds `path`. Errors: NotFoundError, IoError.
+// The file system that holds `path`. Errors: NotFoundError, IoError.
 MountedFileSystem file_system_at(const std::string& path);
 
 struct Limits {
@@ -37,7 +37,8 @@ struct Limits {
 };
 Limits limits();
 
-// MemTotal or MemAvailable of the machine, in bytes. Returns: empty when the kernel does not say.
+// The machine's memory in bytes. `entry`: MemTotal or MemAvailable. Returns: empty if the kernel
+// does not report it.
 std::optional<uint64_t> memory_bytes(const std::string& entry);
 
 }  // namespace fuelrail::cli

@@ -1,4 +1,5 @@
-// fuelrail im2rec: MXNet's im2rec.py. Makes lists of a folder's images, or packs what lists name.
+// fuelrail im2rec: MXNet's im2rec.py. Writes lists of a folder's images, or packs the images of
+// lists.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -26,22 +27,22 @@ struct Im2recArguments {
 
 constexpr const char* kIm2recFooter = R"(
 Examples:
-  fuelrail im2rec train photos --list --recursive          train.lst; one label a folder
-  fuelrail im2rec train photos --resize 256 --num-thread 8  train.rec and train.idx of train.lst
-  fuelrail im2rec train photos --pass-through               the files' own bytes
+  fuelrail im2rec train photos --list --recursive          train.lst; one label per folder
+  fuelrail im2rec train photos --resize 256 --num-thread 8  train.rec and train.idx from train.lst
+  fuelrail im2rec train photos --pass-through               stores the files unchanged
 
-With --list: makes PREFIX.lst (or several) of the images in ROOT, by MXNet's rules and in its order. A
-list that is there already is only replaced with --overwrite.
-Without: packs every list whose name begins with PREFIX, each into a .rec with its .idx and sidecar
-beside it. Paths in a list are relative to ROOT. The records are in the list's order, whatever
---num-thread says.
+With --list: writes PREFIX.lst (or several lists) of the images in ROOT, by MXNet's rules and in
+MXNet's order. An existing list is replaced only with --overwrite.
+Without --list: packs every list whose name begins with PREFIX into a .rec file, and writes its .idx
+and sidecar beside it. Paths in a list are relative to ROOT. The records are in the list's order for
+any --num-thread.
 
-Images are decoded, turned upright (not with --color -1), cut to the middle square (--center-crop),
-resized (the shorter side, up or down) and encoded, as MXNet's im2rec.py does.
+Images are decoded, turned upright (except with --color -1), cropped to the centre square
+(--center-crop), resized by the shorter side (up or down) and encoded, as MXNet's im2rec.py does.
 
-What cannot be read is named, left out and listed in OUT.errors.jsonl, and the exit code is 1; beyond
---max-errors the command stops, and parts that are finished stay. From Python: fuelrail.mxnet.im2rec
-and np2rec, with transforms and functions of your own.)";
+Images that cannot be read are reported, skipped and listed in OUT.errors.jsonl, and the exit code
+is 1. With more of them than --max-errors the command stops, and finished parts stay. In Python, use
+fuelrail.mxnet.im2rec and np2rec, which also take transforms and functions of your own.)";
 
 int make(const Im2recArguments& arguments, Console& console) {
   mxnet::ListOptions options = arguments.lists;
@@ -52,11 +53,12 @@ int make(const Im2recArguments& arguments, Console& console) {
   for (size_t label = 0; label < made.folders.size(); ++label) {
     console.print_line(made.folders[label] + " " + std::to_string(label));
   }
-  for (const std::string& uri : made.uris) console.say(uri + " is made");
+  for (const std::string& uri : made.uris) console.say("created " + uri);
   return kOk;
 }
 
-// As im2rec.py: the lists in PREFIX, where it is a folder, or beside it, whose names begin with it.
+// As im2rec.py: all lists in PREFIX if it is a folder, else all lists whose paths begin with
+// PREFIX.
 std::vector<std::string> lists_of(const std::string& prefix) {
   FileSystem& files = file_system_for(prefix);
   const std::string from = files.absolute(prefix);
@@ -72,9 +74,9 @@ std::vector<std::string> lists_of(const std::string& prefix) {
     }
   }
   if (lists.empty()) {
-    throw NotFoundError("there is no list of this prefix",
+    throw NotFoundError("no list has this prefix",
                         {.path = prefix,
-                         .expected = "a file whose name begins so and ends in .lst",
+                         .expected = "a file whose name begins with the prefix and ends in .lst",
                          .remedy = "Make one with --list"});
   }
   return lists;
@@ -101,15 +103,15 @@ std::vector<Option> list_options(Im2recArguments& arguments) {
   using Lists = mxnet::ListOptions;
   static const auto table =
       OptionTable<Lists>()
-          .number("chunks", &Lists::chunks, 1, mxnet::kMostChunks, "number of lists.")
+          .number("chunks", &Lists::chunks, 1, mxnet::kMostChunks, "number of lists to write.")
           .number("train_ratio", &Lists::train_ratio, 0, 1, "fraction of the images for training.")
           .number("test_ratio", &Lists::test_ratio, 0, 1, "fraction of the images for testing.")
           .flag("recursive", &Lists::recursive,
-                "also the folders below; each folder with images is a label.");
+                "include sub-folders; each folder with images is one label.");
   return joined(
-      {{{"--list", &arguments.list, "Make lists instead of packing"},
+      {{{"--list", &arguments.list, "Write lists instead of packing"},
         {"--exts", &arguments.lists.extensions,
-         "Names of images end so (default: .jpeg .jpg .png)"}},
+         "File name extensions of images (default: .jpeg .jpg .png)"}},
        options_of_table(table, arguments.lists,
                         {"chunks", "train_ratio", "test_ratio", "recursive"}),
        {{"--no-shuffle", &arguments.no_shuffle, "Keep the images in the folders' order"}}});
@@ -117,13 +119,14 @@ std::vector<Option> list_options(Im2recArguments& arguments) {
 
 std::vector<Option> options_of(Im2recArguments& arguments) {
   return joined(
-      {{{"PREFIX", &arguments.prefix, "What the names of the lists begin with", true},
+      {{{"PREFIX", &arguments.prefix, "Prefix of the lists' names", true},
         {"ROOT", &arguments.root, "Folder of the images", true}},
        list_options(arguments),
        options_of_table(pack::ImageSteps::table(), arguments.images,
                         {"pass_through", "color", "center_crop", "resize", "inter_method",
                          "encoding", "quality"}),
-       {{"--pack-label", &arguments.pack_label, "Store all labels of a line (default: the first)"},
+       {{"--pack-label", &arguments.pack_label,
+         "Store all labels of a line (default: only the first)"},
         threads_option(arguments.packing.options.threads, "read and encode", "--num-thread")},
        packing_options(arguments.packing)});
 }
@@ -132,7 +135,7 @@ std::vector<Option> options_of(Im2recArguments& arguments) {
 
 Command im2rec_command() {
   return command_of<Im2recArguments>(
-      "im2rec", "Make lists of images, or record files of lists, as MXNet does", kIm2recFooter,
+      "im2rec", "Write image lists, or pack the images of lists, as MXNet does", kIm2recFooter,
       options_of, run);
 }
 

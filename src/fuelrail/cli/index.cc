@@ -1,4 +1,4 @@
-// fuelrail index: makes a sidecar anew.
+// fuelrail index: builds a file's sidecar.
 #include <string>
 
 #include "fuelrail/base/error.h"
@@ -20,7 +20,7 @@ int run(const IndexArguments& arguments, Console& console) {
       info && info->is_directory) {
     throw InvalidArgumentError(
         "a folder has no sidecar",
-        {.path = arguments.uri, .remedy = "Index the files in it one by one, where it has some"});
+        {.path = arguments.uri, .remedy = "If it has record files, index them one by one"});
   }
   SidecarLocation location;
   {
@@ -38,21 +38,22 @@ int run(const IndexArguments& arguments, Console& console) {
 }
 
 constexpr const char* kIndexFooter = R"(
-Reads the whole file. Class names and keys, which the file itself does not hold, are kept from the
-sidecar that it replaces. A record that is not what the old sidecar's checksum says, or the file's
-own, is an error, and the old sidecar stays. Prints where the sidecar is.
+Reads the whole file. Class names and keys, which the file itself does not contain, are copied from
+the old sidecar. If a record does not match its checksum in the old sidecar or in the file, the
+command fails and the old sidecar stays. Prints the path of the sidecar.
 
 Example:
   fuelrail index train.{1})";
 
 std::vector<Option> options_of(IndexArguments& arguments) {
-  return {{"FILE", &arguments.uri, "A {indexed} file", true}, quiet_option(arguments.quiet)};
+  return {{"FILE", &arguments.uri, "File to index ({indexed})", true},
+          quiet_option(arguments.quiet)};
 }
 
 }  // namespace
 
 Command index_command() {
-  return command_of<IndexArguments>("index", "Make the sidecar of a file anew, with checksums",
+  return command_of<IndexArguments>("index", "Build or rebuild a file's sidecar, with checksums",
                                     kIndexFooter, options_of, run);
 }
 

@@ -1,4 +1,4 @@
-// fuelrail info: what a file of records is.
+// fuelrail info: describes a dataset.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace fuelrail::cli {
 namespace {
 
 constexpr uint64_t kSampleRecords = 256;
-// Shorter sides below each of these, and the rest.
+// The upper bounds of the buckets of shorter sides; a last bucket has the rest.
 constexpr std::array<int64_t, 6> kSideBounds{64, 128, 256, 512, 1024, 2048};
 
 struct InfoArguments {
@@ -28,11 +28,11 @@ struct InfoArguments {
   bool json = false;
 };
 
-// What records that lie evenly over the whole show.
+// What a sample of records, spread evenly over the dataset, contains.
 struct SampledImages {
   uint64_t records = 0;
-  uint64_t unreadable = 0;  // damaged, or no image
-  uint64_t damaged = 0;     // of these
+  uint64_t unreadable = 0;  // damaged, or not an image
+  uint64_t damaged = 0;     // of the unreadable ones
   std::map<std::string, uint64_t> formats;
   std::array<uint64_t, kSideBounds.size() + 1> shorter_sides{};
 };
@@ -49,7 +49,7 @@ SampledImages look_at_some(const Container& container) {
     std::optional<ImageInfo> image;
     try {
       image = inspector.inspect(i).image;
-    } catch (const Error&) {  // `verify` says what is wrong with it
+    } catch (const Error&) {  // `verify` reports the cause
       ++sampled.damaged;
     }
     if (!image) {
@@ -67,9 +67,9 @@ SampledImages look_at_some(const Container& container) {
 std::string label_kind(const Schema& schema) {
   if (!schema.has("label")) return "none";
   const FieldSpec& label = schema.fields[schema.index_of("label")];
-  if (label.shape.empty()) return fmt::format("one {} a record", name_of(label.dtype));
-  if (label.shape[0] < 0) return fmt::format("{}, as many as the record has", name_of(label.dtype));
-  return fmt::format("{} {} a record", label.shape[0], name_of(label.dtype));
+  if (label.shape.empty()) return fmt::format("one {} per record", name_of(label.dtype));
+  if (label.shape[0] < 0) return fmt::format("{}, varying number per record", name_of(label.dtype));
+  return fmt::format("{} {} per record", label.shape[0], name_of(label.dtype));
 }
 
 std::string side_range(size_t bucket) {
@@ -104,7 +104,7 @@ Json sidecar_json(const SidecarLocation& location) {
           {"made", location.made}};
 }
 
-// Null without any; of several files, one each.
+// Null if there is none; an array if there are several files.
 Json sidecars_json(const Container& container) {
   std::vector<Json> sidecars;
   for (const RecordFile* file : record_files_of(container)) {
@@ -114,11 +114,11 @@ Json sidecars_json(const Container& container) {
   return sidecars.size() == 1 ? sidecars[0] : Json(sidecars);
 }
 
-// What was found out of a dataset, for either way of saying it.
+// The results for a dataset, printed as JSON or as text.
 struct Findings {
   ContentKind kind;
-  RecordSizes sizes{};      // where the records are opaque
-  SampledImages sampled{};  // where they are images
+  RecordSizes sizes{};      // only for opaque records
+  SampledImages sampled{};  // only for images
 };
 
 Json fields_json(const Schema& schema) {
@@ -160,7 +160,7 @@ void print_json(const std::string& uri, const Container& container, const Findin
 std::string classes_text(const Container& container) {
   const auto& classes = container.classes();
   if (classes.empty()) {
-    return "names unknown: the file has none, and they cannot be rebuilt from it";
+    return "names unknown: the file stores none, and they cannot be rebuilt from it";
   }
   constexpr size_t kShown = 5;
   std::string text = grouped(classes.size()) + ": ";
@@ -172,22 +172,22 @@ std::string classes_text(const Container& container) {
 
 std::string checksums_text(const Container& container) {
   if (container.verifies_checksums()) return "known, and verified on every read";
-  if (record_files_of(container).empty()) return "none: a folder has none";
+  if (record_files_of(container).empty()) return "none: a folder stores no checksums";
   return "unknown ('fuelrail index' adds them)";
 }
 
 std::string sidecar_text(const Container& container) {
   const std::vector<const RecordFile*> files = record_files_of(container);
   if (files.empty()) return fmt::format("none: a {} needs none", container.format());
-  if (files.size() > 1) return fmt::format("{}, one a file", files.size());
+  if (files.size() > 1) return fmt::format("{}, one per file", files.size());
   const SidecarLocation& location = files[0]->sidecar_location();
   switch (location.place) {
     case SidecarPlace::kBeside:
-      return location.uri + (location.made ? " (made just now)" : "");
+      return location.uri + (location.made ? " (just created)" : "");
     case SidecarPlace::kCache:
-      return location.uri + (location.made ? " (made just now, in the cache)" : " (in the cache)");
+      return location.uri + (location.made ? " (just created, in the cache)" : " (in the cache)");
     case SidecarPlace::kMemory:
-      return "in memory only: it is made anew each time the file is opened";
+      return "in memory only: it is rebuilt each time the file is opened";
   }
   return "";
 }
@@ -200,10 +200,10 @@ void print_images(const SampledImages& sampled, const Line& line) {
     formats += fmt::format("{}{} {}", formats.empty() ? "" : ", ", grouped(count), name);
   }
   if (sampled.unreadable > 0) {
-    formats += fmt::format("{}{} that cannot be read", formats.empty() ? "" : ", ",
-                           grouped(sampled.unreadable));
+    formats +=
+        fmt::format("{}{} unreadable", formats.empty() ? "" : ", ", grouped(sampled.unreadable));
   }
-  line("images", fmt::format("{} of {} looked at", formats.empty() ? "0" : formats,
+  line("images", fmt::format("{} of {} sampled", formats.empty() ? "0" : formats,
                              counted(sampled.records, "record")));
   for (size_t b = 0; b < sampled.shorter_sides.size(); ++b) {
     const uint64_t count = sampled.shorter_sides[b];
@@ -251,23 +251,24 @@ int run(const InfoArguments& arguments, Console& console) {
   } else {
     found.sampled = look_at_some(*container);
   }
-  container->fingerprint([] { return !interrupted(); });  // of a folder a long look; kept
+  container->fingerprint([] { return !interrupted(); });  // slow for a folder; cached
   if (arguments.json) {
     print_json(arguments.dataset.uri, *container, found, console);
   } else {
     print_text(arguments.dataset.uri, *container, found, console);
   }
   if (found.sampled.damaged == 0) return kOk;
-  console.say(fmt::format("{}: {} of those looked at cannot be read; 'fuelrail verify' says why",
-                          arguments.dataset.uri, counted(found.sampled.damaged, "record")));
+  console.say(
+      fmt::format("{}: {} of the sample cannot be read; 'fuelrail verify' reports the cause",
+                  arguments.dataset.uri, counted(found.sampled.damaged, "record")));
   return kDataProblem;
 }
 
 constexpr const char* kInfoFooter = R"(
-A file without a sidecar (.frx) gets one, as by every command that opens it: then it opens at
-once the next time. That is said on standard error, and in the output ("made").
-Up to 256 images are looked at; the exit code is 1 when one of them is damaged. Opaque records are
-not read: 'fuelrail verify' reads everything.
+Like every command that opens a file, info creates the sidecar (.frx) if there is none, so that the
+file opens at once the next time. Standard error and the output ("made") report this.
+A sample of up to 256 images is read; the exit code is 1 if one of them is damaged. Opaque records
+are not read: 'fuelrail verify' reads everything.
 
 Examples:
   fuelrail info train.{1}
@@ -281,8 +282,9 @@ std::vector<Option> options_of(InfoArguments& arguments) {
 }  // namespace
 
 Command info_command() {
-  return command_of<InfoArguments>("info", "Say what a file of records is", kInfoFooter, options_of,
-                                   run);
+  return command_of<InfoArguments>("info",
+                                   "Describe a dataset: its records, images, classes and sidecar",
+                                   kInfoFooter, options_of, run);
 }
 
 }  // namespace fuelrail::cli

@@ -1,4 +1,4 @@
-// fuelrail ls: the records of a file, a line each.
+// fuelrail ls: lists the records of a dataset, one per line.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ std::string labels_text(const std::vector<double>& labels) {
   return fmt::format("{}", fmt::join(labels, ","));
 }
 
-// Last: the class's name, or of a folder the image's path, in which that is.
+// `last`: the class name; for a folder, the image's path, which contains it.
 std::string text_line(uint64_t i, const RecordInfo& info, const std::string& last) {
   const std::string size =
       info.image ? fmt::format("{} x {}", info.image->stored.height, info.image->stored.width)
@@ -38,7 +38,7 @@ std::string text_line(uint64_t i, const RecordInfo& info, const std::string& las
                      info.content_bytes, last);
 }
 
-// Whole labels as whole numbers: JSON knows no types, its readers do.
+// Whole labels become integers: JSON has one number type, but its readers distinguish them.
 Json labels_json(const std::vector<double>& labels) {
   std::vector<Json> json;
   for (const double label : labels) {
@@ -69,7 +69,7 @@ Json json_line(uint64_t i, const RecordInfo& info, const Place& place) {
   return line;
 }
 
-// Prints one record after the other. A damaged one is said, and passed over.
+// Prints record after record. Reports and skips damaged ones.
 class Listing {
  public:
   Listing(const Container& container, bool json, Console& console)
@@ -114,7 +114,7 @@ class Listing {
     }
   }
 
-  // One behind: only the next one, or the end, tells what follows it.
+  // Prints one element late: only the next element or the end decides what follows it.
   void print_element(const std::string& json) {
     if (array_ != "[") console_.print_line(std::exchange(array_, "") + ",");
     array_ += json;
@@ -125,7 +125,7 @@ class Listing {
   bool is_folder_;
   bool json_;
   Console& console_;
-  std::string array_ = "[";  // what of it is not printed yet
+  std::string array_ = "[";  // the part of the array that is not printed yet
   bool all_read_ = true;
 };
 
@@ -140,7 +140,7 @@ int run(const LsArguments& arguments, Console& console) {
 }
 
 constexpr const char* kLsFooter = R"(
-Records are read and checked; of opaque ones of more than 32 MiB only the beginning is.
+Records are read and checked; only the beginning is read of opaque records of more than 32 MiB.
 
 Examples:
   fuelrail ls train.{1} | head
@@ -148,10 +148,11 @@ Examples:
   fuelrail ls train.{1} :1000 --json | jq '.[].bytes')";
 
 std::vector<Option> options_of(LsArguments& arguments) {
-  return joined({dataset_options(arguments.dataset),
-                 {{"RECORDS", &arguments.ranges,
-                   "Which: 7, -1, 5:10, :10, -3: (default: all), as Python's slices"},
-                  {"--json", &arguments.json, "One JSON document: an array of records"}}});
+  return joined(
+      {dataset_options(arguments.dataset),
+       {{"RECORDS", &arguments.ranges,
+         "Record numbers, as Python's indices and slices: 7, -1, 5:10, :10, -3: (default: all)"},
+        {"--json", &arguments.json, "Print one JSON document: an array of records"}}});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// fuelrail merge: the parts of a dataset become one file again.
+// fuelrail merge: joins the parts of a dataset into one file.
 #include "fuelrail/pack/merge.h"
 
 #include <string>
@@ -21,10 +21,10 @@ Examples:
   fuelrail merge train.{1} train.part*.{1}
   fuelrail merge all.{2} a.{2} b.{2}
 
-The records are copied as they are, one file after the other, and their checksums verified. Index and
-sidecar are joined with them: the parts that 'fuelrail pack --nsplit' has made, each on another
-machine even, give byte for byte the file that it makes without. A key must not be in two of them, nor
-a file be named twice.
+The records are copied unchanged, one file after the other, and their checksums are verified.
+Indexes and sidecars are joined, too: parts made by 'fuelrail pack --nsplit', even on different
+machines, give byte for byte the file that a run without --nsplit makes. No key may be in two of
+the files, and no file may be named twice.
 
 {existing})";
 
@@ -35,8 +35,8 @@ int run(const MergeArguments& arguments, Console& console) {
 }
 
 std::vector<Option> options_of(MergeArguments& arguments) {
-  return joined({{{"OUT", &arguments.output, "File to make; its name ends in {written}", true},
-                  {"IN", &arguments.sources, "Files of the same format, in their order", true}},
+  return joined({{{"OUT", &arguments.output, "File to write; its name ends in {written}", true},
+                  {"IN", &arguments.sources, "Files to join, all of one format, in order", true}},
                  output_options(arguments.made)});
 }
 

@@ -11,18 +11,19 @@ namespace fuelrail::cli {
 std::vector<Option> dataset_options(DatasetArguments& arguments) {
   static const auto sidecar = OptionTable<DatasetArguments>().choice(
       "sidecar", &DatasetArguments::ignores_sidecar, {{"use", false}, {"ignore", true}},
-      "with \"ignore\", the sidecar is neither read nor written, and the file is scanned.");
-  return joined({{{"FILE", &arguments.uri, "What to read: {known}", true},
+      "whether to use the sidecar; with \"ignore\" it is neither read nor written, and the file is "
+      "scanned.");
+  return joined({{{"FILE", &arguments.uri, "Dataset to read: {known}", true},
                   schema_option(arguments.schema),
                   {"--root", &arguments.root,
-                   "Of a list: the folder that its paths are relative to (default: its own)"}},
+                   "Folder that a list's paths are relative to (default: the list's own)"}},
                  options_of_table(sidecar, arguments, {"sidecar"})});
 }
 
 Option schema_option(std::string& schema) {
-  return {"--schema", &schema,
-          "{schemas}, and holds images and labels as that folder does (default: what the file "
-          "says)"};
+  return {
+      "--schema", &schema,
+      "Schema to read the file with (default: the file's own); {schemas}, read as labelled images"};
 }
 
 std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console) {

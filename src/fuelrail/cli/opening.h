@@ -1,4 +1,4 @@
-// Opening what the command line names, with warnings said.
+// Opens the dataset that the command line names, and prints its warnings.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace fuelrail::cli {
 
-// The dataset that a command opens, as the command line says it.
+// The dataset that a command opens, by its options.
 struct DatasetArguments {
   std::string uri;
   std::string schema;
@@ -22,20 +22,20 @@ struct DatasetArguments {
 
 // FILE, --schema, --root and --sidecar.
 std::vector<Option> dataset_options(DatasetArguments& arguments);
-// --schema alone, where FILE has another name.
+// Only --schema, for commands whose FILE has another name.
 Option schema_option(std::string& schema);
 
-// Says, too, when a sidecar was made, so that no command leaves a file behind in silence. Errors:
-// those of open_input.
+// Opens the dataset. Also reports each sidecar that it creates, so that no command creates a file
+// silently. Errors: those of open_input.
 std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console);
 
-// The files with sidecars that the container is made of: itself, those that a folder of them
-// joins, or none. Lifetime: the container's.
+// The record files in the container: itself, the files of a folder, or none. Lifetime: the
+// container outlives the result.
 std::vector<const RecordFile*> record_files_of(const Container& container);
 
 bool is_image(const FieldSpec& field);
 bool has_images(const Container& container);
-// Which field of a sample is shown and measured: its first image, else its first field.
+// The index of the field that commands show and measure: the first image, else the first field.
 size_t content_field(const Schema& schema);
 
 }  // namespace fuelrail::cli

@@ -1,4 +1,4 @@
-// fuelrail pack: images become a record file.
+// fuelrail pack: packs images into a record file.
 #include <string>
 
 #include "fuelrail/cli/command.h"
@@ -19,35 +19,36 @@ struct PackArguments {
 
 constexpr const char* kPackFooter = R"(
 Examples:
-  fuelrail pack photos train.{1}                       a folder with one sub-folder a class
+  fuelrail pack photos train.{1}                       a folder with one sub-folder per class
   fuelrail pack train.lst train.{1} --root photos      a list: id TAB label(s) TAB path
   fuelrail pack train.csv train.{1} --root photos      a list: columns path and label, with a header
   fuelrail pack val val.{1} --classes train.{1}        the class numbers of train.{1}
   fuelrail pack photos train.{2}                       the same records in another format
   fuelrail pack photos x.{1} --split train=.9,val=.1   x_train.{1} and x_val.{1}, at random
-  fuelrail pack photos small.{1} --resize 256          shorter side 256; smaller ones stay as they are
-  fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}: each machine makes its own
+  fuelrail pack photos small.{1} --resize 256          shorter side 256; smaller images are unchanged
+  fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}; one part per machine
   fuelrail pack photos x.{1} --decode                  finds damaged images before training does
-  fuelrail pack photos x.{1} --resume                  resumes a killed run
+  fuelrail pack photos x.{1} --resume                  resumes an interrupted run
 
-Without --resize and --quality the files' bytes are packed as they are, and only their headers are
-looked at; with --decode every image is decoded, so that all damage is found. With --resize or
---quality every image is decoded, turned upright and encoded as JPEG; only with --resize alone do
-JPEGs that are small enough already keep their bytes.
+Without --resize and --quality the files are packed unchanged, and only their headers are checked;
+--decode also decodes every image, so that all damage is found. With --resize or --quality every
+image is decoded, turned upright and encoded as JPEG. With --resize but without --quality, JPEGs
+that are already small enough keep their bytes.
 
-A class is a sub-folder, or a label of a list that is a word; their numbers are the order of their
-names, or those of --classes: of a packed file or a folder, or of a text with a name on each line. A
-class that is not there is an error; one without images keeps its number. Names in a folder that
-begin with a dot are passed over.
+A class is a sub-folder, or a word used as a label in a list. Classes are numbered by the order of
+their names, or as in --classes: a packed file, a folder, or a text file with one name per line. A
+class that --classes does not have is an error; a class without images keeps its number. Names in a
+folder that begin with a dot are skipped.
 
 Images that cannot be read are listed in OUT.errors.jsonl (with --split: beside the first part), and
-the exit code is 1. Within --max-errors they are left out of what is written, as is a folder that
-cannot be listed, which counts as one; beyond it nothing is written, but all images are looked at, so
-that the list has all that are to be mended.
+the exit code is 1. Up to --max-errors of them are skipped; a folder that cannot be listed counts as
+one. With more of them nothing is written, but all images are still checked, so that the list is
+complete.
 
-Where OUT, a part of it, or an index or sidecar of theirs is there already, nothing is done and the
-exit code is 3, unless --overwrite is given: then it is replaced when all of the new one is on the disk.
-With --resume it is compared with what would be packed, image for image, and kept where it is that.)";
+If OUT, one of its parts, or an index or sidecar of them already exists, the command does nothing
+and exits with code 3, unless --overwrite is given: then the old file is replaced once the new one
+is completely on the disk. With --resume an existing output is compared with the result, image by
+image, and kept if it is equal.)";
 
 int run(const PackArguments& arguments, Console& console) {
   PackingArguments packing = arguments.packing;
@@ -60,10 +61,11 @@ int run(const PackArguments& arguments, Console& console) {
 std::vector<Option> options_of(PackArguments& arguments) {
   pack::PackOptions& options = arguments.packing.options;
   return joined(
-      {{{"SRC", &arguments.source, "Folder (one sub-folder a class) or list (.lst, .csv, .tsv)",
+      {{{"SRC", &arguments.source, "Folder (one sub-folder per class) or list (.lst, .csv, .tsv)",
          true},
-        {"OUT", &arguments.output, "File to make; its name ends in {written}", true},
-        {"--split", &arguments.split, "Random parts by fraction, one file each: train=.9,val=.1"}},
+        {"OUT", &arguments.output, "File to write; its name ends in {written}", true},
+        {"--split", &arguments.split,
+         "Split the images at random into parts by fraction, one file each: train=.9,val=.1"}},
        options_of_table(pack::PackOptions::table(), options, {"seed"}),
        options_of_table(pack::StoredImages::table(), arguments.images,
                         {"resize", "quality", "decode"}),
@@ -77,8 +79,8 @@ std::vector<Option> options_of(PackArguments& arguments) {
 }  // namespace
 
 Command pack_command() {
-  return command_of<PackArguments>("pack", "Make a record file of images", kPackFooter, options_of,
-                                   run);
+  return command_of<PackArguments>("pack", "Pack images into a record file", kPackFooter,
+                                   options_of, run);
 }
 
 }  // namespace fuelrail::cli

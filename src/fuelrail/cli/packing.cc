@@ -13,20 +13,20 @@ constexpr int kMostFailuresSaid = 20;
 
 void report_file(const pack::PackResult::File& file, Console& console) {
   console.print_line(file.path + ": " + counted(file.records, "record") + ", " +
-                     human_bytes(file.bytes) +
-                     (file.was_there ? ", there already as this job makes it" : ""));
+                     human_bytes(file.bytes) + (file.was_there ? ", already complete" : ""));
 }
 
 void report_packed(const pack::PackResult& result, Console& console) {
   for (const pack::PackResult::File& file : result.files) report_file(file, console);
   if (result.unassigned > 0) {
-    console.print_line(counted(result.unassigned, "image") + " in no part: the fractions leave " +
-                       (result.unassigned == 1 ? "it" : "them") + " out");
+    console.print_line(counted(result.unassigned, "image") +
+                       " in no part: the fractions do not cover " +
+                       (result.unassigned == 1 ? "it" : "them"));
   }
   if (!result.failures.empty()) {
     console.say("warning: " + counted(result.failures.size(), "image") + " could not be read and " +
-                (result.failures.size() == 1 ? "is" : "are") + " left out; " + result.report +
-                " lists what was found");
+                (result.failures.size() == 1 ? "was" : "were") + " skipped; " + result.report +
+                " lists the reasons");
   }
 }
 
@@ -45,15 +45,14 @@ pack::JobOptions job_options(const OutputArguments& arguments, ProgressDisplay& 
 }  // namespace
 
 std::vector<Option> output_options(OutputArguments& arguments) {
-  return {{"--overwrite", &arguments.overwrite, "Replace an output that is there"},
+  return {{"--overwrite", &arguments.overwrite, "Replace an existing output"},
           quiet_option(arguments.quiet)};
 }
 
 Option classes_option(std::string& classes) {
-  return {
-      "--classes", &classes,
-      "Class names, by number: of a packed file or a folder, or a text with a name on each line "
-      "(default: the source's own, in order)"};
+  return {"--classes", &classes,
+          "Class names in the order of their numbers: from a packed file, a folder, or a text file "
+          "with one name per line (default: the source's own, in order)"};
 }
 
 std::vector<std::string> classes_named(const std::string& classes, Console& console) {
@@ -75,12 +74,13 @@ int run_copying(const std::string& verb, const std::string& things,
 }
 
 std::vector<Option> packing_options(PackingArguments& arguments) {
-  return joined({options_of_table(pack::PackOptions::table(), arguments.options,
-                                  {"nsplit", "part", "resume"}),
-                 {{"--max-errors", &arguments.max_errors,
-                   "Images that may be left out: a count (12) or a percentage (1.5%); default " +
-                       arguments.max_errors}},
-                 output_options(arguments.output)});
+  return joined(
+      {options_of_table(pack::PackOptions::table(), arguments.options,
+                        {"nsplit", "part", "resume"}),
+       {{"--max-errors", &arguments.max_errors,
+         "Number of images that may be skipped: a count (12) or a percentage (1.5%); default " +
+             arguments.max_errors}},
+       output_options(arguments.output)});
 }
 
 int run_packing(const std::string& source, const std::string& output,
@@ -91,13 +91,15 @@ int run_packing(const std::string& source, const std::string& output,
     if (++said <= kMostFailuresSaid) {
       console.say("warning: " + failure.path + " cannot be packed: " + failure.reason);
     } else if (said == kMostFailuresSaid + 1) {
-      console.say("warning: more images cannot be packed; OUT.errors.jsonl will list them");
+      console.say(
+          "warning: further images cannot be packed; OUT.errors.jsonl will list all of them");
     }
   };
   options.failing = [&console] {
     console.say(
-        "warning: more images cannot be packed than are allowed, so no more is written; the others "
-        "are looked at, to list all that cannot be packed (Ctrl-C ends this)");
+        "warning: more images cannot be packed than --max-errors allows, so nothing more is "
+        "written; the remaining images are checked only to list all that cannot be packed (Ctrl-C "
+        "stops this)");
   };
   pack::PackResult result;
   try {
@@ -106,11 +108,10 @@ int run_packing(const std::string& source, const std::string& output,
     result = pack::pack(source, output, options);
   } catch (const Error&) {
     if (!interrupted()) throw;
-    throw Interrupted(
-        options.resume ? "what was written stays, and the same command resumes it; a comparison "
-                         "that has not finished starts again"
-                       : "unfinished files are removed, complete ones stay; with --resume from the "
-                         "first run on, the same command resumes");
+    throw Interrupted(options.resume ? "the written data stays, and the same command resumes; an "
+                                       "unfinished comparison starts over"
+                                     : "unfinished files are removed, complete ones stay; only a "
+                                       "run with --resume can be resumed");
   }
   report_packed(result, console);
   return result.failures.empty() ? kOk : kDataProblem;

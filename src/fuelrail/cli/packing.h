@@ -1,5 +1,5 @@
-// What the commands that make record files have in common: `pack` and `im2rec`, which pack images,
-// `convert` and `merge`, which copy records.
+// Shared by the commands that write record files: `pack` and `im2rec`, which pack images, and
+// `convert`, `merge` and `recover`, which copy records.
 #pragma once
 
 #include <functional>
@@ -21,11 +21,12 @@ std::vector<Option> output_options(OutputArguments& arguments);
 
 Option classes_option(std::string& classes);
 
-// The names that --classes is given; none where it is empty. Errors: those of read_class_names.
+// The class names in the file given to --classes; none if it is empty. Errors: those of
+// read_class_names.
 std::vector<std::string> classes_named(const std::string& classes, Console& console);
 
-// Copies records by `copy`, and says how far it is and what was made. `verb` and `things`: "merged"
-// and "records", as for ProgressDisplay. Returns: an ExitCode.
+// Copies records with `copy`, and prints the progress and the result. `verb` and `things`: for
+// example "merged" and "records", as for ProgressDisplay. Returns: an ExitCode.
 int run_copying(const std::string& verb, const std::string& things,
                 const OutputArguments& arguments, Console& console,
                 const std::function<pack::PackResult::File(const pack::JobOptions&)>& copy);
@@ -39,7 +40,8 @@ struct PackingArguments {
 // --nsplit, --part, --max-errors, --resume, --overwrite and --quiet.
 std::vector<Option> packing_options(PackingArguments& arguments);
 
-// Packs, and says how far it is, what is left out and what was made. Returns: an ExitCode.
+// Packs, and prints the progress, the images that were skipped, and the result. Returns: an
+// ExitCode.
 int run_packing(const std::string& source, const std::string& output,
                 const PackingArguments& arguments, Console& console);
 

@@ -1,5 +1,5 @@
-// Long records, read piece by piece: memory stays small, and an interrupt is
-// heard between two pieces. For `ls`, `cat` and `verify`.
+// Reads long records piece by piece, to save memory and to check for an interrupt between pieces.
+// For `ls`, `cat` and `verify`.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,25 @@ class PieceReader {
   // Lifetime: the container outlives the reader.
   explicit PieceReader(const Container& container);
 
-  // Whether record i is too long to be read at once: among raw bytes one of more than 32 MiB; among
-  // images one of 512 MiB, as no image has so many. Only some formats have such. Requires: i <
-  // container.size(). Errors: those of Container::extent.
+  // Whether record i is too long to be read at once: more than 32 MiB for opaque bytes, more than
+  // 512 MiB for images. Only some formats have long records. Requires: i < container.size().
+  // Errors: those of Container::extent.
   bool is_long(uint64_t i) const;
 
-  // The first 64 KiB of a long record. Lifetime: until the next call. Errors: the source's.
+  // The first 64 KiB of a long record. Lifetime: valid until the next call. Errors: the source's.
   Bytes head(uint64_t i);
 
-  // Gives all of a long record to `take`, and then looks whether its checksum was right. Errors:
-  // the source's, CorruptError; both with the place; Interrupted; what `take` throws.
+  // Passes all of a long record to `take`, piece by piece, and then checks its checksum. Errors:
+  // the source's and CorruptError, both with the record's place; Interrupted; those that `take`
+  // throws.
   void read(uint64_t i, const std::function<void(Bytes piece)>& take);
 
  private:
   const RecordFile* file_of(uint64_t i) const;
 
   const Container& container_;
-  std::vector<const RecordFile*> files_;  // that have long records
-  uint64_t longest_;                      // that is read at once
+  std::vector<const RecordFile*> files_;  // the files that have long records
+  uint64_t longest_;                      // bytes of the longest record that is read at once
   std::vector<std::byte> piece_;
 };
 

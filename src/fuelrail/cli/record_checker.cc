@@ -38,7 +38,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
   bool record_is_read = false;
   try {
-    if (pieces_.is_long(i)) {  // all that can be said of it is whether its checksum is right
+    if (pieces_.is_long(i)) {  // only its checksum can be checked
       pieces_.read(i, [](Bytes) {});
       return checked;
     }
@@ -48,15 +48,15 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     for (size_t f = 0; f < fields.size(); ++f) {
       if (is_image(fields[f])) checked.tolerated += check_image(sample_.fields[f]);
     }
-  } catch (StateError& error) {  // not of this record alone: a codec library that is absent
+  } catch (StateError& error) {  // concerns all records: a codec library is missing
     error.add(container_.place(i).detail());
     throw;
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
     checked.finding->in_image = record_is_read;
-  } catch (const Interrupted&) {           // the waiting thread gives up, too
-  } catch (const std::exception& error) {  // std::bad_alloc: the image's header promises too much
-    IoError refused("the record cannot be checked", {.found = error.what()});
+  } catch (const Interrupted&) {           // the waiting thread stops, too
+  } catch (const std::exception& error) {  // std::bad_alloc: the image's header claims a huge size
+    IoError refused("cannot check the record", {.found = error.what()});
     checked.finding = finding_at(i, refused);
   }
   return checked;

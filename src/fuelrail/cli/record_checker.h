@@ -1,4 +1,4 @@
-// Checks records, and says what it finds: for `verify`.
+// Checks records and returns the problems found, for `verify`.
 #pragma once
 
 #include <cstdint>
@@ -17,38 +17,38 @@
 namespace fuelrail::cli {
 
 struct Finding {
-  std::string text;     // one line, with the place
-  std::string problem;  // what is wrong
+  std::string text;     // one line, with the record's place
+  std::string problem;  // the problem
   std::string path;
   std::optional<uint64_t> record{};
   std::optional<uint64_t> offset{};
-  std::optional<uint64_t> skipped_bytes{};  // of damaged framing
-  bool unread = false;                      // nothing is known to be damaged: it could not be read
-  bool in_image = false;                    // the record was read; its image cannot be
+  std::optional<uint64_t> skipped_bytes{};  // only for damaged framing
+  bool unread = false;                      // could not be read; not known to be damaged
+  bool in_image = false;                    // the record was read, but its image is bad
 };
 
 Finding finding_of(const Error& error);
 Finding finding_of(const Damage& damage);
 
 struct CheckedRecord {
-  std::optional<Finding> finding{};  // what is wrong; empty when nothing is
-  uint32_t tolerated = 0;            // oddities that decoding passed over (decode/decoder.h)
+  std::optional<Finding> finding{};  // the problem, or empty
+  uint32_t tolerated = 0;            // oddities that decoding tolerated (decode/decoder.h)
 };
 
-// Reads one record after the other, checking all that can be checked. One a thread.
+// Reads records and checks all that can be checked. One checker per thread.
 class RecordChecker {
  public:
   // Lifetime: the container outlives the checker.
   RecordChecker(const Container& container, bool decode);
 
-  // Long records (piece_reader.h) are checked against their checksums alone. After an interrupt the
-  // result says nothing. Errors: StateError, where this machine cannot decode the images' format;
-  // all others are findings. Requires: i < container.size().
+  // Checks record i. For a long record (piece_reader.h), checks only the checksum. After an
+  // interrupt the result is meaningless. Requires: i < container.size(). Errors: StateError if this
+  // machine cannot decode the images' format; all other errors become findings.
   CheckedRecord check(uint64_t i);
 
  private:
   Finding finding_at(uint64_t i, Error& error) const;
-  // Returns: what was tolerated.
+  // Returns: the number of tolerated oddities.
   uint32_t check_image(const EncodedImage& encoded);
 
   const Container& container_;

@@ -21,7 +21,7 @@ std::vector<double> numbers(Bytes bytes) {
   return values;
 }
 
-// As read_sample, in pieces between which an interrupt is heard.
+// As read_sample, but reads in pieces and checks for an interrupt between them.
 void read_in_pieces(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                     Sample& out) {
   const Extent extent = container.extent(i);
@@ -36,7 +36,7 @@ void read_in_pieces(const Container& container, uint64_t i, std::vector<std::byt
   container.parse(i, framed, out);
 }
 
-// Empty where no image begins: that is no error here.
+// Returns: empty if the bytes do not begin with an image, which is not an error here.
 std::optional<ImageInfo> image_in(const EncodedImage& image) {
   try {
     return probe(image);
@@ -58,9 +58,9 @@ void read_record(const Container& container, uint64_t i, std::vector<std::byte>&
   } catch (const Interrupted&) {
     throw;
   } catch (const std::bad_alloc&) {
-    failure = "there is not enough memory for the record";
+    failure = "not enough memory for the record";
   } catch (const std::exception& error) {
-    failure = std::string("the record cannot be read: ") + error.what();
+    failure = std::string("cannot read the record: ") + error.what();
   }
   ErrorDetail detail = container.place(i).detail();
   detail.found = std::to_string(container.extent(i).length) + " bytes";

@@ -1,4 +1,4 @@
-// What a record says of itself: for `ls`, `info` and `cat`.
+// The facts of one record, for `ls`, `info` and `cat`.
 #pragma once
 
 #include <cstddef>
@@ -18,27 +18,29 @@ struct RecordInfo {
   uint64_t id = 0;
   std::vector<double> labels;
   std::string class_name;          // empty when unknown
-  std::optional<ImageInfo> image;  // empty when the record holds no image that can be read
-  uint64_t content_bytes = 0;      // of the first encoded image, or of the whole payload
-  Bytes content;                   // these, valid until the next; empty where `is_long`
-  bool is_long = false;            // only its beginning was read, and no checksum verified
+  std::optional<ImageInfo> image;  // empty if the record has no readable image
+  uint64_t content_bytes = 0;      // size of `content`, also if `is_long`
+  Bytes content;  // the first encoded image, else the first field; valid until the next `inspect`;
+                  // empty if `is_long`
+  bool is_long = false;  // only the beginning was read, and no checksum verified
 };
 
-// read_sample, for a command that goes on with the next record. Errors: those of read_sample; with
-// the place, IoError where the system refuses the memory for this one record; Interrupted.
+// As read_sample, for commands that continue with the next record after an error. Errors: those of
+// read_sample; IoError, with the record's place, if memory for this record is refused; Interrupted.
 void read_record(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out);
 
-// Reads records one after the other, reusing its memory.
+// Reads records one after the other into the same memory.
 class RecordInspector {
  public:
   explicit RecordInspector(const Container& container)
       : container_(container), pieces_(container) {}
 
-  // Of a long record (piece_reader.h) only the beginning is read. Errors: those of read_record.
+  // Reads record i; only the beginning of a long record (piece_reader.h). Errors: those of
+  // read_record.
   RecordInfo inspect(uint64_t i);
 
-  // For those that are long.
+  // Reads long records.
   PieceReader& pieces() { return pieces_; }
 
  private:

@@ -1,4 +1,4 @@
-// fuelrail recover: what can be read of a damaged file becomes a file of its own.
+// fuelrail recover: copies the readable records of a damaged file into a new file.
 #include "fuelrail/pack/recover.h"
 
 #include <fmt/format.h>
@@ -23,13 +23,14 @@ Examples:
   fuelrail recover broken.{1} good.{1}
   fuelrail recover cut.{2} good.{2}
 
-Every record of IN that can be read is copied to OUT; IN stays as it is. Damage is passed over to the
-next record; the table of a format that has one at the beginning must be whole, the end may be cut.
-Records whose checksums are known, from the sidecar or the file itself, and wrong are left out.
-Class names and keys of the sidecar and the index are kept where these belong to IN.
+Every readable record of IN is copied to OUT; IN is not changed. Damage is skipped up to the next
+record. If the format has a table at the beginning of the file, the table must be intact; the end of
+the file may be missing. Records with a wrong checksum are skipped, if their checksums are known
+from the sidecar or the file. Class names and keys are kept from a sidecar and an index that belong
+to IN.
 
-What is lost is listed on standard output, with its place in IN. The exit code is 1 when something
-is lost, and 0 when nothing is. Where no record can be read, nothing is written.
+Standard output lists all losses with their places in IN. The exit code is 1 if anything is lost,
+else 0. If no record can be read, nothing is written.
 
 {existing})";
 
@@ -40,16 +41,15 @@ std::string text_of(const std::string& source, const Damage& loss) {
   return fmt::format("{}: {}offset {}: {}{}", source, record, loss.offset, loss.reason, bytes);
 }
 
-// What of the source is not in the output.
+// How much of the source is missing in the output.
 std::string lost_text(const pack::Recovery& recovery) {
   if (recovery.lost_records) {
     const uint64_t before = recovery.file.records + *recovery.lost_records;
     return fmt::format("{} of {} lost", grouped(*recovery.lost_records), counted(before, "record"));
   }
-  const std::string places = recovery.losses == 0
-                                 ? "nothing is lost, as far as the file itself can tell"
-                                 : "lost at " + counted(recovery.losses, "place");
-  return places + "; without its sidecar nothing says how many records it had";
+  const std::string places = recovery.losses == 0 ? "no loss was found in the file itself"
+                                                  : "lost at " + counted(recovery.losses, "place");
+  return places + "; without its sidecar the original number of records is unknown";
 }
 
 int run(const RecoverArguments& arguments, Console& console) {
@@ -63,14 +63,14 @@ int run(const RecoverArguments& arguments, Console& console) {
   console.print_line(arguments.source + ": " + lost_text(recovery));
   if (!recovery.checksums) {
     console.print_line(arguments.source +
-                       ": checksums unknown: what was changed inside a record was not found");
+                       ": checksums unknown: changes inside records were not detected");
   }
   return recovery.losses == 0 ? kOk : kDataProblem;
 }
 
 std::vector<Option> options_of(RecoverArguments& arguments) {
-  return joined({{{"IN", &arguments.source, "A {recovered} file", true},
-                  {"OUT", &arguments.output, "File to make; its name ends in {written}", true}},
+  return joined({{{"IN", &arguments.source, "Damaged file to read ({recovered})", true},
+                  {"OUT", &arguments.output, "File to write; its name ends in {written}", true}},
                  output_options(arguments.made)});
 }
 
@@ -78,7 +78,7 @@ std::vector<Option> options_of(RecoverArguments& arguments) {
 
 Command recover_command() {
   return command_of<RecoverArguments>("recover",
-                                      "Copy what can be read of a damaged file to a new one",
+                                      "Copy the readable records of a damaged file to a new file",
                                       kRecoverFooter, options_of, run);
 }
 

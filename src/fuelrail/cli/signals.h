@@ -1,4 +1,4 @@
-// Signals while a command runs.
+// Handling of signals while a command runs.
 #pragma once
 
 #include <csignal>
@@ -8,10 +8,10 @@
 
 namespace fuelrail::cli {
 
-// Thrown where a command finds that the user wants it to end.
+// Thrown when a command notices that it was interrupted.
 class Interrupted : public std::exception {
  public:
-  // `outcome`: what becomes of what was begun, where anything was.
+  // `outcome`: what happens to unfinished output; empty if there is none.
   explicit Interrupted(std::string outcome = "") : outcome_(std::move(outcome)) {}
   const std::string& outcome() const { return outcome_; }
 
@@ -19,11 +19,11 @@ class Interrupted : public std::exception {
   std::string outcome_;
 };
 
-// While it lives, an interrupt (Ctrl-C, or SIGTERM) is noted instead of ending the process, and
-// writing to a closed pipe or past a file size limit is an error that `write` returns. Ctrl-C as a
-// second interrupt does end it; SIGTERM does not, for it comes twice from coreutils' `timeout`.
-// Then everything is as it was: Python calls commands, too. An interrupt that was ignored stays so.
-// At most one at a time in a process.
+// During its lifetime an interrupt (Ctrl-C or SIGTERM) sets a flag instead of ending the process,
+// and a write to a closed pipe or past a file size limit makes `write` return an error. Ctrl-C as a
+// second interrupt ends the process; a second SIGTERM does not, because coreutils' `timeout` sends
+// it twice. The destructor restores all handlers, because Python calls commands, too. A signal that
+// was ignored before stays ignored. At most one scope at a time per process.
 class SignalScope {
  public:
   SignalScope();
@@ -37,10 +37,10 @@ class SignalScope {
   struct sigaction file_size_;
 };
 
-// Whether an interrupt came since the scope began. Threads: any.
+// Whether an interrupt has arrived since the scope began. Threads: any.
 bool interrupted();
 
-// That of a command which the interrupt has ended, as a shell has it. Requires: interrupted().
+// The exit code that a shell reports for a command ended by this signal. Requires: interrupted().
 int interrupted_exit_code();
 
 void throw_if_interrupted();

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kGoesOn = 1;  // no command's exit code here
 
-// Gets these signals, one after the other, as a command would, and ends with kGoesOn if it lives.
+// Receives these signals one after the other, as a command would, and exits with kGoesOn if it
+// survives.
 [[noreturn]] void get(const std::vector<int>& signals, int noted) {
   const SignalScope scope;
   for (const int signal : signals) ::raise(signal);
@@ -29,7 +30,7 @@ TEST(Signals, ctrl_c_as_a_second_one_ends_the_process) {
   EXPECT_EXIT(get({SIGTERM, SIGTERM, SIGINT}, 143), ::testing::ExitedWithCode(130), "");
 }
 
-// coreutils' timeout sends it to the command and to its group.
+// coreutils' timeout sends SIGTERM to the command and to its group.
 TEST(Signals, a_second_termination_is_the_first_one) {
   EXPECT_EXIT(get({SIGTERM, SIGTERM}, 143), ::testing::ExitedWithCode(kGoesOn), "");
   EXPECT_EXIT(get({SIGINT, SIGTERM}, 130), ::testing::ExitedWithCode(kGoesOn), "");

@@ -19,23 +19,23 @@ namespace {
   throw InvalidArgumentError(failure, {.expected = expected, .found = fmt::format("'{}'", found)});
 }
 
-// Where an index of a slice points, cut to [0, records].
+// The position of a slice's index, clipped to [0, records]; `otherwise` if it is empty.
 uint64_t bound(std::string_view text, uint64_t records, uint64_t otherwise,
                std::string_view whole) {
   if (text.empty()) return otherwise;
   const std::optional<int64_t> index = parse_number<int64_t>(text);
-  if (!index) refuse("this is no range of records", "7, -1, 5:10, :10 or -3:", whole);
+  if (!index) refuse("the range of records is invalid", "7, -1, 5:10, :10 or -3:", whole);
   const auto size = static_cast<int64_t>(records);
   return static_cast<uint64_t>(std::clamp(*index < 0 ? *index + size : *index, int64_t{0}, size));
 }
 
 RecordRange one_record(std::string_view text, uint64_t records) {
   const std::optional<int64_t> index = parse_number<int64_t>(text);
-  if (!index) refuse("this is no record", "7, -1, 5:10, :10 or -3:", text);
+  if (!index) refuse("the record number is invalid", "7, -1, 5:10, :10 or -3:", text);
   const auto size = static_cast<int64_t>(records);
   if (*index >= size || *index < -size) {
-    throw OutOfRangeError("there is no such record",
-                          {.expected = records == 0 ? "no number: there is no record"
+    throw OutOfRangeError("the record number is out of range",
+                          {.expected = records == 0 ? "no number, because there are no records"
                                                     : fmt::format("0 to {}", records - 1),
                            .found = std::string(text)});
   }
@@ -112,9 +112,9 @@ std::string with_formats(std::string help) {
       {"{known}", known_formats()},
       {"{schemas}", schemas},
       {"{existing}",
-       "Where OUT, its index or its sidecar is there already, nothing is done and the exit code is "
-       "3, unless\n--overwrite is given: then it is replaced when all of the new one is on the "
-       "disk."}};
+       "If OUT, its index or its sidecar already exists, the command does nothing and exits with "
+       "code 3,\nunless --overwrite is given: then the old file is replaced once the new one is "
+       "completely on the\ndisk."}};
   for (const auto& [token, value] : tokens) {
     for (size_t at = help.find(token); at != help.npos; at = help.find(token)) {
       help.replace(at, token.size(), value);
@@ -133,7 +133,8 @@ std::vector<std::pair<std::string, double>> parse_split(std::string_view text) {
                                                ? std::nullopt
                                                : parse_number<double>(part.substr(equals + 1));
     if (!fraction || equals == 0) {
-      refuse("invalid `--split`", "NAME=FRACTION[,NAME=FRACTION...], as train=.9,val=.1", text);
+      refuse("`--split` is invalid", "NAME=FRACTION[,NAME=FRACTION...], such as train=.9,val=.1",
+             text);
     }
     split.emplace_back(part.substr(0, equals), *fraction);
     begin = end + 1;
@@ -145,15 +146,15 @@ Allowance parse_allowance(std::string_view text) {
   if (text.ends_with('%')) {
     const std::optional<double> percent = parse_number<double>(text.substr(0, text.size() - 1));
     if (percent) {
-      // Read again with the point moved, where it can be: a quotient is not always the double that
-      // is nearest to the number.
+      // Parsed again with exponent -2 if possible, because `*percent / 100` is not always the
+      // double nearest to the number.
       const std::string moved = std::string(text.substr(0, text.size() - 1)) + "e-2";
       return {.count = 0, .fraction = parse_number<double>(moved).value_or(*percent / 100)};
     }
   } else if (const std::optional<uint64_t> count = parse_number<uint64_t>(text)) {
     return {.count = *count, .fraction = 0};
   }
-  refuse("invalid `--max-errors`", "a count (12) or a percentage (1.5%)", text);
+  refuse("`--max-errors` is invalid", "a count (12) or a percentage (1.5%)", text);
 }
 
 RecordRange parse_range(std::string_view text, uint64_t records) {

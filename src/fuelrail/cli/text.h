@@ -1,4 +1,4 @@
-// Numbers as people read them, and the small texts that options are made of.
+// Formats numbers for people, and parses the values of options.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,33 @@ std::string human_bytes(uint64_t bytes);  // "812 bytes", "1.4 MB" (powers of 1,
 std::string clock_time(double seconds);   // "0:07", "12:34", "1:02:03"
 std::string counted(uint64_t number, std::string_view thing);  // "1 record", "1,234 records"
 
-// "packed 1,234 of 2,000 images (62 %), 310/s, 0:02 left", after so many seconds. `things`: "bytes"
-// are shown as such. Requires: total > 0.
+// "packed 1,234 of 2,000 images (62 %), 310/s, 0:02 left". `things`: "bytes" are shown as "1.4 MB".
+// `seconds`: since the start. Requires: total > 0.
 std::string progress_line(std::string_view verb, std::string_view things, uint64_t done,
                           uint64_t total, double seconds);
 
-// Help with what the table of formats says: ".{1}" and ".{2}" become the extensions of the first
-// two formats that are written (twice the same where there is one; at least one there is), ".{s}"
-// and "{schema}" those of one with a schema; "{written}",
-// "{copied}", "{recovered}", "{indexed}" those of all that are; "{known}" and "{schemas}" what is
-// opened. "{existing}": what is done where the output exists.
+// Replaces placeholders in a help text by facts of the table of formats. ".{1}" and ".{2}": the
+// extensions of the first two formats that can be written (the same one twice if there is only
+// one); ".{s}" and "{schema}": extension and schema of a format with a schema; "{written}",
+// "{copied}", "{recovered}", "{indexed}": the extensions of all formats that can be; "{known}" and
+// "{schemas}": all that can be opened; "{existing}": the text about an output that exists.
+// Requires: at least one format can be written.
 std::string with_formats(std::string help);
 
-// "train=.9,val=.1". Errors: InvalidArgumentError.
+// Parses "train=.9,val=.1". Errors: InvalidArgumentError.
 std::vector<std::pair<std::string, double>> parse_split(std::string_view text);
 
-// "12" images, or "1.5%" of them. Errors: InvalidArgumentError.
+// Parses "12" (images) or "1.5%" (of the images). Errors: InvalidArgumentError.
 Allowance parse_allowance(std::string_view text);
 
-// Records [begin, end).
+// The records [begin, end).
 struct RecordRange {
   uint64_t begin = 0;
   uint64_t end = 0;
 };
-// "7", "-1", "5:10", ":10", "-3:", as Python's indices and slices: a negative number counts from
-// the end, a range is cut to what there is. Errors: InvalidArgumentError; OutOfRangeError for one
-// record that is not there.
+// Parses "7", "-1", "5:10", ":10" or "-3:" as Python's indices and slices: a negative number counts
+// from the end, and a range is clipped to [0, records). Errors: InvalidArgumentError;
+// OutOfRangeError for the number of a record that does not exist.
 RecordRange parse_range(std::string_view text, uint64_t records);
 
 }  // namespace fuelrail::cli

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWatchInterval{100};
 constexpr uint64_t kMostHeldRecords = 256;
-constexpr uint64_t kRecordsPerWatch = 16;  // while they are gathered
+constexpr uint64_t kRecordsPerWatch = 16;  // while records are gathered
 constexpr uint64_t kMostHeldBytes = uint64_t{256} << 20;
 constexpr double kLongestGathering = 5;  // seconds
 constexpr size_t kRowsPerThread = 4;     // few enough to stay in the processor's cache
@@ -61,7 +61,7 @@ Stats difference(const Stats& now, const Stats& before) {
   return stats;
 }
 
-// The next batch, over the end of an epoch. Errors: what `watch` throws, the loader's.
+// The next batch, across epochs. Errors: those of `watch` and of the loader.
 Batch next_batch(Loader& loader, const std::function<void()>& watch) {
   for (;;) {
     Engine::Next next = loader.next_for(kWatchInterval);
@@ -70,13 +70,13 @@ Batch next_batch(Loader& loader, const std::function<void()>& watch) {
   }
 }
 
-// One record in memory, as it lies in its file.
+// One record in memory, with its framing.
 struct HeldRecord {
   uint64_t record = 0;
   std::vector<std::byte> framed;
 };
 
-// Has a worker of its own do its part on held records, in a few rows of its own.
+// Runs a worker of its own on held records, into a few rows of its own.
 class Decoding {
  public:
   Decoding(const std::shared_ptr<const Container>& container, const LoaderJob& job)
@@ -88,9 +88,9 @@ class Decoding {
         batch_(layout_, slot_, kRowsPerThread),
         worker_(work.make_worker()) {}
 
-  // Returns: why it failed, or null.
+  // Returns: the error, or null.
   std::exception_ptr decode(const HeldRecord& held, uint64_t position) {
-    slot_->arena().clear();  // of rows as long as their records; nobody reads the one before
+    slot_->arena().clear();  // of the variable-length rows, which nobody reads
     Task task{.entry = {.record = held.record, .position = position},
               .framed = held.framed,
               .batch = &batch_,
@@ -107,7 +107,7 @@ class Decoding {
   std::unique_ptr<Worker> worker_;
 };
 
-// Records that can be read and decoded, evenly over the dataset.
+// Records that can be read and decoded, spread evenly over the dataset.
 class HeldSample {
  public:
   HeldSample(const std::shared_ptr<const Container>& container, const LoaderJob& job,
@@ -167,11 +167,11 @@ class HeldSample {
   std::vector<HeldRecord> records_;
   std::vector<int64_t> shorter_sides_;
   uint64_t bytes_ = 0;
-  std::exception_ptr error_;  // of the first that cannot be used
+  std::exception_ptr error_;  // of the first unusable record
   uint64_t unusable_ = 0;
 };
 
-// Threads that decode held records until they are told to stop.
+// Threads that decode held records until `stop`.
 class LimitRun {
  public:
   LimitRun(const std::shared_ptr<const Container>& container, const LoaderJob& job,

@@ -1,4 +1,4 @@
-// What `fuelrail bench` measures: the loader on a dataset, and the limit that it is held against.
+// The measurements of `fuelrail bench`: the loader on a dataset, and the limit to compare it with.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace fuelrail::cli {
 
-// What a loader of images is told.
+// The options of a loader of images.
 struct LoaderJob {
   LoaderOptions loading{};
   ImageOptions images{};
@@ -20,42 +20,41 @@ struct LoaderJob {
 // When a measurement ends. Default: after 5 seconds.
 struct Duration {
   double seconds = 5;
-  std::optional<uint64_t> epochs{};  // in place of the seconds
+  std::optional<uint64_t> epochs{};  // instead of `seconds`
 };
 
-// Called about ten times a second with what is done so far; it may throw, which ends the
-// measurement.
+// Called about ten times a second with the progress. If it throws, the measurement ends.
 using Watch = std::function<void(uint64_t records, double seconds)>;
 
 struct LoaderSpeed {
   uint64_t records = 0;
   uint64_t batches = 0;
   double seconds = 0;
-  double first_batch_seconds = 0;  // from making the loader to its first batch, not counted above
-  double cpu_seconds = 0;          // of the whole process, in `seconds`
-  Stats stats{};                   // of that time alone
-  uint64_t bad_records = 0;        // passed over, each counted once
+  double first_batch_seconds = 0;  // construction to first batch, not in `seconds`
+  double cpu_seconds = 0;          // CPU time of the whole process during `seconds`
+  Stats stats{};                   // only of this time
+  uint64_t bad_records = 0;        // skipped; each counted once
 };
 
-// Takes batches and lets them go at once. The clock starts when the first batch is there, so that
-// as many batches are made ahead at its beginning as at its end; `epochs` are so many times the
-// batches of one. Errors: the loader's.
+// Takes batches and releases each at once. The clock starts at the first batch, so that equally
+// many batches are prefetched at its start and at its end. `epochs`: ends after this many times the
+// batches of one epoch. Errors: the loader's.
 LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const LoaderJob& job,
                            const Duration& duration, const Watch& watch);
 
 struct LimitSpeed {
   uint64_t records = 0;
   double seconds = 0;
-  uint64_t held = 0;        // records in memory, used again and again
-  uint64_t unusable = 0;    // of those looked at: unreadable or damaged
-  double mean_bytes = 0;    // of those held
-  double shorter_side = 0;  // the median of their images'; 0 where they are none
+  uint64_t held = 0;        // records in memory, used repeatedly
+  uint64_t unusable = 0;    // records that were tried but are unreadable or damaged
+  double mean_bytes = 0;    // of the held records
+  double shorter_side = 0;  // median over the images; 0 if they are not images
 };
 
-// The same threads doing nothing but the workers' part (checking, decoding, transforms), on records
-// that lie evenly over the dataset and are held in memory: no storage, order, queue or batch
-// memory. Requires: job.loading.engine.threads is given. Errors: that of the first record, when
-// none can be used; IoError when no thread starts.
+// Measures the same number of threads doing only the workers' part (checking, decoding, transforms)
+// on records held in memory and spread evenly over the dataset: no storage, order, queue or batch
+// memory. Requires: job.loading.engine.threads is set. Errors: the error of the first record if no
+// record can be used; IoError if a thread cannot start.
 LimitSpeed measure_limit(const std::shared_ptr<const Container>& container, const LoaderJob& job,
                          double seconds, const Watch& watch);
 

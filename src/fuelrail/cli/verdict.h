@@ -1,4 +1,4 @@
-// What holds a loader back, and the one thing to do about it: from what `fuelrail bench` measured.
+// Names a loader's bottleneck and one remedy, from the measurements of `fuelrail bench`.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace fuelrail::cli {
 
 struct Measured {
   std::string uri;
-  int64_t crop = 0;  // pixels a side; 0 where the records are no images
+  int64_t crop = 0;  // side in pixels; 0 if the records are not images
   int threads = 0;
   int usable_threads = 0;  // default_threads()
   bool remote = false;     // a file system whose reads wait for a server
@@ -19,8 +19,8 @@ struct Measured {
 };
 
 struct Verdict {
-  std::string bottleneck;  // "storage", "reading" (storage is not what takes the time), "decoding"
-                           // (of bytes: "copying") or "processors" (other programs used them)
+  std::string bottleneck;  // "storage", "reading" (the reading thread, not storage), "decoding"
+                           // (for bytes "copying") or "processors" (too few, or used by others)
   std::string suggestion;  // one sentence
 };
 

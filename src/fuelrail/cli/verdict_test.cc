@@ -54,7 +54,7 @@ TEST(Verdict, reading_limits_where_storage_is_not_waited_for) {
   Measured measured = decoding_limits();
   measured.loader.stats.limit = "fetch";
   measured.loader.stats.process = {.busy_seconds = 2, .waiting_seconds = 18, .items = 1000};
-  measured.loader.cpu_seconds = 10;  // 8 of them by the thread that reads
+  measured.loader.cpu_seconds = 10;  // 8 of them in the reading thread
   EXPECT_EQ(judge(measured).bottleneck, "reading");
   EXPECT_THAT(judge(measured).suggestion, HasSubstr("longer records"));
   measured.loader.cpu_seconds = 4;
@@ -77,9 +77,11 @@ TEST(Verdict, bytes_are_not_decoded_nor_made_smaller_by_packing) {
   measured.crop = 0;
   measured.limit.shorter_side = 0;
   EXPECT_EQ(judge(measured).bottleneck, "copying");
-  EXPECT_THAT(judge(measured).suggestion, HasSubstr("copying the bytes limits: only more"));
+  EXPECT_THAT(judge(measured).suggestion,
+              HasSubstr("copying the bytes limits the speed: only more"));
   measured.usable_threads = 16;
-  EXPECT_THAT(judge(measured).suggestion, HasSubstr("copying the bytes limits: use 16 threads"));
+  EXPECT_THAT(judge(measured).suggestion,
+              HasSubstr("copying the bytes limits the speed: use 16 threads"));
   measured.loader.stats.limit = "fetch";
   EXPECT_EQ(judge(measured).bottleneck, "storage");
   EXPECT_THAT(judge(measured).suggestion, ::testing::Not(HasSubstr("--resize")));

@@ -1,4 +1,4 @@
-// fuelrail verify: reads everything and lists what is damaged.
+// fuelrail verify: reads everything and lists all damage.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -58,10 +58,10 @@ class Verification {
     if (has_bad_images_) {
       console_.say(
           checksums_
-              ? "records whose images cannot be decoded are whole: pass over them when loading "
+              ? "the records whose images cannot be decoded are intact: skip them when loading "
                 "(on_error=\"skip\"), or pack the images again with --decode --max-errors N"
-              : "records whose images cannot be decoded may be damaged: their checksums are "
-                "unknown. Restore the file, or pass over them when loading (on_error=\"skip\")");
+              : "the records whose images cannot be decoded may be damaged: their checksums are "
+                "unknown. Restore the file, or skip them when loading (on_error=\"skip\")");
     }
     if (unread_) return kInputOutput;
     return findings_ == 0 ? kOk : kDataProblem;
@@ -78,7 +78,7 @@ class Verification {
       throw InvalidArgumentError(
           fmt::format("damage in {} files hides no other record", format.name),
           {.path = dataset.uri,
-           .remedy = "Leave --recover out: each record is checked, whatever the others are. " +
+           .remedy = "Leave out --recover: every record is checked even if others are damaged. " +
                      recovery_of(dataset.uri)});
     }
     check_schema(dataset.uri, dataset.schema, &format);
@@ -96,7 +96,7 @@ class Verification {
         .file;
   }
 
-  // Returns: null, the damage being noted, when nothing of the file can be used.
+  // Returns: null, after noting the damage, if nothing of the file can be used.
   std::shared_ptr<const Container> open() {
     try {
       return arguments_.recover ? open_past_damage() : open_warning(arguments_.dataset, console_);
@@ -107,13 +107,14 @@ class Verification {
       offer_recovery(format_ != nullptr ? arguments_.dataset.uri : error.detail().path);
     }
     if (!arguments_.recover && format_ != nullptr && format_->damage_hides_rest) {
-      console_.say("nothing after the damage was read; with --recover what follows it is");
+      console_.say(
+          "nothing after the damage was read; --recover also reads what follows the damage");
       offer_recovery(arguments_.dataset.uri);
     }
     return nullptr;
   }
 
-  // One that opening set aside is a finding: with it go the checksums that could tell more.
+  // A sidecar that opening ignored is a finding, because its checksums were not used.
   void check_sidecars(const Container* container) {
     if (arguments_.dataset.ignores_sidecar) return;
     if (container == nullptr) return check_sidecar_beside(arguments_.dataset.uri, true);
@@ -128,7 +129,7 @@ class Verification {
     }
   }
 
-  // `unused`: for another reason than that opening set it aside.
+  // `unused`: the sidecar is not in use, but not because opening ignored it as unfit.
   void check_sidecar_beside(const std::string& data_uri, bool unused) {
     const std::string uri = sidecar_uri(data_uri);
     if (!file_system_for(uri).stat(uri)) return;
@@ -137,16 +138,16 @@ class Verification {
       sidecar->verify();
       if (unused) return check_ends(data_uri, *sidecar);
       const FileIdentity now = identify(*file_system_for(data_uri).open(data_uri));
-      throw CorruptError(
-          sidecar->identity() == now ? "the sidecar does not fit the file's records"
-                                     : "the sidecar does not belong to the file",
-          {.path = uri,
-           .remedy = "Where no record is damaged, move the sidecar away, and make a new one with "
-                     "'fuelrail index'"});
+      throw CorruptError(sidecar->identity() == now
+                             ? "the sidecar does not match the file's records"
+                             : "the sidecar does not belong to the file",
+                         {.path = uri,
+                          .remedy = "If no record is damaged, move the sidecar away and make a new "
+                                    "one with 'fuelrail index'"});
     });
   }
 
-  // Damage there need not be in a record: the bytes between records have no checksum.
+  // Damage at the ends may be outside of records, where no checksum covers it.
   void check_ends(const std::string& data_uri, const Sidecar& sidecar) {
     check_that([&] {
       const FileIdentity now = identify(*file_system_for(data_uri).open(data_uri));
@@ -191,7 +192,7 @@ class Verification {
     ProgressDisplay progress(console_, "verified", "records", arguments_.quiet);
     for (uint64_t done = 0; done < container.size();) {
       const std::optional<CheckedRecord> checked = work.take(kPatience);
-      throw_if_interrupted();  // after which a result says nothing
+      throw_if_interrupted();  // the results are meaningless after an interrupt
       if (checked) {
         if (checked->finding) note_of_record(*checked->finding, container);
         odd_images_ += checked->tolerated > 0;
@@ -220,7 +221,7 @@ class Verification {
     }
   }
 
-  // `uri`: has damage that `recover` passes over, where the format can.
+  // `uri`: a file with damage that `recover` skips, if its format supports that.
   void offer_recovery(const std::string& uri) {
     const FileFormat* format = find_format(uri);
     const bool offered = format != nullptr && can(*format, FormatWork::kSalvage);
@@ -231,7 +232,7 @@ class Verification {
     return "'fuelrail recover " + uri + " OUT' writes the records that can be read to a new file";
   }
 
-  // Container: null when it could not be opened.
+  // `container`: null if it could not be opened.
   void print_end(const Container* container) {
     const bool opened = container != nullptr;
     if (arguments_.json) {
@@ -250,8 +251,8 @@ class Verification {
       console_.print_line(arguments_.dataset.uri + ": " + unknown_checksums(*container));
     if (odd_images_ > 0) {
       console_.print_line(fmt::format(
-          "{}: {} tolerated in {}: stray bytes, or an end or scans that are missing, with all "
-          "pixels there",
+          "{}: {} tolerated in {}: stray bytes, a missing end or missing scans, but no missing "
+          "pixels",
           arguments_.dataset.uri, oddities_ == 1 ? "1 oddity" : grouped(oddities_) + " oddities",
           counted(odd_images_, "image")));
     }
@@ -262,15 +263,15 @@ class Verification {
                                                   : "none damaged"));
   }
 
-  // Null unless images were decoded: nothing else finds them.
+  // Null unless images were decoded, because only decoding finds oddities.
   Json tolerated_json() const {
     if (!arguments_.decode) return nullptr;
     return {{"images", odd_images_}, {"oddities", oddities_}};
   }
 
   static std::string unknown_checksums(const Container& container) {
-    std::string text = "checksums unknown: payloads were read but not checked";
-    if (!record_files_of(container).empty()) text += "; 'fuelrail index' records them";
+    std::string text = "checksums unknown: payloads were read but not verified";
+    if (!record_files_of(container).empty()) text += "; 'fuelrail index' stores them";
     return text;
   }
 
@@ -281,12 +282,12 @@ class Verification {
   Console& console_;
   uint64_t records_ = 0;
   uint64_t findings_ = 0;
-  uint64_t odd_images_ = 0;  // whose decoding tolerated something
+  uint64_t odd_images_ = 0;  // images with tolerated oddities
   uint64_t oddities_ = 0;
   bool unread_ = false;
   bool has_bad_images_ = false;
-  bool checksums_ = false;   // payloads are checked against checksums
-  std::string damaged_uri_;  // the first file with damage that `recover` passes over
+  bool checksums_ = false;   // payloads are verified by checksums
+  std::string damaged_uri_;  // the first file with damage that `recover` skips
   std::vector<Json> damage_;
 };
 
@@ -295,13 +296,14 @@ int run(const VerifyArguments& arguments, Console& console) {
 }
 
 constexpr const char* kVerifyFooter = R"(
-Checked are the framing or the table, the checksums where they are known, the images' headers, and whether the
-sidecar and the index belong to the file. The exit code is 1 when anything is damaged, and 3 when
-something could not be read. With --decode, oddities of images that decoding tolerates (stray bytes,
-a missing end) are counted; they are no damage, but bytes that were changed inside a JPEG may leave
-no other trace, or none: only a checksum finds those. Of opaque records only the checksums can be
-checked. With --schema {schema} the images of a packed folder are checked, without it
-every record of the file.
+Checks the framing or the table, the checksums if they are known, the images' headers, and whether
+the sidecar and the index belong to the file. The exit code is 1 if anything is damaged, and 3 if
+something could not be read.
+
+With --decode, oddities that decoding tolerates (stray bytes, a missing end) are counted. They are
+not damage, but changed bytes inside a JPEG may cause only an oddity, or nothing at all: only a
+checksum finds them. For opaque records, only the checksums can be checked. With --schema {schema}
+the images of a packed folder are checked, without it every record of the file.
 
 Examples:
   fuelrail verify train.{1}
@@ -309,20 +311,21 @@ Examples:
   fuelrail verify broken.{1} --recover --json)";
 
 std::vector<Option> options_of(VerifyArguments& arguments) {
-  return joined({dataset_options(arguments.dataset),
-                 {{"--decode", &arguments.decode, "Decode every image, too"},
-                  {"--recover", &arguments.recover,
-                   "Go on behind damage that hides what follows it, and say what was skipped"},
-                  threads_option(arguments.threads, "read and check"),
-                  json_option(arguments.json),
-                  quiet_option(arguments.quiet)}});
+  return joined(
+      {dataset_options(arguments.dataset),
+       {{"--decode", &arguments.decode, "Also decode every image"},
+        {"--recover", &arguments.recover,
+         "Continue after damage that hides the records behind it, and report the skipped bytes"},
+        threads_option(arguments.threads, "read and check"),
+        json_option(arguments.json),
+        quiet_option(arguments.quiet)}});
 }
 
 }  // namespace
 
 Command verify_command() {
-  return command_of<VerifyArguments>("verify", "Read everything and list what is damaged",
-                                     kVerifyFooter, options_of, run);
+  return command_of<VerifyArguments>("verify", "Read everything and list all damage", kVerifyFooter,
+                                     options_of, run);
 }
 
 }  // namespace fuelrail::cli

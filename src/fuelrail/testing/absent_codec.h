@@ -1,4 +1,4 @@
-// A format of images whose decoder is in a library that no machine has.
+// An image format whose decoder is in a library that does not exist.
 #pragma once
 
 #include "fuelrail/decode/codec_library.h"

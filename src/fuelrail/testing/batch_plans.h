@@ -1,4 +1,5 @@
-// What tests of the epoch's order ask of an EpochSampler: the plans of a whole epoch, taken apart.
+// Helpers for tests of the epoch's order: the plans of a whole epoch of an EpochSampler, and their
+// parts.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ inline const char* name_of(LastBatch last_batch) {
   return "";
 }
 
-// What is left, from `start` on, of the epoch in which it lies.
+// The plans from `start` to the end of its epoch.
 inline std::vector<BatchPlan> rest_of_epoch(const EpochSamplerOptions& options,
                                             Progress start = {}) {
   EpochSampler sampler(options, start);

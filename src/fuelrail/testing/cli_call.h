@@ -1,4 +1,4 @@
-// For tests: the command, called in this process as Python's entry point calls it.
+// For tests: calls the command in this process, as Python's entry point does.
 #pragma once
 
 #include <gtest/gtest.h>

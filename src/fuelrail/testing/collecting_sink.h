@@ -1,4 +1,4 @@
-// A sink that keeps what is written, for tests of writers.
+// A sink that keeps the written bytes, for tests of writers.
 #pragma once
 
 #include "fuelrail/storage/memory/memory_sink.h"

@@ -1,9 +1,9 @@
-// What every Container must do, and its Concat and Subset with it. An implementation's test names a
-// maker and instantiates the suite:
+// The conformance suite for containers and for their Concat and Subset. The test of an
+// implementation defines a maker and instantiates the suite:
 //
 //   struct RecordIoFile {
 //     static constexpr bool kDetectsTruncation = true;
-//     std::shared_ptr<const Container> make();          // opened anew at each call
+//     std::shared_ptr<const Container> make();          // opened again at each call
 //     std::shared_ptr<const Container> make_copy();     // the same records at another path
 //     std::vector<ExpectedSample> expected();           // at least three
 //   };
@@ -29,10 +29,10 @@ namespace fuelrail {
 struct ExpectedSample {
   std::vector<std::string> fields;  // the bytes of each, in the schema's order
   uint64_t id = 0;
-  std::vector<std::vector<int64_t>> shapes{};  // of each field; empty = none has one
+  std::vector<std::vector<int64_t>> shapes{};  // of each field; empty: no field has a shape
 };
 
-// Every second record, from the back; so that no record is there twice.
+// The records at every second index, in reverse order, so that no record occurs twice.
 template <typename Maker>
 struct SubsetOf {
   static constexpr bool kDetectsTruncation = Maker::kDetectsTruncation;
@@ -54,7 +54,7 @@ struct SubsetOf {
   Maker maker;
 };
 
-// All but the first, from the back.
+// All records except the first, in reverse order.
 template <typename Maker>
 struct SliceOf {
   static constexpr bool kDetectsTruncation = Maker::kDetectsTruncation;
@@ -105,7 +105,7 @@ class ContainerConformance : public ::testing::Test {
     return framed;
   }
 
-  // Returns: what is wrong with the sample; empty when it is as expected.
+  // Returns: the difference between the sample and the expected one, or empty.
   static std::string difference(const Sample& sample, const ExpectedSample& expected) {
     if (sample.id != expected.id) {
       return "id " + std::to_string(sample.id) + ", not " + std::to_string(expected.id);
@@ -238,7 +238,7 @@ TYPED_TEST_P(ContainerConformance, framed_bytes_that_are_cut_short_are_refused_w
         EXPECT_TRUE(error.detail().offset.has_value());
       }
     }
-    this->container_->parse(i, framed, sample);  // the sample is as good as new
+    this->container_->parse(i, framed, sample);  // the sample is usable again
     EXPECT_EQ(this->difference(sample, this->expected_[i]), "") << "record " << i;
   }
 }

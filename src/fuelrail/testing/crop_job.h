@@ -1,4 +1,4 @@
-// One decode job for tests, with memory of its own.
+// One decode job for tests, with its own memory.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace fuelrail::testing {
 
-// A job and the pixels it writes, in rows with a few bytes behind them (and their margin) that are
-// nobody's.
+// A job and the pixels that it writes. Each row is followed by a margin of bytes that the job must
+// not touch.
 class CropJob {
  public:
   static constexpr int64_t kPadding = 7;
@@ -61,8 +61,8 @@ class CropJob {
     }
     return true;
   }
-  // The largest difference, in levels, from the same box of a whole image's pixels of as many
-  // channels.
+  // The largest difference, in levels, from the same box in the pixels of a whole image with as
+  // many channels.
   int distance_to(std::string_view whole_pixels) const {
     const int64_t channels = job.output.channels;
     int largest = 0;
@@ -76,7 +76,7 @@ class CropJob {
     }
     return largest;
   }
-  // The box's pixels alone.
+  // Only the pixels of the box.
   std::string packed() const {
     std::string all;
     const int64_t row_bytes = job.box.width * job.output.channels;
@@ -94,8 +94,8 @@ class CropJob {
   std::vector<uint8_t> pixels_;
 };
 
-// A box of an image's bytes, decoded. The job reads a copy that is exactly as long, so that a
-// sanitizer sees what is read behind it.
+// Decodes a box of an image. The job reads a copy of exactly the image's length, so that a
+// sanitizer detects reads past its end.
 class DecodeAttempt {
  public:
   DecodeAttempt(const std::string& encoded, const ImageInfo& info, Box box, Decoder& decoder)

@@ -1,4 +1,4 @@
-// What every Decoder promises. Instantiate it with the ways to make one:
+// The conformance suite for decoders. Instantiate it with the functions that make a decoder:
 //
 //   INSTANTIATE_TEST_SUITE_P(Some, DecoderConformance, ::testing::Values(
 //       DecoderCase{"name", make_some_decoder, {".jpg"}}), case_name);
@@ -24,7 +24,7 @@ namespace fuelrail::testing {
 struct DecoderCase {
   std::string name;
   std::function<std::unique_ptr<Decoder>()> make;
-  std::vector<std::string> endings;  // of the golden images that it decodes
+  std::vector<std::string> endings;  // file name endings of the golden images that it decodes
 };
 
 inline void PrintTo(const DecoderCase& decoder, std::ostream* out) { *out << decoder.name; }
@@ -44,7 +44,7 @@ class DecoderConformance : public ::testing::TestWithParam<DecoderCase> {
     }
     return mine;
   }
-  // One of each kind that is read differently.
+  // One image of each kind that is decoded differently.
   std::vector<GoldenImage> few_images() const {
     std::vector<GoldenImage> few;
     for (const GoldenImage& image : images()) {
@@ -110,7 +110,7 @@ TEST_P(DecoderConformance, boxes_are_parts_of_the_whole) {
   }
 }
 
-// The image in one channel and, where it has alpha, in four.
+// The image in one channel and, if it has alpha, in four.
 inline std::vector<std::string> in_other_channels(Decoder& decoder, const GoldenImage& image) {
   std::vector<std::string> found;
   for (const int64_t channels : {1, 4}) {
@@ -154,7 +154,7 @@ TEST_P(DecoderConformance, four_channels_are_the_three_and_alpha) {
     SCOPED_TRACE(image.name);
     const std::string last = in_other_channels(*decoder_, image).back();
     if (last.size() != image.rgb.size() / 3 * 4) {
-      // Nobody calls an image of two or four channels one without alpha, but for inks.
+      // An image with two or four channels has alpha, unless it is CMYK.
       const bool inks = image.name.find("cmyk") != std::string::npos || image.name == "ycck.jpg";
       EXPECT_TRUE(image.channels % 2 == 1 || inks);
       continue;
@@ -165,7 +165,7 @@ TEST_P(DecoderConformance, four_channels_are_the_three_and_alpha) {
   }
 }
 
-// A JPEG's luma may differ from the grey of its colours, which were clipped.
+// A JPEG's luma may differ from the grey of its RGB pixels, which are clipped.
 TEST_P(DecoderConformance, one_channel_is_the_grey_of_the_three) {
   for (const GoldenImage& image : images()) {
     if (image.name.ends_with(".jpg") && image.channels != 1) continue;
@@ -277,13 +277,13 @@ TEST_P(DecoderConformance, info_of_another_image_is_refused) {
   }
 }
 
-// Either the truth or an error, wherever the bytes end.
+// Truncated at any byte, a decode gives the right pixels or an error.
 TEST_P(DecoderConformance, every_truncation_is_reported_or_harmless) {
   for (const GoldenImage& image : few_images()) {
     SCOPED_TRACE(image.name);
     const ImageInfo info = probe(image.bytes());
     for (size_t size = 0; size < image.encoded.size(); ++size) {
-      // A copy of that size, so that a sanitizer sees every byte read behind it.
+      // A copy of this size, so that a sanitizer detects reads past its end.
       const std::vector<char> cut(image.encoded.begin(),
                                   image.encoded.begin() + static_cast<std::ptrdiff_t>(size));
       CropJob job(as_bytes({cut.data(), cut.size()}), info, whole(image.stored));
@@ -295,8 +295,8 @@ TEST_P(DecoderConformance, every_truncation_is_reported_or_harmless) {
   }
 }
 
-// Damage may go unnoticed, but success means that every pixel was written. Under sanitizers, which
-// are slow, the fuzz targets damage more.
+// Damage may be undetected, but on success every pixel is written. The fuzz targets test more
+// damage, because sanitizers make this test slow.
 TEST_P(DecoderConformance, damaged_bytes_never_leave_pixels_untouched) {
 #ifdef FUELRAIL_SANITIZED
   constexpr int kDamages = 300;

@@ -1,5 +1,5 @@
-// Runs a test body on every instruction set: what the processor has of those that Highway compiles,
-// and the portable one. Tests that use it list fuelrail_dep::hwy.
+// Runs a test body on every instruction set that Highway compiles for and the processor has, and on
+// the portable one. Tests that include this link fuelrail_dep::hwy.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace fuelrail::testing {
 
-// Threads: none may be running SIMD code; the choice is the process's.
+// Threads: no other thread may run SIMD code, because the choice is per process.
 template <typename Body>
 void on_each_simd_target(Body body) {
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {

@@ -1,5 +1,5 @@
-// What tests of the engine stand on: an engine over made records, and the batches that must come
-// out of it.
+// Helpers for tests of the engine: an engine over generated records, and the batches that it must
+// return.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +23,7 @@ struct Rig {
   EpochSamplerOptions sampling{.records = 50,
                                .order = {.seed = 3, .shuffle = Shuffle::kFull, .batch_size = 8}};
   RecordWorkerOptions worker{};
-  // Reads as deep as it begins: how many there are is known.
+  // The reading depth stays at its initial value, so that the number of reads is known.
   EngineOptions engine{.threads = 2, .max_read_threads = 0};
   ErrorPolicy policy{};
 
@@ -42,7 +42,7 @@ struct Rig {
   }
 };
 
-// What `next` said: rows, the end of an epoch, or an error's message.
+// The result of `next`: rows, the end of an epoch, or an error's message.
 struct Said {
   std::optional<std::vector<RecordRow>> rows{};
   std::string error{};
@@ -66,7 +66,7 @@ inline std::vector<Said> all_said(Engine& engine, size_t count) {
   return said;
 }
 
-// The entry that row `row` is made of: under `skip`, of the first record that is not bad.
+// The entry from which row `row` is made: under `skip`, with the first record that is not bad.
 inline Entry used_entry(const Rig& rig, const Sampler& sampler, const BatchPlan& plan, size_t row) {
   Entry entry = plan.entries[row];
   while (rig.policy.on_error == OnError::kSkip && rig.worker.bad.contains(entry.record)) {
@@ -75,7 +75,7 @@ inline Entry used_entry(const Rig& rig, const Sampler& sampler, const BatchPlan&
   return entry;
 }
 
-// What `next` must say, computed without an engine.
+// The results that `next` must return, computed without an engine.
 inline std::vector<Said> expected(const Rig& rig, size_t count, Progress start = {}) {
   std::vector<Said> said;
   const auto sampler = rig.sampler(start);
@@ -103,7 +103,7 @@ inline std::vector<Said> expected(const Rig& rig, size_t count, Progress start =
   return said;
 }
 
-// A sampler that calls `before_next` first: a hook that waits, or throws.
+// A sampler that calls the hook `before_next` first, which may wait or throw.
 class HookedSampler final : public Sampler {
  public:
   HookedSampler(std::unique_ptr<Sampler> inner, std::function<void()> before_next)
@@ -123,7 +123,7 @@ class HookedSampler final : public Sampler {
   std::function<void()> before_next_;
 };
 
-// Stops threads until it is opened, once and for all.
+// Blocks threads until it is opened; it then stays open.
 class Gate {
  public:
   void open() {

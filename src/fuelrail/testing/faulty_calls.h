@@ -1,7 +1,7 @@
-// System calls on files that fail when a test says so: this program's own pread, preadv, pwrite,
-// ftruncate, fsync, rename, renameat2 and unlink stand before the C library's. For one source file
-// of a test program, which links fuelrail statically. Reads through io_uring are not made by these
-// calls.
+// System calls on files that fail on request: defines pread, preadv, pwrite, ftruncate, fsync,
+// rename, renameat2 and unlink, which replace the C library's in this program. To be included by
+// one source file of a test program that links fuelrail statically. Does not affect reads through
+// io_uring.
 #pragma once
 
 #include <fcntl.h>
@@ -17,21 +17,21 @@
 
 namespace fuelrail {
 
-// Which calls count: those that a fault makes sense for.
+// The calls that are counted: those that can fail in practice.
 enum class Call : uint8_t { kRead, kWrite, kTruncate, kSync, kRename, kRemove };
 
 // Threads: any.
 class FaultyCalls {
  public:
-  static constexpr int kShort = -1;   // half of the bytes, and no error
-  static constexpr int kKilled = -2;  // the process is killed in front of the call
+  static constexpr int kShort = -1;   // half of the bytes, without an error
+  static constexpr int kKilled = -2;  // the process is killed before the call
 
-  // For tests of what changes files: reads do not count, removals do, and flushes, whose use only a
-  // power cut shows, are not made. Default: reads count, removals do not.
+  // For tests of changes to files: does not count reads, counts removals, and makes no flushes,
+  // whose effect only a power failure shows. Default: reads are counted, removals are not.
   static inline std::atomic<bool> only_changes = false;
 
-  // The call `number` from now on, counted from 0, and the `more` after it fail with the errno
-  // `error`, or are kShort.
+  // Lets the call `number` from now on (counted from 0) and the next `more` calls fail with the
+  // errno `error`, or be kShort.
   static void arm(int error, uint64_t number, uint64_t more = 0) {
     error_.store(error, std::memory_order_relaxed);
     more_.store(static_cast<int64_t>(more), std::memory_order_relaxed);
@@ -42,8 +42,7 @@ class FaultyCalls {
   static uint64_t calls() { return count_.load(std::memory_order_relaxed); }  // since `arm`
   static Call last_failed() { return last_failed_.load(std::memory_order_relaxed); }
 
-  // Returns: what is to happen to this call; 0 = nothing. A call that a fault makes no sense for is
-  // let through.
+  // Returns: the fault for this call, or 0 for none. Calls that cannot fail in practice have none.
   static int next(Call call) {
     if (call == (only_changes ? Call::kRead : Call::kRemove)) return 0;
     count_.fetch_add(1, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// A file system around another that fails one operation: the n-th that is asked of it, its sources
-// and its sinks. And one that adds a delay to every read, for what slow storage does.
+// A file system around another that lets one operation fail: the n-th operation on it, its sources
+// and its sinks. And one that delays every read, for tests of slow storage.
 //
 //   FaultyFileSystem faulty(memory_file_system());
 //   const FileSystemOverride instead("memory", faulty);
@@ -29,15 +29,15 @@ namespace fuelrail {
 enum class Fault : uint8_t {
   kNone,
   kError,      // an IoError
-  kShortRead,  // of a source's reads: a TruncatedError, half of the bytes being there; of others
-               // kError
-  kDiskFull,   // of all that a sink does: what a full disk says; of others kError
-  kDelay,      // takes 5 ms longer, and succeeds
-  kKill,       // the process is killed in front of it, as by `kill -9`
-  kInterrupt,  // the process is sent what Ctrl-C sends, and it succeeds
+  kShortRead,  // a source's read: a TruncatedError after half of the bytes; other
+               // operations: kError
+  kDiskFull,   // a sink's operation: the error of a full disk; other operations: kError
+  kDelay,      // the operation takes 5 ms longer, and succeeds
+  kKill,       // the process is killed before the operation, as by `kill -9`
+  kInterrupt,  // the process gets the signal of Ctrl-C, and the operation succeeds
 };
 
-// Waits until a thread has taken the signal: it need not be this one.
+// Waits until a thread, possibly another one, has taken the signal.
 inline void interrupt_this_process() {
   ::kill(::getpid(), SIGINT);
   sigset_t pending;
@@ -47,10 +47,10 @@ inline void interrupt_this_process() {
   } while (::sigismember(&pending, SIGINT));
 }
 
-// The operations of one FaultyFileSystem, counted. Threads: any.
+// Counts the operations of one FaultyFileSystem. Threads: any.
 class FaultCounter {
  public:
-  // The operation `number` from now on, counted from 0, is to fail.
+  // Lets the operation `number` from now on (counted from 0) fail.
   void arm(Fault fault, uint64_t number) {
     fault_.store(fault, std::memory_order_relaxed);
     left_.store(static_cast<int64_t>(number), std::memory_order_release);
@@ -58,7 +58,7 @@ class FaultCounter {
   }
   uint64_t operations() const { return count_.load(std::memory_order_relaxed); }  // since `arm`
 
-  // Counts an operation. Returns: the fault that is to happen instead, or before it.
+  // Counts an operation. Returns: the fault that happens in its place or before it.
   Fault next() {
     count_.fetch_add(1, std::memory_order_relaxed);
     const bool hit = left_.fetch_sub(1, std::memory_order_acq_rel) == 0;
@@ -82,8 +82,8 @@ class FaultyFileSystem final : public FileSystem {
   void arm(Fault fault, uint64_t number) { counter_->arm(fault, number); }
   uint64_t operations() const { return counter_->operations(); }
 
-  // Called in front of every operation of the file system itself, with what it is and its file.
-  // Default: never.
+  // Called before every operation of the file system itself, with the operation and its file.
+  // Default: not called.
   std::function<void(std::string_view operation, const std::string& uri)> watch{};
 
   std::shared_ptr<const Source> open(const std::string& uri) override {
@@ -136,7 +136,7 @@ class FaultyFileSystem final : public FileSystem {
     if (counter_->next() != Fault::kNone) fail(operation, uri);
   }
 
-  // Has no descriptor: what reads must ask it.
+  // Has no descriptor, so that every reader must call it.
   class FaultySource final : public Source {
    public:
     FaultySource(std::shared_ptr<const Source> inner, Counter counter)
@@ -205,7 +205,7 @@ class FaultyFileSystem final : public FileSystem {
     void strike(const char* operation) {
       const Fault fault = failed_ ? Fault::kError : counter_->next();
       if (fault == Fault::kNone) return;
-      failed_ = true;  // as the contract says: after an error a sink can only be destroyed
+      failed_ = true;  // by the contract: after an error a sink can only be destroyed
       if (fault == Fault::kDiskFull) throw IoError("injected fault: disk full", {.path = uri()});
       fail(operation, uri());
     }

@@ -1,5 +1,5 @@
-// FFRecord files for tests, made from the format's page alone: nothing of the writer is used, so
-// that reader and writer are held against a third.
+// FFRecord files for tests, built only from the format's page and without the writer's code, as an
+// independent check of reader and writer.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::string little_endian(T value) {
   return bytes;
 }
 
-// The bytes of a file with this table, whatever it says, and these bytes behind.
+// The bytes of a file with this table, valid or not, followed by these bytes.
 inline std::string file_of(int64_t count, const std::vector<uint32_t>& crcs,
                            const std::vector<int64_t>& offsets, std::string_view behind) {
   std::string table = little_endian(count);
@@ -45,7 +45,7 @@ inline std::string file_of(const std::vector<std::string>& records) {
   return file_of(static_cast<int64_t>(records.size()), crcs, offsets, behind);
 }
 
-// What Python's pickler gives for a name, a number, and an empty OrderedDict (protocol 2).
+// Python's pickle (protocol 2) of a name, a number, and an empty OrderedDict.
 inline std::string pickled(std::string_view name) {
   return "X" + little_endian(static_cast<uint32_t>(name.size())) + std::string(name);
 }
@@ -54,7 +54,7 @@ inline std::string pickled(size_t number) {
 }
 inline const std::string kPickledFolder = "ccollections\nOrderedDict\n)R";
 
-// A folder on disk, packed as the original does.
+// Packs a folder on disk as the original does.
 class PackedFolderFile {
  public:
   explicit PackedFolderFile(const std::string& folder) {

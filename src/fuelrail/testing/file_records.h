@@ -1,4 +1,4 @@
-// The records of made_records in a file, which a backend may read in its own way.
+// The records of made_records in a file, so that each backend can read them in its own way.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What every FileSystem and its sinks must do. An implementation's test names a maker and
-// instantiates the suite:
+// The conformance suite for file systems and their sinks. The test of an implementation defines a
+// maker and instantiates the suite:
 //
 //   struct MemoryFiles { FileSystem& file_system(); std::string directory(); };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(Memory, FileSystemConformance, MemoryFiles);
@@ -18,8 +18,8 @@
 
 namespace fuelrail {
 
-// Requires of Maker: `FileSystem& file_system()`, and `std::string directory()`: the URI of an
-// empty directory of this maker's own.
+// Requires of Maker: `FileSystem& file_system()`, and `std::string directory()`, which returns the
+// URI of an empty directory for this maker only.
 template <typename Maker>
 class FileSystemConformance : public ::testing::Test {
  protected:
@@ -92,7 +92,7 @@ TYPED_TEST_P(FileSystemConformance, sync_gives_no_name_and_writing_goes_on) {
 }
 
 TYPED_TEST_P(FileSystemConformance, what_was_appended_can_be_replaced_read_back_and_cut_off) {
-  // Small and large appends, so that some bytes still wait in memory and others do not.
+  // Small and large appends, so that some bytes are still buffered in memory and others are not.
   std::string expected;
   const auto sink = this->files().create(this->at("x"));
   const auto append = [&](size_t size) {
@@ -152,7 +152,7 @@ TYPED_TEST_P(FileSystemConformance, what_was_not_appended_can_be_neither_replace
   }
   EXPECT_THROW(sink->truncate(6), OutOfRangeError);
   EXPECT_EQ(into, std::vector<std::byte>(2, std::byte{7}));
-  sink->rewrite(3, as_bytes(two));  // nothing was lost by it
+  sink->rewrite(3, as_bytes(two));  // the failed calls changed nothing
   sink->commit();
   EXPECT_EQ(this->get(this->at("x")), "abcxy");
   EXPECT_THROW(sink->rewrite(0, as_bytes(two)), StateError);
@@ -281,7 +281,7 @@ TYPED_TEST_P(FileSystemConformance, list_is_sorted_by_code_point_and_not_recursi
   // Upper case before lower, "a-b" before "a" + anything above "-", UTF-8 last, in its own order.
   const std::vector<std::string> sorted{
       "B", "a", "a-b", "a.b", "a0", "b", "\xC3\xA9", "\xE6\x97\xA5", "\xF0\x9F\x98\x80"};
-  for (size_t i = 0; i < sorted.size(); ++i) {  // made in another order
+  for (size_t i = 0; i < sorted.size(); ++i) {  // created in another order
     const std::string& name = sorted[(i * 5 + 3) % sorted.size()];
     if (name == "a-b") {
       this->files().make_directory(this->at("a-b"));

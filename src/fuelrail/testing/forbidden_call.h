@@ -1,5 +1,5 @@
-// A forked child that may not make one system call, as under a container's seccomp profile or on a
-// kernel that does not know the call.
+// A forked child in which one system call is forbidden, as by a container's seccomp profile or by a
+// kernel without the call.
 #pragma once
 
 #include <linux/filter.h>
@@ -19,9 +19,9 @@
 
 namespace fuelrail {
 
-// From now on the call fails with `error` in this process. Returns: whether it does: not every
-// kernel filters calls, and an emulated one (qemu-user) filters none, whatever it says. Requires:
-// the call with every argument 0 does nothing but fail, in another way.
+// Makes the call fail with `error` in this process from now on. Returns: whether this works; not
+// every kernel filters calls, and qemu-user accepts a filter but ignores it. Requires: the call
+// with all arguments 0 only fails, with another error.
 inline bool forbid_call(long call, int error) {
   sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -35,8 +35,8 @@ inline bool forbid_call(long call, int error) {
          ::syscall(call, 0, 0, 0, 0, 0, 0) == -1 && errno == error;
 }
 
-// As in_forked_child, of a child in which the call fails with `error`. Returns: empty where the
-// kernel does not let it be forbidden; the test is to be skipped then.
+// As in_forked_child, with a child in which the call fails with `error`. Returns: empty if the
+// kernel cannot forbid the call; the test should then be skipped.
 inline std::optional<std::string> in_child_without(long call, int error,
                                                    const std::function<std::string()>& body) {
   static constexpr const char* kAllowed = "the call cannot be forbidden";
@@ -46,7 +46,7 @@ inline std::optional<std::string> in_child_without(long call, int error,
   return said;
 }
 
-// Why such a test is skipped.
+// The reason for skipping such a test.
 inline constexpr const char* kNoFilters = "this kernel does not filter system calls (seccomp)";
 
 }  // namespace fuelrail

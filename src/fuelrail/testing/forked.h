@@ -1,5 +1,5 @@
-// Runs a part of a test in a forked child, for what a process cannot undo: dropped privileges,
-// lower limits, a violent end.
+// Runs a part of a test in a forked child, for changes that a process cannot undo: dropped
+// privileges, lower limits, being killed.
 #pragma once
 
 #include <grp.h>
@@ -14,8 +14,8 @@
 
 namespace fuelrail {
 
-// Returns: what `body` returned in the child, or "uncaught: ..." for an exception; empty when the
-// child was killed. Requires: the result is shorter than a pipe's buffer (4,096 bytes).
+// Returns: the value that `body` returned in the child, or "uncaught: ..." for an exception; empty
+// if the child was killed. Requires: the result is shorter than a pipe's buffer (4,096 bytes).
 inline std::string in_forked_child(const std::function<std::string()>& body) {
   int result[2];
   if (::pipe(result) != 0) return "pipe failed";
@@ -42,8 +42,8 @@ inline std::string in_forked_child(const std::function<std::string()>& body) {
   return said;
 }
 
-// Whether a child of this process, as it is now, can start a thread: qemu-user 7.2 fails an
-// assertion of its own in one whose parent has threads.
+// Whether a child forked now can start a thread: qemu-user 7.2 aborts in a child whose parent has
+// threads.
 inline bool child_can_start_threads() {
   return in_forked_child([] {
            std::thread([] {}).join();
@@ -51,7 +51,7 @@ inline bool child_can_start_threads() {
          }) == "yes";
 }
 
-// The same as a user without rights, where the test runs as root.
+// As in_forked_child, but drops root's privileges if the test runs as root.
 inline std::string in_unprivileged_child(const std::function<std::string()>& body) {
   return in_forked_child([&]() -> std::string {
     constexpr unsigned kNobody = 65534;

@@ -1,5 +1,5 @@
-// A read queue around another, or around what reads for one: a base for those that watch or disturb
-// some of its methods.
+// A read queue that forwards to another, or to the reads of one: a base class for queues that
+// observe or disturb some methods.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace fuelrail {
 
-// `Reads` has ReadQueue's methods. Lifetime: the inner one is destroyed after the members of what
-// derives from this.
+// `Reads` has ReadQueue's methods. Lifetime: the inner queue is destroyed after the members of the
+// derived class.
 template <typename Reads = ReadQueue>
 class ForwardingReadQueue : public ReadQueue {
  public:

@@ -1,4 +1,4 @@
-// A source that tests hold back.
+// A source whose reads a test can block.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace fuelrail {
 
-// A source whose reads stand still until the gate is opened.
+// A source whose reads wait until the gate is opened.
 class GatedSource final : public Source {
  public:
   uint64_t size_bytes() const override { return 1'000; }

@@ -1,4 +1,4 @@
-// The golden images of tests/golden/images, with what Pillow says their pixels are.
+// The golden images of tests/golden/images, with their pixels as decoded by Pillow.
 #pragma once
 
 #include <fstream>
@@ -21,7 +21,7 @@ struct GoldenImage {
   int orientation = 1;
   int tolerance = 0;    // levels
   std::string rgb;      // as stored
-  std::string upright;  // as ImageOps.exif_transpose turns it; empty for orientation 1
+  std::string upright;  // after ImageOps.exif_transpose; empty for orientation 1
   Bytes bytes() const { return as_bytes(encoded); }
 };
 
@@ -32,7 +32,7 @@ inline std::string read_golden_image_file(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Lifetime: the program's.
+// Lifetime: until the program ends.
 inline const std::vector<GoldenImage>& golden_images() {
   static const std::vector<GoldenImage> kImages = [] {
     std::vector<GoldenImage> images;

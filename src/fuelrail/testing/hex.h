@@ -1,4 +1,4 @@
-// Bytes as hexadecimal text, and the literal samples of docs/formats/*.md.
+// Bytes as hexadecimal text, and the literal examples of docs/formats/*.md.
 #pragma once
 
 #include <cstddef>

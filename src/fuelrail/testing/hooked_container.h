@@ -1,4 +1,4 @@
-// A container around another, with a say in where its records lie and how they are read.
+// A container around another, with hooks for the places of its records and the reading of them.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace fuelrail {
 
-// Each is called before what it is named for, and may throw in its place. Threads: any.
+// Each hook is called before the method of its name, and may throw. Threads: any.
 struct ContainerHooks {
   std::function<void(uint64_t record)> extent{};
   std::function<void(uint64_t offset, uint64_t length)> read{};
   std::function<void(uint64_t record)> place{};
-  std::function<uint64_t(uint64_t record, uint64_t length)> claimed_length{};  // of the extent
-  bool knows_extents = true;  // false: where records lie is asked as if that were a look at a file
+  std::function<uint64_t(uint64_t record, uint64_t length)> claimed_length{};  // the extent's
+  bool knows_extents = true;  // false: asking for an extent counts as reading a file
 };
 
 class HookedContainer final : public Container {
@@ -54,7 +54,7 @@ class HookedContainer final : public Container {
     return inner_->fingerprint(keep_going);
   }
 
-  // One for each extent: the engine must keep it alive until it has been read.
+  // A new source for each extent, which the engine must keep alive until it has been read.
   class HookedSource final : public Source {
    public:
     HookedSource(std::shared_ptr<const Source> inner, std::function<void(uint64_t, uint64_t)> hook)

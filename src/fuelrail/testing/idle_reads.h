@@ -1,5 +1,5 @@
-// What the process keeps for further reads: defined in storage/read_memory.cc and
-// storage/read_queue_pool.cc, and called by tests only.
+// The memory and queues that the process keeps for later reads. Defined in storage/read_memory.cc
+// and storage/read_queue_pool.cc; called only by tests.
 #pragma once
 
 #include <cstddef>

@@ -19,8 +19,8 @@ struct ImageSet {
   std::shared_ptr<const Container> container;
 };
 
-// `count` JPEGs between 24 and 63 pixels a side; labels count from 0, or are all `labels`; ids are
-// 1000 + index. The record at `broken`, if any, holds bytes that are no image.
+// `count` JPEGs with sides of 24 to 63 pixels; labels count from 0, or are all `labels`; ids are
+// 1000 + index. The record at `broken`, if set, holds bytes that are not an image.
 inline ImageSet make_image_set(const std::string& uri, size_t count, size_t broken = SIZE_MAX,
                                const std::vector<float>& labels = {}) {
   ImageSet set;

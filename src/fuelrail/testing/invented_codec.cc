@@ -1,5 +1,5 @@
-// The invented codec as a library that is opened at run time. What it does wrong, if anything, the
-// environment says.
+// The invented codec as a library that is opened at run time. An environment variable selects a
+// fault of the library.
 #include "fuelrail/testing/invented_codec.h"
 
 #include <cstdlib>

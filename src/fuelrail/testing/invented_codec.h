@@ -1,5 +1,5 @@
-// A format of images that only containers name: the coded picture's bytes, RGB, row by row, each
-// xor the first byte of the codec's parameters, and that of the hints if there are any.
+// An image format that only a container's record names: RGB bytes row by row, each XORed with the
+// first byte of the codec's parameters, and with the first byte of the hints if there are any.
 #pragma once
 
 #include <exception>
@@ -13,7 +13,7 @@ namespace fuelrail::testing {
 
 inline constexpr ImageFormat kInventedFormat{"invented", "Invented"};
 
-// Needs base alone: it also lives in a library of its own.
+// Depends only on base, because it is also built as a separate library.
 class InventedDecoder final : public Decoder {
  public:
   void decode(std::span<DecodeJob> jobs) override {

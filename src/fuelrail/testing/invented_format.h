@@ -1,5 +1,6 @@
-// A record format that only tests know: all that a container costs. Not in the table; a test lends
-// its row (LentFormat). "INV1", then record by record: length u32, CRC-32 u32, payload.
+// A record format only for tests, with all parts that a container needs. It is not in the table of
+// formats; a test adds its row with LentFormat. A file is "INV1", then for each record: length u32,
+// CRC-32 u32, payload.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ namespace fuelrail::invented {
 inline constexpr std::string_view kMagic = "INV1";
 inline constexpr uint64_t kHeadBytes = 8;
 
-// The payload of one whole record. Errors: TruncatedError.
+// The payload of one framed record. Errors: TruncatedError.
 inline Bytes unframe(Bytes framed) {
   if (framed.size() < kHeadBytes || framed.size() - kHeadBytes < load_le<uint32_t>(framed.data())) {
     throw TruncatedError("the record is cut short");
@@ -29,8 +30,8 @@ inline Bytes unframe(Bytes framed) {
   return framed.subspan(kHeadBytes, load_le<uint32_t>(framed.data()));
 }
 
-// The record table, and what the records are. Damaged records are passed over where `report` is
-// given. Errors: CorruptError; TruncatedError.
+// The record table and the kind of the records. Skips damaged records if `report` is given. Errors:
+// CorruptError; TruncatedError.
 inline SidecarWriter scan(const Source& source, const ReportDamage& report = {}) {
   const std::vector<std::byte> file = read_whole(source);
   if (!as_text(file).starts_with(kMagic)) throw CorruptError("the file does not begin with INV1");

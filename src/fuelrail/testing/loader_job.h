@@ -1,4 +1,4 @@
-// A loader's options, with their parts at hand to be changed.
+// A loader's options, with members that tests can change.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace fuelrail {
 
 struct LoaderJob {
   OrderOptions order{};
-  std::optional<FedOrder> fed{};  // in place of `order`
+  std::optional<FedOrder> fed{};  // instead of `order`
   ErrorPolicy errors{};
   EngineOptions engine{};
   std::optional<double> stall_timeout{};

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
-// Each of these needs the one before it.
+// Each header needs the one before it.
 // clang-format off
 #include <cstdio>
 #include <jpeglib.h>
@@ -106,7 +106,7 @@ std::vector<std::byte> make_jpeg(const MadeJpeg& wanted) {
   codec.optimize_coding = wanted.flat ? TRUE : FALSE;
   codec.restart_interval = static_cast<unsigned>(wanted.restart_interval);
   if (!wanted.adobe_marker) codec.write_Adobe_marker = FALSE;
-  // A scan of several components holds at most 10 blocks an MCU; larger ones get a scan each.
+  // An interleaved scan has at most 10 blocks per MCU; larger ones get one scan per component.
   int blocks = 0;
   for (int i = 0; i < channels; ++i) {
     blocks += codec.comp_info[i].h_samp_factor * codec.comp_info[i].v_samp_factor;

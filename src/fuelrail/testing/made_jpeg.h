@@ -1,5 +1,5 @@
-// JPEGs made for tests by libjpeg-turbo, in every shape that the decoder has to read, and the full
-// decode of bare libjpeg-turbo that its crops are compared with.
+// JPEGs made for tests by libjpeg-turbo, of every kind that the decoder must read, and the full
+// decode by bare libjpeg-turbo for comparison with its crops.
 #pragma once
 
 #include <array>
@@ -18,21 +18,21 @@ struct MadeJpeg {
 
   Size size{64, 64};
   Colour colour = Colour::kYcc;
-  // Horizontal and vertical sampling factors of each component; fewer than its components = 1 x 1.
+  // Horizontal and vertical sampling factors of each component; missing components have 1 x 1.
   std::vector<std::array<int, 2>> sampling{};
   int quality = 90;
   int restart_interval = 0;  // in MCUs; 0 = none
   bool progressive = false;
   bool interleaved = true;   // false: each component in a scan of its own
-  bool adobe_marker = true;  // of those colours that have one
+  bool adobe_marker = true;  // only for colours that can have one
   uint64_t seed = 1;         // of the pixels: smooth shapes with edges and noise
-  bool flat = false;         // one colour, in as few bytes as there can be
+  bool flat = false;         // one colour, in as few bytes as possible
 };
 
 std::vector<std::byte> make_jpeg(const MadeJpeg& wanted);
 std::string describe(const MadeJpeg& jpeg);
 
-// An image as a plain libjpeg program decodes it, row by row from the top.
+// An image as a plain libjpeg program decodes it: all rows from the top.
 struct PlainImage {
   Size size;
   int channels = 0;  // 3 RGB, 4 CMYK as stored
@@ -40,10 +40,10 @@ struct PlainImage {
 };
 PlainImage decode_plainly(Bytes jpeg);
 
-// Its pixels as RGB; those of CMYK by definition, in exact arithmetic.
+// The pixels as RGB; CMYK is converted by definition, in exact arithmetic.
 std::string rgb_of(const PlainImage& image);
 
-// Random boxes, and those at the image's edges and corners.
+// Random boxes, and boxes at the image's edges and corners.
 std::vector<Box> boxes_in(Size size, std::mt19937_64& random, int count);
 
 }  // namespace fuelrail

@@ -1,4 +1,4 @@
-// A container whose records a test writes down: any schema, any bytes.
+// A container with records that a test defines: any schema, any bytes.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,8 @@
 
 namespace fuelrail {
 
-// A record is framed as length (u64, little-endian) and bytes of each field, in the schema's order.
+// A framed record is the length (u64, little-endian) and the bytes of each field, in the schema's
+// order.
 class MemoryContainer final : public Container {
  public:
   struct Record {
@@ -68,7 +69,7 @@ class MemoryContainer final : public Container {
   const std::vector<std::string>& classes() const override { return classes_; }
   bool verifies_checksums() const override { return false; }
 
-  // Adds to the values of record i what a container knows of them beside their bytes.
+  // Adds to the values of record i the facts that are not in their bytes.
   std::function<void(uint64_t i, Sample& out)> describe;
 
  private:
@@ -85,7 +86,7 @@ class MemoryContainer final : public Container {
 
   Schema schema_;
   std::vector<std::string> classes_;
-  std::vector<uint64_t> begins_;  // of each record, then the end of the last
+  std::vector<uint64_t> begins_;  // beginning of each record, then the end of the last
   std::vector<uint64_t> ids_;
   FingerprintBuilder builder_;
   std::shared_ptr<const Source> source_;
@@ -97,7 +98,7 @@ inline Schema image_and_label(DType label = DType::kInt64) {
            {.name = "label", .kind = FieldKind::kTensor, .dtype = label}}};
 }
 
-// The bytes of a number, as a tensor field holds them.
+// The bytes of a number in a tensor field.
 template <typename T>
 std::string scalar_bytes(T value) {
   std::string bytes(sizeof(T), '\0');

@@ -1,5 +1,5 @@
-// What MXNet's golden tests share: the files of tests/golden/mxnet, their records decoded, and the
-// arguments of their configurations. A test that includes this links fuelrail_dep::deflate and
+// Shared by the golden tests for MXNet: the files of tests/golden/mxnet, their decoded records, and
+// the arguments of their configurations. A test that includes this links fuelrail_dep::deflate and
 // fuelrail_dep::json.
 #pragma once
 
@@ -30,7 +30,7 @@ inline std::string mxnet_golden(const std::string& name) {
 struct GoldenRecord {
   uint64_t id = 0;
   std::vector<float> labels;
-  ConstImageView image;  // upright where it has 1 or 3 channels, as MXNet shows it
+  ConstImageView image;  // upright if it has 1 or 3 channels, as in MXNet
   std::vector<uint8_t> pixels;
 };
 
@@ -79,13 +79,13 @@ inline mxnet::MxShape shape_of(const nlohmann::json& arguments) {
   return {sides[0], sides[1], sides[2]};
 }
 
-// Sets `value` if the argument is there.
+// Sets `value` if the argument exists.
 template <typename Value>
 void take(const nlohmann::json& arguments, const char* name, Value& value) {
   if (arguments.contains(name)) value = arguments.at(name).get<Value>();
 }
 
-// Where two rows of bytes differ, in words; empty when they do not.
+// A text about the difference of two rows of bytes; empty if they are equal.
 inline std::string difference(const std::vector<std::byte>& row, const testing::NpyArray& golden,
                               size_t i) {
   if (row.size() != golden.row_bytes()) return "another length";

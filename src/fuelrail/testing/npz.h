@@ -1,6 +1,6 @@
-// Reads NumPy's `.npz`: a zip of `.npy` arrays, stored or deflated. For golden arrays only: little
-// is checked, and what is wrong throws std::runtime_error. A test that includes this links
-// fuelrail_dep::deflate.
+// Reads NumPy's `.npz`: a zip of `.npy` arrays, stored or deflated. Only for golden arrays: few
+// properties are checked, and a wrong one throws std::runtime_error. A test that includes this
+// links fuelrail_dep::deflate.
 #pragma once
 
 #include <libdeflate.h>
@@ -56,7 +56,7 @@ inline std::map<std::string, NpyArray> read_npz(const std::string& path) {
   const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> inflater(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
-  // The directory at the end: its own place is told by the last 22 bytes.
+  // The directory at the end of the file; the last 22 bytes have its place.
   const size_t end = text.size() - 22;
   if (load_le<uint32_t>(bytes + end) != 0x06054b50) throw std::runtime_error("no zip: " + path);
   std::map<std::string, NpyArray> arrays;

@@ -1,5 +1,5 @@
-// A fixture of the packer's tests: photographs of three classes, packing them, reading what was
-// made.
+// A fixture for the packer's tests: creates photographs of three classes, packs them and reads the
+// result.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -51,13 +51,13 @@ class Packer : public PhotographFolder {
     }
   }
 
-  // Replaces what is there.
+  // Replaces an existing file.
   pack::PackResult pack_photos(pack::PackOptions options = {.threads = 2}) const {
     options.job.overwrite = true;
     return pack::pack(photos(), out("x.rec"), options);
   }
 
-  // What `pack` says when it fails as it should.
+  // The error text of a `pack` that must fail.
   template <typename Expected>
   std::string refusal(const std::string& source, const std::string& output,
                       const pack::PackOptions& options = {}) const {

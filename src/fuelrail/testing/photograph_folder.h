@@ -1,5 +1,5 @@
-// A fixture of tests that pack: a folder for photographs, and an empty one for what is made of
-// them. A test that includes this links fuelrail_dep::jpeg.
+// A fixture for tests that pack: a folder for photographs, and an empty output folder. A test that
+// includes this links fuelrail_dep::jpeg.
 #pragma once
 
 #include <gtest/gtest.h>

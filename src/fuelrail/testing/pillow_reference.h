@@ -1,6 +1,6 @@
-// What Pillow computes, written for reading: the double arithmetic of Resample.c of Pillow 13
-// and, without antialias, that of torch's interpolate, one pixel at a time. The slow side of
-// property tests; owns nothing, knows nothing of fuelrail's own resampler.
+// A readable reference for Pillow's resizing: the double arithmetic of Resample.c of Pillow 13 and,
+// without antialias, that of torch's interpolate, one pixel at a time. Slow, for property tests;
+// independent of fuelrail's own resampler.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace fuelrail::testing {
 
-// An image that owns its pixels; exactly as many bytes as it has, so that ASan sees every step
-// outside.
+// An image that owns its pixels, in a buffer of exactly their size, so that ASan detects every
+// access outside.
 struct PlainImage {
   Size size;
   std::vector<uint8_t> bytes;
@@ -32,7 +32,7 @@ struct PlainImage {
   friend bool operator==(const PlainImage&, const PlainImage&) = default;
 };
 
-// Image.crop: what lies outside is black.
+// Image.crop: pixels outside the image are black.
 inline PlainImage pillow_crop(const PlainImage& from, Box box) {
   PlainImage to(box.size());
   for (int64_t y = 0; y < box.height; ++y) {
@@ -83,7 +83,7 @@ inline std::vector<double> pillow_weights(int64_t in_size, int64_t out_size, int
   const double center = (static_cast<double>(xx) + 0.5) * scale;
   std::vector<double> weights(static_cast<size_t>(in_size));
   if (!antialias) {
-    // torch: neighbours around centre - 0.5, those outside repeat the edge.
+    // torch: neighbours around centre - 0.5; outside the image, the edge is repeated.
     const int taps = interpolation == Interpolation::kBicubic ? 4 : 2;
     const auto first = static_cast<int64_t>(std::floor(center - 0.5)) - (taps / 2 - 1);
     for (int64_t i = first; i < first + taps; ++i) {

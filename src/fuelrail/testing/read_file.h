@@ -1,4 +1,4 @@
-// A file of numbered bytes to read, and what its reads must give.
+// A file of numbered bytes, and the expected results of its reads.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace fuelrail {
 
-// Bytes that differ from place to place.
+// Bytes that differ between places.
 inline std::vector<std::byte> numbered_bytes(size_t size) {
   std::mt19937 random(static_cast<unsigned>(size));
   std::vector<std::byte> bytes(size);
@@ -30,7 +30,7 @@ inline std::vector<std::byte> read_range(const Source& source, uint64_t offset, 
   return bytes;
 }
 
-// A source with a descriptor, which a backend may read in ways of its own.
+// A source with a descriptor, so that each backend can read it in its own way.
 class ReadFile {
  public:
   explicit ReadFile(size_t bytes) : bytes_(numbered_bytes(bytes)) {
@@ -41,7 +41,7 @@ class ReadFile {
   const Source& source() const { return *source_; }
   const std::vector<std::byte>& bytes() const { return bytes_; }
   std::string path() const { return directory_ / "data"; }
-  // Whether the request's bytes have come.
+  // Whether the request's bytes have been read.
   bool gave(const ReadRequest& request, const Completion& done) const {
     return done.error == nullptr &&
            std::equal(request.into.begin(), request.into.end(),

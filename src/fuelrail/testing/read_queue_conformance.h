@@ -1,4 +1,5 @@
-// What every ReadQueue must do. An implementation's test names a maker and instantiates the suite:
+// The conformance suite for read queues. The test of an implementation defines a maker and
+// instantiates the suite:
 //
 //   struct FourThreads { std::unique_ptr<ReadQueue> make() { return make_read_queue({4}); } };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(FourThreads, ReadQueueConformance, FourThreads);
@@ -41,7 +42,7 @@ inline std::string message_of(const std::exception_ptr& error) {
 template <typename Maker>
 class ReadQueueConformance : public ::testing::Test {
  protected:
-  // Waits for everything that is in flight. Returns: error messages by tag.
+  // Waits for all reads in flight. Returns: error messages by tag.
   std::map<uint64_t, std::string> drain(size_t at_a_time = 8) {
     std::map<uint64_t, std::string> messages;
     std::vector<Completion> completions(at_a_time);
@@ -87,7 +88,7 @@ TYPED_TEST_P(ReadQueueConformance, every_request_completes_once_with_its_bytes) 
   const auto bytes = numbered_bytes(10'000);
   const auto source = memory_source("memory", bytes);
   const auto requests = this->pieces(*source, 500);
-  for (size_t at = 0; at < requests.size();) {  // in groups of 1 to 7, drained now and then
+  for (size_t at = 0; at < requests.size();) {  // in groups of 1 to 7, sometimes drained
     const size_t count = std::min(requests.size() - at, 1 + at % 7);
     this->queue().submit(std::span(requests).subspan(at, count));
     at += count;
@@ -161,7 +162,7 @@ TYPED_TEST_P(ReadQueueConformance, cancelled_requests_complete_with_an_error_and
     EXPECT_TRUE(message.empty() || message == "cancelled") << message;
     cancelled += !message.empty();
   }
-  EXPECT_GE(cancelled, 40u);  // those that no thread had taken
+  EXPECT_GE(cancelled, 40u);  // the reads that no thread had taken
   this->queue().submit(requests);
   for (const auto& [tag, message] : this->drain()) EXPECT_EQ(message, "") << tag;
 }
@@ -187,7 +188,7 @@ TYPED_TEST_P(ReadQueueConformance, interrupt_ends_one_wait_and_no_read) {
   const auto requests = this->pieces(source, 3);
   std::vector<Completion> completions(3);
   this->queue().interrupt();
-  EXPECT_EQ(this->queue().wait(completions, 1), 0u);  // there is nothing to wait for in any case
+  EXPECT_EQ(this->queue().wait(completions, 1), 0u);  // nothing is in flight
   this->queue().submit(requests);
   this->queue().interrupt();
   this->queue().interrupt();
@@ -206,7 +207,7 @@ TYPED_TEST_P(ReadQueueConformance, interrupt_wakes_who_waits) {
   std::vector<Completion> completions(3);
   for (int i = 0; i < 20; ++i) {
     std::thread interrupter([&] { this->queue().interrupt(); });
-    // Where the waiter itself reads, it does so only when it is not interrupted yet.
+    // If the waiter itself reads, it reads only before the interrupt.
     if (std::string_view(this->queue().backend_name()) == "inline") interrupter.join();
     EXPECT_EQ(this->queue().wait(completions, 3), 0u);  // would hang here
     if (interrupter.joinable()) interrupter.join();
@@ -220,7 +221,7 @@ TYPED_TEST_P(ReadQueueConformance, the_destructor_waits_for_reads_and_drops_the_
   const auto requests = this->pieces(source, 50);
   this->queue().submit(requests);
   std::thread opener([&] { source.open(); });
-  this->destroy_queue();  // ASan and TSan see a read that goes on after this
+  this->destroy_queue();  // ASan and TSan detect a read that continues after this
   opener.join();
 }
 
@@ -241,7 +242,7 @@ TYPED_TEST_P(ReadQueueConformance, one_thread_submits_while_another_waits) {
       EXPECT_EQ(completions[i].error, nullptr);
       EXPECT_TRUE(seen.insert(completions[i].tag).second);
     }
-    if (count == 0) std::this_thread::yield();  // nothing submitted yet
+    if (count == 0) std::this_thread::yield();  // nothing is submitted yet
   }
   submitter.join();
   EXPECT_EQ(this->queue().in_flight(), 0u);
@@ -269,7 +270,7 @@ TYPED_TEST_P(ReadQueueConformance, requests_of_a_file_complete_once_with_their_b
   }
 }
 
-// Neighbours, near neighbours, far ones, overlapping ones, the same twice, in no order.
+// Requests that are adjacent, near, far apart, overlapping or equal, in random order.
 TYPED_TEST_P(ReadQueueConformance, neighbours_of_any_distance_get_their_own_bytes) {
   const ReadFile file(3'000'000);
   std::mt19937_64 random(7);
@@ -368,7 +369,7 @@ TYPED_TEST_P(ReadQueueConformance, threads_may_change_at_any_time) {
   for (const ReadRequest& request : requests) EXPECT_TRUE(this->holds(request, bytes));
 }
 
-// Neighbours, which are read together, a source without a descriptor, and an empty request.
+// Adjacent requests, which are read together; a source without a descriptor; an empty request.
 TYPED_TEST_P(ReadQueueConformance, a_wrong_checksum_is_its_requests_error_alone) {
   const ReadFile file(100'000);
   const auto bytes = numbered_bytes(10'000);
@@ -402,7 +403,7 @@ TYPED_TEST_P(ReadQueueConformance, a_wrong_checksum_is_its_requests_error_alone)
   }
 }
 
-// Who never waits, but asks what there is, gets everything too: checksums are not left to a wait.
+// A caller that only polls also gets all completions: checksums are not deferred to a wait.
 TYPED_TEST_P(ReadQueueConformance, asking_again_and_again_brings_everything) {
   if (std::string_view(this->queue().backend_name()) == "inline") {
     GTEST_SKIP() << "without threads it reads what is waited for, and nothing else";

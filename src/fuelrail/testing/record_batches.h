@@ -1,4 +1,4 @@
-// For tests of ImageRecordIter: what its batches hold.
+// For tests of ImageRecordIter: the contents of its batches.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace fuelrail {
 
-// The mean of all pixels of an epoch, without filling rows. Requires: float32.
+// The mean of all pixels of an epoch, without padding rows. Requires: float32.
 inline double mean_of_epoch(mxnet::ImageRecordIter& iterator) {
   double sum = 0;
   size_t count = 0;

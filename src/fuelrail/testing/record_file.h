@@ -1,5 +1,5 @@
-// RecordIO files for tests: made from payloads, or copies of golden ones, each in a directory of
-// its own.
+// RecordIO files for tests: written from payloads or copied from golden files, each in its own
+// directory.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ inline std::string as_labels(const std::vector<float>& values) {
   return std::string(as_text(std::as_bytes(std::span(values))));
 }
 
-// A `.rec` in a directory of its own.
+// A `.rec` in its own directory.
 struct RecordFile {
   explicit RecordFile(const std::vector<std::string>& payloads) {
     write_file(path, framed_file(payloads));
@@ -87,7 +87,8 @@ class Reader {
   Sample sample_;
 };
 
-// One whole-number label; the magic is in an image, an id and a label-sized place.
+// Records with one integer label; the magic occurs in an image, in an id and in the place of a
+// label.
 struct ImageFile {
   static constexpr bool kDetectsTruncation = true;
   static std::vector<std::string> payloads() {

@@ -1,5 +1,5 @@
-// A worker whose rows tell which record they were made of, and for which place in the epoch; and
-// what they must hold. For tests of what stands around a worker.
+// A worker whose rows identify their record and its position in the epoch, and the expected rows.
+// For tests of the code around a worker.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace fuelrail {
 
-// One field of bytes, `records` records of differing length (record 7 is empty), the same each
-// time.
+// A container of one bytes field and `records` records of different lengths (record 7 is empty);
+// always the same.
 inline std::shared_ptr<const MemoryContainer> made_records(uint64_t records) {
   std::vector<MemoryContainer::Record> made;
   for (uint64_t i = 0; i < records; ++i) {
@@ -32,7 +32,7 @@ inline std::shared_ptr<const MemoryContainer> made_records(uint64_t records) {
   return std::make_shared<MemoryContainer>("memory://records", Schema{{{.name = "bytes"}}}, made);
 }
 
-// id: the record's; sum: checksum of its bytes, continued over position and epoch; valid.
+// Columns: id: the record's; sum: checksum of its bytes, position and epoch; valid.
 inline std::shared_ptr<const BatchLayout> record_layout(size_t rows) {
   return std::make_shared<BatchLayout>(
       std::vector<ColumnSpec>{
@@ -55,7 +55,7 @@ inline RecordRow record_row(const Container& container, const Entry& entry, Byte
   return {sample.id, sum, entry.valid};
 }
 
-// What the row of `entry` must hold.
+// The expected row for `entry`.
 inline RecordRow expected_row(const Container& container, const Entry& entry) {
   std::vector<std::byte> framed;
   Sample sample;
@@ -75,7 +75,7 @@ inline std::vector<RecordRow> rows_of(const Batch& batch) {
 
 struct RecordWorkerOptions {
   std::set<uint64_t> bad{};  // records that give a CorruptError
-  uint32_t jitter = 0;       // loops at most that a row takes, by its position; no clock
+  uint32_t jitter = 0;       // the most loops per row, by its position; needs no clock
   // Called with every span, before anything else.
   std::function<void(std::span<const Task>)> before{};
 };

@@ -1,4 +1,4 @@
-// The text of an error that must come.
+// The text of an expected error.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 namespace fuelrail::testing {
 
-// Calls `call` and returns what the Expected error that it throws says. Anything else is a failure
-// of the test.
+// Calls `call`, which must throw an Expected error. Returns: the error's text. Any other outcome
+// fails the test.
 template <typename Expected, typename Call>
 std::string refusal_of(Call call) {
   try {

@@ -1,5 +1,5 @@
-// A container of any number of records that are another's, over and over: a computed table of
-// extents, for what must not depend on how many records there are.
+// A container of any size that repeats the records of another, with computed extents. For tests
+// that a cost does not depend on the number of records.
 #pragma once
 
 #include <cstdint>

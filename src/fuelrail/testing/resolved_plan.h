@@ -1,4 +1,4 @@
-// What a list of transforms makes of an image's size, at a position of a fixed epoch.
+// The plan of a list of transforms for an image's size, at a position of a fixed epoch.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What every Sampler promises (sampler/sampler.h). A test lists its samplers and instantiates:
+// The conformance suite for samplers (sampler/sampler.h). A test lists its samplers and
+// instantiates:
 //
 //   struct EpochSamplers { static std::vector<SamplerCase> cases(); };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(EpochSampler, SamplerConformance, EpochSamplers);
@@ -21,16 +22,16 @@ namespace fuelrail {
 struct SamplerCase {
   std::string name;
   uint64_t records = 0;
-  // A new sampler of the same order each time, going on from `start`.
+  // Returns a new sampler of the same order that continues from `start`.
   std::function<std::unique_ptr<Sampler>(Progress start)> make;
 };
 
 template <typename Cases>
 class SamplerConformance : public ::testing::Test {
  protected:
-  static constexpr size_t kMostPlans = 40;  // of samplers that go on for ever
+  static constexpr size_t kMostPlans = 40;  // for samplers without an end
 
-  // Calls `check(sampler_case)` for each case, which failures then name.
+  // Calls `check(sampler_case)` for each case; failures name the case.
   template <typename Check>
   static void for_each_case(const Check& check) {
     for (const SamplerCase& sampler_case : Cases::cases()) {
@@ -39,7 +40,7 @@ class SamplerConformance : public ::testing::Test {
     }
   }
 
-  // Plans of a sampler to its end, or so many of them.
+  // The plans of a sampler to its end, but at most this many.
   static std::vector<BatchPlan> plans_of(Sampler& sampler) {
     std::vector<BatchPlan> plans;
     while (plans.size() < kMostPlans) {

@@ -1,4 +1,5 @@
-// What every Source must do. An implementation's test names a maker and instantiates the suite:
+// The conformance suite for sources. The test of an implementation defines a maker and instantiates
+// the suite:
 //
 //   struct MemorySources { std::shared_ptr<const Source> make(const std::vector<std::byte>&); };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(Memory, SourceConformance, MemorySources);
@@ -101,8 +102,8 @@ TYPED_TEST_P(SourceConformance, threads_read_at_once) {
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
 }
 
-// Parent and child read different parts, turn by turn over two pipes: a shared file position would
-// show.
+// Parent and child read different parts, taking turns over two pipes, which would reveal a shared
+// file position.
 TYPED_TEST_P(SourceConformance, a_forked_child_shares_no_position) {
   const auto bytes = numbered_bytes(64'000);
   const auto source = this->make(bytes);
@@ -110,7 +111,7 @@ TYPED_TEST_P(SourceConformance, a_forked_child_shares_no_position) {
   int to_parent[2];
   ASSERT_EQ(::pipe(to_child), 0);
   ASSERT_EQ(::pipe(to_parent), 0);
-  // The n-th of 32 steps through one half; returns whether the bytes were right.
+  // Reads the n-th of 32 pieces of one half. Returns: whether the bytes are right.
   const auto step = [&](size_t half, size_t n) {
     const size_t at = half * 32'000 + n * 1'000;
     std::vector<std::byte> got(1'000);

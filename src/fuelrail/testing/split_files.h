@@ -1,4 +1,4 @@
-// Files for input splits, in a directory of their own, and all that a split gives.
+// Files for input splits, in their own directory, and helpers that read a whole split.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ inline std::string framed_records(const std::vector<std::string>& payloads) {
   return std::string(as_text(sink.bytes()));
 }
 
-// A directory with files in it, whose URI list is in the order of writing.
+// A directory with files; its URI list has them in the order of writing.
 class SplitDirectory {
  public:
   const std::string& add(const std::string& name, std::string_view contents) {
@@ -49,7 +49,7 @@ class SplitDirectory {
   std::vector<std::string> paths_;
 };
 
-// What is left of the pass.
+// The rest of the pass.
 inline std::vector<std::string> records_left(split::InputSplit& split) {
   std::vector<std::string> records;
   while (const auto record = split.next_record()) records.emplace_back(as_text(*record));

@@ -1,5 +1,5 @@
-// A directory of a test's own, gone with everything in it when the test ends; and writing,
-// reading and naming whole files.
+// A directory for one test, which is removed with its contents when the test ends; and functions
+// that write, read and list whole files.
 #pragma once
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// Makes missing directories, too.
+// Also creates missing directories.
 inline void write_file(const std::string& path, std::string_view contents) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   std::ofstream file(path, std::ios::binary);
@@ -47,7 +47,7 @@ inline std::string file_contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Of the files and directories in a directory, sorted.
+// The names of the files and directories in a directory, sorted.
 inline std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {

@@ -1,4 +1,4 @@
-// Tests that hold threads back, and wait for them without a time that matters.
+// Lets tests block threads and wait for them, independent of timing.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace fuelrail {
 
-// Longer than anything right needs, so that what is wrong ends too.
+// Longer than any correct step needs, so that a failing test also ends.
 inline constexpr std::chrono::seconds kPatience(60);
 
-// Returns: whether it comes true within that time.
+// Returns: whether the condition becomes true within that time.
 template <typename Condition>
 bool within_patience(Condition condition) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
@@ -25,8 +25,8 @@ bool within_patience(Condition condition) {
   return true;
 }
 
-// Lets threads pass when it is told to, of those that wait the one with the lowest number first:
-// storage that answers when the test wants it, looks at files, workers. Threads: any.
+// Lets waiting threads pass on request, the lowest number first. Used for storage, checks of files
+// and workers that proceed when the test allows it. Threads: any.
 class Turnstile {
  public:
   void pass(uint64_t number) {
@@ -40,8 +40,8 @@ class Turnstile {
     waiting_.erase(waiting_.find(number));
     if (!open_) changed_.notify_all();
   }
-  // Waits until `threads` more than were let pass have come. Returns: whether they did, with
-  // patience.
+  // Waits until `threads` more threads have arrived than were let pass. Returns: whether they have
+  // within the time limit.
   bool await(size_t threads) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, kPatience, [&] { return arrived_ >= released_ + threads; });
@@ -50,14 +50,14 @@ class Turnstile {
     std::lock_guard lock(mutex_);
     return arrived_;
   }
-  // Lets the next `threads` pass. Returns: how many ever were let.
+  // Lets the next `threads` pass. Returns: the total number that was let pass.
   size_t release(size_t threads) {
     std::lock_guard lock(mutex_);
     released_ += threads;
     changed_.notify_all();
     return released_;
   }
-  // Lets all pass from now on.
+  // Lets all threads pass from now on.
   void open() {
     std::lock_guard lock(mutex_);
     open_ = true;

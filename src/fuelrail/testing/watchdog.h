@@ -1,17 +1,17 @@
-// What ends a program whose test hangs, for tests that go through hundreds of cases.
+// Ends a program whose test hangs, for tests with hundreds of cases.
 #pragma once
 
 #include <unistd.h>
 
 namespace fuelrail {
 
-// Ends the program (SIGALRM) a minute after it was made or fed. One at a time.
+// Ends the program (SIGALRM) a minute after it was created or last fed. At most one at a time.
 class Watchdog {
  public:
   Watchdog() { ::alarm(kSeconds); }
   ~Watchdog() { ::alarm(0); }
   Watchdog& operator=(Watchdog&&) = delete;
-  // Something has been done.
+  // Called after each step: restarts the minute.
   void feed() { ::alarm(kSeconds); }
 
  private:

@@ -1,5 +1,5 @@
-// A decoder without shortcuts: it decodes the whole image and copies the box out of it. The measure
-// of decoders that read less.
+// A decoder without shortcuts, which decodes the whole image and copies the box: a reference for
+// decoders that decode less.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What every Worker promises (engine/worker.h). A test lists its workers and instantiates:
+// The conformance suite for workers (engine/worker.h). A test lists its workers and instantiates:
 //
 //   struct ImageWorkers { static std::vector<WorkerCase> cases(); };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(ImageWorker, WorkerConformance, ImageWorkers);
@@ -23,16 +23,16 @@ struct WorkerCase {
   std::shared_ptr<const Container> container;
   std::vector<ColumnSpec> columns;
   WorkerFactory make;
-  std::vector<uint64_t> good;  // records that become rows; at least 3
-  std::vector<uint64_t> bad;   // records that must become errors
+  std::vector<uint64_t> good;  // records that give rows; at least 3
+  std::vector<uint64_t> bad;   // records that must give errors
 };
 
 template <typename Cases>
 class WorkerConformance : public ::testing::Test {
  protected:
-  using Row = std::vector<std::byte>;  // of all columns
+  using Row = std::vector<std::byte>;  // the bytes of all columns
 
-  // Calls `check(worker_case)` for each case, which failures then name.
+  // Calls `check(worker_case)` for each case; failures name the case.
   template <typename Check>
   static void for_each_case(const Check& check) {
     for (const WorkerCase& worker_case : Cases::cases()) {
@@ -41,7 +41,7 @@ class WorkerConformance : public ::testing::Test {
     }
   }
 
-  // Tasks and all that they view. Every byte of a new batch is 0xa5.
+  // Tasks and all memory that they view. Every byte of a new batch is 0xa5.
   class Desk {
    public:
     Desk(const WorkerCase& worker_case, size_t rows)
@@ -55,7 +55,7 @@ class WorkerConformance : public ::testing::Test {
       return *batches_.back();
     }
 
-    // The task that makes `record`, at a position of the epoch that follows from it, a row.
+    // The task that writes a row from `record`, at a position in the epoch derived from it.
     Task task(uint64_t record, const Batch& batch, size_t row, size_t cut_bytes = 0) {
       const Extent extent = container_.extent(record);
       framed_.push_back(std::make_unique<Row>(extent.length));
@@ -75,7 +75,7 @@ class WorkerConformance : public ::testing::Test {
     std::vector<std::unique_ptr<Row>> framed_;
   };
 
-  // What the worker wrote: the shapes and the elements.
+  // The written shapes and elements.
   static Row row_of(const Batch& batch, size_t row) {
     Row bytes;
     for (size_t i = 0; i < batch.layout().columns().size(); ++i) {
@@ -96,7 +96,7 @@ class WorkerConformance : public ::testing::Test {
     return bytes;
   }
 
-  // What lies in the columns themselves, whether it was written or not.
+  // The bytes of the columns, whether written or not.
   static Row bytes_of(const Batch& batch, size_t row) {
     Row bytes;
     for (size_t i = 0; i < batch.layout().columns().size(); ++i) {
@@ -106,7 +106,7 @@ class WorkerConformance : public ::testing::Test {
     return bytes;
   }
 
-  // The row that a new worker makes of the record alone.
+  // The row that a new worker writes for only this record.
   static Row made_alone(const WorkerCase& worker_case, uint64_t record) {
     Desk desk(worker_case, 1);
     const Batch& batch = desk.add_batch();

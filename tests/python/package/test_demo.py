@@ -28,14 +28,14 @@ def test_the_demo_packs_shows_and_trains(tmp_path: pathlib.Path) -> None:
     assert "Traceback" not in done.stderr
 
     for line in (
-        rf"-- making photographs under {re.escape(str(out))}",
+        rf"-- creating photographs in {re.escape(str(out))}",
         r"train\.rec: 120 records",
         r"val\.rec: 24 records",
         r"120 training images of 12 classes: astronaut, brick, ",
-        r"-- the loader alone: \d+ images/s",
+        r"-- the loader without training: \d+ images/s",
         r"epoch 1/1  loss \d+\.\d{3}  validation accuracy \d+\.\d%  \d+ images/s",
         r"-- stopped after 3 batches \(a state of \d+ bytes\), .*: the next batch is equal, bit for bit",
-        r"-- done in \d+ s; everything is under ",
+        r"-- done in \d+ s; all files are in ",
     ):
         assert re.search(line, done.stdout), (line, done.stdout)
 
