@@ -78,10 +78,10 @@ Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
            Given<TupleOf<int, int>> max_version, Given<TupleOf<int, int>> dl_device,
            std::optional<bool> copy) {
   if (!stream.is_none()) {
-    throw InvalidArgumentError("the array is in the processor's memory, which has no streams",
+    throw InvalidArgumentError("the array is in CPU memory, which has no streams",
                                {.expected = "stream=None",
                                 .found = nb::repr(stream).c_str(),
-                                .remedy = "Leave `stream` out, and copy to the device from there"});
+                                .remedy = "Leave `stream` out, and copy the array to the device"});
   }
   const nb::object copied = copy.value_or(false) ? nb::cast(copy_of(*self.p)) : nb::object();
   const nb::handle source = copied.is_valid() ? nb::handle(copied) : self.h;
@@ -99,7 +99,8 @@ Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
 // layout. Errors: TypeError, and Python's own for elements that a memoryview cannot tell.
 Any listed(nb::handle source) {
   nb::ndarray<nb::ro, nb::device::cpu> array;
-  if (!nb::try_cast(source, array)) throw nb::type_error("this gives no array by DLPack");
+  if (!nb::try_cast(source, array))
+    throw nb::type_error("the object has no DLPack array in CPU memory");
   std::vector<size_t> shape(array.ndim());
   std::vector<int64_t> strides(array.ndim());
   for (size_t i = 0; i < array.ndim(); ++i) {
@@ -171,7 +172,7 @@ Any numpy_array(nb::handle self, const Any& dtype, Given<bool> copy) {
   if (nb::inst_ptr<Array>(self)->dtype == DType::kBfloat16) {
     throw UnsupportedError(
         "NumPy has no bfloat16",
-        {.remedy = "Use torch.from_dlpack(array), or ask for float32 or float16"});
+        {.remedy = "Use torch.from_dlpack(array), or set `dtype` to float32 or float16"});
   }
   const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
   if (!view.is_valid()) throw nb::python_error();

@@ -75,13 +75,13 @@ using RecordArray = nb::typed<nb::object, nb::ndarray<nb::numpy, uint8_t>>;
 std::string shown_number(nb::handle number, bool negative) {
   const nb::object bits = number.attr("bit_length")();
   if (nb::cast<size_t>(bits) <= 128) return nb::str(number).c_str();
-  return fmt::format("a {} number of {} bits", negative ? "negative" : "positive",
+  return fmt::format("a {} integer of {} bits", negative ? "negative" : "positive",
                      nb::cast<size_t>(bits));
 }
 
 // As Python counts: from the end, where it is negative.
 uint64_t index_of(nb::handle item, uint64_t size) {
-  if (PyBool_Check(item.ptr())) throw nb::type_error("an index is a bool");
+  if (PyBool_Check(item.ptr())) throw nb::type_error("the index must be an integer, not a bool");
   const nb::object number =
       PyLong_CheckExact(item.ptr())
           ? nb::borrow(item)
@@ -93,8 +93,8 @@ uint64_t index_of(nb::handle item, uint64_t size) {
     return static_cast<uint64_t>(index < 0 ? index + count : index);
   }
   throw OutOfRangeError(
-      "there is no such record",
-      {.expected = size == 0 ? "nothing: there are no records"
+      "the record index is out of range",
+      {.expected = size == 0 ? "no index, because there are no records"
                              : fmt::format("an index in [-{}, {})", size, size),
        .found = overflow == 0 ? fmt::to_string(index) : shown_number(number, overflow < 0)});
 }
@@ -269,10 +269,10 @@ class Writer {
 
   void check_room() const {
     if (records() < most_) return;
-    throw OutOfRangeError("all records that were announced have been written",
+    throw OutOfRangeError("the announced number of records is already written",
                           {.path = files_.uri(),
                            .expected = fmt::format("at most {} records", most_),
-                           .remedy = "Announce more, or none (`n=None`)"});
+                           .remedy = "Announce more records, or pass n=None"});
   }
 
   const uint64_t most_;

@@ -47,7 +47,7 @@ NewImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t cha
   if (info.bits > 8) {
     throw UnsupportedError("the image has more than 8 bits a channel",
                            {.found = fmt::format("{} bits", info.bits),
-                            .remedy = "Read it as grey or colour: that keeps their upper 8"});
+                            .remedy = "Read it as grey or colour, which keeps the upper 8 bits"});
   }
   decode_as_stored(*decoder, encoded, info, memory);
   return image;
@@ -117,7 +117,7 @@ nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t
   {
     const GilReleased released;
     if (buffer.bytes().size() != static_cast<size_t>(height * width * channels)) {
-      throw InvalidArgumentError("the pixels are not as many as their shape says",
+      throw InvalidArgumentError("the size of the pixels does not match their shape",
                                  {.expected = fmt::format("{} x {} x {}", height, width, channels),
                                   .found = fmt::format("{} bytes", buffer.bytes().size())});
     }

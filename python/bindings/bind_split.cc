@@ -34,7 +34,7 @@ struct SplitCore {
   // Errors: StateError when it is closed.
   split::InputSplit& open() {
     if (split) return *split;
-    throw StateError("the input split is closed", {.remedy = "Make a new one"});
+    throw StateError("the input split is closed", {.remedy = "Create a new one"});
   }
   std::optional<Made> take_late(Kind kind) {
     const std::lock_guard hold(late_mutex);
@@ -150,11 +150,11 @@ class SharedSplit {
   std::shared_ptr<SplitCore> core() {
     notice_fork();
     if (torn_) {
-      throw StateError("a thread of the parent was using the input split when this process began",
-                       {.remedy = "Make a new one after the fork"});
+      throw StateError("another thread was using the input split during the fork",
+                       {.remedy = "Create a new one after the fork"});
     }
     if (core_) return core_;
-    throw StateError("the input split is closed", {.remedy = "Make a new one"});
+    throw StateError("the input split is closed", {.remedy = "Create a new one"});
   }
 
   // Called with the GIL, before the mutex: in a forked child it may be held for ever.

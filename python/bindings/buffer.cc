@@ -28,7 +28,7 @@ Buffer::Buffer(nb::handle object) {
 
 void Buffer::take() {
   if (view_.format != nullptr && holds_objects(view_.format)) {
-    throw nb::type_error("an array of Python objects has no bytes of its own");
+    throw nb::type_error("an array of Python objects cannot be read as bytes");
   }
   const auto size = static_cast<size_t>(view_.len);
   if (PyBuffer_IsContiguous(&view_, 'C')) {

@@ -68,12 +68,13 @@ class NativeCalls {
   void check_process() {
     notice_fork();
     if (foreign()) {
-      throw StateError(who_ + " runs in another process, whose threads a fork does not copy",
-                       {.remedy = "Make " + who_ + " after the fork"});
+      throw StateError(
+          who_ + " was started in another process, and a fork does not copy its threads",
+          {.remedy = "Create " + who_ + " after the fork"});
     }
     if (torn_) {
-      throw StateError("another thread was in the middle of using " + who_ + " at the fork",
-                       {.remedy = "Make " + who_ + " after the fork"});
+      throw StateError("another thread was using " + who_ + " during the fork",
+                       {.remedy = "Create " + who_ + " after the fork"});
     }
   }
 
@@ -105,12 +106,12 @@ class WrittenFiles {
   template <typename Function>
   auto with(Function function) {
     if (process_.is_parents()) {
-      throw StateError("the file is being written by the parent of this process",
+      throw StateError("the file is being written by the parent process",
                        {.path = uri_, .remedy = "Write another file in this process"});
     }
     const std::lock_guard hold(mutex_);
     if (files_) return function(*files_);
-    throw StateError("the writer is closed", {.path = uri_, .remedy = "Make a new one"});
+    throw StateError("the writer is closed", {.path = uri_, .remedy = "Create a new writer"});
   }
 
   // Leaves nothing behind of what is not finished, also where something (a traceback does) still

@@ -63,15 +63,16 @@ class AnyDecoder final : public Decoder {
   static std::unique_ptr<Decoder> make(const ImageFormat* format) {
     const Decoding* const decoding = decoding_of(format);
     if (decoding == nullptr) {
-      throw InvalidArgumentError("the job's image info names no format that is decoded",
+      throw InvalidArgumentError("the format in the job's image info has no decoder",
                                  {.expected = decoded_formats()});
     }
     try {
       if (std::unique_ptr<Decoder> decoder = decoding->make_decoder()) return decoder;
-      throw StateError("the decoder of " + std::string(format->title) + " images is not there",
-                       {.expected = "a decoder",
-                        .found = "null",
-                        .remedy = "Report it: the format's row of decode/formats.cc is wrong"});
+      throw StateError(
+          "the decoder of " + std::string(format->title) + " images is missing",
+          {.expected = "a decoder",
+           .found = "null",
+           .remedy = "Report this bug: the format's row in decode/formats.cc makes no decoder"});
     } catch (const StateError& error) {
       return std::make_unique<NoDecoder>(error);
     }

@@ -64,10 +64,10 @@ void require_described_format(const EncodedImage& image) {
   const ImageFormat& format = *image.codec->format;
   if (format.signatures.front().empty() || announces(format, image.bytes)) return;
   const Decoding* const found = announced_decoding(image.bytes);
-  throw DecodeError("the image is not of the format that its file describes",
-                    {.expected = std::string(format.title),
-                     .found = std::string(found != nullptr ? found->format->title
-                                                           : "no image that fuelrail knows")});
+  throw DecodeError(
+      "the image does not have the format that its file declares",
+      {.expected = std::string(format.title),
+       .found = std::string(found != nullptr ? found->format->title : "an unknown format")});
 }
 
 std::string decoded_formats() {

@@ -27,9 +27,9 @@ inline void require_size(const DecodeJob& job, Size found) {
   };
   ErrorDetail detail{.expected = text(expected), .found = text(found)};
   if (job.encoded.codec == nullptr) {
-    throw InvalidArgumentError("the job's image info is that of another image", std::move(detail));
+    throw InvalidArgumentError("the job's image info belongs to another image", std::move(detail));
   }
-  throw DecodeError("the image is not as its file describes it", std::move(detail));
+  throw DecodeError("the image does not have the size that its file declares", std::move(detail));
 }
 
 // Errors: DecodeError for an image that is not of the format that its container describes;
@@ -38,7 +38,7 @@ inline void require_valid(const DecodeJob& job) {
   require_described_format(job.encoded);
   const bool scales = job.eighths == 1 || job.eighths == 2 || job.eighths == 4;
   if (job.eighths != 8 && !(scales && job.info.format == &kJpegFormat)) {
-    throw InvalidArgumentError("there is no decoding of this format at this scale");
+    throw InvalidArgumentError("this image format cannot be decoded at this scale");
   }
   if (job.box.height <= 0 || job.box.width <= 0 ||
       !job.box.inside(at_eighths(job.info.stored, job.eighths))) {
@@ -49,7 +49,7 @@ inline void require_valid(const DecodeJob& job) {
   }
   const int64_t channels = job.output.channels;
   if (channels != 1 && channels != 3 && channels != 4) {
-    throw InvalidArgumentError("an image is decoded to 1, 3 or 4 channels",
+    throw InvalidArgumentError("the output does not have 1, 3 or 4 channels",
                                {.found = std::to_string(channels)});
   }
 }
@@ -57,7 +57,7 @@ inline void require_valid(const DecodeJob& job) {
 // Errors: StateError once the pixels are not wanted any more.
 inline void go_on(const DecodeJob& job) {
   if (job.stop.stop_requested())
-    throw StateError("the decoding was stopped", {.remedy = "Decode the image anew"});
+    throw StateError("the decoding was cancelled", {.remedy = "Decode the image again"});
 }
 
 // Calls decode_one(job) for each, and keeps what it throws in the job.

@@ -122,9 +122,9 @@ TEST(DecodeLimits, scans_that_cost_work_and_no_bytes_are_refused) {
   const std::string encoded = grey_jpeg(kSide, 490);
   EXPECT_LT(encoded.size(), 520'000u);
   const std::string error = error_of(encoded);
-  EXPECT_THAT(error, HasSubstr("scans pass over its blocks more often"));
+  EXPECT_THAT(error, HasSubstr("scans visit its blocks too often"));
   EXPECT_THAT(error, HasSubstr("expected at most 88498208 blocks in all scans"));
-  EXPECT_THAT(error, HasSubstr("found 1357894379, of an image of 2765569"));
+  EXPECT_THAT(error, HasSubstr("found 1357894379, in an image of 2765569 blocks"));
 }
 
 TEST(DecodeLimits, a_small_image_may_have_many_scans) {

@@ -29,7 +29,7 @@ Turn turn_of(int orientation) {
       {true, false, true},    // 8: to be turned anticlockwise
   };
   if (orientation < 1 || orientation > 8) {
-    throw InvalidArgumentError("the orientation is not one of EXIF's",
+    throw InvalidArgumentError("the EXIF orientation is out of range",
                                {.expected = "1 to 8", .found = std::to_string(orientation)});
   }
   return kTurns[orientation - 1];
@@ -65,7 +65,7 @@ void turn_upright(ConstImageView from, int orientation, ImageView to) {
   const Size upright =
       turn.transposed ? Size{from.width, from.height} : Size{from.height, from.width};
   if (to.size() != upright || to.channels != from.channels) {
-    throw InvalidArgumentError("the upright image does not fit into the view given for it");
+    throw InvalidArgumentError("the output does not have the size of the upright image");
   }
   if (to.height == 0 || to.width == 0) return;
   // Strides of a step down and of a step right in the upright image, through the stored one.

@@ -36,7 +36,7 @@ uint32_t leader_of(const Schema& schema, size_t field) {
   throw InvalidArgumentError(
       "the dataset has too many image fields",
       {.expected = fmt::format("at most {}", kMaxLeaders),
-       .found = fmt::format("'{}' as number {}", schema.fields[field].name, leader + 1)});
+       .found = fmt::format("'{}', which is number {}", schema.fields[field].name, leader + 1)});
 }
 
 FieldProgram image_program(const std::string& name, size_t field, const Schema& schema,
@@ -72,7 +72,7 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
   }
   if (name == "encoded" && schema.has("image")) return bytes_copy(name, schema.index_of("image"));
   if (!schema.has(name)) {
-    throw InvalidArgumentError("a batch has no field of this name",
+    throw InvalidArgumentError("`fields` has an unknown name",
                                {.found = "'" + name + "'", .remedy = suggest(name, known)});
   }
   const size_t field = schema.index_of(name);
@@ -97,11 +97,10 @@ void check_images(const Schema& schema, const ImageOptions& options) {
   check(PixelFormat{options.dtype, options.layout, normalization(options.transforms)});
   ImageOptions::table().check(options);
   if (options.transforms.empty() || std::ranges::any_of(schema.fields, is_image)) return;
-  throw InvalidArgumentError(
-      "the transforms have nothing to change: the records are bytes, not images",
-      {.expected = "no transforms",
-       .found = fmt::format("{} of them", options.transforms.size()),
-       .remedy = without_images()});
+  throw InvalidArgumentError("`transforms` needs images, but the records are bytes",
+                             {.expected = "no transforms",
+                              .found = fmt::format("{} transforms", options.transforms.size()),
+                              .remedy = without_images()});
 }
 
 }  // namespace

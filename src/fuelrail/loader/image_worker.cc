@@ -33,21 +33,21 @@ class LossWarnings {
       if (!warn_) return;
       const Place place = container.place(record);
       warn_(
-          fmt::format("{}: record {}, offset {}: {}, take the field 'encoded' and decode it "
-                      "yourself. This is said once, of one such image.",
+          fmt::format("{}: record {}, offset {}: {}, load the field 'encoded' and decode it "
+                      "yourself. This warning appears only once.",
                       place.path, place.record, place.offset, loss));
     };
     if (info.bits > 8 && is_first(told_of_bits_)) {
       warn(
-          fmt::format("the image has {} bits a channel, of which the upper 8 are kept. To decide "
-                      "yourself how it becomes 8 bits, convert it before it is packed; to keep all "
+          fmt::format("the image has {} bits a channel, of which only the upper 8 are kept. To "
+                      "choose another conversion, convert the image before packing it; to keep all "
                       "bits",
                       info.bits));
     }
     if (info.alpha && is_first(told_of_alpha_)) {
       warn(
-          "the image may have alpha, which is dropped: its colours stay as they are stored. To see "
-          "it on a background, blend the two before it is packed; to keep the alpha");
+          "the image may have an alpha channel, which is dropped without blending. To blend the "
+          "image with a background, do so before packing it; to keep the alpha channel");
     }
   }
 
@@ -125,10 +125,9 @@ class ImageWorker final : public Worker {
       bytes *= static_cast<size_t>(extent);
     }
     if (value.bytes.size() != bytes) {
-      throw CorruptError(
-          fmt::format("the record's field '{}' does not have the dataset's width", spec.name),
-          {.expected = fmt::format("{} bytes", bytes),
-           .found = fmt::format("{} bytes", value.bytes.size())});
+      throw CorruptError(fmt::format("the record's field '{}' has the wrong size", spec.name),
+                         {.expected = fmt::format("{} bytes", bytes),
+                          .found = fmt::format("{} bytes", value.bytes.size())});
     }
     std::byte* const to = spec.ragged() ? task.batch->make_row(column, task.row, value.shape)
                                         : task.batch->row(column, task.row);
@@ -141,8 +140,8 @@ class ImageWorker final : public Worker {
       write_image(task, program, column);
     } catch (Error& error) {
       if (work_->on_error == OnError::kRaise) {
-        error.add({.remedy = "Find all such images with 'fuelrail verify --decode', and pass over "
-                             "them with on_error=\"skip\""});
+        error.add({.remedy = "Find all such images with 'fuelrail verify --decode', or skip them "
+                             "with on_error=\"skip\""});
       }
       throw;
     }

@@ -88,8 +88,8 @@ OutOfMemoryError no_memory(const BatchLayout& layout, size_t slots, size_t lent)
                               layout.total_bytes(), slots, fmt::join(columns, ", ")),
       .remedy = "Use a smaller `batch_size` or `prefetch`"};
   if (lent > 0) {
-    detail.expected += fmt::format(", besides {} that the user holds", lent);
-    detail.remedy += ", or let go of batches";
+    detail.expected += fmt::format(", in addition to {} batches that the user holds", lent);
+    detail.remedy += ", or release batches that you hold";
   }
   return OutOfMemoryError("there is not enough memory for the batches", std::move(detail));
 }
@@ -146,7 +146,7 @@ struct Loader::Impl {
     const std::shared_ptr<Engine> before = engine();
     std::shared_ptr<Engine> after = make_engine(to, batches, before->progress(), before.get());
     const Lock lock(mutex);
-    if (stopped) throw StateError("the loader has been stopped");
+    if (stopped) throw StateError("the loader is closed");
     running.swap(after);
     options.order = std::move(to);
     layout = std::move(batches);
@@ -190,7 +190,7 @@ std::optional<Batch> Loader::next() {
 }
 
 uint64_t Loader::size() const {
-  if (impl_->is_fed()) throw StateError("how long a fed order is, only its feeder can tell");
+  if (impl_->is_fed()) throw StateError("the length of a fed order is unknown");
   return impl_->batches_from(0);
 }
 
@@ -229,7 +229,7 @@ void Loader::restore(const State& state) {
   check_same_run(state, this->state());
   const uint64_t size = epoch_size(*impl_->container, impl_->options.order);
   if (state.progress.position >= size && !impl_->is_fed()) {
-    throw InvalidArgumentError("the state's position is beyond the epoch",
+    throw InvalidArgumentError("the state's position is beyond the end of the epoch",
                                {.expected = fmt::format("below {}", size),
                                 .found = fmt::format("{}", state.progress.position)});
   }

@@ -114,10 +114,10 @@ class ReadableRows {
 
 void require_not_too_long(Size input) {
   if (input.height <= kCvLongestSide && input.width <= kCvLongestSide) return;
-  throw UnsupportedError("the image is too long for an interpolation that sums pixels",
+  throw UnsupportedError("the image has a side that is too long for this interpolation",
                          {.expected = fmt::format("at most {} pixels a side", kCvLongestSide),
                           .found = fmt::format("height {}, width {}", input.height, input.width),
-                          .remedy = "Cut it into shorter images, or resize by nearest (0)"});
+                          .remedy = "Split the image, or use nearest interpolation (0)"});
 }
 
 template <int64_t kChannels>

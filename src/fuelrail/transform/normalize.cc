@@ -209,12 +209,12 @@ void check(const PixelFormat& format) {
     throw InvalidArgumentError("Normalize needs a floating-point output",
                                {.expected = "float32, float16 or bfloat16",
                                 .found = name_of(format.dtype),
-                                .remedy = "Leave Normalize out, or ask for float32"});
+                                .remedy = "Remove Normalize, or set `dtype` to float32"});
   }
   if (format.dtype != DType::kFloat32 && format.dtype != DType::kFloat16 &&
       format.dtype != DType::kBfloat16) {
     throw InvalidArgumentError(
-        "images cannot have this element type",
+        "the dtype is not supported for images",
         {.expected = "uint8, float16, bfloat16 or float32", .found = name_of(format.dtype)});
   }
 }

@@ -189,8 +189,8 @@ class Resolver {
     const Size output = custom.stage->output_size(size);
     if (output.height < 1 || output.width < 1 || (custom.stage->in_place() && output != size)) {
       throw InvalidArgumentError(
-          "a stage of the user's has no usable output size",
-          {.expected = custom.stage->in_place() ? "the input's, for it works in place"
+          "a custom stage returns an invalid output size",
+          {.expected = custom.stage->in_place() ? "the input's size, because it works in place"
                                                 : "at least 1 pixel a side",
            .found = fmt::format("height {}, width {}", output.height, output.width)});
     }
@@ -334,10 +334,10 @@ class Resolver {
 
   [[noreturn]] static void throw_too_small(const RandomCrop& crop, Size image) {
     throw InvalidArgumentError(
-        "the image is smaller than its RandomCrop",
+        "the image is smaller than the RandomCrop",
         {.expected = fmt::format("at least height {}, width {}", crop.size.height, crop.size.width),
          .found = fmt::format("height {}, width {}, padding included", image.height, image.width),
-         .remedy = "Set pad_if_needed, or Resize before"});
+         .remedy = "Set pad_if_needed, or put a Resize before the RandomCrop"});
   }
 
   static void require_affordable(Size size) {

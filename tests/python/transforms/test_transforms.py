@@ -251,6 +251,6 @@ def test_torchvisions_own_enumeration_is_understood() -> None:
 
 def test_an_error_of_a_constructor_names_no_place_in_a_list() -> None:
     with pytest.raises(
-        fr.InvalidArgumentError, match=r"^transform HorizontalFlip: p is not a probability"
+        fr.InvalidArgumentError, match=r"^transform HorizontalFlip: p is out of range"
     ):
         T.HorizontalFlip(2)

@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void throw_truncated(Bytes encoded, const ErrorDetail& detail = {}) {
   throw TruncatedError(
-      fmt::format("the BMP ends at byte {} of the image, before the rows that are needed",
+      fmt::format("the BMP ends at byte {} of the image, before the last row to decode",
                   encoded.size()),
       detail);
 }
@@ -42,7 +42,7 @@ class Palette {
   Colour operator[](uint8_t index) const {
     if (index >= entries_) {
       throw DecodeError(
-          "the BMP has a pixel whose colour its palette does not have",
+          "a pixel's palette index is out of range in the BMP",
           {.expected = fmt::format("below {}", entries_), .found = fmt::format("{}", index)});
     }
     return colours_[index];
@@ -117,7 +117,7 @@ void require_rows(const BmpHeader& header, const DecodeJob& job) {
   const uint64_t size = job.encoded.bytes.size();
   if (last <= size && header.row_bytes() <= size - last) return;
   throw_truncated(job.encoded.bytes,
-                  {.expected = fmt::format("{} bytes or more", last + header.row_bytes())});
+                  {.expected = fmt::format("at least {} bytes", last + header.row_bytes())});
 }
 
 void read_rows(const BmpHeader& header, const DecodeJob& job) {
@@ -161,7 +161,7 @@ class RunLengths {
       } else if (value == 2) {
         x_ += next();
         y_ += next();
-        if (x_ > header_.size.width) throw DecodeError("the BMP's runs leave the image");
+        if (x_ > header_.size.width) throw DecodeError("the BMP's runs exceed the image");
       } else {
         literal(value);
       }
@@ -180,7 +180,7 @@ class RunLengths {
   }
 
   void literal(uint8_t count) {
-    if (count > header_.size.width - x_) throw DecodeError("the BMP's runs leave the image");
+    if (count > header_.size.width - x_) throw DecodeError("the BMP's runs exceed the image");
     const uint64_t begin = at_;
     uint8_t value = 0;
     for (int i = 0; i < count; ++i) {

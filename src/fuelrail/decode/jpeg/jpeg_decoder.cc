@@ -264,7 +264,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
     case JERR_OUT_OF_MEMORY:
       throw std::bad_alloc();
     case JERR_NO_BACKING_STORE:  // our limit, against an image that wants more than it can need
-      throw DecodeError("the JPEG wants more memory than an image of its size needs");
+      throw DecodeError("the JPEG needs more memory than a valid image of its size");
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
@@ -273,7 +273,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
     case JERR_NOT_COMPILED:
     case JERR_SOF_UNSUPPORTED:
       throw UnsupportedError(
-          fmt::format("libjpeg does not decode this kind of JPEG (it says: {})", reason));
+          fmt::format("libjpeg does not support this kind of JPEG (it reports: {})", reason));
     default:
       break;
   }
@@ -282,11 +282,12 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
   }
   if (session.ended) {
     throw TruncatedError(fmt::format(
-        "the JPEG ends at byte {} of the image, before the rows that are needed (libjpeg says: {})",
+        "the JPEG ends at byte {} of the image, before the last row to decode (libjpeg reports: "
+        "{})",
         at, reason));
   }
-  throw DecodeError(
-      fmt::format("the JPEG is damaged near byte {} of the image (libjpeg says: {})", at, reason));
+  throw DecodeError(fmt::format(
+      "the JPEG is damaged near byte {} of the image (libjpeg reports: {})", at, reason));
 }
 
 struct Destroy {
@@ -411,10 +412,10 @@ class JpegDecoder final : public Decoder {
     }
     if (job.encoded.bytes.size() >= blocks / 8) return;
     throw TruncatedError(
-        fmt::format("the JPEG ends at byte {} of the image, before the rows that are needed",
+        fmt::format("the JPEG ends at byte {} of the image, before the last row to decode",
                     job.encoded.bytes.size()),
         {.expected =
-             fmt::format("at least {} bytes, a bit for each of {} blocks", blocks / 8, blocks)});
+             fmt::format("at least {} bytes, one bit for each of {} blocks", blocks / 8, blocks)});
   }
 
   // Of a progressive JPEG: a sequential one has bits for each block of each scan.
@@ -433,9 +434,9 @@ class JpegDecoder final : public Decoder {
               [&](Bytes header) { passed += blocks_of_scan(codec, header); });
     const uint64_t most = std::max(kMaxPasses * blocks, kBlocksOfAnyImage);
     if (passed <= most) return;
-    throw DecodeError("the JPEG's scans pass over its blocks more often than encoders make them",
+    throw DecodeError("the JPEG's scans visit its blocks too often",
                       {.expected = fmt::format("at most {} blocks in all scans", most),
-                       .found = fmt::format("{}, of an image of {}", passed, blocks),
+                       .found = fmt::format("{}, in an image of {} blocks", passed, blocks),
                        .remedy = "Convert the image to baseline JPEG"});
   }
 

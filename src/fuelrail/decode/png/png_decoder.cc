@@ -27,9 +27,9 @@ using Context = std::unique_ptr<spng_ctx, FreeContext>;
   if (status == SPNG_EMEM) throw std::bad_alloc();
   if (status == SPNG_IO_EOF || status == SPNG_EIDAT_TOO_SHORT) {
     throw TruncatedError(
-        fmt::format("the PNG ends before the rows that are needed (libspng says: {})", reason));
+        fmt::format("the PNG ends before the last row to decode (libspng reports: {})", reason));
   }
-  throw DecodeError(fmt::format("the PNG is damaged (libspng says: {})", reason));
+  throw DecodeError(fmt::format("the PNG is damaged (libspng reports: {})", reason));
 }
 
 void check(int status) {
@@ -63,10 +63,10 @@ void require_rows(const spng_ihdr& header, Bytes encoded, int64_t bottom) {
   const uint64_t least = rows * row_bytes / kMostInflated;
   if (encoded.size() >= least) return;
   throw TruncatedError(
-      fmt::format("the PNG ends at byte {} of the image, before the rows that are needed",
+      fmt::format("the PNG ends at byte {} of the image, before the last row to decode",
                   encoded.size()),
-      {.expected = fmt::format("at least {} bytes: deflate makes at most {} of one", least,
-                               kMostInflated)});
+      {.expected = fmt::format("at least {} bytes, because deflate expands a byte to at most {}",
+                               least, kMostInflated)});
 }
 
 // Which pixels of a pass's row belong where (PNG, section 8.1). A row of an image that is not

@@ -57,12 +57,12 @@ int channels_of(uint8_t colour_type, uint8_t bit_depth) {
 void read_header(Bytes header, ImageInfo& info) {
   const uint32_t width = load_be32(header, 0), height = load_be32(header, 4);
   if (width == 0 || height == 0) {
-    throw DecodeError("the PNG declares a size of zero",
+    throw DecodeError("the PNG declares a height or width of 0",
                       {.found = fmt::format("{} x {} (height x width)", height, width)});
   }
   constexpr uint32_t kMaxSide = 0x7fffffff;
   if (width > kMaxSide || height > kMaxSide) {
-    throw DecodeError("the PNG declares a side of more than 2^31 - 1 pixels");
+    throw DecodeError("the PNG declares a side longer than 2^31 - 1 pixels");
   }
   const auto bit_depth = std::to_integer<uint8_t>(header[8]);
   const auto colour_type = std::to_integer<uint8_t>(header[9]);
@@ -72,14 +72,12 @@ void read_header(Bytes header, ImageInfo& info) {
   info.bits = bit_depth;
   if (info.channels == 0) {
     throw DecodeError(
-        fmt::format("the PNG declares colour type {} with {} bits, which the format "
-                    "does not allow",
+        fmt::format("the PNG declares colour type {} with {} bits, a combination that "
+                    "PNG does not allow",
                     colour_type, bit_depth));
   }
   if (header[10] != std::byte{0} || header[11] != std::byte{0} || header[12] > std::byte{1}) {
-    throw DecodeError(
-        "the PNG declares a compression, filter or interlace method that the format "
-        "does not have");
+    throw DecodeError("the PNG declares an unknown compression, filter or interlace method");
   }
 }
 

@@ -6,7 +6,7 @@ namespace fuelrail {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw UnsupportedError("this build of fuelrail has no TIFF",
+  throw UnsupportedError("this build of fuelrail does not support TIFF",
                          {.remedy = "Build it from source with the CMake option FUELRAIL_TIFF=ON, "
                                     "or convert the image to PNG"});
 }

@@ -150,7 +150,7 @@ struct Layout {
 };
 
 [[noreturn]] void refuse(const char* what, uint32_t found) {
-  throw UnsupportedError(fmt::format("fuelrail does not decode TIFFs of this {}", what),
+  throw UnsupportedError(fmt::format("this {} of a TIFF is not supported", what),
                          {.found = fmt::format("{}", found), .remedy = "Convert it to PNG"});
 }
 
@@ -167,7 +167,7 @@ Colours colours_of(const TiffFile& file, Layout& layout) {
       return Colours::kPalette;
     case PHOTOMETRIC_SEPARATED:
       if (const auto inks = file.value<uint16_t>(TIFFTAG_INKSET, INKSET_CMYK); inks != INKSET_CMYK)
-        refuse("set of inks", inks);
+        refuse("ink set", inks);
       return Colours::kCmyk;
     case PHOTOMETRIC_YCBCR:
       layout.jpeg_ycbcr = true;
@@ -183,7 +183,7 @@ void check_bits(const Layout& layout) {
   const bool wide = layout.bits == 16 && layout.colours != Colours::kPalette &&
                     layout.colours != Colours::kWhiteIsZero;
   if (layout.bits == 8 || wide || (packed && grey_or_palette && layout.samples == 1)) return;
-  refuse("depth", static_cast<uint32_t>(layout.bits));
+  refuse("number of bits per sample", static_cast<uint32_t>(layout.bits));
 }
 
 void read_extra_samples(const TiffFile& file, Layout& layout) {
@@ -204,7 +204,7 @@ Layout layout_of(const TiffFile& file) {
   const auto height = file.value<uint32_t>(TIFFTAG_IMAGELENGTH, 0);
   const auto width = file.value<uint32_t>(TIFFTAG_IMAGEWIDTH, 0);
   if (height == 0 || width == 0 || height > 0x7fffffff || width > 0x7fffffff) {
-    throw DecodeError("the TIFF declares no size, or one of zero",
+    throw DecodeError("the TIFF does not declare a valid size",
                       {.found = fmt::format("{} x {} (height x width)", height, width)});
   }
   layout.size = {height, width};
@@ -215,10 +215,10 @@ Layout layout_of(const TiffFile& file) {
       file.value<uint16_t>(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_CONTIG ||
       layout.samples == 1;
   const auto format = file.value<uint16_t>(TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
-  if (format != SAMPLEFORMAT_UINT) refuse("kind of numbers", format);
+  if (format != SAMPLEFORMAT_UINT) refuse("sample format", format);
   constexpr int kMaxSamples = 8;
   if (layout.samples < layout.colour_samples() || layout.samples > kMaxSamples) {
-    refuse("number of samples a pixel", static_cast<uint32_t>(layout.samples));
+    refuse("number of samples per pixel", static_cast<uint32_t>(layout.samples));
   }
   check_bits(layout);
   const auto compression = file.value<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
@@ -226,7 +226,8 @@ Layout layout_of(const TiffFile& file) {
     refuse("compression", compression);
   }
   if (layout.jpeg_ycbcr && (compression != COMPRESSION_JPEG || !layout.one_plane)) {
-    refuse("colour space (YCbCr without JPEG, or in planes)", PHOTOMETRIC_YCBCR);
+    refuse("colour space (YCbCr without JPEG compression, or in separate planes)",
+           PHOTOMETRIC_YCBCR);
   }
   read_extra_samples(file, layout);
   if (layout.colours == Colours::kPalette) {
@@ -417,8 +418,8 @@ class TiffDecoder final : public Decoder {
     const uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
     const uint64_t end = file.encoded().size();
     if (offset > end || bytes > end - offset) {
-      throw TruncatedError(fmt::format(
-          "the TIFF ends at byte {} of the image, before the rows that are needed", end));
+      throw TruncatedError(
+          fmt::format("the TIFF ends at byte {} of the image, before the last row to decode", end));
     }
     file.throw_damaged("the TIFF is damaged");
   }

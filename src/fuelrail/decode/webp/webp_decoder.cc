@@ -18,11 +18,11 @@ namespace {
   switch (status) {
     case VP8_STATUS_NOT_ENOUGH_DATA:
     case VP8_STATUS_SUSPENDED:
-      throw TruncatedError("the WebP ends before the rows that are needed");
+      throw TruncatedError("the WebP ends before the last row to decode");
     case VP8_STATUS_OUT_OF_MEMORY:
       throw std::bad_alloc();
     case VP8_STATUS_UNSUPPORTED_FEATURE:
-      throw UnsupportedError("libwebp does not decode this kind of WebP");
+      throw UnsupportedError("libwebp does not support this kind of WebP");
     default:
       throw DecodeError("the WebP is damaged");
   }
@@ -50,12 +50,14 @@ Box region_around(const Box& wanted, Size image) {
 
 void decode_region(Bytes encoded, Size image, const Box& region, ImageView into) {
   WebPDecoderConfig config;
-  if (!WebPInitDecoderConfig(&config)) throw UnsupportedError("libwebp has another version");
+  if (!WebPInitDecoderConfig(&config)) {
+    throw UnsupportedError("libwebp has another version than the one fuelrail was built with");
+  }
   const auto* data = reinterpret_cast<const uint8_t*>(encoded.data());
   const VP8StatusCode seen = WebPGetFeatures(data, encoded.size(), &config.input);
   if (seen != VP8_STATUS_OK) throw_failure(seen);
   if (Size{config.input.height, config.input.width} != image) {
-    throw DecodeError("the WebP's headers contradict each other about its size");
+    throw DecodeError("the WebP's headers declare different sizes");
   }
   config.options.use_cropping = region != whole(image);
   config.options.crop_top = static_cast<int>(region.top);
