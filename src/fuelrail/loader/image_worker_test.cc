@@ -357,7 +357,7 @@ TEST(FieldPrograms, a_sample_has_127_image_fields_at_most) {
   const std::string error = testing::refusal_of<InvalidArgumentError>(
       [&] { field_programs(images_named(names), options); });
   EXPECT_THAT(error, HasSubstr("the dataset has too many image fields: expected at most 127, "
-                               "found 'camera127' as number 128"));
+                               "found 'camera127', which is number 128"));
 }
 
 // A container's images that nothing but its description makes images of.
