@@ -60,7 +60,7 @@ FieldProgram bytes_copy(const std::string& name, size_t field) {
   return {{name, DType::kUint8, {-1}}, BytesCopy{field}};
 }
 
-// A name among the loader's own, else of a field of the dataset.
+// `name` is one of the loader's own fields, or else a field of the dataset.
 FieldProgram program_of(const std::string& name, const Schema& schema,
                         const ImageOptions& options) {
   std::vector<std::string> known;
@@ -82,7 +82,7 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
   return {{name, spec.dtype, spec.shape}, TensorCopy{field}};
 }
 
-// Of transforms for records that are bytes.
+// The remedy for transforms on records that are bytes.
 std::string without_images() {
   std::string remedy = "Leave `transforms` out, and decode the bytes in `batch_transforms`";
   for (const FileFormat* format : all_formats()) {
