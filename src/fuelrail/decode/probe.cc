@@ -14,9 +14,9 @@ using namespace std::string_view_literals;
 
 constexpr const char* kRemedy = "Convert the image to JPEG or PNG";
 
-// Formats that are known by their first bytes, only to be named in the refusal.
+// Formats that are recognised by their first bytes only to be named in the error.
 struct Undecoded {
-  std::string_view signature;  // as ImageFormat has them
+  std::string_view signature;  // written as in ImageFormat
   const char* name;
 };
 constexpr Undecoded kUndecoded[] = {
@@ -72,7 +72,7 @@ std::string size_text(Size size) {
   return fmt::format("{} x {} (height x width)", size.height, size.width);
 }
 
-// Errors: where no decoder is for these bytes.
+// Errors: thrown if no decoder exists for these bytes.
 const Decoding& announced(Bytes encoded) {
   if (const Decoding* decoding = announced_decoding(encoded)) return *decoding;
   if (encoded.empty()) throw DecodeError("the image is empty");

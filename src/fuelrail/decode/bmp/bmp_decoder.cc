@@ -57,9 +57,9 @@ void put(Colour colour, int64_t channels, uint8_t* to) {
   put_pixel(colour.red, colour.green, colour.blue, 255, channels, to);
 }
 
-// --- Rows as they are ---
+// --- Uncompressed rows ---
 
-// The index at column x of a row of indices of `bits` bits, the first in the highest.
+// The index at column x of a row of indices with `bits` bits; the first is in the highest bits.
 uint8_t index_at(const std::byte* row, int64_t x, int bits) {
   const int64_t bit = x * bits;
   const int shift = 8 - bits - static_cast<int>(bit % 8);
@@ -104,13 +104,13 @@ void take_colours(const std::byte* row, const BmpHeader& header, const Box& box,
   }
 }
 
-// Where a row of the image as it is shown is stored: byte of the image.
+// The byte position in the image of row y, counted from the top.
 uint64_t place_of_row(const BmpHeader& header, int64_t y) {
   const int64_t stored = header.top_down ? y : header.size.height - 1 - y;
   return header.pixels_at + static_cast<uint64_t>(stored) * header.padded_row_bytes();
 }
 
-// Errors: TruncatedError unless every row of the box is there.
+// Errors: TruncatedError if a row of the box is missing.
 void require_rows(const BmpHeader& header, const DecodeJob& job) {
   const uint64_t last =
       std::max(place_of_row(header, job.box.top), place_of_row(header, job.box.bottom() - 1));
@@ -139,7 +139,7 @@ void read_rows(const BmpHeader& header, const DecodeJob& job) {
 
 // --- Run-length encoded rows ---
 
-// Unpacks to one index a pixel, in the order of storage.
+// Unpacks to one index per pixel, in storage order.
 class RunLengths {
  public:
   RunLengths(Bytes encoded, const BmpHeader& header, std::vector<uint8_t>& indices)
@@ -157,7 +157,7 @@ class RunLengths {
         x_ = 0;
         ++y_;
       } else if (value == 1) {
-        return;  // the end; what was left out keeps index 0
+        return;  // the end; omitted pixels keep index 0
       } else if (value == 2) {
         x_ += next();
         y_ += next();
@@ -174,7 +174,7 @@ class RunLengths {
     return std::to_integer<uint8_t>(encoded_[at_++]);
   }
 
-  // A run that is longer than its row is cut, as everybody does.
+  // A run that is longer than its row is cut, as in other decoders.
   void run(uint8_t count, uint8_t value) {
     for (int i = 0; i < count && x_ < header_.size.width; ++i) put(half_of(value, i));
   }
@@ -201,7 +201,7 @@ class RunLengths {
   const BmpHeader& header_;
   std::vector<uint8_t>& indices_;
   uint64_t at_;
-  int64_t x_ = 0, y_ = 0;  // y in the order of storage
+  int64_t x_ = 0, y_ = 0;  // y in storage order
 };
 
 class BmpDecoder final : public Decoder {

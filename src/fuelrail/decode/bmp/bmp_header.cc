@@ -17,7 +17,7 @@ constexpr std::array<uint32_t, 7> kHeaderSizes{12, 40, 52, 56, 64, 108, 124};
 // Values of the header's compression field.
 constexpr uint32_t kRaw = 0, kRle8 = 1, kRle4 = 2, kBitFields = 3;
 
-// Reads integers of the image, checking that they are there.
+// Reads integers of the image. Errors: TruncatedError for one beyond the image's end.
 class Fields {
  public:
   explicit Fields(Bytes encoded) : bytes_(encoded) {}
@@ -48,7 +48,7 @@ BmpChannel channel_of(uint32_t mask) {
 
 using Masks = std::array<uint32_t, 4>;
 
-// The masks of a header that has them in it, or right behind it.
+// The masks in the header or directly after it.
 Masks read_masks(const Fields& fields, uint32_t header_bytes) {
   Masks masks{};
   const uint64_t at = kFileHeaderBytes + kInfoHeader;
@@ -114,7 +114,7 @@ void check_shape(const BmpHeader& header, uint32_t compression) {
   }
 }
 
-// Of the entries that can be named and are there.
+// Whether all palette entries that pixels can refer to and that the file contains are grey.
 bool has_grey_palette(Bytes encoded, const BmpHeader& header) {
   if (header.bits > 8) return false;
   const uint64_t entries = std::min(header.palette_entries, 1u << header.bits);
@@ -159,7 +159,7 @@ BmpHeader parse_bmp_header(Bytes encoded) {
     }
   }
 
-  // Some writers give no place for the pixels, or that of the palette: they lie behind it.
+  // Some writers store 0 or the palette's position; the pixels then follow the palette.
   header.pixels_at = fields.at<uint32_t>(10);
   const uint64_t palette_bytes = uint64_t{header.palette_entries} * header.palette_entry_bytes;
   if (header.pixels_at == 0 ||

@@ -15,15 +15,15 @@ constexpr uint8_t kSoi = 0xd8, kEoi = 0xd9, kSos = 0xda, kApp1 = 0xe1;
 
 struct Segment {
   uint8_t marker = 0;
-  Bytes payload;      // behind the two length bytes
-  size_t offset = 0;  // of the marker code
+  Bytes payload;      // after the two length bytes
+  size_t offset = 0;  // position of the marker code
 };
 
 bool has_no_payload(uint8_t marker) {
   return marker == 0x01 || (marker >= 0xd0 && marker <= 0xd7);  // TEM, RST0 to RST7
 }
 
-// Steps from marker to marker, over fill bytes and, as libjpeg does, over extraneous ones.
+// Steps from marker to marker. Skips fill bytes and, like libjpeg, extraneous bytes.
 class MarkerWalk {
  public:
   MarkerWalk(Bytes encoded, size_t at) : bytes_(encoded), at_(at) {}
@@ -75,7 +75,7 @@ class MarkerWalk {
   size_t at_;
 };
 
-// Why a frame of this kind is not decoded; null if it is, or is no frame at all.
+// The name of an unsupported kind of frame; null if the marker's frame is supported or is no frame.
 const char* refusal(uint8_t marker) {
   switch (marker) {
     case 0xc3:
@@ -102,8 +102,8 @@ const char* refusal(uint8_t marker) {
 
 bool is_frame(uint8_t marker) { return marker >= 0xc0 && marker <= 0xc2; }
 
-// Such planes come out of a scaled decode at the size of the finest one. `component` gives the
-// sampling factors, horizontal << 4 | vertical, of each.
+// Whether a scaled decode returns all planes at the size of the finest one. `component` returns the
+// sampling factors of a component: horizontal << 4 | vertical.
 template <typename Component>
 bool is_scalable(int count, Component component) {
   int most_h = 1;
@@ -192,7 +192,7 @@ void each_scan(Bytes encoded, size_t at, const std::function<void(Bytes header)>
     for (Segment segment = walk.next(); segment.marker != kEoi; segment = walk.next()) {
       if (segment.marker == kSos) take(segment.payload);
     }
-  } catch (const Error&) {  // the end, or damage: the decoder says which
+  } catch (const Error&) {  // the end or damage; the decoder reports which
   }
 }
 

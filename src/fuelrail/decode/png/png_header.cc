@@ -11,7 +11,7 @@ namespace fuelrail {
 namespace {
 
 constexpr size_t kSignatureBytes = 8, kHeaderBytes = 13;
-constexpr size_t kAroundPayload = 12;  // length and type before it, CRC behind it
+constexpr size_t kAroundPayload = 12;  // length and type before it, CRC after it
 
 struct Chunk {
   std::string_view type;
@@ -24,7 +24,7 @@ uint32_t load_be32(Bytes bytes, size_t at) {
   return value;
 }
 
-// The chunk at `at`, which moves behind it; nothing where no whole chunk is left.
+// Returns the chunk at `at`, and moves `at` past it; empty if no complete chunk is left.
 std::optional<Chunk> next_chunk(Bytes encoded, size_t& at) {
   const Bytes rest = encoded.subspan(at);
   if (rest.size() < kAroundPayload) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<Chunk> next_chunk(Bytes encoded, size_t& at) {
   return Chunk{as_text(rest).substr(4, 4), rest.subspan(8, length)};
 }
 
-// Channels of a colour type, where the standard allows that type with this bit depth; else 0.
+// The channels of a colour type, or 0 if the standard does not allow this type with this bit depth.
 int channels_of(uint8_t colour_type, uint8_t bit_depth) {
   const bool whole_bytes = bit_depth == 8 || bit_depth == 16;
   const bool packed = bit_depth == 1 || bit_depth == 2 || bit_depth == 4;
@@ -81,7 +81,7 @@ void read_header(Bytes header, ImageInfo& info) {
   }
 }
 
-// The packet in an uncompressed iTXt chunk: keyword, 0, compressed?, method, language, 0,
+// The XMP packet in an uncompressed iTXt chunk: keyword, 0, compression flag, method, language, 0,
 // translated keyword, 0, text.
 Bytes xmp_of(Bytes payload) {
   constexpr std::string_view kKeyword("XML:com.adobe.xmp\0\0", 19);
@@ -104,7 +104,7 @@ ImageInfo probe_png(Bytes encoded) {
   info.format = &kPngFormat;
   read_header(header->payload, info);
 
-  // Damage behind the header is the decoder's to find, so the walk just ends there.
+  // The loop ends at damage after the header, which the decoder reports.
   Bytes exif, xmp;
   while (const auto chunk = next_chunk(encoded, at)) {
     if (chunk->type == "IEND") break;

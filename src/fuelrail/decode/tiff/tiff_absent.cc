@@ -1,4 +1,4 @@
-// A build without libtiff.
+// Replaces tiff_decoder.cc in a build without libtiff.
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 

@@ -21,7 +21,7 @@ struct RiffChunk {
   Bytes payload;
 };
 
-// Steps from chunk to chunk; damage ends the walk.
+// Steps from chunk to chunk; ends at damage.
 class ChunkWalk {
  public:
   explicit ChunkWalk(Bytes encoded) : bytes_(encoded) {
@@ -43,7 +43,7 @@ class ChunkWalk {
   size_t at_ = kRiffHeaderBytes;
 };
 
-// Without an extended header there is no metadata, whatever chunks follow.
+// A file without an extended header has no metadata, even if metadata chunks follow.
 int orientation_of(Bytes encoded) {
   ChunkWalk walk(encoded);
   const std::optional<RiffChunk> first = walk.next();
