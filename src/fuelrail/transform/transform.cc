@@ -22,7 +22,7 @@ const char* name_of(const Transform& transform) {
   return kNames[transform.index()];
 }
 
-// Checks one transform; knows its place in the list, for the message.
+// Checks one transform; `place` is its index in the list, for the error's text.
 class Checker {
  public:
   Checker(const Transforms& transforms, size_t place) : transforms_(transforms), place_(place) {}
@@ -182,7 +182,8 @@ class Checker {
 }  // namespace
 
 void check(const Transforms& transforms) {
-  if (transforms.size() > kOperationsPerLeader) {  // their random numbers would be another image's
+  // More transforms would share random numbers with the next leader.
+  if (transforms.size() > kOperationsPerLeader) {
     throw InvalidArgumentError("the list has too many transforms",
                                {.expected = fmt::format("at most {}", kOperationsPerLeader),
                                 .found = fmt::format("{}", transforms.size())});
@@ -193,15 +194,15 @@ void check(const Transforms& transforms) {
 Size resized(const Resize& resize, Size image) {
   const int64_t side = resize.shorter_side;
   if (side == 0) return resize.size;
-  // Whole division truncates as Python's int(side * longer / shorter) does: below 2^53 the nearest
-  // double of a quotient is not a whole number unless the quotient is.
+  // Integer division equals Python's int(side * longer / shorter): below 2^53, the double nearest
+  // to a quotient is an integer only if the quotient is one.
   return image.width <= image.height ? Size{side * image.height / image.width, side}
                                      : Size{side, side * image.width / image.height};
 }
 
 namespace {
 
-// The size after a transform, from the size before it where that is known.
+// Computes the size after a transform from the size before it, if that is known.
 class OutputSize {
  public:
   explicit OutputSize(std::optional<Size> before) : before_(before) {}
