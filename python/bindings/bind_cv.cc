@@ -1,4 +1,4 @@
-// OpenCV's resizing, warping and colours. Users see fuelrail.mxnet.image.
+// OpenCV's resizing, warping and colours. The public API is fuelrail.mxnet.image.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>

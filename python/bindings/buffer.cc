@@ -3,8 +3,8 @@
 namespace fuelrail::python {
 namespace {
 
-// Whether a buffer's elements are, or have, references to Python objects. `format` is as PEP 3118
-// has it: the names of a structure's fields stand between colons.
+// Whether a buffer's elements are or contain references to Python objects. `format` follows PEP
+// 3118, in which the names of a structure's fields are between colons.
 bool holds_objects(const char* format) {
   bool in_name = false;
   for (; *format != '\0'; ++format) {
