@@ -94,7 +94,7 @@ uint64_t index_of(nb::handle item, uint64_t size) {
   }
   throw OutOfRangeError(
       "the record index is out of range",
-      {.expected = size == 0 ? "no index, because there are no records"
+      {.expected = size == 0 ? "no index: there are no records"
                              : fmt::format("an index in [-{}, {})", size, size),
        .found = overflow == 0 ? fmt::to_string(index) : shown_number(number, overflow < 0)});
 }

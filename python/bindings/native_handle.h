@@ -31,7 +31,7 @@ class NativeCalls {
   // Errors: those of check_process.
   template <typename Function>
   std::invoke_result_t<Function> call(Function function) {
-    check_process();  // before the mutex, which may have been held at the fork
+    check_process();  // before locking the mutex, which may have been locked during the fork
     const GilReleased released;
     const std::lock_guard<std::mutex> lock(mutex_);
     return function();

@@ -15,7 +15,7 @@ struct Decoding {
   const ImageFormat* format = nullptr;
   // Reads the header of bytes that begin with a signature of the format. Null if the container
   // declares everything.
-  // Errors: as fuelrail::probe, which also checks the size.
+  // Errors: as for fuelrail::probe, which also checks the size.
   ImageInfo (*probe)(Bytes encoded) = nullptr;
   // Called by each worker for its first image of the format. Errors: StateError if this machine
   // cannot decode the format; it becomes the error of all its images, and no error policy skips
@@ -25,7 +25,7 @@ struct Decoding {
   int64_t max_side = kMaxSide;
 };
 
-// Null for a format without a decoder. Lifetime: the process.
+// The row of `format`; null if the format has no decoder. Lifetime: the process.
 const Decoding* decoding_of(const ImageFormat* format);
 
 // The row of the format whose signature the bytes begin with; null if no signature matches.

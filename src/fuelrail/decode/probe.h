@@ -10,10 +10,10 @@ namespace fuelrail {
 
 struct ImageInfo {
   const ImageFormat* format = nullptr;
-  Size stored;       // before the orientation is applied
-  int channels = 0;  // as stored: 1 grey, 2 grey + alpha, 3 colour or palette, 4 CMYK or with alpha
+  Size stored;         // before the orientation is applied
+  int channels = 0;    // stored: 1 grey, 2 grey + alpha, 3 colour or palette, 4 CMYK or with alpha
   bool alpha = false;  // some pixels may be transparent
-  int bits = 8;        // stored bits of a sample; decoded pixels have 8, the upper ones of more
+  int bits = 8;        // of a stored sample; decoded pixels keep the upper 8
   bool grey_palette = false;  // a BMP whose palette has only greys, which OpenCV reads as grey
   // EXIF tag 0x0112, 1 to 8; 1 if the tag is missing or invalid. As in Pillow, an XMP packet's
   // `tiff:Orientation` replaces a missing tag.

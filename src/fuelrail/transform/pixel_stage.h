@@ -19,9 +19,9 @@ class StageRandom {
 
   // 32 random bits. `draw` is the number's index: 0, 1, ... below 2^18.
   uint32_t bits(uint32_t draw) const { return random_.bits(operation_, draw); }
-  // In [0, 1).
+  // A random number in [0, 1).
   double uniform(uint32_t draw) const { return random_.uniform(operation_, draw); }
-  // In [0, bound). Requires: 0 < bound <= 2^32.
+  // A random integer in [0, bound). Requires: 0 < bound <= 2^32.
   uint64_t below(uint32_t draw, uint64_t bound) const {
     return random_.below(operation_, draw, bound);
   }

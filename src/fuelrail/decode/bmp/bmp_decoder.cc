@@ -72,7 +72,7 @@ uint32_t pixel_at(const std::byte* at, int bytes) {
   return load_le<uint16_t>(at) | std::to_integer<uint32_t>(at[2]) << 16;
 }
 
-// Scaled to 255, rounded down, as Pillow does.
+// A channel's level, scaled to 255 and rounded down, as in Pillow.
 uint8_t level_of(uint32_t pixel, BmpChannel channel) {
   const uint64_t value = pixel >> channel.shift & channel.most;
   return static_cast<uint8_t>(value * 255 / channel.most);

@@ -43,7 +43,7 @@ struct BmpHeader {
 // Errors: DecodeError, TruncatedError, UnsupportedError.
 BmpHeader parse_bmp_header(Bytes encoded);
 
-// Errors: as `probe`, which also checks the number of pixels.
+// Errors: as for `probe`, which also checks the number of pixels.
 ImageInfo probe_bmp(Bytes encoded);
 
 // The pixels equal Pillow's. Only the box's rows are read, except that run-length encoded images

@@ -254,7 +254,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
 
 // --- The decoder ---
 
-// Throws what libjpeg reported last.
+// Throws the error that libjpeg reported last.
 [[noreturn]] void throw_failure(Session& session) {
   go_on(*session.job);
   const int code = session.errors.msg_code;

@@ -10,7 +10,7 @@
 namespace fuelrail {
 
 // Requires: `encoded` starts with FF D8.
-// Errors: as `probe`, which also checks the number of pixels.
+// Errors: as for `probe`, which also checks the number of pixels.
 ImageInfo probe_jpeg(Bytes encoded);
 
 // Calls `take` with the header (from the number of components on) of each scan that begins after

@@ -98,7 +98,7 @@ uint32_t weighed(uint32_t red, uint32_t green, uint32_t blue, uint32_t rounding)
   return (9797 * red + 19234 * green + 3737 * blue + rounding) >> 15;
 }
 
-// One pixel of one channel.
+// Converts one pixel to grey.
 template <Taken kTaken>
 uint8_t grey_pixel(const uint8_t* from) {
   if constexpr (kTaken == Taken::kFirst) {

@@ -11,7 +11,7 @@ namespace fuelrail {
 // Requires: `encoded` starts with PNG's signature.
 // The orientation comes from an eXIf chunk, before or after the pixels, or from an XMP packet in an
 // uncompressed iTXt chunk.
-// Errors: as `probe`, which also checks the number of pixels.
+// Errors: as for `probe`, which also checks the number of pixels.
 ImageInfo probe_png(Bytes encoded);
 
 // Reads rows from the first to the box's last; damage below goes unnoticed. Alpha and transparent

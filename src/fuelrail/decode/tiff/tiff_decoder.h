@@ -11,8 +11,8 @@
 namespace fuelrail {
 
 // Requires: `encoded` starts with TIFF's or BigTIFF's signature.
-// Errors: as `probe`, which also checks the number of pixels; UnsupportedError in a build without
-// TIFF.
+// Errors: as for `probe`, which also checks the number of pixels; UnsupportedError in a build
+// without TIFF.
 ImageInfo probe_tiff(Bytes encoded);
 
 // The pixels equal Pillow's; colours with associated alpha are divided by it. Only the strips or

@@ -16,7 +16,7 @@ struct WebpFrame {
 // Requires: `encoded` starts with "RIFF????WEBP".
 // The orientation comes from an EXIF or XMP chunk that the extended header announces, before or
 // after the pixels.
-// Errors: as `probe`, which also checks the number of pixels.
+// Errors: as for `probe`, which also checks the number of pixels.
 ImageInfo probe_webp(Bytes encoded);
 
 // Requires: `info` is the result of probe_webp. Errors: TruncatedError if the first frame is
