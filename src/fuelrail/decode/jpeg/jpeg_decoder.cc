@@ -266,7 +266,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
     case JERR_OUT_OF_MEMORY:
       throw std::bad_alloc();
     case JERR_NO_BACKING_STORE:  // the limit of limit_memory
-      throw DecodeError("the JPEG needs more memory than a valid image of its size");
+      throw DecodeError("the JPEG needs more memory than a valid image of its size can need");
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
