@@ -54,7 +54,8 @@ TEST(CodecLibrary, that_cannot_be_used_is_one_error_with_one_remedy) {
   const std::string absent = error_of("libfuelrail_absent.so");
   EXPECT_THAT(absent, HasSubstr("expected libfuelrail_absent.so, found libfuelrail_absent.so: "));
   const std::string another = error_of("libm.so.6");
-  EXPECT_THAT(another, HasSubstr("expected the function fuelrail_codec_interface in libm.so.6, found none"));
+  EXPECT_THAT(another,
+              HasSubstr("expected the function fuelrail_codec_interface in libm.so.6, found none"));
   const std::string old = error_of_one_that("old");
   EXPECT_THAT(old, HasSubstr("of interface 1, found interface 0"));
   const std::string throws = error_of_one_that("throws");
