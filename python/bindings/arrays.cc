@@ -1,4 +1,4 @@
-// Arrays without NumPy: DLPack and the buffer protocol over memory that the core owns.
+// Arrays without NumPy: memory of the core, exported by DLPack and the buffer protocol.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -38,7 +38,7 @@ nb::dlpack::dtype dlpack_type(DType dtype) {
   return {};
 }
 
-// nanobind's own exporter of the array; it keeps `self`, and so the memory, alive.
+// nanobind's exporter for the array. It keeps `self`, and so the memory, alive.
 nb::object exporter(nb::pointer_and_handle<Array> self) {
   const Array& array = *self.p;
   const std::vector<size_t> shape(array.shape.begin(), array.shape.end());
@@ -52,7 +52,7 @@ size_t bytes_of(const Array& array) {
   return bytes;
 }
 
-// The head of DLPack's DLManagedTensorVersioned, and the flag that says whose the memory is.
+// The beginning of DLPack's DLManagedTensorVersioned, and its flag for copied memory.
 struct VersionedHead {
   uint32_t major, minor;
   void* context;
@@ -61,7 +61,7 @@ struct VersionedHead {
 };
 constexpr uint64_t kIsCopied = 2;
 
-// The same elements in memory of their own.
+// Returns a copy of the array in new memory.
 Array copy_of(const Array& array) {
   const GilReleased released;
   Array copy = make_array(array.dtype, array.shape);
@@ -72,16 +72,16 @@ Array copy_of(const Array& array) {
 template <typename Type>
 using Given = nb::typed<nb::handle, Type>;  // or None
 
-// As the Array API standard 2023.12 wants it. A copy is the consumer's alone, and flagged so where
-// the capsule has flags (max_version of 1.0 and more).
+// Implements __dlpack__ of the Array API standard 2023.12. A copy belongs only to the consumer, and
+// is flagged as copied if the capsule has flags (max_version 1.0 and higher).
 Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
            Given<TupleOf<int, int>> max_version, Given<TupleOf<int, int>> dl_device,
            std::optional<bool> copy) {
   if (!stream.is_none()) {
-    throw InvalidArgumentError("the array is in the processor's memory, which has no streams",
+    throw InvalidArgumentError("the array is in CPU memory, which has no streams",
                                {.expected = "stream=None",
                                 .found = nb::repr(stream).c_str(),
-                                .remedy = "Leave `stream` out, and copy to the device from there"});
+                                .remedy = "Leave `stream` out, and copy the array to the device"});
   }
   const nb::object copied = copy.value_or(false) ? nb::cast(copy_of(*self.p)) : nb::object();
   const nb::handle source = copied.is_valid() ? nb::handle(copied) : self.h;
@@ -95,11 +95,12 @@ Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
   return capsule;
 }
 
-// Numbers and lists of them, of anything in the processor's memory that speaks DLPack, in whatever
-// layout. Errors: TypeError, and Python's own for elements that a memoryview cannot tell.
+// Converts an object with DLPack in CPU memory, in any layout, to a number or nested lists. Errors:
+// TypeError, and Python's errors for element types that memoryview does not support.
 Any listed(nb::handle source) {
   nb::ndarray<nb::ro, nb::device::cpu> array;
-  if (!nb::try_cast(source, array)) throw nb::type_error("this gives no array by DLPack");
+  if (!nb::try_cast(source, array))
+    throw nb::type_error("the object has no DLPack array in CPU memory");
   std::vector<size_t> shape(array.ndim());
   std::vector<int64_t> strides(array.ndim());
   for (size_t i = 0; i < array.ndim(); ++i) {
@@ -111,7 +112,7 @@ Any listed(nb::handle source) {
   PyObject* const view = PyMemoryView_FromObject(exported.ptr());
   if (view == nullptr) throw nb::python_error();
   return call_python(nb::steal(view).attr("tolist"),
-                     nb::make_tuple());  // `array` keeps the memory until then
+                     nb::make_tuple());  // `array` keeps the memory alive until then
 }
 
 template <typename T>
@@ -122,8 +123,8 @@ void copy_strided(const nb::ndarray<nb::ro, nb::device::cpu>& from, double* into
   for (size_t i = 0; i < count; ++i) into[i] = at[static_cast<int64_t>(i) * stride];
 }
 
-// Floats of 32 or 64 bits in one dimension, in whatever layout, without an object for each.
-// Returns: whether `source` is such, and has as many as `into`.
+// Copies one-dimensional float32 or float64 in any layout, without creating an object for each
+// number. Returns: whether `source` is such an array and has the length of `into`.
 bool copy_floats(nb::handle source,
                  const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& into) {
   nb::ndarray<nb::ro, nb::device::cpu> array;
@@ -150,7 +151,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   }
   try {
     const nb::object source = exporter({nb::inst_ptr<Array>(self), self});
-    return PyObject_GetBuffer(source.ptr(), view, flags);  // released by the exporter, its owner
+    return PyObject_GetBuffer(source.ptr(), view, flags);  // the exporter owns and releases it
   } catch (nb::python_error& error) {
     error.restore();
     return -1;
@@ -166,12 +167,12 @@ size_t length(const Array& array) {
   return static_cast<size_t>(array.shape.front());
 }
 
-// NumPy asks for the buffer first, drops whatever error that is, and comes here.
+// NumPy requests the buffer first, and calls this function if that fails with any error.
 Any numpy_array(nb::handle self, const Any& dtype, Given<bool> copy) {
   if (nb::inst_ptr<Array>(self)->dtype == DType::kBfloat16) {
     throw UnsupportedError(
         "NumPy has no bfloat16",
-        {.remedy = "Use torch.from_dlpack(array), or ask for float32 or float16"});
+        {.remedy = "Use torch.from_dlpack(array), or set `dtype` to float32 or float16"});
   }
   const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
   if (!view.is_valid()) throw nb::python_error();
@@ -210,12 +211,12 @@ NewImage make_image(Size size, int64_t channels) {
 void bind_arrays(nb::module_& module) {
   nb::class_<Array>(
       module, "Array", nb::type_slots(kSlots),
-      "A dense, row-major array in memory of the core.\n\n"
-      "Consumers share the memory and keep it alive: `numpy.asarray(array)`,\n"
-      "`torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer\n"
-      "protocol. It may be written to. NumPy and the buffer protocol have no bfloat16:\n"
-      "they raise UnsupportedError and BufferError, DLPack passes it on. `data.subset`,\n"
-      "`sampler`, `weights` and the like take one, as they take whatever speaks DLPack.")
+      "A dense, row-major, writable array in memory of the core.\n\n"
+      "`numpy.asarray(array)`, `torch.from_dlpack(array)` and other consumers of DLPack\n"
+      "or the buffer protocol share the memory and keep it alive. bfloat16 arrays work\n"
+      "only with DLPack: NumPy raises UnsupportedError for them, and the buffer protocol\n"
+      "BufferError. `data.subset`, `sampler` and `weights` accept an Array, like any\n"
+      "object with DLPack.")
       .def_prop_ro("shape", shape_of, "Extent of each dimension.")
       .def_prop_ro(
           "dtype", [](const Array& array) { return name_of(array.dtype); },
@@ -227,7 +228,7 @@ void bind_arrays(nb::module_& module) {
           "Size of the elements in bytes.")
       .def("__len__", length)
       .def("__repr__", describe)
-      .def("numpy", to_numpy, "The same memory as a numpy.ndarray.")
+      .def("numpy", to_numpy, "A numpy.ndarray over the same memory.")
       .def("__array__", numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack__", dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
            nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
@@ -236,12 +237,11 @@ void bind_arrays(nb::module_& module) {
         return nb::make_tuple(nb::device::cpu::value, 0);
       });
   module.def("listed", listed, nb::arg("array"),
-             "Numbers and lists of them, of what speaks DLPack in the processor's memory.");
-  module.def(
-      "copy_floats", copy_floats, nb::arg("source"), nb::arg("into").noconvert(),
-      nb::sig("def copy_floats(source: object, into: array.array[float]) -> bool"),
-      "Whether `source` is an array of float32 or float64 in the processor's memory, as long "
-      "as `into`, which is then filled from it.");
+             "A number or nested lists, from an object with DLPack in CPU memory.");
+  module.def("copy_floats", copy_floats, nb::arg("source"), nb::arg("into").noconvert(),
+             nb::sig("def copy_floats(source: object, into: array.array[float]) -> bool"),
+             "Copies `source` to `into` if it is a float32 or float64 array in CPU memory with the "
+             "length of `into`. Returns whether it is.");
 }
 
 }  // namespace fuelrail::python

@@ -12,9 +12,9 @@
 
 namespace fuelrail::python {
 
-// Calls `take`, which may take the GIL. Called by a thread that pthread_exit is ending, it never
-// comes back: to leave the handler would end the process. `take` has no destructors to run: the
-// thread is without the GIL by then.
+// Calls `take`, which may take the GIL. On a thread that pthread_exit is ending it never returns,
+// because leaving the handler would end the process. `take` must not need destructors, because the
+// thread then does not hold the GIL.
 template <typename Take>
 static auto take_or_sleep(Take take) noexcept {
   try {
@@ -43,8 +43,8 @@ nb::object import_module(const char* name) {
   return nb::steal(module);
 }
 
-// What is left behind may outlive the interpreter: a thread that Python does not know then sleeps,
-// too.
+// An abandoned thread may outlive the interpreter. If Python does not know the thread, it also
+// sleeps.
 static PyGILState_STATE take_gil() {
   while (!Py_IsInitialized() && PyGILState_GetThisThreadState() == nullptr) ::pause();
   return PyGILState_Ensure();
@@ -53,7 +53,7 @@ static PyGILState_STATE take_gil() {
 GilTaken::GilTaken() : state_(take_or_sleep(take_gil)) {}
 GilTaken::~GilTaken() { PyGILState_Release(state_); }
 
-// Of the process, as CPython's main thread is.
+// Whether this is the process's main thread, which is also CPython's.
 bool PythonTurns::hears_signals() { return ::gettid() == ::getpid(); }
 
 bool PythonTurns::take_turn(const std::function<void()>& function) const {
@@ -125,9 +125,11 @@ std::vector<std::string> fs_names(const nb::list& texts) {
 void bind_base(nb::module_& module) {
   module.def("suggest", &suggest, nb::arg("given"), nb::arg("known"),
              "The nearest of the known names, as a sentence.");
-  module.def("process_ends", &process_ends,
-             "From now on, what storage holds up is waited for once, and not for each loader.");
-  module.def("default_threads", &default_threads, "Threads that a loader starts by default.");
+  module.def(
+      "process_ends", &process_ends,
+      "After this call, closing waits only once for storage that hangs, not for each loader.");
+  module.def("default_threads", &default_threads,
+             "Number of threads that a loader starts by default.");
 }
 
 }  // namespace fuelrail::python

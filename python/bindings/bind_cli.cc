@@ -14,8 +14,8 @@ int run_command(const Strings& arguments) {
   const std::vector<std::string> words = fs_names(arguments);
   std::vector<const char*> argv;
   for (const std::string& word : words) {
-    if (word.find('\0') != std::string::npos) {  // where the command would see it end
-      throw InvalidArgumentError("a word of the command has a NUL character", {.found = word});
+    if (word.find('\0') != std::string::npos) {  // the command would end the argument there
+      throw InvalidArgumentError("an argument of the command has a NUL character", {.found = word});
     }
     argv.push_back(word.c_str());
   }

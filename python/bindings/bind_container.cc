@@ -49,7 +49,7 @@ void check_classes(const ContainerHandle& self, const Strings& classes) {
   const std::vector<std::string> names = fs_names(classes);
   const Container& container = *self.container;
   check_class_names(names);
-  check_same_classes(names, container, "the class names are not those that are given",
+  check_same_classes(names, container, "the class names differ from the given classes",
                      container.size() == 0 ? "" : container.place(0).path);
 }
 
@@ -145,12 +145,12 @@ nb::object scalar(Bytes bytes, DType dtype) {
       return nb::int_(load<int8_t>(bytes));
     case DType::kFloat16:
     case DType::kBfloat16:
-      break;  // no scalar field has them; as arrays they are still exact
+      break;  // no scalar field has these types; as arrays they stay exact
   }
   return nb::none();
 }
 
-// A copy: the bytes in the record need not be aligned, and the user may write to the array.
+// Copies, because the record's bytes may be unaligned and the user may write to the array.
 Array array_of(Bytes bytes, DType dtype, const std::vector<int64_t>& shape) {
   auto memory = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
   std::byte* const data = memory->data();
@@ -174,7 +174,7 @@ void bind_container(nb::module_& module) {
   module.attr("DEFAULT_MAX_RECORD_BYTES") = kDefaultMaxRecordBytes;
   nb::class_<Record>(module, "Record", "One record's bytes, read and checked.")
       .def("value", value, nb::arg("field"),
-           "bytes of an image or of raw bytes, a number for a scalar, else an Array.")
+           "bytes for an image or raw bytes, a number for a scalar, else an Array.")
       .def_prop_ro("id", [](const Record& self) { return self.sample.id; })
       .def_prop_ro(
           "place", [](const Record& self) { return place_tuple(self.place); },

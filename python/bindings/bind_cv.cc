@@ -1,4 +1,4 @@
-// OpenCV's resizing, warping and colours. Users see fuelrail.mxnet.image.
+// OpenCV's resizing, warping and colours. The public API is fuelrail.mxnet.image.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
@@ -29,8 +29,8 @@ ConstImageView view_of(const Pixels& pixels) {
                             static_cast<int64_t>(pixels.shape(1) * pixels.shape(2))};
   const bool known = view.channels == 1 || view.channels == 3 || view.channels == 4;
   if (!known || view.height == 0 || view.width == 0) {
-    throw InvalidArgumentError("these are not the pixels of an image",
-                               {.expected = "(height, width, 1, 3 or 4)",
+    throw InvalidArgumentError("the pixels have an invalid shape",
+                               {.expected = "(height, width, channels) with 1, 3 or 4 channels",
                                 .found = shape_text(view.height, view.width, view.channels)});
   }
   return view;
@@ -39,7 +39,7 @@ ConstImageView view_of(const Pixels& pixels) {
 NewImage new_pixels(Size size, int64_t channels) {
   constexpr int64_t kMostBytes = int64_t{1} << 40;
   if (size.height <= 0 || size.width <= 0 || size.height > kMostBytes / 4 / size.width) {
-    throw InvalidArgumentError("an image cannot have this size",
+    throw InvalidArgumentError("the size of the result is out of range",
                                {.found = shape_text(size.height, size.width, channels)});
   }
   return make_image(size, channels);
@@ -47,8 +47,8 @@ NewImage new_pixels(Size size, int64_t channels) {
 
 CvInterpolation interpolation_of(int number) {
   if (number < 0 || number > 4) {
-    throw InvalidArgumentError("there is no such interpolation",
-                               {.expected = "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos",
+    throw InvalidArgumentError("unknown interpolation",
+                               {.expected = "0 nearest, 1 linear, 2 cubic, 3 area or 4 Lanczos",
                                 .found = std::to_string(number)});
   }
   return static_cast<CvInterpolation>(number);
@@ -69,7 +69,7 @@ Array warp_affine(const Pixels& pixels, const std::array<double, 6>& matrix, int
   const CvInterpolation chosen = interpolation_of(interpolation);
   constexpr int64_t kMostSide = 32766;
   if (std::max(from.height, from.width) > kMostSide) {
-    throw InvalidArgumentError("the image is too large for this warp",
+    throw InvalidArgumentError("the image is too large to warp",
                                {.expected = "sides up to " + std::to_string(kMostSide),
                                 .found = shape_text(from.height, from.width, from.channels)});
   }
@@ -82,7 +82,7 @@ Array warp_affine(const Pixels& pixels, const std::array<double, 6>& matrix, int
 template <void (*kConvert)(ConstImageView, ImageView)>
 Array converted(const Pixels& pixels) {
   const ConstImageView from = view_of(pixels);
-  if (from.channels != 3) throw InvalidArgumentError("the image has no three channels");
+  if (from.channels != 3) throw InvalidArgumentError("the image does not have three channels");
   const GilReleased released;
   NewImage to = new_pixels(from.size(), 3);
   kConvert(from, to.view);

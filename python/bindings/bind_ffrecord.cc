@@ -71,17 +71,17 @@ Vector<T> numbers(size_t count, Value value) {
 
 using RecordArray = nb::typed<nb::object, nb::ndarray<nb::numpy, uint8_t>>;
 
-// One beyond 64 bits. Python writes out none of more than 4,300 digits.
+// The text of an integer beyond 64 bits. Python refuses to print more than 4,300 digits.
 std::string shown_number(nb::handle number, bool negative) {
   const nb::object bits = number.attr("bit_length")();
   if (nb::cast<size_t>(bits) <= 128) return nb::str(number).c_str();
-  return fmt::format("a {} number of {} bits", negative ? "negative" : "positive",
+  return fmt::format("a {} integer of {} bits", negative ? "negative" : "positive",
                      nb::cast<size_t>(bits));
 }
 
-// As Python counts: from the end, where it is negative.
+// Converts a Python index; a negative index counts from the end.
 uint64_t index_of(nb::handle item, uint64_t size) {
-  if (PyBool_Check(item.ptr())) throw nb::type_error("an index is a bool");
+  if (PyBool_Check(item.ptr())) throw nb::type_error("the index must be an integer, not a bool");
   const nb::object number =
       PyLong_CheckExact(item.ptr())
           ? nb::borrow(item)
@@ -93,13 +93,13 @@ uint64_t index_of(nb::handle item, uint64_t size) {
     return static_cast<uint64_t>(index < 0 ? index + count : index);
   }
   throw OutOfRangeError(
-      "there is no such record",
-      {.expected = size == 0 ? "nothing: there are no records"
+      "the record index is out of range",
+      {.expected = size == 0 ? "no index: there are no records"
                              : fmt::format("an index in [-{}, {})", size, size),
        .found = overflow == 0 ? fmt::to_string(index) : shown_number(number, overflow < 0)});
 }
 
-// Returns: the array that record `index` is to be read into, which is `memory`.
+// Returns: an array for record `index`. `memory` is set to the array's memory.
 nb::object array_for(const Reader& self, uint64_t index, RecordBytes& memory) {
   if (!self.files->reuses_memory_for(index)) {
     return new_array(static_cast<size_t>(self.files->length(index)), memory.bytes);
@@ -113,7 +113,7 @@ nb::object array_for(const Reader& self, uint64_t index, RecordBytes& memory) {
   return array_of(memory.bytes, std::move(capsule));
 }
 
-// Reads into the memory of `arrays`, which keep it as long as it is read into.
+// Reads records into the memory of `arrays`, which are kept alive meanwhile.
 void read_into(const Reader& self, const nb::object& arrays, std::vector<uint64_t> wanted,
                std::vector<RecordBytes> memory) {
   PythonTurns().run_short([files = self.files, kept = shared_object(nb::borrow(arrays)),
@@ -121,7 +121,7 @@ void read_into(const Reader& self, const nb::object& arrays, std::vector<uint64_
                            memory = std::move(memory)] { files->read(wanted, memory); });
 }
 
-// Before memory is taken for them.
+// Checks the records before memory is allocated for them.
 void require_held(const Reader& self, const std::vector<uint64_t>& wanted) {
   if (std::ranges::none_of(wanted, [&](uint64_t index) {
         return self.files->length(index) > kDefaultMaxRecordBytes;
@@ -135,7 +135,7 @@ void require_held(const Reader& self, const std::vector<uint64_t>& wanted) {
 }
 
 ListOf<RecordArray> read(const Reader& self, const ListOf<nb::any>& indices) {
-  // Of a copy: an index is any object, and what it does may change the list.
+  // Uses a copy, because an index may be any object, whose code may change the list.
   const nb::tuple items(indices);
   std::vector<uint64_t> wanted;
   wanted.reserve(items.size());
@@ -148,7 +148,8 @@ ListOf<RecordArray> read(const Reader& self, const ListOf<nb::any>& indices) {
   return arrays;
 }
 
-// How many records from `begin` on have at most so many bytes together; at least one.
+// The number of records from `begin` on that together have at most `most_bytes` bytes; at least
+// one.
 uint64_t run_of(const Reader& self, uint64_t begin, uint64_t most_records, uint64_t most_bytes) {
   const uint64_t end = begin + std::min(most_records, self.files->size() - begin);
   uint64_t bytes = 0;
@@ -157,7 +158,7 @@ uint64_t run_of(const Reader& self, uint64_t begin, uint64_t most_records, uint6
   return std::max(i - begin, uint64_t{1});
 }
 
-// Whether the last record of all begins as a packed folder's does; the rest of it is not read.
+// Whether the very last record begins like that of a packed folder. The rest of it is not read.
 bool is_packed_folder(const Reader& self) {
   const std::vector<std::string>& uris = self.files->uris();
   size_t end = uris.size();
@@ -182,7 +183,7 @@ ListOf<TupleOf<uint64_t, nb::str>> verify(
     const Reader& self, std::optional<nb::typed<nb::callable, nb::object(uint64_t)>> progress) {
   using Bad = std::vector<std::pair<uint64_t, std::string>>;
   const PythonTurns turns;
-  // A handle: the work must own nothing of Python.
+  // A handle, because the work must not own Python objects.
   const nb::handle told = progress ? nb::handle(*progress) : nb::handle();
   const Bad bad = turns.run([turns, told, files = self.files] {
     Bad found;
@@ -221,7 +222,7 @@ Vector<uint32_t> checksums(const Reader& self, size_t file) {
 
 class Writer {
  public:
-  // `records`: how many there will be, no more of them; empty = not known.
+  // `records`: the announced number of records, which is also the limit; empty if it is unknown.
   Writer(const std::string& uri, std::optional<uint64_t> records)
       : most_(records.value_or(UINT64_MAX)),
         files_(uri, std::make_unique<Files>(uri, records.value_or(0))) {}
@@ -255,7 +256,7 @@ class Writer {
     });
   }
   void discard() { files_.discard(); }
-  // Written; without the lock, which may be held for long.
+  // The number of written records. Does not take the lock, which may be held for a long time.
   uint64_t records() const { return records_.load(std::memory_order_relaxed); }
 
  private:
@@ -269,10 +270,10 @@ class Writer {
 
   void check_room() const {
     if (records() < most_) return;
-    throw OutOfRangeError("all records that were announced have been written",
+    throw OutOfRangeError("the announced number of records is already written",
                           {.path = files_.uri(),
                            .expected = fmt::format("at most {} records", most_),
-                           .remedy = "Announce more, or none (`n=None`)"});
+                           .remedy = "Announce more records, or pass n=None"});
   }
 
   const uint64_t most_;
@@ -286,7 +287,7 @@ std::unique_ptr<Writer> make_writer(nb::bytes uri, std::optional<uint64_t> recor
   return std::make_unique<Writer>(name, records);
 }
 
-// A packed folder as Python has it. A name that comes again is the same str, as in the file.
+// Builds the Python objects of a packed folder. Repeated names are the same str, as in the file.
 class Folders {
  public:
   nb::object made_of(const PackedEntries& folder) {
@@ -304,11 +305,11 @@ class Folders {
     const nb::object text = nb::steal(
         PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "surrogatepass"));
     if (!text.is_valid()) throw nb::python_error();
-    // Not PyDict_SetDefault, which CPython's limited interface lacks.
+    // CPython's limited API lacks PyDict_SetDefault.
     if (PyObject* const known = PyDict_GetItemWithError(known_.ptr(), text.ptr())) return known;
     if (PyErr_Occurred()) throw nb::python_error();
     known_[text] = text;
-    return text;  // which known_ holds
+    return text;  // known_ keeps it alive
   }
 
   nb::object ordered_dict_ = nb::module_::import_("collections").attr("OrderedDict");
@@ -328,7 +329,7 @@ nb::object packed_entries(nb::handle last_record, uint64_t records) {
 }  // namespace
 
 void bind_ffrecord(nb::module_& module) {
-  nb::class_<Reader>(module, "FfrecordReader", "FFRecord files, read in batches.")
+  nb::class_<Reader>(module, "FfrecordReader", "Reads FFRecord files in batches.")
       .def("read", read, nb::arg("indices"))
       .def("read_one", read_one, nb::arg("index"),
            nb::sig("def read_one(self, index: typing.SupportsIndex) -> "
@@ -351,7 +352,7 @@ void bind_ffrecord(nb::module_& module) {
              nb::arg("check_data") = FileReaderOptions{}.check_data);
   module.def(
       "reader_options", [] { return option_rows(ReadOptions::table(), FileReaderOptions{}.read); },
-      "(name, kind, default, bounds, meaning) of each.");
+      "(name, kind, default, bounds, meaning) of each option.");
 
   nb::class_<Writer>(module, "FfrecordWriter", "Writes an FFRecord file.")
       .def("append", with_bytes<&Writer::append, Writer>, nb::arg("record"))

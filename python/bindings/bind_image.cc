@@ -21,7 +21,7 @@
 namespace fuelrail::python {
 namespace {
 
-// RGB and RGBA to BGR and BGRA, and back.
+// Converts RGB and RGBA to BGR and BGRA, and back.
 void exchange_red_and_blue(ImageView image) {
   if (image.channels < 3) return;
   for (int64_t y = 0; y < image.height; ++y) {
@@ -32,7 +32,7 @@ void exchange_red_and_blue(ImageView image) {
   }
 }
 
-// `channels`: 0 = as they are stored.
+// `channels`: 0 means as stored.
 NewImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t channels) {
   NewImage image;
   const auto memory = [&](int64_t count) {
@@ -47,7 +47,7 @@ NewImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t cha
   if (info.bits > 8) {
     throw UnsupportedError("the image has more than 8 bits a channel",
                            {.found = fmt::format("{} bits", info.bits),
-                            .remedy = "Read it as grey or colour: that keeps their upper 8"});
+                            .remedy = "Read it as grey or colour, which keeps the upper 8 bits"});
   }
   decode_as_stored(*decoder, encoded, info, memory);
   return image;
@@ -66,7 +66,7 @@ Array pixels_of(const EncodedImage& encoded, int64_t channels, bool upright, boo
   return std::move(image.array);
 }
 
-// `channels`: 1, 3 or 4; 0 = as they are stored.
+// `channels`: 1, 3 or 4; 0 means as stored.
 Array decode_image(const Any& encoded, int channels, bool upright, bool bgr, int64_t max_pixels) {
   const Buffer buffer(encoded);
   const GilReleased released;
@@ -92,7 +92,7 @@ Array decode_record(const Record& record, const std::string& field, bool upright
   }
 }
 
-// The pixels as the encoders take them: RGB order, no alpha where the format has none.
+// The pixels for the encoders: in RGB order, without alpha if the format has none.
 NewImage image_from(Bytes pixels, Size size, int64_t channels, bool bgr, bool drop_alpha) {
   NewImage image = make_image(size, drop_alpha && channels == 4 ? 3 : channels);
   const auto* from = reinterpret_cast<const uint8_t*>(pixels.data());
@@ -117,7 +117,7 @@ nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t
   {
     const GilReleased released;
     if (buffer.bytes().size() != static_cast<size_t>(height * width * channels)) {
-      throw InvalidArgumentError("the pixels are not as many as their shape says",
+      throw InvalidArgumentError("the size of the pixels does not match their shape",
                                  {.expected = fmt::format("{} x {} x {}", height, width, channels),
                                   .found = fmt::format("{} bytes", buffer.bytes().size())});
     }
@@ -136,10 +136,10 @@ nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t
 void bind_image(nb::module_& module) {
   module.attr("DEFAULT_MAX_PIXELS") = kDefaultMaxPixels;
   module.def("decode", decode_record, nb::arg("record"), nb::arg("field"), nb::arg("upright"),
-             nb::arg("max_pixels"), "uint8 pixels (height, width, 3), RGB.");
+             nb::arg("max_pixels"), "Decodes to uint8 RGB pixels of shape (height, width, 3).");
   module.def("decode_image", decode_image, nb::arg("encoded"), nb::arg("channels"),
              nb::arg("upright"), nb::arg("bgr"), nb::arg("max_pixels"),
-             "uint8 pixels (height, width, channels).");
+             "Decodes to uint8 pixels of shape (height, width, channels).");
   module.def("encode_image", encode_image, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
              nb::arg("channels"), nb::arg("bgr"), nb::arg("png"), nb::arg("setting"));
 }

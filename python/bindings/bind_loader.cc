@@ -26,15 +26,15 @@
 namespace fuelrail::python {
 namespace {
 
-// A loader that any Python thread may call: the core's wants one caller at a time. Its batches are
-// taken in turns: an iterator holds the number of its turn, and whatever else sets the loader's
-// place ends that turn.
+// A loader that any Python thread may call, while the core's loader allows one caller at a time. An
+// iterator holds the number of its turn; a new iterator, or any call that sets the loader's
+// position, ends that turn.
 //
-// Python feeds a fed order from the thread that asks for batches, before it asks: no Python runs on
-// the core's threads, which therefore never wait for the GIL.
+// The Python thread that requests batches first feeds a fed order. So no Python runs on the core's
+// threads, and they never wait for the GIL.
 class LoaderHandle : public CoreHandle<Loader> {
  public:
-  // An order that the caller feeds, one batch at a time; else the one that `options` say.
+  // Set for an order that the caller feeds, one batch at a time; empty for the order of `options`.
   using Position = std::optional<FedSampler::Position>;
   using Column = std::variant<Array, ListOf<Array>, ListOf<nb::bytes>>;
   LoaderHandle(const ContainerHandle& data, LoaderOptions options, ImageOptions images,
@@ -46,7 +46,7 @@ class LoaderHandle : public CoreHandle<Loader> {
   }
   ~LoaderHandle() { stop(); }
 
-  // Begins the next epoch and a turn; returns the turn's number.
+  // Begins the next epoch and a new turn; returns the turn's number.
   uint64_t begin() {
     return call([this] {
       core_->next_epoch();
@@ -54,9 +54,9 @@ class LoaderHandle : public CoreHandle<Loader> {
     });
   }
 
-  // Appends the next batch's columns, in the order of `fields`, to `taken`: Python may raise a
-  // signal's exception as soon as a call returns, and what the call returned is lost then.
-  // Returns: false at the end of the epoch.
+  // Appends the next batch's columns, in the order of `fields`, to `taken`. They are not returned,
+  // because Python may raise a signal's exception as soon as a call returns, which loses the
+  // result. Returns: false at the end of the epoch.
   bool next(uint64_t turn, ListOf<TupleOf<Column, nb::ellipsis>> taken) {
     const auto begun = std::chrono::steady_clock::now();
     const std::optional<Batch> batch = next_batch(
@@ -87,7 +87,7 @@ class LoaderHandle : public CoreHandle<Loader> {
       begin_turn();
     });
   }
-  // Whether the end of the epoch comes next.
+  // Whether the next result is the end of the epoch.
   bool at_end() {
     return call([this] { return core_->phase() == Engine::Phase::kEnd; });
   }
@@ -107,18 +107,19 @@ class LoaderHandle : public CoreHandle<Loader> {
     if (!calls_.started()) return "not started";
     return calls_.foreign() ? "started in another process" : "started";
   }
-  // Those from number `since` on.
+  // The bad records from number `since` on.
   std::vector<BadRecord> bad_records(size_t since) {
     calls_.check_process();
     const GilReleased released;
     return core_->bad_records(since);
   }
-  // What was said without failing since the last call.
+  // The warnings since the last call.
   Strings warnings() {
     calls_.check_process();
     return said_->take();
   }
-  // A batch of a fed order; its end; and room for larger ones, which begins the feed anew.
+  // Feed a batch of a fed order; end the order; make room for larger batches, which restarts the
+  // feed.
   void feed(std::vector<uint64_t> records, bool ends_epoch) {
     call([&] { current_feed()->push({std::move(records), ends_epoch}); });
   }
@@ -128,7 +129,7 @@ class LoaderHandle : public CoreHandle<Loader> {
   void reserve(size_t rows) {
     call([this, rows] { core_->reserve(rows); });
   }
-  // How often the feed has begun: another number says that it goes on from `progress`.
+  // How often the feed has started. A new number means that it must continue from `progress`.
   uint64_t feeds() {
     return call([this] {
       const std::lock_guard lock(feed_mutex_);
@@ -156,8 +157,8 @@ class LoaderHandle : public CoreHandle<Loader> {
     return calls_.call(std::move(function));
   }
 
-  // Makes the data's fingerprint, which of a folder is a long look at every file, while Python's
-  // signal handlers get their turn.
+  // Computes the data's fingerprint, which for a folder has to inspect every file, and meanwhile
+  // runs Python's signal handlers.
   void look_at_data() {
     calls_.check_process();
     const PythonTurns turns;
@@ -166,7 +167,8 @@ class LoaderHandle : public CoreHandle<Loader> {
     });
   }
 
-  // Warnings come on the core's threads, where no Python runs: they wait here until it asks.
+  // Warnings arise on the core's threads, where no Python runs, so they are kept here until Python
+  // fetches them.
   LoaderOptions completed(LoaderOptions options, const Container& data, Position fed) {
     options.engine.warn = Warnings::into(said_);
     if (!fed) return options;
@@ -201,7 +203,7 @@ class LoaderHandle : public CoreHandle<Loader> {
   Engine::Next take(uint64_t turn, std::chrono::milliseconds timeout) {
     if (turn != turn_) {
       throw StateError(
-          "this iterator is over: another one was made, or the loader's place was set, since",
+          "this iterator has expired: the loader has a newer iterator, or its position was set",
           {.remedy = "Use one iterator of a loader at a time"});
     }
     if (core_->phase() == Engine::Phase::kOver) return {.status = Engine::Status::kEndOfEpoch};
@@ -214,8 +216,8 @@ class LoaderHandle : public CoreHandle<Loader> {
     return nb::tuple(arrays);
   }
 
-  // An Array; of a ragged column a list: of bytes where the elements are bytes in one dimension,
-  // else of Arrays.
+  // A dense column as an Array. A ragged column as a list: of bytes if the rows are one-dimensional
+  // bytes, else of Arrays.
   static nb::object column(const Batch& batch, size_t index) {
     const ColumnSpec& spec = batch.layout().columns()[index];
     if (!spec.ragged()) return nb::cast(array_of(batch, index));
@@ -235,7 +237,7 @@ class LoaderHandle : public CoreHandle<Loader> {
     return rows;
   }
 
-  // The core's threads, which may be left behind, hold this too.
+  // Also held by the core's threads, which may be abandoned.
   const std::shared_ptr<Warnings> said_ = std::make_shared<Warnings>();
 
   std::mutex feed_mutex_;
@@ -243,7 +245,7 @@ class LoaderHandle : public CoreHandle<Loader> {
   uint64_t feeds_ = 0;
   bool stopped_ = false;
 
-  std::atomic<uint64_t> size_ = 0;  // of a computed order; read in forked children too
+  std::atomic<uint64_t> size_ = 0;  // for a computed order; also read in forked children
   uint64_t turn_ = 0;
 };
 
@@ -259,7 +261,7 @@ void make_weights(WeightsHandle* self, const Doubles& values) {
       WeightsHandle{std::make_shared<const Weights>(std::span(values.data(), values.shape(0)))};
 }
 
-// What Python tells a loader by value.
+// The options that Python passes to a loader by value.
 struct Choices {
   LoaderOptions loader{};
   ImageOptions images{};
@@ -302,7 +304,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, const OptionVa
   LoaderHandle::Position position;
   if (fed == "record") position = FedSampler::Position::kRecord;
   if (fed == "counted") position = FedSampler::Position::kCounted;
-  if (fed == "counted") order.batch_size = 1;  // until `reserve`
+  if (fed == "counted") order.batch_size = 1;  // until `reserve` raises it
   const GilReleased released;
   new (self) LoaderHandle(data, std::move(choices.loader), std::move(choices.images), position);
 }
@@ -315,17 +317,17 @@ void bind_order(nb::module_& module) {
   nb::class_<WeightsHandle>(module, "Weights", "How often each record is drawn.")
       .def("__init__", make_weights, nb::arg("values").noconvert(),
            nb::sig("def __init__(self, values: array.array[float]) -> None"),
-           "Of float64, in the processor's memory, one after the other.");
+           "Takes a contiguous array of float64 in CPU memory.");
 }
 
 void bind_options(nb::module_& module) {
   module.def(
       "loader_options", [] { return std::pair(option_rows(results()), option_rows(speed())); },
-      "(name, kind, default, bounds, meaning) of each: of those that change results, and of those "
-      "that change speed only.");
+      "(name, kind, default, bounds, meaning) of each option: first of those that change results, "
+      "then of those that change only speed.");
   module.def(
       "check_loader_options", [](const OptionValues& values) { choices_of(values); },
-      nb::arg("values"), "Refuses the first that is out of bounds.");
+      nb::arg("values"), "Raises InvalidArgumentError for the first value out of bounds.");
 }
 
 }  // namespace
@@ -339,30 +341,33 @@ void bind_loader(nb::module_& module) {
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
            nb::arg("transforms"), nb::arg("fields") = ImageOptions{}.fields)
       .def("begin", &LoaderHandle::begin,
-           "Begins the next epoch; returns what `next` wants to hear.")
+           "Begins the next epoch; returns the turn to pass to `next`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
-           "Appends the next batch to `taken`: a signal's exception may come in place of what a "
-           "call returns. False at the end of the epoch. A ragged column is a list.")
+           "Appends the next batch to `taken`, because a signal's exception could replace a "
+           "returned "
+           "batch. Returns False at the end of the epoch. A ragged column is a list.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
-      .def("state", &LoaderHandle::state, "JSON.")
+      .def("state", &LoaderHandle::state, "The state as JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
       .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
-           "Takes another share from where the user stands, and begins the feed anew.")
-      .def("at_end", &LoaderHandle::at_end, "Whether the end of the epoch comes next.")
-      .def("size", &LoaderHandle::size, "Batches of a whole epoch; 0 for a fed order.")
-      .def("batches_left", &LoaderHandle::batches_left, "Of the epoch; not of a fed order.")
-      .def("life", &LoaderHandle::life, "Whether its threads were started, and by whom.")
+           "Takes another share from the next batch on, and restarts the feed.")
+      .def("at_end", &LoaderHandle::at_end, "Whether the next result is the end of the epoch.")
+      .def("size", &LoaderHandle::size, "Number of batches in an epoch; 0 for a fed order.")
+      .def("batches_left", &LoaderHandle::batches_left,
+           "Number of batches left in the epoch; not for a fed order.")
+      .def("life", &LoaderHandle::life, "Whether its threads were started, and in which process.")
       .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
       .def("feed", &LoaderHandle::feed, nb::arg("records"), nb::arg("ends_epoch"),
-           "The next batch of a fed order.")
-      .def("end_feed", &LoaderHandle::end_feed, "The order has no more batches.")
+           "Feeds the next batch of a fed order.")
+      .def("end_feed", &LoaderHandle::end_feed, "Ends a fed order.")
       .def("feeds", &LoaderHandle::feeds,
-           "How often the feed began; a new number says that it goes on from `progress`.")
+           "How often the feed has started; a new number means that it must continue from "
+           "`progress`.")
       .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
-           "Makes room for batches of so many rows, and begins the feed anew.")
+           "Makes room for batches of `rows` rows, and restarts the feed.")
       .def("progress", &LoaderHandle::progress, "Epoch and position reached by batches handed out.")
       .def("stats", &LoaderHandle::stats)
-      .def("warnings", &LoaderHandle::warnings, "What was said since the last call.")
+      .def("warnings", &LoaderHandle::warnings, "The warnings since the last call.")
       .def("stop", &LoaderHandle::stop, "Ends all threads.");
 }
 

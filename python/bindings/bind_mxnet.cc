@@ -48,7 +48,7 @@ class RecordIterHandle : public CoreHandle<mxnet::ImageRecordIter> {
     });
   }
 
-  // Appends (data, label, index, pad) to `taken`, as LoaderHandle::next does. Returns: false at the
+  // Appends (data, label, index, pad) to `taken`, like LoaderHandle::next. Returns: false at the
   // end of the epoch.
   bool next(ListOf<TupleOf<Array, Array, Array, size_t>> taken) {
     const auto next = next_batch(
@@ -90,11 +90,11 @@ void bind_mxnet(nb::module_& module) {
       .def(nb::init<const OptionValues&, bool, Strings>(), nb::arg("values"), nb::arg("detection"),
            nb::arg("warnings"))
       .def("next", &RecordIterHandle::next, nb::arg("taken"),
-           "Appends data, label, index and pad to `taken`; False at the end of the epoch.")
+           "Appends data, label, index and pad to `taken`; returns False at the end of the epoch.")
       .def("reset", &RecordIterHandle::reset)
       .def("described", &RecordIterHandle::described, nb::arg("name"),
            "Element type and shape of a batch's column.")
-      .def_prop_ro("records", &RecordIterHandle::records, "Records of the part.")
+      .def_prop_ro("records", &RecordIterHandle::records, "Number of records in the part.")
       .def("stats", &RecordIterHandle::stats)
       .def("stop", &RecordIterHandle::stop);
 }

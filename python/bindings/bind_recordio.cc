@@ -36,9 +36,9 @@ std::optional<nb::bytes> bytes_of(const std::optional<recordio::Record>& record)
   return nb::bytes(record->payload.data(), record->payload.size());
 }
 
-// Reads on from a place, or one record by its place, on any thread. A forked child reads on from
-// where its parent was, by readers of its own: what a thread of the parent had in its hands, and
-// whatever lock it held, is left as it is, for ever.
+// Reads records in order from an offset, or one record by its offset, on any thread. A forked child
+// continues from its parent's position with its own readers, and never touches readers and locks
+// that a thread of the parent was using.
 class RecordioReader {
  public:
   explicit RecordioReader(std::shared_ptr<const Source> source)
@@ -58,7 +58,7 @@ class RecordioReader {
     return bytes_of(record);
   }
 
-  // The record there, after which `next` goes on.
+  // Returns the record at `offset`; `next` continues after it.
   std::optional<nb::bytes> read_at(uint64_t offset) {
     const GilReleased released;
     Readers& readers = here();
@@ -75,7 +75,7 @@ class RecordioReader {
     readers.go_to(offset);
   }
 
-  // Errors: as recordio::check_complete.
+  // Errors: those of recordio::check_complete.
   void check_index(uint64_t entries, const nb::bytes& uri) const {
     const std::string name = name_from(uri);
     const GilReleased released;
@@ -96,7 +96,7 @@ class RecordioReader {
     const OwnProcess process;
     std::mutex mutex;
     RecordReader onward;
-    RecordReader picked;  // reads little at once
+    RecordReader picked;  // for single records: reads small blocks
     std::atomic<uint64_t> position = 0;
   };
 
@@ -118,7 +118,7 @@ std::unique_ptr<RecordioReader> open_reader(const nb::bytes& uri) {
   return std::make_unique<RecordioReader>(file_system_for(name).open(name));
 }
 
-// A record file, and its index where there is to be one.
+// A record file and, optionally, its index.
 class RecordioWriter {
  public:
   RecordioWriter(const std::string& uri, const std::optional<std::string>& index_uri)
@@ -127,7 +127,7 @@ class RecordioWriter {
   uint64_t append(Bytes payload) {
     return files_.with([&](Files& files) { return files.writer.append(payload); });
   }
-  // Requires: there is an index.
+  // Requires: the writer has an index.
   uint64_t append_keyed(const std::string& key, Bytes payload) {
     return files_.with([&](Files& files) {
       recordio::check_index_key(key, files.index->uri());
@@ -172,7 +172,7 @@ std::unique_ptr<RecordioWriter> make_writer(const nb::bytes& uri,
   return std::make_unique<RecordioWriter>(name, index_name);
 }
 
-// The reader, and the index's keys and offsets as they stand in it.
+// Returns the reader, and the keys and offsets in the index's order.
 TupleOf<RecordioReader, ListOf<TupleOf<nb::str, uint64_t>>> open_indexed(
     const nb::bytes& uri, const nb::bytes& index_uri) {
   const std::string name = name_from(uri);
@@ -197,7 +197,7 @@ TupleOf<RecordioReader, ListOf<TupleOf<nb::str, uint64_t>>> open_indexed(
 }  // namespace
 
 void bind_recordio(nb::module_& module) {
-  nb::class_<RecordioReader>(module, "RecordioReader", "Payloads of a RecordIO file.")
+  nb::class_<RecordioReader>(module, "RecordioReader", "Reads payloads of a RecordIO file.")
       .def("next", &RecordioReader::next)
       .def("read_at", &RecordioReader::read_at, nb::arg("offset"))
       .def("check_index", &RecordioReader::check_index, nb::arg("entries"), nb::arg("uri"))

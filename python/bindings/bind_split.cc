@@ -22,19 +22,19 @@
 namespace fuelrail::python {
 namespace {
 
-using Made = std::optional<std::vector<std::byte>>;  // of a split; empty = its end
+using Made = std::optional<std::vector<std::byte>>;  // a result of a split; empty at its end
 
-// The split and what Ctrl-C has left of it, which a call that is left behind keeps.
+// The split and results that came after Ctrl-C. An abandoned call keeps it alive.
 struct SplitCore {
   enum Kind : uint8_t { kRecord, kChunk, kBatch };
 
   SplitCore(const std::string& uri, const split::InputSplitOptions& options)
       : split(std::in_place, uri, options) {}
 
-  // Errors: StateError when it is closed.
+  // Errors: StateError if the split is closed.
   split::InputSplit& open() {
     if (split) return *split;
-    throw StateError("the input split is closed", {.remedy = "Make a new one"});
+    throw StateError("the input split is closed", {.remedy = "Create a new one"});
   }
   std::optional<Made> take_late(Kind kind) {
     const std::lock_guard hold(late_mutex);
@@ -44,13 +44,13 @@ struct SplitCore {
     return made;
   }
 
-  std::mutex mutex;  // of the split: one call at a time
+  std::mutex mutex;  // for the split: one call at a time
   std::optional<split::InputSplit> split;
   std::mutex late_mutex;                 // never held for long
-  std::array<std::deque<Made>, 3> late;  // by kind: what came after Ctrl-C, for the next call
+  std::array<std::deque<Made>, 3> late;  // by kind: results after Ctrl-C, for the next call
 };
 
-// A split that any thread may call; one call at a time goes on.
+// A split that any thread may call; calls run one at a time.
 class SharedSplit {
  public:
   SharedSplit(const std::string& uri, const split::InputSplitOptions& options)
@@ -59,8 +59,8 @@ class SharedSplit {
   ~SharedSplit() { close(); }
   SharedSplit& operator=(SharedSplit&&) = delete;
 
-  // For what neither reads nor waits. The GIL is not held while another call is waited for: that
-  // needs it to end.
+  // For calls that neither read nor wait. Releases the GIL while it waits for another call, which
+  // needs the GIL to end.
   class Use {
    public:
     explicit Use(SharedSplit& shared) : core_(shared.core()) {
@@ -76,8 +76,8 @@ class SharedSplit {
     std::unique_lock<std::mutex> hold_;
   };
 
-  // The next record, where it is there already and nobody else is in a call. Lifetime: as long as
-  // `hold`.
+  // The next record, if it is available and no other call is running; else empty. Lifetime: as long
+  // as `hold`.
   std::optional<Bytes> record_at_hand(std::unique_lock<std::mutex>& hold) {
     SplitCore& core = *this->core();
     hold = std::unique_lock(core.mutex, std::try_to_lock);
@@ -87,11 +87,12 @@ class SharedSplit {
     return core.open().next_record();
   }
 
-  // What `make(split)` gives. What comes after Ctrl-C has ended the call is given by the next one.
+  // Returns the result of `make(split)`. A result that comes after Ctrl-C has ended the call is
+  // returned by the next call.
   template <typename Make>
   Made next(SplitCore::Kind kind, Make make) {
     struct Delivery {
-      bool refused = false;  // guarded, as the other, by the core's late_mutex
+      bool refused = false;  // like the other, guarded by the core's late_mutex
       std::optional<Made> made;
     };
     const auto core = this->core();
@@ -120,7 +121,7 @@ class SharedSplit {
     return *std::move(delivery->made);
   }
 
-  // Takes it to another place.
+  // Moves the split to another position or part.
   template <typename Move>
   void move(Move move_split) {
     PythonTurns().run([core = core(), move_split] {
@@ -133,8 +134,8 @@ class SharedSplit {
     });
   }
 
-  // Ends the thread, and the call in progress is waited for; both are left behind where storage
-  // hangs. In a forked child whose parent was in a call, nothing.
+  // Ends the thread and waits for the running call; abandons both if storage hangs. Does nothing in
+  // a forked child whose parent was in a call during the fork.
   void close() {
     notice_fork();
     if (torn_ || !core_) return;
@@ -146,18 +147,19 @@ class SharedSplit {
   }
 
  private:
-  // Errors: StateError when it is closed, or was in use in another thread at the fork.
+  // Errors: StateError if the split is closed, or was in use by another thread during the fork.
   std::shared_ptr<SplitCore> core() {
     notice_fork();
     if (torn_) {
-      throw StateError("a thread of the parent was using the input split when this process began",
-                       {.remedy = "Make a new one after the fork"});
+      throw StateError("another thread was using the input split during the fork",
+                       {.remedy = "Create a new one after the fork"});
     }
     if (core_) return core_;
-    throw StateError("the input split is closed", {.remedy = "Make a new one"});
+    throw StateError("the input split is closed", {.remedy = "Create a new one"});
   }
 
-  // Called with the GIL, before the mutex: in a forked child it may be held for ever.
+  // Requires: the caller holds the GIL but not the mutex, which may never be released in a forked
+  // child.
   void notice_fork() {
     if (!core_ || !seen_in_.take_over()) return;
     torn_ = !is_free(core_->mutex);
@@ -198,7 +200,7 @@ std::unique_ptr<SharedSplit> open_split(nb::bytes uri, const std::string& type, 
   return std::make_unique<SharedSplit>(name, options);
 }
 
-// Most records are there already: for them the GIL is kept.
+// Most records are already available, and for them the GIL is kept.
 std::optional<nb::bytes> next_split_record(SharedSplit& self) {
   std::unique_lock<std::mutex> hold;
   if (const auto record = self.record_at_hand(hold)) return python_bytes(*record);

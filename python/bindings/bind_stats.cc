@@ -8,14 +8,14 @@
 namespace fuelrail::python {
 
 static void bind_bad_record(nb::module_& module) {
-  nb::class_<BadRecord>(module, "BadRecord", "A sample that was passed over.")
-      .def_ro("index", &BadRecord::record, "In the loader's dataset.")
-      .def_ro("epoch", &BadRecord::epoch, "Where it came up first.")
-      .def_ro("position", &BadRecord::position, "Where it came up first, in the epoch's order.")
-      .def_ro("times", &BadRecord::times, "How often it came up.")
+  nb::class_<BadRecord>(module, "BadRecord", "A sample that was skipped.")
+      .def_ro("index", &BadRecord::record, "Index in the loader's dataset.")
+      .def_ro("epoch", &BadRecord::epoch, "Epoch of the first occurrence.")
+      .def_ro("position", &BadRecord::position, "Position of the first occurrence in its epoch.")
+      .def_ro("times", &BadRecord::times, "Number of occurrences.")
       .def_prop_ro(
           "error", [](const BadRecord& self) { return printable(self.error); },
-          "What the first error said, with file and record.")
+          "Text of the first error, with file and record.")
       .def("__repr__", [](const BadRecord& self) {
         return nb::str("BadRecord(index={}, epoch={}, position={}, times={}, error={!r})")
             .format(self.record, self.epoch, self.position, self.times, printable(self.error));
@@ -48,17 +48,19 @@ static nb::dict as_dict(const Stats& stats) {
 
 void bind_stats(nb::module_& module) {
   bind_bad_record(module);
-  nb::class_<StageStats>(module, "StageStats", "What one stage of a loader did.")
-      .def_ro("busy_seconds", &StageStats::busy_seconds, "Summed over the stage's threads.")
+  nb::class_<StageStats>(module, "StageStats", "Statistics of one stage of a loader.")
+      .def_ro("busy_seconds", &StageStats::busy_seconds,
+              "Working time, summed over the stage's threads.")
       .def_ro("waiting_seconds", &StageStats::waiting_seconds,
-              "Summed over the stage's threads: for input, for room, for the user.")
-      .def_ro("items", &StageStats::items, "Records; batches for `consumer`.")
-      .def_ro("bytes", &StageStats::bytes, "Read from storage, or written into batches.")
+              "Time spent waiting for input, for free slots or for the user, summed over the "
+              "stage's threads.")
+      .def_ro("items", &StageStats::items, "Number of records; for `consumer`, of batches.")
+      .def_ro("bytes", &StageStats::bytes, "Bytes read from storage or written into batches.")
       .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
-              "Items that waited in front of the stage, whenever it took one.")
+              "Mean number of items that waited when the stage took one.")
       .def(
           "as_dict", [](const StageStats& self) { return as_dict(self); },
-          nb::sig("def as_dict(self) -> dict[str, int | float]"), "All of these by name.")
+          nb::sig("def as_dict(self) -> dict[str, int | float]"), "All attributes by name.")
       .def("__repr__", [](const StageStats& self) {
         return nb::str(
                    "StageStats(busy_seconds={:.3f}, waiting_seconds={:.3f}, items={}, "
@@ -66,25 +68,25 @@ void bind_stats(nb::module_& module) {
             .format(self.busy_seconds, self.waiting_seconds, self.items, self.bytes,
                     self.mean_queue_depth);
       });
-  nb::class_<Stats>(module, "Stats", "What a loader's stages did since it started.")
-      .def_ro("seconds", &Stats::seconds, "Since the first batch was asked for.")
+  nb::class_<Stats>(module, "Stats", "Statistics of a loader's stages since it started.")
+      .def_ro("seconds", &Stats::seconds, "Seconds since the first batch was requested.")
       .def_ro("fetch", &Stats::fetch, "Reading records.")
       .def_ro("process", &Stats::process, "Decoding and transforming.")
       .def_ro("consumer", &Stats::consumer,
-              "The loop that takes the batches: busy with one, or waiting for the next.")
-      .def_ro("tolerated", &Stats::tolerated, "Oddities in images that were passed over.")
-      .def_ro("slots_lent", &Stats::slots_lent, "Batches that the user holds.")
+              "The user's loop: busy with a batch, or waiting for the next one.")
+      .def_ro("tolerated", &Stats::tolerated, "Number of ignored oddities in images.")
+      .def_ro("slots_lent", &Stats::slots_lent, "Number of batches that the user holds.")
       .def_ro("read_backend", &Stats::read_backend,
-              "Who has read so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; empty "
-              "before the first batch and after `close`.")
+              "The backend used so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; "
+              "empty before the first batch and after `close`.")
       .def_ro("reads_at_once", &Stats::reads_at_once,
-              "By threads, as far as it has grown; io_uring has more.")
+              "Number of simultaneous reads by threads so far; io_uring does more.")
       .def_ro("limit", &Stats::limit,
-              "'fetch', 'process' or 'consumer': the stage that the others wait for.")
+              "The slowest stage, for which the others wait: 'fetch', 'process' or 'consumer'.")
       .def(
           "as_dict", [](const Stats& self) { return as_dict(self); },
           nb::sig("def as_dict(self) -> dict[str, typing.Any]"),
-          "All of these by name, a stage as a dict: plain values, for JSON and loggers.")
+          "All attributes by name, and each stage as a dict, for JSON and loggers.")
       .def("__repr__",
            [](const Stats& self) {
              return nb::str(
@@ -97,10 +99,10 @@ void bind_stats(nb::module_& module) {
            })
       .def(
           "__str__", [](const Stats& self) { return to_table(self); },
-          "A table: a line a stage, and one on the whole.")
+          "A table with one line for each stage and one for the loader.")
       .def(
           "_repr_html_", [](const Stats& self) { return "<pre>" + to_table(self) + "</pre>"; },
-          "The table, for notebooks.");
+          "The same table as HTML, for notebooks.");
 }
 
 }  // namespace fuelrail::python

@@ -1,4 +1,4 @@
-// The transforms as the core holds them. Users see fuelrail.transforms.
+// The core's transforms. The public API is fuelrail.transforms.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -11,8 +11,8 @@
 namespace fuelrail::python {
 namespace {
 
-// A constructor of Python's names the members in their order; what has no face of its own there (a
-// size, a border) by its members. Margins are (left, top, right, bottom).
+// Python's constructors take the members in order; a size and a border are passed as their own
+// members. Margins are (left, top, right, bottom).
 using Range = std::array<double, 2>;
 using Fill = std::array<uint8_t, 3>;
 using Sides = std::array<int64_t, 4>;
@@ -54,7 +54,7 @@ void bind_colors(nb::module_& module) {
            nb::arg("saturation"), nb::arg("hue"));
   nb::class_<Grayscale>(module, "Grayscale").def(nb::init<>());
   nb::class_<RandomGrayscale>(module, "RandomGrayscale").def(nb::init<double>(), nb::arg("p"));
-  nb::class_<CustomStage>(module, "CustomStage", "A pixel stage of a C++ extension's own.");
+  nb::class_<CustomStage>(module, "CustomStage", "A pixel stage defined in a C++ extension.");
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ void bind_transform(nb::module_& module) {
 
   module.def(
       "check_transforms", [](const Transforms& transforms) { check(transforms); },
-      nb::arg("transforms"), "Raises InvalidArgumentError for a bad value.");
+      nb::arg("transforms"), "Raises InvalidArgumentError for an invalid value.");
 }
 
 }  // namespace fuelrail::python

@@ -1,7 +1,7 @@
-// What the files of the extension module share: one `bind_*` function a module of the core, and the
-// conversions that more than one of them needs.
+// Declarations that the files of the extension module share: one `bind_*` function for each module
+// of the core, and common conversions.
 //
-// Every call that reads, waits, decodes or checksums lets go of the GIL: look for `GilReleased` at
+// Every call that reads, waits, decodes or computes checksums releases the GIL, by `GilReleased` at
 // the call.
 #pragma once
 
@@ -27,7 +27,7 @@ namespace fuelrail::python {
 
 namespace nb = nanobind;
 
-// Types that say more than nb::list and the like: nanobind prints them in signatures.
+// Types more precise than nb::list and similar, for the signatures that nanobind prints.
 template <typename Element>
 using ListOf = nb::typed<nb::list, Element>;
 template <typename... Elements>
@@ -54,13 +54,13 @@ void bind_pack(nb::module_& module);
 void bind_split(nb::module_& module);
 void bind_cli(nb::module_& module);
 
-// CPython before 3.14 ends a daemon thread that wants the GIL once the interpreter is exiting by
-// unwinding its stack, which C++ on that stack does not survive. So whatever takes the GIL, or runs
-// Python code, which releases it now and then, goes by one of the following four: there such a
-// thread sleeps until the process ends.
+// If a daemon thread requests the GIL while the interpreter is exiting, CPython before 3.14 unwinds
+// its stack, which crashes if C++ frames are on it. So code that takes the GIL, or that runs Python
+// code, which sometimes releases the GIL, must use one of the following four: they let such a
+// thread sleep until the process ends.
 
-// While a GilReleased lives, this thread does not hold the GIL; while a GilTaken lives inside it,
-// it does again.
+// While a GilReleased exists, this thread does not hold the GIL; while a GilTaken exists inside it,
+// the thread holds it again.
 class GilReleased {
  public:
   GilReleased();
@@ -80,33 +80,35 @@ class GilTaken {
   PyGILState_STATE state_;
 };
 
-// `function(*arguments, **named)`. `named` is a dict, or null for none. Errors: nb::python_error.
+// Calls `function(*arguments, **named)`. `named` is a dict or null. Errors: nb::python_error.
 nb::object call_python(nb::handle function, const nb::tuple& arguments, nb::handle named = {});
 // Errors: nb::python_error.
 nb::object import_module(const char* name);
 
-// A call of the core that may take long, or wait for storage; it runs without the GIL, and Python
-// gets its turns meanwhile. Copies are the same call.
+// A call of the core that may take long or wait for storage. It runs without the GIL, and Python's
+// signal handlers run meanwhile. Copies stand for the same call.
 //
-// On the main thread, which alone hears signals, the call is an Errand: where a handler raises
-// (Ctrl-C does), the work is told, and has Errand::kPatience to clean up before it is left behind.
-// So Ctrl-C ends any call within a second, whatever storage does; the work owns all that it uses,
-// and touches no Python once it is left. On other threads the work runs on the caller's.
+// On the main thread, the only one that handles signals, the call is an Errand: if a handler raises
+// an exception (Ctrl-C does), the work is cancelled and has Errand::kPatience to clean up before it
+// is abandoned. So Ctrl-C ends any call within a second, even if storage hangs. The work owns all
+// objects that it uses, and uses no Python after it is abandoned. Called on another thread, the
+// work runs on that thread.
 class PythonTurns {
  public:
-  // For the work, in its midst, on any thread: whether to go on.
+  // Called by the work, on any thread: whether to continue.
   bool keep_going() const { return errand_.is_wanted(); }
 
-  // For the work, likewise: runs signal handlers, then `function`, with the GIL, on the caller's
-  // thread. Returns: whether to go on. What Python raises there is kept until the work has ended.
+  // Called by the work, on any thread: runs signal handlers and then `function`, with the GIL, on
+  // the thread that called `run`. Returns: whether to continue. Python exceptions raised there are
+  // kept until the work has ended.
   template <typename Function>
   bool take(Function function) const {
     return errand_.ask([&] { return take_turn(function); });
   }
 
-  // Returns: what `work` returns. Requires: the work owns all that it uses; neither that nor what
-  // it returns may be of Python, but for `shared_object`s. Errors: what Python has raised, in place
-  // of the work's.
+  // Returns: the result of `work`. Requires: the work owns all objects that it uses; they and its
+  // result are not Python objects, except for `shared_object`s. Errors: the exception that Python
+  // has raised, if any, else the work's.
   template <typename Work>
   std::invoke_result_t<Work> run(Work work) const {
     using Result = std::invoke_result_t<Work>;
@@ -119,8 +121,8 @@ class PythonTurns {
     }
   }
 
-  // The same for short work that can be done again: on this thread, as long as it finds at hand
-  // what it reads.
+  // The same for short work that can be repeated: runs on this thread as long as the bytes that it
+  // reads are at hand (storage/at_hand.h).
   template <typename Work>
   std::invoke_result_t<Work> run_short(Work work) const {
     if (hears_signals()) {
@@ -140,27 +142,27 @@ class PythonTurns {
   void run_work(std::function<void()> work) const;
 
   Errand errand_;
-  // The caller's: taken from it before the work can be left behind with it.
+  // The exception for the caller, which takes it before the work can be abandoned.
   const std::shared_ptr<std::exception_ptr> raised_ = std::make_shared<std::exception_ptr>();
 };
 
-// A Python object that the core's threads may hold and release: its last reference goes with the
-// GIL held.
+// A Python object that the core's threads may hold and release: the GIL is taken to release its
+// last reference.
 std::shared_ptr<nb::object> shared_object(nb::object object);
 
-// A path or a name from the file system, as os.fsdecode gives it: bytes that are not UTF-8 become
+// Converts a path or a name from the file system like os.fsdecode: bytes that are not UTF-8 become
 // surrogates.
 nb::str fs_text(const std::string& name);
-// For people: bytes that are not UTF-8 become backslash escapes.
+// Converts text for display: bytes that are not UTF-8 become backslash escapes.
 nb::str printable(const std::string& text);
-// The other direction: the bytes that os.fsencode gives.
+// The inverse of fs_text: the bytes that os.fsencode returns.
 std::string fs_name(nb::handle text);
-// Both of each.
+// fs_text and fs_name for each element.
 Strings fs_texts(const std::vector<std::string>& names);
 std::vector<std::string> fs_names(const nb::list& texts);
 
-// A dense array in memory that somebody owns; Python's view of a batch's column or of pixels.
-// Lifetime: `data` lives as long as `owner`.
+// A dense array in memory of the core: a batch's column, or pixels. Lifetime: `data` is valid as
+// long as `owner` lives.
 struct Array {
   std::shared_ptr<void> owner;
   std::byte* data = nullptr;
@@ -168,23 +170,23 @@ struct Array {
   std::vector<int64_t> shape;
 };
 
-// Returns: an array in memory of its own, which is not zeroed.
+// Returns: an array in new memory, which is not zeroed.
 Array make_array(DType dtype, std::vector<int64_t> shape);
 
-// An array of uint8, (height, width, channels), and the core's view of it.
+// A uint8 array of shape (height, width, channels), and the core's view of it.
 struct NewImage {
   Array array;
   ImageView view;
 };
 NewImage make_image(Size size, int64_t channels);
 
-// A container as Python holds it. Not bound as a shared_ptr: the core's threads must never hold a
-// reference that only the GIL may let go.
+// A container for Python. It is not bound as a shared_ptr, because the core's threads must never
+// hold a reference that can only be released with the GIL.
 struct ContainerHandle {
   std::shared_ptr<const Container> container;
 };
 
-// A record's bytes and what they mean. Lifetime: it owns all of it.
+// A record's bytes and the sample parsed from them. Lifetime: it owns both.
 struct Record {
   explicit Record(std::shared_ptr<const Container> from) : container(std::move(from)) {}
 

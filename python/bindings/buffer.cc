@@ -3,8 +3,8 @@
 namespace fuelrail::python {
 namespace {
 
-// Whether a buffer's elements are, or have, references to Python objects. `format` is as PEP 3118
-// has it: the names of a structure's fields stand between colons.
+// Whether a buffer's elements are or contain references to Python objects. `format` follows PEP
+// 3118, in which the names of a structure's fields are between colons.
 bool holds_objects(const char* format) {
   bool in_name = false;
   for (; *format != '\0'; ++format) {
@@ -28,7 +28,7 @@ Buffer::Buffer(nb::handle object) {
 
 void Buffer::take() {
   if (view_.format != nullptr && holds_objects(view_.format)) {
-    throw nb::type_error("an array of Python objects has no bytes of its own");
+    throw nb::type_error("an array of Python objects cannot be read as bytes");
   }
   const auto size = static_cast<size_t>(view_.len);
   if (PyBuffer_IsContiguous(&view_, 'C')) {

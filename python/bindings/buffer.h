@@ -11,9 +11,10 @@
 
 namespace fuelrail::python {
 
-// The bytes of an object with a buffer, in C order; of an array that is not contiguous, a copy.
-// Made and destroyed with the GIL held. Errors: Python's TypeError for an object without a buffer,
-// or one of Python objects. Lifetime: holds the object's buffer.
+// The bytes of an object with a buffer, in C order; for an array that is not contiguous, a copy.
+// Requires: the GIL is held by the constructor's and destructor's callers. Errors: Python's
+// TypeError for an object without a buffer, or with a buffer of Python objects. Lifetime: holds the
+// object's buffer.
 class Buffer {
  public:
   explicit Buffer(nb::handle object);
@@ -30,7 +31,7 @@ class Buffer {
   Bytes bytes_;
 };
 
-// Binds a method that takes bytes: it runs without the GIL, on those of `data`.
+// Binds a method that takes bytes. It runs without the GIL, with the bytes of `data`.
 template <auto kMethod, typename Self>
 auto with_bytes(Self& self, const Any& data) {
   const Buffer buffer(data);

@@ -1,5 +1,5 @@
-// A handle on a part of the core whose `next_for` gives batches that threads make: a loader, an
-// iterator of MXNet's.
+// Base of handles on objects of the core whose `next_for` returns batches made by threads: a loader
+// and MXNet's iterators.
 #pragma once
 
 #include <chrono>
@@ -25,21 +25,21 @@ class CoreHandle {
     return core_->stats();
   }
 
-  // Does not wait for a call in another thread: it ends that call. In a forked child there is
-  // nothing to stop: the threads are the parent's.
+  // Ends the threads, and a call in another thread without waiting for it. Does nothing in a forked
+  // child, because the threads are the parent's.
   void stop() {
     stop_after([] {});
   }
 
  protected:
-  // `who`: as NativeCalls has it. The derived class makes `core_`.
+  // `who`: as in NativeCalls. The derived class creates `core_`.
   explicit CoreHandle(std::string who) : calls_(std::move(who)) {}
   ~CoreHandle() {
     stop();
-    if (calls_.torn()) new std::shared_ptr(std::move(core_));  // its locks are held for ever
+    if (calls_.torn()) new std::shared_ptr(std::move(core_));  // its locks are never released
   }
 
-  // `first` is called before, without the GIL, where there is something to stop.
+  // Calls `first` without the GIL before it stops the threads, if there is anything to stop.
   template <typename First>
   void stop_after(First first) {
     calls_.notice_fork();
@@ -49,8 +49,8 @@ class CoreHandle {
     calls_.stop(core_);
   }
 
-  // Waits for the batch of `take(timeout)`, while Python's signal handlers get their turn, and
-  // calls `waiting` meanwhile. Returns: empty at the end of the epoch.
+  // Waits for the batch of `take(timeout)`, and meanwhile runs Python's signal handlers and calls
+  // `waiting`. Returns: empty at the end of the epoch.
   template <typename Take, typename Waiting>
   auto next_batch(Take take, Waiting waiting) {
     constexpr std::chrono::milliseconds kPoll(50);
@@ -64,7 +64,7 @@ class CoreHandle {
     }
   }
 
-  // Of a dense column.
+  // The array of a dense column.
   static Array array_of(const Batch& batch, size_t column) {
     return {batch.owner(), batch.column(column), batch.layout().columns()[column].dtype,
             batch.shape(column)};

@@ -1,4 +1,4 @@
-// The border that errors cross: one C++ type -> one class of fuelrail/errors.py.
+// Converts each C++ error type to its class in fuelrail/errors.py.
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -15,12 +15,12 @@
 namespace fuelrail::python {
 namespace {
 
-// Text for a message: one line, unless `lines` are wanted, and no NUL, at which `what` would end.
+// Text for an error: one line unless `lines` is true, and without NUL, at which `what` would end.
 std::string message_text(nb::handle part, bool lines = false) {
   if (part.is_none()) return {};
   PyObject* encoded = PyUnicode_EncodeFSDefault(part.ptr());
   if (encoded == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
-    PyErr_Clear();  // a surrogate that stands for no byte of a path
+    PyErr_Clear();  // a surrogate that does not stand for a byte of a path
     encoded = PyUnicode_AsEncodedString(part.ptr(), "utf-8", "backslashreplace");
   }
   if (encoded == nullptr) throw nb::python_error();
@@ -45,8 +45,8 @@ nb::object number_or_none(std::optional<uint64_t> number) {
   return number ? nb::object(nb::int_(*number)) : nb::none();
 }
 
-// Sets the Python error. The classes are looked up when they are needed: fuelrail.errors imports
-// this module.
+// Sets the Python error. Looks the class up at each call, because fuelrail.errors imports this
+// module.
 void set_error(const char* class_name, const Error& error) {
   try {
     const ErrorDetail& detail = error.detail();
@@ -101,9 +101,9 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 using Text = nb::typed<nb::handle, nb::str>;  // or None
 
-// Error's text, composed in one place for both languages. Paths come with surrogates; the text is
-// to be printed, so it has replacement marks instead. A text alone may be another error's whole
-// text, with the traceback of the process that it comes from (torch's DataLoader): its lines stay.
+// Composes an error's text, for both languages. Paths have surrogates; the text, which is meant for
+// printing, has replacement marks instead. If only `failure` is given, it may be the whole text of
+// another error with the traceback of its process (torch's DataLoader), so its lines are kept.
 nb::str compose(nb::str failure, Text path, std::optional<uint64_t> record,
                 std::optional<uint64_t> offset, Text expected, Text found, Text remedy) {
   const bool alone = path.is_none() && !record && !offset && expected.is_none() &&

@@ -9,7 +9,8 @@ NB_MODULE(_core, module) {
   module.doc() = "The C++ core of fuelrail. Its interface may change at any time: use `fuelrail`.";
   module.def(
       "version", [] { return FUELRAIL_VERSION; }, "The package's version.");
-  // nanobind's words on what lives on at the exit, in a daemon thread for one, are for the tests.
+  // Only the tests need nanobind's warnings about objects that live on at exit, such as in a daemon
+  // thread.
   nb::set_leak_warnings(std::getenv("FUELRAIL_LEAK_WARNINGS") != nullptr);
   bind_errors(module);
   bind_base(module);

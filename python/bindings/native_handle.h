@@ -1,5 +1,5 @@
-// What a handle does whose calls run on, or wait for, threads of the core: one Python thread at a
-// time, without the GIL, and never in a process that was forked from the one that owns the threads.
+// Base of handles whose calls run on, or wait for, threads of the core. Calls run for one Python
+// thread at a time, without the GIL, and never in a process forked from the owner of the threads.
 #pragma once
 
 #include <atomic>
@@ -16,35 +16,37 @@
 
 namespace fuelrail::python {
 
-// In a forked child, false: a thread that the child does not have holds it for ever.
+// Whether the mutex is free. In a forked child it may stay locked for ever, by a thread of the
+// parent.
 inline bool is_free(std::mutex& mutex) {
   return std::unique_lock(mutex, std::try_to_lock).owns_lock();
 }
 
 class NativeCalls {
  public:
-  // `who` is the subject of the errors: "the loader".
+  // `who` is the subject of the errors' texts: "the loader".
   explicit NativeCalls(std::string who) : who_(std::move(who)) {}
 
-  // Runs `function` without the GIL, one caller at a time. Called with the GIL. Errors: those of
-  // check_process.
+  // Runs `function` without the GIL, for one caller at a time. Requires: the caller holds the GIL.
+  // Errors: those of check_process.
   template <typename Function>
   std::invoke_result_t<Function> call(Function function) {
-    check_process();  // before the mutex, which may have been held at the fork
+    check_process();  // before locking the mutex, which may have been locked during the fork
     const GilReleased released;
     const std::lock_guard<std::mutex> lock(mutex_);
     return function();
   }
 
-  // From here on the core's threads run, in this process.
+  // Called when the core's threads start in this process.
   void start() { process_.begin(); }
   bool started() const { return process_.begun(); }
 
-  // Whether the threads are those of the process that this one was forked from.
+  // Whether the threads were started in the process from which this one was forked.
   bool foreign() const { return process_.is_parents(); }
 
-  // Ends the threads of `core`; leaves them behind where they do not end in time, with all that
-  // they use, until they do. Again it does nothing. Called without the GIL.
+  // Ends the threads of `core`. Threads that do not end in time are abandoned, and keep the objects
+  // that they use until they end. A second call does nothing. Requires: the caller does not hold
+  // the GIL.
   template <typename Core>
   void stop(const std::shared_ptr<Core>& core) {
     if (stopped_.exchange(true)) return;
@@ -55,11 +57,12 @@ class NativeCalls {
     }
   }
 
-  // Whether another thread held the handle at the fork: its locks are held for ever.
+  // Whether another thread was using the handle during the fork, so that its locks are never
+  // released.
   bool torn() const { return torn_; }
 
-  // Called with the GIL, before any lock. A handle that had not started may be used in a forked
-  // child, unless a thread that is not there any more holds it.
+  // Requires: the caller holds the GIL and no other lock. A forked child may use a handle that had
+  // not started, unless a thread of the parent was using it during the fork.
   void notice_fork() {
     if (seen_in_.take_over()) torn_ = !is_free(mutex_);
   }
@@ -68,33 +71,34 @@ class NativeCalls {
   void check_process() {
     notice_fork();
     if (foreign()) {
-      throw StateError(who_ + " runs in another process, whose threads a fork does not copy",
-                       {.remedy = "Make " + who_ + " after the fork"});
+      throw StateError(
+          who_ + " was started in another process, and a fork does not copy its threads",
+          {.remedy = "Create " + who_ + " after the fork"});
     }
     if (torn_) {
-      throw StateError("another thread was in the middle of using " + who_ + " at the fork",
-                       {.remedy = "Make " + who_ + " after the fork"});
+      throw StateError("another thread was using " + who_ + " during the fork",
+                       {.remedy = "Create " + who_ + " after the fork"});
     }
   }
 
  private:
   const std::string who_;
   std::mutex mutex_;
-  OwnProcess process_{OwnProcess::Since::kBegin};  // of the threads
+  OwnProcess process_{OwnProcess::Since::kBegin};  // the process of the threads
   std::atomic<bool> stopped_ = false;
   OwnProcess seen_in_;
   bool torn_ = false;
 };
 
-// The files that a writer has open. Python's threads may write at once, and the GIL is not held
-// while one does: so under a lock, which a forked child never takes, nor touches any file.
+// A writer's open files, behind a lock, because several Python threads may write and the GIL is not
+// held during a write. A forked child never takes the lock and never touches the files.
 template <typename Files>
 class WrittenFiles {
  public:
   WrittenFiles(std::string uri, std::unique_ptr<Files> files)
       : uri_(std::move(uri)), files_(std::move(files)) {}
   ~WrittenFiles() {
-    // A thread of the parent was writing at the fork: no memory of it is touched.
+    // A thread of the parent was writing during the fork, so its memory must not be touched.
     if (process_.is_parents() && !is_free(mutex_)) static_cast<void>(files_.release());
   }
   WrittenFiles& operator=(WrittenFiles&&) = delete;
@@ -105,16 +109,15 @@ class WrittenFiles {
   template <typename Function>
   auto with(Function function) {
     if (process_.is_parents()) {
-      throw StateError("the file is being written by the parent of this process",
+      throw StateError("the file is being written by the parent process",
                        {.path = uri_, .remedy = "Write another file in this process"});
     }
     const std::lock_guard hold(mutex_);
     if (files_) return function(*files_);
-    throw StateError("the writer is closed", {.path = uri_, .remedy = "Make a new one"});
+    throw StateError("the writer is closed", {.path = uri_, .remedy = "Create a new writer"});
   }
 
-  // Leaves nothing behind of what is not finished, also where something (a traceback does) still
-  // holds the writer.
+  // Removes unfinished files, even if another object, such as a traceback, still holds the writer.
   void discard() {
     if (process_.is_parents()) return;
     const std::lock_guard hold(mutex_);

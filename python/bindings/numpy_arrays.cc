@@ -20,7 +20,7 @@ nb::object checked(PyObject* array) {
 }  // namespace
 
 void import_numpy() {
-  static_cast<void>(import_module("numpy"));  // its Python code; what follows runs none
+  static_cast<void>(import_module("numpy"));  // runs NumPy's Python code; the rest runs none
   if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
 }
 

@@ -1,6 +1,6 @@
-// Lets a wheel run with libstdc++ 11 (RHEL 9): version 12 gave this one function a second symbol
-// version, which changed only its exception specification, and the linker takes the newest. Wheels
-// are linked with --wrap for it.
+// Lets a wheel run with libstdc++ 11 (RHEL 9). libstdc++ 12 gave this function a second symbol
+// version, which differs only in its exception specification, and the linker chooses the newest. So
+// wheels are linked with --wrap for it.
 #include <condition_variable>
 #include <mutex>
 
@@ -11,7 +11,7 @@ extern "C" {
 void fuelrail_older_wait(std::condition_variable* condition, std::unique_lock<std::mutex>* lock);
 __asm__(".symver fuelrail_older_wait, " FUELRAIL_WAIT "@GLIBCXX_3.4.11");
 
-// The linker calls this wherever `condition.wait(lock)` stands.
+// The linker makes every `condition.wait(lock)` call this function.
 void fuelrail_wrapped_wait(std::condition_variable* condition,
                            std::unique_lock<std::mutex>* lock) __asm__("__wrap_" FUELRAIL_WAIT);
 void fuelrail_wrapped_wait(std::condition_variable* condition, std::unique_lock<std::mutex>* lock) {

@@ -8,7 +8,7 @@
 namespace fuelrail::python {
 namespace {
 
-// What an error shows of a number that may have more digits than Python prints.
+// The text of a number in an error. Python does not print very long numbers.
 std::string shown(nb::handle number) {
   const nb::object text = nb::steal(PyObject_Repr(number.ptr()));
   if (text.is_valid() && nb::len(text) <= 80) return nb::cast<std::string>(text);

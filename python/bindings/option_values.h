@@ -1,4 +1,4 @@
-// The core's tables of options (base/option.h), as Python reads and fills them.
+// Access of Python to the core's tables of options (base/option.h).
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,8 +14,8 @@ using OptionValues = nb::typed<nb::dict, nb::str, nb::any>;
 using OptionRows = ListOf<TupleOf<nb::str, nb::str, nb::any, nb::str, nb::str>>;
 
 nb::object python_value(const OptionValue& value);
-// Requires: `value` is of the rule's kind. Errors: InvalidArgumentError for a whole number that 64
-// bits do not hold.
+// Requires: `value` has the rule's kind. Errors: InvalidArgumentError for an integer that does not
+// fit in 64 bits.
 OptionValue option_value(const OptionRule& rule, nb::handle value);
 
 template <typename Options>
@@ -28,7 +28,7 @@ OptionRows option_rows(const OptionTable<Options>& table, const Options& default
   return rows;
 }
 
-// Sets the options that `values` has. Requires: each is of its row's kind. Errors:
+// Sets the options that `values` contains. Requires: each value has its row's kind. Errors:
 // InvalidArgumentError for a value out of bounds.
 template <typename Options>
 void set_options(Options& options, const OptionTable<Options>& table, const nb::dict& values) {

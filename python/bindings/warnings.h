@@ -1,4 +1,4 @@
-// What the core says without failing, on any of its threads, until Python can hear it.
+// Keeps warnings that the core gives on any of its threads until Python can issue them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,8 +15,8 @@
 
 namespace fuelrail::python {
 
-// Threads: any. Without a lock: one that another thread held while the process forked would be held
-// for ever in the child.
+// Threads: any. Uses no lock: a lock that another thread held during a fork would never be released
+// in the child.
 class Warnings {
  public:
   ~Warnings() { free(last_.load(std::memory_order_acquire)); }
@@ -28,11 +28,11 @@ class Warnings {
                                         std::memory_order_relaxed)) {
     }
   }
-  // What an option `warn` calls.
+  // A callback for an option `warn`.
   static Warn into(std::shared_ptr<Warnings> all) {
     return [all = std::move(all)](const std::string& text) { all->add(text); };
   }
-  // Those since the last call, in their order. The GIL is held.
+  // Returns the warnings since the last call, in order. Requires: the caller holds the GIL.
   Strings take() {
     Said* const last = last_.exchange(nullptr, std::memory_order_acquire);
     std::vector<std::string> texts;
@@ -55,15 +55,16 @@ class Warnings {
   std::atomic<Said*> last_ = nullptr;
 };
 
-// Appends what the core has warned of to a list of Python's, also where the work fails: Python
-// issues the warnings, where an exception may leave. Made and destroyed with the GIL.
+// Appends the core's warnings to a Python list, even if the work fails. Python code then issues the
+// warnings, where they may become exceptions. Requires: constructed and destroyed with the GIL
+// held.
 class WarningsInto {
  public:
   explicit WarningsInto(nb::list list) : list_(std::move(list)) {}
   ~WarningsInto() {
     try {
       for (const nb::handle text : said_->take()) list_.append(text);
-    } catch (const std::exception&) {  // no memory for them
+    } catch (const std::exception&) {  // not enough memory for the warnings
     }
   }
   WarningsInto& operator=(WarningsInto&&) = delete;

@@ -23,21 +23,21 @@ def suggest(given: str, known: Sequence[str]) -> str:
 
 def process_ends() -> None:
     """
-    From now on, what storage holds up is waited for once, and not for each loader.
+    After this call, closing waits only once for storage that hangs, not for each loader.
     """
 
 def default_threads() -> int:
-    """Threads that a loader starts by default."""
+    """Number of threads that a loader starts by default."""
 
 class Array:
     """
-    A dense, row-major array in memory of the core.
+    A dense, row-major, writable array in memory of the core.
 
-    Consumers share the memory and keep it alive: `numpy.asarray(array)`,
-    `torch.from_dlpack(array)` and anything else that speaks DLPack or the buffer
-    protocol. It may be written to. NumPy and the buffer protocol have no bfloat16:
-    they raise UnsupportedError and BufferError, DLPack passes it on. `data.subset`,
-    `sampler`, `weights` and the like take one, as they take whatever speaks DLPack.
+    `numpy.asarray(array)`, `torch.from_dlpack(array)` and other consumers of DLPack
+    or the buffer protocol share the memory and keep it alive. bfloat16 arrays work
+    only with DLPack: NumPy raises UnsupportedError for them, and the buffer protocol
+    BufferError. `data.subset`, `sampler` and `weights` accept an Array, like any
+    object with DLPack.
     """
 
     @property
@@ -61,7 +61,7 @@ class Array:
     def __repr__(self) -> str: ...
 
     def numpy(self) -> Any:
-        """The same memory as a numpy.ndarray."""
+        """A numpy.ndarray over the same memory."""
 
     def __array__(self, dtype: Any | None = None, copy: bool | None = None) -> Any: ...
 
@@ -70,13 +70,11 @@ class Array:
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 def listed(array: object) -> Any:
-    """
-    Numbers and lists of them, of what speaks DLPack in the processor's memory.
-    """
+    """A number or nested lists, from an object with DLPack in CPU memory."""
 
 def copy_floats(source: object, into: array.array[float]) -> bool:
     """
-    Whether `source` is an array of float32 or float64 in the processor's memory, as long as `into`, which is then filled from it.
+    Copies `source` to `into` if it is a float32 or float64 array in CPU memory with the length of `into`. Returns whether it is.
     """
 
 DEFAULT_MAX_RECORD_BYTES: int = 2147483648
@@ -85,9 +83,7 @@ class Record:
     """One record's bytes, read and checked."""
 
     def value(self, field: str) -> Any:
-        """
-        bytes of an image or of raw bytes, a number for a scalar, else an Array.
-        """
+        """bytes for an image or raw bytes, a number for a scalar, else an Array."""
 
     @property
     def id(self) -> int: ...
@@ -150,10 +146,10 @@ def cv_hls_to_rgb(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None
 DEFAULT_MAX_PIXELS: int = 178956970
 
 def decode(record: Record, field: str, upright: bool, max_pixels: int) -> Array:
-    """uint8 pixels (height, width, 3), RGB."""
+    """Decodes to uint8 RGB pixels of shape (height, width, 3)."""
 
 def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
-    """uint8 pixels (height, width, channels)."""
+    """Decodes to uint8 pixels of shape (height, width, channels)."""
 
 def encode_image(pixels: Any, height: int, width: int, channels: int, bgr: bool, png: bool, setting: int) -> bytes: ...
 
@@ -216,10 +212,10 @@ class RandomGrayscale:
     def __init__(self, p: float) -> None: ...
 
 class CustomStage:
-    """A pixel stage of a C++ extension's own."""
+    """A pixel stage defined in a C++ extension."""
 
 def check_transforms(transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize]) -> None:
-    """Raises InvalidArgumentError for a bad value."""
+    """Raises InvalidArgumentError for an invalid value."""
 
 class Shuffle:
     @staticmethod
@@ -235,75 +231,77 @@ class Weights:
     """How often each record is drawn."""
 
     def __init__(self, values: array.array[float]) -> None:
-        """Of float64, in the processor's memory, one after the other."""
+        """Takes a contiguous array of float64 in CPU memory."""
 
 def loader_options() -> tuple[list[tuple[str, str, Any, str, str]], list[tuple[str, str, Any, str, str]]]:
     """
-    (name, kind, default, bounds, meaning) of each: of those that change results, and of those that change speed only.
+    (name, kind, default, bounds, meaning) of each option: first of those that change results, then of those that change only speed.
     """
 
 def check_loader_options(values: dict[str, Any]) -> None:
-    """Refuses the first that is out of bounds."""
+    """Raises InvalidArgumentError for the first value out of bounds."""
 
 class BadRecord:
-    """A sample that was passed over."""
+    """A sample that was skipped."""
 
     @property
     def index(self) -> int:
-        """In the loader's dataset."""
+        """Index in the loader's dataset."""
 
     @property
     def epoch(self) -> int:
-        """Where it came up first."""
+        """Epoch of the first occurrence."""
 
     @property
     def position(self) -> int:
-        """Where it came up first, in the epoch's order."""
+        """Position of the first occurrence in its epoch."""
 
     @property
     def times(self) -> int:
-        """How often it came up."""
+        """Number of occurrences."""
 
     @property
     def error(self) -> str:
-        """What the first error said, with file and record."""
+        """Text of the first error, with file and record."""
 
     def __repr__(self) -> str: ...
 
 class StageStats:
-    """What one stage of a loader did."""
+    """Statistics of one stage of a loader."""
 
     @property
     def busy_seconds(self) -> float:
-        """Summed over the stage's threads."""
+        """Working time, summed over the stage's threads."""
 
     @property
     def waiting_seconds(self) -> float:
-        """Summed over the stage's threads: for input, for room, for the user."""
+        """
+        Time spent waiting for input, for free slots or for the user, summed over the stage's threads.
+        """
 
     @property
     def items(self) -> int:
-        """Records; batches for `consumer`."""
+        """Number of records; for `consumer`, of batches."""
 
     @property
     def bytes(self) -> int:
-        """Read from storage, or written into batches."""
+        """Bytes read from storage or written into batches."""
 
     @property
     def mean_queue_depth(self) -> float:
-        """Items that waited in front of the stage, whenever it took one."""
+        """Mean number of items that waited when the stage took one."""
 
     def as_dict(self) -> dict[str, int | float]:
-        """All of these by name."""
+        """All attributes by name."""
 
     def __repr__(self) -> str: ...
 
 class Stats:
-    """What a loader's stages did since it started."""
+    """Statistics of a loader's stages since it started."""
 
     @property
     def seconds(self) -> float:
-        """Since the first batch was asked for."""
+        """Seconds since the first batch was requested."""
 
     @property
     def fetch(self) -> StageStats:
@@ -315,92 +313,90 @@ class Stats:
 
     @property
     def consumer(self) -> StageStats:
-        """
-        The loop that takes the batches: busy with one, or waiting for the next.
-        """
+        """The user's loop: busy with a batch, or waiting for the next one."""
 
     @property
     def tolerated(self) -> int:
-        """Oddities in images that were passed over."""
+        """Number of ignored oddities in images."""
 
     @property
     def slots_lent(self) -> int:
-        """Batches that the user holds."""
+        """Number of batches that the user holds."""
 
     @property
     def read_backend(self) -> str:
         """
-        Who has read so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; empty before the first batch and after `close`.
+        The backend used so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; empty before the first batch and after `close`.
         """
 
     @property
     def reads_at_once(self) -> int:
-        """By threads, as far as it has grown; io_uring has more."""
+        """Number of simultaneous reads by threads so far; io_uring does more."""
 
     @property
     def limit(self) -> str:
-        """'fetch', 'process' or 'consumer': the stage that the others wait for."""
+        """
+        The slowest stage, for which the others wait: 'fetch', 'process' or 'consumer'.
+        """
 
     def as_dict(self) -> dict[str, Any]:
         """
-        All of these by name, a stage as a dict: plain values, for JSON and loggers.
+        All attributes by name, and each stage as a dict, for JSON and loggers.
         """
 
     def __repr__(self) -> str: ...
 
     def __str__(self) -> str:
-        """A table: a line a stage, and one on the whole."""
+        """A table with one line for each stage and one for the loader."""
 
 class Loader:
     def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str] = ['image', 'label']) -> None: ...
 
     def begin(self) -> int:
-        """Begins the next epoch; returns what `next` wants to hear."""
+        """Begins the next epoch; returns the turn to pass to `next`."""
 
     def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
         """
-        Appends the next batch to `taken`: a signal's exception may come in place of what a call returns. False at the end of the epoch. A ragged column is a list.
+        Appends the next batch to `taken`, because a signal's exception could replace a returned batch. Returns False at the end of the epoch. A ragged column is a list.
         """
 
     def set_epoch(self, epoch: int) -> None: ...
 
     def state(self) -> str:
-        """JSON."""
+        """The state as JSON."""
 
     def restore(self, json: str) -> None: ...
 
     def reshard(self, rank: int, world_size: int) -> None:
-        """
-        Takes another share from where the user stands, and begins the feed anew.
-        """
+        """Takes another share from the next batch on, and restarts the feed."""
 
     def at_end(self) -> bool:
-        """Whether the end of the epoch comes next."""
+        """Whether the next result is the end of the epoch."""
 
     def size(self) -> int:
-        """Batches of a whole epoch; 0 for a fed order."""
+        """Number of batches in an epoch; 0 for a fed order."""
 
     def batches_left(self) -> int:
-        """Of the epoch; not of a fed order."""
+        """Number of batches left in the epoch; not for a fed order."""
 
     def life(self) -> str:
-        """Whether its threads were started, and by whom."""
+        """Whether its threads were started, and in which process."""
 
     def bad_records(self, since: int) -> list[BadRecord]: ...
 
     def feed(self, records: Sequence[int], ends_epoch: bool) -> None:
-        """The next batch of a fed order."""
+        """Feeds the next batch of a fed order."""
 
     def end_feed(self) -> None:
-        """The order has no more batches."""
+        """Ends a fed order."""
 
     def feeds(self) -> int:
         """
-        How often the feed began; a new number says that it goes on from `progress`.
+        How often the feed has started; a new number means that it must continue from `progress`.
         """
 
     def reserve(self, rows: int) -> None:
-        """Makes room for batches of so many rows, and begins the feed anew."""
+        """Makes room for batches of `rows` rows, and restarts the feed."""
 
     def progress(self) -> tuple[int, int]:
         """Epoch and position reached by batches handed out."""
@@ -408,7 +404,7 @@ class Loader:
     def stats(self) -> Stats: ...
 
     def warnings(self) -> list[str]:
-        """What was said since the last call."""
+        """The warnings since the last call."""
 
     def stop(self) -> None:
         """Ends all threads."""
@@ -463,7 +459,7 @@ class RecordIter:
 
     def next(self, taken: list[tuple[Array, Array, Array, int]]) -> bool:
         """
-        Appends data, label, index and pad to `taken`; False at the end of the epoch.
+        Appends data, label, index and pad to `taken`; returns False at the end of the epoch.
         """
 
     def reset(self) -> None: ...
@@ -473,14 +469,14 @@ class RecordIter:
 
     @property
     def records(self) -> int:
-        """Records of the part."""
+        """Number of records in the part."""
 
     def stats(self) -> Stats: ...
 
     def stop(self) -> None: ...
 
 class FfrecordReader:
-    """FFRecord files, read in batches."""
+    """Reads FFRecord files in batches."""
 
     def read(self, indices: list[Any]) -> list[NDArray[numpy.uint8]]: ...
 
@@ -510,7 +506,7 @@ class FfrecordReader:
 def open_ffrecord(uris: Sequence[bytes], options: dict[str, Any], check_data: bool = True) -> FfrecordReader: ...
 
 def reader_options() -> list[tuple[str, str, Any, str, str]]:
-    """(name, kind, default, bounds, meaning) of each."""
+    """(name, kind, default, bounds, meaning) of each option."""
 
 class FfrecordWriter:
     """Writes an FFRecord file."""
@@ -535,7 +531,7 @@ def create_ffrecord(uri: bytes, records: int | None) -> FfrecordWriter: ...
 def packed_entries(last_record: Any, records: int) -> collections.OrderedDict[str, Any]: ...
 
 class RecordioReader:
-    """Payloads of a RecordIO file."""
+    """Reads payloads of a RecordIO file."""
 
     def next(self) -> bytes | None: ...
 

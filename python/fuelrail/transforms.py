@@ -1,14 +1,13 @@
-"""What happens to every image, as plain values in a list; names and meaning are torchvision's.
+"""Transforms that a loader applies to every image; names and meaning are torchvision's.
 
-A list may have its transforms in any order, Normalize last. Crops, pads, resizes and flips in front
-of the first other transform are resolved from the image's header, before it is decoded; only the
-pixels that they need are decoded. Everything works on 8-bit RGB, as torchvision does on uint8
-tensors. Random numbers are a function of (seed, epoch, position in the epoch,
-place in the list), whatever thread does the work. Sizes are ``int`` or ``(height, width)``; where
-a class takes numbers, an array or a tensor of them will do.
+A list may have transforms in any order, with Normalize last. Crops, pads, resizes and flips before
+the first other transform are planned from the image's header, and only the pixels that they need
+are decoded. All transforms work on 8-bit RGB, as torchvision's do on uint8 tensors. Random numbers
+depend only on (seed, epoch, position in the epoch, place in the list), not on threads. Sizes are
+``int`` or ``(height, width)``. Arrays and tensors are accepted in place of numbers and lists.
 
-Every class raises InvalidArgumentError, at once, for a value out of range, and ArgumentTypeError
-for one of the wrong type.
+Every constructor raises InvalidArgumentError for a value out of range and ArgumentTypeError for a
+value of the wrong type.
 """
 
 from __future__ import annotations
@@ -71,9 +70,9 @@ Native = (
 
 
 class Transform:
-    """The base of all transforms: immutable values that compare, hash and pickle.
+    """Base class of all transforms: immutable, comparable, hashable and picklable.
 
-    The set is closed, for the core knows only these: a class of one's own is refused.
+    A subclass defined outside this module is refused, because the core does not know it.
     """
 
     def __post_init__(self) -> None:
@@ -82,11 +81,11 @@ class Transform:
         _core.check_transforms([self.native()])
 
     _known: ClassVar[Any] = None
-    """The class of this module that the transform is of."""
+    """The class of this module that the transform belongs to."""
 
     def native(self) -> Native:
-        """The same value in the core, whose names are those of the fields. Errors: ArgumentTypeError
-        where it has none.
+        """The same transform in the core, with the same field names. Errors: ArgumentTypeError for
+        a class that the core does not know.
         """
         if self._known is None:
             raise _unknown("the transform", self)
@@ -108,7 +107,7 @@ class Transform:
             size = (size,)
         if len(size) not in (1, 2):
             raise InvalidArgumentError(
-                "`size` is not a size", expected="an integer or (height, width)", found=shown(size)
+                "`size` is invalid", expected="an integer or (height, width)", found=shown(size)
             )
         height, width = (whole("size", side, least=1) for side in (size * 2)[:2])
         return {"height": height, "width": width}
@@ -123,11 +122,12 @@ def _checked(cls: type[T]) -> type[T]:
 @_checked
 @dataclass(frozen=True)
 class RandomResizedCrop(Transform):
-    """A crop of random area and aspect ratio, resized to `size`.
+    """Crops a random area with a random aspect ratio and resizes it to `size`.
 
-    scale: area of the crop as a fraction of the image's. ratio: width / height of the crop.
-    interpolation: "nearest", "bilinear" or "bicubic". antialias: whether the filter widens when it
-    shrinks, as Pillow's does. Where ten tries find no crop that fits, the middle is taken.
+    scale: range of the crop's area, as a fraction of the image's area. ratio: range of the crop's
+    width / height. interpolation: "nearest", "bilinear" or "bicubic". antialias: whether the filter
+    widens when the image shrinks, as in Pillow. If ten tries find no crop that fits, the middle of
+    the image is cropped.
     """
 
     size: int | Sequence[int]
@@ -140,7 +140,7 @@ class RandomResizedCrop(Transform):
 @_checked
 @dataclass(frozen=True)
 class CenterCrop(Transform):
-    """The middle of the image; one that is smaller than `size` is padded with black."""
+    """Crops the middle of the image; an image smaller than `size` is padded with black."""
 
     size: int | Sequence[int]
 
@@ -148,8 +148,8 @@ class CenterCrop(Transform):
 @_checked
 @dataclass(frozen=True)
 class Resize(Transform):
-    """To exactly (height, width); with one number, the shorter side gets that length and the
-    other one follows. interpolation, antialias: as in RandomResizedCrop.
+    """Resizes to exactly (height, width). If `size` is one number, the shorter side gets that
+    length and the aspect ratio is kept. interpolation, antialias: as in RandomResizedCrop.
     """
 
     size: int | Sequence[int]
@@ -167,10 +167,10 @@ class Resize(Transform):
 @_checked
 @dataclass(frozen=True)
 class ResizedCenterCrop(Transform):
-    """Resize(resize) followed by CenterCrop(size): the usual validation pair, in one step.
+    """Resize(resize) followed by CenterCrop(size), the usual transforms for validation.
 
-    resize: length of the shorter side before the crop; by default the longer side of `size` / 0.875,
-    rounded: 256 for 224. interpolation, antialias: as in RandomResizedCrop.
+    resize: length of the shorter side before the crop. Default: the longer side of `size` / 0.875,
+    rounded (256 for 224). interpolation, antialias: as in RandomResizedCrop.
     """
 
     size: int | Sequence[int]
@@ -182,13 +182,13 @@ class ResizedCenterCrop(Transform):
 @_checked
 @dataclass(frozen=True)
 class Pad(Transform):
-    """The image with margins.
+    """Adds margins to the image.
 
     padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom).
-    fill: a level from 0 to 255, or (red, green, blue); for "constant". padding_mode: "constant",
-    "edge" (the edge pixels go on), "reflect" (mirrored, without the edge pixels again: 3 2 | 1 2 3)
-    or "symmetric" (with them: 2 1 | 1 2 3). Mirroring goes on where the padding is wider than the
-    image, as numpy.pad's does.
+    fill: a level from 0 to 255, or (red, green, blue), for "constant". padding_mode: "constant",
+    "edge" (repeats the edge pixel), "reflect" (mirrors without repeating the edge pixel:
+    3 2 | 1 2 3) or "symmetric" (mirrors and repeats the edge pixel: 2 1 | 1 2 3). If the padding is
+    wider than the image, mirroring repeats, as in numpy.pad.
     """
 
     padding: int | Sequence[int]
@@ -199,11 +199,11 @@ class Pad(Transform):
 @_checked
 @dataclass(frozen=True)
 class RandomCrop(Transform):
-    """A crop of `size` at a random place of the image with margins.
+    """Pads the image and crops `size` at a random place.
 
-    padding, fill, padding_mode: as in Pad; None is no padding. pad_if_needed: an image that is too
-    narrow (then: too low) by n pixels gets n more on both sides; without it, an image that is too
-    small is an error when it comes.
+    padding, fill, padding_mode: as in Pad; None means no padding. pad_if_needed: whether an image
+    that is n pixels too narrow (then: too low) gets n more pixels on both sides. By default, an
+    image that is too small raises InvalidArgumentError when it is loaded.
     """
 
     size: int | Sequence[int]
@@ -216,17 +216,19 @@ class RandomCrop(Transform):
 @_checked
 @dataclass(frozen=True)
 class RandomRotation(Transform):
-    """Turned counter-clockwise by a random angle.
+    """Rotates the image counter-clockwise by a random angle.
 
-    degrees: (least, most), or a number d for (-d, d). interpolation: "nearest" or "bilinear".
-    expand: whether the result is as large as the turned image; a batch then needs a crop or a
-    Resize((height, width)) behind. center: (x, y) in pixels from the upper left corner; by default
-    the middle; not used with expand. fill: what comes in from outside, as in Pad.
-    padding_mode: "constant" for `fill`, or "edge": the nearest pixel of the image.
+    degrees: (min, max), or a number d for (-d, d). interpolation: "nearest" or "bilinear".
+    expand: whether the result is enlarged to hold the whole rotated image; to batch the results as
+    one array, add a crop or a Resize((height, width)) after it. center: (x, y) in pixels from the
+    upper left corner. Default: the middle; ignored with expand. fill: the colour outside the image,
+    as in Pad. padding_mode: "constant" to use `fill`, or "edge" to use the nearest pixel of the
+    image.
 
     Formula: torchvision.transforms.functional.rotate on tensors: affine_grid, grid_sample with
     align_corners=False and zeros outside, mask * (sampled - fill) + fill with the sampled mask, and
-    rounding; "edge" is grid_sample's padding_mode="border". Places are rounded to 2**-16 pixels.
+    rounding. "edge" is grid_sample's padding_mode="border". Coordinates are rounded to 2**-16
+    pixels.
     """
 
     degrees: float | Sequence[float]
@@ -240,13 +242,13 @@ class RandomRotation(Transform):
 @_checked
 @dataclass(frozen=True)
 class RandomAffine(Transform):
-    """Turned clockwise, moved, scaled and sheared at random, in the same size.
+    """Rotates clockwise, translates, scales and shears the image at random, keeping its size.
 
-    degrees: (least, most), or a number d for (-d, d); 0 for no turn. translate: at most these
-    fractions of (width, height), to either side, in whole pixels. scale: (least, most). shear: a
-    number s for (-s, s) degrees along x, or (least, most) along x, or that and (least, most) along
-    y. interpolation, center, fill, padding_mode and the formula: as in RandomRotation, with the
-    matrix of torchvision.transforms.functional.affine.
+    degrees: (min, max), or a number d for (-d, d); 0 for no rotation. translate: the largest shifts
+    to either side, as fractions of (width, height); shifts are whole pixels. scale: (min, max).
+    shear: in degrees, a number s for (-s, s) along x, or (min, max) along x, or (min x, max x,
+    min y, max y). interpolation, center, fill, padding_mode and the formula: as in RandomRotation,
+    with the matrix of torchvision.transforms.functional.affine.
     """
 
     degrees: float | Sequence[float]
@@ -262,7 +264,7 @@ class RandomAffine(Transform):
 @_checked
 @dataclass(frozen=True)
 class HorizontalFlip(Transform):
-    """Left becomes right with probability `p`."""
+    """Swaps left and right with probability `p`."""
 
     p: float = 0.5
 
@@ -270,7 +272,7 @@ class HorizontalFlip(Transform):
 @_checked
 @dataclass(frozen=True)
 class VerticalFlip(Transform):
-    """Top becomes bottom with probability `p`."""
+    """Swaps top and bottom with probability `p`."""
 
     p: float = 0.5
 
@@ -278,16 +280,16 @@ class VerticalFlip(Transform):
 @_checked
 @dataclass(frozen=True)
 class ColorJitter(Transform):
-    """Brightness, contrast, saturation and hue changed by random factors, in random order.
+    """Changes brightness, contrast, saturation and hue by random factors, in random order.
 
-    brightness, contrast, saturation: (least, most) factor, or a number x for
-    (max(0, 1 - x), 1 + x). hue: (least, most) turn of the colour circle within [-0.5, 0.5], or a
-    number x for (-x, x). What may only be left alone (0, or (1, 1)) is.
+    brightness, contrast, saturation: (min, max) of the factor, or a number x for
+    (max(0, 1 - x), 1 + x). hue: (min, max) of the shift, within [-0.5, 0.5] turns of the colour
+    circle, or a number x for (-x, x). A property whose range is 0 or (1, 1) is not changed.
 
     Formulas: torchvision.transforms.functional on uint8 tensors, every operation rounded to
     float32, results clamped to [0, 255] and truncated. Brightness: factor * x. Contrast: factor * x
     + (1 - factor) * mean of the image's grey. Saturation: factor * x + (1 - factor) * grey. Grey:
-    as in Grayscale. Hue: RGB to HSV, turned, and back, as _rgb2hsv and _hsv2rgb, times 255.999.
+    as in Grayscale. Hue: RGB to HSV by _rgb2hsv, shifted, and back by _hsv2rgb, times 255.999.
     """
 
     brightness: float | Sequence[float] = 0
@@ -299,10 +301,10 @@ class ColorJitter(Transform):
 @_checked
 @dataclass(frozen=True)
 class Grayscale(Transform):
-    """Grey in all three channels: trunc(0.2989 red + 0.587 green + 0.114 blue), in float32.
+    """Sets all three channels to trunc(0.2989 red + 0.587 green + 0.114 blue), in float32.
 
-    The formula is torchvision's for tensors (its constants sum to 0.9999: white becomes 254).
-    num_output_channels: 3, for the images of a batch have three.
+    The formula is torchvision's for tensors. Its constants sum to 0.9999, so white becomes 254.
+    num_output_channels: must be 3, because images in a batch have three channels.
     """
 
     num_output_channels: int = 3
@@ -320,7 +322,7 @@ class Grayscale(Transform):
 @_checked
 @dataclass(frozen=True)
 class RandomGrayscale(Transform):
-    """Grayscale with probability `p`."""
+    """Applies Grayscale with probability `p`."""
 
     p: float = 0.1
 
@@ -328,9 +330,10 @@ class RandomGrayscale(Transform):
 @_checked
 @dataclass(frozen=True)
 class Normalize(Transform):
-    """(x / 255 - mean) / std, channel by channel (red, green, blue), in float32; the last in a list.
+    """Computes (x / 255 - mean) / std for each channel (red, green, blue) in float32.
 
-    Bit for bit what torchvision's ToTensor and Normalize give.
+    It must be the last transform of a list. The result equals torchvision's ToTensor and Normalize
+    bit for bit.
     """
 
     mean: Sequence[float]
@@ -338,7 +341,7 @@ class Normalize(Transform):
 
 
 def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
-    """The core's values of a list; anything that is no transform is refused by its place."""
+    """The core's transforms for a list. An error for an invalid item names its index."""
     if transforms is None:
         return []
     if isinstance(transforms, (Transform, str)) or not isinstance(transforms, Sequence):
@@ -347,7 +350,7 @@ def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
         raise ArgumentTypeError(
             "`transforms` is not a list",
             found=type(transforms).__name__,
-            remedy="Write [transform]",
+            remedy="Pass [transform]",
         )
     for place, transform in enumerate(transforms):
         if not isinstance(transform, Transform) or transform._known is None:
@@ -355,7 +358,7 @@ def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
     return [transform.native() for transform in transforms]
 
 
-if not TYPE_CHECKING:  # a type checker says itself what is not there
+if not TYPE_CHECKING:  # a type checker reports unknown names by itself
 
     def __getattr__(name: str) -> Any:
         where = f"module 'fuelrail.transforms' has no attribute '{name}'"
@@ -366,27 +369,27 @@ def __dir__() -> list[str]:
     return __all__
 
 
-# Of torchvision's names, those that have none here.
+# torchvision's names that fuelrail does not have.
 _INSTEAD = {
     "Compose": "Leave it out: `transforms` is a list",
-    "ToTensor": "Leave it out: images come as floats from 0 to 1 unless `dtype` says otherwise",
-    "PILToTensor": 'Leave it out, and say dtype="uint8"',
-    "ToDtype": "Leave it out: say `dtype` to the loader",
-    "ConvertImageDtype": "Leave it out: say `dtype` to the loader",
-    "Lambda": "Work on whole batches, with `batch_transforms`",
+    "ToTensor": "Leave it out: by default, images are floats from 0 to 1",
+    "PILToTensor": 'Leave it out, and pass dtype="uint8" to the loader',
+    "ToDtype": "Leave it out, and pass `dtype` to the loader",
+    "ConvertImageDtype": "Leave it out, and pass `dtype` to the loader",
+    "Lambda": "Use `batch_transforms`, which work on whole batches",
     **dict.fromkeys(
         ("RandomErasing", "MixUp", "CutMix", "GaussianBlur", "GaussianNoise"),
-        "It is not among those here: use torchvision's on whole batches, in `batch_transforms`",
+        "fuelrail does not have it: use torchvision's on whole batches, in `batch_transforms`",
     ),
     **dict.fromkeys(
         ("AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix", "RandomPerspective"),
-        "It is not among those here: use torchvision's on samples, by `batch_transforms` or "
+        "fuelrail does not have it: use torchvision's on samples, in `batch_transforms` or "
         "`fuelrail.torch.MapDataset`",
     ),
 }
 
 
-# Of torchvision's names, those that differ from the ones here.
+# torchvision's names for transforms that have another name in fuelrail.
 _HERE = {"RandomHorizontalFlip": "HorizontalFlip", "RandomVerticalFlip": "VerticalFlip"}
 
 
@@ -395,7 +398,7 @@ def _instead(name: str) -> str:
 
 
 def _owner(transform: object) -> str:
-    """The other library that a transform comes from; "" where it is none's."""
+    """The other library that a transform comes from, or ""."""
     module = getattr(transform, "__module__", None)
     owner = module.partition(".")[0] if isinstance(module, str) else ""
     return owner if owner in ("albumentations", "kornia", "torchvision") else ""
@@ -403,7 +406,7 @@ def _owner(transform: object) -> str:
 
 def _of_another_library(what: str, owner: str, transform: object, name: str) -> ArgumentTypeError:
     here = _HERE.get(name, name)
-    place = f"Use fuelrail.transforms.{here} in its place, or call" if here in _KNOWN else "Call"
+    place = f"Use fuelrail.transforms.{here} instead, or call" if here in _KNOWN else "Call"
     return ArgumentTypeError(
         f"{what} is {owner}'{'' if owner.endswith('s') else 's'}, not one of fuelrail.transforms",
         found=shown(transform),
@@ -420,7 +423,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
         return _of_another_library(what, owner, transform, name)
     is_class = isinstance(transform, type) and issubclass(transform, Transform)
     remedy = (
-        f"Give an object of '{name}', not the class"
+        f"Pass an object of '{name}', not the class"
         if is_class and name in _KNOWN
         else _instead(name)
     )
@@ -430,7 +433,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and tensors as numbers and lists, and every list as a tuple."""
+    """The value, with arrays and tensors as numbers or tuples, and lists as tuples."""
     value = listed(value)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return tuple(value)
@@ -449,7 +452,7 @@ def _margins(option: str, padding: int | Sequence[int]) -> list[int]:
     sides = padding if isinstance(padding, tuple) else (padding,)
     if len(sides) not in (1, 2, 4):
         raise InvalidArgumentError(
-            "`padding` is not a padding", expected="1, 2 or 4 integers", found=repr(padding)
+            "`padding` is invalid", expected="1, 2 or 4 integers", found=repr(padding)
         )
     return [whole(option, side) for side in (sides * 4)[:4]]
 
@@ -458,7 +461,7 @@ def _color(option: str, fill: int | Sequence[int]) -> list[int]:
     levels = fill if isinstance(fill, tuple) else (fill,)
     if len(levels) not in (1, 3):
         raise InvalidArgumentError(
-            "`fill` is not a colour",
+            "`fill` is invalid",
             expected="a level or (red, green, blue)",
             found=repr(fill),
         )
@@ -466,13 +469,13 @@ def _color(option: str, fill: int | Sequence[int]) -> list[int]:
 
 
 def _angles(option: str, value: float | Sequence[float]) -> list[float]:
-    """(least, most); one number is that much to either side."""
+    """(min, max); one number d means (-d, d)."""
     if isinstance(value, tuple):
         return _numbers(option, value, 2)
     most = real(option, value)
     if most < 0:
         raise InvalidArgumentError(
-            f"`{option}` is negative", expected="0 or more, or (least, most)", found=str(most)
+            f"`{option}` is out of range", expected="0 or more, or (min, max)", found=str(most)
         )
     return [-most, most]
 
@@ -490,7 +493,7 @@ def _shear(option: str, value: float | Sequence[float]) -> list[float]:
     return [*_angles(option, value), 0.0, 0.0]
 
 
-# By the name of a field: what reads it, and what stands for None where that is the default.
+# By field name: the function that reads the value, and the value that None (as default) stands for.
 _READ: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("scale", "ratio", "translate", "center"), partial(_numbers, count=2)),
     **dict.fromkeys(("mean", "std"), partial(_numbers, count=3)),

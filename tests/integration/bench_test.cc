@@ -109,7 +109,7 @@ TEST_F(Bench, ends_with_the_first_error_where_every_record_is_bad) {
   const CommandResult result = bench(photos(), {});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, HasSubstr("no image that fuelrail knows"));
+  EXPECT_THAT(result.err, HasSubstr("not an image of a known format"));
 }
 
 TEST_F(Bench, an_interrupt_ends_it_at_once) {

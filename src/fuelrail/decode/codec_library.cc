@@ -12,14 +12,15 @@ namespace {
 
 [[noreturn]] void refuse(const CodecLibrary& library, const std::string& expected,
                          const std::string& found) {
-  throw StateError(fmt::format("{} images need a library that cannot be used", library.title),
+  throw StateError(fmt::format("the library that decodes {} images cannot be used", library.title),
                    {.expected = expected, .found = found, .remedy = library.remedy});
 }
 
 template <typename Function>
 Function function_in(void* opened, const char* name, const CodecLibrary& library) {
   void* const found = ::dlsym(opened, name);
-  if (found == nullptr) refuse(library, fmt::format("{} in {}", name, library.file), "none");
+  if (found == nullptr)
+    refuse(library, fmt::format("the function {} in {}", name, library.file), "none");
   return reinterpret_cast<Function>(found);
 }
 
@@ -42,7 +43,7 @@ std::unique_ptr<Decoder> make_decoder_in(const CodecLibrary& library) {
   } catch (const std::exception& error) {
     found = error.what();
   } catch (...) {
-    found = "an exception of no known type";
+    found = "an exception of an unknown type";
   }
   refuse(library, "a decoder", found);
 }

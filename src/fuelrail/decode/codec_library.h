@@ -1,5 +1,5 @@
-// A decoder in a shared library that is opened at run time: of codecs whose libraries fuelrail
-// does not link, because of their licence or their size.
+// A decoder in a shared library that is opened at run time, for codecs whose libraries fuelrail
+// does not link because of their licence or their size.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace fuelrail {
 
-// The number of what a library shares with the program that opens it: Decoder, DecodeJob,
-// ImageInfo, EncodedImage, ImageCodec, ImageFormat and Error. It grows with each change of these,
-// also of what a member means.
+// The version of the types that a library shares with the program that opens it: Decoder,
+// DecodeJob, ImageInfo, EncodedImage, ImageCodec, ImageFormat and Error. Raise it with each change
+// of these types, also if only the meaning of a member changes.
 inline constexpr int kCodecInterface = 1;
-// Where one of these fails, raise the number, then correct it.
+// If one of these assertions fails, raise the version, then correct the assertion.
 static_assert(sizeof(DecodeJob) == 216 && offsetof(DecodeJob, info) == 56);
 static_assert(offsetof(DecodeJob, box) == 104 && offsetof(DecodeJob, output) == 136);
 static_assert(offsetof(DecodeJob, eighths) == 176 && offsetof(DecodeJob, margin) == 184);
@@ -28,21 +28,21 @@ static_assert(offsetof(ImageCodec, channels) == 24 && offsetof(ImageCodec, param
 static_assert(sizeof(ImageFormat) == 144 && sizeof(Error) == 232 && sizeof(ErrorDetail) == 160);
 
 // The library exports, with C linkage:
-//   int fuelrail_codec_interface();               kCodecInterface, as it was built with
-//   fuelrail::Decoder* fuelrail_make_decoder();   a new decoder, the caller's; may throw
-// Its decoder sets errors of base/error.h alone: any other type ends a run, whatever the error
-// policy. For them it links fuelrail's base, statically, and no other module of fuelrail: job.h and
-// formats.h are the program's. It decodes one format, and need not ask which: the objects of
-// base/image_format.h have other addresses in it than in the jobs.
+//   int fuelrail_codec_interface();               the kCodecInterface that it was built with
+//   fuelrail::Decoder* fuelrail_make_decoder();   a new decoder, owned by the caller; may throw
+// Its decoder sets only errors of base/error.h: any other type ends a run, whatever the error
+// policy. For these errors it links fuelrail's base statically, and no other module of fuelrail; it
+// must not use job.h and formats.h. It decodes one format and need not check job.info.format, whose
+// address differs from the library's own object of base/image_format.h.
 struct CodecLibrary {
-  const char* title;   // of the format: "HEVC"
-  const char* file;    // as dlopen takes it: "libfuelrail_hevc.so"
-  const char* remedy;  // how to install it
+  const char* title;   // name of the format: "HEVC"
+  const char* file;    // name for dlopen: "libfuelrail_hevc.so"
+  const char* remedy;  // how to install the library
 };
 
-// What a row of decode/formats.cc has for its maker to call. The library stays open.
-// Errors: StateError, with the one remedy, for a library that is absent, of another interface
-// or without these functions, and for one that makes no decoder.
+// Makes the library's decoder; for make_decoder of a row in decode/formats.cc. The library stays
+// open. Errors: StateError with `remedy` if the library is absent, has another interface version,
+// lacks one of the functions or makes no decoder.
 std::unique_ptr<Decoder> make_decoder_in(const CodecLibrary& library);
 
 }  // namespace fuelrail

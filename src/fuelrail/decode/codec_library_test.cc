@@ -54,17 +54,18 @@ TEST(CodecLibrary, that_cannot_be_used_is_one_error_with_one_remedy) {
   const std::string absent = error_of("libfuelrail_absent.so");
   EXPECT_THAT(absent, HasSubstr("expected libfuelrail_absent.so, found libfuelrail_absent.so: "));
   const std::string another = error_of("libm.so.6");
-  EXPECT_THAT(another, HasSubstr("expected fuelrail_codec_interface in libm.so.6, found none"));
+  EXPECT_THAT(another,
+              HasSubstr("expected the function fuelrail_codec_interface in libm.so.6, found none"));
   const std::string old = error_of_one_that("old");
   EXPECT_THAT(old, HasSubstr("of interface 1, found interface 0"));
   const std::string throws = error_of_one_that("throws");
   EXPECT_THAT(throws, HasSubstr("expected a decoder, found no licence"));
   const std::string throws_5 = error_of_one_that("throws 5");
-  EXPECT_THAT(throws_5, HasSubstr("expected a decoder, found an exception of no known type"));
+  EXPECT_THAT(throws_5, HasSubstr("expected a decoder, found an exception of an unknown type"));
   const std::string none = error_of_one_that("none");
   EXPECT_THAT(none, HasSubstr("expected a decoder, found none"));
   for (const std::string& error : {absent, another, old, throws, throws_5, none}) {
-    EXPECT_THAT(error, HasSubstr("Invented images need a library that cannot be used"));
+    EXPECT_THAT(error, HasSubstr("the library that decodes Invented images cannot be used"));
     EXPECT_THAT(error, HasSubstr(kRemedy));
   }
 }

@@ -1,11 +1,11 @@
-// Decoding photographs, whole and by random resized crops (area 8 to 100 %, aspect 3/4 to 4/3),
-// with fuelrail's decoder and with the bare libjpeg-turbo calls that it cannot beat.
+// Decodes photographs, whole and by random resized crops (area 8 to 100 %, aspect 3/4 to 4/3), with
+// fuelrail's decoder and with bare calls of libjpeg-turbo, which are the lower limit.
 //
 //   taskset -c 0 decode_benchmark --benchmark_enable_random_interleaving=true
 //   --benchmark_repetitions=5
 //
 // Data: the folder in FUELRAIL_BENCHMARK_IMAGES, by default
-// ../shared/data/imagenet-sample, seen from the checkout's root; skipped where it is missing. One
+// ../shared/data/imagenet-sample relative to the checkout's root; skipped if it is missing. One
 // iteration decodes every photograph once.
 #include <benchmark/benchmark.h>
 
@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-// Each of these needs the one before it.
+// Each of these headers needs the one before it.
 // clang-format off
 #include <cstdio>
 #include <jpeglib.h>
@@ -121,7 +121,8 @@ void decode_with_fuelrail(benchmark::State& state, bool cropped) {
   count(state);
 }
 
-// Bare calls: one row at a time to the same row of memory, with the margin an exact crop needs.
+// Bare calls: decode one row at a time into the same memory, with the margin that an exact crop
+// needs.
 void decode_barely(benchmark::State& state, bool cropped) {
   if (skipped(state)) return;
   std::vector<uint8_t> pixels = pixels_for_all();

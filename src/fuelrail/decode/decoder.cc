@@ -11,7 +11,7 @@
 namespace fuelrail {
 namespace {
 
-// In place of a decoder that this machine does not have: the same error for every job.
+// Stands in for a decoder that this machine does not have, and gives every job the same error.
 class NoDecoder final : public Decoder {
  public:
   explicit NoDecoder(const StateError& why) : why_(why) {}
@@ -23,7 +23,7 @@ class NoDecoder final : public Decoder {
   const StateError why_;
 };
 
-// Hands each run of jobs of one format to that format's decoder, as one group.
+// Passes each run of jobs of one format to that format's decoder, as one group.
 class AnyDecoder final : public Decoder {
  public:
   void decode(std::span<DecodeJob> jobs) override {
@@ -39,14 +39,14 @@ class AnyDecoder final : public Decoder {
   }
 
  private:
-  // Until there is a decoder, each job gets an error of its own.
+  // As long as no decoder can be made, each job gets its own error.
   void decode_run(const ImageFormat* format, std::span<DecodeJob> jobs) {
     for (; !jobs.empty(); jobs = jobs.subspan(1)) {
       if (Decoder* const decoder = decoder_for(format, jobs.front())) return decoder->decode(jobs);
     }
   }
 
-  // Null where making it fails, which is the job's error then.
+  // Returns null, and sets the job's error, if the decoder cannot be made.
   Decoder* decoder_for(const ImageFormat* format, DecodeJob& job) {
     for (const auto& [of, decoder] : made_) {
       if (of == format) return decoder.get();
@@ -63,15 +63,16 @@ class AnyDecoder final : public Decoder {
   static std::unique_ptr<Decoder> make(const ImageFormat* format) {
     const Decoding* const decoding = decoding_of(format);
     if (decoding == nullptr) {
-      throw InvalidArgumentError("the job's image info names no format that is decoded",
+      throw InvalidArgumentError("the format in the job's image info has no decoder",
                                  {.expected = decoded_formats()});
     }
     try {
       if (std::unique_ptr<Decoder> decoder = decoding->make_decoder()) return decoder;
-      throw StateError("the decoder of " + std::string(format->title) + " images is not there",
-                       {.expected = "a decoder",
-                        .found = "null",
-                        .remedy = "Report it: the format's row of decode/formats.cc is wrong"});
+      throw StateError(
+          "the decoder of " + std::string(format->title) + " images is missing",
+          {.expected = "a decoder",
+           .found = "null",
+           .remedy = "Report this bug: the format's row in decode/formats.cc makes no decoder"});
     } catch (const StateError& error) {
       return std::make_unique<NoDecoder>(error);
     }
@@ -103,7 +104,7 @@ ImageView decode_as_stored(Decoder& decoder, const EncodedImage& encoded, const 
   if (info.format == &kJpegFormat) return decoded(3);
   try {
     return decoded(4);
-  } catch (const UnsupportedError&) {  // the header alone does not say that there is no alpha
+  } catch (const UnsupportedError&) {  // the header alone does not show whether the image has alpha
     return decoded(3);
   }
 }

@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kEntryBytes = 12;
 constexpr uint32_t kOrientationTag = 0x0112;
 
-// Integers of a TIFF structure; nothing past its end is ever read.
+// Reads integers of a TIFF structure, never past its end.
 class TiffReader {
  public:
   TiffReader(Bytes bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}
@@ -32,7 +32,7 @@ class TiffReader {
   bool big_endian_;
 };
 
-// The value of an orientation entry, or nothing for one that is not a single integer.
+// The value of an orientation entry; empty if it is not a single integer.
 std::optional<int> value_of(const TiffReader& tiff, uint64_t entry) {
   constexpr uint32_t kShort = 3, kLong = 4, kSignedShort = 8, kSignedLong = 9;
   if (tiff.integer(entry + 4, 4) != 1) return std::nullopt;

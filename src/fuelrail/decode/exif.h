@@ -1,4 +1,4 @@
-// Where an image's metadata say which way is up.
+// Reads an image's orientation from its EXIF and XMP metadata.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,16 @@
 
 namespace fuelrail {
 
-// The orientation (tag 0x0112 of IFD 0, EXIF 2.3 section 4.6.4) in an EXIF block: a TIFF header,
-// little- or big-endian, that may follow "Exif\0\0". Every offset is checked; damage ends the
-// search. Returns nothing where there is no such tag, and the tag's value, valid or not, where
-// there is one.
+// The orientation (tag 0x0112 of IFD 0, EXIF 2.3 section 4.6.4) in an EXIF block: a little- or
+// big-endian TIFF header, optionally after "Exif\0\0". Every offset is checked; damage ends the
+// search. Returns: the tag's value, valid or not; empty if the tag is missing.
 std::optional<int> exif_orientation(Bytes exif);
 
-// The first `tiff:Orientation` of an XMP packet, as attribute or element. Pillow's exif_transpose
-// reads it where EXIF has no orientation.
+// The first `tiff:Orientation` of an XMP packet, as an attribute or element. Pillow's
+// exif_transpose reads it if EXIF has no orientation.
 std::optional<int> xmp_orientation(Bytes xmp);
 
-// What an image shows upright: EXIF's word, else XMP's, else 1; 1 also for values outside 1 to 8.
+// The orientation of an image: EXIF's, else XMP's, else 1. Values outside 1 to 8 become 1.
 int orientation_from(Bytes exif, Bytes xmp);
 
 }  // namespace fuelrail

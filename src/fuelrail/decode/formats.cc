@@ -22,8 +22,7 @@ constexpr std::array kDecodings{
     Decoding{&kTiffFormat, probe_tiff, make_tiff_decoder},
 };
 
-// A format that first bytes announce is found in folders, and counted as an image, by
-// kImageFormats.
+// Folder scans find images by kImageFormats, so it must list every format that has a signature.
 static_assert(std::ranges::all_of(kDecodings, [](const Decoding& row) {
   return row.format->signatures.front().empty() ||
          std::ranges::find(kImageFormats, row.format) != kImageFormats.end();
@@ -31,7 +30,7 @@ static_assert(std::ranges::all_of(kDecodings, [](const Decoding& row) {
 
 std::atomic<const Decoding*> lent = nullptr;
 
-// The first row that `accepts`, or null.
+// The first row for which `accepts` returns true, or null.
 template <typename Accepts>
 const Decoding* find_row(Accepts accepts) {
   const auto row = std::find_if(kDecodings.begin(), kDecodings.end(), accepts);
@@ -64,10 +63,10 @@ void require_described_format(const EncodedImage& image) {
   const ImageFormat& format = *image.codec->format;
   if (format.signatures.front().empty() || announces(format, image.bytes)) return;
   const Decoding* const found = announced_decoding(image.bytes);
-  throw DecodeError("the image is not of the format that its file describes",
-                    {.expected = std::string(format.title),
-                     .found = std::string(found != nullptr ? found->format->title
-                                                           : "no image that fuelrail knows")});
+  throw DecodeError(
+      "the image does not have the format that its file declares",
+      {.expected = std::string(format.title),
+       .found = std::string(found != nullptr ? found->format->title : "an unknown format")});
 }
 
 std::string decoded_formats() {

@@ -1,4 +1,4 @@
-// How images of each format are decoded: the one table of decoders.
+// The table of image formats and their decoders.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +13,36 @@ namespace fuelrail {
 
 struct Decoding {
   const ImageFormat* format = nullptr;
-  // Reads the header of bytes that begin with a signature of the format. Null: the container says
-  // all of it.
-  // Errors: as fuelrail::probe, which also checks the size.
+  // Reads the header of bytes that begin with a signature of the format. Null if the container
+  // declares everything.
+  // Errors: as for fuelrail::probe, which also checks the size.
   ImageInfo (*probe)(Bytes encoded) = nullptr;
-  // Called by each worker at its first image of the format. Errors: StateError where this machine
-  // cannot decode the format: the error of all its images, which no error policy passes over. Null
-  // is such an error too. Anything else is the error of one image, and the maker is called again
-  // for the next.
+  // Called by each worker for its first image of the format. Errors: StateError if this machine
+  // cannot decode the format; it becomes the error of all its images, and no error policy skips
+  // them. Returning null has the same effect. Any other exception is the error of one image, and
+  // the function is called again for the next image.
   std::unique_ptr<Decoder> (*make_decoder)() = nullptr;
   int64_t max_side = kMaxSide;
 };
 
-// Null for a format without a decoder. Lifetime: the process.
+// The row of `format`; null if the format has no decoder. Lifetime: the process.
 const Decoding* decoding_of(const ImageFormat* format);
 
-// Of the format that the first bytes announce; null where they announce none.
+// The row of the format whose signature the bytes begin with; null if no signature matches.
 const Decoding* announced_decoding(Bytes encoded);
 
-// Whether the bytes end inside the signature of a format. Requires: they announce none.
+// Whether the bytes end inside the signature of a format. Requires: announced_decoding returns
+// null.
 bool is_cut_signature(Bytes encoded);
 
-// Errors: DecodeError for an image that does not begin as its codec's format does. Nothing is
-// checked without a codec, or of a format without signatures.
+// Errors: DecodeError for an image that does not begin with a signature of its codec's format. An
+// image without a codec, or of a format without signatures, is not checked.
 void require_described_format(const EncodedImage& image);
 
-std::string decoded_formats();  // "JPEG, PNG, WebP, BMP or TIFF": for messages
+std::string decoded_formats();  // "JPEG, PNG, WebP, BMP or TIFF", for messages
 
-// For tests: as long as it lives, the table has one more row. Requires: one at a time; made and
-// destroyed while no other thread decodes. Lifetime: the row outlives it.
+// For tests: adds a row to the table as long as the object lives. Requires: one object at a time,
+// created and destroyed while no other thread decodes. Lifetime: the row must outlive the object.
 class LentDecoding {
  public:
   explicit LentDecoding(const Decoding& row);

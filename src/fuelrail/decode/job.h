@@ -1,4 +1,4 @@
-// What every decoder does with the jobs that it is given.
+// Checks and the job loop that all decoders share.
 #pragma once
 
 #include <exception>
@@ -12,13 +12,13 @@
 
 namespace fuelrail {
 
-// Of the picture, of which `info.stored` may be a part.
+// The size of the coded picture, of which `info.stored` may be a part.
 inline Size coded_size(const DecodeJob& job) {
   return job.encoded.has_coded_size() ? job.encoded.codec->coded : job.info.stored;
 }
 
-// `found`: the size that the image's own header says. Errors: DecodeError where the container has
-// described another one, InvalidArgumentError where the caller has.
+// `found`: the size in the image's own header. Errors, if the job expects another size: DecodeError
+// if the container declares it, InvalidArgumentError if it comes from the caller's `info`.
 inline void require_size(const DecodeJob& job, Size found) {
   const Size expected = coded_size(job);
   if (found == expected) return;
@@ -27,18 +27,18 @@ inline void require_size(const DecodeJob& job, Size found) {
   };
   ErrorDetail detail{.expected = text(expected), .found = text(found)};
   if (job.encoded.codec == nullptr) {
-    throw InvalidArgumentError("the job's image info is that of another image", std::move(detail));
+    throw InvalidArgumentError("the job's image info belongs to another image", std::move(detail));
   }
-  throw DecodeError("the image is not as its file describes it", std::move(detail));
+  throw DecodeError("the image does not have the size that its file declares", std::move(detail));
 }
 
-// Errors: DecodeError for an image that is not of the format that its container describes;
-// InvalidArgumentError for a job that breaks a promise of its caller's.
+// Errors: DecodeError for an image that is not in the format that its container declares;
+// InvalidArgumentError for a job that breaks the rules of DecodeJob.
 inline void require_valid(const DecodeJob& job) {
   require_described_format(job.encoded);
   const bool scales = job.eighths == 1 || job.eighths == 2 || job.eighths == 4;
   if (job.eighths != 8 && !(scales && job.info.format == &kJpegFormat)) {
-    throw InvalidArgumentError("there is no decoding of this format at this scale");
+    throw InvalidArgumentError("this image format cannot be decoded at this scale");
   }
   if (job.box.height <= 0 || job.box.width <= 0 ||
       !job.box.inside(at_eighths(job.info.stored, job.eighths))) {
@@ -49,18 +49,18 @@ inline void require_valid(const DecodeJob& job) {
   }
   const int64_t channels = job.output.channels;
   if (channels != 1 && channels != 3 && channels != 4) {
-    throw InvalidArgumentError("an image is decoded to 1, 3 or 4 channels",
+    throw InvalidArgumentError("the output does not have 1, 3 or 4 channels",
                                {.found = std::to_string(channels)});
   }
 }
 
-// Errors: StateError once the pixels are not wanted any more.
+// Errors: StateError if the job has been cancelled.
 inline void go_on(const DecodeJob& job) {
   if (job.stop.stop_requested())
-    throw StateError("the decoding was stopped", {.remedy = "Decode the image anew"});
+    throw StateError("the decoding was cancelled", {.remedy = "Decode the image again"});
 }
 
-// Calls decode_one(job) for each, and keeps what it throws in the job.
+// Calls decode_one(job) for each job, and stores exceptions in the job.
 template <typename DecodeOne>
 void decode_each(std::span<DecodeJob> jobs, DecodeOne decode_one) {
   for (DecodeJob& job : jobs) {

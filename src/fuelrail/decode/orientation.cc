@@ -9,12 +9,12 @@
 namespace fuelrail {
 namespace {
 
-// An orientation is a transposition (or none), seen from the upright image, followed by mirrors of
-// the stored one.
+// An orientation as steps from the upright to the stored image: an optional transposition, then
+// mirrors.
 struct Turn {
   bool transposed;
-  bool mirrored_rows;     // the stored rows run upwards
-  bool mirrored_columns;  // the stored columns run leftwards
+  bool mirrored_rows;     // rows are stored from bottom to top
+  bool mirrored_columns;  // columns are stored from right to left
 };
 
 Turn turn_of(int orientation) {
@@ -24,18 +24,18 @@ Turn turn_of(int orientation) {
       {false, true, true},    // 3: turned by 180 degrees
       {false, true, false},   // 4: mirrored top-bottom
       {true, false, false},   // 5: transposed
-      {true, true, false},    // 6: to be turned clockwise
+      {true, true, false},    // 6: upright after a clockwise turn
       {true, true, true},     // 7: transposed across the other diagonal
-      {true, false, true},    // 8: to be turned anticlockwise
+      {true, false, true},    // 8: upright after an anticlockwise turn
   };
   if (orientation < 1 || orientation > 8) {
-    throw InvalidArgumentError("the orientation is not one of EXIF's",
+    throw InvalidArgumentError("the EXIF orientation is out of range",
                                {.expected = "1 to 8", .found = std::to_string(orientation)});
   }
   return kTurns[orientation - 1];
 }
 
-// Copies `width` pixels that lie `step` bytes apart.
+// Copies `width` pixels that are `step` bytes apart.
 template <int kChannels>
 void copy_row(const uint8_t* from, int64_t step, int64_t width, uint8_t* to) {
   for (int64_t x = 0; x < width; ++x, from += step, to += kChannels) {
@@ -65,10 +65,10 @@ void turn_upright(ConstImageView from, int orientation, ImageView to) {
   const Size upright =
       turn.transposed ? Size{from.width, from.height} : Size{from.height, from.width};
   if (to.size() != upright || to.channels != from.channels) {
-    throw InvalidArgumentError("the upright image does not fit into the view given for it");
+    throw InvalidArgumentError("the output does not have the size of the upright image");
   }
   if (to.height == 0 || to.width == 0) return;
-  // Strides of a step down and of a step right in the upright image, through the stored one.
+  // The strides in the stored image for one step down and one step right in the upright image.
   const int64_t row = turn.mirrored_rows ? -from.row_stride_bytes : from.row_stride_bytes;
   const int64_t column = turn.mirrored_columns ? -from.channels : from.channels;
   const int64_t down = turn.transposed ? column : row;
@@ -76,7 +76,7 @@ void turn_upright(ConstImageView from, int orientation, ImageView to) {
   const uint8_t* start = from.row(turn.mirrored_rows ? from.height - 1 : 0) +
                          (turn.mirrored_columns ? from.width - 1 : 0) * from.channels;
 
-  // A transposition reads down columns: in blocks, so that the rows it crosses stay in the cache.
+  // A transposition reads down columns. Blocks keep the rows that it crosses in the cache.
   const int64_t block = turn.transposed ? 32 : to.width;
   for (int64_t left = 0; left < to.width; left += block) {
     const int64_t width = std::min(block, to.width - left);

@@ -1,5 +1,4 @@
-// EXIF orientation (tag 0x0112, EXIF 2.3, section 4.6.4): how stored pixels are turned to be seen
-// upright.
+// EXIF orientation (tag 0x0112, EXIF 2.3, section 4.6.4): turns stored pixels upright.
 #pragma once
 
 #include "fuelrail/base/box.h"
@@ -7,8 +6,8 @@
 
 namespace fuelrail {
 
-// The stored box whose pixels, turned upright, are `upright`. `stored` is the stored size of the
-// whole image.
+// The box in the stored image that corresponds to the box `upright` of the upright image. `stored`
+// is the stored size of the whole image.
 Box to_stored(Box upright, Size stored, int orientation);
 
 // Turns pixels upright. Requires: `to` has the size of `from`, transposed for orientations 5 to 8;

@@ -14,9 +14,9 @@ using namespace std::string_view_literals;
 
 constexpr const char* kRemedy = "Convert the image to JPEG or PNG";
 
-// Formats that are known by their first bytes, only to be named in the refusal.
+// Formats that are recognised by their first bytes only to be named in the error.
 struct Undecoded {
-  std::string_view signature;  // as ImageFormat has them
+  std::string_view signature;  // written as in ImageFormat
   const char* name;
 };
 constexpr Undecoded kUndecoded[] = {
@@ -52,7 +52,7 @@ constexpr Undecoded kUndecoded[] = {
 
 [[noreturn]] void refuse_format(std::string_view name) {
   throw UnsupportedError(
-      "fuelrail does not decode this image's format",
+      "this image format is not supported",
       {.expected = decoded_formats(), .found = std::string(name), .remedy = kRemedy});
 }
 
@@ -64,7 +64,7 @@ constexpr Undecoded kUndecoded[] = {
   }
   std::string found = "bytes";
   for (const char c : text.substr(0, 8)) found += fmt::format(" {:02x}", static_cast<uint8_t>(c));
-  throw UnsupportedError("the bytes are no image that fuelrail knows",
+  throw UnsupportedError("the bytes are not an image of a known format",
                          {.expected = decoded_formats(), .found = found, .remedy = kRemedy});
 }
 
@@ -72,7 +72,7 @@ std::string size_text(Size size) {
   return fmt::format("{} x {} (height x width)", size.height, size.width);
 }
 
-// Errors: where no decoder is for these bytes.
+// Errors: thrown if no decoder exists for these bytes.
 const Decoding& announced(Bytes encoded) {
   if (const Decoding* decoding = announced_decoding(encoded)) return *decoding;
   if (encoded.empty()) throw DecodeError("the image is empty");
@@ -93,11 +93,11 @@ ImageInfo info_from(const ImageCodec& codec, Size visible) {
   if (visible == Size{}) visible = codec.coded;
   if (!fits(visible.height, codec.coded.height) || !fits(visible.width, codec.coded.width)) {
     throw DecodeError(
-        "the image is not inside its coded picture",
-        {.expected = size_text(codec.coded) + " at most", .found = size_text(visible)});
+        "the image's visible size is out of range",
+        {.expected = "at most " + size_text(codec.coded), .found = size_text(visible)});
   }
   if (codec.channels < 1 || codec.channels > 4) {
-    throw DecodeError("the file describes images of a wrong number of channels",
+    throw DecodeError("the file declares an invalid number of channels for its images",
                       {.expected = "1 to 4", .found = fmt::to_string(codec.channels)});
   }
   return {
@@ -107,20 +107,20 @@ ImageInfo info_from(const ImageCodec& codec, Size visible) {
 void check_size(Size size, int64_t max_pixels, int64_t max_side) {
   const auto [height, width] = size;
   if (height <= 0 || width <= 0) {
-    throw DecodeError("the image declares a size of zero", {.found = size_text(size)});
+    throw DecodeError("the image declares a height or width of 0", {.found = size_text(size)});
   }
   if (height > max_pixels / width) {
-    throw DecodeError("the image declares more pixels than are allowed",
+    throw DecodeError("the image declares too many pixels",
                       {.expected = fmt::format("at most {}", max_pixels),
                        .found = size_text(size),
-                       .remedy = "Raise max_pixels if the image is meant to be that large, or make "
-                                 "it smaller where it is packed"});
+                       .remedy = "Raise max_pixels if the image really is this large, or make it "
+                                 "smaller before it is packed"});
   }
   if (height > max_side || width > max_side) {
-    throw DecodeError("the image declares a side that is longer than is allowed",
+    throw DecodeError("the image declares a side that is too long",
                       {.expected = fmt::format("at most {} pixels a side", max_side),
                        .found = size_text(size),
-                       .remedy = "Cut the image into smaller ones"});
+                       .remedy = "Split the image into smaller ones"});
   }
 }
 
@@ -135,10 +135,11 @@ ImageInfo probe(const EncodedImage& encoded, int64_t max_pixels) {
     return info;
   }
   if (encoded.visible != Size{}) {
-    throw DecodeError("the file says which part of the image is visible, but not its coded size",
+    throw DecodeError("the file declares the image's visible size but not its coded size",
                       {.found = size_text(encoded.visible)});
   }
-  if (decoding.probe == nullptr) throw DecodeError("the file does not say the size of its images");
+  if (decoding.probe == nullptr)
+    throw DecodeError("the file does not declare the size of its images");
   require_described_format(encoded);
   const ImageInfo info = decoding.probe(encoded.bytes);
   check_size(info.stored, max_pixels, decoding.max_side);

@@ -37,7 +37,7 @@ TEST(Probe, golden_images_are_described) {
   for (const testing::GoldenImage& image : testing::golden_images()) {
     SCOPED_TRACE(image.name);
     if (image.name.ends_with(".tif") && libtiff_version().empty()) {
-      EXPECT_THAT(refusal<UnsupportedError>(image.encoded), HasSubstr("has no TIFF"));
+      EXPECT_THAT(refusal<UnsupportedError>(image.encoded), HasSubstr("does not support TIFF"));
       continue;
     }
     const ImageInfo info = probe(image.bytes());

@@ -36,7 +36,7 @@ uint32_t leader_of(const Schema& schema, size_t field) {
   throw InvalidArgumentError(
       "the dataset has too many image fields",
       {.expected = fmt::format("at most {}", kMaxLeaders),
-       .found = fmt::format("'{}' as number {}", schema.fields[field].name, leader + 1)});
+       .found = fmt::format("'{}', which is number {}", schema.fields[field].name, leader + 1)});
 }
 
 FieldProgram image_program(const std::string& name, size_t field, const Schema& schema,
@@ -60,7 +60,7 @@ FieldProgram bytes_copy(const std::string& name, size_t field) {
   return {{name, DType::kUint8, {-1}}, BytesCopy{field}};
 }
 
-// A name among the loader's own, else of a field of the dataset.
+// `name` is one of the loader's own fields, or else a field of the dataset.
 FieldProgram program_of(const std::string& name, const Schema& schema,
                         const ImageOptions& options) {
   std::vector<std::string> known;
@@ -72,7 +72,7 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
   }
   if (name == "encoded" && schema.has("image")) return bytes_copy(name, schema.index_of("image"));
   if (!schema.has(name)) {
-    throw InvalidArgumentError("a batch has no field of this name",
+    throw InvalidArgumentError("`fields` has an unknown name",
                                {.found = "'" + name + "'", .remedy = suggest(name, known)});
   }
   const size_t field = schema.index_of(name);
@@ -82,7 +82,7 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
   return {{name, spec.dtype, spec.shape}, TensorCopy{field}};
 }
 
-// Of transforms for records that are bytes.
+// The remedy for transforms on records that are bytes.
 std::string without_images() {
   std::string remedy = "Leave `transforms` out, and decode the bytes in `batch_transforms`";
   for (const FileFormat* format : all_formats()) {
@@ -97,11 +97,10 @@ void check_images(const Schema& schema, const ImageOptions& options) {
   check(PixelFormat{options.dtype, options.layout, normalization(options.transforms)});
   ImageOptions::table().check(options);
   if (options.transforms.empty() || std::ranges::any_of(schema.fields, is_image)) return;
-  throw InvalidArgumentError(
-      "the transforms have nothing to change: the records are bytes, not images",
-      {.expected = "no transforms",
-       .found = fmt::format("{} of them", options.transforms.size()),
-       .remedy = without_images()});
+  throw InvalidArgumentError("`transforms` needs images, but the records are bytes",
+                             {.expected = "no transforms",
+                              .found = fmt::format("{} transforms", options.transforms.size()),
+                              .remedy = without_images()});
 }
 
 }  // namespace

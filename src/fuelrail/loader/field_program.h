@@ -1,5 +1,5 @@
-// What a loader makes of a sample: for each column of the batch, where its values come from and
-// what is done with them.
+// How a loader fills a batch from a sample: for each column, the source of its values and what is
+// done with them.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace fuelrail {
 
-// The pixels of an encoded image. Image fields are leaders, numbered in the schema's order: each
-// has random numbers of its own (base/philox.h).
+// The pixels of an encoded image. Image fields are "leaders", numbered in the schema's order, and
+// each has its own random numbers (base/philox.h).
 struct ImageProgram {
   size_t field = 0;     // in the schema
   uint32_t leader = 0;  // below kMaxLeaders
@@ -32,12 +32,12 @@ struct TensorCopy {
   size_t field = 0;
 };
 
-// Of an encoded image, or of a field of bytes.
+// The bytes of an encoded image or of a bytes field.
 struct BytesCopy {
   size_t field = 0;
 };
 
-// What is known of the row beside its sample's fields.
+// Values of a row that are not fields of its sample.
 enum class RowValue : uint8_t { kId, kIndex, kPosition, kValid, kSubstituted };
 
 struct FieldProgram {
@@ -45,10 +45,11 @@ struct FieldProgram {
   std::variant<ImageProgram, TensorCopy, BytesCopy, RowValue> source;
 };
 
-// The columns that `options.fields` names. Types and shapes are the schema's; a column of images is
-// ragged where the transforms leave their size open. Each image field gets the options' transforms.
-// Errors: InvalidArgumentError for no field, an unknown one (the nearest is suggested), transforms
-// or pixels that `check` refuses, transforms without an image field, and too many image fields.
+// The columns that `options.fields` names. Types and shapes are those of the schema. A column of
+// images is ragged if the transforms do not fix the size. Each image field gets all transforms.
+// Errors: InvalidArgumentError for an empty `fields`, an unknown field (the nearest is suggested),
+// transforms or a pixel format that `check` refuses, transforms without an image field, and too
+// many image fields.
 std::vector<FieldProgram> field_programs(const Schema& schema, const ImageOptions& options);
 
 }  // namespace fuelrail

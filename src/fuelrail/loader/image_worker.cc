@@ -20,39 +20,39 @@
 namespace fuelrail {
 namespace {
 
-// Says what images lose when they become 8-bit RGB. One a loader, shared by its workers. Threads:
-// any.
+// Warns of what images lose in the conversion to 8-bit RGB. One object per loader, shared by its
+// workers. Threads: any.
 class LossWarnings {
  public:
-  // `warn` may be empty: no warning is given then.
+  // If `warn` is empty, no warning is given.
   explicit LossWarnings(Warn warn) : warn_(std::move(warn)) {}
 
-  // Warns of one image with more than 8 bits a channel, and of one that may have alpha.
+  // Warns of the first image with more than 8 bits a channel and of the first that may have alpha.
   void look_at(const ImageInfo& info, const Container& container, uint64_t record) {
     const auto warn = [&](const std::string& loss) {
       if (!warn_) return;
       const Place place = container.place(record);
       warn_(
-          fmt::format("{}: record {}, offset {}: {}, take the field 'encoded' and decode it "
-                      "yourself. This is said once, of one such image.",
+          fmt::format("{}: record {}, offset {}: {}, load the field 'encoded' and decode it "
+                      "yourself. This warning appears only once.",
                       place.path, place.record, place.offset, loss));
     };
     if (info.bits > 8 && is_first(told_of_bits_)) {
       warn(
-          fmt::format("the image has {} bits a channel, of which the upper 8 are kept. To decide "
-                      "yourself how it becomes 8 bits, convert it before it is packed; to keep all "
+          fmt::format("the image has {} bits a channel, of which only the upper 8 are kept. To "
+                      "choose another conversion, convert the image before packing it; to keep all "
                       "bits",
                       info.bits));
     }
     if (info.alpha && is_first(told_of_alpha_)) {
       warn(
-          "the image may have alpha, which is dropped: its colours stay as they are stored. To see "
-          "it on a background, blend the two before it is packed; to keep the alpha");
+          "the image may have an alpha channel, which is dropped without blending. To blend the "
+          "image with a background, do so before packing it; to keep the alpha channel");
     }
   }
 
  private:
-  // Reads first: images may come in many threads, and a write for each would slow all of them.
+  // Reads before it writes: a write for each image would slow down all threads.
   static bool is_first(std::atomic<bool>& told) {
     return !told.load(std::memory_order_relaxed) && !told.exchange(true, std::memory_order_relaxed);
   }
@@ -62,16 +62,16 @@ class LossWarnings {
   std::atomic<bool> told_of_alpha_ = false;
 };
 
-// What the workers of one loader share.
+// The part that the workers of one loader share.
 struct ImageWork {
   std::shared_ptr<const Container> container;
-  std::vector<FieldProgram> programs;  // of the columns
+  std::vector<FieldProgram> programs;  // one for each column
   uint64_t seed;
   OnError on_error;
   LossWarnings losses;
 };
 
-// Writes one column of one row after the other; an image's is the only one that costs anything.
+// Writes the columns of a row one after another; only images take noticeable time.
 class ImageWorker final : public Worker {
  public:
   explicit ImageWorker(std::shared_ptr<ImageWork> work) : work_(std::move(work)) {}
@@ -125,30 +125,29 @@ class ImageWorker final : public Worker {
       bytes *= static_cast<size_t>(extent);
     }
     if (value.bytes.size() != bytes) {
-      throw CorruptError(
-          fmt::format("the record's field '{}' does not have the dataset's width", spec.name),
-          {.expected = fmt::format("{} bytes", bytes),
-           .found = fmt::format("{} bytes", value.bytes.size())});
+      throw CorruptError(fmt::format("the record's field '{}' has the wrong size", spec.name),
+                         {.expected = fmt::format("{} bytes", bytes),
+                          .found = fmt::format("{} bytes", value.bytes.size())});
     }
     std::byte* const to = spec.ragged() ? task.batch->make_row(column, task.row, value.shape)
                                         : task.batch->row(column, task.row);
     if (bytes > 0) std::memcpy(to, value.bytes.data(), bytes);
   }
 
-  // What a user can do about an image that cannot be decoded, where the decoder has no better word.
+  // Adds a remedy to the error of an image that cannot be decoded, unless the decoder gave one.
   void write(Task& task, const ImageProgram& program, size_t column) {
     try {
       write_image(task, program, column);
     } catch (Error& error) {
       if (work_->on_error == OnError::kRaise) {
-        error.add({.remedy = "Find all such images with 'fuelrail verify --decode', and pass over "
-                             "them with on_error=\"skip\""});
+        error.add({.remedy = "Find all such images with 'fuelrail verify --decode', or skip them "
+                             "with on_error=\"skip\""});
       }
       throw;
     }
   }
 
-  // Encoded image -> plan -> the pixels that it needs -> what it says -> the row.
+  // Encoded image -> plan -> decoding of the needed pixels -> transforms -> the row.
   void write_image(Task& task, const ImageProgram& program, size_t column) {
     const EncodedImage& encoded = sample_.fields[program.field];
     ImageInfo info = probe(encoded, program.max_pixels);
@@ -167,7 +166,7 @@ class ImageWorker final : public Worker {
                          image_row(task, program, column, made.size()));
   }
 
-  // Where an image of this size goes.
+  // The memory of the row for an image of this size.
   static std::byte* image_row(const Task& task, const ImageProgram& program, size_t column,
                               Size size) {
     if (!task.batch->layout().columns()[column].ragged()) return task.batch->row(column, task.row);
@@ -179,7 +178,8 @@ class ImageWorker final : public Worker {
                                 std::array{size.height, size.width, PixelBuffer::kChannels});
   }
 
-  // The eighths to decode at; makes the plan one for that size. Turned images are decoded in full.
+  // Returns the eighths to decode at, and adapts the plan to them. Images turned by EXIF are
+  // decoded in full.
   int scale_decoding(const ImageProgram& program, const ImageInfo& info) {
     if (!program.scaled_decode || !info.scalable || info.orientation != 1) return 8;
     ResampleStep& first = plan_.steps.front();

@@ -9,8 +9,8 @@
 
 namespace fuelrail {
 
-// The columns that `images.fields` asks for, and workers that run their programs (field_program.h);
-// of `loading`, with its seed, for its error policy and with its warnings. Errors: those of
+// The columns that `images.fields` names, and workers that run their programs (field_program.h).
+// `loading` gives the seed, the error policy and the callback for warnings. Errors: those of
 // field_programs.
 LoaderWork image_work(std::shared_ptr<const Container> container, const ImageOptions& images,
                       const LoaderOptions& loading = {});

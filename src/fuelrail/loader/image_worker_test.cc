@@ -161,7 +161,7 @@ TEST(ImageWorker, a_row_that_is_not_wanted_any_more_is_not_decoded) {
   unwanted.request_stop();
   rows.tasks()[0].stop = unwanted.get_token();
   image_work(set.container, training_options()).make_worker()->process(rows.tasks());
-  EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("stopped"));
+  EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("cancelled"));
   EXPECT_EQ(rows.tasks()[1].error, nullptr);
 }
 
@@ -185,9 +185,9 @@ TEST(ImageWorker, the_first_image_that_loses_bits_and_the_first_that_loses_alpha
   }
   ASSERT_EQ(told.size(), 2u);
   EXPECT_THAT(told[0], HasSubstr("memory://lossy: record 1, offset "));
-  EXPECT_THAT(told[0], HasSubstr("16 bits a channel, of which the upper 8 are kept"));
+  EXPECT_THAT(told[0], HasSubstr("16 bits a channel, of which only the upper 8 are kept"));
   EXPECT_THAT(told[1], HasSubstr("memory://lossy: record 2, offset "));
-  EXPECT_THAT(told[1], HasSubstr("may have alpha, which is dropped"));
+  EXPECT_THAT(told[1], HasSubstr("may have an alpha channel, which is dropped"));
 }
 
 TEST(ImageWorker, images_are_not_decoded_when_nobody_asks_for_them) {
@@ -357,7 +357,7 @@ TEST(FieldPrograms, a_sample_has_127_image_fields_at_most) {
   const std::string error = testing::refusal_of<InvalidArgumentError>(
       [&] { field_programs(images_named(names), options); });
   EXPECT_THAT(error, HasSubstr("the dataset has too many image fields: expected at most 127, "
-                               "found 'camera127' as number 128"));
+                               "found 'camera127', which is number 128"));
 }
 
 // A container's images that nothing but its description makes images of.
@@ -407,7 +407,7 @@ TEST(ImageWorker, an_absent_codec_library_ends_a_run_that_skips_bad_records) {
   Loader loader(images.container, {.errors = {.on_error = OnError::kSkip}}, images.options);
   const std::string error = testing::refusal_of<StateError>([&] { loader.next(); });
   EXPECT_THAT(error, HasSubstr("memory://worker/described: record 0"));
-  EXPECT_THAT(error, HasSubstr("Invented images need a library"));
+  EXPECT_THAT(error, HasSubstr("the library that decodes Invented images cannot be used"));
   EXPECT_THAT(error, HasSubstr("Install 'invented'"));
 }
 

@@ -34,13 +34,13 @@ EpochSamplerOptions sampling(const Container& container, const OrderOptions& ord
   return {.records = container.size(), .order = order};
 }
 
-// Positions in an epoch; of a fed order, which may be as long as it likes, the records.
+// The number of positions in an epoch; for a fed order, which may have any length, of records.
 uint64_t epoch_size(const Container& container, const Order& order) {
   const OrderOptions* of = computed(order);
   return of == nullptr ? container.size() : sampling(container, *of).epoch_size();
 }
 
-// What makes the order, as the state says it.
+// The name of the order, as it is stored in the state.
 std::string name_of_order(const Container& container, const Order& order) {
   const OrderOptions* of = computed(order);
   if (of == nullptr) return "fed";
@@ -55,13 +55,13 @@ std::string dataset_of(const Container& container, const Order& order) {
   return name + fmt::format("-weights-{:08x}", of->weights->checksum());
 }
 
-// The most rows that a rank has in an epoch, fillers left out; of a fed order, all records.
+// The most rows, without padding, that a rank has in an epoch; for a fed order, all records.
 uint64_t share_of(const Container& container, const Order& order) {
   const uint64_t ranks = computed(order) ? std::max(shard_of(order).world_size, 1U) : 1;
   return (epoch_size(container, order) + ranks - 1) / ranks;
 }
 
-// The most rows that one of this rank's batches has.
+// The most rows in a batch of this rank.
 size_t slot_rows(const Container& container, const Order& order) {
   const OrderOptions* of = computed(order);
   if (of == nullptr) return std::get<FedOrder>(order).rows;
@@ -77,7 +77,7 @@ std::string describe(const ColumnSpec& column, size_t rows) {
   return fmt::format("{} {} ({})", column.name, name_of(column.dtype), shape);
 }
 
-// `lent` batches are the user's, besides the `slots` of the engine.
+// `lent`: batches that the user holds, in addition to the engine's `slots`.
 OutOfMemoryError no_memory(const BatchLayout& layout, size_t slots, size_t lent) {
   std::vector<std::string> columns;
   for (const ColumnSpec& column : layout.columns()) {
@@ -88,8 +88,8 @@ OutOfMemoryError no_memory(const BatchLayout& layout, size_t slots, size_t lent)
                               layout.total_bytes(), slots, fmt::join(columns, ", ")),
       .remedy = "Use a smaller `batch_size` or `prefetch`"};
   if (lent > 0) {
-    detail.expected += fmt::format(", besides {} that the user holds", lent);
-    detail.remedy += ", or let go of batches";
+    detail.expected += fmt::format(", in addition to {} batches that the user holds", lent);
+    detail.remedy += ", or release batches that you hold";
   }
   return OutOfMemoryError("there is not enough memory for the batches", std::move(detail));
 }
@@ -129,24 +129,24 @@ struct Loader::Impl {
                                     work.make_worker, options.engine, errors, before);
   }
   bool is_fed() const { return !computed(options.order); }
-  // Of an epoch. Requires: the order is computed.
+  // The number of batches in an epoch from `position` on. Requires: the order is computed.
   uint64_t batches_from(uint64_t position) const {
     return EpochSampler(sampling(*container, *computed(options.order))).batches_from(position);
   }
 
-  // The engine, which may be replaced while other threads ask it something or stop it.
+  // The engine. It may be replaced while other threads query or stop it.
   std::shared_ptr<Engine> engine() const {
     const Lock lock(mutex);
     return running;
   }
 
-  // Another engine goes on from where the user stands, of such an order and such batches. Where
+  // Replaces the engine by one with this order and layout, which continues with the next batch. If
   // this throws, nothing has changed.
   void replace_engine(Order to, std::shared_ptr<const BatchLayout> batches) {
     const std::shared_ptr<Engine> before = engine();
     std::shared_ptr<Engine> after = make_engine(to, batches, before->progress(), before.get());
     const Lock lock(mutex);
-    if (stopped) throw StateError("the loader has been stopped");
+    if (stopped) throw StateError("the loader is closed");
     running.swap(after);
     options.order = std::move(to);
     layout = std::move(batches);
@@ -175,7 +175,7 @@ Engine::Next Loader::next_for(std::chrono::milliseconds timeout) {
   try {
     return impl_->engine()->next(timeout);
   } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {  // a container's word for the same
+  } catch (const std::length_error&) {  // thrown by std::vector for a size beyond its limit
   }
   throw no_memory(*impl_->layout, impl_->options.engine.prefetch + 2, stats().slots_lent);
 }
@@ -190,7 +190,7 @@ std::optional<Batch> Loader::next() {
 }
 
 uint64_t Loader::size() const {
-  if (impl_->is_fed()) throw StateError("how long a fed order is, only its feeder can tell");
+  if (impl_->is_fed()) throw StateError("the length of a fed order is unknown");
   return impl_->batches_from(0);
 }
 
@@ -229,7 +229,7 @@ void Loader::restore(const State& state) {
   check_same_run(state, this->state());
   const uint64_t size = epoch_size(*impl_->container, impl_->options.order);
   if (state.progress.position >= size && !impl_->is_fed()) {
-    throw InvalidArgumentError("the state's position is beyond the epoch",
+    throw InvalidArgumentError("the state's position is beyond the end of the epoch",
                                {.expected = fmt::format("below {}", size),
                                 .found = fmt::format("{}", state.progress.position)});
   }
@@ -250,7 +250,8 @@ void Loader::reshard(const Shard& shard) {
   check(shard);
   Order order = with_shard(impl_->options.order, shard);
   if (const OrderOptions* of = computed(order)) {
-    static_cast<void>(EpochSampler(sampling(*impl_->container, *of)));  // what it refuses, before
+    static_cast<void>(
+        EpochSampler(sampling(*impl_->container, *of)));  // throws before anything changes
   }
   impl_->replace_engine(order, impl_->is_fed()
                                    ? impl_->layout

@@ -1,4 +1,4 @@
-// What a user says of a loader. What changes results stands apart from what changes only speed.
+// A loader's options. Those that change results are separate from those that change only speed.
 #pragma once
 
 #include <cstdint>
@@ -20,47 +20,49 @@
 
 namespace fuelrail {
 
-// An order that a function makes, of `shard` from `start` on. It is called at each restart; a
-// sampler that waits (feed.h) must be woken then, and before the loader is stopped or destroyed.
+// An order whose sampler a function makes, for `shard` and from `start` on. The function is called
+// at each restart. A sampler that waits (feed.h) must be woken before a restart, and before the
+// loader is stopped or destroyed.
 struct FedOrder {
   std::function<std::unique_ptr<Sampler>(Progress start, const Shard& shard)> make;
-  uint64_t rows = 1;  // of a batch, at most, until Loader::reserve says more
-  uint64_t seed = 0;  // of random transforms
+  uint64_t rows = 1;  // the most rows of a batch, until Loader::reserve raises it
+  uint64_t seed = 0;  // for random transforms
   Shard shard{};
 };
 
-// What every loader has.
+// The options of every loader.
 struct LoaderOptions {
   // Results.
   std::variant<OrderOptions, FedOrder> order{};
-  ErrorPolicy errors{};  // a fraction is of this rank's share; of a fed order: of all records
-  // Speed. `warn` is also called once each, by a worker's thread, for the first image that loses
-  // bits and for the first that loses alpha.
+  // A fraction counts this rank's share of the epoch; for a fed order, all records.
+  ErrorPolicy errors{};
+  // Speed. `engine.warn` is also called, on a worker's thread, for the first image that loses bits
+  // and for the first that loses alpha.
   EngineOptions engine{};
-  std::optional<double> stall_timeout{};  // seconds that `next` waits; default: for ever
+  std::optional<double> stall_timeout{};  // seconds that `next` waits; default: no limit
 
-  static const OptionTable<LoaderOptions>& table();  // of those that change speed only
+  static const OptionTable<LoaderOptions>& table();  // the options that change only speed
   uint64_t seed() const;
   const Shard& shard() const;
 };
 
 enum class Orientation : uint8_t { kApply, kIgnore };
 
-// What a loader of images makes of a record. All of it changes results.
+// How a loader turns a record into images and other columns. All of these options change results.
 struct ImageOptions {
-  Transforms transforms{};        // none for a dataset without images: InvalidArgumentError
-  DType dtype = DType::kFloat32;  // of the image column
+  Transforms transforms{};        // must be empty for a dataset without images
+  DType dtype = DType::kFloat32;  // of the image columns
   ImageLayout layout = ImageLayout::kNchw;
   Orientation orientation = Orientation::kApply;
-  // Decode JPEGs at 1/8, 1/4 or 1/2 of their size where the first resampling makes them at least as
-  // much smaller: faster, and not the pixels of the full decode.
+  // Decode a JPEG at 1/8, 1/4 or 1/2 of its size if the first resampling shrinks it at least that
+  // much. This is faster, but the pixels differ from those of the full decode.
   bool scaled_decode = false;
   int64_t max_pixels = kDefaultMaxPixels;
-  // Of the loader's own (encoded: the encoded bytes of the field image; id, index, position, valid,
-  // substituted) and of the dataset's: images, tensors, bytes.
+  // Names of the loader's own fields (encoded: the encoded bytes of the field `image`; id, index,
+  // position, valid, substituted) and of the dataset's fields (images, tensors, bytes).
   std::vector<std::string> fields{"image", "label"};
 
-  static const OptionTable<ImageOptions>& table();  // of all but transforms and fields
+  static const OptionTable<ImageOptions>& table();  // all but `transforms` and `fields`
 };
 
 }  // namespace fuelrail

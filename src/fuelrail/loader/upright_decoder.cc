@@ -17,7 +17,7 @@ ConstImageView UprightDecoder::decode(const UprightJob& job, uint32_t& tolerated
                    .eighths = job.eighths,
                    .margin = margin,
                    .stop = job.stop};
-  decoder_->decode({&stored, 1});  // one at a time: its pixels stay in the cache for what follows
+  decoder_->decode({&stored, 1});  // one image at a time, so that its pixels stay in the cache
   tolerated += stored.tolerated;
   if (stored.error) std::rethrow_exception(stored.error);
   if (info.orientation == 1) return stored.output;

@@ -1,5 +1,4 @@
-// Boxes of images as they are meant to be seen: decodes and turns upright what is asked for, and no
-// more.
+// Decodes a box of an image turned upright, and no pixels outside the box.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +16,19 @@ namespace fuelrail {
 
 struct UprightJob {
   EncodedImage encoded;
-  ImageInfo info;  // of `encoded`; an orientation of 1 leaves the pixels as they are stored
-  Box box;         // of the image turned upright, at its eighths; inside it, not empty
+  ImageInfo info;  // of `encoded`; with orientation 1, pixels stay as they are stored
+  Box box;         // in the upright image at `eighths`; inside the image, not empty
   int64_t channels = PixelBuffer::kChannels;  // 1, 3 or 4
-  int eighths = 8;         // as DecodeJob's. Requires: 8, unless info.orientation is 1
-  std::stop_token stop{};  // as DecodeJob's
+  int eighths = 8;         // as in DecodeJob. Requires: 8, unless info.orientation is 1
+  std::stop_token stop{};  // as in DecodeJob
 };
 
-// Keeps its memory between images. Threads: one.
+// Keeps its working memory between images. Threads: one at a time.
 class UprightDecoder {
  public:
-  // Returns: the pixels of job.box, with PixelBuffer's readable bytes behind. Lifetime: until the
-  // next call. Adds to `tolerated` what was passed over. Errors: DecodeJob's, thrown.
+  // Returns: the pixels of job.box, followed by PixelBuffer's readable bytes. Lifetime: until the
+  // next call. Adds the number of ignored oddities to `tolerated`. Errors: thrown, as in
+  // DecodeJob::error.
   ConstImageView decode(const UprightJob& job, uint32_t& tolerated);
 
  private:

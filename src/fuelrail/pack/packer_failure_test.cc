@@ -60,7 +60,8 @@ TEST_F(Packer, an_absent_codec_library_ends_the_job_whatever_may_be_left_out) {
   write_file(photo("ant/2.jpg"), "RARE");
   const std::string error = refusal<StateError>(
       photos(), out("x.rec"), {.images = StoredImages{.decode = true}, .max_errors = {.count = 5}});
-  EXPECT_THAT(error, StartsWith(photo("ant/2.jpg") + ": Rare images need a library"));
+  EXPECT_THAT(error, StartsWith(photo("ant/2.jpg") +
+                                ": the library that decodes Rare images cannot be used"));
   EXPECT_THAT(error, HasSubstr("Install 'rare'"));
   EXPECT_FALSE(outputs().contains("x.rec"));
 }

@@ -1,5 +1,5 @@
-// The kernels take 16 pixels at once, whatever the vector's length. Floats without fused
-// multiplications: the same bits on every target.
+// The kernels process 16 pixels at once, whatever the vector's length. Floats without fused
+// multiplications give the same bits on every target.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/transform/cv_color.cc"
 #include <hwy/foreach_target.h>
@@ -21,11 +21,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr float kLevel = 1.0f / 255.0f;
 
-// OpenCV 3.4 takes four pixels of a row at a time and those left at its end one by one, where it
-// subtracts in another order: the saturation of 3708 colours is another one.
+// OpenCV 3.4 processes a row in groups of four pixels, and the rest one by one. For the rest it
+// subtracts in another order, which changes the saturation of 3708 colours.
 enum class At { kFours, kEnd };
 
-// Source: OpenCV 3.4, modules/imgproc/src/color_hsv.cpp, of levels divided by 255.
+// Source: OpenCV 3.4, modules/imgproc/src/color_hsv.cpp, applied to levels divided by 255.
 template <At kAt>
 struct ToHls {
   HWY_INLINE void operator()(Rgb& pixel) const {
@@ -60,7 +60,7 @@ struct ToHls {
   }
 };
 
-// The pixels left at a row's end come out the same.
+// Here the rest of a row gives the same results as groups of four.
 struct ToRgb {
   HWY_INLINE void operator()(Rgb& pixel) const {
     const DF d;
@@ -89,8 +89,8 @@ struct ToRgb {
   }
 };
 
-// A row of `count` pixels, in place: whole, because its last count % 4 pixels are OpenCV's odd
-// ones.
+// Converts a row of `count` pixels in place. It must be a whole row, because OpenCV treats the last
+// count % 4 pixels differently.
 void RgbToHls(uint8_t* pixels, int64_t count) {
   const int64_t left = count % 4;
   change_pixels<Fractions::kRounded>(pixels, count - left, ToHls<At::kFours>());

@@ -1,8 +1,8 @@
-// What rows look like between the two passes of OpenCV's resizing, and the tables of the first one.
+// The layout of rows between the two passes of OpenCV's resizing, and the tables of the first pass.
 // Private to the module.
 //
-// Between the passes a pixel has kCvLanes values, of which the fourth means nothing in RGB; one
-// value in grey.
+// Between the passes a pixel has kCvLanes values, of which the fourth is unused for RGB; a grey
+// pixel has one value.
 #pragma once
 
 #include <algorithm>
@@ -13,37 +13,38 @@
 namespace fuelrail {
 
 inline constexpr int64_t kCvLanes = 4;
-inline constexpr int64_t kCvGroup = 16;  // outputs are made in groups
+inline constexpr int64_t kCvGroup = 16;  // outputs are computed in groups
 inline constexpr int64_t cv_lanes(int64_t channels) { return channels == 1 ? 1 : kCvLanes; }
 inline int64_t cv_groups(int64_t pixels) { return (pixels + kCvGroup - 1) / kCvGroup; }
-// Of a row between the passes, and of a row of bytes behind the second one: whole vectors fit.
+// The number of values in a row between the passes, and of bytes in a row after the second pass,
+// with room for whole vectors.
 inline int64_t cv_row_values(int64_t pixels, int64_t channels) {
   return cv_groups(pixels) * kCvGroup * cv_lanes(channels) + 64;
 }
 
-// For each group of outputs and each kTogether taps a block an output: their weights, for colours
-// kCvLanes times.
+// Weights of the first pass. Each group of outputs and each kTogether taps has a block for each
+// output, with the weights of these taps; for colours, kCvLanes times.
 template <typename Weight, int64_t kTogether>
 struct CvColumnTable {
   int64_t block() const { return kTogether * cv_lanes(channels); }
-  int64_t step() const { return kCvGroup * block(); }  // from taps of a group to its next ones
+  int64_t step() const { return kCvGroup * block(); }  // from a group's taps to its next taps
   int64_t first_weight(int64_t output) const {
     return output / kCvGroup * (taps / kTogether) * step() + output % kCvGroup * block();
   }
 
   int64_t channels = 3;
-  int64_t width = 0;  // outputs
+  int64_t width = 0;  // number of outputs
   int64_t taps = 0;
-  std::vector<int32_t> offsets;  // byte of each output's first tap
+  std::vector<int32_t> offsets;  // byte offset of each output's first tap
   std::vector<Weight> weights;
-  int64_t bytes_read = 0;  // from the start of a row, at most
+  int64_t bytes_read = 0;  // the most bytes read from the start of a row
 };
 
-using CvColumns = CvColumnTable<int16_t, 2>;    // of folded CvTaps
-using CvAreaColumns = CvColumnTable<float, 1>;  // of CvAreaTaps
+using CvColumns = CvColumnTable<int16_t, 2>;    // for folded CvTaps
+using CvAreaColumns = CvColumnTable<float, 1>;  // for CvAreaTaps
 
-// For rows that begin at input pixel `first`. Requires: a multiple of kTogether taps; at least one
-// output.
+// Fills `columns` for rows that begin at input pixel `first`. Requires: the number of taps is a
+// multiple of kTogether; at least one output.
 template <typename Taps, typename Weight, int64_t kTogether>
 void build(const Taps& taps, int64_t first, int64_t channels,
            CvColumnTable<Weight, kTogether>& columns) {
@@ -66,7 +67,7 @@ void build(const Taps& taps, int64_t first, int64_t channels,
       }
     }
   }
-  // A load takes 16 bytes for 4 taps or fewer; a grey one 4.
+  // A load reads 16 bytes for up to 4 taps; for grey, 4 bytes.
   columns.bytes_read = columns.offsets.back() + (taps.taps - 1) / 4 * 4 * channels + 16;
 }
 

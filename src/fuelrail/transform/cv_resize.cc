@@ -26,11 +26,11 @@ CvDirection columns_of(const CvResizeStep& step) {
   return {step.input.width, step.output.width, step.window.left, step.window.width};
 }
 
-// How OpenCV goes about a step.
+// OpenCV's method for a step.
 enum class CvWay { kCopy, kNearest, kFilter, kBlocks, kArea };
 
-// The whole number of input pixels that an output pixel is wide; 0 where it is none. The same doubt
-// that OpenCV has: some exact multiples are not recognised.
+// The number of input pixels per output pixel if it is an integer, else 0. Uses OpenCV's test,
+// which does not recognise some exact multiples.
 int64_t whole_scale(double scale) {
   const double whole = std::nearbyint(scale);
   return std::abs(scale - whole) < std::numeric_limits<double>::epsilon()
@@ -45,7 +45,7 @@ CvWay way_of(const CvResizeStep& step) {
   const double scale_x = cv_scale(step.input.width, step.output.width);
   const int64_t whole_y = whole_scale(scale_y);
   const int64_t whole_x = whole_scale(scale_x);
-  // Halving by linear is done by area, with the same meaning and other rounding.
+  // Linear halving is done by area, which gives the same values with another rounding.
   const bool halves =
       step.interpolation == CvInterpolation::kLinear && whole_y == 2 && whole_x == 2;
   const bool area = step.interpolation == CvInterpolation::kArea && scale_y >= 1 && scale_x >= 1;
@@ -59,12 +59,12 @@ using Reach = std::pair<int64_t, int64_t>;
 Reach reach_of(CvWay way, const CvDirection& direction, CvInterpolation interpolation) {
   const double scale = cv_scale(direction.input, direction.output);
   const int64_t last = direction.begin + direction.count - 1;
-  // A pixel more to both sides than could be wanted costs less than the tables do.
+  // One extra pixel on both sides costs less than computing the tables.
   const auto around = [&](int64_t taps) {
     const auto from =
         static_cast<int64_t>(std::floor(static_cast<double>(direction.begin) * scale));
     const auto to = static_cast<int64_t>(std::ceil(static_cast<double>(last + 1) * scale));
-    // Folded taps at an edge lie all inside.
+    // Folded taps at an edge are all inside.
     const int64_t begin = std::min(from - taps / 2 - 1, direction.input - taps);
     const int64_t end = std::max(to + taps / 2 + 1, taps);
     return Reach{std::max<int64_t>(0, begin), std::min(direction.input, end)};
@@ -88,7 +88,7 @@ Reach reach_of(CvWay way, const CvDirection& direction, CvInterpolation interpol
                                                             : 2);
 }
 
-// The rows of an image as the kernels want them: with readable bytes behind, also the last ones.
+// The rows of an image, each followed by the readable bytes that the kernels need.
 class ReadableRows {
  public:
   ReadableRows(ConstImageView from, int64_t bytes_read, std::vector<uint8_t>& copy)
@@ -114,10 +114,10 @@ class ReadableRows {
 
 void require_not_too_long(Size input) {
   if (input.height <= kCvLongestSide && input.width <= kCvLongestSide) return;
-  throw UnsupportedError("the image is too long for an interpolation that sums pixels",
+  throw UnsupportedError("the image has a side that is too long for this interpolation",
                          {.expected = fmt::format("at most {} pixels a side", kCvLongestSide),
                           .found = fmt::format("height {}, width {}", input.height, input.width),
-                          .remedy = "Cut it into shorter images, or resize by nearest (0)"});
+                          .remedy = "Split the image, or use nearest interpolation (0)"});
 }
 
 template <int64_t kChannels>
@@ -193,7 +193,7 @@ struct CvResizer::Impl {
     }
   }
 
-  // Filters by rows and then columns, as separate sums of `kTaps`.
+  // Filters along rows and then along columns, as separate sums of `kTaps`.
   template <size_t kTaps, typename Value, typename MakeRow, typename Blend>
   void filter(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to,
               std::vector<Value>& buffer, MakeRow make_row, Blend blend) {
@@ -223,11 +223,11 @@ struct CvResizer::Impl {
     }
   }
 
-  // OpenCV makes cubic rows in float, 8 values at a time, and what is left of a row in integers.
+  // OpenCV computes cubic rows in float, 8 values at a time, and the rest of a row in integers.
   static void finish_cubic_row(const CvResizeStep& step, const std::array<const float*, 4>& sources,
                                const int16_t* weights, ImageView to, int64_t y) {
     const int64_t channels = to.channels;
-    const int64_t first = step.window.left * channels;  // of the window, in values of the whole row
+    const int64_t first = step.window.left * channels;  // the window's first value in the whole row
     const int64_t end = first + to.width * channels;
     const int64_t begin = std::max(first, step.output.width * channels / 8 * 8);
     for (int64_t i = begin; i < end; ++i) {
@@ -256,7 +256,7 @@ struct CvResizer::Impl {
       uint8_t* level = to.row(y);
       for (int64_t x = 0; x < to.width; ++x, block += wide * to.channels) {
         for (int64_t c = 0; c < to.channels; ++c) {
-          int64_t sum = 0;  // of blocks of 3000 x 3000 more than 32 bits hold
+          int64_t sum = 0;  // for blocks of 3000 x 3000, the sum exceeds 32 bits
           for (int64_t k = 0; k < wide; ++k) sum += block[k * to.channels + c];
           *level++ = rounded_level(static_cast<float>(sum) * share);
         }
@@ -265,7 +265,7 @@ struct CvResizer::Impl {
   }
 
   void halves(ConstImageView from, ImageView to) {
-    // Each of the two rows may be the copied one.
+    // Either row may be the copied one.
     const int64_t bytes_read = from.width * from.channels + 64;
     ReadableRows upper(from, bytes_read, copy_);
     ReadableRows lower(from, bytes_read, second_copy_);
@@ -304,7 +304,7 @@ struct CvResizer::Impl {
     }
   }
 
-  // Makes row y of `to` with the lanes that it has between the passes.
+  // Writes row y of `to`; `make` writes it with the lanes of a row between the passes.
   template <typename Make>
   void put(ImageView to, int64_t y, Make make) {
     bytes_.resize(static_cast<size_t>(cv_row_values(to.width, to.channels)));

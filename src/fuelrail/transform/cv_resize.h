@@ -1,6 +1,6 @@
-// Resizing of 8-bit images equal to OpenCV 4.8's `cv2.resize` to the bit (without IPP, whose
-// results differ): for programs whose pixels must be those of MXNet or OpenCV. resize.h is Pillow's
-// and the product's own.
+// Resizing of 8-bit images, equal to OpenCV 4.8's `cv2.resize` bit for bit (without IPP, whose
+// results differ), for programs whose pixels must equal those of MXNet or OpenCV. fuelrail's own
+// loaders use resize.h, which equals Pillow.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ enum class CvInterpolation : uint8_t {
   kLanczos4 = 4,
 };
 
-// MXNet's rule 9: cubic where both sides grow, area where both shrink, else linear.
+// MXNet's interpolation 9: cubic if both sides grow, area if both shrink, else linear.
 CvInterpolation cv_auto_interpolation(Size from, Size to);
 
-// Where pixels are summed, no longer image is resized: sums of so many fit 32 bits, places among
-// them float32, and the tables of their weights memory.
+// The longest side of an input for interpolations that sum pixels: sums fit in 32 bits, coordinates
+// in float32, and tables of weights in memory.
 inline constexpr int64_t kCvLongestSide = int64_t{1} << 20;
 
-// The pixels of `window` in what an image of size `input` becomes when it is resized to `output`.
+// Resizes an image of size `input` to `output`, and computes the pixels of `window` in the result.
 struct CvResizeStep {
   Size input;
   Size output;
@@ -35,10 +35,10 @@ struct CvResizeStep {
   CvInterpolation interpolation = CvInterpolation::kLinear;
 };
 
-// The pixels of the input that the step's window is made of: not empty, inside the input.
+// The input pixels from which the step's window is computed: not empty, inside the input.
 Box needed_input(const CvResizeStep& step);
 
-// Keeps its tables and its intermediate rows between calls. Threads: one resizer a thread.
+// Keeps its tables and intermediate rows between calls. Threads: one resizer for each thread.
 class CvResizer {
  public:
   CvResizer();
@@ -46,15 +46,15 @@ class CvResizer {
   CvResizer(CvResizer&&) noexcept;
   CvResizer& operator=(CvResizer&&) noexcept;
 
-  // The whole of `from` to the size of `to`; equal sizes are copied. Requires: both not empty,
-  // equal channels, 1, 3 or 4; no overlap. Errors: UnsupportedError for an input with a side above
-  // kCvLongestSide, but not by kNearest or where sizes are equal; std::bad_alloc.
+  // Resizes all of `from` to the size of `to`; copies it if the sizes are equal. Requires: both not
+  // empty; equal channels, 1, 3 or 4; no overlap. Errors: UnsupportedError for an input with a side
+  // above kCvLongestSide, except for kNearest and equal sizes; std::bad_alloc.
   void resize(ConstImageView from, ImageView to, CvInterpolation interpolation);
 
-  // The step's window alone: the same pixels as those of the whole result, at the cost of the
+  // Computes only the step's window: the same pixels as in the whole result, with work only for the
   // window. `from` holds the pixels of `from_box` (in the coordinates of the step's input), which
-  // contains needed_input(step). Requires: to.size() == step.window.size(); else as above, as
-  // are the errors.
+  // must contain needed_input(step). Requires: to.size() == step.window.size(); otherwise as above.
+  // Errors: as above.
   void resize(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to);
 
  private:

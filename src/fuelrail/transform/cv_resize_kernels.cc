@@ -23,7 +23,7 @@ constexpr int32_t kSumHalf = 1 << (2 * kCvWeightBits - 1);
 
 // --- Rows ---
 
-// Two neighbours of each 32-bit lane, taken apart.
+// Two adjacent greys of each 32-bit lane, spread to 16-bit lanes.
 template <int kFirstByte>
 HWY_INLINE V16 pair_of_greys(V8 fours) {
   constexpr uint8_t f = kFirstByte;
@@ -33,7 +33,7 @@ HWY_INLINE V16 pair_of_greys(V8 fours) {
   return hn::BitCast(D16(), hn::TableLookupBytesOr0(fours, hn::LoadDup128(D8(), kShuffle)));
 }
 
-// One vector of sums: of kBlocks pixels of 3 or 4 channels.
+// One vector of sums, for kBlocks pixels of 3 or 4 channels.
 template <int kChannels, int kTaps>
 struct SumPixels {
   static constexpr int64_t kPixels = kBlocks;
@@ -52,7 +52,7 @@ struct SumPixels {
   }
 };
 
-// Of as many grey pixels as there are lanes.
+// One vector of sums for grey: one pixel per lane.
 template <int kTaps>
 struct SumPixels<1, kTaps> {
   static constexpr int64_t kPixels = 4 * kBlocks;
@@ -73,7 +73,7 @@ struct SumPixels<1, kTaps> {
   }
 };
 
-// `store(at, sums)` takes a vector of sums, the values from `at` on.
+// Calls `store(at, sums)` with each vector of sums, which are the values from `at` on.
 template <typename Sum, int kTaps, typename Store>
 HWY_INLINE void make_row(const CvColumns& columns, const uint8_t* row, Store store) {
   const int16_t* weights = columns.weights.data();
@@ -97,7 +97,7 @@ HWY_INLINE void make_row_of(const CvColumns& columns, const uint8_t* row, Store 
   make_row<SumPixels<4, kTaps>, kTaps>(columns, row, store);
 }
 
-// What becomes of a vector of sums. Not lambdas: GCC compiles those for the wrong target.
+// Store a vector of sums. They are not lambdas, which GCC compiles for the wrong target.
 struct StoreSixteenths {
   HWY_INLINE void operator()(int64_t at, V32 sums) const {
     const hn::Rebind<int16_t, D32> half;
@@ -144,7 +144,8 @@ void BlendLinear(std::span<const int16_t* const, 2> rows, const int16_t* weights
   }
 }
 
-// Bytes of four vectors of levels. `level(i)` gives those from i on.
+// Stores levels as bytes, four vectors at a time. `level(i)` returns the vector of levels from i
+// on.
 template <typename Level>
 HWY_INLINE void store_levels(int64_t values, uint8_t* to, const Level& level) {
   constexpr int64_t kQuarter = kBytes / 4;
@@ -197,7 +198,7 @@ void BlendLanczos4(std::span<const int32_t* const, 8> rows, const int16_t* weigh
   store_levels(values, to, level);
 }
 
-// Of a vector of RGBX, RGB in the first three quarters.
+// Moves the RGB of a vector of RGBX into its first three quarters.
 HWY_INLINE V8 drop_fourth(V8 pixels) {
   alignas(16) static constexpr uint8_t kShuffle[16] = {0,  1,  2,  4,  5,    6,    8,    9,
                                                        10, 12, 13, 14, 0x80, 0x80, 0x80, 0x80};
@@ -224,7 +225,7 @@ void DropFourth(const uint8_t* from, int64_t pixels, uint8_t* to) {
 
 // --- Means of areas ---
 
-// One pixel, all channels.
+// Computes one pixel with all channels.
 void sum_area(const CvAreaColumns& columns, const uint8_t* row, int64_t x, float* to) {
   const int64_t channels = columns.channels;
   const uint8_t* const from = row + columns.offsets[static_cast<size_t>(x)];
@@ -238,7 +239,7 @@ void sum_area(const CvAreaColumns& columns, const uint8_t* row, int64_t x, float
   }
 }
 
-// The pixel of each block that begins at kFirstByte, as floats.
+// In each block, the pixel that begins at kFirstByte, as floats.
 template <int kChannels, int kFirstByte>
 HWY_INLINE VFloat pixel_of(V8 blocks) {
   constexpr uint8_t f = kFirstByte, fourth = kChannels == 4 ? f + 3 : 0x80, z = 0x80;
@@ -248,7 +249,7 @@ HWY_INLINE VFloat pixel_of(V8 blocks) {
                                                         blocks, hn::LoadDup128(D8(), kShuffle))));
 }
 
-// Adds `kTaps` taps of kBlocks pixels, from one load: 4 or fewer.
+// Adds `kTaps` taps (at most 4) of kBlocks pixels, from one load.
 template <int kChannels, int kTaps>
 HWY_INLINE VFloat add_taps(V8 blocks, const float* weights, VFloat sum) {
   if constexpr (kTaps == 0) {
@@ -320,7 +321,7 @@ void AreaRound(const float* sum, int64_t values, uint8_t* to) {
   }
 }
 
-// The sums of each pair of neighbours, two pairs of pixels (of grey eight) a block.
+// The sums of each pair of adjacent pixels: two pairs per block, or eight pairs of grey pixels.
 template <int kChannels>
 HWY_INLINE V16 pair_sums(const uint8_t* row, const int32_t* offsets) {
   constexpr uint8_t c = kChannels, s = 2 * c, z = 0x80;

@@ -9,13 +9,14 @@
 namespace fuelrail {
 namespace {
 
-// Where an output lies between two neighbours of the input: `behind` of the way from `pixel` on.
+// The position of an output between two adjacent input pixels: `behind` is the fraction after
+// `pixel`.
 struct Place {
   int64_t pixel;
   float behind;
 };
 
-// std::floor, which is a call on processors without SSE 4.
+// Like std::floor, which is a function call on processors without SSE 4.
 template <typename Number>
 int64_t floor_of(Number x) {
   const auto whole = static_cast<int64_t>(x);
@@ -32,7 +33,7 @@ Place pixel_place(int64_t output, double scale) {
   return place_of((static_cast<double>(output) + 0.5) * scale - 0.5);
 }
 
-// Linear between areas: blended only where an output's area reaches into the next pixel.
+// Linear between areas: blends only if an output's area extends into the next pixel.
 Place area_place(int64_t output, double scale, double inverse) {
   const auto at = static_cast<double>(output);
   const int64_t pixel = floor_of(at * scale);
@@ -46,7 +47,7 @@ int64_t taps_of(CvInterpolation interpolation) {
                                                        : 2;
 }
 
-// No weight is as large as 16.
+// Fits in 16 bits, because every weight is below 16.
 int16_t fixed(float weight) {
   return static_cast<int16_t>(round_half_even(weight * static_cast<float>(kCvWeightOne)));
 }
@@ -79,8 +80,9 @@ std::array<float, 4> cv_cubic_weights(float x) {
   return weights;
 }
 
-// sin(pi d) sin(pi d / 4) / (pi d)^2 at the 8 distances d = x + 3 - i, up to a factor that the sum
-// takes out. sin(pi d / 4) follows from one sine and cosine, 45 degrees a pixel.
+// sin(pi d) sin(pi d / 4) / (pi d)^2 at the 8 distances d = x + 3 - i, up to a factor that the
+// normalisation removes. All sin(pi d / 4) follow from one sine and cosine, in steps of 45 degrees
+// per pixel.
 std::array<float, 8> cv_lanczos4_weights(float x) {
   constexpr double kPi = 3.1415926535897932384626433832795;
   constexpr double kHalfRoot = 0.70710678118654752440084436210485;
@@ -96,7 +98,7 @@ std::array<float, 8> cv_lanczos4_weights(float x) {
     const auto [sine, cosine] = kTurns[i];
     const double angle = -static_cast<double>(distance) * kPi * 0.25;
     float& weight = weights[static_cast<size_t>(i)];
-    // On a pixel, that pixel alone counts.
+    // At distance 0, only this pixel has a weight.
     weight =
         std::fabs(distance) < 1e-6f
             ? 1e30f
@@ -158,8 +160,8 @@ void fold_edges(int64_t input, CvTaps& taps) {
 
 void cv_area_taps(const CvDirection& direction, CvAreaTaps& result) {
   const double scale = cv_scale(direction.input, direction.output);
-  constexpr double kSliver = 1e-3;  // what covers less of a pixel is left out
-  const int64_t room = static_cast<int64_t>(std::ceil(scale)) + 2;  // at most so many taps
+  constexpr double kSliver = 1e-3;  // a pixel of which less is covered is skipped
+  const int64_t room = static_cast<int64_t>(std::ceil(scale)) + 2;  // the most taps of an output
   result.first.resize(static_cast<size_t>(direction.count));
   result.count.resize(static_cast<size_t>(direction.count));
   result.weights.assign(static_cast<size_t>(direction.count * room), 0.0f);
@@ -186,7 +188,7 @@ void cv_area_taps(const CvDirection& direction, CvAreaTaps& result) {
     result.count[static_cast<size_t>(i)] = count;
     most = std::max(most, count);
   }
-  // Close together, for who takes them in groups.
+  // Removes the gaps between the outputs' weights.
   for (int64_t i = 1; i < direction.count; ++i) {
     std::copy_n(result.weights.data() + i * room, most, result.weights.data() + i * most);
   }

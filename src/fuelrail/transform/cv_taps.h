@@ -1,5 +1,5 @@
-// Which pixels one direction of OpenCV's resizing takes, with what weights. Private to the module.
-// Source: OpenCV 4.8, modules/imgproc/src/resize.cpp; the formulas are repeated at the functions.
+// The pixels and weights of OpenCV's resizing in one direction. Private to the module.
+// Source: OpenCV 4.8, modules/imgproc/src/resize.cpp; the functions' comments repeat the formulas.
 #pragma once
 
 #include <array>
@@ -10,21 +10,23 @@
 
 namespace fuelrail {
 
-// Weights of the resizing filters have 11 bits of fixed point.
+// Weights of the resizing filters are in fixed point with 11 bits.
 inline constexpr int kCvWeightBits = 11;
 inline constexpr int kCvWeightOne = 1 << kCvWeightBits;
 
-// The cubic of a = -0.75 through 4 pixels, at x in [0, 1) behind the second; in float32.
+// The weights in float32 of the cubic with a = -0.75 through 4 pixels, at x in [0, 1) after the
+// second pixel.
 std::array<float, 4> cv_cubic_weights(float x);
 
-// Lanczos' window of 4 lobes over 8 pixels, at x in [0, 1) behind the fourth; normalised, float32.
+// The normalised weights in float32 of the Lanczos window with 4 lobes over 8 pixels, at x in [0,
+// 1) after the fourth pixel.
 std::array<float, 8> cv_lanczos4_weights(float x);
 
-// Input pixels for one output pixel, as OpenCV counts them: the inverse of the inverse.
+// The number of input pixels per output pixel, computed like OpenCV as 1 / (output / input).
 double cv_scale(int64_t input, int64_t output);
 
-// One direction of a resizing: `input` pixels become `output`, of which [begin, begin + count) are
-// made.
+// One direction of a resizing: `input` pixels become `output` pixels, of which
+// [begin, begin + count) are computed.
 struct CvDirection {
   int64_t input = 0;
   int64_t output = 0;
@@ -32,26 +34,27 @@ struct CvDirection {
   int64_t count = 0;
 };
 
-// The input pixel that nearest takes for each output: floor(x * scale).
+// The input pixel of each output for nearest: floor(x * scale).
 void cv_nearest(const CvDirection& direction, std::vector<int64_t>& pixels);
 
-// kLinear, kCubic, kLanczos4, and kArea where it enlarges (linear between the pixels' areas):
-// output i is the sum of `taps` neighbours from first[i] on, which may lie outside the input and
-// then mean its edge.
+// For kLinear, kCubic, kLanczos4, and kArea if it enlarges (linear between the pixels' areas):
+// output i is the weighted sum of `taps` adjacent pixels from first[i] on. A pixel outside the
+// input stands for the edge pixel.
 struct CvTaps {
   int64_t taps = 0;  // 2, 4 or 8
   std::vector<int32_t> first;
-  std::vector<int16_t> weights;  // `taps` for each output; their sum is 2048 or next to it
+  std::vector<int16_t> weights;  // `taps` for each output; their sum is about 2048
 };
 void cv_taps(const CvDirection& direction, CvInterpolation interpolation, CvTaps& result);
 
-// Moves what lies outside the input to its edge: the same sums, of pixels inside alone. Where the
-// input has fewer pixels than there are taps, first[i] is 0 and weights behind its end are 0.
+// Adds the weights of pixels outside the input to those of the edge, so that the same sums use only
+// pixels inside. If the input has fewer pixels than taps, first[i] is 0 and the weights after the
+// input's end are 0.
 void fold_edges(int64_t input, CvTaps& taps);
 
-// kArea where it shrinks: each output is the mean of what its area covers.
+// For kArea if it shrinks: each output is the mean of the pixels that its area covers.
 struct CvAreaTaps {
-  int64_t taps = 0;  // of the widest output; the weights of the others end in zeros
+  int64_t taps = 0;  // the most taps of an output; weights of the others are padded with zeros
   std::vector<int32_t> first;
   std::vector<int32_t> count;
   std::vector<float> weights;  // `taps` for each output

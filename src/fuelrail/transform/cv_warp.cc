@@ -1,6 +1,6 @@
-// Source: OpenCV 4.8, modules/imgproc/src/imgwarp.cpp. A place in the input is a fixed-point number
-// of 10 bits, of which 5 are kept: 32 x 32 places between pixels, each with weights of 15 bits. The
-// kernel's arithmetic is in integers: the same bits on every target.
+// Source: OpenCV 4.8, modules/imgproc/src/imgwarp.cpp. A place (input coordinates) is in fixed
+// point with 10 bits, of which 5 are kept: 32 x 32 places between pixels, each with weights of 15
+// bits. The kernel uses integers, which give the same bits on every target.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/transform/cv_warp.cc"
 #include <hwy/foreach_target.h>
@@ -26,7 +26,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The pair of 16-bit weights at kFirstByte of each block, four times.
+// Repeats the pair of 16-bit weights at kFirstByte of each block four times.
 template <int kFirstByte>
 HWY_INLINE V16 repeated_pair(V8 blocks) {
   constexpr uint8_t a = kFirstByte, b = a + 1, c = a + 2, d = a + 3;
@@ -55,11 +55,12 @@ void blend_places(ConstImageView from, const int32_t* offsets, const int32_t* se
   }
 }
 
-// Makes `count` pixels of 3 or 4 channels, all of whose taps are inside, with 4 bytes each; up to
-// 16 more bytes are touched. `offsets`: where an output pixel's four taps begin, in bytes from the
-// image's first. `sets`: which weights it has, four int16 each (upper left, upper right, lower
-// left, lower right, sum 2^15). Requires: kReadBytes readable at each offset, also a row below it,
-// and at each set; what lies behind the last place, up to a multiple of kStep, is inside, too.
+// Writes `count` pixels of 3 or 4 channels, with 4 bytes each, whose taps are all inside; also
+// overwrites up to 16 more bytes. `offsets`: for each output pixel, the byte offset in the image of
+// its first tap. `sets`: for each output pixel, the index of its weights, four int16 (upper left,
+// upper right, lower left, lower right, sum 2^15). Requires: kReadBytes readable bytes at each
+// offset, at each offset one row below, and at each set; places after the last, up to a multiple of
+// kStep, are valid, too.
 void BlendPlaces(ConstImageView from, const int32_t* offsets, const int32_t* sets, int64_t count,
                  const int16_t* weights, uint8_t* to) {
   if (from.channels == 3) return blend_places<3>(from, offsets, sets, count, weights, to);
@@ -78,8 +79,8 @@ namespace {
 
 HWY_EXPORT(BlendPlaces);
 
-constexpr int64_t kStep = 4;        // places go to the kernel in such steps
-constexpr int64_t kReadBytes = 16;  // that it reads at each tap of a row
+constexpr int64_t kStep = 4;        // the kernel processes this number of places at a time
+constexpr int64_t kReadBytes = 16;  // the kernel reads this number of bytes at each tap of a row
 
 constexpr int kPlacesBits = 5;
 constexpr int kPlaces = 1 << kPlacesBits;
@@ -105,9 +106,10 @@ std::array<float, kTaps> weights_at(float x) {
   }
 }
 
-// What rounding left over goes to the largest (or, where there is too much, is taken from the
-// smallest) of the four weights right and below the middle, the first of equal ones. Linear has one
-// such weight, and one set that needs it: on a pixel, whose weight of 32768 does not fit 16 bits.
+// Corrects the rounded weights' sum: a missing amount is added to the largest, and an excess is
+// taken from the smallest, of the four weights right of and below the middle (the first of equal
+// weights). Linear has one such weight, and one set that needs the correction: exactly on a pixel,
+// where the weight of 32768 does not fit in 16 bits.
 template <int kTaps>
 void mend_sum(std::array<int16_t, kTaps * kTaps>& set, int32_t sum) {
   constexpr int kMiddle = kTaps / 2;
@@ -130,7 +132,7 @@ void mend_sum(std::array<int16_t, kTaps * kTaps>& set, int32_t sum) {
 
 template <int kTaps>
 WarpWeights<kTaps> make_weights() {
-  WarpWeights<kTaps> sets(kPlaces * kPlaces + 1);  // the last one is only read along
+  WarpWeights<kTaps> sets(kPlaces * kPlaces + 1);  // the last set is read but not used
   std::array<std::array<float, kTaps>, kPlaces> lines;
   for (int i = 0; i < kPlaces; ++i) {
     lines[static_cast<size_t>(i)] = weights_at<kTaps>(static_cast<float>(i) / kPlaces);
@@ -150,7 +152,7 @@ WarpWeights<kTaps> make_weights() {
   return sets;
 }
 
-// Made once; 8, 32 and 128 KiB.
+// Computed once; the tables take 8, 32 and 128 KiB.
 template <int kTaps>
 const WarpWeights<kTaps>& warp_weights() {
   static const WarpWeights<kTaps> weights = make_weights<kTaps>();
@@ -159,7 +161,7 @@ const WarpWeights<kTaps>& warp_weights() {
 
 // --- Places ---
 
-// As x86 converts: what does not fit is the least number.
+// Rounds like x86: a value out of range becomes the smallest int32.
 int32_t rounded_int(double value) {
   if (!(value > -0x1p31 && value < 0x1p31 - 1)) return std::numeric_limits<int32_t>::min();
   return static_cast<int32_t>(round_half_even(value));
@@ -169,7 +171,7 @@ int32_t wrapping_sum(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
 
-// From output to input.
+// The map from output to input.
 std::array<double, 6> inverse_of(const std::array<double, 6>& m) {
   const double determinant = m[0] * m[4] - m[1] * m[3];
   const double by = determinant != 0 ? 1 / determinant : 0;
@@ -179,10 +181,10 @@ std::array<double, 6> inverse_of(const std::array<double, 6>& m) {
   return inverse;
 }
 
-// The places that a row of the output shows.
+// The input coordinates that a row of the output shows.
 class WarpPlaces {
  public:
-  // Of `taps` neighbours in each direction; 1: the nearest.
+  // `taps`: the number of adjacent pixels in each direction; 1: nearest.
   WarpPlaces(const CvAffine& affine, int64_t width, int taps)
       : matrix_(inverse_of(affine.m)), taps_(taps) {
     const auto columns = static_cast<size_t>(width);
@@ -215,7 +217,7 @@ class WarpPlaces {
     }
   }
 
-  // Of column i: where the taps begin, and which weights they have.
+  // For column i: the coordinates of the first tap, and the index of the weights.
   int32_t x(int64_t i) const { return x_[static_cast<size_t>(i)]; }
   int32_t y(int64_t i) const { return y_[static_cast<size_t>(i)]; }
   const int32_t* sets() const { return sets_.data(); }
@@ -225,7 +227,7 @@ class WarpPlaces {
 
   std::array<double, 6> matrix_;
   int taps_;
-  std::vector<int32_t> steps_x_, steps_y_;  // from the row's begin, in units of 2^-10 pixels
+  std::vector<int32_t> steps_x_, steps_y_;  // from the row's beginning, in units of 2^-10 pixels
   std::vector<int32_t> x_, y_, sets_;
 };
 
@@ -253,7 +255,7 @@ uint8_t level_of(int32_t sum) {
   return static_cast<uint8_t>(std::clamp((sum + kSumOne / 2) >> kSumBits, 0, 255));
 }
 
-// The pixel whose taps begin at (y, x); all of them inside.
+// Computes a pixel whose taps begin at (y, x) and are all inside.
 template <int kTaps, int64_t kChannels>
 void inner_pixel(ConstImageView from, int64_t y, int64_t x, const int16_t* weights, uint8_t* to) {
   int32_t sums[kChannels] = {};
@@ -266,7 +268,7 @@ void inner_pixel(ConstImageView from, int64_t y, int64_t x, const int16_t* weigh
   for (int64_t c = 0; c < kChannels; ++c) to[c] = level_of(sums[c]);
 }
 
-// Taps outside have the fill's level.
+// Computes a pixel with taps outside the image, which have the fill's level.
 template <int kTaps, int64_t kChannels>
 void outer_pixel(ConstImageView from, int64_t y, int64_t x, const int16_t* weights, uint8_t fill,
                  uint8_t* to) {
@@ -282,7 +284,7 @@ void outer_pixel(ConstImageView from, int64_t y, int64_t x, const int16_t* weigh
   for (int64_t c = 0; c < kChannels; ++c) to[c] = level_of(sums[c]);
 }
 
-// The pixels whose taps begin at (y, x), wherever that is.
+// Computes a pixel whose taps begin at (y, x), inside or outside the image.
 template <int kTaps, int64_t kChannels>
 void any_pixel(ConstImageView from, int64_t y, int64_t x, const int16_t* weights, uint8_t fill,
                uint8_t* to) {
@@ -309,7 +311,7 @@ void warp_filtered(ConstImageView from, const CvAffine& affine, uint8_t fill, Im
   }
 }
 
-// Linear: runs of pixels inside go to the kernel.
+// Linear interpolation; passes runs of pixels inside the image to the kernel.
 template <int64_t kChannels>
 class LinearWarp {
  public:
@@ -322,14 +324,14 @@ class LinearWarp {
         offsets_(static_cast<size_t>(to.width)),
         made_(static_cast<size_t>(cv_row_values(to.width, 4))) {
     const int64_t end = (from.height - 1) * from.row_stride_bytes + from.width * kChannels;
-    // Offsets are of 32 bits, and loads end inside the image.
+    // Offsets must fit in 32 bits, and loads must end inside the image.
     last_offset_ = end < (int64_t{1} << 31) ? end - from.row_stride_bytes - kReadBytes : -1;
   }
 
   void run() {
     for (int64_t row = 0; row < to_.height; ++row) {
       places_.begin_row(row);
-      int64_t begin = 0;  // of the run
+      int64_t begin = 0;  // the run's first pixel
       for (int64_t i = 0; i < to_.width; ++i) {
         if (put_offset(i)) continue;
         make_run(row, begin, i);
@@ -341,7 +343,7 @@ class LinearWarp {
   }
 
  private:
-  // Whether the kernel may make pixel i of the row; its offset is there then.
+  // Whether the kernel may compute pixel i of the row; if so, stores its offset.
   bool put_offset(int64_t i) {
     const int64_t x = places_.x(i), y = places_.y(i);
     if (x < 0 || y < 0 || x + 2 > from_.width || y + 2 > from_.height) return false;

@@ -1,5 +1,5 @@
-// Affine maps of 8-bit images equal to OpenCV 4.8's `cv2.warpAffine` to the bit (without IPP), for
-// programs whose pixels must be those of MXNet or OpenCV. warp.h is torchvision's.
+// Affine maps of 8-bit images, equal to OpenCV 4.8's `cv2.warpAffine` bit for bit (without IPP),
+// for programs whose pixels must equal those of MXNet or OpenCV. warp.h equals torchvision.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 
 namespace fuelrail {
 
-// From a pixel (x, y) of the input to its place in the output, pixel centres at whole numbers:
+// Maps a pixel (x, y) of the input to its coordinates in the output; pixel centres are integers:
 //   x' = m[0] x + m[1] y + m[2],  y' = m[3] x + m[4] y + m[5]
-// A matrix of float32 is rounded to float before it is given here.
+// For a float32 matrix, the caller rounds the numbers to float first.
 struct CvAffine {
   std::array<double, 6> m{1, 0, 0, 0, 1, 0};
 };
 
 // cv2.warpAffine(from, matrix, size of `to`, flags=interpolation, borderMode=BORDER_CONSTANT,
-// borderValue=(fill, fill, fill, fill)). kArea is kLinear there. A matrix without an inverse maps
-// all to one place, as there. Threads: any. Requires: both not empty, each side of `from` below
-// 32767, equal channels, 1, 3 or 4; finite numbers; no overlap.
+// borderValue=(fill, fill, fill, fill)). As in OpenCV, kArea means kLinear, and with a singular
+// matrix every output pixel shows the same input pixel. Threads: any. Requires: both not empty;
+// each side of `from` below 32767; equal channels, 1, 3 or 4; finite numbers; no overlap.
 void cv_warp_affine(ConstImageView from, const CvAffine& affine, CvInterpolation interpolation,
                     uint8_t fill, ImageView to);
 

@@ -7,7 +7,7 @@
 namespace fuelrail {
 namespace {
 
-// The part of [0, length) that [begin, end) shows.
+// The part of [0, length) that `positions` shows.
 Span shown(Span positions, int64_t length, PaddingMode mode) {
   Span span{std::max<int64_t>(positions.begin, 0), std::min(positions.end, length)};
   if (mode == PaddingMode::kConstant) return span;

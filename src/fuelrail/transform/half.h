@@ -1,4 +1,4 @@
-// The 16-bit floats, as bits: IEEE 754 binary16 (half), and bfloat16, the upper half of a float32.
+// Bits of 16-bit floats: IEEE 754 binary16 (half), and bfloat16, the upper half of a float32.
 #pragma once
 
 #include <bit>
@@ -6,14 +6,13 @@
 
 namespace fuelrail {
 
-// Returns: the nearest half, the even one of two equally near; infinity from 65520 up. Requires:
-// not NaN.
+// Returns: the nearest half, ties to even; infinity from 65520 on. Requires: not NaN.
 constexpr uint16_t to_half(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = bits >> 16 & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);  // 65520
-  uint32_t significand = magnitude;  // in units of 2^-13 of the last place of a half
+  uint32_t significand = magnitude;  // in units of 2^-13 of a half's last place
   uint32_t dropped_bits = 13;
   if (magnitude < 0x38800000) {  // 2^-14: a subnormal half, or 0
     dropped_bits = 126 - (magnitude >> 23);
@@ -29,7 +28,7 @@ constexpr uint16_t to_half(float value) {
   return static_cast<uint16_t>(sign | (half + up));
 }
 
-// Returns: the same number; infinities and NaN too.
+// Returns: the same number, also for infinities and NaN.
 constexpr float from_half(uint16_t half) {
   const uint32_t sign = uint32_t{half} >> 15 << 31;
   const uint32_t exponent = half >> 10 & 0x1f;
@@ -40,8 +39,7 @@ constexpr float from_half(uint16_t half) {
   return sign == 0 ? magnitude : -magnitude;
 }
 
-// Returns: the nearest bfloat16, the even one of two equally near; infinity beyond the largest.
-// Requires: not NaN.
+// Returns: the nearest bfloat16, ties to even; infinity beyond the largest. Requires: not NaN.
 constexpr uint16_t to_bfloat16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);

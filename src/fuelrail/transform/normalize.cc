@@ -1,4 +1,4 @@
-// The kernels take 16 pixels at once, whatever the vector's length.
+// The kernels process 16 pixels at once, whatever the vector's length.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/transform/normalize.cc"
 #include <hwy/foreach_target.h>
@@ -17,16 +17,16 @@
 namespace fuelrail {
 namespace {
 
-// Where the channels of a row go: elements `step` apart, 1 (planes) or 3 (interleaved: the pointers
-// are neighbours).
+// The destination of a row's channels: elements are `step` apart, which is 1 for planes and 3 for
+// interleaved channels (the pointers are then adjacent).
 template <typename Element>
 struct ElementRow {
   Element* channel[3] = {};
   int64_t step = 1;
 };
 
-// (x / 255 - mean) / std, and the same as a table: channel * 256 + level. `words` are the bits of
-// the 16-bit type that is asked for.
+// Constants of (x / 255 - mean) / std, and its results as tables, at channel * 256 + level.
+// `words`: bits of the 16-bit output type.
 struct Conversion {
   const float* mean = nullptr;
   const float* std = nullptr;
@@ -45,7 +45,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Output pixels [begin, row.width) by table; `convert` maps (channel, level) to an element.
+// Writes output pixels [begin, row.width) by table; `convert` maps (channel, level) to an element.
 template <typename Element, typename Convert>
 void write_pixels(const PixelRow& row, int64_t begin, const ElementRow<Element>& to,
                   Convert convert) {
@@ -72,9 +72,9 @@ void WriteBytes(const PixelRow& row, const ElementRow<uint8_t>& to) {
   write_pixels(row, rest, to, kSame);
 }
 
-// One channel's levels to floats. 1 / 255 is the sum of two floats of which the first has 9
-// significant bits: its product with a byte is exact, and the sum of both products is x / 255
-// rounded once, for all 256 levels.
+// Converts one channel's levels to floats. 1 / 255 is split into two floats, of which the first has
+// 9 significant bits, so its product with a byte is exact. For all 256 levels, the sum of both
+// products is then x / 255 rounded once.
 class Convert {
  public:
   HWY_INLINE Convert(float mean, float std)
@@ -93,7 +93,7 @@ class Convert {
   hn::Vec<DF> std_;
 };
 
-// Calls `visit(offset, parts...)` with the parts of 16 levels that fill a vector of floats each.
+// Calls `visit(offset, parts...)` for parts of 16 levels, each of which fills a vector of floats.
 template <class D, class Visit, class... V>
 HWY_INLINE void for_each_part(D d, int64_t offset, Visit visit, V... levels) {
   if constexpr (hn::MaxLanes(d) == hn::MaxLanes(DF())) {
@@ -106,7 +106,7 @@ HWY_INLINE void for_each_part(D d, int64_t offset, Visit visit, V... levels) {
   }
 }
 
-// Stores floats, or what `Narrow` makes of them.
+// Stores floats, or the results of `Narrow` for them.
 template <class D, class Narrow, typename Element>
 HWY_INLINE int64_t write_converted(const PixelRow& row, const Conversion& conversion,
                                    const ElementRow<Element>& to, D d, Narrow narrow) {
@@ -140,7 +140,7 @@ void WriteFloats(const PixelRow& row, const Conversion& conversion, const Elemen
 void WriteHalves(const PixelRow& row, const Conversion& conversion,
                  const ElementRow<uint16_t>& to) {
   int64_t rest = 0;
-  // Highway's conversion truncates elsewhere.
+  // On the other targets, Highway's conversion truncates.
 #if HWY_TARGET != HWY_SSSE3 && HWY_TARGET != HWY_SSE4 && HWY_TARGET != HWY_EMU128
   const hn::Rebind<uint16_t, DF> d16;
   rest = write_converted(row, conversion, to, d16, [d16](hn::Vec<DF> v) HWY_ATTR {
@@ -151,7 +151,8 @@ void WriteHalves(const PixelRow& row, const Conversion& conversion,
                [&](int64_t c, uint8_t level) { return conversion.words[c * 256 + level]; });
 }
 
-// The upper halves of the floats' bits, rounded to nearest even: integers, so the same everywhere.
+// Writes the upper halves of the floats' bits, rounded to nearest even. Integer arithmetic gives
+// the same bits on every target.
 void WriteBfloats(const PixelRow& row, const Conversion& conversion,
                   const ElementRow<uint16_t>& to) {
   const hn::RebindToUnsigned<DF> d32;
@@ -182,7 +183,7 @@ HWY_EXPORT(WriteFloats);
 HWY_EXPORT(WriteHalves);
 HWY_EXPORT(WriteBfloats);
 
-// Calls `write(source row, its elements)` for each row.
+// Calls `write(source row, destination of its elements)` for each row.
 template <typename Element, typename Write>
 void for_each_row(ConstImageView from, bool flip_horizontal, bool flip_vertical, ImageLayout layout,
                   std::byte* to, Write write) {
@@ -209,12 +210,12 @@ void check(const PixelFormat& format) {
     throw InvalidArgumentError("Normalize needs a floating-point output",
                                {.expected = "float32, float16 or bfloat16",
                                 .found = name_of(format.dtype),
-                                .remedy = "Leave Normalize out, or ask for float32"});
+                                .remedy = "Remove Normalize, or set `dtype` to float32"});
   }
   if (format.dtype != DType::kFloat32 && format.dtype != DType::kFloat16 &&
       format.dtype != DType::kBfloat16) {
     throw InvalidArgumentError(
-        "images cannot have this element type",
+        "the dtype is not supported for images",
         {.expected = "uint8, float16, bfloat16 or float32", .found = name_of(format.dtype)});
   }
 }

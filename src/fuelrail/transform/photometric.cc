@@ -1,5 +1,4 @@
-// The kernels take 16 pixels at once, whatever the vector's length, of pixels that lie side by
-// side.
+// The kernels process 16 adjacent pixels at once, whatever the vector's length.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/transform/photometric.cc"
 #include <hwy/foreach_target.h>
@@ -45,7 +44,7 @@ void MakeGrey(uint8_t* pixels, int64_t count) {
       pixels, count, [](Rgb& pixel) HWY_ATTR { pixel.r = pixel.g = pixel.b = grey_of(pixel); });
 }
 
-// torchvision's _rgb2hsv and _hsv2rgb, in the order of their operations.
+// torchvision's _rgb2hsv and _hsv2rgb, with operations in the same order.
 HWY_INLINE void turn_one(Rgb& pixel, VF turn) {
   const DF d;
   const VF zero = hn::Zero(d);
@@ -77,7 +76,7 @@ HWY_INLINE void turn_one(Rgb& pixel, VF turn) {
   h = hn::IfThenElse(hn::Lt(h, zero), hn::Add(h, one), hn::Sub(h, hn::Floor(h)));
 
   const VF h6 = hn::Mul(h, six);
-  const VF sector = hn::Floor(h6);  // 6 where h was rounded up to 1
+  const VF sector = hn::Floor(h6);  // 6 if h was rounded up to 1
   const VF f = hn::Sub(h6, sector);
   const auto unit = [&](VF v) HWY_ATTR { return hn::Min(hn::Max(v, zero), one); };
   const VF v = most;
@@ -120,7 +119,7 @@ HWY_EXPORT(TurnHue);
 HWY_EXPORT(MakeGrey);
 HWY_EXPORT(SumOfGrey);
 
-// Calls visit(pixels, count) for each run of pixels that lie side by side: all at once, or a row.
+// Calls visit(pixels, count) for each run of adjacent pixels: the whole image, or each row.
 template <typename Visit>
 void for_each_run(ImageView image, Visit visit) {
   if (image.row_stride_bytes == image.width * 3) {

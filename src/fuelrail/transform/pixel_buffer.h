@@ -1,4 +1,4 @@
-// Memory for pixels that one worker reuses from image to image.
+// Memory for pixels, which a worker reuses for each image.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,15 @@
 
 namespace fuelrail {
 
-// Grows and shrinks as Scratch does. Threads: one.
+// Grows and shrinks like Scratch. Threads: one at a time.
 class PixelBuffer {
  public:
   static constexpr size_t kKeptBytes = Scratch::kKeptBytes;
-  static constexpr size_t kReadableBehind = 64;  // bytes after the last pixel that loads may touch
+  static constexpr size_t kReadableBehind = 64;  // readable bytes after the last pixel
   static constexpr int64_t kChannels = 3;
 
-  // Pixels without a value: every one is written before it is read. `margin` columns on both sides
-  // of each row are the buffer's memory too. What an earlier view showed is gone. Errors:
-  // std::bad_alloc; the buffer is empty then.
+  // Returns uninitialised pixels. `margin` columns on both sides of each row also belong to the
+  // buffer. Invalidates earlier views. Errors: std::bad_alloc; the buffer is then empty.
   ImageView resize(Size size, int64_t margin = 0, int64_t channels = kChannels) {
     const int64_t row_stride_bytes = (size.width + 2 * margin) * channels;
     const auto needed = static_cast<size_t>(size.height * row_stride_bytes);
@@ -27,7 +26,7 @@ class PixelBuffer {
     return {data + margin * channels, size.height, size.width, channels, row_stride_bytes};
   }
 
-  // Bytes of pixels that there is room for.
+  // The number of bytes available for pixels.
   size_t capacity() const {
     return memory_.capacity() - std::min(memory_.capacity(), kReadableBehind);
   }

@@ -1,4 +1,4 @@
-// One row of interleaved pixels, as the last step of an image reads it. Private to the core.
+// One row of interleaved pixels, the input of an image's last step. Private to the core.
 #pragma once
 
 #include <cstdint>

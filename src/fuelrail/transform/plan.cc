@@ -19,7 +19,7 @@ Box shifted(Box box, int64_t down, int64_t right) {
   return {box.top + down, box.left + right, box.height, box.width};
 }
 
-// Empty boxes come out with a height or width of 0 or less.
+// If the boxes do not overlap, the result's height or width is 0 or less.
 Box intersection(Box a, Box b) {
   const int64_t top = std::max(a.top, b.top);
   const int64_t left = std::max(a.left, b.left);
@@ -38,8 +38,8 @@ Box mirrored(Box box, Size image, bool horizontal, bool vertical) {
 
 bool pads(const ResampleStep& step) { return !covers(whole(step.scaled), step.window); }
 
-// Whether `second`, which copies, may look through its window at `first`'s scaled image, in which
-// it shows `window`: whatever it shows beyond must be what its own border makes there.
+// Whether `second`, which only copies, can take its pixels directly from `first`'s scaled image, in
+// which it shows `window`: the pixels outside that image must equal those of second's border.
 bool looks_through(const ResampleStep& first, const ResampleStep& second, Box window) {
   if (!pads(second)) return true;
   const Box visible = shifted(intersection(second.box, whole(first.window.size())),
@@ -48,12 +48,12 @@ bool looks_through(const ResampleStep& first, const ResampleStep& second, Box wi
   if (second.border.mode != PaddingMode::kConstant) {
     return !pads(first) && visible == whole(first.scaled);
   }
-  // What the first window cuts off (or the second box leaves out) must stay border.
+  // Pixels that the first window (or the second box) cuts off must remain border.
   return covers(visible, intersection(window, whole(first.scaled)));
 }
 
-// The step that does `first` and then `second`, where one step can. `second` works on `first`'s
-// result; its box and window are in the coordinates of that result.
+// The single step that equals `first` followed by `second`; empty if there is none. The box and
+// window of `second` are in the coordinates of first's result.
 std::optional<ResampleStep> merged(const ResampleStep& first, const ResampleStep& second) {
   if (second.copies()) {
     ResampleStep step = first;
@@ -63,7 +63,7 @@ std::optional<ResampleStep> merged(const ResampleStep& first, const ResampleStep
     if (looks_through(first, second, step.window)) return step;
   }
   if (first.copies()) {
-    // Takes the second box out of the first one's input, unless padding lies inside.
+    // Takes the second box directly from the first one's input, unless it includes padding.
     ResampleStep step = second;
     step.box =
         shifted(second.box, first.box.top + first.window.top, first.box.left + first.window.left);
@@ -72,8 +72,8 @@ std::optional<ResampleStep> merged(const ResampleStep& first, const ResampleStep
   return std::nullopt;
 }
 
-// Applies transforms to a growing plan. Boxes are given in the coordinates of the image as the user
-// sees it, flips included, and turned back to the coordinates before the flips.
+// Adds transforms to a plan. Boxes are given in the coordinates of the image after the flips so
+// far, and converted to the coordinates before these flips.
 class Resolver {
  public:
   Resolver(Size image, const Philox& random, Plan& plan)
@@ -189,8 +189,8 @@ class Resolver {
     const Size output = custom.stage->output_size(size);
     if (output.height < 1 || output.width < 1 || (custom.stage->in_place() && output != size)) {
       throw InvalidArgumentError(
-          "a stage of the user's has no usable output size",
-          {.expected = custom.stage->in_place() ? "the input's, for it works in place"
+          "a custom stage returns an invalid output size",
+          {.expected = custom.stage->in_place() ? "the input's size, because it works in place"
                                                 : "at least 1 pixel a side",
            .found = fmt::format("height {}, width {}", output.height, output.width)});
     }
@@ -213,7 +213,7 @@ class Resolver {
   }
 
  private:
-  // After all steps so far; flips keep it.
+  // The size after all steps so far; flips do not change it.
   Size current() const { return plan_.output; }
   bool happens(double p) const { return random_.uniform(operation_, 0) < p; }
 
@@ -224,7 +224,7 @@ class Resolver {
     return static_cast<int64_t>(random_.below(operation_, draw, static_cast<uint64_t>(bound)));
   }
 
-  // A place in pixels from the corner, counted from the middle.
+  // Converts coordinates from the corner, in pixels, to coordinates from the middle.
   std::array<double, 2> from_middle(std::array<double, 2> place) const {
     return {place[0] - static_cast<double>(current().width) * 0.5,
             place[1] - static_cast<double>(current().height) * 0.5};
@@ -248,7 +248,7 @@ class Resolver {
     return central_box(image, crop.ratio);
   }
 
-  // The largest box in the middle whose aspect ratio is in range.
+  // The largest box in the middle with an aspect ratio in range.
   static Box central_box(Size image, const std::array<double, 2>& ratio) {
     const auto height = static_cast<double>(image.height);
     const auto width = static_cast<double>(image.width);
@@ -262,8 +262,8 @@ class Resolver {
             size.width};
   }
 
-  // torchvision's center_crop: pads what is smaller, the odd pixel at the end, then crops with the
-  // odd pixel where Python's round puts it.
+  // torchvision's center_crop: pads smaller sides, with the odd pixel at the end, then crops, with
+  // the odd pixel on the side that Python's round gives.
   static Box central(Size image, Size size) {
     const auto offset = [](int64_t length, int64_t part) {
       if (part > length) return -((part - length) / 2);
@@ -304,7 +304,7 @@ class Resolver {
     }
   }
 
-  // The resampling that nothing was done after, or null.
+  // The last step if it is a resampling, or null.
   ResampleStep* last_resampling() {
     if (!plan_.pixel_steps.empty()) return std::get_if<ResampleStep>(&plan_.pixel_steps.back());
     return plan_.steps.empty() ? nullptr : &plan_.steps.back();
@@ -334,10 +334,10 @@ class Resolver {
 
   [[noreturn]] static void throw_too_small(const RandomCrop& crop, Size image) {
     throw InvalidArgumentError(
-        "the image is smaller than its RandomCrop",
+        "the image is smaller than the RandomCrop",
         {.expected = fmt::format("at least height {}, width {}", crop.size.height, crop.size.width),
          .found = fmt::format("height {}, width {}, padding included", image.height, image.width),
-         .remedy = "Set pad_if_needed, or Resize before"});
+         .remedy = "Set pad_if_needed, or put a Resize before the RandomCrop"});
   }
 
   static void require_affordable(Size size) {

@@ -1,5 +1,5 @@
-// What a list of transforms does to one image: decided from the image's size and its random
-// numbers, before decoding.
+// The plan of what a list of transforms does to one image, made from the image's size and random
+// numbers before decoding.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct FlipStep {
   bool vertical = false;
 };
 
-// One change of colours; `amount` is the factor, or the turn of the hue.
+// One change of colours; `amount` is the factor, or the shift of the hue in turns.
 struct ColorStep {
   enum class Kind : uint8_t { kBrightness, kContrast, kSaturation, kHue, kGrayscale };
   Kind kind = Kind::kBrightness;
@@ -33,45 +33,45 @@ struct CustomStep {
   Size output;
 };
 
-// Something done to the pixels in memory.
+// A step on decoded pixels in memory.
 using PixelStep = std::variant<ResampleStep, FlipStep, WarpStep, ColorStep, CustomStep>;
 
-// `steps`, then `pixel_steps`, then the flips. Each step works on the result of the one before.
+// Runs `steps`, then `pixel_steps`, then the flips. Each step works on the result of the previous.
 struct Plan {
-  // The list's geometry up to the first transform that is no crop, resize, pad or flip: what they
-  // need is all that must be decoded. At least one step.
+  // The crops, resizes, pads and flips before the first other transform. Only the pixels that they
+  // need are decoded. At least one step.
   std::vector<ResampleStep> steps;
   std::vector<PixelStep> pixel_steps;
   bool flip_horizontal = false;
   bool flip_vertical = false;
-  Size output;  // after everything
+  Size output;  // after all steps
 };
 
-// Draws what is random (operation = kOperationsPerLeader * leader + the transform's index in the
-// list: base/philox.h) and merges what can be merged: a crop or pad after a crop, a crop or pad
-// after a resize, a resize after a crop. Flips commute to the end, or to the first step that they
-// do not commute with (a warp, a stage of the user's). The pixels are those of applying one
-// transform after the other. No libm: the same on every processor.
+// Draws the random numbers (operation = kOperationsPerLeader * leader + the transform's index in
+// the list: base/philox.h) and merges steps if possible: a crop or pad after a crop, a crop or pad
+// after a resize, a resize after a crop. Flips move to the end, or before the first step that does
+// not commute with them (a warp, a custom stage). The pixels equal those of applying the transforms
+// one by one. Uses no libm, so the plan is the same on every processor.
 //
-// Frozen draws (changing them changes users' epochs):
+// These draws are frozen, because changing them would change users' epochs:
 //   flips and RandomGrayscale   0
 //   RandomResizedCrop           try t: 4t (area), 4t + 1 (aspect), 4t + 2 (top), 4t + 3 (left)
 //   RandomCrop                  0 (top), 1 (left)
 //   RandomRotation              0
-//   RandomAffine                0 (angle), 1, 2 (translation in x, y), 3 (scale), 4, 5 (shear in x,
-//   y) ColorJitter                 0, 1, 2 (order: entry i of brightness, contrast, saturation, hue
-//   is
-//                               swapped with one of those from i on), 3, 4, 5, 6 (the four factors)
+//   RandomAffine                0 (angle), 1, 2 (shift in x, y), 3 (scale), 4, 5 (shear in x, y)
+//   ColorJitter                 0, 1, 2 (order), 3, 4, 5, 6 (the four factors)
+// The order of ColorJitter: draw i swaps entry i of (brightness, contrast, saturation, hue) with an
+// entry from i on.
 //
-// Requires: check(transforms) has passed; image is not empty. Lifetime: a plan with stages of the
-// user's points at those of `transforms`.
-// Errors: UnsupportedError where a step's result would have more than kMaxResizedPixels pixels (an
-// extremely long image resized by its shorter side); InvalidArgumentError where an image is smaller
-// than a RandomCrop that does not pad.
+// Requires: check(transforms) has passed; image is not empty. Lifetime: a plan with custom stages
+// points to the stages of `transforms`.
+// Errors: UnsupportedError if a step's result would have more than kMaxResizedPixels pixels (an
+// extremely long image resized by its shorter side); InvalidArgumentError if the image is smaller
+// than a RandomCrop without `pad_if_needed`.
 inline constexpr int64_t kMaxResizedPixels = 178'956'970;  // Pillow's limit for decoding
 Plan resolve(const Transforms& transforms, Size image, const Philox& random);
 
-// The same, keeping the memory of `plan`.
+// The same, but reuses the memory of `plan`.
 void resolve(const Transforms& transforms, Size image, const Philox& random, Plan& plan,
              uint32_t leader = 0);
 

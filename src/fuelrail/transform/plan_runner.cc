@@ -29,7 +29,7 @@ void flip(ImageView image, const FlipStep& step) {
 
 }  // namespace
 
-// Does one step; returns the image after it.
+// Runs one step and returns the image after it.
 struct PlanRunner::Apply {
   PlanRunner& runner;
   ImageView image;

@@ -1,4 +1,4 @@
-// Does what a plan says to decoded pixels.
+// Runs a plan on decoded pixels.
 #pragma once
 
 #include "fuelrail/base/box.h"
@@ -9,13 +9,13 @@
 
 namespace fuelrail {
 
-// Keeps its memory between images. Threads: one runner a thread.
+// Keeps its memory between images. Threads: one runner for each thread.
 class PlanRunner {
  public:
-  // All of the plan but its last flips, which PixelWriter does. `input` holds the pixels of
-  // `input_box`, which contains needed_input(plan.steps.front()).
-  // Returns: plan.output pixels. Lifetime: until the next call; `input` may be what is returned.
-  // Errors: what stages of the user's throw.
+  // Runs the plan except its last flips, which PixelWriter does. `input` holds the pixels of
+  // `input_box`, which must contain needed_input(plan.steps.front()).
+  // Returns: an image of size plan.output, possibly `input` itself. Lifetime: until the next call.
+  // Errors: those that custom stages throw.
   ConstImageView run(const Plan& plan, ConstImageView input, Box input_box);
 
  private:

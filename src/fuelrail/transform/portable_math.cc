@@ -6,7 +6,7 @@
 namespace fuelrail {
 namespace {
 
-// ln 2 as a sum: kLn2High has 33 significant bits, so a small whole number times it is exact.
+// ln 2 as a sum. kLn2High has 33 significant bits, so its product with a small integer is exact.
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 constexpr double kInverseLn2 = 0x1.71547652b82fep+0;
@@ -35,7 +35,7 @@ double portable_log(double x) {
   const double z = s * s;
   double series = 0.0;
   for (int n = 23; n >= 3; n -= 2) series = z * (1.0 / n + series);
-  // 2 s (1 + series) = f - s (f - 2 series): the large term, f, stays exact.
+  // 2 s (1 + series) = f - s (f - 2 series): this keeps the large term, f, exact.
   return k * kLn2High + (f - s * (f - 2.0 * series) + k * kLn2Low);
 }
 
@@ -43,7 +43,7 @@ SineCosine portable_sine_cosine(double degrees) {
   const double quarters = round_half_even(degrees / 90.0);
   const double x = (degrees - 90.0 * quarters) * 0x1.1df46a2529d39p-6;  // pi / 180; |x| <= pi / 4
   const double z = x * x;
-  double sine = 1.0;  // Taylor's series, down to x^19 / 19! < 2^-62
+  double sine = 1.0;  // Taylor series, down to x^19 / 19! < 2^-62
   for (int n = 19; n >= 3; n -= 2) sine = 1.0 - sine * z / ((n - 1) * n);
   double cosine = 1.0;
   for (int n = 18; n >= 2; n -= 2) cosine = 1.0 - cosine * z / ((n - 1) * n);

@@ -1,6 +1,6 @@
-// exp, log, sine, cosine and Python's round() from additions, multiplications and divisions of
-// doubles alone: the same bits on every processor and with every C library, which libm does not
-// promise. They decide crop boxes, so changing a result changes augmented epochs of users.
+// exp, log, sine, cosine and Python's round(), using only additions, multiplications and divisions
+// of doubles. Unlike libm's, the results are the same bits on every processor and with every C
+// library. They determine crop boxes, so changing a result would change users' augmented epochs.
 #pragma once
 
 namespace fuelrail {
@@ -19,11 +19,11 @@ struct SineCosine {
 };
 SineCosine portable_sine_cosine(double degrees);
 
-// Returns: the nearest whole number, the even one of two equally near (Python's round).
+// Returns: the nearest integer, ties to even (Python's round).
 // Requires: |x| < 2^52.
 double round_half_even(double x);
 
-// The same of a float, for pixels: a float of 2^23 has no room for a fraction.
+// The same for a float, for pixels: a float of 2^23 or more has no fractional bits.
 // Requires: |x| < 2^22.
 inline float round_half_even(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
 

@@ -12,7 +12,7 @@
 namespace fuelrail {
 namespace {
 
-// Bytes that begin at a cache line and keep their memory.
+// A buffer that begins at a cache line and keeps its memory.
 class AlignedBuffer {
  public:
   uint8_t* reserve(int64_t bytes) {
@@ -40,8 +40,9 @@ int64_t padded(int64_t bytes) {
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
-// Pillow 13 does the cheaper pass first where the height shrinks by more pixels than twice the
-// width does, which shows: each pass rounds and clips. (Older ones, and torch, never do.)
+// Pillow 13 does the vertical pass first if the height loses more than twice as many pixels as the
+// width. This changes pixels, because each pass rounds and clips. (Older versions and torch always
+// do the horizontal pass first.)
 bool vertical_comes_first(const ResampleStep& step) {
   const int64_t lost_rows = step.box.height - step.scaled.height;
   const int64_t lost_columns = step.box.width - step.scaled.width;
@@ -60,8 +61,8 @@ void fill(ImageView image, const std::array<uint8_t, 3>& color) {
   }
 }
 
-// Fills what lies outside `part` of the window with what the border shows there. `inner` holds the
-// pixels of `part`; it lies in `to`, or part is not inside the window and it lies elsewhere.
+// Fills the window outside `part` with the border's pixels. `inner` holds the pixels of `part`; it
+// is a part of `to` if `part` is inside the window, otherwise it is separate.
 void extend(ConstImageView inner, Box part, const ResampleStep& step, ImageView to) {
   const PaddingMode mode = step.border.mode;
   const Box& window = step.window;
@@ -72,7 +73,7 @@ void extend(ConstImageView inner, Box part, const ResampleStep& step, ImageView 
   const auto widen = [&](const uint8_t* from, uint8_t* into) {
     for (int64_t x = 0; x < window.width; ++x) {
       const int64_t column = window.left + x;
-      if (in_place && column == part.left) x += part.width;  // is there already
+      if (in_place && column == part.left) x += part.width;  // already written
       if (x == window.width) break;
       const int64_t source = continued(window.left + x, step.scaled.width, mode);
       std::memcpy(into + 3 * x, from + 3 * (source - part.left), 3);
@@ -97,8 +98,8 @@ void extend(ConstImageView inner, Box part, const ResampleStep& step, ImageView 
 }  // namespace
 
 struct Resampler::Impl {
-  // The input as rows that begin at the first column needed; row 0 is the first row needed.
-  // `bytes_left` counts from the row's beginning to the end of the memory that may be read.
+  // The input as rows that begin at the first needed column; row 0 is the first needed row.
+  // `bytes_left`: bytes from the row's beginning to the end of the readable memory.
   struct Input {
     ConstImageView view;
     const uint8_t* row(int64_t y) const { return view.row(y); }
@@ -123,13 +124,13 @@ struct Resampler::Impl {
   Taps vertical_taps;
   HorizontalTable table;
   AlignedBuffer rows;    // ring of horizontally resampled rows
-  AlignedBuffer beside;  // what a border repeats, where the output does not show it
-  AlignedBuffer edge;    // copies of input rows that a vector would read beyond
+  AlignedBuffer beside;  // pixels that a border repeats and the output does not contain
+  AlignedBuffer edge;    // copies of input rows beyond whose end a vector would read
   std::vector<const uint8_t*> sources;
   std::vector<VerticalPair> pairs;
 };
 
-// Makes `count` (1 or 2) rows from row y of the input.
+// Writes `count` (1 or 2) resampled rows, from row y of the input on.
 void Resampler::Impl::resample_horizontally(const Input& input, int64_t y, size_t count,
                                             uint8_t* const* into) {
   std::array<const uint8_t*, 2> from;
@@ -145,7 +146,7 @@ void Resampler::Impl::resample_horizontally(const Input& input, int64_t y, size_
   resample_rows(table, {from.data(), count}, {into, count});
 }
 
-// Makes the output row of vertical_taps' `output` from `sources`.
+// Writes the output row with index `output` in vertical_taps, from `sources`.
 void Resampler::Impl::blend(size_t output, uint8_t* to, int64_t bytes) {
   const int64_t count = vertical_taps.spans[output].size();
   const int32_t* weights =
@@ -185,7 +186,8 @@ void Resampler::Impl::horizontal_only(const Input& input, ImageView to) {
   }
 }
 
-// Makes output row `output` of the vertical pass over the input, which begins at rows_needed.begin.
+// Writes output row `output` of the vertical pass over the input, which begins at
+// rows_needed.begin.
 void Resampler::Impl::blend_input(const Input& input, Span rows_needed, int64_t output,
                                   uint8_t* to) {
   const Span span = vertical_taps.spans[index(output)];
@@ -219,8 +221,8 @@ void Resampler::Impl::vertical_first(const Input& input, Span rows_needed, Image
   }
 }
 
-// Horizontally resampled rows go round in a ring that the cache holds: as many as an output row
-// needs, and one more, because they are made in twos.
+// Horizontally resampled rows are kept in a ring that fits in the cache: as many as an output row
+// needs, and one more, because they are computed in pairs.
 void Resampler::Impl::horizontal_first(const Input& input, Span rows_needed, ImageView to) {
   int64_t slots = 0;
   for (const Span& span : vertical_taps.spans) slots = std::max(slots, span.size());
@@ -271,7 +273,7 @@ void Resampler::resample(ConstImageView input, Box input_box, const ResampleStep
   }
 }
 
-// Makes the pixels of `part` of the scaled image.
+// Writes the pixels of `part` of the scaled image.
 void Resampler::Impl::make(ConstImageView input, Box input_box, const ResampleStep& step, Box part,
                            ImageView to) {
   const Span outputs_y{part.top, part.bottom()};

@@ -17,7 +17,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// In plain C++, for the edges; Sums::levels says the same.
+// In plain C++, for the edges; equal to Sums::levels.
 uint8_t round_and_clip(uint32_t high, uint32_t low) {
   const auto sum = static_cast<int32_t>((high << 8) + low + (1u << (kWeightBits - 1)));
   const int32_t level = sum >> kWeightBits;
@@ -48,7 +48,7 @@ struct Sums {
     high.add(pixels, high_weights);
     low.add(pixels, low_weights);
   }
-  // Before clipping.
+  // The levels before clipping.
   HWY_INLINE V32 levels() const {
     const V32 half = hn::Set(D32(), 1 << (kWeightBits - 1));
     return hn::ShiftRight<kWeightBits>(
@@ -58,7 +58,7 @@ struct Sums {
   PairSums low;
 };
 
-// Stores red, green, blue of each block; up to 4 bytes past them are overwritten, too.
+// Stores red, green and blue of each block; also overwrites up to 4 bytes after them.
 HWY_INLINE void store_pixels(V32 levels, uint8_t* to) {
   using Quarter = hn::Rebind<uint8_t, D32>;
   alignas(16) static constexpr uint8_t kCompact2[16] = {0, 1, 2, 4, 5, 6, 3, 7};
@@ -73,7 +73,7 @@ HWY_INLINE void store_pixels(V32 levels, uint8_t* to) {
   }
 }
 
-// kPairs: the number of pairs of taps where known, else 0.
+// kPairs: the number of pairs of taps if known, else 0.
 template <int kPairs, size_t kRows>
 void resample(const HorizontalTable& table, const uint8_t* const* rows, uint8_t* const* to) {
   constexpr int64_t kLow = kGroup * HorizontalTable::kBlock;

@@ -1,7 +1,8 @@
 // The two inner loops of resampling, and their tables. Private to the module.
 //
-// A weight w of 22 bits times a byte does not fit the 16-bit multipliers, so w = 256 high + low
-// with 0 <= low < 256, each with its own sum: exact, and so the same bits on every target.
+// A weight w of 22 bits times a byte does not fit 16-bit multipliers, so w = 256 high + low with
+// 0 <= low < 256, and each part has its own sum. This is exact, and so gives the same bits on every
+// target.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,20 @@
 
 namespace fuelrail {
 
-// A vector load takes 16 bytes for 4 pixels, and outputs are made in groups of 4.
+// A vector load reads 16 bytes for 4 pixels, and outputs are computed in groups of 4.
 inline constexpr int64_t kGroup = 4;
 inline constexpr int64_t kRowPaddingBytes = 64;
 
-// The horizontal pass. For each group of 4 outputs and each pair of taps, 4 blocks of high parts
-// and 4 of low parts; a block is one output's (weight, next weight), 4 times.
+// Weights of the horizontal pass. Each group of 4 outputs and each pair of taps has 4 blocks of
+// high parts and 4 of low parts; a block holds one output's (weight, next weight), 4 times.
 struct HorizontalTable {
-  static constexpr int64_t kBlock = 8;                          // int16 in a block
-  static constexpr int64_t kPairOfGroup = 2 * kGroup * kBlock;  // int16 for a group and pair
-  std::vector<int32_t> offsets;                                 // byte of each output's first tap
+  static constexpr int64_t kBlock = 8;                          // int16 per block
+  static constexpr int64_t kPairOfGroup = 2 * kGroup * kBlock;  // int16 per group and pair
+  std::vector<int32_t> offsets;  // byte offset of each output's first tap
   std::vector<int16_t> weights;
   int64_t groups = 0;
   int64_t pairs = 0;
-  int64_t bytes_read = 0;  // from the start of a row, at most
+  int64_t bytes_read = 0;  // the most bytes read from the start of a row
 };
 
 // Fills `table` for rows that begin at input pixel `first`.
@@ -39,13 +40,13 @@ struct VerticalPair {
 
 VerticalPair vertical_pair(int32_t first, int32_t second);
 
-// Makes table.groups * 4 pixels of each of rows.size() rows, 1 or 2.
+// Writes table.groups * 4 pixels for each of rows.size() rows, 1 or 2.
 // Requires: table.bytes_read readable bytes at each row; table.groups * 12 + 16 writable bytes at
 // each output.
 void resample_rows(const HorizontalTable& table, std::span<const uint8_t* const> rows,
                    std::span<uint8_t* const> to);
 
-// Makes `bytes` bytes at `to` of the same bytes of 2 * weights.size() rows.
+// Writes `bytes` bytes to `to`, each from the same byte of 2 * weights.size() rows.
 void blend_rows(std::span<const uint8_t* const> rows, std::span<const VerticalPair> weights,
                 int64_t bytes, uint8_t* to);
 

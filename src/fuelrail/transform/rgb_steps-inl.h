@@ -1,5 +1,5 @@
-// 16 interleaved pixels at a time as floats, a vector of each channel. Included once for every
-// instruction set, behind hwy/highway.h. Private to the core.
+// Processes 16 interleaved pixels at a time as floats, with a vector for each channel. Included
+// once for every instruction set, after hwy/highway.h. Private to the core.
 #if defined(FUELRAIL_TRANSFORM_RGB_STEPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUELRAIL_TRANSFORM_RGB_STEPS_INL_H_
 #undef FUELRAIL_TRANSFORM_RGB_STEPS_INL_H_
@@ -23,11 +23,10 @@ using DI = hn::RebindToSigned<DF>;
 using DPart = hn::Rebind<uint8_t, DF>;
 using VF = hn::Vec<DF>;
 
-// What becomes of fractions: they are dropped, or the nearest whole number is taken, the even one
-// of two.
+// The conversion of fractions: dropped, or rounded to the nearest integer, ties to even.
 enum class Fractions { kCut, kRounded };
 
-// Levels in memory as floats, and back, clamped.
+// Converts levels in memory to floats, and back with clamping.
 HWY_INLINE VF load_floats(const uint8_t* levels) {
   return hn::ConvertTo(DF(), hn::PromoteTo(DI(), hn::LoadU(DPart(), levels)));
 }
@@ -82,7 +81,7 @@ HWY_INLINE void put_together(const uint8_t* r, const uint8_t* g, const uint8_t* 
   hn::StoreInterleaved3(hn::Load(D8(), r), hn::Load(D8(), g), hn::Load(D8(), b), D8(), pixels);
 }
 
-// Calls `change(Rgb&)` with all pixels, a vector of each channel at a time.
+// Calls `change(Rgb&)` with all pixels, with one vector of each channel at a time.
 template <Fractions kFractions, class Change>
 HWY_INLINE void change_step(uint8_t* pixels, Change change) {
   alignas(16) uint8_t r[kStep], g[kStep], b[kStep];
@@ -109,11 +108,11 @@ HWY_INLINE void change_pixels(uint8_t* pixels, int64_t count, Change change) {
   std::memcpy(pixels + 3 * i, last, rest);
 }
 
-// The sum of `value(const Rgb&)`, a DI of whole numbers from 0 to 255, over all pixels. Black's is
-// 0.
+// The sum over all pixels of `value(const Rgb&)`, a DI of integers from 0 to 255. The value of
+// black must be 0.
 template <class Value>
 HWY_INLINE uint64_t sum_pixels(const uint8_t* pixels, int64_t count, Value value) {
-  constexpr int64_t kChunk = int64_t{1} << 20;  // its sums fit 32 bits
+  constexpr int64_t kChunk = int64_t{1} << 20;  // sums of a chunk fit in 32 bits
   alignas(16) uint8_t r[kStep], g[kStep], b[kStep];
   uint64_t sum = 0;
   uint8_t last[3 * kStep] = {};
@@ -145,7 +144,7 @@ HWY_INLINE void blend(Rgb& pixel, VF own, VF grey, VF of_grey) {
   pixel.b = hn::Add(hn::Mul(pixel.b, own), addend);
 }
 
-// The value of the first of four whose condition is true, else the last.
+// The value for the first condition that is true, else the last value.
 HWY_INLINE VF sector_value(const hn::Mask<DF>* is, const VF& v0, const VF& v1, const VF& v2,
                            const VF& v3, const VF& v4, const VF& v5) {
   const VF upper = hn::IfThenElse(is[3], v3, hn::IfThenElse(is[4], v4, v5));

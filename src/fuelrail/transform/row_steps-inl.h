@@ -1,5 +1,6 @@
-// Rows of interleaved pixels, 16 pixels at a time, a vector of bytes of each channel, forwards or
-// backwards. Included once for every instruction set, behind hwy/highway.h. Private to the core.
+// Processes rows of interleaved pixels, 16 pixels at a time, with a vector of bytes for each
+// channel, forwards or backwards. Included once for every instruction set, after hwy/highway.h.
+// Private to the core.
 #if defined(FUELRAIL_TRANSFORM_ROW_STEPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUELRAIL_TRANSFORM_ROW_STEPS_INL_H_
 #undef FUELRAIL_TRANSFORM_ROW_STEPS_INL_H_
@@ -37,9 +38,9 @@ HWY_INLINE V8 reversed(V8 v) {
 }
 
 // Calls `take(first output pixel, first source pixel, levels of each channel...)` for each 16
-// pixels of the row, outputs ascending: memory takes descending stores at a third of the speed. The
-// levels are in the output's order. Requires: kChannels == row.channels.
-// Returns: the first output pixel left over.
+// pixels of the row. Outputs are ascending, because descending stores run at a third of the speed.
+// The levels are in the output's order. Requires: kChannels == row.channels. Returns: the first
+// output pixel of the remaining ones.
 template <int kChannels, class Take>
 HWY_INLINE int64_t for_each_step(const PixelRow& row, Take take) {
   int64_t x = 0;

@@ -1,6 +1,6 @@
-// Vectors of 1, 2 or 4 blocks of 16 bytes, each from a place of its own: what resampling rows of
-// interleaved pixels comes down to. Included once for every instruction set, behind
-// hwy/highway.h. Private to the module.
+// Vectors of 1, 2 or 4 blocks of 16 bytes, each loaded from its own address, for resampling rows of
+// interleaved pixels. Included once for every instruction set, after hwy/highway.h. Private to the
+// module.
 #if defined(FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_
 #undef FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_
@@ -27,7 +27,7 @@ using VFloat = hn::Vec<DFloat>;
 constexpr int64_t kBytes = static_cast<int64_t>(hn::MaxLanes(D8()));
 constexpr int64_t kBlocks = kBytes / 16;
 
-// One block of 16 bytes from each of 1, 2 or 4 places.
+// Loads one block of 16 bytes from each of 1, 2 or 4 addresses.
 template <class D>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const uint8_t* row, const int32_t* offsets) {
   const hn::Half<D> half;
@@ -39,8 +39,8 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const uint8_t* row, const int32_t* offset
   }
 }
 
-// Two neighbours of each block, the first at byte kFirstByte, taken apart into 16-bit lanes: red,
-// next red, green, next green... What stands for a fourth channel that there is not is 0.
+// Two adjacent pixels of each block, the first at byte kFirstByte, spread to 16-bit lanes: red,
+// next red, green, next green... The lanes of a missing fourth channel are 0.
 template <int kChannels, int kFirstByte>
 HWY_INLINE V16 pair_of_pixels(V8 blocks) {
   constexpr uint8_t f = kFirstByte, n = kFirstByte + kChannels, z = 0x80;
@@ -53,7 +53,7 @@ HWY_INLINE V16 pair_of_pixels(V8 blocks) {
 // Sums of products of adjacent 16-bit lanes.
 class PairSums {
  public:
-  // Written out: GCC compiles constructors of its own for the wrong target.
+  // Written explicitly, because GCC compiles implicit constructors for the wrong target.
   HWY_INLINE PairSums() : even_(hn::Zero(D32())), odd_(hn::Zero(D32())) {}
   HWY_INLINE void add(V16 pixels, V16 weights) {
     even_ = hn::ReorderWidenMulAccumulate(D32(), pixels, weights, even_, odd_);
@@ -65,7 +65,7 @@ class PairSums {
   V32 odd_;
 };
 
-// 16-bit lanes to bytes, block by block, clipped.
+// Converts 16-bit lanes to bytes with clipping, block by block.
 HWY_INLINE V8 pack(V16 first, V16 second) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return V8{_mm512_packus_epi16(first.raw, second.raw)};
@@ -78,7 +78,8 @@ HWY_INLINE V8 pack(V16 first, V16 second) {
 #endif
 }
 
-// What `pack` and ReorderDemote2To do block by block, put in the order of the values: of dwords.
+// Restores the order of the values (in units of 32 bits) after `pack` and ReorderDemote2To, which
+// work block by block.
 HWY_INLINE V8 transposed(V8 packed, [[maybe_unused]] const int32_t* two_blocks,
                          [[maybe_unused]] const int32_t* four_blocks) {
   if constexpr (kBlocks == 1) {
@@ -89,7 +90,7 @@ HWY_INLINE V8 transposed(V8 packed, [[maybe_unused]] const int32_t* two_blocks,
   }
 }
 
-// Two vectors of 16-bit levels, or four of 32 bits, to bytes, clipped.
+// Converts two vectors of 16-bit levels, or four of 32-bit levels, to bytes with clipping.
 HWY_INLINE V8 to_bytes(V16 first, V16 second) {
   alignas(32) static constexpr int32_t kTwo[8] = {0, 1, 4, 5, 2, 3, 6, 7};
   alignas(64) static constexpr int32_t kFour[16] = {0, 1, 4, 5, 8,  9,  12, 13,

@@ -18,7 +18,7 @@ double keys(double x, double a) {
   return 0.0;
 }
 
-// The numbers of Pillow's precompute_coeffs for an axis that is not mirrored.
+// The values of Pillow's precompute_coeffs for an axis that is not mirrored.
 class Filter {
  public:
   explicit Filter(const Axis& axis)
@@ -30,7 +30,7 @@ class Filter {
         filter_scale_(axis.antialias ? std::max(scale_, 1.0) : 1.0),
         support_((axis.interpolation == Interpolation::kBicubic ? 2.0 : 1.0) * filter_scale_) {}
 
-  // At least the number of taps of any output.
+  // An upper bound of the number of taps of an output.
   int64_t most_taps() const {
     return std::min<int64_t>(axis_.input, static_cast<int64_t>(std::ceil(support_)) * 2 + 1);
   }
@@ -90,8 +90,8 @@ class Filter {
   double support_;
 };
 
-// Pillow adds up positions instead of multiplying; the sums, and so the pixels, differ at ties.
-// Calls visit(span) for each output; returns the span of them all.
+// Calls visit(span) for each output; returns the span of all outputs. Like Pillow, it adds up
+// positions instead of multiplying, which changes the pixels at ties.
 template <typename Visit>
 Span nearest_inputs(const Axis& axis, Span outputs, Visit visit) {
   const double scale = static_cast<double>(axis.input) / static_cast<double>(axis.output);

@@ -1,6 +1,6 @@
-// One axis of a resampling: which input pixels an output pixel is made of, and with which weights.
-// The arithmetic of Pillow's Resample.c (and of torch's interpolate without antialias), in double,
-// operation by operation, so that boxes and weights are Pillow's to the bit.
+// One axis of a resampling: the input pixels and weights of each output pixel. Repeats the
+// arithmetic of Pillow's Resample.c (and of torch's interpolate without antialias) in double,
+// operation by operation, so that boxes and weights equal Pillow's bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace fuelrail {
 
-// Weights are whole numbers of 2^-22: Pillow's fixed point for 8-bit images.
+// Weights are integers in units of 2^-22: Pillow's fixed point for 8-bit images.
 inline constexpr int kWeightBits = 22;
 
 // `input` pixels become `output` pixels.
@@ -19,14 +19,14 @@ struct Axis {
   int64_t output = 0;
   Interpolation interpolation = Interpolation::kBilinear;
   bool antialias = true;
-  bool mirrored = false;  // the mirror image of resampling the mirrored axis
-  // The part of the input that becomes the output, where it is not all; length 0: all.
+  bool mirrored = false;  // resample the mirrored axis, and mirror the result
+  // The part of the input that becomes the output; length 0: all of it.
   double begin = 0;
   double length = 0;
   bool copies() const { return input == output && length == 0; }
 };
 
-// Requires of a step with a region: not kNearest, and antialias.
+// Requires: a step with a region uses antialias and not kNearest.
 Axis vertical_axis(const ResampleStep& step);
 Axis horizontal_axis(const ResampleStep& step);
 
@@ -38,20 +38,20 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-// The input pixels that outputs [outputs.begin, outputs.end) are made of.
+// The input pixels from which outputs [outputs.begin, outputs.end) are computed.
 // Requires: 0 <= outputs.begin < outputs.end <= axis.output.
 Span footprint(const Axis& axis, Span outputs);
 
-// The taps of a run of outputs. Output i of the run has taps spans[i], ascending, and
-// spans[i].size() weights at weights[i * stride], which sum to about 2^22 and are all below 2^23.
+// The taps of a run of outputs. Output i of the run has the taps spans[i], in ascending order, and
+// spans[i].size() weights at weights[i * stride]. They sum to about 2^22, and each is below 2^23.
 struct Taps {
   std::vector<Span> spans;
   std::vector<int32_t> weights;
   int64_t stride = 0;
-  std::vector<double> exact;  // one output's weights before they are rounded; scratch
+  std::vector<double> exact;  // scratch: one output's weights before rounding
 };
 
-// Fills `taps`, keeping its memory. Requires: as footprint.
+// Fills `taps`, reusing its memory. Requires: as for footprint.
 void compute_taps(const Axis& axis, Span outputs, Taps& taps);
 
 }  // namespace fuelrail

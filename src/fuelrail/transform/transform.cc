@@ -22,7 +22,7 @@ const char* name_of(const Transform& transform) {
   return kNames[transform.index()];
 }
 
-// Checks one transform; knows its place in the list, for the message.
+// Checks one transform; `place` is its index in the list, for the error's text.
 class Checker {
  public:
   Checker(const Transforms& transforms, size_t place) : transforms_(transforms), place_(place) {}
@@ -77,14 +77,15 @@ class Checker {
     require_factors("contrast", jitter.contrast);
     require_factors("saturation", jitter.saturation);
     if (!(jitter.hue[0] >= -0.5 && jitter.hue[0] <= jitter.hue[1] && jitter.hue[1] <= 0.5)) {
-      fail("hue is no range", "two numbers from -0.5 to 0.5, the smaller one first",
+      fail("hue is invalid", "two numbers from -0.5 to 0.5, the smaller one first",
            describe(jitter.hue));
     }
   }
   void operator()(const Grayscale&) const {}
   void operator()(const RandomGrayscale& grayscale) const { require_probability(grayscale.p); }
   void operator()(const CustomStage& custom) const {
-    if (!custom.stage) fail("it has no stage", "an object of a class of yours", "none");
+    if (!custom.stage)
+      fail("the stage is missing", "an object of a subclass of PixelStage", "none");
   }
   void operator()(const Normalize& normalize) const {
     for (const float value : normalize.mean) {
@@ -96,7 +97,7 @@ class Checker {
       }
     }
     if (place_ + 1 != transforms_.size()) {
-      fail("it is not the last transform", "Normalize at the end",
+      fail("Normalize is not the last transform", "no transform after it",
            fmt::format("{} after it", name_of(transforms_[place_ + 1])));
     }
   }
@@ -125,16 +126,16 @@ class Checker {
   }
   void require_warp(Interpolation interpolation, const Border& border) const {
     if (interpolation == Interpolation::kBicubic) {
-      fail("there is no such interpolation of a turned image", "nearest or bilinear", "bicubic");
+      fail("interpolation is not supported", "nearest or bilinear", "bicubic");
     }
     if (border.mode != PaddingMode::kConstant && border.mode != PaddingMode::kEdge) {
-      fail("there is no such border of a turned image", "constant or edge", "a mirror image");
+      fail("padding_mode is not supported", "constant or edge", "reflect or symmetric");
     }
   }
   void require_angles(const char* what, const std::array<double, 2>& range) const {
     constexpr double kMost = 1e6;
     if (range[0] >= -kMost && range[0] <= range[1] && range[1] <= kMost) return;
-    fail(fmt::format("{} is no range", what),
+    fail(fmt::format("{} is invalid", what),
          fmt::format("two angles in degrees from -{0} to {0}, the smaller one first", kMost),
          describe(range));
   }
@@ -146,8 +147,8 @@ class Checker {
   }
   void require_factors(const char* what, const std::array<double, 2>& range) const {
     if (range[0] >= 0 && range[0] <= range[1] && std::isfinite(range[1])) return;
-    fail(fmt::format("{} is no range", what),
-         "two finite numbers not below 0, the smaller one first", describe(range));
+    fail(fmt::format("{} is invalid", what),
+         "two finite numbers of at least 0, the smaller one first", describe(range));
   }
   void require_side(const char* what, int64_t side, int64_t least) const {
     if (side >= least && side <= kMaxSide) return;
@@ -164,14 +165,14 @@ class Checker {
                      bool zero_allowed) const {
     const bool low_fits = zero_allowed ? range[0] >= 0 : range[0] > 0;
     if (low_fits && range[0] <= range[1] && range[1] > 0 && std::isfinite(range[1])) return;
-    fail(fmt::format("{} is no range", what),
+    fail(fmt::format("{} is invalid", what),
          fmt::format("two finite numbers {} 0, the smaller one first",
-                     zero_allowed ? "not below" : "above"),
+                     zero_allowed ? "of at least" : "above"),
          describe(range));
   }
   void require_probability(double p) const {
     if (p >= 0 && p <= 1) return;
-    fail("p is not a probability", "a number from 0 to 1", number(p));
+    fail("p is out of range", "a number from 0 to 1", number(p));
   }
 
   const Transforms& transforms_;
@@ -181,8 +182,9 @@ class Checker {
 }  // namespace
 
 void check(const Transforms& transforms) {
-  if (transforms.size() > kOperationsPerLeader) {  // their random numbers would be another image's
-    throw InvalidArgumentError("there are too many transforms",
+  // More transforms would share random numbers with the next leader.
+  if (transforms.size() > kOperationsPerLeader) {
+    throw InvalidArgumentError("the list has too many transforms",
                                {.expected = fmt::format("at most {}", kOperationsPerLeader),
                                 .found = fmt::format("{}", transforms.size())});
   }
@@ -192,15 +194,15 @@ void check(const Transforms& transforms) {
 Size resized(const Resize& resize, Size image) {
   const int64_t side = resize.shorter_side;
   if (side == 0) return resize.size;
-  // Whole division truncates as Python's int(side * longer / shorter) does: below 2^53 the nearest
-  // double of a quotient is not a whole number unless the quotient is.
+  // Integer division equals Python's int(side * longer / shorter): below 2^53, the double nearest
+  // to a quotient is an integer only if the quotient is one.
   return image.width <= image.height ? Size{side * image.height / image.width, side}
                                      : Size{side, side * image.width / image.height};
 }
 
 namespace {
 
-// The size after a transform, from the size before it where that is known.
+// Computes the size after a transform from the size before it, if that is known.
 class OutputSize {
  public:
   explicit OutputSize(std::optional<Size> before) : before_(before) {}

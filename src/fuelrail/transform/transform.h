@@ -1,6 +1,5 @@
-// The transforms that a user names, as plain values in a list, in any order; torchvision's names
-// and meaning (torchvision.transforms, on uint8 tensors). `plan` (plan.h) says what they do to one
-// image.
+// The transforms of a loader, as plain values in a list, in any order. Names and meaning are those
+// of torchvision.transforms on uint8 tensors. `resolve` (plan.h) decides what they do to one image.
 #pragma once
 
 #include <array>
@@ -16,19 +15,19 @@
 namespace fuelrail {
 
 // With `antialias` (Pillow's filters): bilinear = triangle, bicubic = Keys with a = -0.5, both
-// widened by the scale when the image shrinks. Without it (torchvision's on tensors): two or four
-// neighbours whatever the scale, bicubic = Keys with a = -0.75 and repeated edges. Nearest is
-// Pillow's, with or without.
+// widened by the scale when the image shrinks. Without it (torchvision's filters on tensors): two
+// or four neighbours at any scale, bicubic = Keys with a = -0.75 and repeated edges. Nearest is
+// Pillow's in both cases.
 enum class Interpolation : uint8_t { kNearest, kBilinear, kBicubic };
 
-// What an image is continued with beyond its edges: a colour; its edge pixels; its mirror image
-// without (reflect: 3 2 1 | 1 2 3 -> 3 2 | 1 2 3) or with (symmetric: 2 1 | 1 2 3) the edge pixels
-// repeated. Mirror images go on as often as needed, as numpy.pad's do.
+// The pixels beyond an image's edges: a colour; the edge pixels; the mirror image, which does not
+// repeat the edge pixel (reflect: 3 2 | 1 2 3) or repeats it (symmetric: 2 1 | 1 2 3). Mirroring
+// repeats as often as needed, as in numpy.pad.
 enum class PaddingMode : uint8_t { kConstant, kEdge, kReflect, kSymmetric };
 
 struct Border {
   PaddingMode mode = PaddingMode::kConstant;
-  std::array<uint8_t, 3> fill{};  // red, green, blue; for kConstant
+  std::array<uint8_t, 3> fill{};  // red, green, blue; used by kConstant
   friend bool operator==(const Border&, const Border&) = default;
 };
 
@@ -40,8 +39,8 @@ struct Margins {
   int64_t bottom = 0;
 };
 
-// A crop of random area and aspect ratio, resized to `size`. Ten tries, then a central crop: as
-// torchvision's.
+// Crops a random area with a random aspect ratio and resizes it to `size`. As in torchvision, crops
+// the middle after ten failed tries.
 struct RandomResizedCrop {
   Size size;
   std::array<double, 2> scale{0.08, 1.0};             // area of the crop as a fraction of the image
@@ -50,13 +49,13 @@ struct RandomResizedCrop {
   bool antialias = true;
 };
 
-// The middle; an image smaller than `size` is padded with black.
+// Crops the middle; an image smaller than `size` is padded with black.
 struct CenterCrop {
   Size size;
 };
 
-// To exactly `size`, or, when `shorter_side` is above 0, so that the shorter side gets that length
-// and the other one int(shorter_side * longer / shorter).
+// Resizes to exactly `size`, or, if `shorter_side` is above 0, resizes the shorter side to that
+// length and the longer side to int(shorter_side * longer / shorter).
 struct Resize {
   Size size{};
   int64_t shorter_side = 0;
@@ -64,7 +63,7 @@ struct Resize {
   bool antialias = true;
 };
 
-// Resize(shorter_side = resize) followed by CenterCrop(size): the usual validation pair.
+// Resize(shorter_side = resize) followed by CenterCrop(size), the usual transforms for validation.
 struct ResizedCenterCrop {
   Size size;
   int64_t resize = 0;  // 0: round(max(size.height, size.width) / 0.875)
@@ -72,15 +71,15 @@ struct ResizedCenterCrop {
   bool antialias = true;
 };
 
-// The image with margins.
+// Adds margins to the image.
 struct Pad {
   Margins padding;
   Border border{};
 };
 
-// A crop at a random place of the image with margins. With `pad_if_needed` an image that is still
-// too narrow (then: too low) by n pixels gets n more on both sides, as torchvision's does; without,
-// it is an error when the image comes.
+// Adds margins and crops at a random place. With `pad_if_needed`, an image that is still n pixels
+// too narrow (then: too low) gets n more pixels on both sides, as in torchvision; without it,
+// `resolve` throws for such an image.
 struct RandomCrop {
   Size size;
   Margins padding{};
@@ -88,9 +87,9 @@ struct RandomCrop {
   Border border{};
 };
 
-// Turned counter-clockwise by an angle in `degrees` about `center` (x, y in pixels; absent: the
-// middle). With `expand` the result is as large as the turned image, and `center` has no effect.
-// Interpolation is kNearest or kBilinear; the border is kConstant or kEdge.
+// Rotates counter-clockwise by a random angle in `degrees` about `center` (x, y in pixels; empty:
+// the middle). With `expand` the result is large enough for the whole rotated image, and `center`
+// has no effect. Interpolation is kNearest or kBilinear; the border is kConstant or kEdge.
 struct RandomRotation {
   std::array<double, 2> degrees{};
   Interpolation interpolation = Interpolation::kNearest;
@@ -99,9 +98,9 @@ struct RandomRotation {
   Border border{};
 };
 
-// Turned clockwise, moved, scaled and sheared about `center`, in the same size. `translate`: at
-// most this fraction of the width and of the height, to either side, in whole pixels. `scale`: a
-// range. `shear`: a range of degrees along x, and one along y.
+// Rotates clockwise, translates, scales and shears about `center`, and keeps the size. `translate`:
+// the largest shifts to either side as fractions of width and height; shifts are whole pixels.
+// `scale`: a range. `shear`: a range in degrees along x, then one along y.
 struct RandomAffine {
   std::array<double, 2> degrees{};
   std::array<double, 2> translate{};
@@ -119,27 +118,27 @@ struct VerticalFlip {
   double p = 0.5;
 };
 
-// Brightness, contrast, saturation and hue changed by factors in these ranges, in random order. A
-// range of {1, 1} (hue: {0, 0}) leaves its property alone. Formulas: photometric.h.
+// Changes brightness, contrast, saturation and hue by random factors in these ranges, in random
+// order. A range of {1, 1} (hue: {0, 0}) leaves its property unchanged. Formulas: photometric.h.
 struct ColorJitter {
   std::array<double, 2> brightness{1, 1};
   std::array<double, 2> contrast{1, 1};
   std::array<double, 2> saturation{1, 1};
-  std::array<double, 2> hue{0, 0};  // within [-0.5, 0.5]: turns of the colour circle
+  std::array<double, 2> hue{0, 0};  // in turns of the colour circle, within [-0.5, 0.5]
 };
 
-// Grey in all three channels.
+// Sets all three channels to the pixel's grey.
 struct Grayscale {};
 struct RandomGrayscale {
   double p = 0.1;
 };
 
-// A class of the user's own (pixel_stage.h).
+// A user's own transform (pixel_stage.h).
 struct CustomStage {
   std::shared_ptr<const PixelStage> stage;
 };
 
-// (x / 255 - mean) / std, channel by channel, in float32. At most one, and last.
+// Computes (x / 255 - mean) / std for each channel in float32. A list has at most one, at its end.
 struct Normalize {
   std::array<float, 3> mean{};
   std::array<float, 3> std{1, 1, 1};
@@ -151,17 +150,17 @@ using Transform =
                  RandomGrayscale, CustomStage, Normalize>;
 using Transforms = std::vector<Transform>;
 
-// Errors: InvalidArgumentError that names the transform, its place in the list and the value: sizes
-// below 1 or above 2^15, probabilities outside [0, 1], empty or negative ranges, a std of 0 or not
-// finite, a Normalize that is not last, a CustomStage without a stage; more than
-// kOperationsPerLeader transforms.
+// Errors: InvalidArgumentError that names the transform, its index in the list and the value, for:
+// sizes below 1 or above 2^15, probabilities outside [0, 1], empty or negative ranges, a std that
+// is 0 or not finite, a Normalize that is not last, a CustomStage without a stage. Also
+// InvalidArgumentError for more than kOperationsPerLeader transforms.
 void check(const Transforms& transforms);
 
-// The size that `resize` gives an image. Requires: check has passed; image is not empty.
+// The size of an image after `resize`. Requires: check has passed; image is not empty.
 Size resized(const Resize& resize, Size image);
 
-// The size that every image comes out with, or empty when it depends on the image (no crop, or
-// Resize to a shorter side only) or on chance (a rotation that expands).
+// The size that all images have after the transforms; empty if it depends on the image (no crop, or
+// only a Resize of the shorter side) or on random numbers (a rotation that expands).
 std::optional<Size> output_size(const Transforms& transforms);
 
 // The Normalize of the list, if it has one.

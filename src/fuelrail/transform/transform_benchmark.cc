@@ -1,4 +1,4 @@
-// ms an image of each part of the transform stage, one thread:
+// Milliseconds per image for each part of the transform stage, with one thread:
 //     ninja transform_benchmark && src/fuelrail/transform/transform_benchmark
 // Boxes: `average` is the middle random resized crop of ImageNet photographs, the others its
 // extremes. The label names the instruction set.
@@ -52,7 +52,7 @@ void resample(benchmark::State& state) {
   label(state);
 }
 
-// As in an epoch: every image has another box, so tables are new and branches unknown.
+// Like in an epoch, every image has another box, so tables are recomputed and branches unpredicted.
 void resample_random_crops(benchmark::State& state) {
   Pixels from({400, 500});
   Pixels to({224, 224});
@@ -84,7 +84,7 @@ void cv_resize(benchmark::State& state) {
   label(state);
 }
 
-// A rotation by 30 degrees, 256 x 256 to as many; argument: interpolation.
+// A rotation by 30 degrees, 256 x 256 to the same size; argument: interpolation.
 void cv_warp(benchmark::State& state) {
   Pixels from({256, 256});
   Pixels to({256, 256});

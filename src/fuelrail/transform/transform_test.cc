@@ -41,9 +41,8 @@ TEST(Check, usual_lists_are_accepted) {
 TEST(Check, refusal_names_the_place_the_transform_and_the_value) {
   EXPECT_THAT(refusal({HorizontalFlip{}, CenterCrop{{224, 0}}}),
               AllOf(HasSubstr("transform 1"), HasSubstr("CenterCrop"), HasSubstr("width 0")));
-  EXPECT_EQ(
-      refusal({VerticalFlip{1.5}}),
-      "transform VerticalFlip: p is not a probability: expected a number from 0 to 1, found 1.5");
+  EXPECT_EQ(refusal({VerticalFlip{1.5}}),
+            "transform VerticalFlip: p is out of range: expected a number from 0 to 1, found 1.5");
 }
 
 TEST(Check, sizes_out_of_range_are_refused) {
@@ -95,7 +94,7 @@ TEST(Check, normalize_that_is_not_last_is_refused) {
 TEST(Check, a_list_has_256_transforms_at_most) {
   EXPECT_EQ(refusal(Transforms(256, HorizontalFlip{})), "accepted");
   EXPECT_THAT(refusal(Transforms(257, HorizontalFlip{})),
-              HasSubstr("there are too many transforms: expected at most 256, found 257"));
+              HasSubstr("the list has too many transforms: expected at most 256, found 257"));
 }
 
 TEST(Check, bad_values_of_pads_warps_and_colours_are_refused) {
@@ -117,7 +116,7 @@ TEST(Check, bad_values_of_pads_warps_and_colours_are_refused) {
   EXPECT_THAT(refusal({ColorJitter{.saturation = {2, 1}}}), HasSubstr("saturation"));
   EXPECT_THAT(refusal({ColorJitter{.hue = {-0.6, 0}}}), HasSubstr("hue"));
   EXPECT_THAT(refusal({RandomGrayscale{2}}), HasSubstr("RandomGrayscale"));
-  EXPECT_THAT(refusal({CustomStage{}}), HasSubstr("no stage"));
+  EXPECT_THAT(refusal({CustomStage{}}), HasSubstr("the stage is missing"));
 }
 
 TEST(Resized, longer_side_is_cut_off_as_torchvision_does) {

@@ -16,7 +16,7 @@
 namespace fuelrail {
 namespace {
 
-// Places are whole numbers of 2^-16 pixels.
+// Places (input coordinates) are integers in units of 2^-16 pixels.
 constexpr int kPlaceBits = 16;
 constexpr int64_t kWarpBlock = 8;
 
@@ -47,7 +47,7 @@ using DPart = hn::Rebind<uint8_t, DF>;
 using VF = hn::Vec<DF>;
 using VI = hn::Vec<DI>;
 
-// Pixels of one corner, a pixel a lane: red in the lowest byte.
+// One channel of pixels, one pixel per lane, with red in the lowest byte.
 template <int kChannel>
 HWY_INLINE VF channel(VI pixels) {
   return hn::ConvertTo(DF(), hn::And(hn::ShiftRight<8 * kChannel>(pixels), hn::Set(DI(), 0xff)));
@@ -67,9 +67,8 @@ HWY_INLINE hn::Vec<DPart> blended(const Corners& corners) {
   return hn::DemoteTo(DPart(), hn::NearestInt(sum));
 }
 
-// Makes the pixels of `count` blocks, side by side. Requires: every place lies at least at 0 and
-// below the last column and row; the image has fewer than 2^31 bytes, and one byte behind it may be
-// read.
+// Writes the pixels of `count` adjacent blocks. Requires: every place is at least 0 and below the
+// last column and row; the image has fewer than 2^31 bytes and is followed by one readable byte.
 void BlendBlocks(ConstImageView from, const WarpBlock* blocks, int64_t count,
                  const WarpOffsets& offsets, uint8_t* to) {
   const DI d;
@@ -119,13 +118,13 @@ constexpr int64_t kPlaceOne = int64_t{1} << kPlaceBits;
 
 double half(int64_t length) { return static_cast<double>(length) * 0.5; }
 
-// In units of 2^-16 pixels; far outside stays far outside.
+// Converts pixels to units of 2^-16 pixels; clamps values that are far outside.
 int64_t to_place(double pixels) {
   constexpr double kFar = 0x1p30;
   return std::llrint(std::clamp(pixels, -kFar, kFar) * static_cast<double>(kPlaceOne));
 }
 
-// The places that one row of the output shows.
+// The input coordinates that one row of the output shows.
 class RowPlaces {
  public:
   RowPlaces(const WarpStep& step, Size input)
@@ -151,11 +150,12 @@ class RowPlaces {
     block_y_ = to_place(row_y_ + at * step_.matrix[3]);
   }
 
-  // Of pixel i of the block.
+  // The place of pixel i of the block.
   int64_t x(int64_t i) const { return block_x_ + offset_x_[i]; }
   int64_t y(int64_t i) const { return block_y_ + offset_y_[i]; }
 
-  // The offsets as the kernels want them; wrong where they do not fit, but then no block is inside.
+  // The offsets as the kernels need them. They are wrong if they overflow, but then no block is
+  // inside.
   WarpOffsets offsets() const {
     WarpOffsets offsets;
     for (int64_t i = 0; i < kWarpBlock; ++i) {
@@ -194,7 +194,7 @@ void nearest_pixel(ConstImageView from, const Border& border, int64_t place_x, i
   put(has(from, y, x) ? from.row(y) + 3 * x : border.fill.data(), to);
 }
 
-// The kernel's arithmetic at and beyond the image's edge.
+// The kernel's arithmetic for pixels at and beyond the image's edge.
 void blended_pixel(ConstImageView from, const Border& border, int64_t place_x, int64_t place_y,
                    uint8_t* to) {
   const bool edge = border.mode == PaddingMode::kEdge;
@@ -227,7 +227,7 @@ void blended_pixel(ConstImageView from, const Border& border, int64_t place_x, i
   }
 }
 
-// Whether the kernel may make the block: all that its pixels need is inside.
+// Decides whether the kernel may compute a block: all input pixels that it needs must be inside.
 class Inside {
  public:
   explicit Inside(ConstImageView image)
@@ -239,7 +239,7 @@ class Inside {
     }
     end_x_ = end_y_ = 0;
   }
-  // Places along a row lie in order, so that the ends stand for all.
+  // Places along a row are in order, so checking both ends is enough.
   bool holds(const RowPlaces& places) const {
     return holds(places.x(0), places.y(0)) &&
            holds(places.x(kWarpBlock - 1), places.y(kWarpBlock - 1));
@@ -260,7 +260,7 @@ void make_pixels(const RowPlaces& places, int64_t begin, int64_t width, uint8_t*
   }
 }
 
-// Gathers neighbouring blocks for the kernel.
+// Collects adjacent blocks for the kernel.
 class Blocks {
  public:
   Blocks(ConstImageView from, const WarpOffsets& offsets) : from_(from), offsets_(offsets) {}
@@ -307,7 +307,7 @@ Matrix inverse_affine(const AffineParameters& p) {
 }
 
 Size expanded_size(const Matrix& matrix, Size image) {
-  // The corners' extent, cut to 4 decimals before it is widened to whole pixels.
+  // The extent of the corners, truncated to 4 decimals before it is rounded up to whole pixels.
   const auto extent = [&](double along_x, double along_y, int64_t length) {
     constexpr double kDecimals = 1e-4;
     const double reach =

@@ -1,4 +1,4 @@
-// Turning, shearing and moving an image: affine maps of pixels.
+// Affine maps of pixels: rotation, shear, scale and translation.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace fuelrail {
 
-// From an output pixel to the place in the input that it shows, both as (x, y) of pixel centres,
-// counted from the middle of their image:
+// Maps an output pixel to the input coordinates that it shows, both as (x, y) of pixel centres,
+// relative to the middle of their image:
 //   x' = m[0] x + m[1] y + m[2],  y' = m[3] x + m[4] y + m[5]
 using Matrix = std::array<double, 6>;
 
-// What torchvision's functional.rotate and functional.affine do to a tensor.
+// The operation of torchvision's functional.rotate and functional.affine on a tensor.
 struct WarpStep {
   Size output;
   Matrix matrix{};
@@ -22,9 +22,10 @@ struct WarpStep {
   Border border{};                                        // kConstant or kEdge
 };
 
-// torchvision's _get_inverse_affine_matrix: the image is sheared, scaled and turned clockwise by
-// `angle` about `center`, then moved by `translate`. Angles in degrees; center and translate are
-// (x, y) in pixels, center from the middle of the image. Without libm.
+// The parameters of torchvision's _get_inverse_affine_matrix: the image is sheared, scaled and
+// rotated clockwise by `angle` about `center`, then moved by `translate`. Angles are in degrees;
+// center and translate are (x, y) in pixels, center relative to the middle of the image. The matrix
+// is computed without libm.
 // Requires: scale > 0; shear between -90 and 90 degrees.
 struct AffineParameters {
   double angle = 0;
@@ -35,16 +36,15 @@ struct AffineParameters {
 };
 Matrix inverse_affine(const AffineParameters& parameters);
 
-// The size of an image turned by `matrix` about its middle, as torchvision's
-// _compute_affine_output_size counts it.
+// The size of an image rotated by `matrix` about its middle, as computed by torchvision's
+// _compute_affine_output_size.
 Size expanded_size(const Matrix& matrix, Size image);
 
-// Places are rounded to 2^-16 pixels. Bilinear as torch's grid_sample (align_corners=False) and
-// torchvision's fill: ((sum of weight * pixel inside) - fill) * (sum of weights inside) + fill, in
-// float32, rounded to the nearest, the even one of two. kEdge: grid_sample's padding "border". The
-// same bits on every processor.
-// Requires: to.size() == step.output; 3 channels; no overlap; PixelBuffer::kReadableBehind bytes
-// may be read behind `from`.
+// Coordinates are rounded to 2^-16 pixels. Bilinear equals torch's grid_sample
+// (align_corners=False) with torchvision's fill: ((sum of weight * pixel inside) - fill) * (sum of
+// weights inside) + fill, in float32, rounded to nearest even. kEdge equals grid_sample's padding
+// "border". Results are the same bits on every processor. Requires: to.size() == step.output; 3
+// channels; no overlap; PixelBuffer::kReadableBehind readable bytes after `from`.
 void warp(ConstImageView from, const WarpStep& step, ImageView to);
 
 }  // namespace fuelrail

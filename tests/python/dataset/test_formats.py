@@ -82,7 +82,7 @@ def has_tiff(tmp_path_factory: pytest.TempPathFactory) -> bool:
     try:
         decoded(tmp_path_factory.mktemp("tiff"), "TIFF", data)
     except fr.UnsupportedError as error:
-        if "this build of fuelrail has no TIFF" not in str(error):
+        if "this build of fuelrail does not support TIFF" not in str(error):
             raise
         return False
     return True

@@ -186,7 +186,7 @@ def test_a_record_that_cannot_be_read_is_an_error_and_no_more(make_file: Any) ->
 def test_bits_that_are_cut_are_said_once(make_file: Any) -> None:
     deep = encoded(Image.fromarray(np.full((32, 32), 300, np.uint16)), "PNG")
     data = dataset(make_file([deep, deep]))
-    with pytest.warns(fr.FuelrailWarning, match="of which the upper 8 are kept") as said:
+    with pytest.warns(fr.FuelrailWarning, match="of which only the upper 8 are kept") as said:
         data.__getitems__([0, 1])
     data.__getitems__([0, 1, 1])  # by another native loader
     assert [warning.filename for warning in said] == [__file__]

@@ -275,7 +275,7 @@ def test_a_batch_that_could_not_be_copied_comes_with_the_next_call(
     with pytest.raises(error):
         next(iterator)
     loader.set_epoch(0)
-    with pytest.raises(fr.StateError, match="this iterator is over"):
+    with pytest.raises(fr.StateError, match="this iterator has expired"):
         next(iterator)
     assert [ids(batch) for batch in loader] == expected
 

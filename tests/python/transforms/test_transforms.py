@@ -213,15 +213,15 @@ OWN_CALLS = (
     ("module", "name", "whose", "remedy"),
     [
         ("torchvision.transforms.v2._geometry", "RandomHorizontalFlip", "torchvision's",
-         f"Use fuelrail.transforms.HorizontalFlip in its place, or call it yourself: {OWN_CALLS}."),
+         f"Use fuelrail.transforms.HorizontalFlip instead, or call it yourself: {OWN_CALLS}."),
         ("albumentations.augmentations.crops.transforms", "RandomResizedCrop", "albumentations'",
-         f"Use fuelrail.transforms.RandomResizedCrop in its place, or call it yourself: {OWN_CALLS}."),
+         f"Use fuelrail.transforms.RandomResizedCrop instead, or call it yourself: {OWN_CALLS}."),
         ("albumentations.augmentations.blur.transforms", "MedianBlur", "albumentations'",
          f"Call it yourself: {OWN_CALLS}."),
         ("albumentations.core.composition", "Compose", "albumentations'",
          f"Call it yourself: {OWN_CALLS}."),
         ("torchvision.transforms.transforms", "ToTensor", "torchvision's",
-         "Leave it out: images come as floats from 0 to 1 unless `dtype` says otherwise."),
+         "Leave it out: by default, images are floats from 0 to 1."),
     ],
 )  # fmt: skip
 def test_a_transform_of_another_library_says_whose_it_is_and_where_it_goes(
@@ -251,6 +251,6 @@ def test_torchvisions_own_enumeration_is_understood() -> None:
 
 def test_an_error_of_a_constructor_names_no_place_in_a_list() -> None:
     with pytest.raises(
-        fr.InvalidArgumentError, match=r"^transform HorizontalFlip: p is not a probability"
+        fr.InvalidArgumentError, match=r"^transform HorizontalFlip: p is out of range"
     ):
         T.HorizontalFlip(2)

@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void throw_truncated(Bytes encoded, const ErrorDetail& detail = {}) {
   throw TruncatedError(
-      fmt::format("the BMP ends at byte {} of the image, before the rows that are needed",
+      fmt::format("the BMP ends at byte {} of the image, before the last row to decode",
                   encoded.size()),
       detail);
 }
@@ -42,7 +42,7 @@ class Palette {
   Colour operator[](uint8_t index) const {
     if (index >= entries_) {
       throw DecodeError(
-          "the BMP has a pixel whose colour its palette does not have",
+          "a pixel's palette index is out of range in the BMP",
           {.expected = fmt::format("below {}", entries_), .found = fmt::format("{}", index)});
     }
     return colours_[index];
@@ -57,9 +57,9 @@ void put(Colour colour, int64_t channels, uint8_t* to) {
   put_pixel(colour.red, colour.green, colour.blue, 255, channels, to);
 }
 
-// --- Rows as they are ---
+// --- Uncompressed rows ---
 
-// The index at column x of a row of indices of `bits` bits, the first in the highest.
+// The index at column x of a row of indices with `bits` bits; the first is in the highest bits.
 uint8_t index_at(const std::byte* row, int64_t x, int bits) {
   const int64_t bit = x * bits;
   const int shift = 8 - bits - static_cast<int>(bit % 8);
@@ -72,7 +72,7 @@ uint32_t pixel_at(const std::byte* at, int bytes) {
   return load_le<uint16_t>(at) | std::to_integer<uint32_t>(at[2]) << 16;
 }
 
-// Scaled to 255, rounded down, as Pillow does.
+// A channel's level, scaled to 255 and rounded down, as in Pillow.
 uint8_t level_of(uint32_t pixel, BmpChannel channel) {
   const uint64_t value = pixel >> channel.shift & channel.most;
   return static_cast<uint8_t>(value * 255 / channel.most);
@@ -104,20 +104,20 @@ void take_colours(const std::byte* row, const BmpHeader& header, const Box& box,
   }
 }
 
-// Where a row of the image as it is shown is stored: byte of the image.
+// The byte position in the image of row y, counted from the top.
 uint64_t place_of_row(const BmpHeader& header, int64_t y) {
   const int64_t stored = header.top_down ? y : header.size.height - 1 - y;
   return header.pixels_at + static_cast<uint64_t>(stored) * header.padded_row_bytes();
 }
 
-// Errors: TruncatedError unless every row of the box is there.
+// Errors: TruncatedError if a row of the box is missing.
 void require_rows(const BmpHeader& header, const DecodeJob& job) {
   const uint64_t last =
       std::max(place_of_row(header, job.box.top), place_of_row(header, job.box.bottom() - 1));
   const uint64_t size = job.encoded.bytes.size();
   if (last <= size && header.row_bytes() <= size - last) return;
   throw_truncated(job.encoded.bytes,
-                  {.expected = fmt::format("{} bytes or more", last + header.row_bytes())});
+                  {.expected = fmt::format("at least {} bytes", last + header.row_bytes())});
 }
 
 void read_rows(const BmpHeader& header, const DecodeJob& job) {
@@ -139,7 +139,7 @@ void read_rows(const BmpHeader& header, const DecodeJob& job) {
 
 // --- Run-length encoded rows ---
 
-// Unpacks to one index a pixel, in the order of storage.
+// Unpacks to one index per pixel, in storage order.
 class RunLengths {
  public:
   RunLengths(Bytes encoded, const BmpHeader& header, std::vector<uint8_t>& indices)
@@ -157,11 +157,11 @@ class RunLengths {
         x_ = 0;
         ++y_;
       } else if (value == 1) {
-        return;  // the end; what was left out keeps index 0
+        return;  // the end; omitted pixels keep index 0
       } else if (value == 2) {
         x_ += next();
         y_ += next();
-        if (x_ > header_.size.width) throw DecodeError("the BMP's runs leave the image");
+        if (x_ > header_.size.width) throw DecodeError("the BMP's runs exceed the image");
       } else {
         literal(value);
       }
@@ -174,13 +174,13 @@ class RunLengths {
     return std::to_integer<uint8_t>(encoded_[at_++]);
   }
 
-  // A run that is longer than its row is cut, as everybody does.
+  // A run that is longer than its row is cut, as in other decoders.
   void run(uint8_t count, uint8_t value) {
     for (int i = 0; i < count && x_ < header_.size.width; ++i) put(half_of(value, i));
   }
 
   void literal(uint8_t count) {
-    if (count > header_.size.width - x_) throw DecodeError("the BMP's runs leave the image");
+    if (count > header_.size.width - x_) throw DecodeError("the BMP's runs exceed the image");
     const uint64_t begin = at_;
     uint8_t value = 0;
     for (int i = 0; i < count; ++i) {
@@ -201,7 +201,7 @@ class RunLengths {
   const BmpHeader& header_;
   std::vector<uint8_t>& indices_;
   uint64_t at_;
-  int64_t x_ = 0, y_ = 0;  // y in the order of storage
+  int64_t x_ = 0, y_ = 0;  // y in storage order
 };
 
 class BmpDecoder final : public Decoder {

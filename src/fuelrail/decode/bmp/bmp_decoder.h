@@ -1,5 +1,5 @@
-// BMP, by code of our own: palettes of 1, 4 and 8 bits, plain or run-length encoded; 16, 24 and 32
-// bits with the usual or given masks; bottom-up and top-down; headers of Windows 3 to 5 and OS/2,
+// BMP, implemented here: palettes of 1, 4 and 8 bits, plain or run-length encoded; 16, 24 and 32
+// bits with default or declared masks; bottom-up and top-down; headers of Windows 3 to 5 and OS/2,
 // as Pillow reads them. (Microsoft, "Bitmap Structures" in wingdi.h.)
 #pragma once
 
@@ -13,25 +13,25 @@ namespace fuelrail {
 
 enum class BmpCompression : uint8_t { kNone, kRle8, kRle4 };
 
-// Where a colour's bits are in a pixel.
+// The position of a channel's bits in a pixel.
 struct BmpChannel {
   int shift = 0;
-  uint32_t most = 0;  // its largest value; 0 = there is no such channel
+  uint32_t most = 0;  // the largest value; 0 if the channel does not exist
 };
 
-// Everything that says how pixels are stored.
+// The layout of the stored pixels.
 struct BmpHeader {
   Size size;
   bool top_down = false;
-  int bits = 0;  // a pixel: 1, 4, 8 (palette), 16, 24, 32
+  int bits = 0;  // per pixel: 1, 4, 8 (palette), 16, 24, 32
   BmpCompression compression = BmpCompression::kNone;
-  std::array<BmpChannel, 4> channels{};  // red, green, blue, alpha; of 16 bits and more
-  uint64_t palette_at = 0;               // byte of the image
-  uint32_t palette_entries = 0;          // at most 256 of them can be named
-  uint32_t palette_entry_bytes = 0;      // 3 or 4: blue, green, red, nothing
-  uint64_t pixels_at = 0;                // byte of the image
+  std::array<BmpChannel, 4> channels{};  // red, green, blue, alpha; for 16 bits and more
+  uint64_t palette_at = 0;               // byte position in the image
+  uint32_t palette_entries = 0;          // pixels can refer to at most 256 of them
+  uint32_t palette_entry_bytes = 0;      // 3 or 4: blue, green, red, unused
+  uint64_t pixels_at = 0;                // byte position in the image
 
-  // Of one stored row, without and with its padding to a multiple of 4.
+  // The size of a stored row without and with its padding to a multiple of 4.
   uint64_t row_bytes() const { return (static_cast<uint64_t>(size.width) * bits_() + 7) / 8; }
   uint64_t padded_row_bytes() const { return (row_bytes() + 3) / 4 * 4; }
 
@@ -43,12 +43,12 @@ struct BmpHeader {
 // Errors: DecodeError, TruncatedError, UnsupportedError.
 BmpHeader parse_bmp_header(Bytes encoded);
 
-// Errors: as `probe`, which also checks the number of pixels.
+// Errors: as for `probe`, which also checks the number of pixels.
 ImageInfo probe_bmp(Bytes encoded);
 
-// The pixels are Pillow's. Only the box's rows are touched, except in run-length encoded images,
-// which are read to their end. A pixel whose colour the palette does not have is damage; one that
-// run-length encoding leaves out has the palette's first colour.
+// The pixels equal Pillow's. Only the box's rows are read, except that run-length encoded images
+// are read to their end. A palette index that is out of range is a DecodeError; a pixel that
+// run-length encoding omits gets the palette's first colour.
 std::unique_ptr<Decoder> make_bmp_decoder();
 
 }  // namespace fuelrail

@@ -17,7 +17,7 @@ constexpr std::array<uint32_t, 7> kHeaderSizes{12, 40, 52, 56, 64, 108, 124};
 // Values of the header's compression field.
 constexpr uint32_t kRaw = 0, kRle8 = 1, kRle4 = 2, kBitFields = 3;
 
-// Reads integers of the image, checking that they are there.
+// Reads integers of the image. Errors: TruncatedError for one beyond the image's end.
 class Fields {
  public:
   explicit Fields(Bytes encoded) : bytes_(encoded) {}
@@ -40,7 +40,7 @@ BmpChannel channel_of(uint32_t mask) {
   const int shift = std::countr_zero(mask);
   const uint32_t most = mask >> shift;
   if ((most & (most + 1)) != 0) {
-    throw UnsupportedError("the BMP's colour masks have gaps",
+    throw UnsupportedError("a colour mask of the BMP has gaps between its bits",
                            {.found = fmt::format("{:#x}", mask)});
   }
   return {shift, most};
@@ -48,7 +48,7 @@ BmpChannel channel_of(uint32_t mask) {
 
 using Masks = std::array<uint32_t, 4>;
 
-// The masks of a header that has them in it, or right behind it.
+// The masks in the header or directly after it.
 Masks read_masks(const Fields& fields, uint32_t header_bytes) {
   Masks masks{};
   const uint64_t at = kFileHeaderBytes + kInfoHeader;
@@ -71,7 +71,7 @@ void set_channels(const Masks& masks, BmpHeader& header) {
   }
   const bool any_missing = masks[0] == 0 || masks[1] == 0 || masks[2] == 0;
   if (any_missing || sum != either || either >> header.bits != 0) {
-    throw UnsupportedError("the BMP's colour masks are missing, overlap or pass the pixel's bits",
+    throw UnsupportedError("the BMP's colour masks are missing, overlap or exceed the pixel's bits",
                            {.found = fmt::format("{:#x}, {:#x}, {:#x}, {:#x}", masks[0], masks[1],
                                                  masks[2], masks[3])});
   }
@@ -94,26 +94,27 @@ uint32_t read_shape(const Fields& fields, uint32_t header_bytes, BmpHeader& head
 void check_shape(const BmpHeader& header, uint32_t compression) {
   if (header.size.height == 0 || header.size.width <= 0 || header.size.height > 0x7fffffff) {
     throw DecodeError(
-        "the BMP declares a size that is not positive",
+        "the BMP declares an invalid size",
         {.found = fmt::format("{} x {} (height x width)", header.size.height, header.size.width)});
   }
   constexpr std::array<int, 6> kDepths{1, 4, 8, 16, 24, 32};
   if (std::find(kDepths.begin(), kDepths.end(), header.bits) == kDepths.end()) {
-    throw UnsupportedError("fuelrail does not decode BMPs of this depth",
-                           {.expected = "1, 4, 8, 16, 24 or 32 bits a pixel",
-                            .found = fmt::format("{}", header.bits)});
+    throw UnsupportedError(
+        "this number of bits per pixel in a BMP is not supported",
+        {.expected = "1, 4, 8, 16, 24 or 32", .found = fmt::format("{}", header.bits)});
   }
   const bool fits = compression == kRaw || (compression == kRle8 && header.bits == 8) ||
                     (compression == kRle4 && header.bits == 4) ||
                     (compression == kBitFields && header.bits >= 16);
   if (!fits) {
-    throw UnsupportedError("fuelrail does not decode BMPs of this compression",
-                           {.expected = "none, RLE4, RLE8 or bit fields, where the depth fits",
-                            .found = fmt::format("{} at {} bits", compression, header.bits)});
+    throw UnsupportedError("this compression of a BMP is not supported",
+                           {.expected = "none, RLE4 (4 bits), RLE8 (8 bits) or bit fields (16 bits "
+                                        "or more)",
+                            .found = fmt::format("{} with {} bits", compression, header.bits)});
   }
 }
 
-// Of the entries that can be named and are there.
+// Whether all palette entries that pixels can refer to and that the file contains are grey.
 bool has_grey_palette(Bytes encoded, const BmpHeader& header) {
   if (header.bits > 8) return false;
   const uint64_t entries = std::min(header.palette_entries, 1u << header.bits);
@@ -131,7 +132,7 @@ BmpHeader parse_bmp_header(Bytes encoded) {
   const Fields fields(encoded);
   const auto header_bytes = fields.at<uint32_t>(kFileHeaderBytes);
   if (std::find(kHeaderSizes.begin(), kHeaderSizes.end(), header_bytes) == kHeaderSizes.end()) {
-    throw UnsupportedError("the BMP has a header of unknown size",
+    throw UnsupportedError("the BMP's header has an unknown size",
                            {.expected = "12, 40, 52, 56, 64, 108 or 124 bytes",
                             .found = fmt::format("{}", header_bytes)});
   }
@@ -158,7 +159,7 @@ BmpHeader parse_bmp_header(Bytes encoded) {
     }
   }
 
-  // Some writers give no place for the pixels, or that of the palette: they lie behind it.
+  // Some writers store 0 or the palette's position; the pixels then follow the palette.
   header.pixels_at = fields.at<uint32_t>(10);
   const uint64_t palette_bytes = uint64_t{header.palette_entries} * header.palette_entry_bytes;
   if (header.pixels_at == 0 ||

@@ -238,7 +238,7 @@ TEST(JpegDamage, a_missing_restart_marker_is_damage) {
   Attempt attempt(encoded);
   EXPECT_TRUE(attempt->failed_with<DecodeError>()) << attempt->error();
   // libjpeg's own words are a quotation, not another "found".
-  EXPECT_NE(attempt->error().find("of the image (libjpeg says: "), std::string::npos)
+  EXPECT_NE(attempt->error().find("of the image (libjpeg reports: "), std::string::npos)
       << attempt->error();
 }
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-// Each of these needs the one before it.
+// Each of these headers needs the one before it.
 // clang-format off
 #include <cstdio>
 #include <jpeglib.h>
@@ -22,28 +22,29 @@
 namespace fuelrail {
 namespace {
 
-// More scans than any encoder writes; each costs a pass over all blocks, however few bytes it has.
+// No encoder writes this many scans. Each scan costs a pass over all blocks, even if it has few
+// bytes.
 constexpr int kMaxScans = 500;
-// How often the scans of a progressive JPEG may pass over each of its blocks, on average: a scan
-// that says "nothing here" costs a few bytes, and as much work as any. Encoders pass 10 times at
-// most. Small images may be passed over more often, by that many blocks in all.
+// How often the scans of a progressive JPEG may visit each of its blocks, on average: an empty scan
+// has few bytes but costs as much work as any other. Encoders visit a block at most 10 times. Small
+// images may be visited more often, up to kBlocksOfAnyImage blocks in total.
 constexpr uint64_t kMaxPasses = 32;
 constexpr uint64_t kBlocksOfAnyImage = uint64_t{1} << 24;
 constexpr int kMaxRowsAtOnce = MAX_SAMP_FACTOR;
 
-// The columns and rows that libjpeg is asked for, and the part of them that is wanted.
+// The columns and rows that libjpeg decodes, and the part of them that the job needs.
 struct Plan {
-  JDIMENSION left = 0, width = 0;  // of the decoded region
-  JDIMENSION top = 0, bottom = 0;  // rows wanted
+  JDIMENSION left = 0, width = 0;  // columns of the decoded region
+  JDIMENSION top = 0, bottom = 0;  // rows of the box
   bool cropped = false;            // the region is narrower than the image
   bool cmyk = false;
-  int64_t bytes_per_pixel = 3;  // as libjpeg gives them
-  bool direct = false;          // the region's rows fit into the output's, with its margin
-  bool shortcuts = true;        // leave out what is not wanted
+  int64_t bytes_per_pixel = 3;  // in libjpeg's output
+  bool direct = false;          // the region's rows fit into the output's rows with their margin
+  bool shortcuts = true;        // skip columns and rows that the box does not need
 };
 
-// One image in libjpeg's hands. libjpeg reports errors by longjmp, so everything that runs inside
-// `guarded` keeps its state here and has no destructors to be jumped over.
+// The decoding of one image by libjpeg. libjpeg reports errors by longjmp, so code that runs inside
+// `guarded` keeps its state here and has no local objects with destructors.
 struct Session {
   jpeg_decompress_struct codec{};
   jpeg_error_mgr errors{};
@@ -56,14 +57,14 @@ struct Session {
   uint8_t* scratch = nullptr;  // kMaxRowsAtOnce rows of the region, unless plan.direct
   size_t scratch_row_bytes = 0;
   bool in_header = false;
-  bool ended = false;  // libjpeg has asked for bytes behind the last
+  bool ended = false;  // libjpeg has asked for bytes after the last one
   uint32_t tolerated = 0;
 };
 
 Session& session_of(j_common_ptr codec) { return *static_cast<Session*>(codec->client_data); }
 Session& session_of(j_decompress_ptr codec) { return *static_cast<Session*>(codec->client_data); }
 
-// --- What libjpeg calls ---
+// --- Callbacks of libjpeg ---
 
 void fail(j_common_ptr codec) { std::longjmp(session_of(codec).escape, 1); }
 
@@ -71,8 +72,8 @@ bool is_harmless(int warning) {
   switch (warning) {
     case JWRN_ADOBE_XFORM:      // unknown colour transform: libjpeg guesses YCbCr or YCCK
     case JWRN_EXTRANEOUS_DATA:  // bytes between two markers
-    case JWRN_JFIF_MAJOR:       // a JFIF revision of the future
-    case JWRN_NOT_SEQUENTIAL:   // spectral selection in a baseline scan, which means nothing
+    case JWRN_JFIF_MAJOR:       // an unknown, newer JFIF revision
+    case JWRN_NOT_SEQUENTIAL:   // spectral selection in a baseline scan, which has no effect
     case JWRN_BOGUS_ICC:
       return true;
     default:
@@ -91,9 +92,9 @@ void print_nothing(j_common_ptr) {}
 void start_source(j_decompress_ptr) {}
 void end_source(j_decompress_ptr) {}
 
-// All bytes were there from the start, so the data have ended. Behind the header that may still be
-// harmless: libjpeg reads ahead, and a missing end marker costs no pixel. So an end marker is made
-// up; if bits are really missing, the entropy decoder will say so.
+// libjpeg got all bytes at the start, so this call means that the data have ended. After the header
+// this may be harmless, because libjpeg reads ahead and a missing end marker costs no pixel. So
+// this supplies an end marker; if bits are missing, the entropy decoder reports it.
 boolean refill(j_decompress_ptr codec) {
   static constexpr JOCTET kEndMarker[] = {0xff, JPEG_EOI};
   Session& session = session_of(codec);
@@ -115,24 +116,24 @@ void skip_input(j_decompress_ptr codec, long count) {
   source.bytes_in_buffer -= static_cast<size_t>(count);
 }
 
-// Called at each row of iMCUs of each scan, and for each call that asks for rows.
+// Called for each row of iMCUs of each scan, and for each call that reads rows.
 void watch(j_common_ptr codec) {
   const auto* decompress = reinterpret_cast<j_decompress_ptr>(codec);
   if (decompress->input_scan_number > kMaxScans) ERREXIT(codec, JERR_BAD_PROGRESSION);
   if (session_of(codec).job->stop.stop_requested()) fail(codec);
 }
 
-// --- Steps between the caller's code and libjpeg's ---
+// --- Steps that call libjpeg ---
 
-// Runs `step`; false if libjpeg gave up. The only place that setjmp returns to.
+// Runs `step`. Returns: false if libjpeg failed. The only function that calls setjmp.
 bool guarded(Session& session, void (*step)(Session&)) {
   if (setjmp(session.escape) != 0) return false;
   step(session);
   return true;
 }
 
-// A new libjpeg object an image, which costs less than a microsecond: an old one would lend the
-// tables of its last image to one that lacks them.
+// Creates a libjpeg object for each image, which takes less than a microsecond. A reused object
+// would apply the tables of its last image to an image that lacks them.
 void read_header(Session& session) {
   jpeg_create_decompress(&session.codec);  // clears all but err and client_data
   session.codec.src = &session.source;
@@ -144,9 +145,9 @@ void read_header(Session& session) {
   session.in_header = false;
 }
 
-// True once every coefficient that the scans can bring is there in full. libjpeg notes for each of
-// a progressive image how many of its bits are missing (-1: all), and for each component of a
-// sequential one, in its first scan, the quantisation table.
+// Whether the scans have given every coefficient with all its bits. For each coefficient of a
+// progressive image libjpeg stores the number of missing bits (-1: all); for each component of a
+// sequential image it stores the quantisation table at the component's first scan.
 bool is_complete(const jpeg_decompress_struct& codec) {
   for (int i = 0; i < codec.num_components; ++i) {
     if (codec.comp_info[i].quant_table == nullptr) return false;
@@ -180,8 +181,9 @@ void start(Session& session) {
   const bool complete = is_complete(codec);
   if (session.ended ? !complete : !has_every_component(codec)) WARNMS(&codec, JWRN_HIT_MARKER);
   if (complete) return;
-  ++session.tolerated;  // an end marker that came too early, or an encoder that saved bits
-  // Scans that leave bits out make libjpeg smooth across blocks, in ways that crops do not repeat.
+  ++session.tolerated;  // an end marker that is too early, or an encoder that omitted bits
+  // If bits are missing, libjpeg smooths across blocks, with other results for a crop than for the
+  // whole image.
   session.plan.shortcuts = false;
 }
 
@@ -193,7 +195,7 @@ void crop(Session& session) {
 
 // --- Rows ---
 
-// As Pillow's convert("RGB") of Adobe's inverted CMYK.
+// The same as Pillow's convert("RGB") for Adobe's inverted CMYK.
 void cmyk_to_rgb(const uint8_t* from, int64_t width, uint8_t* to) {
   for (int64_t x = 0; x < width; ++x, from += 4, to += 3) {
     const int light = from[3];
@@ -201,7 +203,7 @@ void cmyk_to_rgb(const uint8_t* from, int64_t width, uint8_t* to) {
   }
 }
 
-// As OpenCV's grey of it: colours are scaled by the light, rounded down, and then weighed.
+// The same as OpenCV's grey: colours are scaled by the light, rounded down, and then weighted.
 void cmyk_to_grey(const uint8_t* from, int64_t width, uint8_t* to) {
   for (int64_t x = 0; x < width; ++x, from += 4) {
     const int light = from[3];
@@ -252,7 +254,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
 
 // --- The decoder ---
 
-// Throws what libjpeg reported last.
+// Throws the error that libjpeg reported last.
 [[noreturn]] void throw_failure(Session& session) {
   go_on(*session.job);
   const int code = session.errors.msg_code;
@@ -263,8 +265,8 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
   switch (code) {
     case JERR_OUT_OF_MEMORY:
       throw std::bad_alloc();
-    case JERR_NO_BACKING_STORE:  // our limit, against an image that wants more than it can need
-      throw DecodeError("the JPEG wants more memory than an image of its size needs");
+    case JERR_NO_BACKING_STORE:  // the limit of limit_memory
+      throw DecodeError("the JPEG needs more memory than a valid image of its size can need");
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
@@ -273,7 +275,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
     case JERR_NOT_COMPILED:
     case JERR_SOF_UNSUPPORTED:
       throw UnsupportedError(
-          fmt::format("libjpeg does not decode this kind of JPEG (it says: {})", reason));
+          fmt::format("libjpeg does not support this kind of JPEG (it reports: {})", reason));
     default:
       break;
   }
@@ -282,11 +284,12 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
   }
   if (session.ended) {
     throw TruncatedError(fmt::format(
-        "the JPEG ends at byte {} of the image, before the rows that are needed (libjpeg says: {})",
+        "the JPEG ends at byte {} of the image, before the last row to decode (libjpeg reports: "
+        "{})",
         at, reason));
   }
-  throw DecodeError(
-      fmt::format("the JPEG is damaged near byte {} of the image (libjpeg says: {})", at, reason));
+  throw DecodeError(fmt::format(
+      "the JPEG is damaged near byte {} of the image (libjpeg reports: {})", at, reason));
 }
 
 struct Destroy {
@@ -339,8 +342,8 @@ class JpegDecoder final : public Decoder {
     if (!guarded(*session_, step)) throw_failure(*session_);
   }
 
-  // Every row is there: bytes of the scan that none has taken are an oddity, and whatever else is
-  // wrong behind the last row. They may be all that is left to see of bytes that were changed.
+  // Called after the last row. Unread bytes of the scan, or anything else that is wrong after the
+  // last row, count as one oddity: they may be the only visible sign of changed bytes.
   void look_at_end() {
     Session& session = *session_;
     const uint32_t before = session.tolerated;
@@ -353,7 +356,7 @@ class JpegDecoder final : public Decoder {
     const DecodeJob& job = *session_->job;
     const Size size{codec.image_height, codec.image_width};
     require_size(job, size);
-    if (job.output.channels == 4) refuse_alpha();  // JPEG has none
+    if (job.output.channels == 4) refuse_alpha();  // a JPEG has no alpha
     codec.scale_num = static_cast<unsigned>(job.eighths);
     codec.scale_denom = 8;
     Plan& plan = session_->plan = {};
@@ -361,15 +364,16 @@ class JpegDecoder final : public Decoder {
     plan.bottom = static_cast<JDIMENSION>(job.box.bottom());
     plan.cmyk = codec.jpeg_color_space == JCS_CMYK || codec.jpeg_color_space == JCS_YCCK;
     plan.bytes_per_pixel = plan.cmyk ? 4 : job.output.channels;
-    // Smooth upsampling looks beyond the box, and treats the region's edges as the image's. One
-    // iMCU to each side, thrown away, makes the rest exact; without subsampling nothing looks.
+    // Smooth upsampling reads pixels beyond the box, and treats the region's edges as the image's.
+    // Decoding one more iMCU on each side, which is discarded, makes the box exact. Without
+    // subsampling it is not needed.
     const int64_t whole_width = at_eighths(size, job.eighths).width;
     const int64_t margin = is_subsampled(codec) ? codec.max_h_samp_factor * job.eighths : 0;
     const int64_t left = std::max<int64_t>(0, job.box.left - margin);
     const int64_t right = std::min(whole_width, job.box.right() + margin);
     plan.left = static_cast<JDIMENSION>(left);
     plan.width = static_cast<JDIMENSION>(right - left);
-    // libjpeg-turbo's crop miscounts the columns of chroma planes that scaling brings to luma's
+    // libjpeg-turbo's crop miscounts the columns of chroma planes that scaling enlarges to luma's
     // size.
     plan.cropped = job.eighths == 8 && right - left < whole_width;
   }
@@ -394,9 +398,9 @@ class JpegDecoder final : public Decoder {
     return uint64_t{component.width_in_blocks} * component.height_in_blocks;
   }
 
-  // Each block of each component takes a bit at least, whatever it shows: its first coefficient.
-  // Blocks of the whole image, or of what lies above the box's end where only that is decoded.
-  // Errors: TruncatedError where the bytes are too few for them.
+  // Each block of each component takes at least one bit, for its first coefficient. Counts the
+  // blocks of the whole image, or those above the box's end if only these are decoded.
+  // Errors: TruncatedError if the image has fewer bits than blocks.
   void require_rows() const {
     const jpeg_decompress_struct& codec = session_->codec;
     const DecodeJob& job = *session_->job;
@@ -411,13 +415,13 @@ class JpegDecoder final : public Decoder {
     }
     if (job.encoded.bytes.size() >= blocks / 8) return;
     throw TruncatedError(
-        fmt::format("the JPEG ends at byte {} of the image, before the rows that are needed",
+        fmt::format("the JPEG ends at byte {} of the image, before the last row to decode",
                     job.encoded.bytes.size()),
         {.expected =
-             fmt::format("at least {} bytes, a bit for each of {} blocks", blocks / 8, blocks)});
+             fmt::format("at least {} bytes, one bit for each of {} blocks", blocks / 8, blocks)});
   }
 
-  // Of a progressive JPEG: a sequential one has bits for each block of each scan.
+  // Limits the scans of a progressive JPEG; a sequential JPEG has bits for each block of each scan.
   // Errors: DecodeError.
   void limit_work() const {
     const jpeg_decompress_struct& codec = session_->codec;
@@ -433,9 +437,9 @@ class JpegDecoder final : public Decoder {
               [&](Bytes header) { passed += blocks_of_scan(codec, header); });
     const uint64_t most = std::max(kMaxPasses * blocks, kBlocksOfAnyImage);
     if (passed <= most) return;
-    throw DecodeError("the JPEG's scans pass over its blocks more often than encoders make them",
+    throw DecodeError("the JPEG's scans visit its blocks too often",
                       {.expected = fmt::format("at most {} blocks in all scans", most),
-                       .found = fmt::format("{}, of an image of {}", passed, blocks),
+                       .found = fmt::format("{}, in an image of {} blocks", passed, blocks),
                        .remedy = "Convert the image to baseline JPEG"});
   }
 
@@ -452,8 +456,8 @@ class JpegDecoder final : public Decoder {
     return blocks;
   }
 
-  // Coefficients of 2 bytes for up to four components, in whole iMCUs of up to 32 x 32 pixels, and
-  // rows of samples: what an honest image takes at most, whatever JPEGMEM says.
+  // Limits memory to the most that a valid image takes, whatever JPEGMEM is set to: coefficients of
+  // 2 bytes for up to four components, in whole iMCUs of up to 32 x 32 pixels, and rows of samples.
   void limit_memory() {
     const auto padded = [](JDIMENSION side) { return (static_cast<long>(side) + 31) / 32 * 32; };
     const jpeg_decompress_struct& codec = session_->codec;

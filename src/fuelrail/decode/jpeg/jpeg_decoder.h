@@ -10,19 +10,18 @@
 namespace fuelrail {
 
 // Requires: `encoded` starts with FF D8.
-// Errors: as `probe`, which also checks the number of pixels.
+// Errors: as for `probe`, which also checks the number of pixels.
 ImageInfo probe_jpeg(Bytes encoded);
 
-// Calls `take` with the header of each scan that begins behind byte `at` (from its number of
-// components on), as libjpeg will meet them: up to the end marker, or to where no marker is left.
-// Damage ends it too, which the decoder reports. Requires: `at` is not inside a header.
+// Calls `take` with the header (from the number of components on) of each scan that begins after
+// byte `at`, in the order in which libjpeg reads them. Ends at the end marker, at the last marker,
+// or at damage, which the decoder reports. Requires: `at` is not inside a header.
 void each_scan(Bytes encoded, size_t at, const std::function<void(Bytes header)>& take);
 
-// The accurate integer DCT and libjpeg's smooth ("fancy") upsampling: the pixels are those of
-// libjpeg's full decode with its defaults, hence Pillow's.
-// Of a JPEG with one scan, only what lies above the box's last row (and, where chroma is subsampled
-// vertically, below it by one row of blocks) is read: damage further down is not noticed. A
-// progressive JPEG is read whole.
+// Uses the accurate integer DCT and libjpeg's smooth ("fancy") upsampling, so the pixels equal
+// those of libjpeg's full decode with its defaults, and Pillow's. A JPEG with one scan is read down
+// to the box's last row (with vertically subsampled chroma, one more row of blocks); damage below
+// goes unnoticed. A progressive JPEG is read completely.
 std::unique_ptr<Decoder> make_jpeg_decoder();
 
 }  // namespace fuelrail

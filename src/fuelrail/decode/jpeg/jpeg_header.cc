@@ -15,15 +15,15 @@ constexpr uint8_t kSoi = 0xd8, kEoi = 0xd9, kSos = 0xda, kApp1 = 0xe1;
 
 struct Segment {
   uint8_t marker = 0;
-  Bytes payload;      // behind the two length bytes
-  size_t offset = 0;  // of the marker code
+  Bytes payload;      // after the two length bytes
+  size_t offset = 0;  // position of the marker code
 };
 
 bool has_no_payload(uint8_t marker) {
   return marker == 0x01 || (marker >= 0xd0 && marker <= 0xd7);  // TEM, RST0 to RST7
 }
 
-// Steps from marker to marker, over fill bytes and, as libjpeg does, over extraneous ones.
+// Steps from marker to marker. Skips fill bytes and, like libjpeg, extraneous bytes.
 class MarkerWalk {
  public:
   MarkerWalk(Bytes encoded, size_t at) : bytes_(encoded), at_(at) {}
@@ -37,7 +37,7 @@ class MarkerWalk {
       if (bytes_.size() - at_ < 2) truncated();
       const size_t length = at(at_) << 8 | at(at_ + 1);
       if (length < 2) {
-        throw DecodeError(fmt::format("a JPEG segment is shorter than its length field at byte {} "
+        throw DecodeError(fmt::format("a JPEG segment declares an invalid length at byte {} "
                                       "of the image",
                                       at_),
                           {.expected = "2 or more", .found = std::to_string(length)});
@@ -75,7 +75,7 @@ class MarkerWalk {
   size_t at_;
 };
 
-// Why a frame of this kind is not decoded; null if it is, or is no frame at all.
+// The name of an unsupported kind of frame; null if the marker's frame is supported or is no frame.
 const char* refusal(uint8_t marker) {
   switch (marker) {
     case 0xc3:
@@ -102,8 +102,8 @@ const char* refusal(uint8_t marker) {
 
 bool is_frame(uint8_t marker) { return marker >= 0xc0 && marker <= 0xc2; }
 
-// Such planes come out of a scaled decode at the size of the finest one. `component` gives the
-// sampling factors, horizontal << 4 | vertical, of each.
+// Whether a scaled decode returns all planes at the size of the finest one. `component` returns the
+// sampling factors of a component: horizontal << 4 | vertical.
 template <typename Component>
 bool is_scalable(int count, Component component) {
   int most_h = 1;
@@ -126,24 +126,24 @@ void read_frame(const Segment& segment, ImageInfo& info) {
   const size_t size = segment.payload.size();
   if (size < 6 || size != 6 + 3 * static_cast<size_t>(byte(5))) {
     throw DecodeError(
-        fmt::format("the JPEG's frame header has the wrong length at byte {} of the "
-                    "image",
+        fmt::format("the JPEG's frame header at byte {} of the image has the wrong "
+                    "length",
                     segment.offset));
   }
   if (byte(0) != 8) {
-    throw UnsupportedError("the JPEG's samples do not have 8 bits",
+    throw UnsupportedError("this number of bits in a JPEG's samples is not supported",
                            {.expected = "8", .found = std::to_string(byte(0))});
   }
   info.stored = {byte(1) << 8 | byte(2), byte(3) << 8 | byte(4)};
   info.channels = byte(5);
   if (info.stored.height == 0) {
     throw DecodeError(
-        "the JPEG declares a height of 0 (it leaves the height to a DNL marker behind the first "
-        "scan, which is not supported)");
+        "the JPEG declares a height of 0 (a height in a DNL marker after the first scan is not "
+        "supported)");
   }
   if (info.stored.width == 0) throw DecodeError("the JPEG declares a width of 0");
   if (info.channels != 1 && info.channels != 3 && info.channels != 4) {
-    throw UnsupportedError("the JPEG's number of components has no meaning as an image",
+    throw UnsupportedError("this number of components in a JPEG is not supported",
                            {.expected = "1, 3 or 4", .found = std::to_string(info.channels)});
   }
   info.scalable =
@@ -164,12 +164,12 @@ ImageInfo probe_jpeg(Bytes encoded) {
     if (segment.marker == kSos) break;
     if (segment.marker == kSoi || segment.marker == kEoi) {
       throw DecodeError(fmt::format(
-          "the JPEG has no scan: its header meets {} at byte {} of the "
+          "the JPEG has no scan: its header is followed by {} at byte {} of the "
           "image",
-          segment.marker == kSoi ? "another image's start" : "the end", segment.offset));
+          segment.marker == kSoi ? "another start marker" : "the end marker", segment.offset));
     }
     if (const char* kind = refusal(segment.marker)) {
-      throw UnsupportedError(fmt::format("the JPEG uses {}, which fuelrail does not decode", kind),
+      throw UnsupportedError(fmt::format("the JPEG uses {}, which is not supported", kind),
                              {.remedy = "Convert it to baseline JPEG"});
     }
     if (is_frame(segment.marker)) {
@@ -192,7 +192,7 @@ void each_scan(Bytes encoded, size_t at, const std::function<void(Bytes header)>
     for (Segment segment = walk.next(); segment.marker != kEoi; segment = walk.next()) {
       if (segment.marker == kSos) take(segment.payload);
     }
-  } catch (const Error&) {  // the end, or damage: the decoder says which
+  } catch (const Error&) {  // the end or damage; the decoder reports which
   }
 }
 

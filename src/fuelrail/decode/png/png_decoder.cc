@@ -13,8 +13,8 @@
 namespace fuelrail {
 namespace {
 
-// For one chunk and for all ancillary ones together: profiles and texts are small, and a compressed
-// one must not unpack to more than this.
+// The limit for one chunk and for all ancillary chunks together. Profiles and texts are small, and
+// a compressed one must not expand to more than this.
 constexpr size_t kMaxAncillaryBytes = 16 << 20;
 
 struct FreeContext {
@@ -27,16 +27,16 @@ using Context = std::unique_ptr<spng_ctx, FreeContext>;
   if (status == SPNG_EMEM) throw std::bad_alloc();
   if (status == SPNG_IO_EOF || status == SPNG_EIDAT_TOO_SHORT) {
     throw TruncatedError(
-        fmt::format("the PNG ends before the rows that are needed (libspng says: {})", reason));
+        fmt::format("the PNG ends before the last row to decode (libspng reports: {})", reason));
   }
-  throw DecodeError(fmt::format("the PNG is damaged (libspng says: {})", reason));
+  throw DecodeError(fmt::format("the PNG is damaged (libspng reports: {})", reason));
 }
 
 void check(int status) {
   if (status != SPNG_OK) throw_failure(status);
 }
 
-// Bytes that deflate makes of one, at most: it gives 258 for two bits.
+// The most bytes that deflate expands one byte to: two bits stand for up to 258 bytes.
 constexpr uint64_t kMostInflated = 1032;
 
 uint64_t samples_of(const spng_ihdr& header) {
@@ -52,8 +52,8 @@ uint64_t samples_of(const spng_ihdr& header) {
   }
 }
 
-// Errors: TruncatedError where the PNG's bytes cannot hold the rows above `bottom`, whatever they
-// show. Of an interlaced image, every row of an even number comes before any other.
+// Errors: TruncatedError if the PNG has too few bytes for the rows above `bottom`, whatever their
+// pixels. In an interlaced image all even rows come before the odd rows.
 void require_rows(const spng_ihdr& header, Bytes encoded, int64_t bottom) {
   const uint64_t row_bytes =
       (uint64_t{header.width} * header.bit_depth * samples_of(header) + 7) / 8;
@@ -63,14 +63,14 @@ void require_rows(const spng_ihdr& header, Bytes encoded, int64_t bottom) {
   const uint64_t least = rows * row_bytes / kMostInflated;
   if (encoded.size() >= least) return;
   throw TruncatedError(
-      fmt::format("the PNG ends at byte {} of the image, before the rows that are needed",
+      fmt::format("the PNG ends at byte {} of the image, before the last row to decode",
                   encoded.size()),
-      {.expected = fmt::format("at least {} bytes: deflate makes at most {} of one", least,
-                               kMostInflated)});
+      {.expected = fmt::format("at least {} bytes, because deflate expands a byte to at most {}",
+                               least, kMostInflated)});
 }
 
-// Which pixels of a pass's row belong where (PNG, section 8.1). A row of an image that is not
-// interlaced is one of pass 6 with every pixel.
+// The columns of the image that a row of a pass holds (PNG, section 8.1). A row of an image without
+// interlacing is treated as a row of pass 6 that holds every pixel.
 struct Columns {
   int64_t first, step;
 };
@@ -80,25 +80,25 @@ Columns columns_of(int pass, bool interlaced) {
   return interlaced ? kAdam7[pass] : Columns{0, 1};
 }
 
-// What libspng is asked for, and what becomes of it.
+// The pixel format that libspng returns, and its conversion to the output.
 enum class Taken : uint8_t {
-  kAsIs,         // RGB or RGBA
-  kFirst,        // RGB of grey: the first of three
+  kAsIs,         // RGB or RGBA, unchanged
+  kFirst,        // RGB of a grey image: the first channel is the grey
   kWeighed,      // RGB to grey
-  kWeighedWide,  // RGBA of 16 bits to grey, of which the upper 8 are kept
+  kWeighedWide,  // 16-bit RGBA to grey, of which the upper 8 bits are kept
 };
 int64_t bytes_of(Taken taken, int64_t channels) {
   return taken == Taken::kAsIs ? channels : taken == Taken::kWeighedWide ? 8 : 3;
 }
 
-// libpng's grey (png_set_rgb_to_gray) with OpenCV's 0.299 and 0.587, in 15 bits of fixed point:
-// 8 bits are rounded down, 16 bits to the nearest, and grey stays as it is.
+// libpng's grey (png_set_rgb_to_gray) with OpenCV's weights 0.299 and 0.587, in fixed point with 15
+// bits. 8-bit values are rounded down, 16-bit values to the nearest, and grey stays unchanged.
 uint32_t weighed(uint32_t red, uint32_t green, uint32_t blue, uint32_t rounding) {
   if (red == green && red == blue) return red;
   return (9797 * red + 19234 * green + 3737 * blue + rounding) >> 15;
 }
 
-// One pixel of one channel.
+// Converts one pixel to grey.
 template <Taken kTaken>
 uint8_t grey_pixel(const uint8_t* from) {
   if constexpr (kTaken == Taken::kFirst) {
@@ -107,17 +107,18 @@ uint8_t grey_pixel(const uint8_t* from) {
     return static_cast<uint8_t>(weighed(from[0], from[1], from[2], 0));
   } else {
     uint16_t rgb[3];
-    std::memcpy(rgb, from, sizeof rgb);  // libspng has put them into this processor's order
+    std::memcpy(rgb, from,
+                sizeof rgb);  // libspng has converted them to this processor's byte order
     return static_cast<uint8_t>(weighed(rgb[0], rgb[1], rgb[2], 1 << 14) >> 8);
   }
 }
 
-// Where a row's pixels lie and go.
+// The source and the destination of a row's pixels.
 struct RowCopy {
   const uint8_t* from;
   int64_t from_step, count;
   uint8_t* to;
-  int64_t to_step;  // both in bytes
+  int64_t to_step;  // both steps are in bytes
 };
 
 template <Taken kTaken>
@@ -137,7 +138,7 @@ void copy_colours(RowCopy row, int64_t channels) {
   }
 }
 
-// Puts the pixels of `row` that lie in the box where they belong.
+// Writes the pixels of `row` that are inside the box to the output.
 void take_row(const uint8_t* row, Taken taken, Columns columns, const DecodeJob& job, int64_t y) {
   const Box& box = job.box;
   const auto [first, step] = columns;
@@ -205,8 +206,8 @@ class PngDecoder final : public Decoder {
     read_rows(png, header.interlace_method != SPNG_INTERLACE_NONE, taken, job);
   }
 
-  // Alpha of every pixel, or of the palette's or image's transparent colours; as for OpenCV, a
-  // transparent grey is none.
+  // Whether pixels have alpha, or the palette or the image has transparent colours. As in OpenCV, a
+  // transparent grey does not count.
   static bool has_alpha(spng_ctx* png, const spng_ihdr& header) {
     if (header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA) return true;
     if (header.color_type == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA) return true;
@@ -238,7 +239,7 @@ class PngDecoder final : public Decoder {
     }
   }
 
-  Scratch scratch_;  // a row
+  Scratch scratch_;  // one row
 };
 
 }  // namespace

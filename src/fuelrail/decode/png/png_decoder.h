@@ -9,13 +9,13 @@
 namespace fuelrail {
 
 // Requires: `encoded` starts with PNG's signature.
-// The orientation is that of an eXIf chunk, before or behind the pixels, or of an XMP packet in an
+// The orientation comes from an eXIf chunk, before or after the pixels, or from an XMP packet in an
 // uncompressed iTXt chunk.
-// Errors: as `probe`, which also checks the number of pixels.
+// Errors: as for `probe`, which also checks the number of pixels.
 ImageInfo probe_png(Bytes encoded);
 
-// Rows are read from the first to the box's last; damage below is not noticed. Alpha and
-// transparent colours are dropped but for four channels, gamma is not applied.
+// Reads rows from the first to the box's last; damage below goes unnoticed. Alpha and transparent
+// colours are dropped unless the output has four channels. Gamma is not applied.
 std::unique_ptr<Decoder> make_png_decoder();
 
 }  // namespace fuelrail

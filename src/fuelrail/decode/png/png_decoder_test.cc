@@ -45,7 +45,7 @@ TEST(PngDecoder, a_wrong_checksum_is_damage) {
     encoded[chunk_at(encoded, type) + 8 + 3] ^= 1;
     Attempt attempt(encoded, kAll);
     EXPECT_TRUE(attempt->failed_with<DecodeError>()) << type << attempt->error();
-    EXPECT_NE(attempt->error().find("damaged (libspng says: "), std::string::npos);
+    EXPECT_NE(attempt->error().find("damaged (libspng reports: "), std::string::npos);
   }
 }
 

@@ -11,7 +11,7 @@ namespace fuelrail {
 namespace {
 
 constexpr size_t kSignatureBytes = 8, kHeaderBytes = 13;
-constexpr size_t kAroundPayload = 12;  // length and type before it, CRC behind it
+constexpr size_t kAroundPayload = 12;  // length and type before it, CRC after it
 
 struct Chunk {
   std::string_view type;
@@ -24,7 +24,7 @@ uint32_t load_be32(Bytes bytes, size_t at) {
   return value;
 }
 
-// The chunk at `at`, which moves behind it; nothing where no whole chunk is left.
+// Returns the chunk at `at`, and moves `at` past it; empty if no complete chunk is left.
 std::optional<Chunk> next_chunk(Bytes encoded, size_t& at) {
   const Bytes rest = encoded.subspan(at);
   if (rest.size() < kAroundPayload) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<Chunk> next_chunk(Bytes encoded, size_t& at) {
   return Chunk{as_text(rest).substr(4, 4), rest.subspan(8, length)};
 }
 
-// Channels of a colour type, where the standard allows that type with this bit depth; else 0.
+// The channels of a colour type, or 0 if the standard does not allow this type with this bit depth.
 int channels_of(uint8_t colour_type, uint8_t bit_depth) {
   const bool whole_bytes = bit_depth == 8 || bit_depth == 16;
   const bool packed = bit_depth == 1 || bit_depth == 2 || bit_depth == 4;
@@ -57,12 +57,12 @@ int channels_of(uint8_t colour_type, uint8_t bit_depth) {
 void read_header(Bytes header, ImageInfo& info) {
   const uint32_t width = load_be32(header, 0), height = load_be32(header, 4);
   if (width == 0 || height == 0) {
-    throw DecodeError("the PNG declares a size of zero",
+    throw DecodeError("the PNG declares a height or width of 0",
                       {.found = fmt::format("{} x {} (height x width)", height, width)});
   }
   constexpr uint32_t kMaxSide = 0x7fffffff;
   if (width > kMaxSide || height > kMaxSide) {
-    throw DecodeError("the PNG declares a side of more than 2^31 - 1 pixels");
+    throw DecodeError("the PNG declares a side longer than 2^31 - 1 pixels");
   }
   const auto bit_depth = std::to_integer<uint8_t>(header[8]);
   const auto colour_type = std::to_integer<uint8_t>(header[9]);
@@ -72,18 +72,16 @@ void read_header(Bytes header, ImageInfo& info) {
   info.bits = bit_depth;
   if (info.channels == 0) {
     throw DecodeError(
-        fmt::format("the PNG declares colour type {} with {} bits, which the format "
-                    "does not allow",
+        fmt::format("the PNG declares colour type {} with {} bits, a combination that "
+                    "PNG does not allow",
                     colour_type, bit_depth));
   }
   if (header[10] != std::byte{0} || header[11] != std::byte{0} || header[12] > std::byte{1}) {
-    throw DecodeError(
-        "the PNG declares a compression, filter or interlace method that the format "
-        "does not have");
+    throw DecodeError("the PNG declares an unknown compression, filter or interlace method");
   }
 }
 
-// The packet in an uncompressed iTXt chunk: keyword, 0, compressed?, method, language, 0,
+// The XMP packet in an uncompressed iTXt chunk: keyword, 0, compression flag, method, language, 0,
 // translated keyword, 0, text.
 Bytes xmp_of(Bytes payload) {
   constexpr std::string_view kKeyword("XML:com.adobe.xmp\0\0", 19);
@@ -106,7 +104,7 @@ ImageInfo probe_png(Bytes encoded) {
   info.format = &kPngFormat;
   read_header(header->payload, info);
 
-  // Damage behind the header is the decoder's to find, so the walk just ends there.
+  // The loop ends at damage after the header, which the decoder reports.
   Bytes exif, xmp;
   while (const auto chunk = next_chunk(encoded, at)) {
     if (chunk->type == "IEND") break;

@@ -1,4 +1,4 @@
-// A build without libtiff.
+// Replaces tiff_decoder.cc in a build without libtiff.
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 
@@ -6,7 +6,7 @@ namespace fuelrail {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw UnsupportedError("this build of fuelrail has no TIFF",
+  throw UnsupportedError("this build of fuelrail does not support TIFF",
                          {.remedy = "Build it from source with the CMake option FUELRAIL_TIFF=ON, "
                                     "or convert the image to PNG"});
 }

@@ -18,16 +18,16 @@
 namespace fuelrail {
 namespace {
 
-// For one of libtiff's own allocations: tables of strips, a decoder's working memory.
+// The limit for a single allocation by libtiff, such as a table of strips or a decoder's memory.
 constexpr tmsize_t kMaxOwnBytes = tmsize_t{256} << 20;
 
 // --- libtiff, reading from memory ---
 
-// What libtiff's callbacks need.
+// The state of libtiff's callbacks.
 struct Input {
   Bytes encoded;
   uint64_t at = 0;
-  std::string failure;  // the first that libtiff reported
+  std::string failure;  // the first error that libtiff reported
 };
 
 Input& input_of(thandle_t handle) { return *static_cast<Input*>(handle); }
@@ -101,7 +101,7 @@ class TiffFile {
   TIFF* get() const { return tiff_.get(); }
   Bytes encoded() const { return input_.encoded; }
 
-  // The value of a tag, or what TIFF says stands for a missing one.
+  // The value of a tag; if it is missing, TIFF's default for it, else `otherwise`.
   template <typename T>
   T value(uint32_t tag, T otherwise) const {
     T found{};
@@ -113,7 +113,7 @@ class TiffFile {
   }
 
  private:
-  // Of a classic TIFF; 0 of another.
+  // The offset of the first directory in a classic TIFF; 0 for a BigTIFF.
   static uint64_t first_directory(Bytes encoded) {
     const bool big_endian = encoded[0] == std::byte{'M'};
     if (encoded[big_endian ? 3 : 2] != std::byte{42}) return 0;
@@ -128,21 +128,21 @@ class TiffFile {
   std::unique_ptr<TIFF, Close> tiff_;
 };
 
-// --- What an image is ---
+// --- An image's layout ---
 
 enum class Colours : uint8_t { kWhiteIsZero, kBlackIsZero, kRgb, kPalette, kCmyk };
 
 struct Layout {
   Size size;
   Colours colours = Colours::kBlackIsZero;
-  int bits = 1;              // a sample
-  int samples = 1;           // a pixel
-  int channels = 1;          // of these, without extra samples but for alpha
-  bool alpha = false;        // behind the colours
-  bool associated = false;   // colours were multiplied by the alpha behind them
-  bool one_plane = true;     // a pixel's samples lie together
-  bool jpeg_ycbcr = false;   // libjpeg makes RGB of it
-  const uint16_t* map[3]{};  // of a palette, 2^bits entries each
+  int bits = 1;              // per sample
+  int samples = 1;           // per pixel
+  int channels = 1;          // samples without the extra ones, but with alpha
+  bool alpha = false;        // an alpha sample follows the colours
+  bool associated = false;   // colours were multiplied by this alpha
+  bool one_plane = true;     // a pixel's samples are stored together
+  bool jpeg_ycbcr = false;   // libjpeg converts it to RGB
+  const uint16_t* map[3]{};  // the palette's colours, 2^bits entries each
 
   int colour_samples() const {
     return colours == Colours::kRgb ? 3 : colours == Colours::kCmyk ? 4 : 1;
@@ -150,7 +150,7 @@ struct Layout {
 };
 
 [[noreturn]] void refuse(const char* what, uint32_t found) {
-  throw UnsupportedError(fmt::format("fuelrail does not decode TIFFs of this {}", what),
+  throw UnsupportedError(fmt::format("this {} of a TIFF is not supported", what),
                          {.found = fmt::format("{}", found), .remedy = "Convert it to PNG"});
 }
 
@@ -167,7 +167,7 @@ Colours colours_of(const TiffFile& file, Layout& layout) {
       return Colours::kPalette;
     case PHOTOMETRIC_SEPARATED:
       if (const auto inks = file.value<uint16_t>(TIFFTAG_INKSET, INKSET_CMYK); inks != INKSET_CMYK)
-        refuse("set of inks", inks);
+        refuse("ink set", inks);
       return Colours::kCmyk;
     case PHOTOMETRIC_YCBCR:
       layout.jpeg_ycbcr = true;
@@ -183,7 +183,7 @@ void check_bits(const Layout& layout) {
   const bool wide = layout.bits == 16 && layout.colours != Colours::kPalette &&
                     layout.colours != Colours::kWhiteIsZero;
   if (layout.bits == 8 || wide || (packed && grey_or_palette && layout.samples == 1)) return;
-  refuse("depth", static_cast<uint32_t>(layout.bits));
+  refuse("number of bits per sample", static_cast<uint32_t>(layout.bits));
 }
 
 void read_extra_samples(const TiffFile& file, Layout& layout) {
@@ -204,7 +204,7 @@ Layout layout_of(const TiffFile& file) {
   const auto height = file.value<uint32_t>(TIFFTAG_IMAGELENGTH, 0);
   const auto width = file.value<uint32_t>(TIFFTAG_IMAGEWIDTH, 0);
   if (height == 0 || width == 0 || height > 0x7fffffff || width > 0x7fffffff) {
-    throw DecodeError("the TIFF declares no size, or one of zero",
+    throw DecodeError("the TIFF does not declare a valid size",
                       {.found = fmt::format("{} x {} (height x width)", height, width)});
   }
   layout.size = {height, width};
@@ -215,10 +215,10 @@ Layout layout_of(const TiffFile& file) {
       file.value<uint16_t>(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_CONTIG ||
       layout.samples == 1;
   const auto format = file.value<uint16_t>(TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
-  if (format != SAMPLEFORMAT_UINT) refuse("kind of numbers", format);
+  if (format != SAMPLEFORMAT_UINT) refuse("sample format", format);
   constexpr int kMaxSamples = 8;
   if (layout.samples < layout.colour_samples() || layout.samples > kMaxSamples) {
-    refuse("number of samples a pixel", static_cast<uint32_t>(layout.samples));
+    refuse("number of samples per pixel", static_cast<uint32_t>(layout.samples));
   }
   check_bits(layout);
   const auto compression = file.value<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
@@ -226,7 +226,8 @@ Layout layout_of(const TiffFile& file) {
     refuse("compression", compression);
   }
   if (layout.jpeg_ycbcr && (compression != COMPRESSION_JPEG || !layout.one_plane)) {
-    refuse("colour space (YCbCr without JPEG, or in planes)", PHOTOMETRIC_YCBCR);
+    refuse("colour space (YCbCr without JPEG compression, or in separate planes)",
+           PHOTOMETRIC_YCBCR);
   }
   read_extra_samples(file, layout);
   if (layout.colours == Colours::kPalette) {
@@ -252,10 +253,10 @@ int orientation_of(const TiffFile& file) {
 
 // --- Pixels ---
 
-// How an image is cut into strips or tiles, all of one size.
+// An image's division into strips or tiles, all of one size.
 struct Blocks {
   bool tiled = false;
-  Size size;  // of one; the last ones reach over the image's edge
+  Size size;  // of one block; the last ones extend beyond the image's edge
   int64_t down = 0, across = 0;
   uint64_t bytes = 0, row_bytes = 0;
 };
@@ -290,12 +291,12 @@ Blocks blocks_of(const TiffFile& file, const Layout& layout) {
   return blocks;
 }
 
-// The upper eight bits of sample `i` of a row, or all of fewer.
+// The upper eight bits of sample `i` of a row, or all bits if there are fewer.
 uint8_t sample_at(const uint8_t* row, int64_t i, int bits) {
   if (bits == 8) return row[i];
   if (bits == 16) {
     uint16_t value;
-    std::memcpy(&value, row + 2 * i, 2);  // libtiff has put it into this processor's order
+    std::memcpy(&value, row + 2 * i, 2);  // libtiff has converted it to this processor's byte order
     return static_cast<uint8_t>(value >> 8);
   }
   const int64_t bit = i * bits;
@@ -308,7 +309,7 @@ uint8_t divided_by_alpha(int colour, int alpha) {
   return static_cast<uint8_t>(std::min(255, colour * 255 / alpha));
 }
 
-// A pixel's colours in RGB.
+// Converts a pixel's colours to RGB.
 std::array<uint8_t, 3> rgb_of(const Layout& layout, const uint8_t* samples) {
   std::array<uint8_t, 3> rgb;
   switch (layout.colours) {
@@ -361,7 +362,7 @@ class TiffDecoder final : public Decoder {
     }
   }
 
-  // Reads the block in row i and column j of the blocks, and takes what lies in the box.
+  // Reads the block in row i and column j of blocks, and copies its pixels inside the box.
   void read_block(const TiffFile& file, const Layout& layout, const Blocks& blocks, int64_t i,
                   int64_t j, const DecodeJob& job) {
     const int64_t channels = job.output.channels;
@@ -387,7 +388,7 @@ class TiffDecoder final : public Decoder {
 
   static size_t plane_index(int plane) { return static_cast<size_t>(plane); }
 
-  // Colours, and alpha where they are divided by it or it is asked for.
+  // The colours, and alpha if colours are divided by it or the output has four channels.
   static int needed_samples(const Layout& layout, int64_t channels) {
     return layout.colour_samples() + (layout.associated || (layout.alpha && channels == 4) ? 1 : 0);
   }
@@ -417,13 +418,13 @@ class TiffDecoder final : public Decoder {
     const uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
     const uint64_t end = file.encoded().size();
     if (offset > end || bytes > end - offset) {
-      throw TruncatedError(fmt::format(
-          "the TIFF ends at byte {} of the image, before the rows that are needed", end));
+      throw TruncatedError(
+          fmt::format("the TIFF ends at byte {} of the image, before the last row to decode", end));
     }
     file.throw_damaged("the TIFF is damaged");
   }
 
-  Scratch memory_;  // a block, of each plane
+  Scratch memory_;  // one block of each plane
 };
 
 }  // namespace

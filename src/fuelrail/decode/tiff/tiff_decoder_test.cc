@@ -63,7 +63,7 @@ TEST(TiffAbsent, a_build_without_tiff_says_so) {
   CropJob job(image.bytes(), info, whole(image.stored));
   job.decode_with(*make_decoder());
   EXPECT_TRUE(job.failed_with<UnsupportedError>());
-  EXPECT_THAT(job.error(), HasSubstr("this build of fuelrail has no TIFF"));
+  EXPECT_THAT(job.error(), HasSubstr("this build of fuelrail does not support TIFF"));
   EXPECT_THAT(job.error(), HasSubstr("FUELRAIL_TIFF=ON"));
 }
 

@@ -18,17 +18,17 @@ namespace {
   switch (status) {
     case VP8_STATUS_NOT_ENOUGH_DATA:
     case VP8_STATUS_SUSPENDED:
-      throw TruncatedError("the WebP ends before the rows that are needed");
+      throw TruncatedError("the WebP ends before the last row to decode");
     case VP8_STATUS_OUT_OF_MEMORY:
       throw std::bad_alloc();
     case VP8_STATUS_UNSUPPORTED_FEATURE:
-      throw UnsupportedError("libwebp does not decode this kind of WebP");
+      throw UnsupportedError("libwebp does not support this kind of WebP");
     default:
       throw DecodeError("the WebP is damaged");
   }
 }
 
-// The part of two boxes that both have; of no height or width where there is none.
+// The intersection of two boxes; its height or width is 0 if they do not overlap.
 Box intersection(const Box& a, const Box& b) {
   Box both{std::max(a.top, b.top), std::max(a.left, b.left), 0, 0};
   both.height = std::max<int64_t>(0, std::min(a.bottom(), b.bottom()) - both.top);
@@ -36,8 +36,9 @@ Box intersection(const Box& a, const Box& b) {
   return both;
 }
 
-// What to ask libwebp for. Smooth upsampling takes the region's edges for the image's: two pixels
-// to each side, thrown away, make the rest exact. libwebp begins lossy regions at even places.
+// The region that libwebp decodes. Smooth upsampling treats the region's edges as the image's
+// edges: two more pixels on each side, which are discarded, make the box exact. libwebp begins
+// lossy regions at even coordinates.
 Box region_around(const Box& wanted, Size image) {
   constexpr int64_t kMargin = 2;
   Box region;
@@ -50,12 +51,14 @@ Box region_around(const Box& wanted, Size image) {
 
 void decode_region(Bytes encoded, Size image, const Box& region, ImageView into) {
   WebPDecoderConfig config;
-  if (!WebPInitDecoderConfig(&config)) throw UnsupportedError("libwebp has another version");
+  if (!WebPInitDecoderConfig(&config)) {
+    throw UnsupportedError("libwebp has another version than the one fuelrail was built with");
+  }
   const auto* data = reinterpret_cast<const uint8_t*>(encoded.data());
   const VP8StatusCode seen = WebPGetFeatures(data, encoded.size(), &config.input);
   if (seen != VP8_STATUS_OK) throw_failure(seen);
   if (Size{config.input.height, config.input.width} != image) {
-    throw DecodeError("the WebP's headers contradict each other about its size");
+    throw DecodeError("the WebP's headers declare different sizes");
   }
   config.options.use_cropping = region != whole(image);
   config.options.crop_top = static_cast<int>(region.top);
@@ -73,7 +76,7 @@ void decode_region(Bytes encoded, Size image, const Box& region, ImageView into)
   if (status != VP8_STATUS_OK) throw_failure(status);
 }
 
-// To as many channels, or RGB to grey.
+// Copies rows with the same number of channels, or converts RGB to grey.
 void take_rows(ConstImageView from, ImageView to) {
   if (from.channels == to.channels) return copy_rows(from, to);
   for (int64_t y = 0; y < to.height; ++y) {
@@ -96,7 +99,7 @@ class WebpDecoder final : public Decoder {
     go_on(job);
     const WebpFrame frame = first_frame(job.encoded.bytes, info);
     const Box seen = intersection(job.box, frame.place);
-    if (seen != job.box) clear(job.output);  // an animation's canvas shows where the frame is not
+    if (seen != job.box) clear(job.output);  // the canvas outside an animation's frame is black
     if (seen.height == 0 || seen.width == 0) return;
 
     const Box wanted{seen.top - frame.place.top, seen.left - frame.place.left, seen.height,

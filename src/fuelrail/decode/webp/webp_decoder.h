@@ -1,4 +1,4 @@
-// WebP by libwebp: lossy and lossless; of an animation its first frame. (RFC 9649.)
+// WebP by libwebp: lossy and lossless, and the first frame of an animation. (RFC 9649.)
 #pragma once
 
 #include <memory>
@@ -7,25 +7,26 @@
 
 namespace fuelrail {
 
-// Where a file's pixels are. Lifetime: views into the file.
+// The part of a file to decode. Lifetime: views into the file.
 struct WebpFrame {
-  Bytes encoded;  // what libwebp decodes: a still image's whole file, else the first frame
-  Box place;      // of the frame on the canvas; all of it for a still image
+  Bytes encoded;  // the bytes for libwebp: the whole file of a still image, else the first frame
+  Box place;      // the frame's box on the canvas; the whole canvas for a still image
 };
 
 // Requires: `encoded` starts with "RIFF????WEBP".
-// The orientation is that of an EXIF or XMP chunk which the extended header announces, before or
-// behind the pixels.
-// Errors: as `probe`, which also checks the number of pixels.
+// The orientation comes from an EXIF or XMP chunk that the extended header announces, before or
+// after the pixels.
+// Errors: as for `probe`, which also checks the number of pixels.
 ImageInfo probe_webp(Bytes encoded);
 
-// Requires: `info` is what probe_webp said. Errors: DecodeError, TruncatedError where there is no
-// first frame or it does not lie on the canvas.
+// Requires: `info` is the result of probe_webp. Errors: TruncatedError if the first frame is
+// missing; DecodeError if it exceeds the canvas.
 WebpFrame first_frame(Bytes encoded, const ImageInfo& info);
 
-// libwebp's smooth ("fancy") upsampling, no dithering: the pixels are Pillow's. Alpha is not
-// decoded. Only the rows down to the box's last are, and of these only the box's columns are
-// filtered and upsampled where that gives the same pixels: damage below may go unnoticed.
+// Uses libwebp's smooth ("fancy") upsampling without dithering; the pixels equal Pillow's. Decodes
+// alpha only for output with four channels. Decodes the rows down to the box's last, and filters
+// and upsamples only the box's columns if that gives the same pixels: damage below may go
+// unnoticed.
 std::unique_ptr<Decoder> make_webp_decoder();
 
 }  // namespace fuelrail

@@ -21,7 +21,7 @@ struct RiffChunk {
   Bytes payload;
 };
 
-// Steps from chunk to chunk; damage ends the walk.
+// Steps from chunk to chunk; ends at damage.
 class ChunkWalk {
  public:
   explicit ChunkWalk(Bytes encoded) : bytes_(encoded) {
@@ -43,7 +43,7 @@ class ChunkWalk {
   size_t at_ = kRiffHeaderBytes;
 };
 
-// Without an extended header there is no metadata, whatever chunks follow.
+// A file without an extended header has no metadata, even if metadata chunks follow.
 int orientation_of(Bytes encoded) {
   ChunkWalk walk(encoded);
   const std::optional<RiffChunk> first = walk.next();
@@ -84,7 +84,7 @@ ImageInfo probe_webp(Bytes encoded) {
   info.format = &kWebpFormat;
   info.stored = {features.height, features.width};
   if (features.width <= 0 || features.height <= 0) {
-    throw DecodeError("the WebP declares a size of zero");
+    throw DecodeError("the WebP declares a height or width of 0");
   }
   info.alpha = features.has_alpha != 0;
   info.channels = info.alpha ? 4 : 3;
@@ -104,7 +104,7 @@ WebpFrame first_frame(Bytes encoded, const ImageInfo& info) {
                     {2 * load_le24(header.data() + 3), 2 * load_le24(header.data()),
                      1 + load_le24(header.data() + 9), 1 + load_le24(header.data() + 6)}};
     if (!frame.place.inside(info.stored)) {
-      throw DecodeError("the animated WebP's first frame does not lie on its canvas");
+      throw DecodeError("the first frame of the animated WebP exceeds its canvas");
     }
     return frame;
   }
