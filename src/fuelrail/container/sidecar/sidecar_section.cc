@@ -26,6 +26,9 @@ namespace {
 // A table is used here and there; on slow storage a read takes as long for this as for a block.
 constexpr uint64_t kStretchBytes = uint64_t{256} << 10;
 
+// Kept in place of a stretch that has a damaged block.
+constexpr std::byte kDamaged{};
+
 uint64_t stretch_bytes(const SidecarSection::Header& header) {
   return std::max<uint64_t>(kStretchBytes / header.block_bytes, 1) * header.block_bytes;
 }
@@ -66,7 +69,10 @@ SidecarSection::SidecarSection(const Header& header, std::shared_ptr<const Sourc
 
 SidecarSection::~SidecarSection() {
   if (kept_ == nullptr) return;
-  for (uint64_t i = 0; i < stretches(); ++i) delete[] kept_[i].load(std::memory_order_relaxed);
+  for (uint64_t i = 0; i < stretches(); ++i) {
+    const std::byte* const kept = kept_[i].load(std::memory_order_relaxed);
+    if (kept != &kDamaged) delete[] kept;
+  }
 }
 
 uint64_t SidecarSection::stretches() const {
@@ -107,9 +113,10 @@ void SidecarSection::check_blocks(uint64_t first, Bytes bytes) const {
   }
 }
 
-// Null where no more may be kept, or not all of it can be used.
+// Null if the bound on kept memory is reached or the stretch has a damaged block.
 const std::byte* SidecarSection::stretch(uint64_t number) const {
   const std::byte* const kept = kept_[number].load(std::memory_order_acquire);
+  if (kept == &kDamaged) return nullptr;
   return kept != nullptr ? kept : keep_stretch(number);
 }
 
@@ -120,19 +127,26 @@ const std::byte* SidecarSection::keep_stretch(uint64_t number) const {
   auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(bytes));
   try {
     read_blocks(begin / header_.block_bytes, {memory.get(), static_cast<size_t>(bytes)});
-  } catch (const CorruptError&) {  // of one block; the others can be used
-    return nullptr;
+  } catch (const CorruptError&) {  // the other blocks are usable
+    return note_damaged(number);
   } catch (const TruncatedError&) {
-    return nullptr;
+    return note_damaged(number);
   }
   return keep_memory(number, std::move(memory));
+}
+
+// From now on its blocks are read one by one, not the whole stretch for each entry.
+const std::byte* SidecarSection::note_damaged(uint64_t number) const {
+  const std::byte* unread = nullptr;
+  kept_[number].compare_exchange_strong(unread, &kDamaged, std::memory_order_relaxed);
+  return nullptr;
 }
 
 const std::byte* SidecarSection::keep_memory(uint64_t number,
                                              std::unique_ptr<std::byte[]> memory) const {
   const std::byte* other = nullptr;  // that another thread has kept meanwhile
   if (!kept_[number].compare_exchange_strong(other, memory.get(), std::memory_order_acq_rel)) {
-    return other;
+    return other == &kDamaged ? nullptr : other;
   }
   const uint64_t begin = number * stretch_bytes(header_);
   const uint64_t bytes = std::min(stretch_bytes(header_), header_.size - begin);

@@ -82,6 +82,7 @@ class SidecarSection {
   uint64_t stretches() const;
   const std::byte* stretch(uint64_t number) const;
   const std::byte* keep_stretch(uint64_t number) const;
+  const std::byte* note_damaged(uint64_t number) const;
   void read_blocks(uint64_t first, MutableBytes into) const;
   void check_blocks(uint64_t first, Bytes bytes) const;
   const std::byte* keep_memory(uint64_t number, std::unique_ptr<std::byte[]> memory) const;
