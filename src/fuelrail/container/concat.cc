@@ -31,12 +31,12 @@ std::string describe(const Schema& schema) {
 void check_part_schema(const Container& part, size_t number, const Schema& expected) {
   if (part.schema() == expected) return;
   throw InvalidArgumentError(
-      fmt::format("part {} cannot be joined to those before: its fields differ", number),
+      fmt::format("part {} cannot be joined to the parts before it: their fields differ", number),
       {.path = path_of(part),
        .expected = describe(expected),
        .found = describe(part.schema()),
        .remedy =
-           "Join containers with the same fields, or pack them anew with labels of one kind"});
+           "Join containers with the same fields, or repack them with labels of the same kind"});
 }
 
 class Concat final : public Container {
@@ -92,7 +92,8 @@ class Concat final : public Container {
     if (!part.classes().empty()) {
       check_same_classes(
           classes_, part,
-          fmt::format("part {} cannot be joined to those before: its class names differ", number),
+          fmt::format("part {} cannot be joined to the parts before it: their class names differ",
+                      number),
           path_of(part));
     }
     records_.add(part.size());
@@ -107,7 +108,7 @@ class Concat final : public Container {
 
 std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts) {
   if (parts.empty()) {
-    throw InvalidArgumentError("there is nothing to join", {.expected = "at least one container"});
+    throw InvalidArgumentError("no containers to join", {.expected = "at least one container"});
   }
   if (parts.size() == 1) return std::move(parts[0]);
   return std::make_shared<Concat>(std::move(parts));

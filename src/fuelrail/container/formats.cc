@@ -74,8 +74,8 @@ struct Stranger {
   const char* remedy;  // null: pack what is in it
 };
 using namespace std::string_view_literals;
-constexpr const char* kOpenFolder = "Open the folder that holds its class folder, not the image";
-constexpr const char* kUnpack = "Unpack it, and open the folder";
+constexpr const char* kOpenFolder = "Open the folder that contains its class folder, not the image";
+constexpr const char* kUnpack = "Unpack it and open the folder";
 constexpr std::array kStrangers{
     Stranger{{0, "GIF8"sv}, "a GIF image", kOpenFolder},
     Stranger{{0, "\x1F\x8B"sv}, "a gzip archive", kUnpack},
@@ -120,12 +120,13 @@ Guess guess(std::string_view head) {
   if (head.empty()) return {.what = "an empty file"};
   std::string unsigned_formats;
   for (const FileFormat* format : all_formats()) {
-    const std::string rename = fmt::format("Give it a name that ends in {}", format->extension);
+    const std::string rename =
+        fmt::format("Rename it so that its name ends in {}", format->extension);
     if (has_signature(head, format->signature)) {
-      return {.what = fmt::format("a file of the {} format", format->name), .remedy = rename};
+      return {.what = fmt::format("a file in the {} format", format->name), .remedy = rename};
     }
     if (!is_record_format(*format) || !format->signature.bytes.empty()) continue;
-    unsigned_formats += fmt::format("{}{}, if it is of the {} format",
+    unsigned_formats += fmt::format("{}{}, if it is in the {} format",
                                     unsigned_formats.empty() ? "" : "; ", rename, format->name);
   }
   const bool text = is_text(head);  // which may begin with a BMP's "BM"
@@ -139,7 +140,7 @@ Guess guess(std::string_view head) {
             fmt::format("Pack its images into a {} file", extensions_for(FormatWork::kWrite))};
   }
   if (text) return {.what = "a text file"};
-  return {.what = "a file whose first bytes are not known", .remedy = unsigned_formats};
+  return {.what = "a file of an unknown format", .remedy = unsigned_formats};
 }
 
 [[noreturn]] void refuse_format(const std::string& uri, const Source& source) {
@@ -220,8 +221,8 @@ void throw_cannot(FormatWork work, const FileFormat& format, const std::string& 
 }
 
 void throw_not_given() {
-  throw StateError("the code of this file's format returned nothing",
-                   {.remedy = "Report this: the fault is in that code, not in the file"});
+  throw StateError("the code for this file's format returned nothing",
+                   {.remedy = "Report this as a bug: the file is not at fault"});
 }
 
 std::string stem_of(const std::string& uri, const FileFormat& format) {
@@ -246,13 +247,13 @@ void check_schema(const std::string& uri, const std::string& schema, const FileF
   }
   throw InvalidArgumentError(
       fmt::format("only {} files take a schema", alternatives(std::move(with_schemas))),
-      {.path = uri, .found = schema, .remedy = "Leave the schema out"});
+      {.path = uri, .found = schema, .remedy = "Omit the schema"});
 }
 
 void check_root(const std::string& uri, const std::string& root) {
   if (root.empty() || is_list_name(uri)) return;
-  throw InvalidArgumentError("a root is for a list of images only",
-                             {.path = uri, .found = root, .remedy = "Leave the root out"});
+  throw InvalidArgumentError("only a list of images takes a root",
+                             {.path = uri, .found = root, .remedy = "Omit the root"});
 }
 
 LentFormat::LentFormat(const FileFormat& row) { table.back() = &row; }

@@ -150,9 +150,11 @@ TEST(PayloadParser, labels_unlike_the_others_are_refused) {
         [&] { PayloadParser(summary).parse(0, payload, sample); });
   };
   EXPECT_EQ(refusal({.width = 1, .integral = true}, {1, 2}),
-            "the record has another number of labels than the others: expected 1, found 2");
-  EXPECT_EQ(refusal({.width = 1, .integral = true}, {0.5}),
-            "the record's label is no whole number, unlike the others': found 0.5");
+            "the record has a different number of labels than the other records: expected 1, "
+            "found 2");
+  EXPECT_EQ(
+      refusal({.width = 1, .integral = true}, {0.5}),
+      "the record's label is not a whole number, but the other records' labels are: found 0.5");
 }
 
 }  // namespace

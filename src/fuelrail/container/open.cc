@@ -48,10 +48,9 @@ std::string find_image(FileSystem& file_system, const std::string& folder, int d
   throw InvalidArgumentError(
       fmt::format("the folder has both {} files and {}", format.name, others),
       {.path = folder,
-       .expected = fmt::format("{} files alone, or one sub-folder a class, with its images in it",
-                               format.name),
+       .expected = fmt::format("only {} files, or one sub-folder of images per class", format.name),
        .found = fmt::format("{} and {}", file, other),
-       .remedy = "Open the files by their names, or move the others away"});
+       .remedy = "Open each file by its name, or move the other files away"});
 }
 
 // The files directly in a folder whose format says that they are opened together, by their names.
@@ -125,7 +124,7 @@ std::shared_ptr<const Container> open_container(const std::string& uri,
   std::shared_ptr<const Container> container =
       info->is_directory ? open_directory(file_system, uri, options) : open_file(uri, options);
   if (!options.classes.empty()) {
-    check_same_classes(options.classes, *container, "the class names are not those that are given",
+    check_same_classes(options.classes, *container, "the class names differ from the given classes",
                        uri);
   }
   return container;

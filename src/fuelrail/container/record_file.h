@@ -19,7 +19,7 @@ namespace fuelrail {
 
 // What to do with a file that was cut.
 inline constexpr const char* kRecover =
-    "Restore the file; what is left of it, 'fuelrail recover IN OUT' writes to a new file";
+    "Restore the file, or save its readable records to a new file with 'fuelrail recover IN OUT'";
 
 class RecordFile : public Container {
  public:

@@ -71,7 +71,7 @@ class Subset final : public Container {
 };
 
 [[noreturn]] void throw_out_of_range(const std::string& index, uint64_t size) {
-  throw OutOfRangeError("there is no such record to select",
+  throw OutOfRangeError("the record index is out of range",
                         {.expected = fmt::format("an index below {}", size), .found = index});
 }
 
@@ -92,11 +92,11 @@ void check_fractions(const Fractions& fractions) {
   for (const auto& [name, fraction] : fractions) {
     if (name.empty()) throw InvalidArgumentError("a part of the split has no name");
     if (!names.insert(name).second) {
-      throw InvalidArgumentError(fmt::format("the split names '{}' twice", name));
+      throw InvalidArgumentError(fmt::format("the split has two parts named '{}'", name));
     }
     if (!(fraction > 0 && fraction <= 1)) {
       throw InvalidArgumentError(
-          fmt::format("the fraction of '{}' is wrong", name),
+          fmt::format("the fraction of '{}' is out of range", name),
           {.expected = "more than 0 and at most 1", .found = fmt::format("{}", fraction)});
     }
     sum += fraction;

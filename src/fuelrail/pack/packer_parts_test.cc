@@ -139,7 +139,7 @@ TEST_F(Packer, bad_lines_of_a_list_count_as_images_that_cannot_be_read) {
   ASSERT_EQ(result.failures.size(), 2u);
   EXPECT_EQ(result.failures[0].path, list);
   EXPECT_THAT(result.failures[0].reason, HasSubstr("line 2: the id is not a number"));
-  EXPECT_THAT(result.failures[1].reason, HasSubstr("line 3: another number of labels"));
+  EXPECT_THAT(result.failures[1].reason, HasSubstr("line 3: the number of labels is wrong"));
   EXPECT_EQ(result.files.at(0).records, 1u);
 }
 
@@ -164,7 +164,7 @@ TEST_F(Packer, a_list_of_bad_lines_alone_says_what_they_have) {
   write_file(list, "0\t1\tphotos/ant/0.jpg\n");
   EXPECT_THAT(
       refusal<CorruptError>(list, out("x.rec"), {.label_width = 2, .max_errors = {.count = 1}}),
-      HasSubstr("no image in it: found 1 that cannot be read; the first: line 1: another"));
+      HasSubstr("no image in it: found 1 that cannot be read; the first: line 1: the number"));
 }
 
 TEST_F(Packer, the_first_label_alone_can_be_kept) {

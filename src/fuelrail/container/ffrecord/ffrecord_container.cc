@@ -29,10 +29,11 @@ void accept_sidecar(const RecordTable& table, const Sidecar& sidecar) {
   const Fingerprint& found = sidecar.fingerprint();
   const uint64_t bytes = record_bytes(table, sidecar.identity().size_bytes);
   if (found.records == table.size() && found.bytes == bytes) return;
-  throw CorruptError("the sidecar does not fit the file's table",
-                     {.path = sidecar.uri(),
-                      .expected = fmt::format("{} records of {} bytes", table.size(), bytes),
-                      .found = fmt::format("{} of {}", found.records, found.bytes)});
+  throw CorruptError(
+      "the sidecar does not match the file's record table",
+      {.path = sidecar.uri(),
+       .expected = fmt::format("{} records with {} bytes in total", table.size(), bytes),
+       .found = fmt::format("{} records with {} bytes in total", found.records, found.bytes)});
 }
 
 // Of the file as it is, or as it was when it had `file_bytes`: the last record goes to the end.
@@ -87,8 +88,8 @@ void check_whole(const RecordTable& table, uint64_t i, Bytes payload) {
   if (payload.size() == length) return;
   const ErrorDetail detail{.expected = fmt::format("{} bytes", length),
                            .found = fmt::format("{}", payload.size())};
-  if (payload.size() < length) throw TruncatedError("the record is cut short", detail);
-  throw CorruptError("the record is longer than the table says", detail);
+  if (payload.size() < length) throw TruncatedError("the record is truncated", detail);
+  throw CorruptError("the record is longer than the record table says", detail);
 }
 
 class OpenedFfrecord final : public FfrecordContainer {
@@ -160,7 +161,7 @@ Extent extent_of(const std::shared_ptr<const Source>& source, const RecordTable&
                  uint64_t i) {
   const uint64_t length = table.length(i);
   if (length > kMaxRecordBytes) {
-    throw CorruptError("the table has a record longer than any can be",
+    throw CorruptError("the record table has a record that is too long",
                        {.path = source->uri(),
                         .record = i,
                         .offset = table.offset(i),
@@ -204,7 +205,7 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
     if (left < before) {
       const uint64_t offset = std::min(table.offset(left), bytes);
       cut = {uri, offset, bytes - offset, left,
-             fmt::format("the file ends too early: {} of its records are cut or missing",
+             fmt::format("the file is truncated: {} of its records are incomplete or missing",
                          before - left)};
     }
     StoredSidecar used =
@@ -263,8 +264,8 @@ std::unique_ptr<RecordStream> open_stream(const std::string& uri, uint64_t max_p
   std::unique_ptr<RecordStream> stream = stream_of(file, max_payload_bytes);
   if (options.warn && file->packed_files()) {
     options.warn(fmt::format(
-        "{}: this is a packed folder; its files, and the list of their names, are copied as plain "
-        "bytes. With the schema '{}' they become images with labels",
+        "{}: this is a packed folder; its files and the list of their names are copied as plain "
+        "bytes. With the schema '{}', the files are read as images with labels",
         uri, kClassFolders));
   }
   return stream;
@@ -311,7 +312,7 @@ constexpr FileFormat kFormat{
     .name = "FFRecord",
     .reader = "fuelrail.ffrecord.FileReader",
     .schema = {.name = kClassFolders,
-               .meaning = "a packed folder (pack_folder) with one sub-folder a class",
+               .meaning = "a packed folder (pack_folder) with one sub-folder per class",
                .reader = "fuelrail.ffrecord.PackedFolder"},
     .joined_in_folders = true,
     .max_payload_bytes = kDefaultMaxRecordBytes,

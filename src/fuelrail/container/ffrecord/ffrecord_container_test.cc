@@ -272,7 +272,8 @@ TEST(Ffrecord, a_record_longer_than_any_can_be_is_refused_before_it_is_read) {
   const RecordTable long_table = RecordTable::read(*endless, true);
   EXPECT_THAT(
       refusal_of<CorruptError>([&] { extent_of(endless, long_table, 2); }),
-      HasSubstr("endless.ffr: record 2, offset 48: the table has a record longer than any"));
+      HasSubstr(
+          "endless.ffr: record 2, offset 48: the record table has a record that is too long"));
 }
 
 TEST(Ffrecord, damage_to_the_table_is_an_error_of_the_opening) {
@@ -281,7 +282,7 @@ TEST(Ffrecord, damage_to_the_table_is_an_error_of_the_opening) {
   bytes[13] ^= 1;
   write_file(file.path, bytes);
   EXPECT_THAT(refusal_of<CorruptError>([&] { file.open(); }),
-              HasSubstr("x.ffr: offset 0: the file's table is damaged"));
+              HasSubstr("x.ffr: offset 0: the record table is damaged"));
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
 
@@ -365,7 +366,7 @@ TEST(FfrecordSidecar, of_a_file_that_was_damaged_or_cut_stays_its_own) {
   for (const std::string& cut : {gap, whole.substr(0, whole.size() - 1)}) {
     write_file(file.path, cut);
     EXPECT_THAT(refusal_of<TruncatedError>([&] { file.open(); }),
-                HasSubstr(file.path + ": record 2, offset 6053: the file was cut"));
+                HasSubstr(file.path + ": record 2, offset 6053: the file is truncated"));
     EXPECT_THROW(build_sidecar(file.path), TruncatedError);
     EXPECT_EQ(open_ffrecord(file.path, {.ignore_sidecar = true})->size(), 3);
   }
@@ -381,8 +382,10 @@ TEST(FfrecordSidecar, that_does_not_fit_the_table_is_set_aside) {
   writer.write_to(identify(*file_system_for(file.path).open(file.path)), *sink);
   sink->commit();
   EXPECT_EQ(file.open()->size(), 2);
-  EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("does not fit the file's table: expected 2 "
-                                                   "records of 11 bytes, found 1 of 11")));
+  EXPECT_THAT(
+      file.warnings,
+      ElementsAre(HasSubstr("does not match the file's record table: expected 2 records with 11 "
+                            "bytes in total, found 1 records with 11 bytes in total")));
 }
 
 TEST(FfrecordSidecar, goes_into_the_cache_or_stays_in_memory_where_it_cannot_be_beside) {
@@ -396,8 +399,8 @@ TEST(FfrecordSidecar, goes_into_the_cache_or_stays_in_memory_where_it_cannot_be_
   const CacheDirectory cache(file.directory / "no-directory");
   file.warnings.clear();
   EXPECT_EQ(file.open()->sidecar_location().place, SidecarPlace::kMemory);
-  EXPECT_THAT(file.warnings,
-              ::testing::Contains(HasSubstr("neither beside it nor into the cache")));
+  EXPECT_THAT(file.warnings, ::testing::Contains(
+                                 HasSubstr("cannot be written beside the file or into the cache")));
 }
 
 TEST(FfrecordSidecar, an_opening_that_is_stopped_leaves_nothing) {

@@ -43,8 +43,8 @@ class OpenFiles {
       uint64_t now = files_.state_.load(std::memory_order_acquire);
       do {
         if ((now & kClosed) != 0) {
-          throw StateError("the reader has been closed",
-                           {.remedy = "Make a new one of the same files"});
+          throw StateError("the reader is closed",
+                           {.remedy = "Create a new reader for the same files"});
         }
       } while (
           !files_.state_.compare_exchange_weak(now, now + kOneUser, std::memory_order_acq_rel));
@@ -98,7 +98,7 @@ struct FileReader::Impl {
 Spot FileReader::Impl::spot(uint64_t index) const {
   if (index >= size()) {
     throw OutOfRangeError(
-        "there is no such record",
+        "the record index is out of range",
         {.expected = fmt::format("an index below {}", size()), .found = fmt::format("{}", index)});
   }
   const auto [file, record] = records.find(index);
@@ -120,7 +120,7 @@ void FileReader::Impl::warn_of_refusal(const Sources& open) const {
       open.begin(), open.end(), [](const auto& source) { return source->refuses_direct_reads(); });
   if (refused == open.end() || warned_of_refusal.exchange(true, std::memory_order_relaxed)) return;
   options.warn(
-      fmt::format("the file system of {} refuses direct reads; they go through the page cache",
+      fmt::format("the file system of {} refuses direct reads; reads go through the page cache",
                   (*refused)->uri()));
 }
 
@@ -179,7 +179,7 @@ const std::vector<std::string>& FileReader::uris() const { return impl_->uris; }
 
 const RecordTable& FileReader::table(size_t file) const {
   if (file < impl_->tables.size()) return impl_->tables[file];
-  throw OutOfRangeError("the reader has no such file",
+  throw OutOfRangeError("the file number is out of range",
                         {.expected = fmt::format("a number below {}", impl_->tables.size()),
                          .found = fmt::format("{}", file)});
 }

@@ -71,7 +71,7 @@ FileWriter::FileWriter(Sink& sink, uint64_t expected, AsLeft) : sink_(sink) {
 
 void FileWriter::reserve(uint64_t expected) {
   if (expected > kMaxRecords) {
-    throw InvalidArgumentError("an FFRecord file cannot have so many records",
+    throw InvalidArgumentError("there are too many records for an FFRecord file",
                                {.path = sink_.uri(),
                                 .expected = fmt::format("at most {}", kMaxRecords),
                                 .found = fmt::to_string(expected)});
@@ -98,12 +98,13 @@ class FileWriter::Step {
     const std::string& path = writer_.sink_.uri();
     switch (writer_.state_) {
       case State::kBetween:
-        throw StateError("no record is begun", {.path = path});
+        throw StateError("no record is open", {.path = path});
       case State::kInRecord:
-        throw StateError("a record is being written, piece by piece",
-                         {.path = path, .remedy = "Write no other until it has ended"});
+        throw StateError("a record is being written in pieces",
+                         {.path = path, .remedy = "End it before writing another record"});
       case State::kFailed:
-        throw StateError("writing has failed before; the file is given up", {.path = path});
+        throw StateError("an earlier write failed, so the file cannot be completed",
+                         {.path = path});
       case State::kFinished:
         break;
     }

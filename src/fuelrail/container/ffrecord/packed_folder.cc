@@ -66,8 +66,8 @@ class PackedTree {
       if (below != nullptr) {
         add_folder(*below, bytes);
       } else if (bytes > paths_left_) {
-        throw CorruptError("the paths of the packed folder are longer together than any folder's",
-                           {.remedy = "Pack the folder anew"});
+        throw CorruptError("the packed folder's paths are too long in total",
+                           {.remedy = "Pack the folder again"});
       } else {
         paths_left_ -= bytes;
       }
@@ -146,7 +146,7 @@ class PackedImages final : public Container {
 };
 
 [[noreturn]] void throw_no_packed_folder(const std::string& found) {
-  throw CorruptError("the file is no packed folder",
+  throw CorruptError("the file is not a packed folder",
                      {.expected = fmt::format("a last record that begins with {:?}", kFolderMark),
                       .found = found,
                       .remedy = "Open it without a schema, as records"});
@@ -167,11 +167,11 @@ std::vector<std::byte> begin_of_last(const Source& source, const RecordTable& ta
 
 // The mark is looked at before anything is allocated: the last record may be anything.
 std::vector<std::byte> read_last_record(const Source& source, const RecordTable& table) {
-  if (table.size() == 0) throw_no_packed_folder("no record");
+  if (table.size() == 0) throw_no_packed_folder("no records");
   const uint64_t last = table.size() - 1;
   check_mark(begin_of_last(source, table));
   if (table.length(last) > kDefaultMaxRecordBytes) {
-    throw CorruptError("the packed folder's last record, which has its names, is too long",
+    throw CorruptError("the packed folder's last record, which holds its names, is too long",
                        {.expected = fmt::format("at most {} bytes", kDefaultMaxRecordBytes),
                         .found = fmt::format("{}", table.length(last)),
                         .remedy = "Restore the file, or open it without a schema, as records"});

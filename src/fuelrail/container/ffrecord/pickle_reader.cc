@@ -10,7 +10,7 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-constexpr const char* kTooEarly = "the packed folder's structure ends too early";
+constexpr const char* kTooEarly = "the packed folder's structure is truncated";
 
 void append_utf8(uint32_t code, std::string& out) {
   const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (code >> shift & 0x3f)); };
@@ -45,12 +45,12 @@ bool is_utf8(std::string_view text) {
 
 void PickleReader::refuse(const std::string& failure, ErrorDetail detail) const {
   if (detail.found.empty()) detail.found = fmt::format("byte {} of {}", begin_, text_.size());
-  if (detail.remedy.empty()) detail.remedy = "Pack the folder anew";
+  if (detail.remedy.empty()) detail.remedy = "Pack the folder again";
   throw CorruptError(failure, detail);
 }
 
 void PickleReader::refuse_shape(const std::string& expected) const {
-  refuse("the packed folder's structure is no nested OrderedDict of names and numbers",
+  refuse("the packed folder's structure is not a nested OrderedDict of names and numbers",
          {.expected = expected, .found = fmt::format("something else at byte {}", begin_)});
 }
 

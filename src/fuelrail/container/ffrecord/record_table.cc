@@ -25,7 +25,7 @@ constexpr uint64_t kAtOnceBytes = uint64_t{64} << 20;  // of a table that is rea
 constexpr size_t kTablePieceBytes = size_t{4} << 20;   // of that, each by a read of its own
 constexpr uint64_t kRecordsAtOnce = (uint64_t{1} << 20) / kOffsetBytes;  // whose offsets are read
 
-constexpr const char* kRestore = "Restore the file, or write it anew";
+constexpr const char* kRestore = "Restore the file, or write it again";
 
 template <typename T>
 T read_le(const Source& source, uint64_t offset) {
@@ -35,17 +35,17 @@ T read_le(const Source& source, uint64_t offset) {
 }
 
 [[noreturn]] void throw_never_written(const Source& source) {
-  throw CorruptError(
-      "the file's table was never written: its writer was stopped before it was done",
-      {.path = source.uri(),
-       .offset = 0,
-       .expected = "the number of records",
-       .found = fmt::format("no record, and {} bytes of them", source.size_bytes() - kHeadBytes),
-       .remedy = "Write the file anew"});
+  throw CorruptError("the record table was never written: its writer stopped before it finished",
+                     {.path = source.uri(),
+                      .offset = 0,
+                      .expected = "the number of records",
+                      .found = fmt::format("0 records, but {} bytes of record data",
+                                           source.size_bytes() - kHeadBytes),
+                      .remedy = "Write the file again"});
 }
 
 [[noreturn]] void throw_bad_count(const Source& source, int64_t count) {
-  throw CorruptError("the number of records in the file's head cannot be",
+  throw CorruptError("the number of records in the file's header is out of range",
                      {.path = source.uri(),
                       .offset = kCrcBytes,
                       .expected = fmt::format("0 to {}", kMaxRecords),
@@ -54,7 +54,7 @@ T read_le(const Source& source, uint64_t offset) {
 }
 
 [[noreturn]] void throw_too_short(const Source& source, uint64_t wanted_bytes) {
-  throw TruncatedError("the file is shorter than its table",
+  throw TruncatedError("the file is shorter than its record table",
                        {.path = source.uri(),
                         .expected = fmt::format("at least {} bytes", wanted_bytes),
                         .found = fmt::format("{}", source.size_bytes()),
@@ -96,15 +96,16 @@ void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t of
   }
   if (i + 1 == records && offset >= 0 && static_cast<uint64_t>(offset) >= least) {
     const uint64_t missing = first_missing(source, records);
-    throw TruncatedError("the file was cut: this record and all behind it are gone, or torn",
-                         {.path = source.uri(),
-                          .record = missing,
-                          .offset = read_le<uint64_t>(source, place_of_offset(records, missing)),
-                          .expected = fmt::format("more than {} bytes", offset),
-                          .found = fmt::format("{}", source.size_bytes()),
-                          .remedy = kRecover});
+    throw TruncatedError(
+        "the file is truncated: this record and all later ones are missing or incomplete",
+        {.path = source.uri(),
+         .record = missing,
+         .offset = read_le<uint64_t>(source, place_of_offset(records, missing)),
+         .expected = fmt::format("more than {} bytes", offset),
+         .found = fmt::format("{}", source.size_bytes()),
+         .remedy = kRecover});
   }
-  throw CorruptError("the table says that a record begins where none can",
+  throw CorruptError("an offset in the record table is out of range",
                      {.path = source.uri(),
                       .record = i,
                       .offset = place_of_offset(records, i),
@@ -116,7 +117,7 @@ void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t of
 void check_crc(const std::string& uri, Bytes bytes, uint32_t expected) {
   const uint32_t found = crc32(bytes);
   if (found == expected) return;
-  throw CorruptError("the file's table is damaged: its checksum is wrong",
+  throw CorruptError("the record table is damaged: its checksum is wrong",
                      {.path = uri,
                       .offset = 0,
                       .expected = fmt::format("{:#010x}", expected),
@@ -166,8 +167,8 @@ RecordTable RecordTable::read_below(const Source& source, uint64_t limit, bool v
   if (verify) table.verify(source.uri());
   if (!table.has_checksum() && warn) {
     warn(
-        fmt::format("{}: the table of records has no checksum, as those of FFRecord's first "
-                    "versions: damage to it can go unnoticed (a file written anew has one)",
+        fmt::format("{}: the record table has no checksum, like the tables of FFRecord's first "
+                    "versions, so damage to it can go unnoticed (rewrite the file to add one)",
                     source.uri()));
   }
   return table;

@@ -70,8 +70,7 @@ uint64_t FileRecords::look_at(uint64_t i) const {
     throw IoError(error.failure(), detail);
   }
   if (info && info->is_directory) {
-    throw NotFoundError("a directory is where the image should be",
-                        {.path = shown_uri(i), .record = i});
+    throw NotFoundError("the image path is a directory", {.path = shown_uri(i), .record = i});
   }
   if (info) return info->size_bytes;
   throw NotFoundError("no such file or directory", {.path = shown_uri(i), .record = i});
@@ -104,8 +103,8 @@ void FileRecords::throw_wrong_length(uint64_t i, size_t found) const {
                            .offset = 0,
                            .expected = fmt::format("{} bytes", length),
                            .found = fmt::format("{}", found)};
-  if (found < length) throw TruncatedError("the image file is cut short", detail);
-  throw CorruptError("the image file is longer than it was", detail);
+  if (found < length) throw TruncatedError("the image file is truncated", detail);
+  throw CorruptError("the image file has grown since its length was first read", detail);
 }
 
 }  // namespace fuelrail::files

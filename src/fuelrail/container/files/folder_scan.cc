@@ -19,7 +19,7 @@ namespace fuelrail::files {
 namespace {
 
 constexpr int kMaxDepth = 32;
-constexpr const char* kLayout = "one sub-folder a class, with its images in it";
+constexpr const char* kLayout = "one sub-folder of images per class";
 constexpr std::chrono::milliseconds kPatience{50};
 
 // Files left out, as they are no images by their names.
@@ -74,11 +74,11 @@ class ClassScan {
   void list_folders(const std::string& path, int depth) {
     if (depth > kMaxDepth) {
       throw InvalidArgumentError(
-          "folders are nested too deep",
+          "folders are nested too deeply",
           {.path = uri_,
-           .expected = fmt::format("at most {} below a class", kMaxDepth),
+           .expected = fmt::format("at most {} levels below a class folder", kMaxDepth),
            .found = path,
-           .remedy = "Look for a link that leads back into its own folder, and remove it"});
+           .remedy = "Find the link that leads back to a folder above it, and remove it"});
     }
     Folder folder{.path = path, .files = {}};
     std::vector<std::string> below;
@@ -148,14 +148,14 @@ class LayoutCheck {
   std::string warning() const {
     if (parts_.size() > 1) {
       return fmt::format(
-          "{}: '{}' and '{}' are read as classes, though by their names they are parts of a data "
-          "set, and hold folders themselves. To read one part, give {}",
+          "{}: '{}' and '{}' are read as classes, but their names are those of dataset splits, "
+          "and they contain folders. To read one split, open {}",
           root_, parts_[0], parts_[1], join_uri(root_, parts_[0]));
     }
     if (own_images_ || !subfolders_differ_) return {};
     return fmt::format(
-        "{}: no class folder has images itself: all are in folders below (first {}/{}), and count "
-        "as '{}'. If those folders are the classes, give {}",
+        "{}: no class folder contains images directly: all are in sub-folders (first {}/{}) and "
+        "are read as class '{}'. If the sub-folders are the classes, open {}",
         root_, first_, first_subfolder_, first_, join_uri(root_, first_));
   }
 
@@ -226,12 +226,12 @@ class Scan {
     if (!folders_.empty()) return number_classes();
     if (images > 0) {
       throw InvalidArgumentError(
-          "the folder has images, and no class folders",
+          "the folder has images but no class folders",
           {.path = root_,
            .expected = kLayout,
            .found = fmt::format("{} image{} in the folder itself", images, images == 1 ? "" : "s"),
            .remedy = "Move them into a sub-folder, or name them in a list (.csv, .tsv, .lst) and "
-                     "use that"});
+                     "open the list"});
     }
     throw NotFoundError("the folder has no class folders",
                         {.path = root_, .expected = kLayout, .found = what_else()});
@@ -276,7 +276,7 @@ class Scan {
   std::string what_else() const {
     std::string text;
     if (ignored_.count > 0) {
-      text = fmt::format("no folder, and {} file{} (first {})", ignored_.count,
+      text = fmt::format("no folders, and {} file{} (first {})", ignored_.count,
                          ignored_.count == 1 ? "" : "s", base_name(ignored_.first));
     }
     if (hidden_.count() > 0) text += (text.empty() ? "" : ", and ") + hidden_.describe();
@@ -318,11 +318,12 @@ class Scan {
   void warn() const {
     if (!options_.warn) return;
     if (ignored_.count > 0) {
-      options_.warn(
-          fmt::format("{}: {} {} and left out: first {} (images are {})", root_, ignored_.count,
-                      ignored_.count == 1 ? "file is no image in a class folder, by its name,"
-                                          : "files are no images in class folders, by their names,",
-                      ignored_.first, image_extensions()));
+      options_.warn(fmt::format(
+          "{}: {} {}: first {} (image names end in {})", root_, ignored_.count,
+          ignored_.count == 1
+              ? "file is skipped because its name is not that of an image in a class folder"
+              : "files are skipped because their names are not those of images in class folders",
+          ignored_.first, image_extensions()));
     }
     if (hidden_.count() > 0) options_.warn(hidden_.warning(root_));
     if (const std::string doubt = layout_.warning(); !doubt.empty()) options_.warn(doubt);

@@ -43,15 +43,16 @@ float label_of(std::string_view text, const ListedLine& line, const std::string&
   }
   const auto stored = static_cast<float>(*label);
   if (!std::isfinite(stored) || (*label == std::trunc(*label) && double{stored} != *label)) {
-    refuse_line(uri, line.line, "float32, as labels are stored, cannot hold the label",
-                {.found = std::string(text), .remedy = "Number the classes from 0"});
+    refuse_line(uri, line.line,
+                "the label does not fit into float32, the type in which labels are stored",
+                {.found = std::string(text), .remedy = "Number the classes from 0 on"});
   }
   return stored;
 }
 
 void check_width(const ListedLine& line, const std::string& uri, const ListRules& rules) {
   if (!rules.label_width || line.labels.size() == *rules.label_width) return;
-  refuse_line(uri, line.line, "another number of labels",
+  refuse_line(uri, line.line, "the number of labels is wrong",
               {.expected = fmt::to_string(*rules.label_width),
                .found = fmt::to_string(line.labels.size())});
 }
@@ -98,10 +99,10 @@ void refuse_word(const ListedLine& line, const std::string& uri, const ListRules
   const std::string_view label = line.labels[0];
   if (rules.of_mxnet || !rules.classes.empty() || line.labels.size() > 1) return;
   if (number_of(label)) return;
-  refuse_line(uri, line.line, "the label is a word, in a list whose labels are numbers",
+  refuse_line(uri, line.line, "the label is a word, but the list's other labels are numbers",
               {.expected = "a finite number",
                .found = fmt::format("'{}'", label),
-               .remedy = "Give classes=... (--classes) if the labels are names"});
+               .remedy = "Pass classes=... (--classes) if the labels are names"});
 }
 
 void warn_of_numbers(const ImageList& images, uint64_t line, const std::string& uri,
@@ -113,8 +114,8 @@ void warn_of_numbers(const ImageList& images, uint64_t line, const std::string& 
   }
   if (numbers.empty()) return;
   rules.warn(
-      fmt::format("{}: line {} has a word as its label, so all labels are names of classes; "
-                  "some look like numbers: '{}'",
+      fmt::format("{}: line {} has a word as its label, so all labels are read as class names, "
+                  "but some look like numbers: '{}'",
                   uri, line, fmt::join(numbers, "', '")));
 }
 
@@ -136,7 +137,7 @@ void ImageList::add_named(const ListedLine& line, const std::string& uri) {
   const auto name = names_.emplace(line.labels[0], next).first;
   if (names_.size() > kMostClasses) {
     names_.erase(name);
-    refuse_line(uri, line.line, "float32, as labels are stored, cannot hold the label",
+    refuse_line(uri, line.line, "there are more classes than float32 labels can number",
                 {.expected = fmt::format("at most {} classes", kMostClasses)});
   }
   labels_.push_back(static_cast<float>(name->second.number));
@@ -200,7 +201,7 @@ void ImageList::check_numbers(const std::string& uri) const {
         of[0] == std::trunc(of[0])) {
       continue;
     }
-    refuse_line(uri, line(i), "the label is not the number of a class",
+    refuse_line(uri, line(i), "the label is not a class number",
                 {.expected = fmt::format("one whole number from 0 to {}", classes_.size() - 1),
                  .found = fmt::format("{}", fmt::join(of, " "))});
   }
@@ -288,8 +289,8 @@ std::string repeated_ids(const ImageList& images) {
     if (count++ == 0 || ids_and_lines[i].second < first.second) first = ids_and_lines[i];
   }
   if (count == 0) return {};
-  return fmt::format("{} line{} an id that an earlier line has: first line {}, id {}", count,
-                     count == 1 ? " has" : "s have", first.second, first.first);
+  return fmt::format("{} line{} an id of an earlier line: first line {}, id {}", count,
+                     count == 1 ? " repeats" : "s repeat", first.second, first.first);
 }
 
 ImageList read_image_list(const std::string& uri, const ListRules& rules) {

@@ -54,7 +54,7 @@ std::shared_ptr<const Container> open_list(const std::string& uri, const OpenOpt
     tally.add(std::as_bytes(listing.labels(i)));
   }
   if (listing.size() == 0) {
-    throw CorruptError("the list names no image", {.path = uri, .expected = "an image a line"});
+    throw CorruptError("the list has no images", {.path = uri, .expected = "one image per line"});
   }
   std::string root = root_of_list(uri, options.root);
   std::string absolute = file_system_for(root).absolute(root);

@@ -171,7 +171,7 @@ TEST(Unframe, wrong_magic_is_corrupt_with_its_offset) {
 }
 
 TEST(Unframe, parts_out_of_order_are_corrupt) {
-  const auto order = HasSubstr("the parts of a record are out of order");
+  const auto order = HasSubstr("the parts of the record are out of order");
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 00000040"), order);                    // middle first
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 00000060"), order);                    // last first
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 00000080"), order);                    // unused kind
@@ -181,7 +181,7 @@ TEST(Unframe, parts_out_of_order_are_corrupt) {
 
 TEST(Unframe, inner_part_with_an_odd_length_is_corrupt) {
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 01000020 61000000 0a23d7ce 00000060"),
-              HasSubstr("no multiple of 4"));
+              HasSubstr("not a multiple of 4"));
 }
 
 TEST(PartChain, record_longer_than_the_format_allows_is_corrupt) {

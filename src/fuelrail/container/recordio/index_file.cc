@@ -113,11 +113,11 @@ std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
     }
     if (record == container.size()) {
       throw CorruptError(
-          fmt::format("line {} of the index names a place where no record begins", entry.line),
+          fmt::format("line {} of the index has an offset where no record begins", entry.line),
           {.path = uri,
            .expected = "the offset of a record's head",
            .found = fmt::format("{}", entry.offset),
-           .remedy = "Remove the index, or make it anew for this file"});
+           .remedy = "Remove the index, or rebuild it for this file"});
     }
     records.push_back(record);
   }
@@ -129,20 +129,20 @@ void check_complete(uint64_t entries, const Source& data, const std::string& uri
   if (own != uri && identity_of_name(own) != identity_of_name(uri)) return;
   const std::optional<uint64_t> records = records_beside(data);
   if (!records || entries >= *records) return;
-  throw TruncatedError("the index ends before the file's records do",
+  throw TruncatedError("the index has fewer entries than the file has records",
                        {.path = uri,
                         .expected = fmt::format("{} entries", *records),
                         .found = fmt::format("{}", entries),
-                        .remedy = "Move it away, and make file and index anew with 'fuelrail merge "
+                        .remedy = "Move it away, and rewrite file and index with 'fuelrail merge "
                                   "NEW.rec OLD.rec'"});
 }
 
 void check_index_key(std::string_view key, const std::string& uri) {
   if (key.empty() || strip(key) != key || key.find_first_of("\t\r\n") != key.npos ||
       key.size() > kMaxIndexLineBytes / 2) {
-    throw InvalidArgumentError("this key cannot stand in an index",
+    throw InvalidArgumentError("the index key is invalid",
                                {.path = uri,
-                                .expected = "text without TAB or line end, no space around it",
+                                .expected = "text without TABs, line ends, or spaces around it",
                                 .found = fmt::format("{:?}", key.substr(0, 60))});
   }
 }

@@ -85,7 +85,7 @@ std::optional<Record> RecordReader::next() {
 
 void RecordReader::seek(uint64_t offset) {
   if (offset > reader_.source_bytes()) {
-    throw OutOfRangeError("no record can begin behind the file's end",
+    throw OutOfRangeError("the offset is past the end of the file",
                           {.path = source_->uri(),
                            .offset = offset,
                            .expected = fmt::format("at most {}", reader_.source_bytes())});

@@ -187,7 +187,7 @@ TEST(RecordReader, truncated_last_record_is_reported_with_path_and_offset) {
       reader.next();
       ADD_FAILURE();
     } catch (const TruncatedError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("file.rec: offset 16: the data end inside a record: "
+      EXPECT_THAT(error.what(), HasSubstr("file.rec: offset 16: the data ends inside a record: "
                                           "expected 16 bytes, found 12"));
     }
   }

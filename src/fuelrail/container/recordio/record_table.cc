@@ -26,8 +26,8 @@ class TableBuilder {
   TableBuilder(const Source& source, const ScanProgress& progress)
       : source_(source), reporter_(source, progress) {
     if (source.size_bytes() != 0) return;
-    throw TruncatedError("the file is empty: it holds no record",
-                         {.path = source.uri(), .remedy = "Pack it anew"});
+    throw TruncatedError("the file is empty: it has no records",
+                         {.path = source.uri(), .remedy = "Pack it again"});
   }
 
   SidecarWriter& table() { return table_; }
@@ -43,7 +43,7 @@ class TableBuilder {
   // The labels are those of `own`, where it is given.
   SidecarWriter take(const Sidecar* own = nullptr) {
     if (records() == 0)
-      throw CorruptError("the file holds no readable record", {.path = source_.uri()});
+      throw CorruptError("the file has no readable records", {.path = source_.uri()});
     reporter_.finish();
     const auto labels = own == nullptr ? tally_.labels() : own->labels();
     if (labels) table_.set_labels(*labels);
@@ -147,8 +147,8 @@ SidecarWriter recover_table(std::shared_ptr<const Source> source,
       report({.path = source->uri(),
               .offset = entry.offset,
               .skipped_bytes = entry.length,
-              .reason =
-                  fmt::format("the file's sidecar has no record of {} bytes here", entry.length)});
+              .reason = fmt::format("the sidecar has no record of {} bytes at this offset",
+                                    entry.length)});
       continue;
     }
     builder.finish_record(record->payload, reader.position());

@@ -30,7 +30,7 @@ void accept_sidecar(const Sidecar& sidecar) {
     return;
   }
   throw CorruptError(
-      "the sidecar's record table does not span its file",
+      "the sidecar's record table does not cover the whole file",
       {.path = sidecar.uri(),
        .expected = fmt::format("0 to {}", sidecar.identity().size_bytes),
        .found = fmt::format("{} to {}", sidecar.record(0).offset, last.offset + last.length)});
@@ -127,7 +127,7 @@ class OpenedRecordIo final : public RecordFile {
     const RecordEntry entry = this->entry(i);
     const Unframed record = unframe(framed, storage, entry.offset);
     if (record.framed_bytes == entry.length && framed.size() == entry.length) return record.payload;
-    throw CorruptError("the record's length is not what the record table says",
+    throw CorruptError("the record's length differs from the record table",
                        {.expected = fmt::format("{} bytes", entry.length),
                         .found = fmt::format("{}", record.framed_bytes),
                         .remedy = kNewSidecar});
@@ -166,7 +166,7 @@ class OpenedRecordIo final : public RecordFile {
 
   [[noreturn]] void throw_lying(uint64_t i, const RecordEntry& entry, uint64_t begin,
                                 uint64_t end) const {
-    throw CorruptError("the sidecar's record table is wrong: records overlap, or leave a gap",
+    throw CorruptError("the sidecar's record table is damaged: records overlap or leave a gap",
                        {.path = sidecar().uri(),
                         .record = i,
                         .expected = fmt::format("{} to {}", begin, end),
@@ -176,12 +176,12 @@ class OpenedRecordIo final : public RecordFile {
 
   [[noreturn]] void throw_changed(uint64_t i, const RecordEntry& entry) const {
     throw CorruptError(
-        "the record may be damaged: this end of the file has changed since its sidecar, which has "
-        "no checksums, was made",
+        "the record may be damaged: this end of the file changed after its sidecar, which has "
+        "no checksums, was built",
         {.path = uri(),
          .record = i,
          .offset = entry.offset,
-         .remedy = fmt::format("Restore the file; where it was changed on purpose, remove {}",
+         .remedy = fmt::format("Restore the file; if the change was intended, remove {}",
                                sidecar().uri())});
   }
 
@@ -190,13 +190,13 @@ class OpenedRecordIo final : public RecordFile {
   }
 
   [[noreturn]] void throw_too_long(uint64_t i, const RecordEntry& entry) const {
-    throw CorruptError("the record table has a record longer than any can be",
+    throw CorruptError("the record table has a record longer than RecordIO allows",
                        {.path = uri(),
                         .record = i,
                         .offset = entry.offset,
                         .expected = fmt::format("at most {} bytes", kMaxFramedBytes),
                         .found = fmt::format("{}", entry.length),
-                        .remedy = "Make a new sidecar with 'fuelrail index'"});
+                        .remedy = "Build a new sidecar with 'fuelrail index'"});
   }
 
   bool gaps_;
@@ -211,8 +211,8 @@ void report_missing(const Sidecar& sidecar, const Source& source,
   report({.path = source.uri(),
           .offset = end,
           .record = sidecar.records() - missing,
-          .reason = fmt::format("the file was cut: {} more of its {} records are missing", missing,
-                                sidecar.records())});
+          .reason = fmt::format("the file is truncated: another {} of its {} records are missing",
+                                missing, sidecar.records())});
 }
 
 class Writer final : public RecordFileWriter {

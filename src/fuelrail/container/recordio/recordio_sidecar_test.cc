@@ -109,7 +109,7 @@ TEST(RecordIoSidecar, that_does_not_span_its_file_is_set_aside) {
   const std::string cache = file.directory / "cache";
   ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
   EXPECT_EQ(file.open()->size(), 2u);
-  EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("does not span its file")));
+  EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("does not cover the whole file")));
   ::unsetenv("XDG_CACHE_HOME");
 }
 
@@ -123,10 +123,10 @@ TEST(RecordIoSidecar, of_a_file_that_was_cut_says_which_record_is_the_first_gone
   for (const size_t size : {3 * 2008, 3 * 2008 + 4, 4 * 2008 - 4}) {  // the first cuts no record
     write_file(file.path, whole.substr(0, size));
     const std::string refusal = refusal_of<TruncatedError>([&] { file.open(); });
-    EXPECT_THAT(refusal, HasSubstr(file.path + ": record 3, offset 6024: the file was cut"));
-    EXPECT_THAT(refusal, HasSubstr("where it was replaced on purpose, remove " + file.sidecar +
+    EXPECT_THAT(refusal, HasSubstr(file.path + ": record 3, offset 6024: the file is truncated"));
+    EXPECT_THAT(refusal, HasSubstr("if the file was replaced on purpose, remove " + file.sidecar +
                                    " or ignore it"));
-    EXPECT_THAT(refusal, HasSubstr("'fuelrail recover IN OUT' writes to a new file"));
+    EXPECT_THAT(refusal, HasSubstr("to a new file with 'fuelrail recover IN OUT'"));
     EXPECT_THROW(build_sidecar(file.path), TruncatedError);
   }
   EXPECT_THAT(file.warnings, IsEmpty());
@@ -138,7 +138,7 @@ TEST(RecordIoSidecar, of_a_file_that_was_cut_says_which_record_is_the_first_gone
   EXPECT_TRUE(left->verifies_checksums());
   ASSERT_EQ(damage.size(), 1u);
   EXPECT_EQ(damage[0].offset, 3u * 2008);
-  EXPECT_THAT(damage[0].reason, HasSubstr("2 more of its 5 records are missing"));
+  EXPECT_THAT(damage[0].reason, HasSubstr("another 2 of its 5 records are missing"));
 }
 
 // Such a sidecar is of an FFRecord file, or made by somebody else.
@@ -224,7 +224,7 @@ TEST(RecordIoSidecar, whose_table_lies_is_an_error_that_names_it) {
         read(i);
       } catch (const CorruptError& error) {
         EXPECT_THAT(error.what(), HasSubstr(file.sidecar + ": record " + std::to_string(i) +
-                                            ": the sidecar's record table is wrong"));
+                                            ": the sidecar's record table is damaged"));
         refused += std::to_string(i);
       }
     }
@@ -248,7 +248,7 @@ TEST(RecordIoSidecar, that_names_wrong_places_is_found_when_a_record_is_read) {
   const auto container = file.open();
   Reader read(*container);
   EXPECT_THAT(refusal_of<CorruptError>([&] { read(0); }),
-              HasSubstr(file.sidecar + ": record 0: the sidecar's record table is wrong"));
+              HasSubstr(file.sidecar + ": record 0: the sidecar's record table is damaged"));
 }
 
 TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is_read) {
@@ -262,9 +262,9 @@ TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is
   Reader read(*container);
   EXPECT_EQ(read.field(0, 0), "first");
   EXPECT_THAT(refusal_of<CorruptError>([&] { container->extent(1); }),
-              HasSubstr("x.rec: record 1, offset 16: the record table has a record longer than any "
-                        "can be: expected at most 1073741832 bytes, found 1073741833. Make a new "
-                        "sidecar with 'fuelrail index'"));
+              HasSubstr("x.rec: record 1, offset 16: the record table has a record longer than "
+                        "RecordIO allows: expected at most 1073741832 bytes, found 1073741833. "
+                        "Build a new sidecar with 'fuelrail index'"));
 }
 
 TEST(RecordIoSidecar, whose_labels_contradict_the_file_is_found_when_a_record_is_read) {
@@ -283,11 +283,11 @@ TEST(RecordIoSidecar, whose_labels_contradict_the_file_is_found_when_a_record_is
     }
     return "accepted";
   };
-  EXPECT_THAT(opened_as({0.5f}, {.width = 1, .integral = true}), HasSubstr("no whole number"));
-  EXPECT_THAT(opened_as({NAN}, {.width = 1, .integral = true}), HasSubstr("no whole number"));
+  EXPECT_THAT(opened_as({0.5f}, {.width = 1, .integral = true}), HasSubstr("not a whole number"));
+  EXPECT_THAT(opened_as({NAN}, {.width = 1, .integral = true}), HasSubstr("not a whole number"));
   EXPECT_THAT(opened_as({1, 2}, {.width = 1, .integral = true}), HasSubstr("number of labels"));
   EXPECT_THAT(opened_as({1, 2}, {.width = 3, .integral = true}),
-              HasSubstr("number of labels than the others: expected 3, found 2"));
+              HasSubstr("number of labels than the other records: expected 3, found 2"));
   EXPECT_EQ(opened_as({1, 2}, {.width = -1, .integral = true}), "accepted");
 }
 

@@ -66,7 +66,7 @@ class Sidecar::File {
     wanted_.back().end = end;
     wanted_bytes_ += end - begin;
     if (wanted_bytes_ <= kMaxResidentBytes) return;
-    throw_corrupt("the sidecar has more small sections and checksums than fuelrail reads",
+    throw_corrupt("the sidecar's small sections and checksums are too long in total",
                   source_->uri(), {.expected = fmt::format("at most {} bytes", kMaxResidentBytes)});
   }
 
@@ -133,10 +133,10 @@ void Sidecar::read_header(const File& file) {
   const Bytes bytes = file.head();
   const std::string_view found = as_text(bytes.first(std::min(bytes.size(), kSignature.size())));
   if (found != kSignature.substr(0, found.size())) {
-    throw_corrupt("this is not a sidecar: its signature is wrong", uri_, {.offset = 0});
+    throw_corrupt("the file is not a sidecar: its signature is wrong", uri_, {.offset = 0});
   }
   if (bytes.size() < kHeaderBytes) {
-    throw TruncatedError("the sidecar ends inside its header",
+    throw TruncatedError("the sidecar is truncated inside its header",
                          {.path = uri_,
                           .expected = fmt::format("{} bytes", kHeaderBytes),
                           .found = fmt::format("{}", bytes.size()),
@@ -145,7 +145,7 @@ void Sidecar::read_header(const File& file) {
   std::copy_n(bytes.begin(), kHeaderBytes, header_.begin());
   const auto major = load_le<uint16_t>(bytes.data() + kMajorAt);
   if (major != kMajorVersion) {
-    throw UnsupportedError("the sidecar has a version that this fuelrail does not read",
+    throw UnsupportedError("the sidecar's format version is not supported",
                            {.path = uri_,
                             .expected = fmt::format("{}", kMajorVersion),
                             .found = fmt::format("{}", major),
@@ -156,8 +156,8 @@ void Sidecar::read_header(const File& file) {
                           .expected = fmt::format("{} bytes", size),
                           .found = fmt::format("{}", file.size()),
                           .remedy = kNewSidecar};
-  if (file.size() < size) throw TruncatedError("the sidecar ends too early", sizes);
-  if (file.size() > size) throw CorruptError("the sidecar is longer than it says", sizes);
+  if (file.size() < size) throw TruncatedError("the sidecar is truncated", sizes);
+  if (file.size() > size) throw CorruptError("the sidecar is longer than its header says", sizes);
   identity_ = {.size_bytes = load_le<uint64_t>(bytes.data() + kDataSizeAt),
                .first_crc = load_le<uint32_t>(bytes.data() + kFirstCrcAt),
                .last_crc = load_le<uint32_t>(bytes.data() + kLastCrcAt)};
@@ -201,17 +201,19 @@ PlacedSection placed_section(const std::byte* entry, uint64_t end, uint64_t file
   const uint64_t left = file_bytes - std::min(begin, file_bytes);
   if (section.begin != begin || begin > file_bytes || header.size > left ||
       stored_bytes(header.size, header.block_bytes) > left) {
-    throw_corrupt(
-        fmt::format("section {} of the sidecar is misplaced", name_of_section(header.type)), uri,
-        {.expected = fmt::format("offset {}, at most {} bytes", begin, left),
-         .found = fmt::format("offset {}, {} bytes", section.begin, header.size)});
-  }
-  if (!has_right_blocks(header)) {
-    throw_corrupt(fmt::format("section {} of the sidecar has blocks of a wrong size",
+    throw_corrupt(fmt::format("section {} of the sidecar has an invalid offset or length",
                               name_of_section(header.type)),
                   uri,
-                  {.expected = fmt::format("{} to {} bytes", kLeastBlockBytes, kMostBlockBytes),
-                   .found = fmt::format("{} in a section of {}", header.block_bytes, header.size)});
+                  {.expected = fmt::format("offset {}, at most {} bytes", begin, left),
+                   .found = fmt::format("offset {}, {} bytes", section.begin, header.size)});
+  }
+  if (!has_right_blocks(header)) {
+    throw_corrupt(
+        fmt::format("section {} of the sidecar has an invalid block size",
+                    name_of_section(header.type)),
+        uri,
+        {.expected = fmt::format("{} to {} bytes", kLeastBlockBytes, kMostBlockBytes),
+         .found = fmt::format("{} in a section of {} bytes", header.block_bytes, header.size)});
   }
   section.end = begin + stored_bytes(header.size, header.block_bytes);
   section.crcs_begin = section.end - blocks_of(header.size, header.block_bytes) * kChecksumBytes;
@@ -244,7 +246,7 @@ void Sidecar::read_sections(File& file) {
     end = section.end;
     placed.push_back(section);
   }
-  if (end != file.size()) throw_corrupt("the sidecar does not end with its last section", uri_);
+  if (end != file.size()) throw_corrupt("the sidecar has extra bytes after its last section", uri_);
   file.read_wanted();
 
   end = kHeaderBytes + directory.size();
@@ -309,7 +311,7 @@ void Sidecar::read_classes() {
   const std::vector<std::byte> data = classes->all();
   const Bytes bytes(data);
   const auto require = [&](uint64_t wanted) {
-    if (wanted > bytes.size()) throw_corrupt("the sidecar's class names are cut short", uri_);
+    if (wanted > bytes.size()) throw_corrupt("the sidecar's class names are truncated", uri_);
   };
   require(4);
   const uint64_t count = load_le<uint32_t>(bytes.data());
@@ -323,17 +325,17 @@ void Sidecar::read_classes() {
     at += length;
   }
   if (at != bytes.size())
-    throw_corrupt("the sidecar's class names do not fill their section", uri_);
+    throw_corrupt("the sidecar's class names are shorter than their section", uri_);
 }
 
 const SidecarSection* Sidecar::entries_section(uint32_t type, uint64_t entry_bytes) const {
   const SidecarSection* entries = section(type);
   if (entries == nullptr) return nullptr;
   if (entries->size() % entry_bytes != 0 || entries->size() / entry_bytes != records()) {
-    throw_corrupt(fmt::format("section {} of the sidecar has a wrong size", name_of_section(type)),
-                  uri_,
-                  {.expected = fmt::format("{} entries of {} bytes", records(), entry_bytes),
-                   .found = fmt::format("{} bytes", entries->size())});
+    throw_corrupt(
+        fmt::format("section {} of the sidecar has the wrong size", name_of_section(type)), uri_,
+        {.expected = fmt::format("{} entries of {} bytes", records(), entry_bytes),
+         .found = fmt::format("{} bytes", entries->size())});
   }
   return entries;
 }
@@ -362,10 +364,10 @@ void Sidecar::read_records(uint64_t begin, std::span<RecordEntry> into) const {
         entry.length <= identity_.size_bytes - entry.offset) {
       continue;
     }
-    throw_corrupt("the sidecar names a record that is not inside its file", uri_,
+    throw_corrupt("the sidecar's record table has a record outside the file", uri_,
                   {.record = begin + k,
-                   .expected = fmt::format("at most {} bytes", identity_.size_bytes),
-                   .found = fmt::format("{} bytes at {}", entry.length, entry.offset)});
+                   .expected = fmt::format("a record within {} bytes", identity_.size_bytes),
+                   .found = fmt::format("{} bytes at offset {}", entry.length, entry.offset)});
   }
 }
 
@@ -388,7 +390,7 @@ void Sidecar::verify() const {
   for (uint64_t i = 0; i < records(); ++i) builder.add(record(i).length);
   const Fingerprint& found = builder.result();
   if (found == fingerprint_) return;
-  throw_corrupt("the sidecar's fingerprint is not that of its record table", uri_,
+  throw_corrupt("the sidecar's fingerprint does not match its record table", uri_,
                 {.expected = to_string(fingerprint_), .found = to_string(found)});
 }
 

@@ -154,7 +154,7 @@ void SidecarSection::read(uint64_t offset, MutableBytes into) const {
     throw CorruptError(
         fmt::format("section {} of the sidecar is too short", name_of_section(header_.type)),
         {.path = uri_,
-         .expected = fmt::format("{} bytes at {}", into.size(), offset),
+         .expected = fmt::format("{} bytes at offset {}", into.size(), offset),
          .found = fmt::format("{} bytes in all", header_.size),
          .remedy = kNewSidecar});
   }

@@ -24,7 +24,7 @@ inline constexpr uint64_t kMaxKeptBytes = uint64_t{256} << 20;
 // For errors: its four letters, in quotes; and what to do about a damaged sidecar.
 std::string name_of_section(uint32_t type);
 inline constexpr const char* kNewSidecar =
-    "Move the sidecar away, and make a new one with 'fuelrail index'";
+    "Move the sidecar away and build a new one with 'fuelrail index'";
 
 // Threads: any number at once.
 class SidecarSection {

@@ -47,9 +47,9 @@ void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
       fmt::format("the sidecar does not belong to {}", data_uri),
       {.path = sidecar.uri(),
        .expected = sizes_differ ? fmt::format("a file of {} bytes", sidecar.identity().size_bytes)
-                                : "other first or last 4 KiB",
+                                : "a file with the same first and last 4 KiB",
        .found = sizes_differ ? fmt::format("{}", identity.size_bytes) : "",
-       .remedy = "Move it away, and make a new one with 'fuelrail index'"});
+       .remedy = "Move it away and build a new one with 'fuelrail index'"});
 }
 
 // The sidecar of this name, if it is the file's. One that is damaged is no file's.
@@ -109,7 +109,7 @@ bool is_next_in_use(const Source& data) {
 
 void check_still_named(const Source& data, Replaced replaced) {
   if (replaced == Replaced::kIgnored || data.is_still_named()) return;
-  throw ReplacedError("the file was replaced while it was opened",
+  throw ReplacedError("the file was replaced while it was being opened",
                       {.path = data.uri(), .remedy = "Open it again"});
 }
 
@@ -279,21 +279,22 @@ bool SidecarStore::belongs(const StoredSidecar& other) const {
 void SidecarStore::throw_cut(const Sidecar& sidecar) const {
   ErrorDetail detail{
       .path = data_uri_,
-      .expected = fmt::format("{} bytes, as {} says", sidecar.identity().size_bytes, sidecar.uri()),
+      .expected =
+          fmt::format("{} bytes, according to {}", sidecar.identity().size_bytes, sidecar.uri()),
       .found = fmt::format("{}", identity_.size_bytes),
-      .remedy =
-          fmt::format("Restore the file; where it was replaced on purpose, remove {} or ignore it "
-                      "(sidecar=\"ignore\", --sidecar ignore); what is left of it, 'fuelrail "
-                      "recover IN OUT' writes to a new file",
-                      sidecar.uri())};
+      .remedy = fmt::format(
+          "Restore the file, or save its readable records to a new file with 'fuelrail "
+          "recover IN OUT'; if the file was replaced on purpose, remove {} or ignore it "
+          "(sidecar=\"ignore\", --sidecar ignore)",
+          sidecar.uri())};
   if (rules_.first_missing) {
     const MissingRecord missing = rules_.first_missing(sidecar);
     detail.record = missing.record;
     detail.offset = missing.offset;
-    throw TruncatedError("the file was cut: this record and all behind it are gone, or torn",
-                         detail);
+    throw TruncatedError(
+        "the file is truncated: this record and all later ones are missing or incomplete", detail);
   }
-  throw TruncatedError("the file was cut", detail);
+  throw TruncatedError("the file is truncated", detail);
 }
 
 std::optional<StoredSidecar> SidecarStore::find_in_cache() {
@@ -330,8 +331,7 @@ std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri, Lo
 void SidecarStore::set_aside(Candidate& candidate, const std::string& refused) {
   candidate.set_aside = true;
   const bool beside = candidate.location.place == SidecarPlace::kBeside;
-  warn(fmt::format("a sidecar is set aside (not used{}): {}", beside ? ", and not overwritten" : "",
-                   refused));
+  warn(fmt::format("a sidecar is ignored{}: {}", beside ? " and not overwritten" : "", refused));
 }
 
 // Where a sidecar for this file is, or is to be, beside it.
@@ -352,7 +352,7 @@ StoredSidecar SidecarStore::publish(const SidecarWriter& writer) {
     }
   }
   warn(
-      fmt::format("{}: the file's sidecar can be written neither beside it nor into the cache, so "
+      fmt::format("{}: the sidecar cannot be written beside the file or into the cache, so "
                   "every opening scans the file again. {}",
                   data_uri_, refused));
   return sidecar_in_memory(writer, identity_);
@@ -380,7 +380,7 @@ std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& write
 
 void SidecarStore::check_replaceable() const {
   if (!beside_.set_aside) return;
-  throw CorruptError("this file is in the sidecar's place and is not overwritten",
+  throw CorruptError("another file has the sidecar's name and is not overwritten",
                      {.path = beside_.location.uri, .remedy = "Move it away"});
 }
 
@@ -406,7 +406,7 @@ StoredSidecar SidecarStore::replace_at(const SidecarWriter& writer,
   if (location.place == SidecarPlace::kCache || (found_ && found_->location.uri == location.uri)) {
     sink->commit();
   } else if (!sink->commit_new()) {
-    throw StateError("another sidecar has appeared while this one was made",
+    throw StateError("another sidecar was written while this one was being built",
                      {.path = location.uri, .remedy = "Run it again"});
   }
   return open_written(location);
@@ -417,15 +417,15 @@ std::unique_ptr<Sink> SidecarStore::hold_writers_off() const {
   std::unique_ptr<Sink> held = file_system_for(data_uri_).resume(data_uri_);
   held->leave_partial(held->position() > 0);
   if (held->is_first_writer()) return held;
-  throw StateError("the file is being written, so its sidecar is not replaced",
-                   {.path = data_uri_, .remedy = "Run it again when that has ended"});
+  throw StateError("the file is being written, so its sidecar cannot be replaced",
+                   {.path = data_uri_, .remedy = "Run it again when the file has been written"});
 }
 
 // Errors: StateError unless the data file is the one that was read, and the sidecar to be replaced
 // the one that was found. A packer commits the sidecar and then its file, so both are looked at.
 void SidecarStore::check_unchanged(const SidecarLocation& location) const {
   if (data_has_changed()) {
-    throw StateError("the file has changed while its sidecar was made",
+    throw StateError("the file changed while its sidecar was being built",
                      {.path = data_uri_, .remedy = "Run it again"});
   }
   if (!found_ || found_->location.uri != location.uri) return;
@@ -435,7 +435,7 @@ void SidecarStore::check_unchanged(const SidecarLocation& location) const {
     if (now->same_contents(*found_->sidecar)) return;
   } catch (const Error&) {  // gone, or no sidecar: another in any case
   }
-  throw StateError("the sidecar has changed while a new one was made",
+  throw StateError("the sidecar changed while a new one was being built",
                    {.path = location.uri, .remedy = "Run it again"});
 }
 

@@ -89,7 +89,7 @@ TEST_F(SidecarStoreTest, sidecar_of_another_file_is_set_aside_and_not_overwritte
     SidecarStore changed = store();
     EXPECT_FALSE(changed.find({accept_all}));
     ASSERT_THAT(warnings_, SizeIs(1));
-    EXPECT_THAT(warnings_[0], HasSubstr("not used, and not overwritten"));
+    EXPECT_THAT(warnings_[0], HasSubstr("a sidecar is ignored and not overwritten"));
     EXPECT_THAT(warnings_[0], HasSubstr("does not belong to " + data_));
 
     const StoredSidecar stored = changed.publish(sidecar_for(size()));

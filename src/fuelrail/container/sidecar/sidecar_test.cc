@@ -191,7 +191,7 @@ TEST(Sidecar, every_truncation_is_refused) {
 TEST(Sidecar, bytes_behind_its_end_are_refused) {
   auto bytes = bytes_of(small_sidecar());
   bytes.push_back(std::byte{0});
-  EXPECT_THAT(refusal<CorruptError>(bytes), HasSubstr("longer than it says"));
+  EXPECT_THAT(refusal<CorruptError>(bytes), HasSubstr("longer than its header says"));
 }
 
 TEST(Sidecar, file_of_another_kind_is_refused) {
@@ -392,7 +392,7 @@ TEST(LargeSidecar, sections_without_blocks_of_a_right_size_are_refused) {
     store_le(bytes.data() + kEntry + 24, size);
     store_le(bytes.data() + 16, uint64_t{bytes.size()});
     mend_header(bytes);
-    EXPECT_THAT(refusal<CorruptError>(bytes), HasSubstr("has blocks of a wrong size"));
+    EXPECT_THAT(refusal<CorruptError>(bytes), HasSubstr("has an invalid block size"));
   }
 }
 
