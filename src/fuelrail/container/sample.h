@@ -49,7 +49,7 @@ struct FieldValue : EncodedImage {
 
 // Filled by Container::parse, which assigns every value, so a sample can be reused for the next
 // record. Lifetime: values are views into the parsed framed bytes or into this sample's `storage`;
-// both must outlive them. Codec pointers belong to the container.
+// both must outlive them. Codecs live as long as the container.
 struct Sample {
   std::vector<FieldValue> fields;  // in the schema's order
   uint64_t id = 0;                 // the record's id in its format, or its index
