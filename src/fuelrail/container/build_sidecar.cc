@@ -12,7 +12,7 @@
 namespace fuelrail {
 namespace {
 
-// Empty where the sidecar itself is damaged there: then it vouches for nothing.
+// Empty if that part of the sidecar is damaged, so that it proves nothing.
 std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
   try {
     return sidecar.payload_crc(i);
@@ -30,11 +30,12 @@ std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
                              old.uri())});
 }
 
-// Errors: CorruptError where the file's payloads are not those that the old sidecar was made of. A
-// sidecar without checksums cannot say that of the ends of the file, where these have changed.
+// Errors: CorruptError if the file's payloads differ from those that the old sidecar was built
+// from. An old sidecar without checksums cannot tell, so it must at least match both ends of the
+// file.
 void refuse_damage(const std::string& uri, const StoredSidecar& stored, const SidecarWriter& now) {
   const Sidecar& old = *stored.sidecar;
-  if (!old.has_table()) return;  // the file's own checksums have been verified
+  if (!old.has_table()) return;  // the file's own checksums were verified
   if (!old.has_checksums() || !now.has_checksums()) {
     if (stored.changed.any()) throw_changed_ends(uri, old);
     return;

@@ -35,7 +35,7 @@ std::string read_text(const std::string& uri) {
   return text;
 }
 
-// What the table has of this label.
+// Describes the table's entry for this label.
 std::string said_of(std::span<const std::string> names, size_t label) {
   if (names.empty()) return "no class names";
   if (label < names.size()) return fmt::format("'{}' as class {}", names[label], label);

@@ -19,7 +19,7 @@ std::string path_of(const Container& part) {
   return part.size() == 0 ? std::string() : part.place(0).path;
 }
 
-// "label: tensor int64 []" of each field.
+// "label: tensor int64 []" for each field.
 std::string describe(const Schema& schema) {
   std::string text;
   for (const FieldSpec& field : schema.fields) {
@@ -100,7 +100,7 @@ class Concat final : public Container {
   }
 
   std::vector<Part> parts_;
-  Ranges records_;  // of each part
+  Ranges records_;  // per part
   std::vector<std::string> classes_;
 };
 

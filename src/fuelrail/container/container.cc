@@ -10,7 +10,7 @@ Fingerprint Container::fingerprint(const KeepGoing& keep_going) const {
     auto made = std::make_unique<const Fingerprint>(make_fingerprint(keep_going));
     if (fingerprint_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
       known = made.release();
-    }  // else another thread was first: `known` is its
+    }  // else another thread was first, and `known` is its fingerprint
   }
   return *known;
 }

@@ -26,7 +26,7 @@ constexpr FileFormat kLst = list_of_images(".lst");
 constexpr FileFormat kCsv = list_of_images(".csv");
 constexpr FileFormat kTsv = list_of_images(".tsv");
 
-// The last is lent by a test.
+// The last entry is for LentFormat.
 std::array<const FileFormat*, 6> table{
     &recordio::kFormat, &ffrecord::kFormat, &kLst, &kCsv, &kTsv, nullptr};
 
@@ -52,7 +52,7 @@ const Ability& ability(FormatWork work) {
                        [work](const Ability& ability) { return ability.work == work; });
 }
 
-// Lists of images are no record files.
+// Lists of images are not record files.
 bool is_record_format(const FileFormat& format) {
   return std::any_of(kAbilities.begin(), kAbilities.end(), [&](const Ability& ability) {
     return ability.work != FormatWork::kOpen && ability.has(format);
@@ -67,11 +67,11 @@ std::string alternatives(std::vector<std::string> texts) {
   return texts.empty() ? last : fmt::format("{} or {}", fmt::join(texts, ", "), last);
 }
 
-// What a file that is opened by mistake is, told by its first bytes, and what to do with it.
+// A file of another kind that was opened by mistake: its first bytes, its name, and the remedy.
 struct Stranger {
   FileSignature signature;
   const char* name;
-  const char* remedy;  // null: pack what is in it
+  const char* remedy;  // null: pack its images
 };
 using namespace std::string_view_literals;
 constexpr const char* kOpenFolder = "Open the folder that contains its class folder, not the image";
@@ -93,13 +93,13 @@ bool has_signature(std::string_view head, const FileSignature& signature) {
                                                   signature.bytes.size(), signature.bytes) == 0;
 }
 
-// What a file is by its first bytes, and what to do with it.
+// A guess at a file's type from its first bytes, and the remedy.
 struct Guess {
   std::string what{};
   std::string remedy{};
 };
 
-// Fuelrail's and MXNet's own files beside a record file.
+// For companions of record files: fuelrail's sidecars and MXNet's indices.
 std::string remedy_for_companion(const std::string& uri) {
   if (ends_with_ignoring_case(uri, ".frx")) return "Open the file that it belongs to";
   for (const FileFormat* format : all_formats()) {
@@ -129,7 +129,7 @@ Guess guess(std::string_view head) {
     unsigned_formats += fmt::format("{}{}, if it is in the {} format",
                                     unsigned_formats.empty() ? "" : "; ", rename, format->name);
   }
-  const bool text = is_text(head);  // which may begin with a BMP's "BM"
+  const bool text = is_text(head);  // may begin with "BM" like a BMP
   if (const ImageFormat* image = announced_format(as_bytes(head)); image != nullptr && !text) {
     return {fmt::format("a {} image", image->title), kOpenFolder};
   }

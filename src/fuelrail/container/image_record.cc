@@ -10,7 +10,7 @@
 namespace fuelrail {
 namespace {
 
-// The fields' places in the header.
+// The offsets of the fields in the header.
 constexpr size_t kFlagAt = 0;
 constexpr size_t kHeaderLabelAt = 4;
 constexpr size_t kIdAt = 8;

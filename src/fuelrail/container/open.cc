@@ -15,9 +15,8 @@
 namespace fuelrail {
 namespace {
 
-// The first image of a folder or of one below it, hidden names passed over; empty without any, also
-// where a folder cannot be read, as the question is only what else lies beside files that can be
-// opened.
+// The first image in a folder or below it, skipping hidden names. Empty if there is none, and if a
+// folder cannot be read, because the caller only checks for images beside files that it can open.
 std::string find_image(FileSystem& file_system, const std::string& folder, int depth) {
   constexpr int kMaxDepth = 8;
   std::vector<std::string> below;
@@ -53,7 +52,7 @@ std::string find_image(FileSystem& file_system, const std::string& folder, int d
        .remedy = "Open each file by its name, or move the other files away"});
 }
 
-// The files directly in a folder whose format says that they are opened together, by their names.
+// The files directly in a folder whose format is joined in folders, sorted by name.
 struct JoinedFiles {
   const FileFormat* format = nullptr;
   std::vector<std::string> uris{};
@@ -76,8 +75,8 @@ JoinedFiles joined_files_in(FileSystem& file_system, const std::string& folder,
   return found;
 }
 
-// One after the other. Files without records say nothing of their fields, so they are left out
-// where others have some.
+// Joins the files in order. A file without records has no known fields, so such files are skipped
+// if others have records.
 std::shared_ptr<const Container> open_joined(const std::vector<std::string>& uris,
                                              const OpenOptions& options) {
   std::vector<std::shared_ptr<const Container>> parts, empty;

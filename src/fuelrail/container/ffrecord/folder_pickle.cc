@@ -13,7 +13,7 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-// The operations that are known. Frozen: they are Python's (Lib/pickletools.py).
+// The supported operations. Frozen: they are Python's (Lib/pickletools.py).
 enum Opcode : uint8_t {
   kMark = '(',
   kStop = '.',
@@ -46,12 +46,12 @@ enum Opcode : uint8_t {
 };
 constexpr uint8_t kLastProtocol = 5;
 
-// A folder's pairs stand behind a mark, and behind another one the arguments of protocol 0.
+// One mark precedes each folder's pairs, and another one the arguments in protocol 0.
 constexpr size_t kMaxMarks = size_t{kMaxFolderDepth} + 1;
 
-constexpr uint64_t kMaxForgotten = 255;  // numbers that the memo has not
+constexpr uint64_t kMaxForgotten = 255;  // memo numbers that may be skipped
 
-// What lies on the stack and in the memo.
+// The values on the stack and in the memo.
 struct MarkValue {};
 struct OrderedDictClass {};
 struct NoArguments {};
@@ -111,7 +111,7 @@ class Machine {
     if (stack_.empty() || std::holds_alternative<MarkValue>(stack_.back())) {
       in_.refuse_shape("a value to memoize");
     }
-    // Python counts on; a memo has places for no more than a few that are left out.
+    // Python numbers memo values consecutively, so only a few skipped numbers are allowed.
     if (number > remembered_ + kMaxForgotten) in_.refuse_shape("a valid memo number");
     if (number >= memo_.size()) memo_.resize(static_cast<size_t>(number) + 1, MarkValue{});
     Value& place = memo_[static_cast<size_t>(number)];
@@ -147,7 +147,7 @@ class Machine {
     folders_.emplace_back();
   }
 
-  // The pairs on the stack from `begin` on, into the folder below them, which stays.
+  // Moves the pairs on the stack from `begin` on into the folder below them, which stays.
   void add_entries(size_t begin, size_t below) {
     if ((stack_.size() - begin) % 2 != 0 || below == 0)
       in_.refuse_shape("pairs for an OrderedDict");
@@ -188,7 +188,7 @@ class Machine {
     folder.entries.emplace_back(*name, value);
   }
 
-  // Every folder is in one other at most, and the root in none: this ends.
+  // Terminates, because every folder is in at most one other folder, and the root in none.
   PackedEntries entries_of(FolderRef ref, int depth) {
     if (depth > kMaxFolderDepth) refuse_depth();
     Folder& folder = folders_[ref.number];
@@ -220,7 +220,7 @@ class Machine {
 
   // --- Operations ---
 
-  // Returns: whether that was the end.
+  // Returns: whether this was the last operation.
   bool step() {
     const auto opcode = static_cast<Opcode>(in_.next_operation());
     switch (opcode) {
@@ -356,10 +356,10 @@ class Machine {
 
   PickleReader in_;
   uint64_t records_;
-  // Deques: what grows byte by byte is never there twice.
+  // Deques, because they grow without copying all elements.
   std::deque<Value> stack_;
-  std::vector<size_t> marks_;  // where on the stack
-  std::deque<Value> memo_;     // by number; a mark where there is nothing
+  std::vector<size_t> marks_;  // positions on the stack
+  std::deque<Value> memo_;     // by number; a mark in unused places
   uint64_t remembered_ = 0;
   std::deque<Folder> folders_;
   uint64_t files_ = 0;

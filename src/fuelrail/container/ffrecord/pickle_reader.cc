@@ -31,7 +31,7 @@ void append_utf8(uint32_t code, std::string& out) {
   }
 }
 
-// Surrogates are taken, as Python's "surrogatepass" does.
+// Surrogates are allowed, as with Python's "surrogatepass".
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const size_t bytes = first_character(text, true).bytes;
@@ -118,8 +118,8 @@ uint32_t PickleReader::code_point(std::string_view digits, size_t length) const 
   return code;
 }
 
-// A backslash before anything else stands for itself, and so does what follows it: another
-// backslash begins nothing.
+// A backslash before any other character is a plain character, and so is the character after it: a
+// second backslash does not begin an escape.
 std::string PickleReader::take_escaped_line() {
   const std::string_view line = take_line();
   std::string text;

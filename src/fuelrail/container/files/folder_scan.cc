@@ -22,7 +22,7 @@ constexpr int kMaxDepth = 32;
 constexpr const char* kLayout = "one sub-folder of images per class";
 constexpr std::chrono::milliseconds kPatience{50};
 
-// Files left out, as they are no images by their names.
+// Skipped files, whose names are not those of images.
 struct Ignored {
   uint64_t count = 0;
   std::string first;
@@ -36,9 +36,9 @@ struct Ignored {
   }
 };
 
-// What a class folder holds.
+// The content of a class folder.
 struct ClassImages {
-  Names names;                          // below the class folder
+  Names names;                          // relative to the class folder
   uint64_t own_images = 0;              // in the class folder itself
   std::vector<std::string> subfolders;  // directly in it, with images somewhere in them
   Ignored ignored;
@@ -48,7 +48,7 @@ struct ClassImages {
   uint64_t weight() const { return names.size() * 64; }
 };
 
-// Lists one class folder with all below it. One a class.
+// Lists one class folder and all folders below it.
 class ClassScan {
  public:
   ClassScan(const ListNames& list_names, std::string uri)
@@ -56,7 +56,7 @@ class ClassScan {
 
   ClassImages run() {
     list_folders("", 0);
-    // By whole path, as ImageFolder sorts them: "a-b" comes between "a" and "a/c".
+    // Sorts by the whole path, as ImageFolder does: "a-b" comes between "a" and "a/c".
     std::sort(folders_.begin(), folders_.end(),
               [](const Folder& a, const Folder& b) { return a.name() < b.name(); });
     for (const Folder& folder : folders_) add_images(folder);
@@ -66,7 +66,7 @@ class ClassScan {
 
  private:
   struct Folder {
-    std::string path;  // below the class folder, with a slash at its end; of that itself, empty
+    std::string path;  // relative to the class folder, ends with a slash, or empty
     std::vector<std::string> files;
     std::string_view name() const { return std::string_view(path).substr(0, path.rfind('/')); }
   };
@@ -129,7 +129,7 @@ class ClassScan {
   ClassImages found_;
 };
 
-// Notices folders that are more likely to hold class folders than to be classes.
+// Finds folders that are more likely to contain class folders than to be classes.
 class LayoutCheck {
  public:
   explicit LayoutCheck(const std::string& root) : root_(root) {}
@@ -144,7 +144,7 @@ class LayoutCheck {
     }
   }
 
-  // What to tell the user; empty when the layout raises no doubt.
+  // The warning; empty if the layout looks right.
   std::string warning() const {
     if (parts_.size() > 1) {
       return fmt::format(
@@ -166,21 +166,21 @@ class LayoutCheck {
     return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
   }
 
-  // One folder of the same name in every class ("images") is a usual layout.
+  // A folder of the same name in every class ("images") is a common layout.
   void add_subfolder(const std::string& name) {
     if (first_subfolder_.empty()) first_subfolder_ = name;
     subfolders_differ_ |= name != first_subfolder_;
   }
 
   const std::string& root_;
-  std::vector<std::string> parts_;  // classes named as a part
+  std::vector<std::string> parts_;  // classes with the name of a dataset split
   std::string first_;
   std::string first_subfolder_;
   bool own_images_ = false;
   bool subfolders_differ_ = false;
 };
 
-// Lists a folder and all below it.
+// Lists a folder and all folders below it.
 class Scan {
  public:
   Scan(const ListNames& list_names, const std::string& root, const OpenOptions& options)
@@ -198,7 +198,7 @@ class Scan {
         },
         [](const ClassImages& found) { return found.weight(); });
     for (const ClassFolder& folder : folders_) add_class(folder, next(work));
-    begin_class(listing_.classes.size());  // those behind the last folder have no images
+    begin_class(listing_.classes.size());  // classes after the last folder have no images
     listing_.names.shrink_to_fit();
     warn();
     return std::move(listing_);
@@ -237,7 +237,8 @@ class Scan {
                         {.path = root_, .expected = kLayout, .found = what_else()});
   }
 
-  // By the table that is given, whose order becomes that of the folders; else as they come.
+  // Labels come from the given classes, and the folders are sorted by them; by default, labels
+  // follow the order of the folders.
   void number_classes() {
     if (options_.classes.empty()) {
       for (const ClassFolder& folder : folders_) listing_.classes.push_back(folder.name);
@@ -272,7 +273,7 @@ class Scan {
                                 .remedy = table.remedy_for(unknown[0])});
   }
 
-  // What a folder without class folders holds.
+  // Describes the content of a folder without class folders.
   std::string what_else() const {
     std::string text;
     if (ignored_.count > 0) {
@@ -290,7 +291,7 @@ class Scan {
     }
   }
 
-  // Its images, and before it the classes without a folder, begin here.
+  // The images of this class, and of earlier classes without a folder, begin here.
   void begin_class(size_t label) {
     const size_t begun = std::min(label + 1, listing_.classes.size());
     listing_.class_begins.resize(begun, listing_.names.size());

@@ -17,7 +17,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr uint64_t kMostClasses = uint64_t{1} << 24;  // float32 holds all numbers below this one
+constexpr uint64_t kMostClasses = uint64_t{1} << 24;  // float32 holds all whole numbers below it
 
 bool is_absolute(std::string_view path) {
   return path.starts_with('/') || path.find("://") != std::string_view::npos;
@@ -25,8 +25,8 @@ bool is_absolute(std::string_view path) {
 
 constexpr size_t kMostListed = 10;  // in an error or a warning
 
-// Of a decimal number, to its end. Returns: none for a word; of a number too large, not a finite
-// one.
+// Parses a decimal number. Returns: empty for text that is not a number; infinity for a number that
+// is too large.
 std::optional<double> number_of(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double number = 0;
@@ -57,7 +57,7 @@ void check_width(const ListedLine& line, const std::string& uri, const ListRules
                .found = fmt::to_string(line.labels.size())});
 }
 
-// Hands each line to `take` until that returns false, and what is wrong with one to `wrong`.
+// Passes each line to `take` until that returns false, and each line's error to `wrong`.
 void read_lines(ListReader& reader, const std::string& uri, const KeepGoing& keep_going,
                 const std::function<bool(const ListedLine&)>& take,
                 const std::function<void(const CorruptError&)>& wrong) {
@@ -73,8 +73,8 @@ void read_lines(ListReader& reader, const std::string& uri, const KeepGoing& kee
   }
 }
 
-// Where the labels are names: the first line that has one. A line of several labels makes all of
-// them numbers. Without given classes, the first line decides.
+// The first line with a class name, if labels are names. One line with several labels makes all
+// labels numbers. Without given classes, the first line decides.
 std::optional<uint64_t> first_named_line(std::string_view text, const std::string& uri,
                                          const ListRules& rules) {
   const ClassLabels table(rules.classes);
@@ -90,11 +90,11 @@ std::optional<uint64_t> first_named_line(std::string_view text, const std::strin
     return found || !rules.classes.empty();
   };
   read_lines(*make_list_reader(text, uri), uri, rules.keep_going, look,
-             [](const CorruptError&) {});  // they are read once more
+             [](const CorruptError&) {});  // reported when the lines are read again
   return found;
 }
 
-// In a list of numbers.
+// For lists whose labels are numbers.
 void refuse_word(const ListedLine& line, const std::string& uri, const ListRules& rules) {
   const std::string_view label = line.labels[0];
   if (rules.of_mxnet || !rules.classes.empty() || line.labels.size() > 1) return;
@@ -208,12 +208,12 @@ void ImageList::check_numbers(const std::string& uri) const {
 }
 
 void ImageList::reserve(std::string_view text) {
-  constexpr size_t kShortestLine = 6;  // "0\t1\ta\n": empty ones take nothing
+  constexpr size_t kShortestLine = 6;  // "0\t1\ta\n"; empty lines need no memory
   const auto ends = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
   const size_t lines = std::min(ends, text.size() / kShortestLine) + 1;
   ids_.reserve(lines);
   lines_.reserve(lines);
-  paths_.reserve(text.size());  // what is not written to is not taken
+  paths_.reserve(text.size());  // unused pages take no memory
   path_ends_.reserve(lines);
   labels_.reserve(lines);
   label_ends_.reserve(lines);

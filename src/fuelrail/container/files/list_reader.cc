@@ -109,7 +109,7 @@ class HeadedRows final : public ListReader {
   }
 
   bool next(ListedLine& out) override {
-    const uint64_t row = row_++;  // also of one that cannot be read
+    const uint64_t row = row_++;  // counts unreadable rows too
     if (!rows_.next(fields_)) return false;
     const LinePlace at{uri_, rows_.line()};
     out.id = row;

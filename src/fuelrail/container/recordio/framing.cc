@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kWordBytes = 4;
 constexpr size_t kSearchedAtOnce = 256;
 
-// No early exit, so that the compiler compares whole vectors.
+// No early exit, so that the compiler can vectorize the loop.
 bool block_has_magic(const std::byte* block) {
   uint32_t found = 0;
   for (size_t i = 0; i < kSearchedAtOnce; i += kWordBytes) {

@@ -43,7 +43,7 @@ IndexEntry parse_line(std::string_view text, const std::string& uri, uint64_t li
   return {text.substr(0, tab), parse_offset(offset, uri, line), line};
 }
 
-// The record whose head is at `offset`, or size(): offsets of a container's records ascend.
+// The record whose head is at `offset`, or size(). The offsets of a container's records ascend.
 uint64_t record_at(const Container& container, uint64_t offset) {
   const uint64_t size = container.size();
   const uint64_t i =
@@ -59,7 +59,7 @@ std::string own_index_uri(const Source& data, const std::string& index_uri) {
 }  // namespace
 
 IndexText read_index(const Source& data, const std::string& index_uri) {
-  constexpr int kMaxLooks = 8;  // a file has one index, then the other, and then is replaced
+  constexpr int kMaxLooks = 8;  // the index may be renamed, and the file replaced, meanwhile
   for (int look = 1;; ++look) {
     IndexText index{.uri = own_index_uri(data, index_uri)};
     try {
@@ -106,7 +106,7 @@ std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
   std::vector<uint64_t> records;
   records.reserve(entries.size());
   for (const IndexEntry& entry : entries) {
-    // Nearly every index names the records in order, so try the next one before searching.
+    // Most indices name the records in order, so try the next record before searching.
     uint64_t record = records.empty() ? 0 : records.back() + 1;
     if (record >= container.size() || container.extent(record).offset != entry.offset) {
       record = record_at(container, entry.offset);

@@ -16,11 +16,11 @@ using namespace frx;
 
 namespace {
 
-// What is read first has the directory.
+// The first read includes the directory.
 static_assert(Sidecar::kHeadReadBytes >=
               kHeaderBytes + uint64_t{kMaxSections} * kDirectoryEntryBytes);
 
-// Of what is in memory from the opening on: small sections, and the checksums of blocks.
+// The limit for data that stays in memory from the opening on: small sections, checksums of blocks.
 constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
 
 [[noreturn]] void throw_corrupt(const std::string& failure, const std::string& uri,
@@ -30,19 +30,19 @@ constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
   throw CorruptError(failure, detail);
 }
 
-// An entry of the directory, and where its bytes lie.
+// An entry of the directory, with the offsets of its bytes.
 struct PlacedSection {
   SidecarSection::Header header;
   uint64_t begin = 0;       // of the data
-  uint64_t crcs_begin = 0;  // of the blocks' checksums, where there are blocks
-  uint64_t end = 0;         // of all of it
+  uint64_t crcs_begin = 0;  // of the blocks' checksums, if there are blocks
+  uint64_t end = 0;         // of the section
 };
 
 }  // namespace
 
 // --- Reading ---
 
-// The bytes of the file that are needed at opening: all but those of blocks.
+// The bytes of the file that are needed at opening: everything except blocks.
 class Sidecar::File {
  public:
   File(std::shared_ptr<const Source> source, std::vector<std::byte> head)
@@ -58,7 +58,7 @@ class Sidecar::File {
   uint64_t size() const { return source_->size_bytes(); }
   Bytes head() const { return pieces_.front().bytes; }
 
-  // Says that these bytes will be asked for. In order; neighbours become one piece.
+  // Requests bytes for read_wanted. Call in file order; adjacent ranges become one piece.
   void want(uint64_t begin, uint64_t end) {
     begin = std::max<uint64_t>(begin, head().size());
     if (begin >= end) return;
@@ -70,7 +70,7 @@ class Sidecar::File {
                   source_->uri(), {.expected = fmt::format("at most {} bytes", kMaxResidentBytes)});
   }
 
-  // Reads what is wanted, all at once.
+  // Reads all requested bytes in parallel.
   void read_wanted() {
     std::vector<ReadRequest> requests;
     for (const Range& range : wanted_) {
@@ -83,11 +83,11 @@ class Sidecar::File {
     read_all(requests);
   }
 
-  // Requires: wanted and read, or in the head.
+  // Requires: the bytes were requested and read, or are in the head.
   std::vector<std::byte> bytes(uint64_t begin, uint64_t length) const {
     std::vector<std::byte> found;
     found.reserve(length);
-    for (const Piece& piece : pieces_) {  // the head and another one at most
+    for (const Piece& piece : pieces_) {  // the head and at most one other piece
       const uint64_t end = piece.begin + piece.bytes.size();
       if (found.size() == length || begin < piece.begin || begin >= end) continue;
       const uint64_t count = std::min(length - found.size(), end - begin);
@@ -165,7 +165,7 @@ void Sidecar::read_header(const File& file) {
 
 namespace {
 
-// The directory, checked against its checksum. Returns: an entry after the other.
+// Checks the directory's checksum. Returns: its entries, one after the other.
 Bytes checked_directory(Bytes head, uint64_t file_bytes, const std::string& uri) {
   const auto count = load_le<uint32_t>(head.data() + kSectionCountAt);
   const uint64_t bytes = uint64_t{count} * kDirectoryEntryBytes;
@@ -180,14 +180,14 @@ Bytes checked_directory(Bytes head, uint64_t file_bytes, const std::string& uri)
   return directory;
 }
 
-// Whether a section is cut into blocks as it must be.
+// Whether a section's block size is valid.
 bool has_right_blocks(const SidecarSection::Header& section) {
   if (section.block_bytes == 0) return section.size <= kMaxUnblockedBytes;
   return section.block_bytes >= kLeastBlockBytes && section.block_bytes <= kMostBlockBytes;
 }
 
-// Where the section of a directory's entry lies. Requires: the one before ends at `end`, which is
-// in the file.
+// Decodes and checks an entry of the directory. Requires: the section before ends at `end`, which
+// is in the file.
 PlacedSection placed_section(const std::byte* entry, uint64_t end, uint64_t file_bytes,
                              const std::string& uri) {
   PlacedSection section{.header = {.type = load_le<uint32_t>(entry + kTypeAt),
@@ -250,7 +250,7 @@ void Sidecar::read_sections(File& file) {
   file.read_wanted();
 
   end = kHeaderBytes + directory.size();
-  for (const PlacedSection& section : placed) {  // leaves no byte between two of them unchecked
+  for (const PlacedSection& section : placed) {  // also checks every byte between sections
     const auto [type, kept, size, block_bytes, crc] = section.header;
     check_zeros(file.bytes(end, section.begin - end), end, uri_);
     end = section.end;

@@ -23,7 +23,8 @@ std::string name_of_section(uint32_t type) {
 
 namespace {
 
-// A table is used here and there; on slow storage a read takes as long for this as for a block.
+// Tables are used at random positions. On slow storage, reading this much takes as long as reading
+// one block.
 constexpr uint64_t kStretchBytes = uint64_t{256} << 10;
 
 uint64_t stretch_bytes(const SidecarSection::Header& header) {
@@ -91,7 +92,7 @@ void SidecarSection::keep(const Range& range, Bytes bytes) {
   keep_memory(range.begin / stretch_bytes(header_), std::move(memory));
 }
 
-// Fills `into` with the blocks from `first` on. Requires: it ends with a block.
+// Fills `into` with the blocks from `first` on. Requires: `into` ends at the end of a block.
 void SidecarSection::read_blocks(uint64_t first, MutableBytes into) const {
   file_->read(offset_ + first * header_.block_bytes, into);
   check_blocks(first, into);
@@ -107,7 +108,7 @@ void SidecarSection::check_blocks(uint64_t first, Bytes bytes) const {
   }
 }
 
-// Null where no more may be kept, or not all of it can be used.
+// Null if the limit on kept bytes is reached, or if a block of the stretch is damaged.
 const std::byte* SidecarSection::stretch(uint64_t number) const {
   const std::byte* const kept = kept_[number].load(std::memory_order_acquire);
   return kept != nullptr ? kept : keep_stretch(number);
@@ -120,7 +121,7 @@ const std::byte* SidecarSection::keep_stretch(uint64_t number) const {
   auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(bytes));
   try {
     read_blocks(begin / header_.block_bytes, {memory.get(), static_cast<size_t>(bytes)});
-  } catch (const CorruptError&) {  // of one block; the others can be used
+  } catch (const CorruptError&) {  // in one block; the others are still usable
     return nullptr;
   } catch (const TruncatedError&) {
     return nullptr;
@@ -130,7 +131,7 @@ const std::byte* SidecarSection::keep_stretch(uint64_t number) const {
 
 const std::byte* SidecarSection::keep_memory(uint64_t number,
                                              std::unique_ptr<std::byte[]> memory) const {
-  const std::byte* other = nullptr;  // that another thread has kept meanwhile
+  const std::byte* other = nullptr;  // kept meanwhile by another thread
   if (!kept_[number].compare_exchange_strong(other, memory.get(), std::memory_order_acq_rel)) {
     return other;
   }
